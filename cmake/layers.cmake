@@ -1,0 +1,60 @@
+# One target per layer, and the include path as its fence.
+#
+# A layer's headers are reachable only through its own target: `#include "ring/writer.hpp"` compiles only
+# in a target that links landtrace_ring (directly or through a layer below it in src/README.md's list).
+# That works because each layer gets an include root of its own, holding one symbolic link to its folder.
+
+add_library(landtrace_warnings INTERFACE)
+target_compile_options(landtrace_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-zero-variadic-macro-arguments>)
+
+add_library(landtrace_no_exceptions INTERFACE)
+target_compile_options(landtrace_no_exceptions INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+
+# landtrace_layer(NAME SOURCES a.cc ... USES other layers and libraries ... [EXCEPTIONS])
+function(landtrace_layer name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;USES" ${ARGN})
+  set(root ${PROJECT_BINARY_DIR}/layers/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
+  if(ARG_SOURCES)
+    add_library(landtrace_${name} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(landtrace_${name} PRIVATE landtrace_warnings)
+    set_target_properties(landtrace_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    if(NOT ARG_EXCEPTIONS)
+      target_link_libraries(landtrace_${name} PRIVATE landtrace_no_exceptions)
+    endif()
+  else()
+    add_library(landtrace_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(landtrace_${name} ${scope} ${root})
+  foreach(use ${ARG_USES})
+    if(TARGET landtrace_${use})
+      target_link_libraries(landtrace_${name} ${scope} landtrace_${use})
+    else()
+      target_link_libraries(landtrace_${name} ${scope} ${use})
+    endif()
+  endforeach()
+endfunction()
+
+# landtrace_test(NAME SOURCES ... USES ...): one GoogleTest program, registered with CTest case by case.
+function(landtrace_test name)
+  if(NOT LANDTRACE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  foreach(use ${ARG_USES})
+    if(TARGET landtrace_${use})
+      target_link_libraries(${name} PRIVATE landtrace_${use})
+    else()
+      target_link_libraries(${name} PRIVATE ${use})
+    endif()
+  endforeach()
+  target_link_libraries(${name} PRIVATE landtrace_warnings GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()
