@@ -18,6 +18,9 @@ namespace landtrace::event {
 inline constexpr std::uint32_t kCommonHeaderSize = 8;
 // Longest declaration in bytes, the final NUL included (the kernel's limit).
 inline constexpr std::size_t kMaxDeclaration = 512;
+// Most payload bytes that the fields may need. No record holds more, so an event that needs more could
+// never be written: it is refused when it is declared.
+inline constexpr std::uint32_t kMaxFieldBytes = 64 * 1024;
 
 // How a field's bytes are to be read.
 enum class FieldKind : std::uint8_t {
@@ -44,13 +47,26 @@ struct Field {
 struct Declaration {
   std::string name;
   std::vector<Field> fields;
-  std::uint32_t min_size = 0;  // payload bytes that a write must have at least
+  std::uint32_t min_size = 0;  // payload bytes that a write must have at least; up to kMaxFieldBytes
 
   friend bool operator==(const Declaration&, const Declaration&) = default;
 };
 
 // Parses what DIAG_IOCSREG's name_args holds. EINVAL with a sentence that names the offending part.
 Result<Declaration> parse_declaration(std::string_view text);
+
+// A declaration cut into its name and the rest, the name checked and the rest not. The views are into `text`.
+// EINVAL when the name cannot be one, carries a flag (name:FLAG), or the text is too long.
+struct DeclarationParts {
+  std::string_view name;
+  std::string_view fields;
+};
+Result<DeclarationParts> split_declaration(std::string_view text);
+
+// Whether `fields` declares just what `declaration` has. This is what the kernel asks when the name is
+// already registered: it compares word by word and parses nothing, so "u32 a " equals "u32 a" here although
+// it is refused as a new declaration, and "char [4] a" is another declaration (EADDRINUSE), not a bad one.
+bool declares_same_fields(const Declaration& declaration, std::string_view fields);
 
 // Parses only the fields ("u32 a; u64 b"), the first at kCommonHeaderSize.
 Result<std::vector<Field>> parse_fields(std::string_view text);

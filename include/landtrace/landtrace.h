@@ -1,0 +1,101 @@
+/* Landtrace, the C API: declare an event, test whether anybody listens, emit it.
+ *
+ *     static struct landtrace_event req_done = LANDTRACE_EVENT_INIT;
+ *     ...
+ *     landtrace_register(&req_done, "req_done u32 id;__rel_loc char[] route", 0);
+ *     ...
+ *     if (landtrace_enabled(&req_done)) landtrace_emit(&req_done, vectors, 2);
+ *
+ * The declaration and the payload are those of the kernel's user_events document: `name type field;type field`, and the
+ * fields in order without padding. Where an event goes is decided when it is registered: to a Landtrace domain (the one
+ * that $LANDTRACE_SOCKET names, else the user's own), to the kernel's user_events where it has them, or nowhere; the
+ * program is the same. C++ programs have <landtrace/landtrace.hpp> on top of this.
+ *
+ * The library starts no thread, installs no signal handler and prints nothing.
+ */
+#ifndef LANDTRACE_LANDTRACE_H
+#define LANDTRACE_LANDTRACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Largest payload in bytes. */
+#define LANDTRACE_MAX_PAYLOAD 65536
+
+/* Flags of landtrace_register(), as in DIAG_IOCSREG. */
+#define LANDTRACE_PERSIST 1u      /* the event stays when the last program that uses it ends */
+#define LANDTRACE_MULTI_FORMAT 2u /* other programs may register other fields under the same name */
+
+enum landtrace_backend {
+  LANDTRACE_NONE = 0,   /* nobody to send to */
+  LANDTRACE_DOMAIN = 1, /* a Landtrace domain: shared memory, no system call an event */
+  LANDTRACE_KERNEL = 2  /* the kernel's user_events, or another tracefs that serves them: one writev an event */
+};
+
+/* An event of this program. It must stay where it is, and in existence, until landtrace_unregister(); static storage is
+ * the usual place. The members are the library's. */
+struct landtrace_event {
+  const uint32_t *enable; /* nonzero there: somebody listens */
+  uint32_t word;          /* the enable word, where the kernel writes it */
+  int32_t index;          /* event slot of the domain, or write index of the kernel's file */
+  uint32_t min_size;
+  uint16_t backend; /* enum landtrace_backend */
+  uint16_t flags;
+  const char *declaration;
+  struct landtrace_event *next;
+};
+
+extern const uint32_t landtrace_never; /* always 0 */
+#define LANDTRACE_EVENT_INIT { &landtrace_never, 0, -1, 0, LANDTRACE_NONE, 0, 0, 0 }
+
+/* Registers `event` under `declaration`, which must stay readable as long as the event. Registering one that is
+ * registered does nothing. Thread-safe; not async-signal-safe.
+ *
+ * Returns 0, also when there is nobody to send to (then the event stays disabled, and landtrace_attach() tries again).
+ * Else a negative errno:
+ *   -EINVAL      the declaration is not one, or unknown flags
+ *   -EADDRINUSE  the name is registered with other fields
+ *   -ENOSPC      the domain has as many events as it can
+ *   -EPERM       the domain or the tracefs does not want this user */
+int landtrace_register(struct landtrace_event *event, const char *declaration, unsigned flags);
+
+/* Ends what landtrace_register() began; 0, or -ENOENT for an event that is not registered. No other thread may be
+ * inside landtrace_emit() of this event. Not async-signal-safe. */
+int landtrace_unregister(struct landtrace_event *event);
+
+/* Looks for a domain (or the kernel) again, for the events that have found nobody so far. A program that may start before its
+ * domain calls it now and then. Returns how many events found one. Not async-signal-safe. */
+int landtrace_attach(void);
+
+/* Nonzero when somebody listens. One load; thread-safe and async-signal-safe. */
+static inline int landtrace_enabled(const struct landtrace_event *event) {
+  return __builtin_expect(__atomic_load_n(event->enable, __ATOMIC_RELAXED) != 0, 0) != 0;
+}
+
+/* Emits the event with the payload gathered from the vectors, at most 64 of them. Thread-safe and async-signal-safe; may
+ * interrupt itself. In a domain it makes no system call but for the first event of a thread.
+ *
+ * Returns 0 when the event was handed to whoever listens (an event that finds a full buffer is counted there as lost), else
+ * a negative errno:
+ *   -EBADF   nobody listens
+ *   -EINVAL  the payload is shorter than the declared fields, or over 64 vectors
+ *   -E2BIG   it is longer than LANDTRACE_MAX_PAYLOAD
+ *   -EFAULT  (kernel) a dynamic field points outside the payload
+ *   -EAGAIN  the thread has no place in the domain (thousands of threads), or this interrupted the search for one */
+int landtrace_emit(const struct landtrace_event *event, const struct iovec *vectors, int count);
+
+/* Where the event goes. */
+static inline enum landtrace_backend landtrace_event_backend(const struct landtrace_event *event) {
+  return (enum landtrace_backend)event->backend;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,108 @@
+#include "arch/clock.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace landtrace::arch {
+namespace {
+
+bool kernel_keeps_time_by_tsc() {
+  const int fd =
+      ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;  // a container without /sys: the CPU's own word must do
+  char text[16] = {};
+  const ssize_t n = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  return n >= 3 && std::strncmp(text, "tsc", 3) == 0;
+}
+
+bool tsc_is_invariant() {
+#if defined(__x86_64__)
+  constexpr unsigned kAdvancedPowerLeaf = 0x80000007;
+  constexpr unsigned kInvariantTsc = 1u << 8;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(kAdvancedPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariantTsc) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+RawClock best_raw_clock() {
+  return tsc_is_invariant() && kernel_keeps_time_by_tsc() ? RawClock::kTsc : RawClock::kMonotonic;
+}
+
+namespace {
+double slope_between(std::uint64_t raw, std::uint64_t ns) {
+  return static_cast<double>(ns) / static_cast<double>(raw);
+}
+}  // namespace
+
+ClockConverter::ClockConverter(RawClock clock) : clock_(clock) {
+  if (clock == RawClock::kMonotonic) return;
+  first_ = read_pair();
+  timespec baseline{0, 2'000'000};
+  ::nanosleep(&baseline, nullptr);
+  const Pair now = read_pair();
+  stretches_.push_back({first_, slope_between(now.raw - first_.raw, now.ns - first_.ns)});
+}
+
+// The tightest of a few tries: the raw clock read between two readings of the other clock.
+ClockConverter::Pair ClockConverter::read_pair() const {
+  if (clock_ == RawClock::kMonotonic) {
+    const std::uint64_t now = monotonic_ns();
+    return {now, now};
+  }
+  Pair best{};
+  std::uint64_t best_width = ~0ull;
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = read_tsc();
+    const std::uint64_t ns = monotonic_ns();
+    const std::uint64_t after = read_tsc();
+    if (after - before < best_width) {
+      best_width = after - before;
+      best = {before + (after - before) / 2, ns};
+    }
+  }
+  return best;
+}
+
+void ClockConverter::sample() {
+  if (clock_ == RawClock::kMonotonic) return;
+  constexpr std::uint64_t kShortest = 10'000'000;
+  constexpr double kCatchUp = 100e6;  // ns over which an error is worked off
+  const Pair now = read_pair();
+  if (now.raw <= stretches_.back().start.raw || now.ns < stretches_.back().start.ns + kShortest) return;
+  const std::uint64_t on_line = to_ns(now.raw);
+  const double error = static_cast<double>(static_cast<std::int64_t>(now.ns - on_line));
+  const double slope = slope_between(now.raw - first_.raw, now.ns - first_.ns);
+  const double bend = std::clamp(error / kCatchUp, -0.5, 0.5);
+  stretches_.push_back({{now.raw, on_line}, slope * (1.0 + bend)});
+}
+
+std::uint64_t ClockConverter::to_ns(std::uint64_t raw) const {
+  if (clock_ == RawClock::kMonotonic) return raw;
+  // Nearly every call is for the newest stretch.
+  const Stretch* stretch = &stretches_.back();
+  if (raw < stretch->start.raw) {
+    const auto after = std::upper_bound(stretches_.begin(), stretches_.end(), raw,
+                                        [](std::uint64_t value, const Stretch& s) { return value < s.start.raw; });
+    stretch = after == stretches_.begin() ? &stretches_.front() : &*std::prev(after);
+  }
+  if (raw < stretch->start.raw) {  // before the first reading
+    const auto before = static_cast<std::uint64_t>(static_cast<double>(stretch->start.raw - raw) * stretch->slope);
+    return before < stretch->start.ns ? stretch->start.ns - before : 0;
+  }
+  return stretch->start.ns +
+         static_cast<std::uint64_t>(static_cast<double>(raw - stretch->start.raw) * stretch->slope);
+}
+
+}  // namespace landtrace::arch

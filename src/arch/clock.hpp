@@ -1,0 +1,67 @@
+// The raw clock that records carry, and what it means in nanoseconds.
+//
+// The raw clock is the CPU's time stamp counter where that runs at a constant rate on every CPU, else
+// CLOCK_MONOTONIC. The owner of a domain chooses it once, for all producers of the domain.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <vector>
+
+namespace landtrace::arch {
+
+enum class RawClock : std::uint32_t { kMonotonic = 0, kTsc = 1 };
+
+// kTsc when the counter is invariant and the kernel itself keeps time by it.
+RawClock best_raw_clock();
+
+// CLOCK_MONOTONIC in ns. Async-signal-safe.
+inline std::uint64_t monotonic_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+inline std::uint64_t read_tsc() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return monotonic_ns();
+#endif
+}
+
+inline std::uint64_t read_raw_clock(RawClock clock) {
+  return clock == RawClock::kTsc ? read_tsc() : monotonic_ns();
+}
+
+// Converts raw times to CLOCK_MONOTONIC along a line that is continuous and never falls: its slope is measured
+// over the whole life of the converter, and what it is off by is worked off over the next stretch. The error
+// is that of one reading (tens of ns) and does not grow with time.
+class ClockConverter {
+ public:
+  // Takes 2 ms to measure a first slope.
+  explicit ClockConverter(RawClock clock);
+
+  // Reads both clocks again and bends the line from here on. Call it now and then while records arrive; calls
+  // within 10 ms of the last one do nothing.
+  void sample();
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t raw) const;
+  [[nodiscard]] RawClock raw_clock() const { return clock_; }
+
+ private:
+  struct Pair {
+    std::uint64_t raw;
+    std::uint64_t ns;
+  };
+  struct Stretch {
+    Pair start;
+    double slope;  // ns per raw unit, until the next stretch starts
+  };
+  [[nodiscard]] Pair read_pair() const;
+
+  RawClock clock_;
+  Pair first_{};
+  std::vector<Stretch> stretches_;  // ascending
+};
+
+}  // namespace landtrace::arch

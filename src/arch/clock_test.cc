@@ -1,0 +1,45 @@
+#include "arch/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace landtrace::arch {
+namespace {
+
+void expect_follows_monotonic(RawClock clock) {
+  ClockConverter converter(clock);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t raw = read_raw_clock(clock);
+    if (i % 100 == 0) converter.sample();
+    const std::uint64_t ns = converter.to_ns(raw);
+    ASSERT_GE(ns, last) << "the conversion went backwards at step " << i;
+    last = ns;
+  }
+  const std::uint64_t before = monotonic_ns();
+  const std::uint64_t raw = read_raw_clock(clock);
+  const std::uint64_t after = monotonic_ns();
+  converter.sample();
+  const std::uint64_t ns = converter.to_ns(raw);
+  constexpr std::uint64_t kTolerance = 5'000;
+  EXPECT_GE(ns + kTolerance, before);
+  EXPECT_LE(ns, after + kTolerance);
+}
+
+TEST(ClockTest, ConvertsTheBestClockToMonotonicTime) { expect_follows_monotonic(best_raw_clock()); }
+
+TEST(ClockTest, MonotonicClockNeedsNoConversion) { expect_follows_monotonic(RawClock::kMonotonic); }
+
+TEST(ClockTest, ConvertsTimesFromBeforeTheFirstPair) {
+  const RawClock clock = best_raw_clock();
+  const std::uint64_t earlier_ns = monotonic_ns();
+  const std::uint64_t earlier = read_raw_clock(clock);
+  timespec pause{0, 3'000'000};
+  ::nanosleep(&pause, nullptr);
+  const ClockConverter converter(clock);
+  EXPECT_LT(std::llabs(static_cast<long long>(converter.to_ns(earlier) - earlier_ns)), 20'000);
+}
+
+}  // namespace
+}  // namespace landtrace::arch

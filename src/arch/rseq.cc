@@ -1,0 +1,26 @@
+#include "arch/rseq.hpp"
+
+// glibc's public variables (sys/rseq.h); weak, so that a program built here also starts where libc is older.
+extern "C" {
+extern const std::ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+}
+
+namespace landtrace::arch {
+
+RseqArea* rseq_area() {
+#if defined(__x86_64__)
+  if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return nullptr;
+  char* const thread_pointer = static_cast<char*>(__builtin_thread_pointer());
+  return reinterpret_cast<RseqArea*>(thread_pointer + __rseq_offset);
+#else
+  return nullptr;
+#endif
+}
+
+bool rseq_usable() {
+  const RseqArea* const area = rseq_area();
+  return area != nullptr && static_cast<std::int32_t>(area->cpu_id) >= 0;
+}
+
+}  // namespace landtrace::arch

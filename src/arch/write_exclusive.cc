@@ -1,0 +1,78 @@
+// The portable ring write: the steps of write_rseq.cc in C++, for a ring that one writer has claimed. A kill
+// in the middle leaves the old tail, and the claim to be broken by whoever finds its holder dead.
+#include <atomic>
+#include <cstring>
+
+#include "arch/write.hpp"
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace landtrace::arch {
+namespace {
+
+// The commit: everything before it is visible to whoever sees it. Pairs with the acquire in ring/reader.cc.
+void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
+#if defined(__x86_64__)
+  asm volatile("" ::: "memory");  // x86 keeps stores in order; the compiler has to as well
+  _mm_store_si128(reinterpret_cast<__m128i*>(target),
+                  _mm_set_epi64x(static_cast<long long>(count), static_cast<long long>(position)));
+  asm volatile("" ::: "memory");
+#else
+  // Two stores: a kill between them makes `count` one too high for the reader's loss figure, never a torn
+  // record. Count goes first so that position, which publishes the record, is last.
+  __atomic_store_n(&target->count, count, __ATOMIC_RELAXED);
+  __atomic_store_n(&target->position, position, __ATOMIC_RELEASE);
+#endif
+}
+
+void announce(RingWords* ring, std::uint64_t end) {
+  const std::uint64_t intent = __atomic_load_n(&ring->intent, __ATOMIC_RELAXED);
+  if (intent < end) __atomic_store_n(&ring->intent, end, __ATOMIC_RELAXED);
+  // The announcement is seen before any byte that it announces; pairs with the fence in ring/reader.cc.
+  std::atomic_thread_fence(std::memory_order_release);
+}
+
+void commit(const WriteRequest& request, std::uint64_t tail, std::uint64_t end, std::uint64_t count) {
+  const std::uint64_t last = end >> request.chunk_shift;
+  for (std::uint64_t chunk = tail >> request.chunk_shift; chunk < last;) {
+    ++chunk;
+    store_mark(&request.marks[chunk & request.marks_mask], end, count);
+  }
+  store_mark(&request.ring->commit, end, count);
+}
+
+}  // namespace
+
+WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
+  RingWords* const ring = request.ring;
+  const Mark last = ring->commit;
+  const std::uint64_t end = last.position + request.length;
+  const std::uint64_t consumed = __atomic_load_n(request.consumed, __ATOMIC_ACQUIRE);
+  if (static_cast<std::int64_t>(end - consumed) > static_cast<std::int64_t>(request.size)) {
+    return WriteOutcome::kFull;
+  }
+  const std::uint64_t offset = last.position & request.offset_mask;
+  std::byte* at = request.data + offset;
+  if (offset + request.length > request.size) {
+    const std::uint64_t left = request.size - offset;
+    announce(ring, last.position + left);
+    if (left >= kRecordHeader) std::memcpy(at + 8, &kFillerWord, sizeof kFillerWord);
+    commit(request, last.position, last.position + left, last.count);
+    return WriteOutcome::kWrapped;
+  }
+  announce(ring, end);
+  std::memset(at + request.length - 8, 0, 8);
+  const std::uint64_t now = read_raw_clock(clock);
+  std::memcpy(at, &now, sizeof now);
+  std::memcpy(at + 8, &request.word, sizeof request.word);
+  at += kRecordHeader;
+  for (std::uint64_t i = 0; i < request.segment_count; ++i) {
+    std::memcpy(at, request.segments[i].data, request.segments[i].size);
+    at += request.segments[i].size;
+  }
+  commit(request, last.position, end, last.count + 1);
+  return WriteOutcome::kCommitted;
+}
+
+}  // namespace landtrace::arch

@@ -1,0 +1,240 @@
+// The restartable ring write for x86-64. In pseudocode, between `start` and `commit`:
+//
+//     if (area.cpu_id != cpu)                         restart
+//     tail = ring.tail; end = tail + length
+//     if (signed(end - *consumed) > size)             full
+//     offset = tail & offset_mask
+//     if (offset + length > size)                     fill the lap up with a filler record, commit, wrapped
+//     ring.intent = max(ring.intent, end)             before the first byte is touched
+//     data[offset] = { time stamp counter, word, segments..., zero padding }
+//     next = { end, ring.count + 1 }
+//     for each chunk after tail's, up to end's        marks[chunk] = next
+//     ring.{tail,count} = next                        one 16-byte store: the commit
+//
+// The kernel jumps to the abort label when the thread is preempted, migrated or gets a signal in between. A
+// kill leaves the old tail, so a record is there wholly or not at all. `intent` and the mark of a chunk that
+// was not reached are allowed to run ahead: readers use them only within what tail covers.
+//
+// The commit is one aligned SSE store: indivisible against interruption on its own CPU as any instruction
+// is, and seen whole by other CPUs on every processor with AVX (both vendors document it).
+//
+// Failure points (LT_POINT) are compiled in for the tests only: the process dies at the chosen one.
+#include "arch/write.hpp"
+
+#if defined(__x86_64__)
+
+#define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
+
+#ifdef LANDTRACE_INJECT
+extern "C" {
+volatile int landtrace_inject_point = 0;
+}
+#define LT_POINT(n)                                        \
+  "cmpl $" #n ", landtrace_inject_point(%%rip)\n\t"        \
+  "jne 9f\n\t"                                             \
+  "ud2\n\t"                                                \
+  "9:\n\t"
+#else
+#define LT_POINT(n)
+#endif
+
+// The descriptor of the sequence from label 1 to label 2, which aborts to label 4; then the sequence is armed.
+#define LT_RSEQ_BEGIN                               \
+  ".pushsection __rseq_cs, \"aw\"\n\t"              \
+  ".balign 32\n\t"                                  \
+  "3:\n\t"                                          \
+  ".long 0, 0\n\t"                                  \
+  ".quad 1f, (2f - 1f), 4f\n\t"                     \
+  ".popsection\n\t"                                 \
+  "leaq 3b(%%rip), %%rax\n\t"                       \
+  "movq %%rax, 8(%[area])\n\t"                      \
+  "1:\n\t"
+
+// The descriptor is disarmed, so that unloading this code later leaves the kernel nothing to read.
+#define LT_RSEQ_END                                 \
+  "2:\n\t"                                          \
+  "movq $0, 8(%[area])\n\t"                         \
+  ".pushsection __rseq_failure, \"ax\"\n\t"         \
+  ".byte 0x0f, 0xb9, 0x3d\n\t"                      \
+  ".long " LT_RSEQ_SIGNATURE "\n\t"                 \
+  "4:\n\t"                                          \
+  "jmp %l[restarted]\n\t"                           \
+  ".popsection\n\t"
+
+// Sets the marks of the chunks that the commit in xmm0 moves into or across, r9 being the tail and r10 the end;
+// changes rax, rcx, r9 and r10. An end that a hostile tail made overflow sets none.
+#define LT_MARK_CHUNKS(point)                            \
+  "movq %c[o_chunk_shift](%[request]), %%rcx\n\t"        \
+  "shrq %%cl, %%r9\n\t"                                 \
+  "shrq %%cl, %%r10\n\t"                                \
+  "14:\n\t"                                             \
+  "cmpq %%r10, %%r9\n\t"                                \
+  "jae 15f\n\t"                                         \
+  "incq %%r9\n\t"                                       \
+  "movq %%r9, %%rax\n\t"                                \
+  "andq %c[o_marks_mask](%[request]), %%rax\n\t"        \
+  "shlq $4, %%rax\n\t"                                  \
+  "addq %c[o_marks](%[request]), %%rax\n\t"             \
+  "movdqa %%xmm0, (%%rax)\n\t"                          \
+  point                                                 \
+  "jmp 14b\n\t"                                         \
+  "15:\n\t"
+
+namespace landtrace::arch {
+
+WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu) {
+  asm goto(
+      LT_RSEQ_BEGIN
+      "cmpl %[cpu], 4(%[area])\n\t"
+      "jne %l[restarted]\n\t"
+      LT_POINT(1)
+      "movq %c[o_ring](%[request]), %%r8\n\t"
+      "movq %c[o_length](%[request]), %%r11\n\t"
+      "movq %c[o_size](%[request]), %%rsi\n\t"
+      "movq (%%r8), %%r9\n\t"                             // tail
+      "leaq (%%r9, %%r11), %%r10\n\t"                     // end
+      "movq %c[o_consumed](%[request]), %%rax\n\t"
+      "movq %%r10, %%rcx\n\t"
+      "subq (%%rax), %%rcx\n\t"
+      "cmpq %%rsi, %%rcx\n\t"
+      "jg %l[full]\n\t"
+      "movq %c[o_offset_mask](%[request]), %%rax\n\t"
+      "andq %%r9, %%rax\n\t"                              // offset
+      "movq %c[o_data](%[request]), %%rdi\n\t"
+      "addq %%rax, %%rdi\n\t"                             // where the record goes
+      "leaq (%%rax, %%r11), %%rcx\n\t"
+      "cmpq %%rsi, %%rcx\n\t"
+      "jbe 5f\n\t"
+
+      // Filler up to the end of the lap.
+      LT_POINT(2)
+      "subq %%rax, %%rsi\n\t"                             // bytes left in this lap
+      "leaq (%%r9, %%rsi), %%r10\n\t"
+      "cmpq %%r10, 16(%%r8)\n\t"
+      "jae 6f\n\t"
+      "movq %%r10, 16(%%r8)\n\t"
+      "6:\n\t"
+      LT_POINT(3)
+      "cmpq $16, %%rsi\n\t"
+      "jb 6f\n\t"
+      "movabsq %[filler], %%rax\n\t"
+      "movq %%rax, 8(%%rdi)\n\t"
+      "6:\n\t"
+      LT_POINT(4)
+      "movq %%r10, %%xmm0\n\t"
+      "movq 8(%%r8), %%xmm1\n\t"
+      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      LT_MARK_CHUNKS("")
+      LT_POINT(5)
+      "movdqa %%xmm0, (%%r8)\n\t"
+      LT_POINT(6)
+      "jmp %l[wrapped]\n\t"
+
+      // The record.
+      "5:\n\t"
+      "cmpq %%r10, 16(%%r8)\n\t"
+      "jae 6f\n\t"
+      "movq %%r10, 16(%%r8)\n\t"
+      "6:\n\t"
+      LT_POINT(7)
+      "movq $0, -8(%%rdi, %%r11)\n\t"                     // padding, before the payload covers it
+      "rdtsc\n\t"
+      "shlq $32, %%rdx\n\t"
+      "orq %%rdx, %%rax\n\t"
+      "movq %%rax, (%%rdi)\n\t"
+      LT_POINT(8)
+      "movq %c[o_word](%[request]), %%rax\n\t"
+      "movq %%rax, 8(%%rdi)\n\t"
+      "addq $16, %%rdi\n\t"
+      LT_POINT(9)
+      "movq %c[o_segments](%[request]), %%rdx\n\t"
+      "movq %c[o_segment_count](%[request]), %%r11\n\t"
+      "testq %%r11, %%r11\n\t"
+      "jz 8f\n\t"
+      "7:\n\t"                                            // one segment
+      "movq (%%rdx), %%rsi\n\t"
+      "movq 8(%%rdx), %%rcx\n\t"
+      "cmpq $128, %%rcx\n\t"
+      "ja 10f\n\t"
+      "subq $8, %%rcx\n\t"
+      "jb 12f\n\t"
+      "11:\n\t"
+      "movq (%%rsi), %%rax\n\t"
+      "movq %%rax, (%%rdi)\n\t"
+      "addq $8, %%rsi\n\t"
+      "addq $8, %%rdi\n\t"
+      "subq $8, %%rcx\n\t"
+      "jae 11b\n\t"
+      "12:\n\t"
+      "addq $8, %%rcx\n\t"
+      "jz 13f\n\t"
+      "10:\n\t"
+      "rep movsb\n\t"
+      "13:\n\t"
+      "addq $16, %%rdx\n\t"
+      "decq %%r11\n\t"
+      "jnz 7b\n\t"
+      "8:\n\t"
+      LT_POINT(10)
+      "movq %%r10, %%xmm0\n\t"
+      "movq 8(%%r8), %%rax\n\t"
+      "incq %%rax\n\t"
+      "movq %%rax, %%xmm1\n\t"
+      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      LT_MARK_CHUNKS(LT_POINT(11))
+      LT_POINT(12)
+      "movdqa %%xmm0, (%%r8)\n\t"
+      LT_RSEQ_END
+      LT_POINT(13)
+      :
+      : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [filler] "i"(kFillerWord),
+        [o_ring] "i"(offsetof(WriteRequest, ring)), [o_data] "i"(offsetof(WriteRequest, data)),
+        [o_marks] "i"(offsetof(WriteRequest, marks)), [o_consumed] "i"(offsetof(WriteRequest, consumed)),
+        [o_size] "i"(offsetof(WriteRequest, size)), [o_offset_mask] "i"(offsetof(WriteRequest, offset_mask)),
+        [o_marks_mask] "i"(offsetof(WriteRequest, marks_mask)),
+        [o_chunk_shift] "i"(offsetof(WriteRequest, chunk_shift)),
+        [o_length] "i"(offsetof(WriteRequest, length)), [o_word] "i"(offsetof(WriteRequest, word)),
+        [o_segments] "i"(offsetof(WriteRequest, segments)),
+        [o_segment_count] "i"(offsetof(WriteRequest, segment_count))
+      : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1"
+      : restarted, full, wrapped);
+  return WriteOutcome::kCommitted;
+// A jump out of the sequence leaves it armed; the kernel disarms it at the next interruption, and so does the
+// next write. Only the committed path promises to leave nothing behind.
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+wrapped:
+  area->rseq_cs = 0;
+  return WriteOutcome::kWrapped;
+full:
+  area->rseq_cs = 0;
+  return WriteOutcome::kFull;
+}
+
+WriteOutcome discard_rseq(RingWords* ring, RseqArea* area, std::uint32_t cpu) {
+  asm goto(LT_RSEQ_BEGIN
+           "cmpl %[cpu], 4(%[area])\n\t"
+           "jne %l[restarted]\n\t"
+           "incq 24(%[ring])\n\t"
+           LT_RSEQ_END
+           :
+           : [ring] "r"(ring), [area] "r"(area), [cpu] "r"(cpu)
+           : "memory", "cc", "rax"
+           : restarted);
+  return WriteOutcome::kCommitted;
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+}
+
+}  // namespace landtrace::arch
+
+#else  // no restartable write for this CPU: rseq_usable() is false, and nobody calls these
+
+namespace landtrace::arch {
+WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t) { __builtin_trap(); }
+WriteOutcome discard_rseq(RingWords*, RseqArea*, std::uint32_t) { __builtin_trap(); }
+}  // namespace landtrace::arch
+
+#endif

@@ -1,0 +1,146 @@
+// The C API of <landtrace/landtrace.h>.
+#include <landtrace/landtrace.h>
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <tuple>
+
+#include "client/backend_kernel.hpp"
+#include "client/process.hpp"
+
+extern "C" const uint32_t landtrace_never = 0;
+
+namespace landtrace::client {
+namespace {
+
+constexpr int kMaxVectors = 64;
+constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
+
+// All registered events; those that found nobody are tried again by landtrace_attach().
+pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+landtrace_event* list_head = nullptr;
+
+class ListLocked {
+ public:
+  ListLocked() { pthread_mutex_lock(&list_lock); }
+  ~ListLocked() { pthread_mutex_unlock(&list_lock); }
+  ListLocked(const ListLocked&) = delete;
+  ListLocked& operator=(const ListLocked&) = delete;
+};
+
+// $LANDTRACE_BACKEND narrows the choice: domain, kernel or none.
+bool backend_allowed(const char* name) {
+  const char* const wanted = ::secure_getenv("LANDTRACE_BACKEND");
+  return wanted == nullptr || wanted[0] == '\0' || std::strcmp(wanted, name) == 0;
+}
+
+int register_in_domain(landtrace_event& event) {
+  Process& process = Process::get();
+  if (!process.attach()) return -ENOENT;
+  auto answer = process.ask({.operation = ipc::Operation::kRegisterNative, .d = event.flags}, event.declaration);
+  if (!answer) return answer.error().code == EPIPE ? -ENOENT : -answer.error().code;
+  const std::uint64_t slot = answer->reply.a;
+  if (slot >= plan::kMaxEvents) return -EPROTO;
+  const plan::EventSlot& shared = process.view().control->events[slot];
+  event.index = static_cast<std::int32_t>(slot);
+  event.min_size = shared.min_size;
+  event.backend = LANDTRACE_DOMAIN;
+  __atomic_store_n(&event.enable, &shared.plan, __ATOMIC_RELEASE);
+  return 0;
+}
+
+int register_in_kernel(landtrace_event& event) {
+  const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
+  if (!index) return -index.error().code;
+  event.index = *index;
+  event.backend = LANDTRACE_KERNEL;
+  __atomic_store_n(&event.enable, &event.word, __ATOMIC_RELEASE);
+  return 0;
+}
+
+// 0 with a back end, -ENOENT with none, another errno where one refused the event.
+int find_backend(landtrace_event& event) {
+  int result = -ENOENT;
+  if (backend_allowed("domain")) result = register_in_domain(event);
+  if (result == -ENOENT && backend_allowed("kernel")) result = register_in_kernel(event);
+  return result;
+}
+
+bool is_listed(const landtrace_event* event) {
+  for (const landtrace_event* at = list_head; at != nullptr; at = at->next) {
+    if (at == event) return true;
+  }
+  return false;
+}
+
+int emit_to_domain(const landtrace_event& event, const iovec* vectors, int count) {
+  if (count < 0 || count > kMaxVectors) return -EINVAL;
+  Process& process = Process::get();
+  ring::Segment segments[kMaxVectors];
+  std::size_t size = 0;
+  for (int i = 0; i < count; ++i) {
+    segments[i] = {vectors[i].iov_base, vectors[i].iov_len};
+    size += vectors[i].iov_len;
+  }
+  if (size < event.min_size) return -EINVAL;
+  if (size > ring::kMaxPayload) return -E2BIG;
+  const plan::Thread* const thread = process.thread();
+  if (thread == nullptr) return -EAGAIN;
+  const bool kept = plan::emit(process.view(), *thread, static_cast<std::uint32_t>(event.index), segments,
+                               static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(size));
+  return kept ? 0 : -EBADF;
+}
+
+}  // namespace
+}  // namespace landtrace::client
+
+using namespace landtrace::client;
+
+extern "C" int landtrace_register(struct landtrace_event* event, const char* declaration, unsigned flags) {
+  if (declaration == nullptr || (flags & ~kKnownFlags) != 0) return -EINVAL;
+  const ListLocked lock;
+  if (is_listed(event)) return 0;
+  event->enable = &landtrace_never;
+  event->backend = LANDTRACE_NONE;
+  event->declaration = declaration;
+  event->flags = static_cast<std::uint16_t>(flags);
+  const int result = find_backend(*event);
+  if (result != 0 && result != -ENOENT) return result;
+  event->next = list_head;
+  list_head = event;
+  return 0;
+}
+
+extern "C" int landtrace_unregister(struct landtrace_event* event) {
+  const ListLocked lock;
+  landtrace_event** at = &list_head;
+  while (*at != nullptr && *at != event) at = &(*at)->next;
+  if (*at == nullptr) return -ENOENT;
+  *at = event->next;
+  __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
+  if (event->backend == LANDTRACE_DOMAIN) {
+    std::ignore = Process::get().ask({.operation = landtrace::ipc::Operation::kReleaseNative,
+                                      .a = static_cast<std::uint64_t>(event->index)});
+  } else if (event->backend == LANDTRACE_KERNEL) {
+    kernel::unregister_event(&event->word);
+  }
+  event->backend = LANDTRACE_NONE;
+  return 0;
+}
+
+extern "C" int landtrace_attach(void) {
+  const ListLocked lock;
+  int found = 0;
+  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    if (event->backend == LANDTRACE_NONE && find_backend(*event) == 0) ++found;
+  }
+  return found;
+}
+
+extern "C" int landtrace_emit(const struct landtrace_event* event, const struct iovec* vectors, int count) {
+  if (!landtrace_enabled(event)) return -EBADF;
+  if (event->backend == LANDTRACE_DOMAIN) return emit_to_domain(*event, vectors, count);
+  return kernel::write_event(event->index, vectors, count);
+}

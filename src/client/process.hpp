@@ -1,0 +1,76 @@
+// The calling process's attachment to a domain. There is one in a process.
+//
+// fork: the mappings are inherited, so a child goes on emitting; what must not be shared is found again at its first
+// use. A page that the kernel wipes on fork (MADV_WIPEONFORK, so that no fork escapes notice, whatever made it)
+// holds the number by which a thread knows that its place in the data plane is still its own.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "ipc/socket.hpp"
+#include "plan/emit.hpp"
+
+namespace landtrace::client {
+
+// All zero in a fresh child.
+struct ForkPage {
+  std::uint64_t generation;  // of this process's attachment; 0: not known yet
+  std::uint32_t pid;
+  std::int32_t socket_plus_one;  // this process's control connection
+  std::uint64_t socket_inode;    // what it was when it was opened: programs close descriptors that are not theirs
+  pthread_mutex_t asking;        // all zero is an unlocked mutex
+};
+
+struct LocalThread {
+  std::uint64_t generation;  // ForkPage::generation when `place` was found
+  plan::Thread place;
+  bool searching;
+};
+
+class Process {
+ public:
+  static Process& get();
+
+  // Attaches to the domain at ipc::default_socket(), once. False when there is none, or it does not want us. Not
+  // async-signal-safe.
+  bool attach();
+  [[nodiscard]] bool is_attached() const { return view_.control != nullptr; }
+  [[nodiscard]] const plan::View& view() const { return view_; }
+
+  // Asks the owner. Serialised over the threads of the process, with signals blocked meanwhile.
+  Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {});
+
+  // The calling thread's place in the data plane; nullptr when it can have none (not attached, no slot free, or the
+  // call interrupts the search for it). Async-signal-safe.
+  plan::Thread* thread() {
+    LocalThread& local = local_;
+    if (__builtin_expect(page_ != nullptr && local.generation == page_->generation && local.generation != 0, 1)) {
+      return &local.place;
+    }
+    return find_thread(local);
+  }
+
+  // The descriptor of the control connection, or -1: the shim keeps programs from closing it.
+  [[nodiscard]] int control_fd() const { return page_ == nullptr ? -1 : page_->socket_plus_one - 1; }
+  // Forces the portable writer, for tests; before the first event of a thread.
+  void force_portable_writer() { portable_ = true; }
+
+ private:
+  Process();
+  bool map_segments(ipc::Answer& answer);
+  Result<int> control_connection();
+  plan::Thread* find_thread(LocalThread& local);
+  void adopt();
+
+  plan::View view_;
+  ForkPage* page_ = nullptr;
+  std::uint64_t last_generation_ = 0;
+  bool portable_ = false;
+
+  static thread_local LocalThread local_ __attribute__((tls_model("initial-exec")));
+};
+
+}  // namespace landtrace::client

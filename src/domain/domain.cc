@@ -1,0 +1,153 @@
+#include "domain/domain.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace landtrace::domain {
+namespace {
+
+constexpr std::uint32_t kMinClaimed = 8;
+constexpr std::uint64_t kMinDataBytes = 1ull << 30;
+constexpr std::uint64_t kInstancesOfTopSize = 8;  // room in the arena; sparse
+
+Result<void> check_bit(const Domain::RegisterRequest& request) {
+  if (request.size != 4 && request.size != 8) return fail(EINVAL, "an enable word has 4 or 8 bytes");
+  if (request.bit.bit >= request.size * 8) return fail(EINVAL, "the bit is not in the enable word");
+  if (request.bit.address % request.size != 0) return fail(EINVAL, "the enable word is not aligned");
+  return {};
+}
+
+}  // namespace
+
+Domain::Domain(ControlMemory control, std::uint64_t data_bytes)
+    : control_(std::move(control)), users_(data_bytes) {}
+
+Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
+  const auto cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+  const std::uint32_t claimed = std::max(kMinClaimed, cpus);
+  const auto geometry = ring::Geometry::holding(options.ring_bytes);
+  const std::uint64_t data_bytes = std::max(
+      kMinDataBytes, sizeof(plan::DataSegment) + kInstancesOfTopSize * geometry.stride() * (cpus + claimed));
+  LT_TRY(ControlMemory control, ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed,
+                                                       data_bytes}));
+  std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes));
+  LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true));
+  return domain;
+}
+
+Result<void> Domain::publish(Event& event) {
+  std::vector<plan::PlanStep> steps;
+  for (const Instance* const instance : instances_.all()) {
+    if (event.listeners[instance->index]) steps.push_back(instance->record_step());
+  }
+  return events_.publish_plan(event, steps);
+}
+
+Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid) {
+  if ((flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
+  auto registration = events_.register_event(text, flags, uid);
+  if (!registration && registration.error().code == EADDRINUSE) {
+    enable_words_.sweep();  // the one that has the name may be gone
+    registration = events_.register_event(text, flags, uid);
+  }
+  if (!registration) return tl::unexpected<Error>(std::move(registration).error());
+  Event& event = *registration->event;
+  if (!registration->made) return &event;
+  for (Instance* const instance : instances_.all()) {
+    const bool wanted = std::any_of(instance->patterns.begin(), instance->patterns.end(), [&](const Pattern& pattern) {
+      return pattern.matches(event.system, event.name);
+    });
+    if (wanted) event.listeners[instance->index] = true;
+  }
+  if (event.listeners.any()) LT_CHECK(publish(event));
+  return &event;
+}
+
+Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, std::uint32_t uid,
+                                                const RegisterRequest& request) {
+  LT_CHECK(files_.check(file, uid));
+  if ((request.flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
+  LT_CHECK(check_bit(request));
+  LT_CHECK(enable_words_.check_unused(pid, request.bit));
+  LT_TRY(Event* const event, find_or_register(request.text, request.flags, uid));
+  LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
+  // The file keeps its reference also where the word turns out not to be writable, as in the kernel.
+  LT_CHECK(enable_words_.add(pid, request.bit, *event));
+  return index;
+}
+
+Result<void> Domain::unregister(std::uint32_t pid, EnableBit bit) { return enable_words_.remove(pid, bit); }
+
+Result<void> Domain::remove_event(std::string_view name, std::uint32_t uid) {
+  enable_words_.sweep();
+  return events_.remove(name, uid);
+}
+
+Result<void> Domain::forked(std::uint32_t parent, std::uint32_t child) {
+  return enable_words_.duplicate(parent, child);
+}
+
+Result<std::uint32_t> Domain::register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid) {
+  LT_TRY(Event* const event, find_or_register(text, flags, uid));
+  events_.add_reference(*event);
+  return event->slot;
+}
+
+Result<void> Domain::listen(Instance& instance, const std::vector<Event*>& events, bool on) {
+  std::vector<Event*> changed;
+  Result<void> result;
+  for (Event* const event : events) {
+    if (event->listeners[instance.index] == on) continue;
+    event->listeners[instance.index] = on;
+    if (auto published = publish(*event); !published) {
+      event->listeners[instance.index] = !on;
+      result = std::move(published);
+      break;
+    }
+    changed.push_back(event);
+  }
+  enable_words_.refresh(changed);
+  if (!on) {  // listening may have been all that kept them
+    for (Event* const event : changed) {
+      events_.add_reference(*event);
+      events_.drop_reference(event->slot);
+    }
+  }
+  return result;
+}
+
+Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, bool on) {
+  std::erase_if(instance.patterns, [&](const Pattern& other) { return other.text() == pattern.text(); });
+  if (on) instance.patterns.push_back(pattern);
+  std::vector<Event*> matching = events_.all();
+  std::erase_if(matching, [&](const Event* event) { return !pattern.matches(event->system, event->name); });
+  return listen(instance, matching, on);
+}
+
+void Domain::quiesce(Instance& instance) {
+  instance.patterns.clear();
+  std::ignore = listen(instance, events_.all(), false);
+  grace_.after_readers([] {});
+  grace_.drain(std::chrono::milliseconds(200));
+}
+
+void Domain::destroy_instance(std::uint32_t index) {
+  Instance* const instance = instances_.at(index);
+  if (instance == nullptr || index == 0) return;
+  instance->patterns.clear();
+  std::ignore = listen(*instance, events_.all(), false);
+  instances_.destroy(index);
+}
+
+bool Domain::maintain() {
+  enable_words_.sweep();
+  return grace_.poll();
+}
+
+void Domain::shut_down() {
+  enable_words_.clear_all();
+  for (Event* const event : events_.all()) std::ignore = events_.publish_plan(*event, {});
+}
+
+}  // namespace landtrace::domain

@@ -1,0 +1,58 @@
+// Enable words: bits in the memory of unmodified programs that say whether anybody listens to an event.
+//
+// A word belongs to an address space, not to a file: it is kept, and keeps its event, until it is unregistered or
+// the address space goes (exec, exit), also after the file was closed; fork duplicates it.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "domain/events.hpp"
+#include "domain/foreign_memory.hpp"
+
+namespace landtrace::domain {
+
+class EnableWords {
+ public:
+  explicit EnableWords(Events& events) : events_(events) {}
+
+  // EADDRINUSE where this bit of this word is registered already.
+  Result<void> check_unused(std::uint32_t pid, EnableBit bit);
+  // Registers the bit and sets it to what the event is now. ENOMEM where the process could not write there.
+  Result<void> add(std::uint32_t pid, EnableBit bit, Event& event);
+  // Clears the bit; ENOENT if it is not registered.
+  Result<void> remove(std::uint32_t pid, EnableBit bit);
+
+  // `child` was forked from `parent` and has copies of its words: they are registered for it, too, and brought
+  // up to date.
+  Result<void> duplicate(std::uint32_t parent, std::uint32_t child);
+
+  // Brings all words of these events up to date; returns when they are.
+  void refresh(const std::vector<Event*>& events);
+  // Drops the words of address spaces that are gone, and the references they held.
+  void sweep();
+  // Clears every word: the domain ends.
+  void clear_all();
+
+  [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.contains(pid); }
+
+ private:
+  struct Word {
+    EnableBit bit;
+    std::uint32_t event;
+  };
+  struct Process {
+    std::shared_ptr<AddressSpace> space;
+    std::vector<Word> words;
+  };
+  // The process's address space as it is now; words of an earlier one under the same pid are dropped.
+  Result<Process*> process(std::uint32_t pid);
+  void forget(Process& process);
+
+  Events& events_;
+  ForeignMemory memory_;
+  std::unordered_map<std::uint32_t, Process> processes_;
+};
+
+}  // namespace landtrace::domain

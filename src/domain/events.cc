@@ -1,0 +1,165 @@
+#include "domain/events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace landtrace::domain {
+namespace {
+
+// Ids start where no kernel's are, so that a tool that takes one for the kernel's fails cleanly (docs/architecture.md).
+std::uint16_t id_of_slot(std::uint32_t slot) {
+  constexpr std::uint32_t kFirst = 60000;
+  constexpr std::uint32_t kUpwards = 65535 - kFirst;
+  return static_cast<std::uint16_t>(slot < kUpwards ? kFirst + slot : kFirst - 1 - (slot - kUpwards));
+}
+
+}  // namespace
+
+Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
+
+Event* Events::find(std::string_view system, std::string_view name) {
+  for (const std::uint32_t slot : order_) {
+    Event& event = *slots_[slot];
+    if (event.name == name && event.system == system) return &event;
+  }
+  return nullptr;
+}
+
+std::vector<Event*> Events::all() {
+  std::vector<Event*> events;
+  events.reserve(order_.size());
+  for (const std::uint32_t slot : order_) events.push_back(slots_[slot].get());
+  return events;
+}
+
+Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, bool& taken) {
+  taken = false;
+  const auto [first, last] = by_registered_name_.equal_range(std::string(parts.name));
+  for (auto it = first; it != last; ++it) {
+    Event* const event = slots_[it->second].get();
+    if (((event->flags & kMultiFormat) != 0) != multi) continue;
+    if (declares_same_fields(event->declaration, parts.fields)) return event;
+    taken = !multi;
+  }
+  return nullptr;
+}
+
+Result<std::uint32_t> Events::take_slot() {
+  if (slots_.size() < plan::kMaxEvents) {
+    slots_.emplace_back();
+    const auto slot = static_cast<std::uint32_t>(slots_.size() - 1);
+    __atomic_store_n(&control_.segment().event_high, slot + 1, __ATOMIC_RELEASE);
+    return slot;
+  }
+  if (free_slots_.empty()) {
+    return fail(ENOSPC, fmt::format("the domain has {} events, as many as it can", plan::kMaxEvents));
+  }
+  const std::uint32_t slot = free_slots_.front();
+  free_slots_.pop_front();
+  plan::EventSlot& shared = control_.segment().events[slot];
+  control_.free(shared.text);
+  control_.free(shared.checks);
+  shared = {.plan = 0, .generation = shared.generation, .min_size = 0, .checks = 0, .check_count = 0, .id = 0,
+            .text = 0, .text_size = 0, .reserved = 0};
+  return slot;
+}
+
+// Writes what producers and consumers need to know into the control segment.
+Result<void> Events::describe(const Event& event) {
+  plan::EventSlot& shared = control_.segment().events[event.slot];
+  std::string text = event.system;
+  text.append(1, '\0').append(event.name).append(1, '\0').append(fields_text(event.declaration)).append(1, '\0');
+  const auto checks = dynamic_field_checks(event.declaration);
+  LT_TRY(const std::uint32_t text_at, control_.store(std::as_bytes(std::span(text))));
+  const auto checks_at = control_.store(std::as_bytes(std::span(checks)));
+  if (!checks_at) {
+    control_.free(text_at);
+    return tl::unexpected<Error>(checks_at.error());
+  }
+  shared.min_size = event.declaration.min_size;
+  shared.check_count = static_cast<std::uint16_t>(checks.size());
+  shared.checks = *checks_at;
+  shared.id = id_of_slot(event.slot);
+  shared.text_size = static_cast<std::uint32_t>(text.size());
+  publish(shared.text, text_at);
+  publish(shared.generation, shared.generation + 1);
+  __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
+  return {};
+}
+
+Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags,
+                                                    std::uint32_t uid) {
+  const bool multi = (flags & kMultiFormat) != 0;
+  LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
+  bool taken = false;
+  if (Event* const found = find_registered(parts, multi, taken)) return Registration{found, false};
+  if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
+  LT_TRY(event::Declaration declaration, event::parse_declaration(text));
+  LT_TRY(const std::uint32_t slot, take_slot());
+  auto event = std::make_unique<Event>();
+  event->slot = slot;
+  event->system = multi ? kMultiSystem : kSystem;
+  event->name = multi ? fmt::format("{}.{:x}", declaration.name, next_multi_) : declaration.name;
+  event->flags = flags;
+  event->uid = uid;
+  event->declaration = std::move(declaration);
+  if (auto described = describe(*event); !described) {
+    free_slots_.push_front(slot);
+    return tl::unexpected<Error>(std::move(described).error());
+  }
+  if (multi) ++next_multi_;
+  slots_[slot] = std::move(event);
+  order_.push_back(slot);
+  by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
+  return Registration{slots_[slot].get(), true};
+}
+
+void Events::drop_reference(std::uint32_t slot) {
+  Event* const event = at(slot);
+  if (event == nullptr) return;
+  if (event->references > 0) --event->references;
+  if (!event->in_use() && (event->flags & kPersist) == 0) destroy(*event);
+}
+
+Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid) {
+  const auto [first, last] = by_registered_name_.equal_range(std::string(registered_name));
+  if (first == last) return fail(ENOENT, fmt::format("no event '{}'", registered_name));
+  std::vector<Event*> victims;
+  for (auto it = first; it != last; ++it) {
+    Event* const event = slots_[it->second].get();
+    if (event->in_use()) return fail(EBUSY, fmt::format("event '{}' is in use", event->name));
+    if (uid != 0 && uid != event->uid) return fail(EPERM, fmt::format("event '{}' is another user's", event->name));
+    victims.push_back(event);
+  }
+  for (Event* const event : victims) destroy(*event);
+  return {};
+}
+
+void Events::destroy(Event& event) {
+  const std::uint32_t slot = event.slot;
+  const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
+  by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
+  std::erase(order_, slot);
+  __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
+  slots_[slot].reset();
+  // The slot's texts stay until it is taken again: rings may still hold records of this event.
+  grace_.after_readers([this, slot] { free_slots_.push_back(slot); });
+}
+
+Result<void> Events::publish_plan(Event& event, std::span<const plan::PlanStep> steps) {
+  std::uint32_t next = 0;
+  if (!steps.empty()) {
+    LT_TRY(next, control_.allocate(sizeof(plan::Plan) + steps.size_bytes(), 8));
+    const plan::Plan plan{static_cast<std::uint32_t>(steps.size())};
+    std::memcpy(control_.at(next), &plan, sizeof plan);
+    std::memcpy(control_.at(next) + sizeof plan, steps.data(), steps.size_bytes());
+  }
+  plan::EventSlot& shared = control_.segment().events[event.slot];
+  const std::uint32_t old = shared.plan;
+  publish(shared.plan, next);
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  return {};
+}
+
+}  // namespace landtrace::domain

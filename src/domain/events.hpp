@@ -1,0 +1,80 @@
+// The registry of events: names, declarations, references, who listens; and the publication of plans.
+#pragma once
+
+#include <bitset>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "domain/control_memory.hpp"
+#include "domain/grace.hpp"
+#include "event/declaration.hpp"
+
+namespace landtrace::domain {
+
+// Flags of DIAG_IOCSREG.
+inline constexpr std::uint16_t kPersist = 1;      // the event stays when the last reference goes
+inline constexpr std::uint16_t kMultiFormat = 2;  // the same name may stand for several declarations
+
+inline constexpr const char* kSystem = "user_events";
+inline constexpr const char* kMultiSystem = "user_events_multi";
+
+struct Event {
+  std::uint32_t slot;
+  std::string system;
+  std::string name;         // as the events directory shows it
+  event::Declaration declaration;  // declaration.name is the name as registered
+  std::uint16_t flags;
+  std::uint32_t uid;        // who may delete it
+  std::uint32_t references = 0;  // of files, enable words, native clients
+  std::bitset<plan::kMaxInstances> listeners;
+
+  [[nodiscard]] bool in_use() const { return references > 0 || listeners.any(); }
+};
+
+class Events {
+ public:
+  Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace) {}
+
+  // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
+  // a bad declaration of a new name, ENOSPC where all slots are in use. `made` tells which it was.
+  struct Registration {
+    Event* event;
+    bool made;
+  };
+  Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid);
+
+  void add_reference(Event& event) { ++event.references; }
+  // Removes the event if that was the last reference and nothing else keeps it.
+  void drop_reference(std::uint32_t slot);
+
+  // ENOENT, EBUSY while anybody refers to it, EPERM for another user's (root may).
+  Result<void> remove(std::string_view registered_name, std::uint32_t uid);
+
+  [[nodiscard]] Event* at(std::uint32_t slot);
+  // By system and shown name; nullptr if there is none.
+  [[nodiscard]] Event* find(std::string_view system, std::string_view name);
+  // In the order in which they were registered.
+  [[nodiscard]] std::vector<Event*> all();
+
+  // Publishes `plan` (its steps in order) as what the event does; none: it is off. The old plan is freed when no
+  // producer holds it. On ENOSPC the old plan stays.
+  Result<void> publish_plan(Event& event, std::span<const plan::PlanStep> steps);
+
+ private:
+  Result<std::uint32_t> take_slot();
+  Result<void> describe(const Event& event);
+  void destroy(Event& event);
+  [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, bool& taken);
+
+  ControlMemory& control_;
+  Grace& grace_;
+  std::vector<std::unique_ptr<Event>> slots_;
+  std::vector<std::uint32_t> order_;          // slots by registration
+  std::deque<std::uint32_t> free_slots_;      // first in, first out: an old record keeps its meaning for long
+  std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
+  std::uint64_t next_multi_ = 0;
+};
+
+}  // namespace landtrace::domain

@@ -1,0 +1,66 @@
+#include "domain/files.hpp"
+
+#include <algorithm>
+
+namespace landtrace::domain {
+
+Result<FileId> Files::open(std::uint32_t uid) {
+  std::uint32_t slot;
+  if (!free_.empty()) {
+    slot = free_.front();
+    free_.pop_front();
+  } else if (files_.size() < plan::kMaxFiles) {
+    slot = static_cast<std::uint32_t>(files_.size());
+    files_.emplace_back();
+  } else {
+    return fail(EMFILE, "the domain has as many open files as it can");
+  }
+  const std::uint32_t generation = next_generation_++;
+  if (next_generation_ == 0) next_generation_ = 1;
+  files_[slot] = {generation, uid, {}};
+  publish(control_.segment().files[slot].generation, generation);
+  return FileId{slot, generation};
+}
+
+Result<void> Files::check(FileId file, std::uint32_t uid) const {
+  const bool is_open = file.slot < files_.size() && file.generation != 0 &&
+                       files_[file.slot].generation == file.generation;
+  if (!is_open) return fail(EBADF, "no such open file");
+  if (uid != 0 && files_[file.slot].uid != uid) return fail(EPERM, "another user's file");
+  return {};
+}
+
+Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
+  File& file = files_[id.slot];
+  const auto found = std::find(file.events.begin(), file.events.end(), event.slot);
+  if (found != file.events.end()) return static_cast<std::uint32_t>(found - file.events.begin());
+
+  std::vector<std::uint32_t> table{static_cast<std::uint32_t>(file.events.size() + 1)};
+  table.insert(table.end(), file.events.begin(), file.events.end());
+  table.push_back(event.slot);
+  LT_TRY(const std::uint32_t next, control_.store(std::as_bytes(std::span(table))));
+  std::uint32_t& published = control_.segment().files[id.slot].table;
+  const std::uint32_t old = published;
+  publish(published, next);
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  file.events.push_back(event.slot);
+  events_.add_reference(event);
+  return static_cast<std::uint32_t>(file.events.size() - 1);
+}
+
+void Files::close(FileId id) {
+  File& file = files_[id.slot];
+  plan::FileSlot& shared = control_.segment().files[id.slot];
+  const std::uint32_t old = shared.table;
+  publish(shared.table, 0);
+  publish(shared.generation, 0);
+  const auto events = std::move(file.events);
+  file = {};
+  for (const std::uint32_t event : events) events_.drop_reference(event);
+  grace_.after_readers([this, old, slot = id.slot] {
+    if (old != 0) control_.free(old);
+    free_.push_back(slot);
+  });
+}
+
+}  // namespace landtrace::domain

@@ -1,0 +1,46 @@
+// Open user_events_data files: each has write indices of its own, and refers to the events behind them.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "domain/events.hpp"
+
+namespace landtrace::domain {
+
+struct FileId {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
+
+class Files {
+ public:
+  Files(ControlMemory& control, Grace& grace, Events& events) : control_(control), grace_(grace), events_(events) {}
+
+  // EMFILE beyond plan::kMaxFiles.
+  Result<FileId> open(std::uint32_t uid);
+  void close(FileId file);
+
+  // EBADF for a file that is not open, EPERM for one that another user opened (root may).
+  Result<void> check(FileId file, std::uint32_t uid) const;
+  // The event's write index in the file: the one it has already, or a new one, which refers to the event.
+  Result<std::uint32_t> add_event(FileId file, Event& event);
+
+ private:
+  struct File {
+    std::uint32_t generation = 0;  // 0: not open
+    std::uint32_t uid = 0;
+    std::vector<std::uint32_t> events;
+  };
+
+  ControlMemory& control_;
+  Grace& grace_;
+  Events& events_;
+  std::vector<File> files_;
+  std::deque<std::uint32_t> free_;
+  std::uint32_t next_generation_ = 1;
+};
+
+}  // namespace landtrace::domain

@@ -1,0 +1,59 @@
+// Reads and writes words in other processes' memory.
+//
+// Touching a page that its process handles itself (userfaultfd, a hung FUSE mapping) blocks the toucher, perhaps
+// for ever. So all of it happens in a helper thread; if that does not come back in time it is left behind and
+// another takes its place.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace landtrace::domain {
+
+// A process's memory. The descriptor is bound to the address space: once that is gone (exec, exit) reads and
+// writes return 0, whatever process has the pid then.
+struct AddressSpace {
+  std::uint32_t pid;
+  Fd mem;  // /proc/PID/mem
+
+  // EPERM/EACCES where the system does not let us.
+  static Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid);
+  // False once the process has called exec or is gone.
+  [[nodiscard]] bool is_alive() const;
+};
+
+// Bit `bit` of the word at `address`, which is 4 or 8 bytes wide.
+struct EnableBit {
+  std::uint64_t address;
+  std::uint8_t bit;
+};
+
+class ForeignMemory {
+ public:
+  ForeignMemory();
+  ~ForeignMemory();
+
+  // Sets or clears the bit, refusing (EFAULT) what the process itself could not write: for the first time a word
+  // is used, since the mem descriptor writes to read-only pages, too.
+  Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
+
+  struct Change {
+    std::shared_ptr<AddressSpace> space;
+    EnableBit bit;
+    bool on;
+  };
+  // All of them, in one go. What cannot be written is passed over: its process is gone or has unmapped the word.
+  void set_all(std::vector<Change> changes);
+
+ private:
+  class Worker;
+  // False when the job did not finish in time. The job may go on: it must own what it touches.
+  bool run(std::function<void()> job);
+
+  std::shared_ptr<Worker> worker_;
+};
+
+}  // namespace landtrace::domain

@@ -1,0 +1,80 @@
+#include "domain/grace.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <thread>
+
+#include "plan/section.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+bool is_gone(std::uint32_t pid, std::uint32_t tid) {
+  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
+}
+
+// Every running thread of an attached process passes a full barrier: its earlier stores are visible, and its later
+// loads see what was published. A thread that is not running passed one when it was switched out.
+void barrier_everywhere() {
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0) return;
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
+  // No membarrier (a sandbox): no store buffer holds anything back for as long as this.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+}  // namespace
+
+void Grace::after_readers(std::function<void()> free) { fresh_.push_back(std::move(free)); }
+
+std::vector<Grace::Inside> Grace::look_for_readers() const {
+  std::vector<Inside> inside;
+  for (const User& user : users_.all()) {
+    const plan::DataSegment& data = user.data();
+    const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
+    for (std::uint32_t i = 0; i < high; ++i) {
+      const plan::ThreadSlot& slot = data.threads[i];
+      const std::uint64_t section = __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE);
+      if ((section & plan::kDepthMask) == 0) continue;
+      inside.push_back({&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED),
+                        __atomic_load_n(&slot.tid, __ATOMIC_RELAXED)});
+    }
+  }
+  return inside;
+}
+
+bool Grace::poll() {
+  if (!fresh_.empty()) {
+    barrier_everywhere();
+    waiting_.push_back({std::move(fresh_), look_for_readers()});
+    fresh_.clear();
+  }
+  for (Waiting& waiting : waiting_) {
+    std::erase_if(waiting.inside, [](const Inside& reader) {
+      const std::uint64_t now = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
+      const bool left = (now & plan::kDepthMask) == 0 ||
+                        (now & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
+      return left || reader.tid == 0 || is_gone(reader.pid, reader.tid);
+    });
+  }
+  while (!waiting_.empty() && waiting_.front().inside.empty()) {
+    for (const auto& free : waiting_.front().frees) free();
+    waiting_.pop_front();
+  }
+  return !waiting_.empty() || !fresh_.empty();
+}
+
+bool Grace::drain(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (poll()) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return true;
+}
+
+}  // namespace landtrace::domain

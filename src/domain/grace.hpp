@@ -1,0 +1,45 @@
+// Grace periods: when may the owner free what it has replaced? When no producer can still hold it (see
+// plan/section.hpp for the other half).
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "domain/users.hpp"
+
+namespace landtrace::domain {
+
+class Grace {
+ public:
+  explicit Grace(const Users& users) : users_(users) {}
+
+  // Runs `free` once every producer that may hold the old object has left its section. The replacement must have
+  // been published before the call.
+  void after_readers(std::function<void()> free);
+
+  // Runs what is due. Cheap when nothing waits. True while something still waits.
+  bool poll();
+  // Polls until nothing waits; false after `limit` (a stopped producer may be inside).
+  bool drain(std::chrono::milliseconds limit);
+
+ private:
+  struct Inside {
+    const plan::ThreadSlot* slot;
+    std::uint64_t section;
+    std::uint32_t pid;
+    std::uint32_t tid;
+  };
+  struct Waiting {
+    std::vector<std::function<void()>> frees;
+    std::vector<Inside> inside;
+  };
+  [[nodiscard]] std::vector<Inside> look_for_readers() const;
+
+  const Users& users_;
+  std::vector<std::function<void()>> fresh_;  // not yet behind a barrier
+  std::deque<Waiting> waiting_;
+};
+
+}  // namespace landtrace::domain

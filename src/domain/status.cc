@@ -1,0 +1,80 @@
+#include "domain/status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace landtrace::domain {
+namespace {
+
+std::uint32_t rotate(std::uint32_t value, int by) { return value << by | value >> (32 - by); }
+
+// Bob Jenkins' lookup3 ("jhash"), public domain; the kernel keeps events in buckets by it and lists them by bucket.
+std::uint32_t jenkins_hash(std::string_view key) {
+  const auto word = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4 && at + i < key.size(); ++i) {
+      value |= static_cast<std::uint32_t>(static_cast<unsigned char>(key[at + i])) << (8 * i);
+    }
+    return value;
+  };
+  std::uint32_t a = 0xdeadbeef + static_cast<std::uint32_t>(key.size());
+  std::uint32_t b = a, c = a;
+  std::size_t at = 0;
+  for (; key.size() - at > 12; at += 12) {
+    a += word(at), b += word(at + 4), c += word(at + 8);
+    a -= c, a ^= rotate(c, 4), c += b;
+    b -= a, b ^= rotate(a, 6), a += c;
+    c -= b, c ^= rotate(b, 8), b += a;
+    a -= c, a ^= rotate(c, 16), c += b;
+    b -= a, b ^= rotate(a, 19), a += c;
+    c -= b, c ^= rotate(b, 4), b += a;
+  }
+  if (at == key.size()) return c;
+  a += word(at), b += word(at + 4), c += word(at + 8);
+  c ^= b, c -= rotate(b, 14);
+  a ^= c, a -= rotate(c, 11);
+  b ^= a, b -= rotate(a, 25);
+  c ^= b, c -= rotate(b, 16);
+  a ^= c, a -= rotate(c, 4);
+  b ^= a, b -= rotate(a, 14);
+  c ^= b, c -= rotate(b, 24);
+  return c;
+}
+
+std::uint32_t bucket(const Event& event) {
+  constexpr std::uint32_t kGoldenRatio = 0x61c88647;
+  return jenkins_hash(event.declaration.name) * kGoldenRatio >> 24;
+}
+
+}  // namespace
+
+std::string status_text(Events& events) {
+  std::vector<Event*> all = events.all();
+  std::reverse(all.begin(), all.end());  // a bucket lists its newest first
+  std::stable_sort(all.begin(), all.end(), [](const Event* a, const Event* b) { return bucket(*a) < bucket(*b); });
+  std::string text;
+  std::size_t busy = 0;
+  for (const Event* const event : all) {
+    text += event->name;
+    if (event->listeners.any()) {
+      text += " # Used by ftrace";
+      ++busy;
+    }
+    text += '\n';
+  }
+  return text + fmt::format("\nActive: {}\nBusy: {}\n", all.size(), busy);
+}
+
+std::string dynamic_events_text(Events& events) {
+  std::string text;
+  for (const Event* const event : events.all()) {
+    text += "u:" + event->declaration.name;
+    const std::string fields = fields_text(event->declaration);
+    if (!fields.empty()) text += " " + fields;
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace landtrace::domain

@@ -1,0 +1,15 @@
+// The texts that list all events.
+#pragma once
+
+#include <string>
+
+#include "domain/events.hpp"
+
+namespace landtrace::domain {
+
+// The user_events_status file, in the kernel's order (that of its hash table).
+std::string status_text(Events& events);
+// The dynamic_events file, in the order of registration.
+std::string dynamic_events_text(Events& events);
+
+}  // namespace landtrace::domain

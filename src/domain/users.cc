@@ -1,0 +1,40 @@
+#include "domain/users.hpp"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+
+namespace landtrace::domain {
+
+Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
+  for (std::uint32_t i = 0; i < users_.size(); ++i) {
+    if (users_[i].uid == uid) return i;
+  }
+  if (users_.size() >= plan::kMaxUsers) return fail(ENOSPC, "more users than a domain can have");
+  LT_TRY(Fd fd, create_memfd("landtrace-data", data_bytes_));
+  LT_TRY(Mapping mapping, Mapping::map(fd.get(), data_bytes_, Mapping::Access::kReadWrite));
+  auto& data = *reinterpret_cast<plan::DataSegment*>(mapping.data());
+  data.version = plan::kLayoutVersion;
+  data.magic = plan::kDataMagic;
+  users_.push_back({uid, std::move(fd), std::move(mapping)});
+  return static_cast<std::uint32_t>(users_.size() - 1);
+}
+
+Result<std::uint64_t> Users::allocate(std::uint64_t size) {
+  constexpr std::uint64_t kPage = 4096;
+  auto offset = arena_.allocate(size, kPage);
+  if (!offset) {
+    return fail(ENOSPC, "no room for " + std::to_string(size >> 20) + " MiB of rings in data segments of " +
+                            std::to_string(data_bytes_ >> 20) + " MiB");
+  }
+  return *offset;
+}
+
+void Users::free(std::uint64_t offset, std::uint64_t size) {
+  for (const User& user : users_) {
+    ::fallocate(user.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(size));
+  }
+  arena_.free(offset);
+}
+
+}  // namespace landtrace::domain

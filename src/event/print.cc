@@ -1,0 +1,139 @@
+#include "event/print.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <iterator>
+#include <optional>
+
+#include "event/character.hpp"
+
+namespace landtrace::event {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// `size` bytes at `offset` from the start of the entry; nullopt when they are not all payload. Nothing at all
+// may begin in the common header.
+std::optional<Bytes> entry_bytes(Bytes payload, std::uint64_t offset, std::uint64_t size) {
+  if (offset + size > payload.size() + kCommonHeaderSize) return std::nullopt;
+  if (size == 0) return Bytes();
+  if (offset < kCommonHeaderSize) return std::nullopt;
+  return payload.subspan(offset - kCommonHeaderSize, size);
+}
+
+template <typename T>
+T load(Bytes bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+void print_byte(std::string& out, std::uint8_t value) {
+  if (is_printable(value)) {
+    out += '\'';
+    out += static_cast<char>(value);
+    out += '\'';
+  }
+  fmt::format_to(std::back_inserter(out), "({})", value);
+}
+
+// The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8 signed.
+void print_number(std::string& out, Bytes bytes) {
+  switch (bytes.size()) {
+    case 1:
+      return print_byte(out, load<std::uint8_t>(bytes));
+    case 2:
+      fmt::format_to(std::back_inserter(out), "{0:#x} ({0})", load<std::uint16_t>(bytes));
+      return;
+    case 4:
+      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint32_t>(bytes),
+                     load<std::int32_t>(bytes));
+      return;
+    case 8:
+      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint64_t>(bytes),
+                     load<std::int64_t>(bytes));
+      return;
+    default:
+      out += "<INVALID-SIZE>";
+  }
+}
+
+// `struct float NAME 4` and `struct double NAME 8` are how our native API declares what the kernel has no
+// type for; any other struct is a number to the kernel.
+void print_struct(std::string& out, const Field& field, Bytes bytes) {
+  if (field.type == "struct float" && bytes.size() == sizeof(float)) {
+    fmt::format_to(std::back_inserter(out), "{}", load<float>(bytes));
+  } else if (field.type == "struct double" && bytes.size() == sizeof(double)) {
+    fmt::format_to(std::back_inserter(out), "{}", load<double>(bytes));
+  } else {
+    print_number(out, bytes);
+  }
+}
+
+void print_text(std::string& out, Bytes bytes) {
+  const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
+  std::for_each(bytes.begin(), end, [&](std::byte b) { out += static_cast<char>(b); });
+}
+
+void print_bytes(std::string& out, Bytes bytes) {
+  bool first = true;
+  for (const std::byte b : bytes) {
+    fmt::format_to(std::back_inserter(out), "{}{:02x}", first ? "" : ",", std::to_integer<unsigned>(b));
+    first = false;
+  }
+}
+
+void print_dynamic(std::string& out, const Field& field, Bytes location_bytes, Bytes payload) {
+  const auto location = load<std::uint32_t>(location_bytes);
+  const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
+  const bool is_text = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kDataLocString;
+  std::uint64_t offset = location & 0xffff;
+  if (is_relative) offset += std::uint64_t{field.offset} + field.size;
+  const auto data = entry_bytes(payload, offset, location >> 16);
+  if (!data) {
+    out += "<OVERFLOW>";
+  } else if (is_text) {
+    print_text(out, *data);
+  } else {
+    print_bytes(out, *data);
+  }
+}
+
+void print_value(std::string& out, const Field& field, Bytes payload) {
+  const auto bytes = entry_bytes(payload, field.offset, field.size);
+  if (!bytes) {
+    out += "<OVERFLOW>";
+    return;
+  }
+  switch (field.kind) {
+    case FieldKind::kInteger:
+      return print_number(out, *bytes);
+    case FieldKind::kStruct:
+      return print_struct(out, field, *bytes);
+    case FieldKind::kCharArray:
+      return print_text(out, *bytes);
+    case FieldKind::kDataLocString:
+    case FieldKind::kRelLocString:
+    case FieldKind::kDataLocBytes:
+    case FieldKind::kRelLocBytes:
+      return print_dynamic(out, field, *bytes, payload);
+  }
+}
+
+}  // namespace
+
+void print_fields(std::string& out, const Declaration& declaration, Bytes payload) {
+  if (declaration.fields.empty()) {
+    out += "No fields found";
+    return;
+  }
+  for (const Field& field : declaration.fields) {
+    out += ' ';
+    out += field.name;
+    out += '=';
+    print_value(out, field, payload);
+  }
+}
+
+}  // namespace landtrace::event

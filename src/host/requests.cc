@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "host/server.hpp"
+
+namespace landtrace::host {
+namespace {
+
+using domain::Domain;
+using ipc::Operation;
+using ipc::Request;
+
+struct Context {
+  Domain& domain;
+  Connection& connection;
+  std::uint32_t pid;
+  std::uint32_t uid;
+  std::uint32_t owner_uid;
+  const Request& request;
+  std::string_view text;
+
+  [[nodiscard]] domain::EnableBit bit() const { return {request.a, static_cast<std::uint8_t>(request.b)}; }
+  [[nodiscard]] domain::FileId file() const { return {request.file_slot, request.file_generation}; }
+};
+
+Response error_response(const Error& error) {
+  Response response;
+  response.reply.error = error.code;
+  response.text = error.message;
+  return response;
+}
+
+template <typename T>
+Response respond(const Result<T>& result) {
+  if (!result) return error_response(result.error());
+  Response response;
+  if constexpr (!std::is_void_v<T>) response.reply.a = *result;
+  return response;
+}
+
+// Recording is for the user who runs the domain, and for root: it sees every user's events.
+Result<void> may_consume(const Context& c) {
+  if (c.uid == 0 || c.uid == c.owner_uid) return {};
+  return fail(EPERM, "only the user who runs the domain may record it");
+}
+
+Response attach(const Context& c) {
+  const auto user = c.domain.users().find_or_create(c.uid);
+  if (!user) return error_response(user.error());
+  c.domain.control().segment().user_count = static_cast<std::uint32_t>(c.domain.users().all().size());
+  Response response;
+  response.reply.a = *user;
+  response.reply.b = c.domain.users().data_bytes();
+  response.reply.c = c.pid;
+  response.fds[0] = c.domain.control().fd();
+  response.fds[1] = c.domain.users().all()[*user].fd.get();
+  return response;
+}
+
+Response register_for_file(const Context& c) {
+  if (c.request.b > 255 || c.request.c > 255 || c.request.d > 0xffff) return error_response(Error(EINVAL));
+  return respond(c.domain.register_for_file(c.file(), c.pid, c.uid,
+                                            {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
+                                             static_cast<std::uint8_t>(c.request.c)}));
+}
+
+Response register_native(const Context& c) {
+  if (c.request.d > 0xffff) return error_response(Error(EINVAL));
+  const auto slot = c.domain.register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.uid);
+  if (slot) c.connection.native.push_back(*slot);
+  return respond(slot);
+}
+
+Response release_native(const Context& c) {
+  auto& held = c.connection.native;
+  const auto found = std::find(held.begin(), held.end(), c.request.a);
+  if (found == held.end()) return error_response(Error(ENOENT, "this connection does not hold the event"));
+  held.erase(found);
+  c.domain.release_native(static_cast<std::uint32_t>(c.request.a));
+  return {};
+}
+
+Response open_session(const Context& c) {
+  if (auto may = may_consume(c); !may) return error_response(may.error());
+  if (c.connection.session != 0) return error_response(Error(EBUSY, "this connection has a session"));
+  const auto instance =
+      c.domain.instances().create(fmt::format("session-{}-{}", c.pid, c.connection.fd.get()),
+                                  ring::Geometry::holding(c.request.a), c.request.b != 0);
+  if (!instance) return error_response(instance.error());
+  c.connection.session = (*instance)->index;
+  Response response;
+  response.reply.a = (*instance)->rings;
+  response.reply.b = (*instance)->geometry.size_log2;
+  response.reply.c = (*instance)->index;
+  return response;
+}
+
+domain::Instance* session(const Context& c) {
+  return c.connection.session == 0 ? nullptr : c.domain.instances().at(c.connection.session);
+}
+
+Response session_events(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  const auto pattern = domain::Pattern::parse(c.text);
+  if (!pattern) return error_response(pattern.error());
+  return respond(c.domain.listen_pattern(*instance, *pattern, c.request.a != 0));
+}
+
+Response session_stop(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  c.domain.quiesce(*instance);
+  return {};
+}
+
+Response consumed(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  for (std::size_t at = 0; at + sizeof(ipc::ConsumedPosition) <= c.text.size(); at += sizeof(ipc::ConsumedPosition)) {
+    ipc::ConsumedPosition position;
+    std::memcpy(&position, c.text.data() + at, sizeof position);
+    c.domain.instances().set_consumed(*instance, position.user, position.ring, position.position);
+  }
+  return {};
+}
+
+Response data_segment(const Context& c) {
+  if (auto may = may_consume(c); !may) return error_response(may.error());
+  const auto& users = c.domain.users().all();
+  if (c.request.a >= users.size()) return error_response(Error(ENOENT, "no such user"));
+  Response response;
+  response.fds[0] = users[c.request.a].fd.get();
+  response.reply.a = users[c.request.a].uid;
+  return response;
+}
+
+}  // namespace
+
+Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, std::uint32_t uid,
+                        std::uint32_t owner_uid, const Request& request, std::string_view text) {
+  const Context c{domain, connection, pid, uid, owner_uid, request, text};
+  if (request.version != ipc::kProtocolVersion) {
+    return error_response(Error(EPROTO, fmt::format("the owner speaks version {} of the protocol, the client {}",
+                                                    ipc::kProtocolVersion, request.version)));
+  }
+  switch (request.operation) {
+    case Operation::kAttach:
+      return attach(c);
+    case Operation::kRegister:
+      return register_for_file(c);
+    case Operation::kUnregister:
+      return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.unregister(pid, c.bit()));
+    case Operation::kDelete:
+      return respond(domain.remove_event(text, uid));
+    case Operation::kForked:
+      return respond(domain.forked(static_cast<std::uint32_t>(request.a), pid));
+    case Operation::kRegisterNative:
+      return register_native(c);
+    case Operation::kReleaseNative:
+      return release_native(c);
+    case Operation::kOpenSession:
+      return open_session(c);
+    case Operation::kSessionEvents:
+      return session_events(c);
+    case Operation::kSessionStop:
+      return session_stop(c);
+    case Operation::kConsumed:
+      return consumed(c);
+    case Operation::kDataSegment:
+      return data_segment(c);
+    case Operation::kOpenFile:
+      break;
+  }
+  return error_response(Error(EOPNOTSUPP, "no such operation"));
+}
+
+}  // namespace landtrace::host

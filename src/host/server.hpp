@@ -1,0 +1,87 @@
+// Serves a domain over a socket: the event loop of an owner.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "domain/domain.hpp"
+#include "ipc/socket.hpp"
+
+namespace landtrace::host {
+
+// One client connection.
+struct Connection {
+  Fd fd;
+  std::uint32_t pid;  // of the process that connected
+  std::uint32_t uid;
+  domain::FileId file;                    // generation 0: not a file
+  std::vector<std::uint32_t> native;      // event slots held by it
+  std::uint32_t session = 0;              // instance of a consumer; 0: none
+};
+
+// What a request gets: a reply, its text, descriptors of the server's to send along.
+struct Response {
+  ipc::Reply reply;
+  std::string text;
+  int fds[2] = {-1, -1};
+};
+
+// Carries a request out. `pid` and `uid` are the sender's as the kernel gives them; `owner_uid` is who runs the domain.
+Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, std::uint32_t uid,
+                        std::uint32_t owner_uid, const ipc::Request& request, std::string_view text);
+
+class Server {
+ public:
+  // Listens at `path`; EADDRINUSE when an owner is there. The domain must outlive the server.
+  static Result<std::unique_ptr<Server>> create(domain::Domain& domain, const std::string& path);
+  ~Server();
+
+  // Serves until stop(). The calling thread is the owner: when it ends, producers see the domain as gone. Clears
+  // every enable word before it returns.
+  void run();
+  // From any thread, and from a signal handler.
+  void stop();
+  // Runs `task` in the serving thread and waits for it.
+  void call(std::function<void()> task);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
+
+  void accept_all();
+  void serve(int fd);
+  bool serve_one(Connection& connection);
+  void open_file(Connection& connection);
+  void close_connection(int fd);
+  void watch_process(std::uint32_t pid);
+  void run_tasks();
+
+  domain::Domain& domain_;
+  std::string path_;
+  Fd listener_;
+  Fd epoll_;
+  Fd wake_;
+  std::unordered_map<int, Connection> connections_;
+  struct Watched {
+    Fd pidfd;
+    std::uint32_t pid;
+  };
+  std::unordered_map<int, Watched> processes_;     // by pidfd
+  std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
+  std::vector<std::byte> buffer_;
+  bool stopped_ = false;
+
+  std::mutex mutex_;
+  struct Task {
+    std::function<void()> run;
+    bool* done;
+  };
+  std::vector<Task> tasks_;
+};
+
+}  // namespace landtrace::host

@@ -1,0 +1,79 @@
+// What owner and clients say to each other over a SOCK_SEQPACKET Unix socket.
+//
+// Every request is one datagram, a Request and up to kMaxText bytes of text, and gets one Reply with up to
+// kMaxText bytes of text and possibly descriptors. Numbers are in the machine's byte order. The owner knows who asks from
+// the kernel (SCM_CREDENTIALS), never from the message.
+//
+// A connection is one of
+//   control  of a process or a consumer; it asks, one request at a time
+//   file     an open user_events_data of an unmodified program. Its first request makes it one (kOpenFile), and it
+//            asks nothing more: the descriptor stands for the file, so that dup, fork, passing and last close mean
+//            what they mean in the kernel. The owner leaves one datagram in it, a FileIdentity, which is only ever
+//            peeked at: so a process that got the descriptor from elsewhere can tell which file it is.
+#pragma once
+
+#include <cstdint>
+
+namespace landtrace::ipc {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kRequestMagic = 0x5172544c;   // "LTrQ"
+inline constexpr std::uint32_t kReplyMagic = 0x5072544c;     // "LTrP"
+inline constexpr std::uint64_t kIdentityMagic = 0x656c69465472544c;  // "LTrTFile"
+inline constexpr std::uint32_t kMaxText = 64 * 1024;
+
+enum class Operation : std::uint32_t {
+  kOpenFile = 1,       // this connection becomes a file
+  kAttach,             // -> user index, descriptors of the control and data segments
+  kRegister,           // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text -> write index
+  kUnregister,         // DIAG_IOCSUNREG: a = address, b = bit
+  kDelete,             // DIAG_IOCSDEL:   text
+  kForked,             // the asking process is a child of a: it has a copy of its enable words
+  kRegisterNative,     // d = flags; text -> event slot, held by this connection
+  kReleaseNative,      // a = event slot
+  kOpenSession,        // an instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
+                       // -> a = offset of its rings in data segments, b = size_log2, c = instance
+  kSessionEvents,      // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too
+  kSessionStop,        // stop listening to everything and wait until no producer is in the middle of an event
+  kConsumed,           // text = ConsumedPosition[]
+  kDataSegment,        // a = user index -> that user's data segment (for consumers), a = uid
+};
+
+struct Request {
+  std::uint32_t magic = kRequestMagic;
+  std::uint32_t version = kProtocolVersion;
+  Operation operation{};
+  std::uint32_t text_size = 0;
+  std::uint32_t file_slot = 0;
+  std::uint32_t file_generation = 0;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t c = 0;
+  std::uint64_t d = 0;
+};
+
+struct Reply {
+  std::uint32_t magic = kReplyMagic;
+  std::int32_t error = 0;  // errno, or 0
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t c = 0;
+  std::uint32_t text_size = 0;  // an error's sentence, or what the operation gives
+  std::uint32_t reserved = 0;
+};
+
+struct FileIdentity {
+  std::uint64_t magic = kIdentityMagic;
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  std::int32_t error = 0;  // errno: the file could not be opened
+  std::uint32_t reserved = 0;
+};
+
+struct ConsumedPosition {
+  std::uint32_t user;
+  std::uint32_t ring;
+  std::uint64_t position;
+};
+
+}  // namespace landtrace::ipc

@@ -1,0 +1,165 @@
+#include "ipc/socket.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cstring>
+
+namespace landtrace::ipc {
+namespace {
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(ENAMETOOLONG, "socket path longer than " + std::to_string(sizeof address.sun_path - 1) +
+                                  " bytes: " + path);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+Result<void> wait_for(int fd, short events) {
+  pollfd poll_fd{fd, events, 0};
+  while (::poll(&poll_fd, 1, -1) < 0) {
+    if (errno != EINTR) return fail_errno("poll");
+  }
+  return {};
+}
+
+void take_control_messages(msghdr& message, Received& received) {
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+    if (c->cmsg_level != SOL_SOCKET) continue;
+    if (c->cmsg_type == SCM_CREDENTIALS) {
+      ucred who;
+      std::memcpy(&who, CMSG_DATA(c), sizeof who);
+      received.pid = static_cast<std::uint32_t>(who.pid);
+      received.uid = who.uid;
+      received.has_credentials = true;
+    } else if (c->cmsg_type == SCM_RIGHTS) {
+      const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int fd;
+        std::memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+        Fd owned(fd);
+        if (i < 2) received.fds[i] = std::move(owned);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<Fd> connect_to(const std::string& path, bool cloexec) {
+  LT_TRY(const sockaddr_un address, address_of(path));
+  Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | (cloexec ? SOCK_CLOEXEC : 0), 0));
+  if (!fd) return fail_errno("socket");
+  while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EINTR) return fail_errno("connect to " + path);
+  }
+  return fd;
+}
+
+Result<Fd> listen_at(const std::string& path) {
+  LT_TRY(const sockaddr_un address, address_of(path));
+  if (connect_to(path)) return fail(EADDRINUSE, "an owner serves " + path + " already");
+  ::unlink(path.c_str());
+  Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return fail_errno("socket");
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return fail_errno("bind " + path);
+  }
+  if (::chmod(path.c_str(), 0666) != 0) return fail_errno("chmod " + path);
+  if (::listen(fd.get(), 4096) != 0) return fail_errno("listen on " + path);
+  return fd;
+}
+
+Result<void> want_credentials(int fd) {
+  const int on = 1;
+  if (::setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) return fail_errno("SO_PASSCRED");
+  return {};
+}
+
+Result<Received> receive(int fd, std::span<std::byte> buffer, int flags) {
+  iovec vector{buffer.data(), buffer.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(8 * sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const int saved_errno = errno;
+  ssize_t n;
+  while ((n = ::recvmsg(fd, &message, flags | MSG_CMSG_CLOEXEC)) < 0) {
+    if (errno != EINTR) return fail(errno, "recvmsg");
+  }
+  errno = saved_errno;
+  Received received;
+  received.size = static_cast<std::size_t>(n);
+  take_control_messages(message, received);
+  if ((message.msg_flags & MSG_TRUNC) != 0) return fail(EMSGSIZE, "a datagram larger than the protocol's");
+  return received;
+}
+
+Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a, int fd_b) {
+  iovec vectors[2] = {{const_cast<std::byte*>(head.data()), head.size()},
+                      {const_cast<std::byte*>(text.data()), text.size()}};
+  alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = vectors;
+  message.msg_iovlen = text.empty() ? 1 : 2;
+  if (fd_a >= 0) {
+    const int fds[2] = {fd_a, fd_b};
+    const std::size_t bytes = (fd_b >= 0 ? 2 : 1) * sizeof(int);
+    message.msg_control = control;
+    message.msg_controllen = CMSG_SPACE(bytes);
+    cmsghdr* const c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(c), fds, bytes);
+  }
+  const int saved_errno = errno;
+  while (::sendmsg(fd, &message, MSG_NOSIGNAL) < 0) {
+    if (errno == EAGAIN) {
+      LT_CHECK(wait_for(fd, POLLOUT));
+    } else if (errno != EINTR) {
+      return fail(errno, "sendmsg");
+    }
+  }
+  errno = saved_errno;
+  return {};
+}
+
+Result<Answer> ask(int fd, Request request, std::string_view text) {
+  if (text.size() > kMaxText) return fail(E2BIG, "a request longer than the protocol's");
+  request.text_size = static_cast<std::uint32_t>(text.size());
+  LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text))));
+  std::string buffer(sizeof(Reply) + kMaxText, '\0');
+  LT_TRY(Received received, receive(fd, std::as_writable_bytes(std::span(buffer))));
+  Answer answer;
+  if (received.size == 0) return fail(EPIPE, "the owner of the domain is gone");
+  if (received.size < sizeof answer.reply) return fail(EPROTO, "a reply that is too short");
+  std::memcpy(&answer.reply, buffer.data(), sizeof answer.reply);
+  if (answer.reply.magic != kReplyMagic || received.size != sizeof answer.reply + answer.reply.text_size) {
+    return fail(EPROTO, "a reply that is not one");
+  }
+  answer.text = buffer.substr(sizeof answer.reply, answer.reply.text_size);
+  if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
+  for (int i = 0; i < 2; ++i) answer.fds[i] = std::move(received.fds[i]);
+  return answer;
+}
+
+Result<FileIdentity> peek_identity(int fd) {
+  FileIdentity identity;
+  const int saved_errno = errno;
+  const ssize_t n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
+  errno = saved_errno;
+  if (n != static_cast<ssize_t>(sizeof identity) || identity.magic != kIdentityMagic) {
+    return fail(EBADF, {});
+  }
+  return identity;
+}
+
+}  // namespace landtrace::ipc

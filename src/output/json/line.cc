@@ -1,0 +1,57 @@
+#include "output/json/line.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "output/json/string.hpp"
+#include "output/json/value.hpp"
+
+namespace landtrace::output {
+namespace {
+
+void append_task(std::string& out, const Task& task) {
+  if (task.tgid != 0) fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"tgid\":{}"), task.tgid);
+  out += ",\"comm\":";
+  json::append_string(out, task.comm);
+}
+
+void append_event(std::string& out, const EventType& type, std::span<const std::byte> payload) {
+  out += ",\"system\":";
+  json::append_string(out, type.system);
+  out += ",\"event\":";
+  json::append_string(out, type.name);
+  out += ",\"fields\":{";
+  bool first = true;
+  for (const event::Field& field : type.declaration.fields) {
+    if (!first) out += ',';
+    first = false;
+    json::append_string(out, field.name);
+    out += ':';
+    json::append_value(out, field, payload);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type) {
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{{\"time\":{},\"cpu\":{},\"pid\":{}"), record.time_ns,
+                 record.cpu, record.tid);
+  if (task) append_task(out, *task);
+  if (type) {
+    append_event(out, *type, record.payload);
+  } else {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"id\":{},\"payload\":"), record.event_id);
+    json::append_hex(out, record.payload);
+  }
+  out += "}\n";
+}
+
+void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count) {
+  const std::string number = count == kLostUnknown ? "null" : std::to_string(count);
+  fmt::format_to(std::back_inserter(out), "{{\"lost\":{},\"cpu\":{}}}\n", number, cpu);
+}
+
+}  // namespace landtrace::output

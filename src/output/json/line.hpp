@@ -1,0 +1,22 @@
+// Events as JSON, one object a line.
+#pragma once
+
+#include <string>
+
+#include "output/record.hpp"
+
+namespace landtrace::output {
+
+// Appends the event's object and a newline:
+//
+//   {"time":12345678901,"cpu":3,"pid":1234,"tgid":1200,"comm":"app","system":"user_events","event":"job",
+//    "fields":{"id":7,"name":"x"}}                                                      (on one line)
+//
+// `time` is in ns, `pid` is the thread's, as tracing has it. Without a task there is no "tgid" and no "comm". Without a
+// type there are "id" and "payload" (hex) in place of "system", "event" and "fields".
+void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type);
+
+// {"lost":12,"cpu":3}; the count is null for kLostUnknown.
+void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
+
+}  // namespace landtrace::output

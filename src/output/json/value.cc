@@ -1,0 +1,152 @@
+#include "output/json/value.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "output/json/string.hpp"
+
+namespace landtrace::output::json {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+using event::FieldKind;
+
+// `size` bytes at `offset` from the start of the entry, if all of them are payload.
+std::optional<Bytes> entry_bytes(Bytes payload, std::uint64_t offset, std::uint64_t size) {
+  if (offset < event::kCommonHeaderSize) return std::nullopt;
+  offset -= event::kCommonHeaderSize;
+  if (offset > payload.size() || size > payload.size() - offset) return std::nullopt;
+  return payload.subspan(offset, size);
+}
+
+template <typename T>
+T load(Bytes bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+template <typename T>
+void append_number(std::string& out, T value) {
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
+}
+
+template <typename Signed, typename Unsigned>
+void append_integer(std::string& out, Bytes bytes, bool is_signed) {
+  // + keeps the 8-bit types from printing as characters.
+  if (is_signed) {
+    append_number(out, +load<Signed>(bytes));
+  } else {
+    append_number(out, +load<Unsigned>(bytes));
+  }
+}
+
+void append_integer(std::string& out, Bytes bytes, bool is_signed) {
+  switch (bytes.size()) {
+    case 1:
+      return append_integer<std::int8_t, std::uint8_t>(out, bytes, is_signed);
+    case 2:
+      return append_integer<std::int16_t, std::uint16_t>(out, bytes, is_signed);
+    case 4:
+      return append_integer<std::int32_t, std::uint32_t>(out, bytes, is_signed);
+    case 8:
+      return append_integer<std::int64_t, std::uint64_t>(out, bytes, is_signed);
+    default:
+      return append_hex(out, bytes);
+  }
+}
+
+template <typename T>
+void append_real(std::string& out, T value) {
+  if (std::isfinite(value)) {
+    append_number(out, value);
+  } else {
+    out += "null";
+  }
+}
+
+void append_struct(std::string& out, const event::Field& field, Bytes bytes) {
+  if (field.type == "struct float" && bytes.size() == sizeof(float)) {
+    append_real(out, load<float>(bytes));
+  } else if (field.type == "struct double" && bytes.size() == sizeof(double)) {
+    append_real(out, load<double>(bytes));
+  } else {
+    append_hex(out, bytes);
+  }
+}
+
+void append_text(std::string& out, Bytes bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  append_string(out, text.substr(0, text.find('\0')));
+}
+
+void append_array(std::string& out, Bytes bytes) {
+  out += '[';
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i > 0) out += ',';
+    append_number(out, std::to_integer<unsigned>(bytes[i]));
+  }
+  out += ']';
+}
+
+// The data that a dynamic location stands for.
+std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, Bytes payload) {
+  if (location.size() != sizeof(std::uint32_t)) return std::nullopt;
+  const auto word = load<std::uint32_t>(location);
+  std::uint64_t offset = word & 0xffff;
+  if (field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes) {
+    offset += std::uint64_t{field.offset} + field.size;
+  }
+  return entry_bytes(payload, offset, word >> 16);
+}
+
+void append_dynamic(std::string& out, const event::Field& field, Bytes location, Bytes payload) {
+  const std::optional<Bytes> data = dynamic_bytes(field, location, payload);
+  if (!data) {
+    out += "null";
+  } else if (field.kind == FieldKind::kDataLocString || field.kind == FieldKind::kRelLocString) {
+    append_text(out, *data);
+  } else {
+    append_array(out, *data);
+  }
+}
+
+}  // namespace
+
+void append_hex(std::string& out, Bytes bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (const std::byte b : bytes) {
+    out += kDigits[std::to_integer<unsigned>(b) >> 4];
+    out += kDigits[std::to_integer<unsigned>(b) & 0xf];
+  }
+  out += '"';
+}
+
+void append_value(std::string& out, const event::Field& field, Bytes payload) {
+  const std::optional<Bytes> bytes = entry_bytes(payload, field.offset, field.size);
+  if (!bytes) {
+    out += "null";
+    return;
+  }
+  switch (field.kind) {
+    case FieldKind::kInteger:
+      return append_integer(out, *bytes, field.is_signed);
+    case FieldKind::kCharArray:
+      return append_text(out, *bytes);
+    case FieldKind::kStruct:
+      return append_struct(out, field, *bytes);
+    case FieldKind::kDataLocString:
+    case FieldKind::kRelLocString:
+    case FieldKind::kDataLocBytes:
+    case FieldKind::kRelLocBytes:
+      return append_dynamic(out, field, *bytes, payload);
+  }
+}
+
+}  // namespace landtrace::output::json

@@ -1,0 +1,54 @@
+// Against the transcripts of the real kernel (61-trace-text.txt).
+#include "output/text/header.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace landtrace::output {
+namespace {
+
+using ::testing::EndsWith;
+
+std::string header(const TextColumns& columns) {
+  std::string out;
+  append_text_header(out, 2, 5, 4, columns);
+  return out;
+}
+
+TEST(TextHeaderTest, AllColumns) {
+  EXPECT_EQ(header({}),
+            "# tracer: nop\n"
+            "#\n"
+            "# entries-in-buffer/entries-written: 2/5   #P:4\n"
+            "#\n"
+            "#                                _-----=> irqs-off/BH-disabled\n"
+            "#                               / _----=> need-resched\n"
+            "#                              | / _---=> hardirq/softirq\n"
+            "#                              || / _--=> preempt-depth\n"
+            "#                              ||| / _-=> migrate-disable\n"
+            "#                              |||| /     delay\n"
+            "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+            "#              | |         |   |||||     |         |\n");
+}
+
+TEST(TextHeaderTest, TgidColumn) {
+  EXPECT_THAT(header({.tgid = true}),
+              EndsWith("#                                        |||| /     delay\n"
+                       "#           TASK-PID       TGID    CPU#  |||||  TIMESTAMP  FUNCTION\n"
+                       "#              | |           |       |   |||||     |         |\n"));
+}
+
+TEST(TextHeaderTest, WithoutIrqInfo) {
+  EXPECT_EQ(header({.irq_info = false}),
+            "# tracer: nop\n"
+            "#\n"
+            "# entries-in-buffer/entries-written: 2/5   #P:4\n"
+            "#\n"
+            "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
+            "#              | |         |         |         |\n");
+}
+
+TEST(TextHeaderTest, WithoutContext) { EXPECT_EQ(header({.context = false}), "# tracer: nop\n#\n"); }
+
+}  // namespace
+}  // namespace landtrace::output

@@ -1,0 +1,23 @@
+// Events as the lines of `trace` and `trace_pipe`.
+#pragma once
+
+#include <string>
+
+#include "output/record.hpp"
+#include "output/text/header.hpp"
+
+namespace landtrace::output {
+
+// Appends the event's line, newline included:
+//
+//                 app-1234    [003] .....    12.345678: job: id=0x7 (7) name=x
+//
+// `task` and `type` may be nullptr: "<...>" stands for an unknown task, "Unknown type ID" for an unknown event.
+// The time is rounded to microseconds, as the kernel does (trace-cmd cuts it off).
+void append_text_line(std::string& out, const Record& record, const Task* task, const EventType* type,
+                      const TextColumns& columns = {});
+
+// "CPU:3 [LOST 12 EVENTS]", or without the number for kLostUnknown.
+void append_text_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
+
+}  // namespace landtrace::output

@@ -1,0 +1,38 @@
+// Positioned file operations that the writer needs; errors name the file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace landtrace::output::trace_dat {
+
+// An open file and its name, for messages.
+struct NamedFile {
+  Fd fd;
+  std::string path;
+};
+
+// Opens for reading and writing, creates with the umask's mode, keeps what is there.
+Result<NamedFile> open_for_writing(const std::string& path);
+
+// All of it, at `offset`, through short writes and EINTR.
+Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
+
+// Takes disk blocks for [offset, offset + size). Success where the file system has no such thing.
+Result<void> reserve(const NamedFile& file, std::uint64_t offset, std::uint64_t size);
+
+// Gives the disk blocks of [offset, offset + size) back; it reads as zeros then. Best effort: where the file
+// system cannot, the bytes only cost room.
+void punch_hole(const NamedFile& file, std::uint64_t offset, std::uint64_t size);
+
+Result<void> set_size(const NamedFile& file, std::uint64_t size);
+
+// Moves [from_offset, from_offset + size) to the other file. Holes stay holes; what has arrived is punched
+// out of `from` only when all of it has arrived.
+Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
+                        std::uint64_t to_offset, std::uint64_t size);
+
+}  // namespace landtrace::output::trace_dat

@@ -1,0 +1,35 @@
+// Everything in a version 6 file that stands before the events.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "output/cpu_stats.hpp"
+#include "output/record.hpp"
+
+namespace landtrace::output::trace_dat {
+
+struct Metadata {
+  std::string clock;
+  std::string kallsyms;
+  std::map<std::uint16_t, EventType> events;
+  std::map<std::int32_t, Task> tasks;
+};
+
+// Where the pages of a CPU are.
+struct Region {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+// The bytes from the start of the file to the end of the table of regions, which has one entry per CPU, as
+// `stats` has. Their number does not depend on what the regions hold.
+std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
+                            const std::vector<Region>& regions);
+
+// At least as many bytes as the event or the task adds to encode_metadata().
+std::size_t encoded_size(const EventType& type);
+std::size_t encoded_size(const Task& task);
+
+}  // namespace landtrace::output::trace_dat

@@ -1,0 +1,46 @@
+// Builds one ring-buffer page in memory.
+#pragma once
+
+#include <memory>
+
+#include "output/record.hpp"
+#include "output/trace_dat/page_format.hpp"
+
+namespace landtrace::output::trace_dat {
+
+class PageBuilder {
+ public:
+  // Appends the record, whose payload is at most kMaxPayload. False: it needs a new page.
+  bool append(const Record& record);
+
+  // Events missed just before the first record of this page. Only while the page is empty.
+  void set_lost(std::uint64_t count) { lost_ = count; }
+
+  [[nodiscard]] bool empty() const { return used_ == 0; }
+  // Bytes of events so far.
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+  // Completes the header and gives the page, without the unused room at its end. Valid until the next call.
+  std::span<const std::byte> finish();
+  // Starts the next page.
+  void clear();
+
+ private:
+  // The number of missed events must fit behind the events of any page.
+  static constexpr std::size_t kCapacity = kPageSize - kPageHeader - sizeof(std::uint64_t);
+
+  // How the time of a record is told: by its delta alone, or with a word before it.
+  enum class TimeWord { kNone, kExtend, kStamp, kImpossible };
+  [[nodiscard]] TimeWord time_word(std::uint64_t time_ns) const;
+  void start(std::uint64_t time_ns);
+  void put_time_word(TimeWord word, std::uint64_t time_ns);
+  void put_entry(const Record& record, std::size_t entry, std::uint64_t delta);
+
+  std::unique_ptr<std::byte[]> page_;  // allocated with the first record: most CPUs of a big machine have none
+  std::size_t used_ = 0;
+  std::uint64_t first_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace landtrace::output::trace_dat

@@ -1,0 +1,100 @@
+#include "plan/file_write.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "event/validator.hpp"
+#include "plan/section.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constexpr int kMaxVectors = 1024;  // IOV_MAX
+
+// What follows the index. The array is the caller's.
+struct Payload {
+  Segment* segments;
+  std::uint32_t count = 0;
+  std::uint64_t size = 0;
+};
+
+// Takes the index off the front of the vectors.
+bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& payload) {
+  std::byte bytes[sizeof index] = {};
+  std::size_t have = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto* at = static_cast<const std::byte*>(vectors[i].iov_base);
+    std::size_t left = vectors[i].iov_len;
+    const std::size_t taken = std::min(left, sizeof index - have);
+    if (taken > 0) std::memcpy(bytes + have, at, taken);
+    have += taken;
+    at += taken;
+    left -= taken;
+    if (left == 0) continue;
+    payload.segments[payload.count++] = {at, left};
+    payload.size += left;
+  }
+  std::memcpy(&index, bytes, sizeof index);
+  return have == sizeof index;
+}
+
+// Nearly every payload is one piece; one in several is looked at through a function that finds the bytes.
+bool dynamic_fields_valid(const event::DynamicFieldCheck* checks, std::uint32_t count, const Payload& payload) {
+  if (count == 0) return true;
+  if (payload.count <= 1) {
+    const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
+    return event::payload_is_valid(checks, count, only, static_cast<std::uint32_t>(payload.size));
+  }
+  const auto fetch = [&](std::uint64_t offset, void* out, std::size_t size) {
+    auto* to = static_cast<std::byte*>(out);
+    for (std::uint32_t i = 0; i < payload.count && size > 0; ++i) {
+      const Segment& segment = payload.segments[i];
+      if (offset >= segment.size) {
+        offset -= segment.size;
+        continue;
+      }
+      const std::size_t n = std::min<std::size_t>(size, segment.size - offset);
+      std::memcpy(to, static_cast<const std::byte*>(segment.data) + offset, n);
+      to += n;
+      size -= n;
+      offset = 0;
+    }
+  };
+  return event::payload_is_valid_in(checks, count, static_cast<std::uint32_t>(payload.size), fetch);
+}
+
+std::int64_t find_event(const View& view, FileRef file, std::int32_t index) {
+  if (index < 0) return -EINVAL;
+  const FileSlot& slot = view.control->files[file.slot];
+  // Pairs with the release store in domain/files.cc.
+  const std::uint32_t offset = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
+  if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != file.generation) return -ENOENT;
+  const FileTable& table = *control_at<FileTable>(view, offset);
+  if (static_cast<std::uint32_t>(index) >= table.count) return -ENOENT;
+  return table.events()[index];
+}
+
+}  // namespace
+
+ssize_t write_file(const View& view, const Thread& thread, FileRef file, const iovec* vectors, int count) {
+  std::int32_t index = 0;
+  if (count < 0 || count > kMaxVectors) return -EINVAL;
+  Payload payload{static_cast<Segment*>(__builtin_alloca(static_cast<std::size_t>(count) * sizeof(Segment)))};
+  if (!take_index(vectors, count, index, payload)) return -EFAULT;
+
+  const Section section(*thread.slot);
+  const std::int64_t event = find_event(view, file, index);
+  if (event < 0) return static_cast<ssize_t>(event);
+  const EventSlot& slot = view.control->events[event];
+  if (payload.size < slot.min_size) return -EINVAL;
+  if (__atomic_load_n(&slot.plan, __ATOMIC_RELAXED) == 0) return -EBADF;
+  if (payload.size > ring::kMaxPayload) return -E2BIG;
+  const auto* checks = control_at<event::DynamicFieldCheck>(view, slot.checks);
+  if (!dynamic_fields_valid(checks, slot.check_count, payload)) return -EFAULT;
+  const bool kept = emit_in_section(view, thread, static_cast<std::uint32_t>(event), payload.segments,
+                                    payload.count, static_cast<std::uint32_t>(payload.size));
+  return kept ? static_cast<ssize_t>(sizeof index + payload.size) : -EBADF;
+}
+
+}  // namespace landtrace::plan

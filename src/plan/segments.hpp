@@ -1,0 +1,138 @@
+// The two kinds of shared memory of a domain.
+//
+//   control segment (one)      written by the owner, read-only for everybody else
+//     ControlSegment           clock, geometry of the domain, and the tables below
+//       events[]               what a producer needs of an event; plan != 0 means somebody listens
+//       files[]                open user_events_data files: write index -> event
+//     heap                     plans, file tables, texts, validators, consumer positions; by offset
+//
+//   data segment (one a user)  written by that user's producers
+//     DataSegment              thread slots (who is inside the data plane), names of threads
+//     arena                    rings, by offset; a ring has the same offset in every user's segment
+//
+// The owner publishes by one release store of an offset (pairs with the acquire load where it is read) and frees
+// what it replaced after a grace period (domain/grace.hpp). What stands in the heap never changes in place,
+// except consumer positions. Nothing that a producer reads in its data segment is used as an address unbounded.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace landtrace::plan {
+
+inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
+inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
+inline constexpr std::uint32_t kLayoutVersion = 1;
+
+inline constexpr std::uint32_t kMaxEvents = 16384;
+inline constexpr std::uint32_t kMaxFiles = 65536;
+inline constexpr std::uint32_t kMaxInstances = 64;
+inline constexpr std::uint32_t kMaxUsers = 64;
+inline constexpr std::uint32_t kMaxThreads = 16384;
+inline constexpr std::uint32_t kMaxTasks = 65536;
+inline constexpr std::uint64_t kControlBytes = 256ull << 20;  // sparse
+
+struct EventSlot {
+  std::uint32_t plan;         // offset of the published Plan; 0: nobody listens. The native enable word.
+  std::uint32_t generation;   // grows each time the slot gets another event
+  std::uint32_t min_size;     // payload bytes that a write must have
+  std::uint32_t checks;       // offset of event::DynamicFieldCheck[check_count]
+  std::uint16_t check_count;
+  std::uint16_t id;           // the id that tracefs and trace files show
+  std::uint32_t text;         // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
+  std::uint32_t text_size;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(EventSlot) == 32);
+
+struct FileSlot {
+  std::uint32_t table;       // offset of the published FileTable; 0: nothing registered
+  std::uint32_t generation;  // of the file that has this slot; 0: free
+};
+
+// Followed by `count` event slots, by write index.
+struct FileTable {
+  std::uint32_t count;
+
+  [[nodiscard]] const std::uint32_t* events() const { return &count + 1; }
+};
+
+enum class StepKind : std::uint32_t {
+  kRecord = 1,
+  // Filters, triggers and histograms become steps of their own, before kRecord.
+};
+
+struct PlanStep {
+  StepKind kind;
+  std::uint32_t instance;
+  std::uint64_t rings;     // offset of the instance's ring set in a data segment
+  std::uint64_t consumed;  // offset in the control segment of std::uint64_t[kMaxUsers][rings of a set]
+  std::uint32_t size_log2;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PlanStep) == 32);
+
+// Followed by `step_count` steps.
+struct alignas(8) Plan {
+  std::uint32_t step_count;
+
+  [[nodiscard]] const PlanStep* steps() const { return reinterpret_cast<const PlanStep*>(this + 1); }
+};
+static_assert(sizeof(Plan) == 8);
+
+struct alignas(4096) ControlSegment {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t raw_clock;  // arch::RawClock
+  std::uint32_t cpus;       // rings of a set that belong to CPUs
+  std::uint32_t claimed;    // rings of a set that are claimed
+  std::uint64_t data_bytes;  // size of every data segment
+  std::uint32_t user_count;
+  std::uint32_t event_high;    // slots at and above this were never used
+  std::uint64_t event_changes;  // grows with each registration and removal
+  // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL,
+  // the kernel itself marks the word; a producer that sees the mark stops.
+  alignas(64) pthread_mutex_t owner_alive;
+  alignas(64) EventSlot events[kMaxEvents];
+  FileSlot files[kMaxFiles];
+};
+
+// FUTEX_OWNER_DIED of the futex ABI; glibc keeps the futex word first in a pthread_mutex_t.
+inline constexpr std::uint32_t kOwnerDied = 0x40000000;
+
+struct alignas(64) ThreadSlot {
+  // Nesting depth in the low 16 bits (a signal handler may emit inside an emit), above it a number that grows
+  // whenever the outermost section ends. Plain stores by the one thread; see section.hpp.
+  std::uint64_t section;
+  std::uint32_t tid;  // 0: free
+  std::uint32_t pid;
+};
+static_assert(sizeof(ThreadSlot) == 64);
+
+// Names of threads that wrote, at tid % kMaxTasks. Writers may race: a reader believes only an entry whose tid is
+// the one it looks for, before and after.
+struct TaskEntry {
+  std::uint32_t tid;
+  std::uint32_t pid;
+  char comm[16];
+};
+
+struct InstanceState {
+  std::uint32_t stopped;  // tracing_on = 0
+};
+
+struct alignas(4096) DataSegment {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t thread_hint;  // where to look for a free slot first
+  std::uint32_t thread_high;  // slots at and above this were never used
+  std::uint32_t reserved;
+  std::uint64_t slotless;     // events lost because no thread slot was free
+  InstanceState instances[kMaxInstances];
+  ThreadSlot threads[kMaxThreads];
+  TaskEntry tasks[kMaxTasks];
+};
+
+}  // namespace landtrace::plan

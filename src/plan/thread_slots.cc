@@ -1,0 +1,85 @@
+#include "plan/thread_slots.hpp"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace landtrace::plan {
+namespace {
+
+bool is_gone(std::uint32_t pid, std::uint32_t tid) {
+  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
+}
+
+void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
+  TaskEntry& entry = data.tasks[tid % kMaxTasks];
+  char comm[sizeof entry.comm] = {};
+  ::prctl(PR_GET_NAME, comm, 0, 0, 0);
+  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
+  entry.pid = pid;
+  std::memcpy(entry.comm, comm, sizeof comm);
+  __atomic_store_n(&entry.tid, tid, __ATOMIC_RELEASE);
+}
+
+void raise_high(DataSegment& data, std::uint32_t high) {
+  std::uint32_t now = __atomic_load_n(&data.thread_high, __ATOMIC_RELAXED);
+  while (now < high && !__atomic_compare_exchange_n(&data.thread_high, &now, high, false, __ATOMIC_RELAXED,
+                                                    __ATOMIC_RELAXED)) {
+  }
+}
+
+ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
+  const std::uint32_t start = __atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) % kMaxThreads;
+  for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+    const std::uint32_t index = (start + i) % kMaxThreads;
+    ThreadSlot& slot = data.threads[index];
+    std::uint32_t nobody = 0;
+    if (__atomic_compare_exchange_n(&slot.tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      __atomic_store_n(&data.thread_hint, index + 1, __ATOMIC_RELAXED);
+      raise_high(data, index + 1);
+      return &slot;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
+  const int saved_errno = errno;
+  // A program that starts many short threads reuses its own slots before it takes new ones.
+  const bool at_a_stride = (__atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) & 255) == 255;
+  if (at_a_stride && free_dead_thread_slots(data, pid) > 0) {
+    __atomic_store_n(&data.thread_hint, 0, __ATOMIC_RELAXED);
+  }
+  ThreadSlot* slot = take_free_slot(data, tid);
+  if (slot == nullptr && free_dead_thread_slots(data, pid) > 0) slot = take_free_slot(data, tid);
+  if (slot != nullptr) {
+    slot->section &= ~0xffffull;  // a dead predecessor may have been inside
+    __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);
+    leave_name(data, pid, tid);
+  }
+  errno = saved_errno;
+  return slot;
+}
+
+std::uint32_t free_dead_thread_slots(DataSegment& data, std::uint32_t pid) {
+  std::uint32_t freed = 0;
+  const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), kMaxThreads);
+  for (std::uint32_t i = 0; i < high; ++i) {
+    ThreadSlot& slot = data.threads[i];
+    std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE);
+    const std::uint32_t of = __atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE);
+    if (tid == 0 || of == 0 || (pid != 0 && of != pid) || !is_gone(of, tid)) continue;
+    __atomic_store_n(&slot.pid, 0, __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&slot.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) ++freed;
+  }
+  return freed;
+}
+
+}  // namespace landtrace::plan

@@ -1,0 +1,66 @@
+// Reads a ring that others write, without stopping them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ring/layout.hpp"
+
+namespace landtrace::ring {
+
+// A record as a reader hands it out: valid until the next call to Reader::read().
+struct RecordView {
+  RecordHeader header;
+  std::span<const std::byte> payload;  // header.words * 4 bytes
+};
+
+class Reader {
+ public:
+  // `ring` points at the ring's RingWords. Reads from the oldest intact record on.
+  Reader(const std::byte* ring, Geometry geometry);
+
+  // Copies whole records that follow position(), at most one internal buffer full, in order. An empty answer
+  // means that nothing is there now. `lost_before` of the batch says how many events between the previous batch
+  // and this one were overwritten before they could be read.
+  struct Batch {
+    std::vector<RecordView> records;
+    std::uint64_t lost_before = 0;
+  };
+  // The batch and the bytes it points at belong to the reader.
+  const Batch& read();
+
+  // Where the next read() begins. A consumer publishes it to make room in discard mode.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  // Events overwritten before this reader got to them, so far.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  // Events that writers found no room for (discard mode), so far, over all readers.
+  [[nodiscard]] std::uint64_t discarded() const;
+  // Places where the ring held something that no writer of ours leaves; reading went on at the next mark.
+  [[nodiscard]] std::uint64_t corrupt() const { return corrupt_; }
+  // Records committed to the ring since it was made.
+  [[nodiscard]] std::uint64_t written() const;
+  // True if nothing was ever written, so that callers can leave the ring's memory untouched.
+  [[nodiscard]] bool untouched() const { return written() == 0; }
+
+ private:
+  [[nodiscard]] Mark load_commit() const;
+  [[nodiscard]] std::uint64_t load_intent() const;
+  // The oldest valid mark at or after `from`; the commit itself if there is none.
+  [[nodiscard]] Mark oldest_mark(std::uint64_t from, Mark commit) const;
+  void go_to(Mark mark);
+  void resync(Mark commit);
+  std::size_t copy_out(std::uint64_t tail);
+  bool parse(std::size_t bytes, Mark commit);
+
+  const std::byte* ring_;
+  Geometry geometry_;
+  std::uint64_t position_ = 0;
+  std::uint64_t count_ = 0;  // records before position_
+  std::uint64_t lost_ = 0;
+  std::uint64_t corrupt_ = 0;
+  std::vector<std::byte> buffer_;
+  Batch batch_;
+};
+
+}  // namespace landtrace::ring
