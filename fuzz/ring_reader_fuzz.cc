@@ -88,15 +88,16 @@ void scribble(Input& input) {
 // Reads until nothing comes; whatever stands there, a lap is the most that can come.
 void drain(Reader& reader, std::uint64_t& read) {
   std::uint64_t bytes = 0;
-  volatile std::byte sink{};
+  std::uint64_t sum = 0;
   for (const Reader::Batch* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
     for (const RecordView& record : batch->records) {
       require(record.payload.size() == record.header.words * 4u && record.payload.size() <= kMaxPayload);
-      for (const std::byte byte : record.payload) sink = byte;
+      for (const std::byte byte : record.payload) sum += static_cast<std::uint64_t>(byte);
       bytes += record_length(record.payload.size());
     }
     read += batch->records.size();
   }
+  asm volatile("" : : "r"(sum));  // every byte is looked at
   require(bytes <= kGeometry.size());
 }
 

@@ -28,8 +28,9 @@ struct alignas(64) RingWords {
 static_assert(sizeof(RingWords) == 64);
 static_assert(offsetof(RingWords, intent) == 16 && offsetof(RingWords, discarded) == 24);
 
-// A piece of a payload, gathered in order.
-struct Segment {
+// A piece of a payload, gathered in order. It is laid out as struct iovec, so that an array of one is an array of the
+// other, for which it may alias.
+struct __attribute__((may_alias)) Segment {
   const void* data;
   std::size_t size;
 };

@@ -68,8 +68,10 @@ WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
   std::memcpy(at + 8, &request.word, sizeof request.word);
   at += kRecordHeader;
   for (std::uint64_t i = 0; i < request.segment_count; ++i) {
-    std::memcpy(at, request.segments[i].data, request.segments[i].size);
-    at += request.segments[i].size;
+    const Segment& segment = request.segments[i];
+    if (segment.size == 0) continue;  // its data may be null, which memcpy does not take
+    std::memcpy(at, segment.data, segment.size);
+    at += segment.size;
   }
   commit(request, last.position, end, last.count + 1);
   return WriteOutcome::kCommitted;

@@ -75,21 +75,21 @@ bool is_listed(const landtrace_event* event) {
   return false;
 }
 
+static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base) == offsetof(ring::Segment, data) &&
+              offsetof(iovec, iov_len) == offsetof(ring::Segment, size));
+
 int emit_to_domain(const landtrace_event& event, const iovec* vectors, int count) {
   if (count < 0 || count > kMaxVectors) return -EINVAL;
-  Process& process = Process::get();
-  ring::Segment segments[kMaxVectors];
   std::size_t size = 0;
-  for (int i = 0; i < count; ++i) {
-    segments[i] = {vectors[i].iov_base, vectors[i].iov_len};
-    size += vectors[i].iov_len;
-  }
+  for (int i = 0; i < count; ++i) size += vectors[i].iov_len;
   if (size < event.min_size) return -EINVAL;
   if (size > ring::kMaxPayload) return -E2BIG;
+  Process& process = Process::get();
   const plan::Thread* const thread = process.thread();
   if (thread == nullptr) return -EAGAIN;
-  const bool kept = plan::emit(process.view(), *thread, static_cast<std::uint32_t>(event.index), segments,
-                               static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(size));
+  const bool kept = plan::emit(process.view(), *thread, static_cast<std::uint32_t>(event.index),
+                               reinterpret_cast<const ring::Segment*>(vectors), static_cast<std::uint32_t>(count),
+                               static_cast<std::uint32_t>(size));
   return kept ? 0 : -EBADF;
 }
 

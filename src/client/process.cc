@@ -74,10 +74,13 @@ Process::Process() : page_(make_fork_page()) {
   portable_ = writer != nullptr && std::strcmp(writer, "portable") == 0;
 }
 
-Process& Process::get() {
+constinit Process* Process::instance_ = nullptr;
+
+Process& Process::create() {
   // Never destroyed: threads may emit until the very end of the process.
   alignas(Process) static char storage[sizeof(Process)];
   static Process* const process = new (storage) Process;
+  __atomic_store_n(&instance_, process, __ATOMIC_RELEASE);
   return *process;
 }
 

@@ -32,7 +32,11 @@ struct LocalThread {
 
 class Process {
  public:
-  static Process& get();
+  static Process& get() {
+    // Pairs with the release in create().
+    Process* const process = __atomic_load_n(&instance_, __ATOMIC_ACQUIRE);
+    return __builtin_expect(process != nullptr, 1) ? *process : create();
+  }
 
   // Attaches to the domain at ipc::default_socket(), once. False when there is none, or it does not want us. Not
   // async-signal-safe.
@@ -55,11 +59,16 @@ class Process {
 
   // The descriptor of the control connection, or -1: the shim keeps programs from closing it.
   [[nodiscard]] int control_fd() const { return page_ == nullptr ? -1 : page_->socket_plus_one - 1; }
+  // True where `pid`, the caller's, is not the process that this memory belongs to: in a vfork child.
+  [[nodiscard]] bool is_other_process(std::uint32_t pid) const {
+    return page_ != nullptr && page_->pid != 0 && page_->pid != pid;
+  }
   // Forces the portable writer, for tests; before the first event of a thread.
   void force_portable_writer() { portable_ = true; }
 
  private:
   Process();
+  static Process& create();
   bool map_segments(ipc::Answer& answer);
   Result<int> control_connection();
   plan::Thread* find_thread(LocalThread& local);
@@ -70,6 +79,7 @@ class Process {
   std::uint64_t last_generation_ = 0;
   bool portable_ = false;
 
+  static Process* instance_;
   static thread_local LocalThread local_ __attribute__((tls_model("initial-exec")));
 };
 

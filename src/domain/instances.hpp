@@ -24,7 +24,7 @@ struct Instance {
   std::vector<Pattern> patterns;  // events that register later are listened to if one of these matches
 
   [[nodiscard]] plan::PlanStep record_step() const {
-    return {plan::StepKind::kRecord, index, rings, consumed, geometry.size_log2, 0};
+    return {plan::StepKind::kRecord, index, rings, consumed, geometry};
   }
 };
 

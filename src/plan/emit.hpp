@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ring/writer.hpp"
+#include "plan/section.hpp"
 #include "plan/segments.hpp"
 
 namespace landtrace::plan {
@@ -38,13 +39,51 @@ inline bool is_enabled(const View& view, std::uint32_t event) {
   return __atomic_load_n(&view.control->events[event].plan, __ATOMIC_RELAXED) != 0;
 }
 
-// Runs the plan of `event` (below kMaxEvents). False when nobody listens. `size` is the sum of the segments, at
-// most ring::kMaxPayload, and was checked against the event's min_size.
-bool emit(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
-          std::uint32_t segment_count, std::uint32_t size);
+namespace detail {
 
-// The same for a caller that is inside a Section already.
-bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
-                     std::uint32_t segment_count, std::uint32_t size);
+inline void record(const View& view, const Thread& thread, const PlanStep& step, const ring::RecordSpec& spec) {
+  if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
+  const ControlSegment& control = *view.control;
+  const auto* consumed = reinterpret_cast<const std::uint64_t*>(
+      reinterpret_cast<const std::byte*>(view.control) + step.consumed);
+  const ring::RingSet rings{reinterpret_cast<std::byte*>(view.data) + step.rings,
+                            consumed + static_cast<std::size_t>(view.user) * (control.cpus + control.claimed),
+                            step.geometry,
+                            control.cpus,
+                            control.claimed};
+  ring::write(rings, thread.mode, spec);
+}
+
+}  // namespace detail
+
+// What happens at an event, in line up to the ring write: a record costs two calls, one for it all and one for the
+// restartable sequence.
+
+// Runs the plan of `event` (below kMaxEvents). False when nobody listens. `size` is the sum of the segments, at
+// most ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section.
+inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
+                            std::uint32_t segment_count, std::uint32_t size) {
+  // Pairs with the release store in domain/control_memory.hpp.
+  const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
+  if (offset == 0 || owner_died(view)) return false;
+  const Plan& plan = *control_at<Plan>(view, offset);
+  const ring::RecordSpec spec{thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count};
+  for (std::uint32_t i = 0; i < plan.step_count; ++i) {
+    const PlanStep& step = plan.steps()[i];
+    switch (step.kind) {
+      case StepKind::kRecord:
+        detail::record(view, thread, step, spec);
+        break;
+    }
+  }
+  return true;
+}
+
+// The same for a caller that is not inside a Section yet.
+inline bool emit(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
+                 std::uint32_t segment_count, std::uint32_t size) {
+  const Section section(*thread.slot);
+  return emit_in_section(view, thread, event, segments, segment_count, size);
+}
 
 }  // namespace landtrace::plan

@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ring/layout.hpp"
+
 namespace landtrace::plan {
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
@@ -69,10 +71,9 @@ struct PlanStep {
   std::uint32_t instance;
   std::uint64_t rings;     // offset of the instance's ring set in a data segment
   std::uint64_t consumed;  // offset in the control segment of std::uint64_t[kMaxUsers][rings of a set]
-  std::uint32_t size_log2;
-  std::uint32_t reserved;
+  ring::PreparedGeometry geometry;
 };
-static_assert(sizeof(PlanStep) == 32);
+static_assert(sizeof(PlanStep) == 56);
 
 // Followed by `step_count` steps.
 struct alignas(8) Plan {

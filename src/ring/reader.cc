@@ -85,7 +85,8 @@ void Reader::resync(Mark commit) {
   ++corrupt_;
   const std::uint64_t oldest = oldest_intact(load_intent(), geometry_.size());
   const std::uint64_t next_chunk = ((position_ >> geometry_.chunk_shift()) + 1) << geometry_.chunk_shift();
-  const bool ahead = next_chunk <= commit.position;
+  // A hostile tail may make next_chunk overflow; going back there, a consumer would read the same for ever.
+  const bool ahead = next_chunk > position_ && next_chunk <= commit.position;
   go_to(ahead ? oldest_mark(std::max(next_chunk, oldest), commit) : commit);
 }
 

@@ -171,6 +171,23 @@ TEST_P(RingHostileTest, EveryWriteOverEveryTailEnds) {
   for_each_gap([](std::byte& byte) { ASSERT_EQ(byte, kCanary); });
 }
 
+// There the chunk after the last would be chunk 0; found by the fuzzer.
+TEST_P(RingHostileTest, ReadingUpToTheLargestPositionEnds) {
+  if (GetParam()) GTEST_SKIP() << "SKIPPED: the reader is the same";
+  auto* words = reinterpret_cast<RingWords*>(victim_);
+  auto* marks = reinterpret_cast<Mark*>(victim_ + Geometry::marks_offset());
+  words->commit = {~7ull, 2048};
+  const std::uint64_t start = ~0ull << geometry_.chunk_shift() << 2;
+  marks[(start >> geometry_.chunk_shift()) % geometry_.chunks()] = {start, 1};
+  Reader reader(victim_, geometry_);
+  std::uint64_t read = 0;
+  while (const std::size_t n = reader.read().records.size()) {
+    read += n;
+    ASSERT_LE(read, geometry_.size() / sizeof(RecordHeader));
+  }
+  EXPECT_EQ(reader.position(), words->commit.position);
+}
+
 TEST_P(RingHostileTest, GarbageIsCountedAndTheNextMarkServes) {
   if (GetParam()) GTEST_SKIP() << "SKIPPED: the reader is the same";
   const std::uint64_t consumed[2] = {kNeverFull, kNeverFull};

@@ -221,7 +221,7 @@ TEST_P(RingKillTest, FiveHundredKillsTearAndLoseNothing) {
   int claims_left = 0;
   for (std::size_t i = 0; i < kProducers; ++i) start(i);
   for (int kills = 0; kills < 500; ++kills) {
-    read_for_up_to(1500);
+    read_for_up_to(1000);
     const std::size_t victim = random_() % kProducers;
     const auto tid = static_cast<std::uint32_t>(producers_[victim].pid);
     kill_and_wait(producers_[victim]);

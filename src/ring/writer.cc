@@ -17,32 +17,22 @@ RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
   return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride());
 }
 
-void aim(WriteRequest& request, const RingSet& rings, std::uint32_t index) {
-  std::byte* const base = rings.base + index * rings.geometry.stride();
-  request.ring = reinterpret_cast<RingWords*>(base);
-  request.marks = reinterpret_cast<Mark*>(base + Geometry::marks_offset());
-  request.data = base + rings.geometry.data_offset();
-  request.consumed = rings.consumed + index;
-}
-
 void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
 
 // Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until
 // the owner of the domain frees it (domain/reaper.cc); the others serve meanwhile. If all are taken the event is
 // counted as discarded: a signal handler must not wait for the thread it interrupted.
-WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode,
-                          const RecordSpec& record) {
+WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
   const int here = ::sched_getcpu();
   const std::uint32_t first = here < 0 ? 0 : static_cast<std::uint32_t>(here) % rings.claimed;
   for (std::uint32_t i = 0; i < rings.claimed; ++i) {
     const std::uint32_t index = rings.cpus + (first + i) % rings.claimed;
     RingWords* const ring = ring_at(rings, index);
     std::uint32_t unclaimed = 0;
-    if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, record.tid, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED)) {
+    if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       continue;
     }
-    aim(request, rings, index);
+    detail::aim(request, rings, index);
     WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
     if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
     if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
@@ -66,18 +56,8 @@ void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
 
 }  // namespace
 
-WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
-  WriteRequest request;
-  request.size = rings.geometry.size();
-  request.offset_mask = request.size - 8;
-  request.marks_mask = rings.geometry.chunks() - 1;
-  request.chunk_shift = rings.geometry.chunk_shift();
-  request.length = record_length(record.payload);
-  request.word = record_word(record.tid, record.event, record.payload);
-  request.segments = record.segments;
-  request.segment_count = record.segment_count;
-
-  if (mode.area == nullptr) return write_claimed(request, rings, mode, record);
+WriteResult detail::write_on(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
+  if (mode.area == nullptr) return write_claimed(request, rings, mode, tid);
   for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
     const std::uint32_t cpu = mode.area->cpu_id_start;
     if (cpu >= rings.cpus) break;  // a CPU that was added after the domain was made
@@ -93,7 +73,7 @@ WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec&
         break;
     }
   }
-  return write_claimed(request, rings, mode, record);
+  return write_claimed(request, rings, mode, tid);
 }
 
 }  // namespace landtrace::ring

@@ -12,8 +12,8 @@ namespace landtrace::output {
 //   {"time":12345678901,"cpu":3,"pid":1234,"tgid":1200,"comm":"app","system":"user_events","event":"job",
 //    "fields":{"id":7,"name":"x"}}                                                      (on one line)
 //
-// `time` is in ns, `pid` is the thread's, as tracing has it. Without a task there is no "tgid" and no "comm". Without a
-// type there are "id" and "payload" (hex) in place of "system", "event" and "fields".
+// `time` is in ns, `pid` is the thread's, as tracing has it. Without a task there is no "tgid" and no "comm".
+// Without a type there are "id" and "payload" (hex) in place of "system", "event" and "fields".
 void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type);
 
 // {"lost":12,"cpu":3}; the count is null for kLostUnknown.

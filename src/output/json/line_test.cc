@@ -46,11 +46,10 @@ TEST(JsonLineTest, TaskWithoutTgidAndNoTask) {
   std::string out;
   append_json_line(out, {1, 0, 2, 60000, {}}, &task, &type);
   append_json_line(out, {1, 0, 2, 60000, {}}, nullptr, &type);
-  EXPECT_EQ(out,
-            R"({"time":1,"cpu":0,"pid":2,"comm":"app","system":"user_events","event":"job","fields":{}})"
-            "\n"
-            R"({"time":1,"cpu":0,"pid":2,"system":"user_events","event":"job","fields":{}})"
-            "\n");
+  EXPECT_EQ(out, R"({"time":1,"cpu":0,"pid":2,"comm":"app","system":"user_events","event":"job","fields":{}})"
+                 "\n"
+                 R"({"time":1,"cpu":0,"pid":2,"system":"user_events","event":"job","fields":{}})"
+                 "\n");
 }
 
 TEST(JsonLineTest, UnknownEvent) {
@@ -77,7 +76,8 @@ TEST(JsonValueTest, IntegersKeepTheirSign) {
     std::int64_t f = std::numeric_limits<std::int64_t>::min();
   } payload;
   EXPECT_EQ(fields("e u8 a;s8 b;u16 c;s16 d;u64 e;s64 f", payload),
-            json::parse(R"({"a":200,"b":-100,"c":60000,"d":-5,"e":18446744073709551615,"f":-9223372036854775808})"));
+            json::parse(
+                R"({"a":200,"b":-100,"c":60000,"d":-5,"e":18446744073709551615,"f":-9223372036854775808})"));
 }
 
 TEST(JsonValueTest, RealNumbers) {

@@ -48,7 +48,9 @@ TEST(TextHeaderTest, WithoutIrqInfo) {
             "#              | |         |         |         |\n");
 }
 
-TEST(TextHeaderTest, WithoutContext) { EXPECT_EQ(header({.context = false}), "# tracer: nop\n#\n"); }
+TEST(TextHeaderTest, WithoutContext) {
+  EXPECT_EQ(header({.context = false}), "# tracer: nop\n#\n");
+}
 
 }  // namespace
 }  // namespace landtrace::output

@@ -24,7 +24,8 @@ std::string line(std::uint64_t time_ns, const Task* task, const TextColumns& col
 
 TEST(TextLineTest, Layout) {
   const Task task{"app", 0};
-  EXPECT_EQ(line(12'345'678'000, &task), "             app-1234    [003] .....    12.345678: e1: n=0x7 (7)\n");
+  EXPECT_EQ(line(12'345'678'000, &task),
+            "             app-1234    [003] .....    12.345678: e1: n=0x7 (7)\n");
 }
 
 TEST(TextLineTest, LongTaskAndWideNumbersPushTheRest) {

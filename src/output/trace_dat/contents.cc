@@ -21,7 +21,8 @@ Result<void> read_formats(FileCursor& cursor, const std::string& system, Content
     LT_TRY(std::string text, cursor.text(size, "format"));
     auto parsed = event::parse_format(text);
     if (!parsed) {
-      return fail(EBADMSG, fmt::format("event format of {} at offset {}: {}", system, start, parsed.error().message));
+      return fail(EBADMSG,
+                  fmt::format("event format of {} at offset {}: {}", system, start, parsed.error().message));
     }
     if (parsed->id > 0xffff) return fail(EBADMSG, fmt::format("event id {} at offset {}", parsed->id, start));
     const auto id = static_cast<std::uint16_t>(parsed->id);
@@ -57,19 +58,22 @@ void take_cpu_stat(std::string_view text, Contents& contents) {
   contents.stats[cpu] = parse_cpu_stats(text);
 }
 
-Result<std::uint8_t> read_start(FileCursor& cursor, Contents& contents) {
+// Gives the file version.
+Result<int> read_start(FileCursor& cursor, Contents& contents) {
   LT_CHECK(cursor.expect(kMagic, "trace.dat signature"));
-  LT_TRY(const std::string version, cursor.terminated("file version"));
-  if (version != "6" && version != "7") {
-    return fail(ENOTSUP, "file version " + version.substr(0, 16) + "; versions 6 and 7 are read");
+  LT_TRY(const std::string text, cursor.terminated("file version"));
+  const int version = text.size() == 1 ? text[0] - '0' : 0;
+  if (version != 6 && version != 7) {
+    return fail(ENOTSUP, "file version " + text.substr(0, 16) + "; versions 6 and 7 are read");
   }
   LT_TRY(const auto endian, cursor.number<std::uint8_t>("byte order"));
   if (endian != 0) return fail(ENOTSUP, "a trace file of a big-endian machine");
   LT_TRY(const auto long_size, cursor.number<std::uint8_t>("size of long"));
-  if (long_size != 8) return fail(ENOTSUP, fmt::format("a trace file of a machine with {}-byte long", long_size));
+  if (long_size != 8)
+    return fail(ENOTSUP, fmt::format("a trace file of a machine with {}-byte long", long_size));
   LT_TRY(contents.page_size, cursor.number<std::uint32_t>("page size"));
   LT_CHECK(check_page_size(contents.page_size, cursor));
-  return static_cast<std::uint8_t>(version[0] - '0');
+  return version;
 }
 
 }  // namespace
@@ -77,7 +81,7 @@ Result<std::uint8_t> read_start(FileCursor& cursor, Contents& contents) {
 Result<Contents> read_contents(const InputFile& file) {
   Contents contents;
   FileCursor cursor(file, 0, file.size());
-  LT_TRY(const std::uint8_t version, read_start(cursor, contents));
+  LT_TRY(const int version, read_start(cursor, contents));
   LT_CHECK(version == 6 ? read_version_6(file, cursor, contents) : read_version_7(file, cursor, contents));
   contents.stats.resize(contents.cpus);
   return contents;
@@ -124,7 +128,8 @@ Result<void> read_event_formats(FileCursor& cursor, Contents& contents) {
 Result<void> read_cmdlines(FileCursor& cursor, Contents& contents) {
   LT_TRY(const auto size, cursor.number<std::uint64_t>("size of the command lines"));
   LT_TRY(const std::string text, cursor.text(size, "command lines"));
-  for_each_numbered_line(text, [&](std::int32_t tid, std::string_view comm) { contents.tasks[tid].comm = comm; });
+  for_each_numbered_line(text,
+                         [&](std::int32_t tid, std::string_view comm) { contents.tasks[tid].comm = comm; });
   return {};
 }
 

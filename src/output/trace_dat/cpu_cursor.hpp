@@ -14,7 +14,8 @@ class CpuCursor {
   CpuCursor(const InputFile& file, const CpuRegion& region, std::uint32_t page_size)
       : file_(&file), region_(region), page_size_(page_size) {}
 
-  // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next one.
+  // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
+  // one.
   Result<bool> advance();
 
   // The event; its payload is valid until the next advance().
@@ -38,7 +39,7 @@ class CpuCursor {
   const InputFile* file_;
   CpuRegion region_;
   std::uint32_t page_size_;
-  std::uint64_t next_page_ = 0;   // offset within the region
+  std::uint64_t next_page_ = 0;    // offset within the region
   std::vector<std::byte> events_;  // of this page, without its header
   std::size_t used_ = 0;           // bytes of events in events_
   std::size_t at_ = 0;

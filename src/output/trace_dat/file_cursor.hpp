@@ -13,7 +13,8 @@ namespace landtrace::output::trace_dat {
 // Numbers are read as they stand; files of the other byte order are refused.
 static_assert(std::endian::native == std::endian::little);
 
-// An open file of known size. Read with pread, as a mapping would end in SIGBUS when somebody truncates the file.
+// An open file of known size. Read with pread, as a mapping would end in SIGBUS when somebody truncates the
+// file.
 class InputFile {
  public:
   static Result<InputFile> open(const std::string& path);

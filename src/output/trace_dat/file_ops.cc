@@ -8,7 +8,9 @@
 namespace landtrace::output::trace_dat {
 namespace {
 
-off_t at(std::uint64_t offset) { return static_cast<off_t>(offset); }
+off_t at(std::uint64_t offset) {
+  return static_cast<off_t>(offset);
+}
 
 // For file systems, or pairs of them, without copy_file_range.
 Result<void> copy_by_hand(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
@@ -35,7 +37,8 @@ Result<void> copy_data(const NamedFile& from, std::uint64_t from_offset, const N
     off_t out = at(to_offset);
     const ssize_t n = ::copy_file_range(from.fd.get(), &in, to.fd.get(), &out, size, 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) return fail_errno("write " + to.path);
+    if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT))
+      return fail_errno("write " + to.path);
     if (n <= 0) return copy_by_hand(from, from_offset, to, to_offset, size);
     from_offset += static_cast<std::uint64_t>(n);
     to_offset += static_cast<std::uint64_t>(n);

@@ -21,10 +21,10 @@ TEST(PageBuilderTest, ShortEntryHasItsLengthInTheType) {
   const auto page = builder.finish();
   ASSERT_EQ(page.size(), 16u + 4 + 12);
   EXPECT_EQ(double_word(page, 0), 5000u);
-  EXPECT_EQ(double_word(page, 8), 16u);   // commit
-  EXPECT_EQ(word(page, 16), 3u);          // 3 words, delta 0
-  EXPECT_EQ(word(page, 20), kNumberId);   // flags and preempt count 0
-  EXPECT_EQ(word(page, 24), 0xfffffffdu); // tid
+  EXPECT_EQ(double_word(page, 8), 16u);    // commit
+  EXPECT_EQ(word(page, 16), 3u);           // 3 words, delta 0
+  EXPECT_EQ(word(page, 20), kNumberId);    // flags and preempt count 0
+  EXPECT_EQ(word(page, 24), 0xfffffffdu);  // tid
   EXPECT_EQ(word(page, 28), 7u);
 }
 

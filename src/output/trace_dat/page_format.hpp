@@ -6,7 +6,8 @@
 //                     right after the events
 //   16  events
 //
-// Each event starts on 4 bytes with a u32: bits 0-4 its type, bits 5-31 the nanoseconds since the event before it.
+// Each event starts on 4 bytes with a u32: bits 0-4 its type, bits 5-31 the nanoseconds since the event
+// before it.
 //
 //    1..28  4 * type bytes of entry follow
 //    0      u32: length of the entry + 4, then the entry
@@ -43,6 +44,8 @@ inline constexpr std::uint64_t kMaxDelta = (1u << kDeltaBits) - 1;
 inline constexpr std::uint32_t kTimeBits = 59;  // of a time extend or a time stamp
 inline constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
 
-constexpr std::size_t align4(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
+constexpr std::size_t align4(std::size_t size) {
+  return (size + 3) & ~std::size_t{3};
+}
 
 }  // namespace landtrace::output::trace_dat

@@ -10,8 +10,8 @@ using trace_dat::Contents;
 using trace_dat::CpuCursor;
 using trace_dat::InputFile;
 
-// The cursors that stand on an event form a heap, the earliest on top. Those in `due` must move on before the next
-// event is chosen: all of them at first, then the one whose event was handed out.
+// The cursors that stand on an event form a heap, the earliest on top. Those in `due` must move on before the
+// next event is chosen: all of them at first, then the one whose event was handed out.
 struct TraceDatReader::State {
   InputFile file;
   Contents contents;
@@ -66,11 +66,21 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
   return TraceDatReader(std::move(state));
 }
 
-const std::map<std::uint16_t, EventType>& TraceDatReader::events() const { return state_->contents.events; }
-const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const { return state_->contents.tasks; }
-std::uint32_t TraceDatReader::cpus() const { return state_->contents.cpus; }
-const std::string& TraceDatReader::clock() const { return state_->contents.clock; }
-const std::vector<CpuStats>& TraceDatReader::stats() const { return state_->contents.stats; }
+const std::map<std::uint16_t, EventType>& TraceDatReader::events() const {
+  return state_->contents.events;
+}
+const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const {
+  return state_->contents.tasks;
+}
+std::uint32_t TraceDatReader::cpus() const {
+  return state_->contents.cpus;
+}
+const std::string& TraceDatReader::clock() const {
+  return state_->contents.clock;
+}
+const std::vector<CpuStats>& TraceDatReader::stats() const {
+  return state_->contents.stats;
+}
 
 Result<std::optional<TraceDatReader::Item>> TraceDatReader::next() {
   LT_CHECK(state_->advance_due());

@@ -21,8 +21,8 @@ class TraceDatReader {
     Record record;           // the payload is valid until the next call of next()
   };
 
-  // EBADMSG: not a trace file, or damaged, with the offset; ENOTSUP: compressed, big-endian, 32-bit or a text trace;
-  // and what open(2) says. Of a file with several instances the top one is read.
+  // EBADMSG: not a trace file, or damaged, with the offset; ENOTSUP: compressed, big-endian, 32-bit or a text
+  // trace; and what open(2) says. Of a file with several instances the top one is read.
   static Result<TraceDatReader> open(const std::string& path);
 
   TraceDatReader(TraceDatReader&&) noexcept;
@@ -32,11 +32,11 @@ class TraceDatReader {
   [[nodiscard]] const std::map<std::uint16_t, EventType>& events() const;
   [[nodiscard]] const std::unordered_map<std::int32_t, Task>& tasks() const;
   [[nodiscard]] std::uint32_t cpus() const;
-  [[nodiscard]] const std::string& clock() const;  // empty: the file does not say
+  [[nodiscard]] const std::string& clock() const;            // empty: the file does not say
   [[nodiscard]] const std::vector<CpuStats>& stats() const;  // by CPU
 
-  // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the offset)
-  // ends one CPU: further calls go on with the others.
+  // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the
+  // offset) ends one CPU: further calls go on with the others.
   Result<std::optional<Item>> next();
 
  private:

@@ -98,8 +98,9 @@ TEST_F(RoundTripTest, PayloadsOfEverySize) {
 }
 
 TEST_F(RoundTripTest, TimesFarApartAndBackwards) {
-  const std::vector<std::uint64_t> times = {1'000'000'000, 1'000'000'000, 1'134'217'727, 1'268'435'455,
-                                            90'000'000'000'000, 80'000'000'000'000, 80'000'000'000'001};
+  const std::vector<std::uint64_t> times = {1'000'000'000,     1'000'000'000,      1'134'217'727,
+                                            1'268'435'455,     90'000'000'000'000, 80'000'000'000'000,
+                                            80'000'000'000'001};
   TraceDatWriter writer = create_writer(path_, 1);
   for (const std::uint64_t time : times) append(writer, number_record(time, 0, 1));
   finish(writer);

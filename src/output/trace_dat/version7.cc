@@ -1,16 +1,16 @@
 // The contents of version 7: sections, to which the options in one or more option sections point.
 #include <fmt/format.h>
 
-#include <map>
 #include <algorithm>
+#include <map>
 
 #include "output/trace_dat/contents.hpp"
 
 namespace landtrace::output::trace_dat {
 namespace {
 
-// What the options say, collected before any other section is read: a file may repeat an option without end, and
-// each section must be read only once.
+// What the options say, collected before any other section is read: a file may repeat an option without end,
+// and each section must be read only once.
 struct Directory {
   std::map<Option, std::uint64_t> sections;  // by the option that points there
   std::uint64_t buffer_option = 0;           // where the data of the BUFFER option is that is read
@@ -25,9 +25,10 @@ Result<FileCursor> open_section(const InputFile& file, std::uint64_t offset, std
   if (found != id) return cursor.bad(fmt::format("section {} where {} should be, before", found, id));
   LT_TRY(const auto flags, cursor.number<std::uint16_t>("section flags"));
   if ((flags & kSectionCompressed) != 0) {
-    return fail(ENOTSUP,
-                "a compressed trace file; first run: trace-cmd convert --file-version 6 --compression none -i FILE "
-                "-o NEWFILE");
+    return fail(
+        ENOTSUP,
+        "a compressed trace file; first run: trace-cmd convert --file-version 6 --compression none -i FILE "
+        "-o NEWFILE");
   }
   LT_CHECK(cursor.skip(sizeof(std::uint32_t), "section name"));
   LT_TRY(const auto size, cursor.number<std::uint64_t>("section size"));
@@ -46,8 +47,8 @@ Result<void> note_buffer(FileCursor data, Directory& directory) {
   return {};
 }
 
-Result<void> take_directory_option(const InputFile& file, Option option, FileCursor& cursor, std::uint32_t size,
-                                   Directory& directory, Contents& contents) {
+Result<void> take_directory_option(const InputFile& file, Option option, FileCursor& cursor,
+                                   std::uint32_t size, Directory& directory, Contents& contents) {
   switch (option) {
     case Option::kHeaderInfo:
     case Option::kFtraceEvents:

@@ -17,12 +17,14 @@ namespace {
 
 constexpr std::uint32_t kMaxCpus = 4096;
 constexpr std::uint64_t kReserveStep = 1024 * 1024;
-// finish() has this much on disk twice: what it moves at a time, the gap before the first page, and a margin for
-// the file system's own blocks.
+// finish() has this much on disk twice: what it moves at a time, the gap before the first page, and a margin
+// for the file system's own blocks.
 constexpr std::uint64_t kBaseNeed = 2 * 1024 * 1024;
 constexpr std::uint64_t kNeedPerCpu = 512;  // its statistics and its place in the table
 
-std::uint64_t align_to_page(std::uint64_t offset) { return (offset + kPageSize - 1) / kPageSize * kPageSize; }
+std::uint64_t align_to_page(std::uint64_t offset) {
+  return (offset + kPageSize - 1) / kPageSize * kPageSize;
+}
 
 std::uint64_t end_of(const std::vector<Region>& regions, std::uint64_t data_offset) {
   std::uint64_t end = data_offset;
@@ -72,14 +74,17 @@ Result<void> TraceDatWriter::append(const Record& record) {
     return fail(EINVAL, fmt::format("CPU {} of a trace file for {}", record.cpu, streams_.size()));
   }
   if (record.payload.size() > kMaxPayload) {
-    return fail(E2BIG, fmt::format("a payload of {} bytes, the limit is {}", record.payload.size(), kMaxPayload));
+    return fail(E2BIG,
+                fmt::format("a payload of {} bytes, the limit is {}", record.payload.size(), kMaxPayload));
   }
   CpuStream& stream = streams_[record.cpu];
-  if (!stream.is_open()) [[unlikely]] LT_CHECK(open_stream(record.cpu));
+  if (!stream.is_open()) [[unlikely]]
+    LT_CHECK(open_stream(record.cpu));
   return stream.append(record);
 }
 
-// The last page of a CPU goes from memory straight to its place: its room is reserved before there is a first one.
+// The last page of a CPU goes from memory straight to its place: its room is reserved before there is a first
+// one.
 Result<void> TraceDatWriter::open_stream(std::uint32_t cpu) {
   LT_CHECK(reserve_more(kPageSize));
   return streams_[cpu].open(fmt::format("{}.cpu{}", target_.path, cpu));

@@ -1,0 +1,89 @@
+#include "preload/data_file.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+
+#include "client/process.hpp"
+#include "ipc/path.hpp"
+#include "ipc/socket.hpp"
+#include "preload/real.hpp"
+#include "preload/user_memory.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+// Only the domain's own sockets count: anybody could send something that looks like an identity.
+bool leads_to_domain(int fd) {
+  sockaddr_un peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sun_family != AF_UNIX) return false;
+  return ipc::default_socket() == peer.sun_path;
+}
+
+// The owner leaves the identity in the socket after it was asked; it stays there for whoever looks later.
+Result<ipc::FileIdentity> wait_for_identity(int fd) {
+  pollfd answer{fd, POLLIN, 0};
+  constexpr int kPatience_ms = 10'000;
+  while (::poll(&answer, 1, kPatience_ms) < 0) {
+    if (errno != EINTR) return fail(errno);
+  }
+  return ipc::peek_identity(fd);
+}
+
+Result<Fd> connect_file(bool cloexec) {
+  LT_TRY(Fd fd, ipc::connect_to(ipc::default_socket(), cloexec));
+  const ipc::Request request{.operation = ipc::Operation::kOpenFile};
+  LT_CHECK(ipc::send(fd.get(), std::as_bytes(std::span(&request, 1)), {}));
+  return fd;
+}
+
+}  // namespace
+
+bool names_data_file(const char* path) {
+  static constexpr char kName[] = "user_events_data";
+  constexpr std::size_t kLength = sizeof kName - 1;
+  if (path == nullptr || !is_readable(path, 1)) return false;
+  const std::size_t length = std::strlen(path);
+  if (length < kLength || std::memcmp(path + length - kLength, kName, kLength) != 0) return false;
+  return length == kLength || path[length - kLength - 1] == '/';
+}
+
+int open_data_file(int flags) {
+  if (!client::Process::get().attach()) return kNoDomain;
+  auto fd = connect_file((flags & O_CLOEXEC) != 0);
+  if (!fd) return kNoDomain;
+  const auto identity = wait_for_identity(fd->get());
+  if (!identity) return kNoDomain;
+  if (identity->error != 0) {
+    errno = identity->error;
+    return -1;
+  }
+  const auto read_only = static_cast<std::uint16_t>((flags & O_ACCMODE) == O_RDONLY);
+  if (!FdTable::set(fd->get(), {identity->generation, static_cast<std::uint16_t>(identity->slot), read_only})) {
+    errno = ENOMEM;
+    return -1;
+  }
+  if ((flags & O_NONBLOCK) != 0) real().fcntl(fd->get(), F_SETFL, reinterpret_cast<void*>(O_RDWR | O_NONBLOCK));
+  return fd->release();
+}
+
+bool recognise(int fd) {
+  const int saved_errno = errno;
+  const auto identity = ipc::peek_identity(fd);
+  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd) &&
+                    client::Process::get().attach() &&
+                    FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), 0});
+  errno = saved_errno;
+  return ours;
+}
+
+FdEntry find_file(int fd) {
+  if (!FdTable::is_ours(fd)) recognise(fd);
+  return FdTable::get(fd);
+}
+
+}  // namespace landtrace::preload

@@ -1,0 +1,23 @@
+// user_events_data files: opening one, and telling that a descriptor is one.
+#pragma once
+
+#include "preload/fd_table.hpp"
+
+namespace landtrace::preload {
+
+// True for a path whose last part is user_events_data. `path` may be any pointer.
+bool names_data_file(const char* path);
+
+// Opens a file of the domain; the descriptor, or -1 with errno. Where no domain answers, returns kNoDomain and the
+// caller goes on as if the shim were not there.
+inline constexpr int kNoDomain = -2;
+int open_data_file(int flags);
+
+// Looks at a descriptor that came from elsewhere (over a socket, through exec) and notes it if it is one of ours.
+// False if it is not.
+bool recognise(int fd);
+
+// The entry, looking at the descriptor itself if it is not in the table.
+FdEntry find_file(int fd);
+
+}  // namespace landtrace::preload

@@ -1,0 +1,66 @@
+#include "preload/fd_table.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "client/process.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+std::uint64_t pack(FdEntry entry) {
+  return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.read_only} << 48;
+}
+
+}  // namespace
+
+std::uint64_t* FdTable::words_ = nullptr;
+unsigned FdTable::high_ = 0;
+
+bool FdTable::set(int fd, FdEntry entry) {
+  if (static_cast<unsigned>(fd) >= kMaxFds) return false;
+  if (__atomic_load_n(&words_, __ATOMIC_ACQUIRE) == nullptr) {
+    constexpr std::size_t kBytes = kMaxFds * sizeof(std::uint64_t);
+    void* const fresh =
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (fresh == MAP_FAILED) return false;
+    std::uint64_t* nobody = nullptr;
+    if (!__atomic_compare_exchange_n(&words_, &nobody, static_cast<std::uint64_t*>(fresh), false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+      ::munmap(fresh, kBytes);  // another thread was faster
+    }
+  }
+  unsigned high = __atomic_load_n(&high_, __ATOMIC_RELAXED);
+  while (high <= static_cast<unsigned>(fd) &&
+         !__atomic_compare_exchange_n(&high_, &high, static_cast<unsigned>(fd) + 1, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+  set_if_there(fd, entry);
+  return true;
+}
+
+void FdTable::set_if_there(int fd, FdEntry entry) {
+  std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
+  if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return;
+  // A store only where something changes keeps the table's untouched pages untouched.
+  const std::uint64_t word = pack(entry);
+  if (__atomic_load_n(&words[fd], __ATOMIC_RELAXED) != word) __atomic_store_n(&words[fd], word, __ATOMIC_RELEASE);
+}
+
+void FdTable::copy(int from, int to) {
+  const FdEntry entry = get(from);
+  if (entry.generation != 0) {
+    set(to, entry);
+  } else {
+    clear(to);
+  }
+}
+
+void FdTable::clear_range(unsigned first, unsigned last) {
+  const unsigned end = __atomic_load_n(&high_, __ATOMIC_RELAXED);
+  for (unsigned fd = first; fd < end && fd <= last; ++fd) clear(static_cast<int>(fd));
+}
+
+bool in_vfork_child() { return client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid())); }
+
+}  // namespace landtrace::preload

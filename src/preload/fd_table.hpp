@@ -1,0 +1,55 @@
+// Which descriptors of this process are user_events_data files. One load for any other descriptor.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/file_write.hpp"
+
+namespace landtrace::preload {
+
+struct FdEntry {
+  std::uint32_t generation;  // of the file; 0: not one of ours
+  std::uint16_t slot;
+  std::uint16_t read_only;   // opened O_RDONLY: writing is EBADF
+
+  [[nodiscard]] plan::FileRef file() const { return {slot, generation}; }
+};
+static_assert(sizeof(FdEntry) == 8);
+
+class FdTable {
+ public:
+  static constexpr unsigned kMaxFds = 1u << 20;
+
+  // The entry, with generation 0 for a descriptor that is not ours.
+  static FdEntry get(int fd) {
+    const std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
+    if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return {};
+    return unpack(__atomic_load_n(&words[fd], __ATOMIC_RELAXED));
+  }
+  static bool is_ours(int fd) { return get(fd).generation != 0; }
+
+  // False when there is no memory for the table.
+  static bool set(int fd, FdEntry entry);
+  static void clear(int fd) { set_if_there(fd, {}); }
+  // `to` has become a duplicate of `from`.
+  static void copy(int from, int to);
+  static void clear_range(unsigned first, unsigned last);
+
+ private:
+  static FdEntry unpack(std::uint64_t word);
+  static void set_if_there(int fd, FdEntry entry);
+
+  static std::uint64_t* words_;  // kMaxFds of them, mapped at the first file; untouched pages cost nothing
+  static unsigned high_;         // entries at and above this were never used
+};
+
+inline FdEntry FdTable::unpack(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word), static_cast<std::uint16_t>(word >> 32),
+          static_cast<std::uint16_t>(word >> 48)};
+}
+
+// A vfork child shares this memory but has descriptors of its own: what it closes or duplicates before it calls exec
+// must not change its parent's table.
+bool in_vfork_child();
+
+}  // namespace landtrace::preload

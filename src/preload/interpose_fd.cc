@@ -1,0 +1,125 @@
+// What opens, closes and duplicates descriptors, and ioctl.
+#include <cstdarg>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "client/process.hpp"
+#include "preload/data_file.hpp"
+#include "preload/real.hpp"
+#include "preload/requests.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+// The library's own connection is not the program's to close.
+bool is_own(int fd) { return fd >= 0 && fd == client::Process::get().control_fd(); }
+
+int duplicated(int from, int to) {
+  if (to < 0 || from == to) return to;
+  if ((FdTable::is_ours(from) || FdTable::is_ours(to)) && !in_vfork_child()) FdTable::copy(from, to);
+  return to;
+}
+
+void closing(int fd) {
+  if (FdTable::is_ours(fd) && !in_vfork_child()) FdTable::clear(fd);
+}
+
+int close_range_sparing(unsigned first, unsigned last, int flags) {
+  constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
+  if ((flags & kCloseOnExec) == 0 && !in_vfork_child()) FdTable::clear_range(first, last);
+  const int own = client::Process::get().control_fd();
+  const auto spared = static_cast<unsigned>(own);
+  if (own < 0 || spared < first || spared > last) return real().close_range(first, last, flags);
+  int result = 0;
+  if (spared > first) result = real().close_range(first, spared - 1, flags);
+  if (result == 0 && spared < last) result = real().close_range(spared + 1, last, flags);
+  return result;
+}
+
+int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
+  switch (request) {
+    case FIOCLEX:
+    case FIONCLEX:
+    case FIONBIO:
+      return real().ioctl(fd, request, argument);  // of the descriptor, not of the file
+    default:
+      break;
+  }
+  const int saved_errno = errno;
+  const int result = data_request(file, request, argument);
+  errno = result < 0 ? -result : saved_errno;
+  return result < 0 ? -1 : 0;
+}
+
+}  // namespace
+}  // namespace landtrace::preload
+
+using namespace landtrace::preload;
+
+LT_EXPORT int close(int fd) {
+  if (is_own(fd)) {
+    errno = EBADF;
+    return -1;
+  }
+  closing(fd);
+  return real().close(fd);
+}
+
+LT_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
+  if (real().close_range == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return first > last ? real().close_range(first, last, flags) : close_range_sparing(first, last, flags);
+}
+
+LT_EXPORT void closefrom(int first) noexcept {
+  close_range(static_cast<unsigned>(std::max(first, 0)), UINT_MAX, 0);
+}
+
+// libc closes the stream's descriptor by itself.
+LT_EXPORT int fclose(std::FILE* stream) {
+  using Function = int (*)(std::FILE*);
+  static const auto next = reinterpret_cast<Function>(find_next("fclose"));
+  closing(::fileno(stream));
+  return next(stream);
+}
+
+LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
+LT_EXPORT int dup2(int from, int to) noexcept { return duplicated(from, real().dup2(from, to)); }
+LT_EXPORT int dup3(int from, int to, int flags) noexcept { return duplicated(from, real().dup3(from, to, flags)); }
+
+namespace {
+int fcntl_any(int fd, int command, void* argument) {
+  const int result = real().fcntl(fd, command, argument);
+  return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
+}
+}  // namespace
+
+#define LT_POINTER_ARGUMENT(after)               \
+  va_list arguments;                             \
+  va_start(arguments, after);                    \
+  void* const argument = va_arg(arguments, void*); \
+  va_end(arguments);
+
+LT_EXPORT int fcntl(int fd, int command, ...) {
+  LT_POINTER_ARGUMENT(command)
+  return fcntl_any(fd, command, argument);
+}
+
+LT_EXPORT int fcntl64(int fd, int command, ...) {
+  LT_POINTER_ARGUMENT(command)
+  return fcntl_any(fd, command, argument);
+}
+
+LT_EXPORT int ioctl(int fd, unsigned long request, ...) noexcept {
+  LT_POINTER_ARGUMENT(request)
+  const FdEntry file = is_data_request(request) ? find_file(fd) : FdTable::get(fd);
+  if (__builtin_expect(file.generation == 0, 1)) return real().ioctl(fd, request, argument);
+  return ioctl_on(file, fd, request, argument);
+}

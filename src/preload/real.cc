@@ -1,0 +1,48 @@
+#include "preload/real.hpp"
+
+#include <dlfcn.h>
+
+namespace landtrace::preload {
+namespace {
+
+Real table;
+bool ready = false;
+
+template <typename Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+// Threads that come here at once write the same values.
+void find_all() {
+  find(table.open, "open");
+  find(table.openat, "openat");
+  find(table.close, "close");
+  find(table.close_range, "close_range");
+  find(table.dup, "dup");
+  find(table.dup2, "dup2");
+  find(table.dup3, "dup3");
+  find(table.fcntl, "fcntl64");
+  if (table.fcntl == nullptr) find(table.fcntl, "fcntl");
+  find(table.ioctl, "ioctl");
+  find(table.read, "read");
+  find(table.write, "write");
+  find(table.writev, "writev");
+  find(table.pwrite, "pwrite64");
+  find(table.pwritev, "pwritev64");
+  find(table.pwritev2, "pwritev64v2");
+  find(table.recvmsg, "recvmsg");
+  find(table.recvmmsg, "recvmmsg");
+  __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void* find_next(const char* name) { return ::dlsym(RTLD_NEXT, name); }
+
+const Real& real() {
+  if (__builtin_expect(!__atomic_load_n(&ready, __ATOMIC_ACQUIRE), 0)) find_all();
+  return table;
+}
+
+}  // namespace landtrace::preload

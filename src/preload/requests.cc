@@ -1,0 +1,126 @@
+#include "preload/requests.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "client/process.hpp"
+#include "preload/user_memory.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+struct __attribute__((packed)) UserReg {
+  std::uint32_t size;
+  std::uint8_t enable_bit;
+  std::uint8_t enable_size;
+  std::uint16_t flags;
+  std::uint64_t enable_addr;
+  std::uint64_t name_args;
+  std::uint32_t write_index;
+};
+static_assert(sizeof(UserReg) == 28);
+
+struct __attribute__((packed)) UserUnreg {
+  std::uint32_t size;
+  std::uint8_t disable_bit;
+  std::uint8_t reserved;
+  std::uint16_t reserved2;
+  std::uint64_t disable_addr;
+};
+static_assert(sizeof(UserUnreg) == 16);
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kMaxDeclaration = 512;
+
+// The process that this address space's enable words are registered for; 0: it has none.
+std::uint32_t words_of = 0;
+
+// A structure that says its own size: E2BIG over a page or where bytes that we do not know are set, EINVAL under
+// what we need, EFAULT.
+template <typename T>
+int structure_in(T& structure, const void* argument) {
+  std::uint32_t size = 0;
+  if (!copy_in(&size, argument, sizeof size)) return -EFAULT;
+  if (size > kPage) return -E2BIG;
+  if (size < sizeof(T)) return -EINVAL;
+  unsigned char bytes[kPage];
+  if (!copy_in(bytes, argument, size)) return -EFAULT;
+  if (std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; })) return -E2BIG;
+  std::memcpy(&structure, bytes, sizeof structure);
+  return 0;
+}
+
+// What the owner answered, as an errno; a dead owner is a device that went away.
+int error_of(const Error& error) {
+  switch (error.code) {
+    case EPIPE:
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EPROTO:
+      return -ENODEV;
+    default:
+      return -error.code;
+  }
+}
+
+int register_event(FdEntry file, void* argument) {
+  UserReg reg;
+  if (const int error = structure_in(reg, argument); error != 0) return error;
+  const auto text = string_in(reinterpret_cast<const char*>(reg.name_args), kMaxDeclaration);
+  if (!text) return -text.error().code;
+  words_of = static_cast<std::uint32_t>(::getpid());
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kRegister,
+                                                  .file_slot = file.slot,
+                                                  .file_generation = file.generation,
+                                                  .a = reg.enable_addr,
+                                                  .b = reg.enable_bit,
+                                                  .c = reg.enable_size,
+                                                  .d = reg.flags},
+                                                 *text);
+  if (!answer) return error_of(answer.error());
+  const auto index = static_cast<std::uint32_t>(answer->reply.a);
+  // As in the kernel, a structure that cannot be written does not undo the registration.
+  copy_out(static_cast<char*>(argument) + offsetof(UserReg, write_index), &index, sizeof index);
+  return 0;
+}
+
+int unregister_word(void* argument) {
+  UserUnreg unreg;
+  if (const int error = structure_in(unreg, argument); error != 0) return error;
+  if (unreg.reserved != 0 || unreg.reserved2 != 0) return -EINVAL;
+  const auto answer = client::Process::get().ask(
+      {.operation = ipc::Operation::kUnregister, .a = unreg.disable_addr, .b = unreg.disable_bit});
+  return answer ? 0 : error_of(answer.error());
+}
+
+int delete_event(const void* argument) {
+  const auto name = string_in(static_cast<const char*>(argument), kMaxDeclaration);
+  if (!name) return -name.error().code;
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kDelete}, *name);
+  return answer ? 0 : error_of(answer.error());
+}
+
+}  // namespace
+
+int data_request(FdEntry file, unsigned long request, void* argument) {
+  switch (request) {
+    case kRegister:
+      return register_event(file, argument);
+    case kUnregister:
+      return unregister_word(argument);
+    case kDelete:
+      return delete_event(argument);
+    default:
+      return -ENOTTY;
+  }
+}
+
+void announce_fork() {
+  if (words_of == 0) return;
+  std::ignore = client::Process::get().ask({.operation = ipc::Operation::kForked, .a = words_of});
+  words_of = static_cast<std::uint32_t>(::getpid());
+}
+
+}  // namespace landtrace::preload

@@ -1,0 +1,34 @@
+// What happens when the shim is loaded: next to nothing.
+#include <dirent.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "preload/data_file.hpp"
+#include "preload/real.hpp"
+#include "preload/requests.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+// Files that came through exec.
+void look_at_inherited() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') recognise(std::atoi(entry->d_name));
+  }
+  ::closedir(folder);
+}
+
+__attribute__((constructor)) void start() {
+  const int saved_errno = errno;
+  real();
+  ::pthread_atfork(nullptr, nullptr, announce_fork);
+  look_at_inherited();
+  errno = saved_errno;
+}
+
+}  // namespace
+}  // namespace landtrace::preload

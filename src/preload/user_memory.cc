@@ -1,0 +1,74 @@
+#include "preload/user_memory.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace landtrace::preload {
+namespace {
+
+constexpr std::uintptr_t kPageShift = 12;
+constexpr std::size_t kRemembered = 64;
+
+thread_local std::uintptr_t readable_pages[kRemembered] __attribute__((tls_model("initial-exec")));
+
+bool page_is_readable(std::uintptr_t page) {
+  std::uintptr_t& remembered = readable_pages[(page ^ page >> 6) % kRemembered];
+  if (__builtin_expect(remembered == page, 1)) return true;
+  char byte;
+  const int saved_errno = errno;
+  const bool readable = copy_in(&byte, reinterpret_cast<const void*>(page << kPageShift), 1);
+  errno = saved_errno;
+  if (readable) remembered = page;
+  return readable;
+}
+
+}  // namespace
+
+bool copy_in(void* to, const void* from, std::size_t size) {
+  const iovec local{to, size};
+  const iovec remote{const_cast<void*>(from), size};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+bool copy_out(void* to, const void* from, std::size_t size) {
+  const iovec local{const_cast<void*>(from), size};
+  const iovec remote{to, size};
+  return ::process_vm_writev(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+Result<std::string> string_in(const char* from, std::size_t limit) {
+  std::string text;
+  constexpr std::uintptr_t kPage = 1ull << kPageShift;
+  while (text.size() < limit) {
+    const auto at = reinterpret_cast<std::uintptr_t>(from) + text.size();
+    const std::size_t n = std::min<std::size_t>(limit - text.size(), kPage - at % kPage);
+    char piece[kPage];
+    if (!copy_in(piece, reinterpret_cast<const void*>(at), n)) return fail(EFAULT);
+    const std::size_t length = ::strnlen(piece, n);
+    text.append(piece, length);
+    if (length < n) return text;
+  }
+  return fail(EINVAL);
+}
+
+bool is_readable(const void* at, std::size_t size) {
+  if (size == 0) return true;
+  const auto first = reinterpret_cast<std::uintptr_t>(at);
+  const std::uintptr_t last = first + size - 1;
+  if (last < first) return false;
+  for (std::uintptr_t page = first >> kPageShift; page <= last >> kPageShift; ++page) {
+    if (!page_is_readable(page)) return false;
+  }
+  return true;
+}
+
+bool are_readable(const iovec* vectors, int count) {
+  if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return false;
+  return std::all_of(vectors, vectors + count,
+                     [](const iovec& vector) { return is_readable(vector.iov_base, vector.iov_len); });
+}
+
+}  // namespace landtrace::preload

@@ -1,0 +1,54 @@
+#include "preload/writes.hpp"
+
+#include <climits>
+
+#include "client/process.hpp"
+#include "preload/user_memory.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+constexpr int kMaxVectors = 1024;
+
+ssize_t finish(ssize_t result) {
+  if (result >= 0) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+ssize_t size_of(const iovec* vectors, int count) {
+  std::size_t size = 0;
+  for (int i = 0; i < count; ++i) {
+    if (__builtin_add_overflow(size, vectors[i].iov_len, &size) || size > SSIZE_MAX) return -EINVAL;
+  }
+  return static_cast<ssize_t>(size);
+}
+
+ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
+  client::Process& process = client::Process::get();
+  const plan::Thread* const thread = process.thread();
+  // No place in the data plane: the domain has counted the event as lost, and the program is not to blame.
+  if (thread == nullptr) return size_of(vectors, count);
+  return plan::write_file(process.view(), *thread, entry.file(), vectors, count);
+}
+
+}  // namespace
+
+ssize_t write_data_file(FdEntry entry, const void* buffer, std::size_t size) {
+  if (entry.read_only != 0) return finish(-EBADF);
+  if (!is_readable(buffer, size)) return finish(-EFAULT);
+  const iovec vector{const_cast<void*>(buffer), size};
+  return finish(write_vectors(entry, &vector, 1));
+}
+
+ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count) {
+  if (entry.read_only != 0) return finish(-EBADF);
+  if (count < 0 || count > kMaxVectors) return finish(-EINVAL);
+  if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
+  const ssize_t size = size_of(vectors, count);
+  if (size <= 0) return finish(size);  // an empty vector write never reaches the file
+  if (!are_readable(vectors, count)) return finish(-EFAULT);
+  return finish(write_vectors(entry, vectors, count));
+}
+
+}  // namespace landtrace::preload

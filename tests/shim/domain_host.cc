@@ -1,0 +1,153 @@
+// A domain for tests of unmodified programs: serves at the socket that argv[1] names, and does what the lines on its
+// standard input say, answering each with text and a line "." alone.
+//
+//   cat user_events_status | dynamic_events | events/SYSTEM/EVENT/enable | events/SYSTEM/EVENT/format
+//   put events/SYSTEM/EVENT/enable VALUE      as the kernel takes it
+//   trace                                     "EVENT: fields" of all that the rings hold, oldest first
+//   clear                                     from here on `trace` shows later events only
+//   ls SYSTEM
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "domain/status.hpp"
+#include "event/print.hpp"
+#include "host/server.hpp"
+#include "ring/reader.hpp"
+
+namespace {
+
+using namespace landtrace;
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
+class Host {
+ public:
+  explicit Host(domain::Domain& domain) : domain_(domain) {}
+
+  std::string run(const std::string& line) {
+    const std::size_t space = line.find(' ');
+    const std::string command = line.substr(0, space);
+    const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
+    if (command == "cat") return cat(rest);
+    if (command == "put") return put(rest);
+    if (command == "ls") return ls(rest);
+    if (command == "trace") return trace(false);
+    if (command == "clear") return trace(true);
+    return "!unknown command";
+  }
+
+ private:
+  domain::Event* find(const std::string& path, std::string& file) {
+    const auto parts = split(path, '/');  // events/SYSTEM/EVENT/FILE
+    if (parts.size() != 4 || parts[0] != "events") return nullptr;
+    file = parts[3];
+    return domain_.events().find(parts[1], parts[2]);
+  }
+
+  std::string cat(const std::string& path) {
+    domain_.maintain();
+    if (path == "user_events_status") return domain::status_text(domain_.events());
+    if (path == "dynamic_events") return domain::dynamic_events_text(domain_.events());
+    std::string file;
+    const domain::Event* const event = find(path, file);
+    if (event == nullptr) return "-ENOENT";
+    if (file == "enable") return event->listeners[0] ? "1\n" : "0\n";
+    const std::uint32_t id = domain_.control().segment().events[event->slot].id;
+    return event::format_text(event->declaration, event->name, id);
+  }
+
+  std::string put(const std::string& rest) {
+    const std::size_t space = rest.find(' ');
+    std::string file;
+    domain::Event* const event = find(rest.substr(0, space), file);
+    if (event == nullptr || file != "enable") return "-ENOENT";
+    const std::string value = space == std::string::npos ? "" : rest.substr(space + 1);
+    if (value != "0" && value != "1" && value != "01") return "-EINVAL";
+    const auto done = domain_.listen(domain_.top(), {event}, value != "0");
+    return done ? "ok" : "-E" + std::to_string(done.error().code);
+  }
+
+  std::string ls(const std::string& system) {
+    domain_.maintain();
+    std::vector<std::string> names;
+    for (const domain::Event* const event : domain_.events().all()) {
+      if (event->system == system) names.push_back(event->name);
+    }
+    if (names.empty()) return "-ENOENT";
+    names.insert(names.end(), {"enable", "filter"});
+    std::sort(names.begin(), names.end());
+    std::string text;
+    for (const std::string& name : names) text += name + "\n";
+    return text;
+  }
+
+  std::string trace(bool forget) {
+    std::multimap<std::uint64_t, std::string> lines;
+    const domain::Instance& top = domain_.top();
+    std::size_t key = 0;
+    for (const domain::User& user : domain_.users().all()) {
+      for (std::uint32_t i = 0; i < domain_.instances().rings_per_set(); ++i, ++key) {
+        const std::byte* const ring = user.mapping.data() + top.rings + i * top.geometry.stride();
+        ring::Reader reader(ring, top.geometry);
+        if (reader.untouched()) continue;
+        read_ring(reader, seen_[key], lines, forget);
+      }
+    }
+    std::string text;
+    for (const auto& [clock, line] : lines) text += line + "\n";
+    return text;
+  }
+
+  void read_ring(ring::Reader& reader, std::uint64_t& seen, std::multimap<std::uint64_t, std::string>& lines,
+                 bool forget) {
+    std::uint64_t number = 0;
+    for (const auto* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
+      for (const ring::RecordView& record : batch->records) {
+        if (number++ < seen) continue;
+        const domain::Event* const event = domain_.events().at(record.header.event);
+        if (event == nullptr) continue;
+        std::string line = event->name + ":";
+        event::print_fields(line, event->declaration, record.payload);
+        lines.emplace(record.header.clock, line);
+      }
+    }
+    if (forget) seen = number;
+  }
+
+  domain::Domain& domain_;
+  std::map<std::size_t, std::uint64_t> seen_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  auto domain = domain::Domain::create({});
+  if (!domain) return 1;
+  auto server = host::Server::create(**domain, argv[1]);
+  if (!server) {
+    std::cerr << server.error().message << "\n";
+    return 1;
+  }
+  std::thread serving([&] { (*server)->run(); });
+  Host host(**domain);
+  std::cout << "ready\n" << std::flush;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::string answer;
+    (*server)->call([&] { answer = host.run(line); });
+    std::cout << answer << (answer.empty() || answer.back() == '\n' ? "" : "\n") << ".\n" << std::flush;
+  }
+  (*server)->stop();
+  serving.join();
+}
