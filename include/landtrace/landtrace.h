@@ -89,6 +89,10 @@ static inline int landtrace_enabled(const struct landtrace_event *event) {
  *   -EAGAIN  the thread has no place in the domain (thousands of threads), or this interrupted the search for one */
 int landtrace_emit(const struct landtrace_event *event, const struct iovec *vectors, int count);
 
+/* landtrace_emit() without what a caller can know: the event is enabled, `size` is the sum of the vectors, and they are
+ * at most 64. For <landtrace/landtrace.hpp> and other generated code. */
+int landtrace_emit_enabled(const struct landtrace_event *event, const struct iovec *vectors, int count, size_t size);
+
 /* Where the event goes. */
 static inline enum landtrace_backend landtrace_event_backend(const struct landtrace_event *event) {
   return (enum landtrace_backend)event->backend;

@@ -78,19 +78,15 @@ bool is_listed(const landtrace_event* event) {
 static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base) == offsetof(ring::Segment, data) &&
               offsetof(iovec, iov_len) == offsetof(ring::Segment, size));
 
-int emit_to_domain(const landtrace_event& event, const iovec* vectors, int count) {
-  if (count < 0 || count > kMaxVectors) return -EINVAL;
-  std::size_t size = 0;
-  for (int i = 0; i < count; ++i) size += vectors[i].iov_len;
+inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, std::uint32_t count, std::size_t size) {
   if (size < event.min_size) return -EINVAL;
   if (size > ring::kMaxPayload) return -E2BIG;
-  Process& process = Process::get();
-  const plan::Thread* const thread = process.thread();
-  if (thread == nullptr) return -EAGAIN;
-  const bool kept = plan::emit(process.view(), *thread, static_cast<std::uint32_t>(event.index),
-                               reinterpret_cast<const ring::Segment*>(vectors), static_cast<std::uint32_t>(count),
-                               static_cast<std::uint32_t>(size));
-  return kept ? 0 : -EBADF;
+  const plan::Thread* const thread = Process::thread();
+  if (__builtin_expect(thread == nullptr, 0)) return -EAGAIN;
+  const bool heard = plan::emit(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
+                                reinterpret_cast<const ring::Segment*>(vectors), count,
+                                static_cast<std::uint32_t>(size));
+  return heard ? 0 : -EBADF;
 }
 
 }  // namespace
@@ -139,8 +135,18 @@ extern "C" int landtrace_attach(void) {
   return found;
 }
 
+extern "C" int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count,
+                                      size_t size) {
+  if (__builtin_expect(event->backend == LANDTRACE_DOMAIN, 1)) {
+    return emit_to_domain(*event, vectors, static_cast<std::uint32_t>(count), size);
+  }
+  return kernel::write_event(event->index, vectors, count);
+}
+
 extern "C" int landtrace_emit(const struct landtrace_event* event, const struct iovec* vectors, int count) {
   if (!landtrace_enabled(event)) return -EBADF;
-  if (event->backend == LANDTRACE_DOMAIN) return emit_to_domain(*event, vectors, count);
-  return kernel::write_event(event->index, vectors, count);
+  if (count < 0 || count > kMaxVectors) return -EINVAL;
+  size_t size = 0;
+  for (int i = 0; i < count; ++i) size += vectors[i].iov_len;
+  return landtrace_emit_enabled(event, vectors, count, size);
 }

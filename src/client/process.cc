@@ -67,20 +67,18 @@ std::uint64_t inode_of(int fd) {
 
 }  // namespace
 
-thread_local LocalThread Process::local_{};
+constinit plan::View Process::view_{};
+constinit thread_local LocalThread Process::local_{};
 
 Process::Process() : page_(make_fork_page()) {
   const char* const writer = ::secure_getenv("LANDTRACE_WRITER");
   portable_ = writer != nullptr && std::strcmp(writer, "portable") == 0;
 }
 
-constinit Process* Process::instance_ = nullptr;
-
-Process& Process::create() {
+Process& Process::get() {
   // Never destroyed: threads may emit until the very end of the process.
   alignas(Process) static char storage[sizeof(Process)];
   static Process* const process = new (storage) Process;
-  __atomic_store_n(&instance_, process, __ATOMIC_RELEASE);
   return *process;
 }
 
@@ -108,6 +106,7 @@ plan::Thread* Process::find_thread(LocalThread& local) {
     const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
     local.place = {slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid};
     local.generation = page_->generation;
+    local.page = page_;
   }
   errno = saved_errno;
   local.searching = false;
@@ -142,8 +141,10 @@ bool Process::map_segments(ipc::Answer& answer) {
   if (!control || !data) return false;
   const auto* const segment = reinterpret_cast<const plan::ControlSegment*>(control->data());
   if (segment->magic != plan::kControlMagic || segment->version != plan::kLayoutVersion) return false;
-  view_.user = static_cast<std::uint32_t>(answer.reply.a);
-  view_.data = reinterpret_cast<plan::DataSegment*>(data->release());
+  const auto view = plan::make_view(segment, reinterpret_cast<plan::DataSegment*>(data->release()),
+                                    static_cast<std::uint32_t>(answer.reply.a));
+  view_.data = view.data;
+  view_.consumed_row = view.consumed_row;
   // Last, because is_attached() looks at it; pairs with nothing stronger than the program's own synchronisation.
   __atomic_store_n(&view_.control, reinterpret_cast<const plan::ControlSegment*>(control->release()),
                    __ATOMIC_RELEASE);

@@ -24,37 +24,34 @@ struct ForkPage {
   pthread_mutex_t asking;        // all zero is an unlocked mutex
 };
 
+inline constexpr ForkPage kNoForkPage{};
+
 struct LocalThread {
-  std::uint64_t generation;  // ForkPage::generation when `place` was found
+  const ForkPage* page = &kNoForkPage;
+  std::uint64_t generation = 1;  // ForkPage::generation when `place` was found; no match before that
   plan::Thread place;
-  bool searching;
+  bool searching = false;
 };
 
 class Process {
  public:
-  static Process& get() {
-    // Pairs with the release in create().
-    Process* const process = __atomic_load_n(&instance_, __ATOMIC_ACQUIRE);
-    return __builtin_expect(process != nullptr, 1) ? *process : create();
-  }
+  static Process& get();
 
   // Attaches to the domain at ipc::default_socket(), once. False when there is none, or it does not want us. Not
   // async-signal-safe.
   bool attach();
-  [[nodiscard]] bool is_attached() const { return view_.control != nullptr; }
-  [[nodiscard]] const plan::View& view() const { return view_; }
+  [[nodiscard]] static bool is_attached() { return view_.control != nullptr; }
+  [[nodiscard]] static const plan::View& view() { return view_; }
 
   // Asks the owner. Serialised over the threads of the process, with signals blocked meanwhile.
   Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {});
 
   // The calling thread's place in the data plane; nullptr when it can have none (not attached, no slot free, or the
   // call interrupts the search for it). Async-signal-safe.
-  plan::Thread* thread() {
+  static plan::Thread* thread() {
     LocalThread& local = local_;
-    if (__builtin_expect(page_ != nullptr && local.generation == page_->generation && local.generation != 0, 1)) {
-      return &local.place;
-    }
-    return find_thread(local);
+    if (__builtin_expect(local.generation == local.page->generation, 1)) return &local.place;
+    return get().find_thread(local);
   }
 
   // The descriptor of the control connection, or -1: the shim keeps programs from closing it.
@@ -68,19 +65,18 @@ class Process {
 
  private:
   Process();
-  static Process& create();
   bool map_segments(ipc::Answer& answer);
   Result<int> control_connection();
   plan::Thread* find_thread(LocalThread& local);
   void adopt();
 
-  plan::View view_;
   ForkPage* page_ = nullptr;
   std::uint64_t last_generation_ = 0;
   bool portable_ = false;
 
-  static Process* instance_;
-  static thread_local LocalThread local_ __attribute__((tls_model("initial-exec")));
+  // Static, so that an event gets at it without a detour through get().
+  static constinit plan::View view_;
+  static constinit thread_local LocalThread local_ __attribute__((tls_model("initial-exec")));
 };
 
 }  // namespace landtrace::client

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "domain/reaper.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -140,9 +142,11 @@ void Domain::destroy_instance(std::uint32_t index) {
   instances_.destroy(index);
 }
 
+void Domain::producers_ended() { reap(users_, instances_); }
+
 bool Domain::maintain() {
-  enable_words_.sweep();
-  return grace_.poll();
+  const bool waiting = enable_words_.sweep();
+  return grace_.poll() || waiting;
 }
 
 void Domain::shut_down() {

@@ -55,6 +55,8 @@ class Domain {
   void quiesce(Instance& instance);
   void destroy_instance(std::uint32_t index);
 
+  // Some producer has ended: what it held in shared memory is taken back.
+  void producers_ended();
   // Drops what belonged to processes that are gone; runs what waited for a grace period. True: call again soon.
   bool maintain();
   // The domain ends: every enable word is cleared and no event has a listener.

@@ -1,15 +1,11 @@
 #include "domain/enable_words.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace landtrace::domain {
 namespace {
-
-auto same_bit(EnableBit bit) {
-  return [bit](const auto& word) { return word.bit.address == bit.address && word.bit.bit == bit.bit; };
+constexpr auto kWaitForChild = std::chrono::seconds(1);
 }
-
-}  // namespace
 
 Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid) {
   const auto found = processes_.find(pid);
@@ -19,20 +15,17 @@ Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid) {
     processes_.erase(found);
   }
   LT_TRY(auto space, AddressSpace::open(pid));
-  return &processes_.emplace(pid, Process{std::move(space), {}}).first->second;
+  return &processes_.emplace(pid, Process{std::move(space), {}, 0, {}}).first->second;
 }
 
 void EnableWords::forget(Process& process) {
-  const auto words = std::move(process.words);
-  process.words.clear();
-  for (const Word& word : words) events_.drop_reference(word.event);
+  const Words words = std::exchange(process.words, {});
+  for (const auto& [bit, event] : words) events_.drop_reference(event);
 }
 
 Result<void> EnableWords::check_unused(std::uint32_t pid, EnableBit bit) {
   LT_TRY(Process* const owner, process(pid));
-  if (std::any_of(owner->words.begin(), owner->words.end(), same_bit(bit))) {
-    return fail(EADDRINUSE, "this bit of this enable word is registered already");
-  }
+  if (owner->words.contains(bit)) return fail(EADDRINUSE, "this bit of this enable word is registered already");
   return {};
 }
 
@@ -41,35 +34,39 @@ Result<void> EnableWords::add(std::uint32_t pid, EnableBit bit, Event& event) {
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }
-  owner->words.push_back({bit, event.slot});
+  owner->words.emplace(bit, event.slot);
   events_.add_reference(event);
   return {};
 }
 
 Result<void> EnableWords::remove(std::uint32_t pid, EnableBit bit) {
   LT_TRY(Process* const owner, process(pid));
-  const auto found = std::find_if(owner->words.begin(), owner->words.end(), same_bit(bit));
+  const auto found = owner->words.find(bit);
   if (found == owner->words.end()) return fail(ENOENT, "this enable word is not registered");
-  const std::uint32_t event = found->event;
+  const std::uint32_t event = found->second;
   owner->words.erase(found);
   memory_.set_all({{owner->space, bit, false}});
   events_.drop_reference(event);
   return {};
 }
 
+void EnableWords::expect_child(std::uint32_t pid) {
+  const auto found = processes_.find(pid);
+  if (found != processes_.end()) ++found->second.expected_children;
+}
+
 Result<void> EnableWords::duplicate(std::uint32_t parent, std::uint32_t child) {
   const auto found = processes_.find(parent);
   if (found == processes_.end()) return {};
-  const std::vector<Word> words = found->second.words;
+  if (found->second.expected_children > 0) --found->second.expected_children;
+  const Words words = found->second.words;
   LT_TRY(Process* const copy, process(child));
   std::vector<ForeignMemory::Change> changes;
-  for (const Word& word : words) {
-    Event* const event = events_.at(word.event);
-    const bool known = std::any_of(copy->words.begin(), copy->words.end(), same_bit(word.bit));
-    if (event == nullptr || known) continue;
-    copy->words.push_back(word);
+  for (const auto& [bit, slot] : words) {
+    Event* const event = events_.at(slot);
+    if (event == nullptr || !copy->words.emplace(bit, slot).second) continue;
     events_.add_reference(*event);
-    changes.push_back({copy->space, word.bit, event->listeners.any()});
+    changes.push_back({copy->space, bit, event->listeners.any()});
   }
   memory_.set_all(std::move(changes));
   return {};
@@ -80,29 +77,36 @@ void EnableWords::refresh(const std::vector<Event*>& events) {
   for (const Event* const event : events) wanted[event->slot] = true;
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
-    for (const Word& word : process.words) {
-      if (wanted[word.event]) changes.push_back({process.space, word.bit, events_.at(word.event)->listeners.any()});
+    for (const auto& [bit, slot] : process.words) {
+      if (wanted[slot]) changes.push_back({process.space, bit, events_.at(slot)->listeners.any()});
     }
   }
   memory_.set_all(std::move(changes));
 }
 
-void EnableWords::sweep() {
+bool EnableWords::sweep() {
+  const auto now = std::chrono::steady_clock::now();
+  bool waiting = false;
   std::vector<std::uint32_t> gone;
-  for (const auto& [pid, process] : processes_) {
-    if (!process.space->is_alive()) gone.push_back(pid);
+  for (auto& [pid, process] : processes_) {
+    if (process.space->is_alive()) continue;
+    if (process.gone == decltype(now){}) process.gone = now;
+    const bool waits = process.expected_children > 0 && now - process.gone < kWaitForChild;
+    waiting |= waits;
+    if (!waits) gone.push_back(pid);
   }
   for (const std::uint32_t pid : gone) {
     Process process = std::move(processes_.at(pid));
     processes_.erase(pid);
     forget(process);
   }
+  return waiting;
 }
 
 void EnableWords::clear_all() {
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
-    for (const Word& word : process.words) changes.push_back({process.space, word.bit, false});
+    for (const auto& [bit, slot] : process.words) changes.push_back({process.space, bit, false});
   }
   memory_.set_all(std::move(changes));
 }

@@ -4,7 +4,7 @@
 // the address space goes (exec, exit), also after the file was closed; fork duplicates it.
 #pragma once
 
-#include <functional>
+#include <chrono>
 #include <unordered_map>
 #include <vector>
 
@@ -24,27 +24,32 @@ class EnableWords {
   // Clears the bit; ENOENT if it is not registered.
   Result<void> remove(std::uint32_t pid, EnableBit bit);
 
+  // The process is about to fork. If it ends before the child has come forward its words wait a second for that.
+  void expect_child(std::uint32_t pid);
   // `child` was forked from `parent` and has copies of its words: they are registered for it, too, and brought
   // up to date.
   Result<void> duplicate(std::uint32_t parent, std::uint32_t child);
 
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
-  // Drops the words of address spaces that are gone, and the references they held.
-  void sweep();
+  // Drops the words of address spaces that are gone, and the references they held. True: some of them wait for a
+  // child yet.
+  bool sweep();
   // Clears every word: the domain ends.
   void clear_all();
 
   [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.contains(pid); }
 
  private:
-  struct Word {
-    EnableBit bit;
-    std::uint32_t event;
+  struct BitHash {
+    std::size_t operator()(EnableBit bit) const { return bit.address * 64 + bit.bit; }
   };
+  using Words = std::unordered_map<EnableBit, std::uint32_t, BitHash>;  // to the event's slot
   struct Process {
     std::shared_ptr<AddressSpace> space;
-    std::vector<Word> words;
+    Words words;
+    unsigned expected_children = 0;
+    std::chrono::steady_clock::time_point gone{};  // when that was first seen
   };
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   Result<Process*> process(std::uint32_t pid);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace landtrace::domain {
 namespace {
@@ -58,10 +59,13 @@ Result<std::uint32_t> Events::take_slot() {
   const std::uint32_t slot = free_slots_.front();
   free_slots_.pop_front();
   plan::EventSlot& shared = control_.segment().events[slot];
+  // Before the texts are touched: who is reading them sees afterwards that they were not the old ones any more.
+  publish(shared.generation, shared.generation + 1);
+  std::atomic_thread_fence(std::memory_order_release);
   control_.free(shared.text);
   control_.free(shared.checks);
   shared = {.plan = 0, .generation = shared.generation, .min_size = 0, .checks = 0, .check_count = 0, .id = 0,
-            .text = 0, .text_size = 0, .reserved = 0};
+            .text = 0, .text_size = 0, .registered = 0};
   return slot;
 }
 
@@ -82,6 +86,7 @@ Result<void> Events::describe(const Event& event) {
   shared.checks = *checks_at;
   shared.id = id_of_slot(event.slot);
   shared.text_size = static_cast<std::uint32_t>(text.size());
+  publish(shared.registered, 1);
   publish(shared.text, text_at);
   publish(shared.generation, shared.generation + 1);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
@@ -141,6 +146,7 @@ void Events::destroy(Event& event) {
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
   std::erase(order_, slot);
+  publish(control_.segment().events[slot].registered, 0);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   slots_[slot].reset();
   // The slot's texts stay until it is taken again: rings may still hold records of this event.

@@ -17,7 +17,7 @@ Result<FileId> Files::open(std::uint32_t uid) {
   }
   const std::uint32_t generation = next_generation_++;
   if (next_generation_ == 0) next_generation_ = 1;
-  files_[slot] = {generation, uid, {}};
+  files_[slot] = File{generation, uid, {}, {}, 0};
   publish(control_.segment().files[slot].generation, generation);
   return FileId{slot, generation};
 }
@@ -30,22 +30,35 @@ Result<void> Files::check(FileId file, std::uint32_t uid) const {
   return {};
 }
 
-Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
+// Publishes a copy of the file's table with twice the room.
+Result<void> Files::grow(FileId id) {
   File& file = files_[id.slot];
-  const auto found = std::find(file.events.begin(), file.events.end(), event.slot);
-  if (found != file.events.end()) return static_cast<std::uint32_t>(found - file.events.begin());
-
-  std::vector<std::uint32_t> table{static_cast<std::uint32_t>(file.events.size() + 1)};
-  table.insert(table.end(), file.events.begin(), file.events.end());
-  table.push_back(event.slot);
-  LT_TRY(const std::uint32_t next, control_.store(std::as_bytes(std::span(table))));
+  const std::size_t capacity = std::max<std::size_t>(8, file.capacity * 2);
+  LT_TRY(const std::uint32_t next, control_.allocate((capacity + 1) * sizeof(std::uint32_t), 8));
+  auto* const words = reinterpret_cast<std::uint32_t*>(control_.at(next));
+  words[0] = static_cast<std::uint32_t>(file.events.size());
+  std::copy(file.events.begin(), file.events.end(), words + 1);
   std::uint32_t& published = control_.segment().files[id.slot].table;
   const std::uint32_t old = published;
   publish(published, next);
   if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  file.capacity = capacity;
+  return {};
+}
+
+Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
+  File& file = files_[id.slot];
+  const auto found = file.index_of.find(event.slot);
+  if (found != file.index_of.end()) return found->second;
+  if (file.events.size() == file.capacity) LT_CHECK(grow(id));
+  const auto index = static_cast<std::uint32_t>(file.events.size());
+  auto* const words = reinterpret_cast<std::uint32_t*>(control_.at(control_.segment().files[id.slot].table));
+  words[index + 1] = event.slot;
+  publish(words[0], index + 1);
   file.events.push_back(event.slot);
+  file.index_of.emplace(event.slot, index);
   events_.add_reference(event);
-  return static_cast<std::uint32_t>(file.events.size() - 1);
+  return index;
 }
 
 void Files::close(FileId id) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <unordered_map>
 #include <vector>
 
 #include "domain/events.hpp"
@@ -32,8 +33,11 @@ class Files {
   struct File {
     std::uint32_t generation = 0;  // 0: not open
     std::uint32_t uid = 0;
-    std::vector<std::uint32_t> events;
+    std::vector<std::uint32_t> events;                             // by write index
+    std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // event slot to write index
+    std::size_t capacity = 0;                                      // of the published table
   };
+  Result<void> grow(FileId file);
 
   ControlMemory& control_;
   Grace& grace_;

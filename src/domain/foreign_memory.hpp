@@ -29,6 +29,8 @@ struct AddressSpace {
 struct EnableBit {
   std::uint64_t address;
   std::uint8_t bit;
+
+  friend bool operator==(const EnableBit&, const EnableBit&) = default;
 };
 
 class ForeignMemory {

@@ -41,6 +41,8 @@ class Instances {
 
   // How far the consumer of a ring is: makes room in discard mode. Ignored where it makes no sense.
   void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
+  // Rings of a set below this one belong to CPUs.
+  [[nodiscard]] std::uint32_t first_claimed() const { return control_.segment().cpus; }
   [[nodiscard]] std::uint32_t rings_per_set() const {
     return control_.segment().cpus + control_.segment().claimed;
   }

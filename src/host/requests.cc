@@ -155,6 +155,9 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.unregister(pid, c.bit()));
     case Operation::kDelete:
       return respond(domain.remove_event(text, uid));
+    case Operation::kForking:
+      domain.enable_words().expect_child(pid);
+      return {};
     case Operation::kForked:
       return respond(domain.forked(static_cast<std::uint32_t>(request.a), pid));
     case Operation::kRegisterNative:

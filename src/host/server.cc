@@ -8,6 +8,7 @@
 #include <array>
 #include <condition_variable>
 #include <cstring>
+#include <utility>
 
 namespace landtrace::host {
 namespace {
@@ -94,7 +95,9 @@ void Server::run() {
         serve(fd);
       }
     }
-    waiting = domain_.grace().poll();
+    if (std::exchange(producers_ended_, false)) domain_.producers_ended();
+    if (sweeping_) sweeping_ = domain_.enable_words().sweep();
+    waiting = domain_.grace().poll() || sweeping_;
   }
   run_tasks();
   domain_.shut_down();
@@ -128,7 +131,7 @@ void Server::serve(int fd) {
   if (const auto process = processes_.find(fd); process != processes_.end()) {
     pidfds_.erase(process->second.pid);
     processes_.erase(process);
-    domain_.enable_words().sweep();
+    sweeping_ = true;
     return;
   }
   const auto found = connections_.find(fd);
@@ -178,6 +181,7 @@ void Server::close_connection(int fd) {
   if (connection.file.generation != 0) domain_.files().close(connection.file);
   for (const std::uint32_t slot : connection.native) domain_.release_native(slot);
   if (connection.session != 0) domain_.destroy_instance(connection.session);
+  producers_ended_ = true;
 }
 
 }  // namespace landtrace::host

@@ -75,6 +75,8 @@ class Server {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
+  bool producers_ended_ = false;
+  bool sweeping_ = false;  // words of processes that ended wait for a child
 
   std::mutex mutex_;
   struct Task {

@@ -28,6 +28,7 @@ enum class Operation : std::uint32_t {
   kRegister,           // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text -> write index
   kUnregister,         // DIAG_IOCSUNREG: a = address, b = bit
   kDelete,             // DIAG_IOCSDEL:   text
+  kForking,            // the asking process is about to fork: should it end first, its enable words wait for the child
   kForked,             // the asking process is a child of a: it has a copy of its enable words
   kRegisterNative,     // d = flags; text -> event slot, held by this connection
   kReleaseNative,      // a = event slot

@@ -14,8 +14,12 @@ using ring::Segment;
 struct View {
   const ControlSegment* control = nullptr;
   DataSegment* data = nullptr;
-  std::uint32_t user = 0;  // index of the process's user in consumer positions
+  std::uint64_t consumed_row = 0;  // bytes from an instance's consumer positions to those of this process's user
 };
+
+inline View make_view(const ControlSegment* control, DataSegment* data, std::uint32_t user) {
+  return {control, data, user * std::uint64_t{sizeof(std::uint64_t)} * (control->cpus + control->claimed)};
+}
 
 // A thread's place in the data plane.
 struct Thread {
@@ -41,17 +45,21 @@ inline bool is_enabled(const View& view, std::uint32_t event) {
 
 namespace detail {
 
-inline void record(const View& view, const Thread& thread, const PlanStep& step, const ring::RecordSpec& spec) {
-  if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
+inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
   const ControlSegment& control = *view.control;
-  const auto* consumed = reinterpret_cast<const std::uint64_t*>(
-      reinterpret_cast<const std::byte*>(view.control) + step.consumed);
-  const ring::RingSet rings{reinterpret_cast<std::byte*>(view.data) + step.rings,
-                            consumed + static_cast<std::size_t>(view.user) * (control.cpus + control.claimed),
-                            step.geometry,
-                            control.cpus,
-                            control.claimed};
-  ring::write(rings, thread.mode, spec);
+  const auto* consumed = reinterpret_cast<const std::byte*>(view.control) + step.consumed + view.consumed_row;
+  return {reinterpret_cast<std::byte*>(view.data) + step.rings, reinterpret_cast<const std::uint64_t*>(consumed),
+          step.geometry, control.cpus, control.claimed};
+}
+
+// The first attempt was interrupted, met the end of the ring or found no room, or the thread has no restartable
+// sequences.
+void record_again(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request);
+
+inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
+  if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
+  if (__builtin_expect(ring::write_at_once(request, rings_of(view, step), thread.mode), 1)) return;
+  record_again(view, thread, step, request);
 }
 
 }  // namespace detail
@@ -67,16 +75,13 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
   if (offset == 0 || owner_died(view)) return false;
   const Plan& plan = *control_at<Plan>(view, offset);
-  const ring::RecordSpec spec{thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count};
-  for (std::uint32_t i = 0; i < plan.step_count; ++i) {
-    const PlanStep& step = plan.steps()[i];
-    switch (step.kind) {
-      case StepKind::kRecord:
-        detail::record(view, thread, step, spec);
-        break;
-    }
+  arch::WriteRequest request;
+  ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
+  const PlanStep* step = plan.steps();
+  for (std::uint32_t left = plan.step_count;; ++step) {
+    if (step->kind == StepKind::kRecord) detail::record(view, thread, *step, request);
+    if (__builtin_expect(--left == 0, 1)) return true;
   }
-  return true;
 }
 
 // The same for a caller that is not inside a Section yet.

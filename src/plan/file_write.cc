@@ -71,7 +71,7 @@ std::int64_t find_event(const View& view, FileRef file, std::int32_t index) {
   const std::uint32_t offset = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
   if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != file.generation) return -ENOENT;
   const FileTable& table = *control_at<FileTable>(view, offset);
-  if (static_cast<std::uint32_t>(index) >= table.count) return -ENOENT;
+  if (static_cast<std::uint32_t>(index) >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)) return -ENOENT;
   return table.events()[index];
 }
 

@@ -11,8 +11,8 @@
 //     arena                    rings, by offset; a ring has the same offset in every user's segment
 //
 // The owner publishes by one release store of an offset (pairs with the acquire load where it is read) and frees
-// what it replaced after a grace period (domain/grace.hpp). What stands in the heap never changes in place,
-// except consumer positions. Nothing that a producer reads in its data segment is used as an address unbounded.
+// what it replaced after a grace period (domain/grace.hpp). What stands in the heap does not change in place, but for
+// consumer positions and the growth of file tables. Nothing that a producer reads in its data segment is used as an address unbounded.
 #pragma once
 
 #include <pthread.h>
@@ -38,14 +38,14 @@ inline constexpr std::uint64_t kControlBytes = 256ull << 20;  // sparse
 
 struct EventSlot {
   std::uint32_t plan;         // offset of the published Plan; 0: nobody listens. The native enable word.
-  std::uint32_t generation;   // grows each time the slot gets another event
+  std::uint32_t generation;   // grows when the slot is taken for another event, and when that is complete
   std::uint32_t min_size;     // payload bytes that a write must have
   std::uint32_t checks;       // offset of event::DynamicFieldCheck[check_count]
   std::uint16_t check_count;
   std::uint16_t id;           // the id that tracefs and trace files show
   std::uint32_t text;         // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
   std::uint32_t text_size;
-  std::uint32_t reserved;
+  std::uint32_t registered;   // 0 when the event is gone
 };
 static_assert(sizeof(EventSlot) == 32);
 
@@ -54,7 +54,7 @@ struct FileSlot {
   std::uint32_t generation;  // of the file that has this slot; 0: free
 };
 
-// Followed by `count` event slots, by write index.
+// Followed by event slots, by write index; `count` grows in place (release) until the table is full.
 struct FileTable {
   std::uint32_t count;
 
@@ -73,9 +73,9 @@ struct PlanStep {
   std::uint64_t consumed;  // offset in the control segment of std::uint64_t[kMaxUsers][rings of a set]
   ring::PreparedGeometry geometry;
 };
-static_assert(sizeof(PlanStep) == 56);
+static_assert(sizeof(PlanStep) == 72);
 
-// Followed by `step_count` steps.
+// Followed by `step_count` steps, at least one.
 struct alignas(8) Plan {
   std::uint32_t step_count;
 

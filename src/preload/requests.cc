@@ -118,6 +118,10 @@ int data_request(FdEntry file, unsigned long request, void* argument) {
 }
 
 void announce_fork() {
+  if (words_of != 0) std::ignore = client::Process::get().ask({.operation = ipc::Operation::kForking});
+}
+
+void announce_child() {
   if (words_of == 0) return;
   std::ignore = client::Process::get().ask({.operation = ipc::Operation::kForked, .a = words_of});
   words_of = static_cast<std::uint32_t>(::getpid());

@@ -16,7 +16,9 @@ inline bool is_data_request(unsigned long request) {
 // Returns 0 or a negative errno.
 int data_request(FdEntry file, unsigned long request, void* argument);
 
-// In a fresh child: its copies of enable words are made known to the owner, before fork() returns there.
+// Around fork: the owner is told before, since the parent may end before its child has said a word. In the child, its
+// copies of enable words are made known to the owner before fork() returns.
 void announce_fork();
+void announce_child();
 
 }  // namespace landtrace::preload

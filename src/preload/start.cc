@@ -25,7 +25,7 @@ void look_at_inherited() {
 __attribute__((constructor)) void start() {
   const int saved_errno = errno;
   real();
-  ::pthread_atfork(nullptr, nullptr, announce_fork);
+  ::pthread_atfork(announce_fork, nullptr, announce_child);
   look_at_inherited();
   errno = saved_errno;
 }

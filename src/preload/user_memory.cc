@@ -12,16 +12,17 @@ namespace {
 constexpr std::uintptr_t kPageShift = 12;
 constexpr std::size_t kRemembered = 64;
 
+// Page number + 1; 0 is an empty place.
 thread_local std::uintptr_t readable_pages[kRemembered] __attribute__((tls_model("initial-exec")));
 
 bool page_is_readable(std::uintptr_t page) {
   std::uintptr_t& remembered = readable_pages[(page ^ page >> 6) % kRemembered];
-  if (__builtin_expect(remembered == page, 1)) return true;
+  if (__builtin_expect(remembered == page + 1, 1)) return true;
   char byte;
   const int saved_errno = errno;
   const bool readable = copy_in(&byte, reinterpret_cast<const void*>(page << kPageShift), 1);
   errno = saved_errno;
-  if (readable) remembered = page;
+  if (readable) remembered = page + 1;
   return readable;
 }
 

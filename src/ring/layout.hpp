@@ -83,33 +83,27 @@ struct Geometry {
 };
 
 // A geometry with everything that a writer needs of it computed. It stands ready in the plans of a domain, so that no
-// event pays for the computation.
-class PreparedGeometry {
- public:
+// event pays for the computation. The first four members are in the order of arch::WriteRequest, where they are copied.
+struct PreparedGeometry {
+  std::uint64_t size;
+  std::uint64_t offset_mask;  // size - 8
+  std::uint64_t marks_mask;   // number of chunks - 1
+  std::uint64_t chunk_shift;
+  std::uint64_t stride;
+  std::uint32_t data_offset;
+  std::uint32_t size_log2;
+
   constexpr PreparedGeometry(Geometry geometry)  // NOLINT: it is the same thing
-      : size_(geometry.size()),
-        stride_(geometry.stride()),
-        data_offset_(static_cast<std::uint32_t>(geometry.data_offset())),
-        marks_mask_(static_cast<std::uint32_t>(geometry.chunks() - 1)),
-        chunk_shift_(geometry.chunk_shift()),
-        size_log2_(geometry.size_log2) {}
-  constexpr operator Geometry() const { return {size_log2_}; }  // NOLINT
-
-  [[nodiscard]] constexpr std::uint64_t size() const { return size_; }
-  [[nodiscard]] constexpr std::uint64_t stride() const { return stride_; }
-  [[nodiscard]] constexpr std::uint64_t data_offset() const { return data_offset_; }
-  [[nodiscard]] constexpr std::uint64_t marks_mask() const { return marks_mask_; }
-  [[nodiscard]] constexpr std::uint32_t chunk_shift() const { return chunk_shift_; }
-
- private:
-  std::uint64_t size_;
-  std::uint64_t stride_;
-  std::uint32_t data_offset_;
-  std::uint32_t marks_mask_;
-  std::uint32_t chunk_shift_;
-  std::uint32_t size_log2_;
+      : size(geometry.size()),
+        offset_mask(geometry.size() - 8),
+        marks_mask(geometry.chunks() - 1),
+        chunk_shift(geometry.chunk_shift()),
+        stride(geometry.stride()),
+        data_offset(static_cast<std::uint32_t>(geometry.data_offset())),
+        size_log2(geometry.size_log2) {}
+  constexpr operator Geometry() const { return {size_log2}; }  // NOLINT
 };
-static_assert(sizeof(PreparedGeometry) == 32);
+static_assert(sizeof(PreparedGeometry) == 48);
 
 // What `consumed` holds in overwrite mode: no position gets there.
 inline constexpr std::uint64_t kNeverFull = 1ull << 62;

@@ -40,7 +40,7 @@ std::uint64_t words_in(std::uint64_t stream, std::uint64_t number) {
 
 struct Rings {
   Rings(bool by_rseq, std::uint64_t consumed_from, std::uint32_t claimed)
-      : set{nullptr, nullptr, {}, static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF)), claimed},
+      : set{nullptr, nullptr, Geometry{}, static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF)), claimed},
         fd(*create_memfd("ring_threads_test", bytes())),
         memory(*Mapping::map(fd.get(), bytes(), Mapping::Access::kReadWrite)),
         consumed(set.cpus + claimed, consumed_from),

@@ -14,7 +14,7 @@ using arch::WriteRequest;
 constexpr int kMaxRestarts = 1000;
 
 RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
-  return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride());
+  return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride);
 }
 
 void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
@@ -32,7 +32,7 @@ WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const Wri
     if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       continue;
     }
-    detail::aim(request, rings, index);
+    aim(request, rings, index);
     WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
     if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
     if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
@@ -56,7 +56,7 @@ void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
 
 }  // namespace
 
-WriteResult detail::write_on(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
+WriteResult write_persistently(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
   if (mode.area == nullptr) return write_claimed(request, rings, mode, tid);
   for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
     const std::uint32_t cpu = mode.area->cpu_id_start;
@@ -74,6 +74,12 @@ WriteResult detail::write_on(WriteRequest& request, const RingSet& rings, const 
     }
   }
   return write_claimed(request, rings, mode, tid);
+}
+
+WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
+  WriteRequest request;
+  describe(request, record);
+  return write_persistently(request, rings, mode, record.tid);
 }
 
 }  // namespace landtrace::ring

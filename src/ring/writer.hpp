@@ -37,43 +37,42 @@ struct RecordSpec {
 
 enum class WriteResult : std::uint8_t { kWritten, kDiscarded };
 
-namespace detail {
+// Async-signal-safe, no system call, never waits. A record that finds no room is counted in its ring.
+WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record);
 
-inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t index) {
-  std::byte* const base = rings.base + index * rings.geometry.stride();
-  request.ring = reinterpret_cast<RingWords*>(base);
-  request.marks = reinterpret_cast<Mark*>(base + Geometry::marks_offset());
-  request.data = base + rings.geometry.data_offset();
-  request.consumed = rings.consumed + index;
-}
+// The same in pieces, for a caller that wants the usual case in line: the record's part of a request, which serves
+// for any number of rings; one restartable attempt; and what is left when that did not do.
 
-// What is left when a first restartable attempt did not do: tries again, or another way, until the record is
-// written or counted. `request` is complete but for where it aims.
-WriteResult write_on(arch::WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid);
-
-}  // namespace detail
-
-// Async-signal-safe, no system call, never waits. A record that finds no room is counted in its ring. The first
-// attempt is in line: nearly every event needs no other.
-inline WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
-  arch::WriteRequest request;
-  request.size = rings.geometry.size();
-  request.offset_mask = request.size - 8;
-  request.marks_mask = rings.geometry.marks_mask();
-  request.chunk_shift = rings.geometry.chunk_shift();
+inline void describe(arch::WriteRequest& request, const RecordSpec& record) {
   request.length = record_length(record.payload);
   request.word = record_word(record.tid, record.event, record.payload);
   request.segments = record.segments;
   request.segment_count = record.segment_count;
-  if (__builtin_expect(mode.area != nullptr, 1)) {
-    const std::uint32_t cpu = mode.area->cpu_id_start;
-    if (__builtin_expect(cpu < rings.cpus, 1)) {
-      detail::aim(request, rings, cpu);
-      const arch::WriteOutcome outcome = arch::write_rseq(request, mode.area, cpu);
-      if (__builtin_expect(outcome == arch::WriteOutcome::kCommitted, 1)) return WriteResult::kWritten;
-    }
-  }
-  return detail::write_on(request, rings, mode, record.tid);
 }
+
+inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t index) {
+  const PreparedGeometry& geometry = rings.geometry;
+  std::byte* const base = rings.base + index * geometry.stride;
+  request.ring = reinterpret_cast<RingWords*>(base);
+  request.marks = reinterpret_cast<Mark*>(base + Geometry::marks_offset());
+  request.data = base + geometry.data_offset;
+  request.consumed = rings.consumed + index;
+  request.size = geometry.size;
+  request.offset_mask = geometry.offset_mask;
+  request.marks_mask = geometry.marks_mask;
+  request.chunk_shift = geometry.chunk_shift;
+}
+
+// False when it did not do; nothing was counted then. `rings` and `mode` are values, so that they need not be in memory.
+inline bool write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode) {
+  if (__builtin_expect(mode.area == nullptr, 0)) return false;
+  const std::uint32_t cpu = mode.area->cpu_id_start;
+  if (__builtin_expect(cpu >= rings.cpus, 0)) return false;
+  aim(request, rings, cpu);
+  return __builtin_expect(arch::write_rseq(request, mode.area, cpu) == arch::WriteOutcome::kCommitted, 1);
+}
+
+WriteResult write_persistently(arch::WriteRequest& request, const RingSet& rings, const WriteMode& mode,
+                               std::uint32_t tid);
 
 }  // namespace landtrace::ring

@@ -13,7 +13,7 @@ namespace landtrace::output {
 //                 app-1234    [003] .....    12.345678: job: id=0x7 (7) name=x
 //
 // `task` and `type` may be nullptr: "<...>" stands for an unknown task, "Unknown type ID" for an unknown
-// event. The time is rounded to microseconds, as the kernel does (trace-cmd cuts it off).
+// event. The time is rounded to microseconds, as the kernel and trace-cmd do.
 void append_text_line(std::string& out, const Record& record, const Task* task, const EventType* type,
                       const TextColumns& columns = {});
 

@@ -23,7 +23,7 @@ class DamagedTest : public ::testing::Test {
     ASSERT_EQ(message_of(writer.append({1, 0, 1, 2, bytes_of(std::string(300, 'x'))})), "");
     ASSERT_EQ(message_of(writer.finish()), "");
     sound_ = read_text(path);
-    metadata_size_ = sound_.find("[mono]") + 7;
+    metadata_size_ = sound_.rfind("[mono]") + 7;
   }
 
   ReadResult read(std::string_view bytes) {

@@ -1,0 +1,317 @@
+// Unmodified programs under the shim: descriptors, processes, threads, signals, faults. The programs are abi_client.c.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <thread>
+
+#include "domain/status.hpp"
+#include "event/print.hpp"
+#include "host/server.hpp"
+#include "ring/reader.hpp"
+
+namespace landtrace {
+namespace {
+
+constexpr const char* kDataFile = "/nonexistent/tracefs/user_events_data";
+
+// A child under the shim, with its standard output in a pipe.
+class Client {
+ public:
+  Client(const std::string& socket, std::vector<std::string> arguments, const char* writer = "") {
+    int out[2];
+    if (::pipe2(out, O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(out[1], 1);
+      ::setenv("LANDTRACE_SOCKET", socket.c_str(), 1);
+      ::setenv("LANDTRACE_WRITER", writer, 1);
+      ::setenv("LD_PRELOAD", LANDTRACE_SHIM, 1);
+      std::vector<char*> argv{const_cast<char*>(LANDTRACE_ABI_CLIENT), arguments[0].data(),
+                              const_cast<char*>(kDataFile)};
+      for (std::size_t i = 1; i < arguments.size(); ++i) argv.push_back(arguments[i].data());
+      argv.push_back(nullptr);
+      ::execv(argv[0], argv.data());
+      ::_exit(98);
+    }
+    ::close(out[1]);
+    out_ = Fd(out[0]);
+  }
+  ~Client() {
+    if (pid_ > 0) ::kill(pid_, SIGKILL), ::waitpid(pid_, nullptr, 0);
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  std::string line() {
+    std::string text;
+    char byte;
+    while (::read(out_.get(), &byte, 1) == 1 && byte != '\n') text += byte;
+    return text;
+  }
+  int wait() {
+    int status = -1;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  Fd out_;
+};
+
+class ShimTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    socket_ = testing::TempDir() + "shim_test-" + std::to_string(::getpid()) + ".sock";
+    domain_ = *domain::Domain::create({.ring_bytes = 16u << 20});
+    auto server = host::Server::create(*domain_, socket_);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+    thread_ = std::thread([this] { server_->run(); });
+  }
+  void TearDown() override {
+    server_->stop();
+    thread_.join();
+  }
+
+  void listen(const char* pattern, bool on = true) {
+    server_->call([&] {
+      ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on));
+    });
+  }
+
+  // How often each line was recorded; "EVENT: fields".
+  std::map<std::string, int> recorded() {
+    std::map<std::string, int> lines;
+    server_->call([&] {
+      const domain::Instance& top = domain_->top();
+      for (const domain::User& user : domain_->users().all()) {
+        for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+          ring::Reader reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry);
+          if (!reader.untouched()) count(reader, lines);
+        }
+      }
+    });
+    return lines;
+  }
+
+  void count(ring::Reader& reader, std::map<std::string, int>& lines) {
+    for (const auto* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
+      for (const ring::RecordView& record : batch->records) {
+        const domain::Event* const event = domain_->events().at(record.header.event);
+        ASSERT_NE(event, nullptr);
+        std::string line = event->name + ":";
+        event::print_fields(line, event->declaration, record.payload);
+        ++lines[line];
+      }
+    }
+    EXPECT_EQ(reader.corrupt(), 0u);
+  }
+
+  int total() {
+    int sum = 0;
+    for (const auto& [line, n] : recorded()) sum += n;
+    return sum;
+  }
+
+  std::string status() {
+    std::string text;
+    server_->call([&] {
+      domain_->maintain();
+      text = domain::status_text(domain_->events());
+    });
+    return text;
+  }
+
+  std::string socket_;
+  std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<host::Server> server_;
+  std::thread thread_;
+};
+
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+TEST_F(ShimTest, DuplicatedDescriptorsAreTheSameFile) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"duplicates"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("dup_event: n=0x0 (0)", 1), Pair("dup_event: n=0x1 (1)", 1),
+                                               Pair("dup_event: n=0x2 (2)", 1), Pair("dup_event: n=0x3 (3)", 1),
+                                               Pair("dup_event: n=0x4 (4)", 2)));
+}
+
+TEST_F(ShimTest, ForkedChildrenShareTheFileAndHaveCopiesOfTheWords) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"forks"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("fork_event: n=0x1 (1)", 1), Pair("fork_child: n=0x2 (2)", 1),
+                                               Pair("fork_child: n=0x3 (3)", 1), Pair("fork_event: n=0x4 (4)", 1)));
+}
+
+TEST_F(ShimTest, WordsOfParentAndChildFollowTheEvent) {
+  Client client(socket_, {"fork-follows"});
+  ASSERT_EQ(client.line(), "ready");
+  listen("follow_event");
+  ASSERT_EQ(client.line(), "seen");
+  listen("follow_event", false);
+  EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(ShimTest, ExecKeepsFilesWithoutCloseOnExecAndDropsWords) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"execs"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("exec_event: n=0x4d (77)", 1), Pair("exec_child: n=0x4e (78)", 1),
+                                               Pair("exec_event: n=0x5 (5)", 1)));
+}
+
+TEST_F(ShimTest, VforkAndExecLeaveTheParentAlone) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"vforks"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("exec_event: n=0x4d (77)", 1), Pair("exec_child: n=0x4e (78)", 1),
+                                               Pair("exec_event: n=0x5 (5)", 1)));
+}
+
+TEST_F(ShimTest, DescriptorsReceivedOverASocketWork) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"passes"}).wait(), 0);
+  EXPECT_THAT(recorded(),
+              UnorderedElementsAre(Pair("sender_event: n=0xb (11)", 1), Pair("passed_event: n=0xc (12)", 1)));
+}
+
+TEST_F(ShimTest, ThreadsRegisterWriteAndCloseAtOnce) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"threads"}).wait(), 0);
+  EXPECT_EQ(total(), 8 * 50 * 20);
+}
+
+TEST_F(ShimTest, ThreadsWithoutRestartableSequencesLoseNothingUncounted) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"threads"}, "portable").wait(), 0);
+  std::uint64_t discarded = 0;
+  server_->call([&] {
+    const domain::Instance& top = domain_->top();
+    for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.rings + i * top.geometry.stride(),
+                          top.geometry);
+      discarded += reader.discarded();
+    }
+  });
+  EXPECT_EQ(static_cast<std::uint64_t>(total()) + discarded, 8u * 50 * 20);
+}
+
+TEST_F(ShimTest, BadPointersAreErrorsAndSuccessKeepsErrno) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"bad-pointers"}).wait(), 0);
+}
+
+TEST_F(ShimTest, HandlersEmitInsideEmits) {
+  listen("user_events:*");
+  Client client(socket_, {"signals"});
+  const std::string emitted = client.line();
+  EXPECT_EQ(client.wait(), 0);
+  std::uint64_t written = 0;
+  server_->call([&] {
+    const domain::Instance& top = domain_->top();
+    for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.rings + i * top.geometry.stride(),
+                          top.geometry);
+      written += reader.written();
+    }
+  });
+  EXPECT_EQ(std::to_string(written), emitted);
+}
+
+TEST_F(ShimTest, ProgramsThatCloseEverythingGoOn) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"closes-all"}).wait(), 0);
+  EXPECT_EQ(total(), 2);
+}
+
+TEST_F(ShimTest, EventsGoWithTheLastProcessThatHeldThem) {
+  {
+    Client client(socket_, {"fork-follows"});
+    ASSERT_EQ(client.line(), "ready");
+    EXPECT_THAT(status(), testing::HasSubstr("follow_event"));
+    ::kill(client.pid(), SIGKILL);  // its child lives on, with its copy of the word
+    client.wait();
+    EXPECT_THAT(status(), testing::HasSubstr("follow_event"));
+    listen("follow_event");
+    ::usleep(200'000);
+    listen("follow_event", false);  // now the child ends
+  }
+  for (int i = 0; i < 500 && status().find("follow_event") != std::string::npos; ++i) ::usleep(10'000);
+  EXPECT_EQ(status(), "\nActive: 0\nBusy: 0\n");
+}
+
+TEST_F(ShimTest, ForkBombOfEmittingChildrenIsRecordedWhole) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"fork-bomb", "100", "400"}).wait(), 0);
+  EXPECT_EQ(total(), 100 * 400);
+}
+
+TEST_F(ShimTest, TenThousandEvents) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"many", "10000"}).wait(), 0);
+  EXPECT_EQ(recorded().size(), 10000u);
+}
+
+TEST_F(ShimTest, WorksWithoutRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: already another user";
+  // A domain and a client of user nobody, in a process of their own.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
+    const std::string path = "/tmp/shim_test-nobody-" + std::to_string(::getpid()) + ".sock";
+    auto domain = domain::Domain::create({});
+    auto server = domain ? host::Server::create(**domain, path) : Result<std::unique_ptr<host::Server>>();
+    if (!domain || !server) ::_exit(91);
+    std::thread serving([&] { (*server)->run(); });
+    (*server)->call([&] {
+      std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+    });
+    const int result = Client(path, {"forks"}).wait();
+    (*server)->stop();
+    serving.join();
+    server->reset();
+    ::_exit(result);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ShimWithoutDomainTest, IsNotThere) {
+  EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0);
+}
+
+TEST(ShimWithoutDomainTest, ProgramsOutliveTheirOwner) {
+  const std::string socket = testing::TempDir() + "shim_owner-" + std::to_string(::getpid()) + ".sock";
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    auto domain = domain::Domain::create({});
+    auto server = host::Server::create(**domain, socket);
+    std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+    std::ignore = ::write(ready[1], "x", 1);
+    (*server)->run();
+    ::_exit(0);
+  }
+  char byte;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  Client client(socket, {"survives"});
+  ASSERT_EQ(client.line(), "ready");
+  ASSERT_EQ(::kill(owner, SIGKILL), 0);
+  ::waitpid(owner, nullptr, 0);
+  EXPECT_EQ(client.wait(), 0);
+  ::unlink(socket.c_str());
+}
+
+}  // namespace
+}  // namespace landtrace
