@@ -33,6 +33,7 @@ class ControlMemory {
   Result<std::uint32_t> store(std::span<const std::byte> bytes);
   Result<std::uint32_t> allocate(std::uint64_t size, std::uint64_t alignment);
   void free(std::uint32_t offset) { heap_.free(offset); }
+  [[nodiscard]] std::uint64_t bytes_in_use() const { return heap_.bytes_in_use(); }
   [[nodiscard]] std::byte* at(std::uint32_t offset) { return mapping_.data() + offset; }
 
   // To be called by the thread that serves the domain and lives as long as it does: when that thread is gone, for

@@ -147,17 +147,20 @@ void Server::open_file(Connection& connection) {
   } else {
     identity.error = file.error().code;
   }
-  std::ignore = ipc::send(connection.fd.get(), std::as_bytes(std::span(&identity, 1)), {});
+  std::ignore = ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&identity, 1)), {});
 }
 
-// False when the connection is to be closed: its last descriptor is, or it does not speak the protocol.
+// False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down a
+// file's connection was written past the shim (a raw system call) and is nothing to the owner.
 bool Server::serve_one(Connection& connection) {
   auto received = ipc::receive(connection.fd.get(), buffer_, MSG_DONTWAIT);
   if (!received) return received.error().code == EAGAIN;
+  if (received->size == 0) return false;
+  if (connection.file.generation != 0) return true;
   if (received->size < sizeof(ipc::Request) || !received->has_credentials) return false;
   ipc::Request request;
   std::memcpy(&request, buffer_.data(), sizeof request);
-  const bool sound = request.magic == ipc::kRequestMagic && connection.file.generation == 0 &&
+  const bool sound = request.magic == ipc::kRequestMagic &&
                      received->size == sizeof request + request.text_size;
   if (!sound) return false;
   if (request.operation == ipc::Operation::kOpenFile) {
@@ -170,7 +173,8 @@ bool Server::serve_one(Connection& connection) {
   watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());
-  return ipc::send(connection.fd.get(), std::as_bytes(std::span(&response.reply, 1)),
+  // A client that does not read its replies is not waited for.
+  return ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&response.reply, 1)),
                    std::as_bytes(std::span(response.text)), response.fds[0], response.fds[1])
       .has_value();
 }

@@ -102,7 +102,7 @@ Result<Received> receive(int fd, std::span<std::byte> buffer, int flags) {
   return received;
 }
 
-Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a, int fd_b) {
+Result<void> try_send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a, int fd_b) {
   iovec vectors[2] = {{const_cast<std::byte*>(head.data()), head.size()},
                       {const_cast<std::byte*>(text.data()), text.size()}};
   alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
@@ -121,15 +121,19 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
     std::memcpy(CMSG_DATA(c), fds, bytes);
   }
   const int saved_errno = errno;
-  while (::sendmsg(fd, &message, MSG_NOSIGNAL) < 0) {
-    if (errno == EAGAIN) {
-      LT_CHECK(wait_for(fd, POLLOUT));
-    } else if (errno != EINTR) {
-      return fail(errno, "sendmsg");
-    }
+  while (::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    if (errno != EINTR) return fail(errno, "sendmsg");
   }
   errno = saved_errno;
   return {};
+}
+
+Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a, int fd_b) {
+  for (;;) {
+    auto sent = try_send(fd, head, text, fd_a, fd_b);
+    if (sent || sent.error().code != EAGAIN) return sent;
+    LT_CHECK(wait_for(fd, POLLOUT));
+  }
 }
 
 Result<Answer> ask(int fd, Request request, std::string_view text) {

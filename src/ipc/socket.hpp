@@ -32,9 +32,12 @@ struct Received {
 // One datagram into `buffer`. EAGAIN on a non-blocking socket without one; EMSGSIZE for one that did not fit.
 Result<Received> receive(int fd, std::span<std::byte> buffer, int flags = 0);
 
-// One datagram of two parts, with up to two descriptors (-1: none).
+// One datagram of two parts, with up to two descriptors (-1: none). Waits for room in the socket.
 Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a = -1,
                   int fd_b = -1);
+// The same without waiting: EAGAIN from a receiver that has let its socket fill up.
+Result<void> try_send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a = -1,
+                      int fd_b = -1);
 
 // A request and its reply. The error is the owner's answer (its errno and sentence) or that of the socket;
 // EPIPE when the owner is gone.

@@ -1,0 +1,164 @@
+#include "domain/events.hpp"
+
+#include <gtest/gtest.h>
+
+#include "domain/domain.hpp"
+#include "domain/status.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+constexpr std::uint32_t kUser = 1000;
+
+class EventsTest : public testing::Test {
+ protected:
+  EventsTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), events_(domain_->events()) {}
+
+  Event* make(std::string_view text, std::uint16_t flags = 0) {
+    auto registration = events_.register_event(text, flags, kUser);
+    return registration ? registration->event : nullptr;
+  }
+
+  std::unique_ptr<Domain> domain_;
+  Events& events_;
+};
+
+TEST_F(EventsTest, LivesAsLongAsItsLastReference) {
+  Event* const event = make("e1 u32 x");
+  ASSERT_NE(event, nullptr);
+  const std::uint32_t slot = event->slot;
+  events_.add_reference(*event);
+  events_.add_reference(*event);
+  events_.drop_reference(slot);
+  EXPECT_NE(events_.find("user_events", "e1"), nullptr);
+  events_.drop_reference(slot);
+  EXPECT_EQ(events_.find("user_events", "e1"), nullptr);
+}
+
+TEST_F(EventsTest, PersistentOnesStayUntilTheyAreRemoved) {
+  Event* const event = make("e1", kPersist);
+  events_.add_reference(*event);
+  EXPECT_EQ(events_.remove("e1", kUser).error().code, EBUSY);
+  events_.drop_reference(event->slot);
+  EXPECT_NE(events_.find("user_events", "e1"), nullptr);
+  EXPECT_EQ(events_.remove("e1", kUser + 1).error().code, EPERM);
+  EXPECT_TRUE(events_.remove("e1", kUser));
+  EXPECT_EQ(events_.remove("e1", kUser).error().code, ENOENT);
+}
+
+TEST_F(EventsTest, AListenerKeepsItUntilItStops) {
+  Event* const event = make("e1");
+  ASSERT_TRUE(domain_->listen(domain_->top(), {event}, true));
+  events_.add_reference(*event);
+  events_.drop_reference(event->slot);
+  ASSERT_NE(events_.find("user_events", "e1"), nullptr);
+  ASSERT_TRUE(domain_->listen(domain_->top(), {event}, false));
+  EXPECT_EQ(events_.find("user_events", "e1"), nullptr);
+}
+
+TEST_F(EventsTest, OneNameHasOneDeclarationUnlessItIsMultiFormat) {
+  ASSERT_NE(make("e1 u32 x"), nullptr);
+  EXPECT_EQ(events_.register_event("e1 u64 x", 0, kUser).error().code, EADDRINUSE);
+  EXPECT_FALSE(events_.register_event("e1 u32 x", 0, kUser)->made);
+  Event* const first = make("e1 u32 x", kMultiFormat);
+  Event* const second = make("e1 u64 x", kMultiFormat);
+  ASSERT_NE(first, nullptr);
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(first->name, "e1.0");
+  EXPECT_EQ(second->name, "e1.1");
+  EXPECT_EQ(second->system, "user_events_multi");
+}
+
+TEST_F(EventsTest, PlansAreFreedAfterTheirReaders) {
+  Event* const event = make("e1", kPersist);
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  for (int i = 0; i < 10000; ++i) {
+    ASSERT_TRUE(domain_->listen(domain_->top(), {event}, true));
+    ASSERT_TRUE(domain_->listen(domain_->top(), {event}, false));
+    domain_->grace().poll();
+  }
+  EXPECT_EQ(domain_->control().bytes_in_use(), before);
+}
+
+TEST_F(EventsTest, AReaderInsideDelaysTheFreeing) {
+  const std::uint32_t user = *domain_->users().find_or_create(kUser);
+  plan::DataSegment& data = domain_->users().all()[user].data();
+  data.thread_high = 1;
+  data.threads[0] = {.section = 1, .tid = static_cast<std::uint32_t>(::gettid()),
+                     .pid = static_cast<std::uint32_t>(::getpid())};
+  bool freed = false;
+  domain_->grace().after_readers([&] { freed = true; });
+  EXPECT_TRUE(domain_->grace().poll());
+  EXPECT_FALSE(freed);
+  data.threads[0].section = 0x10000;  // it has left
+  EXPECT_FALSE(domain_->grace().poll());
+  EXPECT_TRUE(freed);
+}
+
+TEST_F(EventsTest, ADeadReaderDelaysNothing) {
+  const std::uint32_t user = *domain_->users().find_or_create(kUser);
+  plan::DataSegment& data = domain_->users().all()[user].data();
+  data.thread_high = 1;
+  data.threads[0] = {.section = 1, .tid = 0x3fffff, .pid = 0x3fffff};
+  bool freed = false;
+  domain_->grace().after_readers([&] { freed = true; });
+  EXPECT_TRUE(domain_->grace().drain(std::chrono::milliseconds(100)));
+  EXPECT_TRUE(freed);
+}
+
+TEST_F(EventsTest, SlotsRunOutWithAnErrorAndComeBack) {
+  for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
+    ASSERT_NE(make("e" + std::to_string(i), kPersist), nullptr);
+  }
+  const auto refused = events_.register_event("one_more", 0, kUser);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ENOSPC);
+  ASSERT_TRUE(events_.remove("e7", 0));
+  ASSERT_FALSE(domain_->grace().poll());
+  Event* const again = make("one_more u32 x");
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->slot, 7u);
+}
+
+TEST_F(EventsTest, IdsAreUniqueAndBeyondTheKernels) {
+  std::vector<bool> seen(65536, false);
+  for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
+    const Event* const event = make("e" + std::to_string(i), kPersist);
+    ASSERT_NE(event, nullptr);
+    const std::uint16_t id = domain_->control().segment().events[event->slot].id;
+    EXPECT_FALSE(seen[id]);
+    EXPECT_GT(id, 40000);
+    seen[id] = true;
+  }
+}
+
+TEST_F(EventsTest, PatternsCatchWhatRegistersLater) {
+  ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *Pattern::parse("*:late_*"), true));
+  auto slot = domain_->register_native("late_event u32 x", 0, kUser);
+  ASSERT_TRUE(slot);
+  EXPECT_NE(domain_->control().segment().events[*slot].plan, 0u);
+  slot = domain_->register_native("other u32 x", 0, kUser);
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(domain_->control().segment().events[*slot].plan, 0u);
+}
+
+TEST_F(EventsTest, InstancesComeAndGoWithoutLeavingAnything) {
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  Event* const event = make("e1", kPersist);
+  for (int i = 0; i < 200; ++i) {
+    auto instance = domain_->instances().create("i", {20}, i % 2 == 0);
+    ASSERT_TRUE(instance) << i << ": " << instance.error().message;
+    EXPECT_EQ(domain_->instances().create("i", {20}, true).error().code, EEXIST);
+    ASSERT_TRUE(domain_->listen(**instance, {event}, true));
+    domain_->destroy_instance((*instance)->index);
+    EXPECT_FALSE(event->listeners.any());
+    domain_->grace().poll();
+  }
+  ASSERT_TRUE(events_.remove("e1", 0));
+  domain_->grace().poll();
+  // The texts of the removed event stay until its slot is taken again.
+  EXPECT_LT(domain_->control().bytes_in_use(), before + 200);
+}
+
+}  // namespace
+}  // namespace landtrace::domain

@@ -1,0 +1,197 @@
+// The owner's side of the socket against clients of all kinds.
+#include "host/server.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <random>
+#include <thread>
+
+namespace landtrace::host {
+namespace {
+
+using ipc::Operation;
+using ipc::Request;
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "server_test-" + std::to_string(::getpid()) + ".sock";
+    domain_ = *domain::Domain::create({.ring_bytes = 1 << 18});
+    server_ = *Server::create(*domain_, path_);
+    thread_ = std::thread([this] { server_->run(); });
+  }
+  void TearDown() override {
+    server_->stop();
+    thread_.join();
+  }
+
+  Fd connect() {
+    auto fd = ipc::connect_to(path_);
+    EXPECT_TRUE(fd) << (fd ? "" : fd.error().message);
+    return fd ? std::move(*fd) : Fd();
+  }
+  bool still_serves() {
+    const Fd fd = connect();
+    return ipc::ask(fd.get(), {.operation = Operation::kAttach}).has_value();
+  }
+  template <typename Client>
+  int as_nobody(Client client) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
+      ::_exit(client());
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string path_;
+  std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+};
+
+TEST_F(ServerTest, GarbageClosesItsOwnConnectionOnly) {
+  std::mt19937 random(11);
+  const Fd good = connect();
+  ASSERT_TRUE(ipc::ask(good.get(), {.operation = Operation::kAttach}));
+  for (int i = 0; i < 2000; ++i) {
+    const Fd bad = connect();
+    std::vector<char> bytes(1 + random() % 300);
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    if (i % 3 == 0 && bytes.size() >= sizeof(Request)) {  // a sound head with nonsense in it
+      Request request{.operation = static_cast<Operation>(random() % 20)};
+      request.text_size = static_cast<std::uint32_t>(i % 2 == 0 ? bytes.size() - sizeof request : random());
+      request.a = random(), request.b = random(), request.c = random(), request.d = random();
+      request.file_slot = static_cast<std::uint32_t>(random());
+      std::memcpy(bytes.data(), &request, sizeof request);
+    }
+    ::send(bad.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  EXPECT_TRUE(ipc::ask(good.get(), {.operation = Operation::kAttach}));
+  EXPECT_TRUE(still_serves());
+}
+
+TEST_F(ServerTest, AnotherVersionIsToldSo) {
+  const Fd fd = connect();
+  const auto answer = ipc::ask(fd.get(), {.version = 99, .operation = Operation::kAttach});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, EPROTO);
+  EXPECT_NE(answer.error().message.find("version"), std::string::npos);
+}
+
+TEST_F(ServerTest, AClientThatNeverReadsHoldsUpNobody) {
+  const Fd deaf = connect();
+  const Request request{.operation = Operation::kAttach};
+  for (int i = 0; i < 20000; ++i) {  // more replies than a socket holds
+    ::send(deaf.get(), &request, sizeof request, MSG_NOSIGNAL);
+  }
+  EXPECT_TRUE(still_serves());
+}
+
+TEST_F(ServerTest, AThousandClients) {
+  std::vector<Fd> clients;
+  for (int i = 0; i < 1000; ++i) {
+    clients.push_back(connect());
+    const auto answer = ipc::ask(clients.back().get(), {.operation = Operation::kRegisterNative},
+                                 "client_" + std::to_string(i % 10) + " u32 n");
+    ASSERT_TRUE(answer) << answer.error().message;
+  }
+  clients.clear();
+  for (int i = 0; i < 500; ++i) {
+    std::size_t left = 1;
+    server_->call([&] { left = domain_->events().all().size(); });
+    if (left == 0) return;
+    ::usleep(1000);
+  }
+  FAIL() << "events outlived the connections that held them";
+}
+
+TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
+  const Fd file = connect();
+  const Request open{.operation = Operation::kOpenFile};
+  ASSERT_TRUE(ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {}));
+  pollfd readable{file.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
+  const auto identity = ipc::peek_identity(file.get());
+  ASSERT_TRUE(identity);
+
+  const Fd control = connect();
+  std::uint32_t word = 0;
+  const auto answer = ipc::ask(control.get(),
+                               {.operation = Operation::kRegister, .file_slot = identity->slot,
+                                .file_generation = identity->generation, .a = reinterpret_cast<std::uint64_t>(&word),
+                                .b = 0, .c = 4},
+                               "e1 u32 n");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->reply.a, 0u);
+  EXPECT_EQ(ipc::ask(control.get(),
+                     {.operation = Operation::kRegister, .file_slot = identity->slot,
+                      .file_generation = identity->generation + 1, .c = 4},
+                     "e2 u32 n")
+                .error()
+                .code,
+            EBADF);
+  // What a program's raw write() sends down a file's connection is not a request, and harms nothing.
+  const char raw[] = "not a request";
+  EXPECT_EQ(::send(file.get(), raw, sizeof raw, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof raw));
+  EXPECT_TRUE(ipc::peek_identity(file.get()));
+  ASSERT_TRUE(ipc::ask(control.get(), {.operation = Operation::kUnregister,
+                                       .a = reinterpret_cast<std::uint64_t>(&word), .b = 0}));
+}
+
+TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  const Fd mine = connect();
+  ASSERT_EQ(ipc::ask(mine.get(), {.operation = Operation::kAttach})->reply.a, 0u);
+  ASSERT_TRUE(ipc::ask(mine.get(), {.operation = Operation::kRegisterNative, .d = domain::kPersist}, "mine u32 n"));
+  server_->call([&] { domain_->release_native(domain_->events().find("user_events", "mine")->slot); });
+  EXPECT_EQ(as_nobody([&] {
+              auto fd = ipc::connect_to(path_);
+              if (!fd) return 1;
+              const auto refused = [&](Operation operation, std::string_view text) {
+                const auto answer = ipc::ask(fd->get(), {.operation = operation}, text);
+                return !answer && answer.error().code == EPERM;
+              };
+              if (!refused(Operation::kOpenSession, "")) return 2;
+              if (!refused(Operation::kDataSegment, "")) return 3;
+              if (!refused(Operation::kDelete, "mine")) return 4;
+              auto attached = ipc::ask(fd->get(), {.operation = Operation::kAttach});
+              if (!attached) return 5;
+              // The control segment cannot be mapped writable, and the data segment is not root's.
+              if (Mapping::map(attached->fds[0].get(), 4096, Mapping::Access::kReadWrite)) return 6;
+              return attached->reply.a == 0 ? 7 : 0;
+            }),
+            0);
+}
+
+TEST_F(ServerTest, SessionsAreInstancesThatEndWithTheirConnection) {
+  std::uint64_t instance = 0;
+  {
+    const Fd consumer = connect();
+    const auto opened = ipc::ask(consumer.get(), {.operation = Operation::kOpenSession, .a = 1 << 20, .b = 0});
+    ASSERT_TRUE(opened);
+    instance = opened->reply.c;
+    EXPECT_NE(instance, 0u);
+    EXPECT_EQ(opened->reply.b, 20u);
+    EXPECT_EQ(ipc::ask(consumer.get(), {.operation = Operation::kOpenSession}).error().code, EBUSY);
+    EXPECT_EQ(ipc::ask(consumer.get(), {.operation = Operation::kSessionEvents, .a = 1}, "[").error().code, EINVAL);
+    EXPECT_TRUE(ipc::ask(consumer.get(), {.operation = Operation::kSessionEvents, .a = 1}, "user_events:*"));
+    EXPECT_TRUE(ipc::ask(consumer.get(), {.operation = Operation::kSessionStop}));
+  }
+  for (int i = 0; i < 500; ++i) {
+    bool gone = false;
+    server_->call([&] { gone = domain_->instances().at(static_cast<std::uint32_t>(instance)) == nullptr; });
+    if (gone) return;
+    ::usleep(1000);
+  }
+  FAIL() << "the session outlived its connection";
+}
+
+}  // namespace
+}  // namespace landtrace::host
