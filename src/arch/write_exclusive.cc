@@ -42,6 +42,14 @@ void commit(const WriteRequest& request, std::uint64_t tail, std::uint64_t end, 
   store_mark(&request.ring->commit, end, count);
 }
 
+// The counter may be read ahead of what stands before it; the previous holder of the claim read it on another CPU.
+std::uint64_t read_clock_in_order(RawClock clock) {
+#if defined(__x86_64__)
+  _mm_lfence();
+#endif
+  return read_raw_clock(clock);
+}
+
 }  // namespace
 
 WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
@@ -63,7 +71,7 @@ WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
   }
   announce(ring, end);
   std::memset(at + request.length - 8, 0, 8);
-  const std::uint64_t now = read_raw_clock(clock);
+  const std::uint64_t now = read_clock_in_order(clock);
   std::memcpy(at, &now, sizeof now);
   std::memcpy(at + 8, &request.word, sizeof request.word);
   at += kRecordHeader;

@@ -61,9 +61,11 @@ Response attach(const Context& c) {
 
 Response register_for_file(const Context& c) {
   if (c.request.b > 255 || c.request.c > 255 || c.request.d > 0xffff) return error_response(Error(EINVAL));
-  return respond(c.domain.register_for_file(c.file(), c.pid, c.uid,
-                                            {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
-                                             static_cast<std::uint8_t>(c.request.c)}));
+  Response response = respond(c.domain.register_for_file(c.file(), c.pid, c.uid,
+                                                         {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
+                                                          static_cast<std::uint8_t>(c.request.c)}));
+  response.reply.b = c.pid;
+  return response;
 }
 
 Response register_native(const Context& c) {
@@ -158,8 +160,11 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kForking:
       domain.enable_words().expect_child(pid);
       return {};
-    case Operation::kForked:
-      return respond(domain.forked(static_cast<std::uint32_t>(request.a), pid));
+    case Operation::kForked: {
+      Response response = respond(domain.forked(static_cast<std::uint32_t>(request.a), pid));
+      response.reply.b = pid;
+      return response;
+    }
     case Operation::kRegisterNative:
       return register_native(c);
     case Operation::kReleaseNative:

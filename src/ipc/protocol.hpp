@@ -24,12 +24,15 @@ inline constexpr std::uint32_t kMaxText = 64 * 1024;
 
 enum class Operation : std::uint32_t {
   kOpenFile = 1,       // this connection becomes a file
-  kAttach,             // -> user index, descriptors of the control and data segments
-  kRegister,           // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text -> write index
+  kAttach,             // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
+                       // control segment and of the user's data segment
+  kRegister,           // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text
+                       // -> a = write index, b = pid as the owner sees it
   kUnregister,         // DIAG_IOCSUNREG: a = address, b = bit
   kDelete,             // DIAG_IOCSDEL:   text
   kForking,            // the asking process is about to fork: should it end first, its enable words wait for the child
-  kForked,             // the asking process is a child of a: it has a copy of its enable words
+  kForked,             // the asking process is a child of a (as the owner sees that): it has a copy of its enable words
+                       // -> b = pid as the owner sees it
   kRegisterNative,     // d = flags; text -> event slot, held by this connection
   kReleaseNative,      // a = event slot
   kOpenSession,        // an instance of the consumer's own: a = bytes per ring, b = 1 to overwrite

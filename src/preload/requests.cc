@@ -34,7 +34,8 @@ static_assert(sizeof(UserUnreg) == 16);
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMaxDeclaration = 512;
 
-// The process that this address space's enable words are registered for; 0: it has none.
+// The process, as the owner sees it (its pid namespace may be another), that this address space's enable words are
+// registered for; 0: it has none.
 std::uint32_t words_of = 0;
 
 // A structure that says its own size: E2BIG over a page or where bytes that we do not know are set, EINVAL under
@@ -70,7 +71,6 @@ int register_event(FdEntry file, void* argument) {
   if (const int error = structure_in(reg, argument); error != 0) return error;
   const auto text = string_in(reinterpret_cast<const char*>(reg.name_args), kMaxDeclaration);
   if (!text) return -text.error().code;
-  words_of = static_cast<std::uint32_t>(::getpid());
   const auto answer = client::Process::get().ask({.operation = ipc::Operation::kRegister,
                                                   .file_slot = file.slot,
                                                   .file_generation = file.generation,
@@ -80,6 +80,7 @@ int register_event(FdEntry file, void* argument) {
                                                   .d = reg.flags},
                                                  *text);
   if (!answer) return error_of(answer.error());
+  words_of = static_cast<std::uint32_t>(answer->reply.b);
   const auto index = static_cast<std::uint32_t>(answer->reply.a);
   // As in the kernel, a structure that cannot be written does not undo the registration.
   copy_out(static_cast<char*>(argument) + offsetof(UserReg, write_index), &index, sizeof index);
@@ -123,8 +124,8 @@ void announce_fork() {
 
 void announce_child() {
   if (words_of == 0) return;
-  std::ignore = client::Process::get().ask({.operation = ipc::Operation::kForked, .a = words_of});
-  words_of = static_cast<std::uint32_t>(::getpid());
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kForked, .a = words_of});
+  words_of = answer ? static_cast<std::uint32_t>(answer->reply.b) : 0;
 }
 
 }  // namespace landtrace::preload

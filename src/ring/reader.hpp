@@ -21,7 +21,8 @@ class Reader {
   Reader(const std::byte* ring, Geometry geometry);
 
   // Copies whole records that follow position(), at most one internal buffer full, in order. An empty answer
-  // means that nothing is there now. `lost_before` of the batch says how many events between the previous batch
+  // means that nothing is there now, or that a writer at full speed has lapped the copy several times in a row: the
+  // next call goes on. `lost_before` of the batch says how many events between the previous batch
   // and this one were overwritten before they could be read.
   struct Batch {
     std::vector<RecordView> records;
