@@ -1,1 +1,33 @@
+# What `cmake --install` puts where: the library with its headers and the files by which CMake and pkg-config find it, the
+# programs, the shim, the manual pages.
+include(CMakePackageConfigHelpers)
+
+set(LANDTRACE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/landtrace)
+
+install(TARGETS landtrace EXPORT landtraceTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(DIRECTORY include/landtrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT landtraceTargets NAMESPACE landtrace:: DESTINATION ${LANDTRACE_PACKAGE_DIR} COMPONENT development)
+
+configure_package_config_file(cmake/landtraceConfig.cmake.in ${PROJECT_BINARY_DIR}/landtraceConfig.cmake
+  INSTALL_DESTINATION ${LANDTRACE_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/landtraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/landtraceConfig.cmake ${PROJECT_BINARY_DIR}/landtraceConfigVersion.cmake
+  DESTINATION ${LANDTRACE_PACKAGE_DIR} COMPONENT development)
+
+# The prefix follows the file, so that an installation can be moved.
+file(RELATIVE_PATH LANDTRACE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/landtrace.pc.in ${PROJECT_BINARY_DIR}/landtrace.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/landtrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+if(TARGET landtrace_cli)
+  install(TARGETS landtrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET landtrace_preload)
+  install(TARGETS landtrace_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
+endif()
+
+file(GLOB LANDTRACE_MAN_PAGES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
+if(LANDTRACE_MAN_PAGES)
+  install(FILES ${LANDTRACE_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

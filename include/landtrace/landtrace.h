@@ -41,7 +41,7 @@ enum landtrace_backend {
  * the usual place. The members are the library's. */
 struct landtrace_event {
   const uint32_t *enable; /* nonzero there: somebody listens */
-  uint32_t word;          /* the enable word, where the kernel writes it */
+  uint32_t word;          /* the enable word, where the kernel writes it; in a domain the generation of its slot */
   int32_t index;          /* event slot of the domain, or write index of the kernel's file */
   uint32_t min_size;
   uint16_t backend; /* enum landtrace_backend */
@@ -68,11 +68,12 @@ int landtrace_register(struct landtrace_event *event, const char *declaration, u
  * inside landtrace_emit() of this event. Not async-signal-safe. */
 int landtrace_unregister(struct landtrace_event *event);
 
-/* Looks for a domain (or the kernel) again, for the events that have found nobody so far. A program that may start before its
- * domain calls it now and then. Returns how many events found one. Not async-signal-safe. */
+/* Looks for a domain (or the kernel) again, for the events that have found nobody so far, and for those that the domain
+ * has dropped (a daemon that closed all its descriptors took them down with the connection). A program that may start
+ * before its domain calls it now and then. Returns how many events found one. Not async-signal-safe. */
 int landtrace_attach(void);
 
-/* Nonzero when somebody listens. One load; thread-safe and async-signal-safe. */
+/* Nonzero when somebody listens. Two loads, a test and a branch; thread-safe and async-signal-safe. */
 static inline int landtrace_enabled(const struct landtrace_event *event) {
   return __builtin_expect(__atomic_load_n(event->enable, __ATOMIC_RELAXED) != 0, 0) != 0;
 }

@@ -6,18 +6,18 @@
 //     RequestDone::emit(42, "/index");                      // a test and a branch while nobody listens
 //     if (RequestDone::enabled()) { ... }                   // where arguments take work to make
 //
-// Using the type is all: its state is static, and it registers itself before main(), or when the shared library that uses
-// it is loaded. Where it goes, and what that means for threads, signals and fork, stands in <landtrace/landtrace.h>. Two
-// uses of the same name and fields, also in several source files, are one event.
+// Using the type is all: its state is static, and it registers itself before main(), or when the shared
+// library that uses it is loaded. Where it goes, and what that means for threads, signals and fork, stands in
+// <landtrace/landtrace.h>. Two uses of the same name and fields, also in several source files, are one event.
 //
 // C++                                          declared to the kernel or the domain as
 // integers of 1, 2, 4, 8 bytes                 u8 … s64 by size and sign; `char` as char
 // bool, enumerations                           u8; the underlying type
 // float, double                                struct float NAME 4, struct double NAME 8
-// char[N], std::array<char, N>                 char[N]             shorter text padded with NULs, longer text cut
-// std::string_view, std::string, const char*   __rel_loc char[]    a NUL is added; a null pointer is "(null)"
-// std::span<const std::byte or uint8_t>        __rel_loc u8[]
-// trivially copyable structs                   struct TYPE NAME SIZE, TYPE being landtrace::type_name<T>
+// char[N], std::array<char, N>                 char[N]             shorter text padded with NULs, longer text
+// cut std::string_view, std::string, const char*   __rel_loc char[]    a NUL is added; a null pointer is
+// "(null)" std::span<const std::byte or uint8_t>        __rel_loc u8[] trivially copyable structs struct TYPE
+// NAME SIZE, TYPE being landtrace::type_name<T>
 #pragma once
 
 #include <landtrace/landtrace.h>
@@ -44,7 +44,8 @@ struct Field : detail::FieldType<T> {
 // Among an event's fields: what it is registered with.
 template <unsigned Bits>
 struct Flags {
-  static_assert((Bits & ~(kPersist | kMultiFormat)) == 0, "landtrace::kPersist, landtrace::kMultiFormat or both");
+  static_assert((Bits & ~(kPersist | kMultiFormat)) == 0,
+                "landtrace::kPersist, landtrace::kMultiFormat or both");
 };
 
 namespace detail {
@@ -67,7 +68,7 @@ struct Parts {
   static consteval Writer declare(std::string_view name) {
     Writer writer;
     writer.add(name);
-    char separator = ' ';
+    [[maybe_unused]] char separator = ' ';
     ((writer.add(std::exchange(separator, ';')), Fields::declare(writer, Fields::kName)), ...);
     return writer;
   }
@@ -81,10 +82,12 @@ struct Sort {
 template <unsigned Bits, typename... Fields, unsigned More, typename... Rest>
 struct Sort<Parts<Bits, Fields...>, Flags<More>, Rest...> : Sort<Parts<Bits | More, Fields...>, Rest...> {};
 template <unsigned Bits, typename... Fields, Literal Name, typename T, typename... Rest>
-struct Sort<Parts<Bits, Fields...>, Field<Name, T>, Rest...> : Sort<Parts<Bits, Fields..., Field<Name, T>>, Rest...> {};
+struct Sort<Parts<Bits, Fields...>, Field<Name, T>, Rest...>
+    : Sort<Parts<Bits, Fields..., Field<Name, T>>, Rest...> {};
 
-// Registers before main(). Code that may be in a shared library (-fPIC, not -fPIE) also ends it, for dlclose(); the code
-// of a program leaves its events alone, so that destructors and other threads may emit until the very end.
+// Registers before main(). Code that may be in a shared library (-fPIC, not -fPIE) also ends it, for
+// dlclose(); the code of a program leaves its events alone, so that destructors and other threads may emit
+// until the very end.
 class Registration {
  public:
   Registration(landtrace_event& event, const char* declaration, unsigned flags)
@@ -92,14 +95,17 @@ class Registration {
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 #if defined(__PIC__) && !defined(__PIE__)
-  ~Registration() { landtrace_unregister(&event_); }
+  ~Registration() {
+    landtrace_unregister(&event_);
+  }
 #endif
 
-  [[nodiscard]] int result() const { return result_; }
-  [[nodiscard]] landtrace_event& event() const { return event_; }
+  [[nodiscard]] int result() const {
+    return result_;
+  }
 
  private:
-  landtrace_event& event_;
+  [[maybe_unused]] landtrace_event& event_;
   int result_;
 };
 
@@ -120,19 +126,22 @@ class EventBase<Name, Parts<Bits, Fields...>> {
 
  public:
   // What the event is registered with: "request_done u32 id;__rel_loc char[] route".
-  static constexpr std::array kDeclaration = cut<kWriter.length < kMaxDeclaration ? kWriter.length : 0>(kWriter);
+  [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut < kWriter.length <
+                                                                                   kMaxDeclaration
+                                                                               ? kWriter.length
+                                                                               : 0 > (kWriter);
 
   // True while somebody listens. Before the registration (in another static's constructor) it is false.
   static bool enabled() {
     use_registration();
-    return landtrace_enabled(&state_) != 0;
+    return __builtin_expect(landtrace_enabled(&state_) != 0, 0);
   }
 
   // Emits the event; thread-safe and async-signal-safe. Returns 0 or a negative errno as landtrace_emit():
   //   -EBADF   nobody listens; nothing was done but this test
   //   -E2BIG   with its dynamic data the payload is larger than 64 KiB; it is not cut
   static int emit(typename Fields::Argument... arguments) {
-    if (!enabled()) return -EBADF;
+    if (__builtin_expect(!enabled(), 1)) return -EBADF;
     return emit_enabled(std::make_index_sequence<sizeof...(Fields)>(), arguments...);
   }
 
@@ -146,8 +155,8 @@ class EventBase<Name, Parts<Bits, Fields...>> {
 
   static constexpr std::array<std::size_t, sizeof...(Fields)> offsets() {
     std::array<std::size_t, sizeof...(Fields)> all{};
-    std::size_t at = 0;
-    std::size_t i = 0;
+    [[maybe_unused]] std::size_t at = 0;
+    [[maybe_unused]] std::size_t i = 0;
     ((all[i++] = std::exchange(at, at + Fields::kSize)), ...);
     return all;
   }
@@ -161,8 +170,11 @@ class EventBase<Name, Parts<Bits, Fields...>> {
     return landtrace_emit_enabled(&state_, vectors, payload.count(), payload.size());
   }
 
-  static constinit inline landtrace_event state_ = LANDTRACE_EVENT_INIT;
-  static inline const Registration registration_{state_, kDeclaration.data(), Bits};
+  // Hidden: every shared object has its own, found without a detour, and dlclose() can take it away. (In the
+  // domain they are one event all the same.)
+  [[gnu::visibility("hidden")]] static constinit inline landtrace_event state_ = LANDTRACE_EVENT_INIT;
+  [[gnu::visibility("hidden")]] static inline const Registration registration_{state_, kDeclaration.data(),
+                                                                               Bits};
 };
 
 }  // namespace detail
@@ -172,6 +184,8 @@ template <detail::Literal Name, typename... Parts>
 struct Event : detail::EventBase<Name, typename detail::Sort<detail::Parts<0>, Parts...>::type> {};
 
 // Looks for a domain again, for events that have found nobody so far: landtrace_attach().
-inline int attach() { return landtrace_attach(); }
+inline int attach() {
+  return landtrace_attach();
+}
 
 }  // namespace landtrace

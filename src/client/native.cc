@@ -46,12 +46,27 @@ int register_in_domain(landtrace_event& event) {
   const plan::EventSlot& shared = process.view().control->events[slot];
   event.index = static_cast<std::int32_t>(slot);
   event.min_size = shared.min_size;
+  event.word = shared.generation;
   event.backend = LANDTRACE_DOMAIN;
   __atomic_store_n(&event.enable, &shared.plan, __ATOMIC_RELEASE);
   return 0;
 }
 
+// True when the slot has another event by now.
+inline bool is_replaced(const landtrace_event& event) {
+  const plan::EventSlot& slot = Process::view().control->events[event.index];
+  return __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != event.word;
+}
+
+// True when the domain has forgotten the event: the connection that held it is gone, and it had no listener.
+bool is_dropped(const landtrace_event& event) {
+  if (event.backend != LANDTRACE_DOMAIN) return false;
+  const plan::EventSlot& slot = Process::view().control->events[event.index];
+  return is_replaced(event) || __atomic_load_n(&slot.registered, __ATOMIC_RELAXED) == 0;
+}
+
 int register_in_kernel(landtrace_event& event) {
+  event.word = 0;
   const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
   if (!index) return -index.error().code;
   event.index = *index;
@@ -60,11 +75,18 @@ int register_in_kernel(landtrace_event& event) {
   return 0;
 }
 
+// A program with a thousand events, and nobody to send them to, looks for somebody once, not a thousand times.
+constexpr std::uint64_t kLookAgain_ns = 10'000'000;
+std::uint64_t nobody_at_ns = 0;
+
 // 0 with a back end, -ENOENT with none, another errno where one refused the event.
 int find_backend(landtrace_event& event) {
+  const std::uint64_t now = arch::monotonic_ns();
+  if (nobody_at_ns != 0 && now - nobody_at_ns < kLookAgain_ns) return -ENOENT;
   int result = -ENOENT;
   if (backend_allowed("domain")) result = register_in_domain(event);
   if (result == -ENOENT && backend_allowed("kernel")) result = register_in_kernel(event);
+  nobody_at_ns = result == -ENOENT ? now : 0;
   return result;
 }
 
@@ -83,9 +105,12 @@ inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, st
   if (size > ring::kMaxPayload) return -E2BIG;
   const plan::Thread* const thread = Process::thread();
   if (__builtin_expect(thread == nullptr, 0)) return -EAGAIN;
-  const bool heard = plan::emit(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
-                                reinterpret_cast<const ring::Segment*>(vectors), count,
-                                static_cast<std::uint32_t>(size));
+  // Inside the section, so that a slot that is this event's stays so until the record is written.
+  const plan::Section section(*thread->slot);
+  if (__builtin_expect(is_replaced(event), 0)) return -EBADF;
+  const bool heard = plan::emit_in_section(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
+                                           reinterpret_cast<const ring::Segment*>(vectors), count,
+                                           static_cast<std::uint32_t>(size));
   return heard ? 0 : -EBADF;
 }
 
@@ -129,8 +154,9 @@ extern "C" int landtrace_unregister(struct landtrace_event* event) {
 extern "C" int landtrace_attach(void) {
   const ListLocked lock;
   int found = 0;
+  nobody_at_ns = 0;
   for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
-    if (event->backend == LANDTRACE_NONE && find_backend(*event) == 0) ++found;
+    if ((event->backend == LANDTRACE_NONE || is_dropped(*event)) && find_backend(*event) == 0) ++found;
   }
   return found;
 }

@@ -60,6 +60,11 @@ ForkPage* make_fork_page() {
   return static_cast<ForkPage*>(page);
 }
 
+std::uint64_t pid_namespace() {
+  struct stat st {};
+  return ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
 std::uint64_t inode_of(int fd) {
   struct stat st {};
   return ::fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_ino : 0;
@@ -87,6 +92,7 @@ void Process::adopt() {
   if (__atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE) != 0) return;
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   __atomic_store_n(&page_->pid, static_cast<std::uint32_t>(::getpid()), __ATOMIC_RELAXED);
+  __atomic_store_n(&page_->foreign, attached_foreign_ || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   const std::uint64_t generation = __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED);
   std::uint64_t none = 0;
   __atomic_compare_exchange_n(&page_->generation, &none, generation, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
@@ -98,13 +104,15 @@ plan::Thread* Process::find_thread(LocalThread& local) {
   const int saved_errno = errno;
   adopt();
   const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view_.data, page_->pid, tid);
+  const bool foreign = page_->foreign;
+  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view_.data, foreign ? 0 : page_->pid, tid);
   if (slot == nullptr) {
     __atomic_fetch_add(&view_.data->slotless, 1, __ATOMIC_RELAXED);
   } else {
     const auto clock = static_cast<arch::RawClock>(view_.control->raw_clock);
     const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
-    local.place = {slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid};
+    local.place = {slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid,
+                   foreign ? tid | plan::kForeignClaim : tid};
     local.generation = page_->generation;
     local.page = page_;
   }
@@ -156,6 +164,8 @@ bool Process::attach() {
   auto answer = ask({.operation = ipc::Operation::kAttach});
   if (!answer || !answer->fds[0] || !answer->fds[1]) return false;
   if (is_attached()) return true;  // another thread was faster
+  namespace_ = pid_namespace();
+  attached_foreign_ = answer->reply.c != static_cast<std::uint64_t>(::getpid());
   if (!map_segments(*answer)) return false;
   adopt();
   return true;

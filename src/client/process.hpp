@@ -19,6 +19,7 @@ namespace landtrace::client {
 struct ForkPage {
   std::uint64_t generation;  // of this process's attachment; 0: not known yet
   std::uint32_t pid;
+  bool foreign;  // the owner is in another pid namespace: our ids mean nothing to it
   std::int32_t socket_plus_one;  // this process's control connection
   std::uint64_t socket_inode;    // what it was when it was opened: programs close descriptors that are not theirs
   pthread_mutex_t asking;        // all zero is an unlocked mutex
@@ -73,6 +74,8 @@ class Process {
   ForkPage* page_ = nullptr;
   std::uint64_t last_generation_ = 0;
   bool portable_ = false;
+  std::uint64_t namespace_ = 0;  // the pid namespace that the process attached in
+  bool attached_foreign_ = false;
 
   // Static, so that an event gets at it without a detour through get().
   static constinit plan::View view_;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "plan/emit.hpp"
 #include "plan/thread_slots.hpp"
 
 namespace landtrace::domain {
@@ -16,8 +17,7 @@ void reap_claims(const User& user, const Instance& instance, std::uint32_t first
     auto* const ring = reinterpret_cast<ring::RingWords*>(user.mapping.data() + instance.rings +
                                                           i * instance.geometry.stride());
     std::uint32_t tid = __atomic_load_n(&ring->claim, __ATOMIC_RELAXED);
-    // A claim is a thread id in whatever the producers have written there; one that cannot be is nobody's.
-    if (tid == 0 || (static_cast<std::int32_t>(tid) > 0 && !is_gone(tid))) continue;
+    if (tid == 0 || (tid & plan::kForeignClaim) != 0 || !is_gone(tid)) continue;
     __atomic_compare_exchange_n(&ring->claim, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
   }
 }

@@ -141,9 +141,12 @@ Result<Answer> ask(int fd, Request request, std::string_view text) {
   request.text_size = static_cast<std::uint32_t>(text.size());
   LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text))));
   std::string buffer(sizeof(Reply) + kMaxText, '\0');
-  LT_TRY(Received received, receive(fd, std::as_writable_bytes(std::span(buffer))));
+  auto arrived = receive(fd, std::as_writable_bytes(std::span(buffer)));
+  // One that was killed with our request unread resets the connection instead of ending it.
+  const bool gone = arrived ? arrived->size == 0 : arrived.error().code == ECONNRESET;
+  if (gone) return fail(EPIPE, "the owner of the domain is gone");
+  LT_TRY(Received received, std::move(arrived));
   Answer answer;
-  if (received.size == 0) return fail(EPIPE, "the owner of the domain is gone");
   if (received.size < sizeof answer.reply) return fail(EPROTO, "a reply that is too short");
   std::memcpy(&answer.reply, buffer.data(), sizeof answer.reply);
   if (answer.reply.magic != kReplyMagic || received.size != sizeof answer.reply + answer.reply.text_size) {

@@ -26,7 +26,12 @@ struct Thread {
   ThreadSlot* slot = nullptr;
   ring::WriteMode mode{};
   std::uint32_t tid = 0;
+  std::uint32_t claim = 0;  // how the thread marks a ring that it claims: its id, or with kForeignClaim
 };
+
+// Set in the claims of threads whose ids mean nothing to the owner (another pid namespace): it must not judge whether
+// they live.
+inline constexpr std::uint32_t kForeignClaim = 0x80000000;
 
 template <typename T>
 const T* control_at(const View& view, std::uint32_t offset) {

@@ -53,12 +53,12 @@ ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   const int saved_errno = errno;
   // A program that starts many short threads reuses its own slots before it takes new ones.
-  const bool at_a_stride = (__atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) & 255) == 255;
+  const bool at_a_stride = pid != 0 && (__atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) & 255) == 255;
   if (at_a_stride && free_dead_thread_slots(data, pid) > 0) {
     __atomic_store_n(&data.thread_hint, 0, __ATOMIC_RELAXED);
   }
   ThreadSlot* slot = take_free_slot(data, tid);
-  if (slot == nullptr && free_dead_thread_slots(data, pid) > 0) slot = take_free_slot(data, tid);
+  if (slot == nullptr && pid != 0 && free_dead_thread_slots(data, pid) > 0) slot = take_free_slot(data, tid);
   if (slot != nullptr) {
     slot->section &= ~0xffffull;  // a dead predecessor may have been inside
     __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);

@@ -5,7 +5,8 @@
 
 namespace landtrace::plan {
 
-// Claims a slot for the calling thread and leaves its name in the task table. nullptr when all are taken by
+// Claims a slot for the calling thread and leaves its name in the task table. `pid` is 0 where the owner could not tell by
+// it whether the thread lives (another pid namespace): such a slot is not taken back. nullptr when all are taken by
 // living threads. Makes system calls, takes no lock; async-signal-safe.
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid);
 

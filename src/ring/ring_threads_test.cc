@@ -48,7 +48,7 @@ struct Rings {
     set.base = memory.data();
     set.consumed = consumed.data();
   }
-  [[nodiscard]] std::size_t bytes() const { return set.geometry.stride() * (set.cpus + set.claimed); }
+  [[nodiscard]] std::size_t bytes() const { return set.geometry.stride * (set.cpus + set.claimed); }
 
   // Async-signal-safe. `scratch` holds kMaxPayload bytes.
   void emit(Stream& stream, std::uint64_t* scratch) const {
@@ -77,7 +77,7 @@ struct Rings {
 class Checker {
  public:
   Checker(Rings& rings, std::uint32_t index, bool publish)
-      : reader_(rings.memory.data() + index * rings.set.geometry.stride(), rings.set.geometry),
+      : reader_(rings.memory.data() + index * rings.set.geometry.stride, rings.set.geometry),
         consumed_(publish ? &rings.consumed[index] : nullptr) {}
 
   bool drain_once() {

@@ -22,14 +22,14 @@ void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, 
 // Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until
 // the owner of the domain frees it (domain/reaper.cc); the others serve meanwhile. If all are taken the event is
 // counted as discarded: a signal handler must not wait for the thread it interrupted.
-WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
+WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
   const int here = ::sched_getcpu();
   const std::uint32_t first = here < 0 ? 0 : static_cast<std::uint32_t>(here) % rings.claimed;
   for (std::uint32_t i = 0; i < rings.claimed; ++i) {
     const std::uint32_t index = rings.cpus + (first + i) % rings.claimed;
     RingWords* const ring = ring_at(rings, index);
     std::uint32_t unclaimed = 0;
-    if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, claim, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       continue;
     }
     aim(request, rings, index);
@@ -56,8 +56,8 @@ void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
 
 }  // namespace
 
-WriteResult write_persistently(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t tid) {
-  if (mode.area == nullptr) return write_claimed(request, rings, mode, tid);
+WriteResult write_persistently(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
+  if (mode.area == nullptr) return write_claimed(request, rings, mode, claim);
   for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
     const std::uint32_t cpu = mode.area->cpu_id_start;
     if (cpu >= rings.cpus) break;  // a CPU that was added after the domain was made
@@ -73,7 +73,7 @@ WriteResult write_persistently(WriteRequest& request, const RingSet& rings, cons
         break;
     }
   }
-  return write_claimed(request, rings, mode, tid);
+  return write_claimed(request, rings, mode, claim);
 }
 
 WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {

@@ -72,7 +72,8 @@ inline bool write_at_once(arch::WriteRequest& request, const RingSet rings, cons
   return __builtin_expect(arch::write_rseq(request, mode.area, cpu) == arch::WriteOutcome::kCommitted, 1);
 }
 
+// `claim` is what marks a ring as taken: not 0, and of no other thread.
 WriteResult write_persistently(arch::WriteRequest& request, const RingSet& rings, const WriteMode& mode,
-                               std::uint32_t tid);
+                               std::uint32_t claim);
 
 }  // namespace landtrace::ring

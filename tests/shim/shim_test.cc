@@ -1,5 +1,6 @@
 // Unmodified programs under the shim: descriptors, processes, threads, signals, faults. The programs are abi_client.c.
 #include <fcntl.h>
+#include <sched.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -258,6 +259,28 @@ TEST_F(ShimTest, TenThousandEvents) {
   listen("user_events:*");
   EXPECT_EQ(Client(socket_, {"many", "10000"}).wait(), 0);
   EXPECT_EQ(recorded().size(), 10000u);
+}
+
+TEST_F(ShimTest, ProgramsInAnotherPidNamespaceWork) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to make a pid namespace";
+  listen("user_events:*");
+  const pid_t outer = ::fork();
+  if (outer == 0) {
+    if (::unshare(CLONE_NEWPID) != 0) ::_exit(97);
+    const pid_t inner = ::fork();
+    if (inner == 0) {
+      int result = Client(socket_, {"forks"}).wait();
+      if (result == 0) result = Client(socket_, {"threads"}, "portable").wait();
+      ::_exit(result);
+    }
+    int status = -1;
+    ::waitpid(inner, &status, 0);
+    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 96);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(outer, &status, 0), outer);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_THAT(recorded(), testing::Contains(Pair("fork_event: n=0x4 (4)", 1)));
 }
 
 TEST_F(ShimTest, WorksWithoutRoot) {

@@ -1,4 +1,5 @@
-// How each C++ type of a field is declared and put into a payload. No API: <landtrace/landtrace.hpp> has the table.
+// How each C++ type of a field is declared and put into a payload. No API: <landtrace/landtrace.hpp> has the
+// table.
 //
 // A FieldType<T> has
 //   Argument                       what emit() takes
@@ -31,8 +32,7 @@ inline constexpr std::string_view type_name = detail::bare_type_name<T>();
 class Chars {
  public:
   template <std::convertible_to<std::string_view> T>
-    requires(!std::is_array_v<std::remove_reference_t<T>>)
-  Chars(const T& text) : text_(text) {}  // NOLINT
+  requires(!std::is_array_v<std::remove_reference_t<T>>) Chars(const T& text) : text_(text) {}  // NOLINT
   template <std::size_t N>
   Chars(const char (&array)[N]) : text_(up_to_nul({array, N})) {}  // NOLINT
   template <std::size_t N>
@@ -64,8 +64,7 @@ struct Plain {
 };
 
 template <typename T>
-  requires(std::is_integral_v<T>)
-struct FieldType<T> : Plain<T> {
+requires(std::is_integral_v<T>) struct FieldType<T> : Plain<T> {
   static_assert(sizeof(T) <= 8, "an integer field has at most 8 bytes");
 
   static constexpr void declare(Writer& writer, std::string_view name) {
@@ -81,14 +80,14 @@ struct FieldType<T> : Plain<T> {
 };
 
 template <typename T>
-  requires(std::is_enum_v<T>)
-struct FieldType<T> : Plain<T> {
+requires(std::is_enum_v<T>) struct FieldType<T> : Plain<T> {
   static constexpr void declare(Writer& writer, std::string_view name) {
     FieldType<std::underlying_type_t<T>>::declare(writer, name);
   }
 };
 
-constexpr void declare_struct(Writer& writer, std::string_view type, std::string_view name, std::size_t size) {
+constexpr void declare_struct(Writer& writer, std::string_view type, std::string_view name,
+                              std::size_t size) {
   writer.add("struct ");
   writer.add(type);
   writer.add(' ');
@@ -99,18 +98,17 @@ constexpr void declare_struct(Writer& writer, std::string_view type, std::string
 
 // The kernel has no type for these. Landtrace's reports know the two names.
 template <typename T>
-  requires(std::is_same_v<T, float> || std::is_same_v<T, double>)
-struct FieldType<T> : Plain<T> {
+requires(std::is_same_v<T, float> || std::is_same_v<T, double>) struct FieldType<T> : Plain<T> {
   static constexpr void declare(Writer& writer, std::string_view name) {
     declare_struct(writer, std::is_same_v<T, float> ? "float" : "double", name, sizeof(T));
   }
 };
 
 template <typename T>
-  requires(std::is_class_v<T> || std::is_union_v<T>)
-struct FieldType<T> : Plain<T> {
+requires(std::is_class_v<T> || std::is_union_v<T>) struct FieldType<T> : Plain<T> {
   using Argument = const T&;
-  static_assert(std::is_trivially_copyable_v<T>, "a struct is copied byte by byte: it must be trivially copyable");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "a struct is copied byte by byte: it must be trivially copyable");
   static_assert(is_identifier(type_name<T>), "specialise landtrace::type_name for this type: one word");
 
   static constexpr void declare(Writer& writer, std::string_view name) {
@@ -163,13 +161,14 @@ struct FieldType<const char*> : DynamicText {
 
   template <std::size_t Offset>
   static void put(auto& payload, const char* text) {
-    DynamicText::put<Offset>(payload, text == nullptr ? "(null)" : text);  // as the kernel's own events have it
+    DynamicText::put<Offset>(payload,
+                             text == nullptr ? "(null)" : text);  // as the kernel's own events have it
   }
 };
 
 template <typename Byte>
-  requires(std::is_same_v<Byte, const std::byte> || std::is_same_v<Byte, const std::uint8_t>)
-struct FieldType<std::span<Byte>> {
+requires(std::is_same_v<Byte, const std::byte> ||
+         std::is_same_v<Byte, const std::uint8_t>) struct FieldType<std::span<Byte>> {
   using Argument = std::span<Byte>;
   static constexpr std::size_t kSize = sizeof(std::uint32_t);
   static constexpr std::size_t kVectors = 1;

@@ -10,13 +10,13 @@
 
 namespace landtrace::detail {
 
-inline constexpr char kNul = '\0';
+[[gnu::visibility("hidden")]] inline constexpr char kNul = '\0';
 
 // `Fixed` bytes of fixed part, and up to `Vectors` pieces of dynamic data behind it.
 //
-// The fixed part is put together in whole words, with shifts where a field is narrower: the compiler keeps them in
-// registers, and the ring write, which copies words, finds each stored at once. (A load that spans two smaller
-// stores has to wait for both to reach the cache.)
+// The fixed part is put together in whole words, with shifts where a field is narrower: the compiler keeps
+// them in registers, and the ring write, which copies words, finds each stored at once. (A load that spans
+// two smaller stores has to wait for both to reach the cache.)
 template <std::size_t Fixed, std::size_t Vectors>
 class Payload {
  public:

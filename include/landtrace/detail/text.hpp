@@ -1,4 +1,5 @@
-// Text at compile time: literals as template arguments, and the writer that puts declarations together. No API.
+// Text at compile time: literals as template arguments, and the writer that puts declarations together. No
+// API.
 #pragma once
 
 #include <array>

@@ -39,6 +39,18 @@ TEST_F(RoundTripTest, FileWithoutEvents) {
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
 }
 
+TEST_F(RoundTripTest, SpareStreamsAreThereWhenTheyAreUsed) {
+  for (const std::uint32_t used : {0u, 3u}) {
+    auto writer = TraceDatWriter::create(path_, {.cpus = 2, .spare = 4});
+    ASSERT_TRUE(writer) << writer.error().message;
+    writer->add_event(number_type());
+    append(*writer, number_record(1000, used, 5, 4711));
+    finish(*writer);
+    EXPECT_EQ(reader().cpus(), std::max(2u, used + 1));
+    EXPECT_EQ(records().size(), 1u);
+  }
+}
+
 TEST_F(RoundTripTest, RecordKeepsEverything) {
   TraceDatWriter writer = create_writer(path_, 4);
   append(writer, number_record(123'456'789'012'345, 3, 77, 4711));

@@ -47,14 +47,14 @@ Result<void> check_and_lock(const NamedFile& file) {
 }  // namespace
 
 TraceDatWriter::TraceDatWriter(NamedFile target, Options options)
-    : target_(std::move(target)), streams_(options.cpus) {
+    : target_(std::move(target)), streams_(options.cpus + options.spare), cpus_(options.cpus) {
   metadata_.clock = std::move(options.clock);
   metadata_.kallsyms = std::move(options.kallsyms);
 }
 
 Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options options) {
-  if (options.cpus == 0 || options.cpus > kMaxCpus) {
-    return fail(EINVAL, fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus, kMaxCpus));
+  if (options.cpus == 0 || options.cpus > kMaxCpus || options.spare > kMaxCpus - options.cpus) {
+    return fail(EINVAL, fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, kMaxCpus));
   }
   LT_TRY(NamedFile target, trace_dat::open_for_writing(path));
   LT_CHECK(check_and_lock(target));
@@ -123,6 +123,7 @@ std::uint64_t TraceDatWriter::bytes_written() const {
 
 Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   finished_ = true;
+  drop_empty_spares();
   const std::vector<CpuStats> all_stats = final_stats(stats);
   std::vector<Region> regions(streams_.size());
   const std::uint64_t data_offset =
@@ -138,6 +139,14 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   if (!moved) LT_CHECK(write_metadata(all_stats, regions, data_offset));
   LT_CHECK(trace_dat::set_size(target_, end_of(regions, data_offset)));
   return moved;
+}
+
+void TraceDatWriter::drop_empty_spares() {
+  const auto is_empty = [](const CpuStream& stream) {
+    const CpuStats stats = stream.stats();
+    return !stream.is_open() && stats.overrun == 0 && stats.dropped == 0;
+  };
+  while (streams_.size() > cpus_ && is_empty(streams_.back())) streams_.pop_back();
 }
 
 std::vector<CpuStats> TraceDatWriter::final_stats(std::span<const CpuStats> stats) const {

@@ -19,11 +19,12 @@
 
 namespace landtrace::output {
 
-// Not thread-safe. Everything that takes a CPU number wants one below Options::cpus.
+// Not thread-safe. Everything that takes a CPU number wants one below Options::cpus + Options::spare.
 class TraceDatWriter {
  public:
   struct Options {
     std::uint32_t cpus = 1;
+    std::uint32_t spare = 0;     // further streams, numbered behind the CPUs; those at the end that stay empty are left out
     std::string clock = "mono";  // a name of tracefs' trace_clock
     std::string kallsyms = {};   // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
@@ -64,6 +65,7 @@ class TraceDatWriter {
  private:
   TraceDatWriter(trace_dat::NamedFile target, Options options);
 
+  void drop_empty_spares();
   Result<void> open_stream(std::uint32_t cpu);
   Result<void> reserve_more(std::uint64_t bytes);
   [[nodiscard]] std::vector<CpuStats> final_stats(std::span<const CpuStats> stats) const;
@@ -75,6 +77,7 @@ class TraceDatWriter {
   trace_dat::NamedFile target_;
   trace_dat::Metadata metadata_;
   std::vector<trace_dat::CpuStream> streams_;
+  std::uint32_t cpus_;
   std::uint64_t needed_ = 0;    // bytes that finish() will need before it can free any
   std::uint64_t reserved_ = 0;  // bytes reserved in the target for that
   bool finished_ = false;

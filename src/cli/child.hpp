@@ -1,0 +1,34 @@
+// The CMD of `landtrace record`.
+#pragma once
+
+#include <csignal>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::cli {
+
+class Child {
+ public:
+  // Starts `command`, found along $PATH, with the signal mask `mask`. The error is execve's.
+  static Result<Child> start(const std::vector<std::string>& command,
+                             const std::vector<std::string>& environment, const sigset_t& mask);
+
+  // Whether it has ended; looks without waiting.
+  bool has_ended();
+  void send(int signal) const;
+
+  // After its end: its exit status, or 128 + the signal that killed it.
+  [[nodiscard]] int exit_status() const { return exit_status_; }
+
+ private:
+  explicit Child(pid_t pid) : pid_(pid) {}
+
+  pid_t pid_;
+  bool ended_ = false;
+  int exit_status_ = 0;
+};
+
+}  // namespace landtrace::cli

@@ -1,0 +1,66 @@
+#include "cli/environment.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "ipc/path.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kPreloadVariable = "LANDTRACE_PRELOAD";
+constexpr const char* kShim = "liblandtrace-preload.so";
+
+// The dynamic linker takes both as separators in LD_PRELOAD, and knows no escape.
+Result<std::string> check_preloadable(const std::string& path) {
+  if (path.find_first_of(" :") == std::string::npos) return path;
+  return fail(EINVAL, path + ": a path with spaces or colons cannot be preloaded");
+}
+
+}  // namespace
+
+Result<std::string> find_preload() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (const char* const named = std::getenv(kPreloadVariable); named != nullptr && named[0] != '\0') {
+    if (!fs::exists(named, error))
+      return fail(ENOENT, std::string(named) + " ($LANDTRACE_PRELOAD) does not exist");
+    return check_preloadable(fs::absolute(named, error));
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  std::string looked_at;
+  for (const fs::path& place : {folder / "preload", folder / LANDTRACE_LIBDIR / "landtrace"}) {
+    if (fs::exists(place / kShim, error)) return check_preloadable(place / kShim);
+    looked_at += " " + place.string();
+  }
+  return fail(ENOENT, std::string(kShim) + " is in none of" + looked_at + "; $LANDTRACE_PRELOAD can name it");
+}
+
+std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {
+  const std::string socket_prefix = std::string(ipc::kSocketVariable) + "=";
+  const std::string preload_prefix = "LD_PRELOAD=";
+  std::vector<std::string> words;
+  std::string others;
+  for (char** word = environ; *word != nullptr; ++word) {
+    const std::string_view text(*word);
+    if (text.starts_with(preload_prefix)) {
+      others = text.substr(preload_prefix.size());
+    } else if (!text.starts_with(socket_prefix)) {
+      words.emplace_back(text);
+    }
+  }
+  words.push_back(socket_prefix + socket);
+  words.push_back(preload_prefix + preload + (others.empty() ? "" : ":" + others));
+  return words;
+}
+
+std::vector<char*> exec_array(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace landtrace::cli

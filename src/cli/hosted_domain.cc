@@ -1,0 +1,19 @@
+#include "cli/hosted_domain.hpp"
+
+namespace landtrace::cli {
+
+Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const std::string& path, std::uint64_t ring_bytes) {
+  LT_TRY(std::unique_ptr<domain::Domain> domain, domain::Domain::create({.ring_bytes = ring_bytes}));
+  LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, path));
+  return std::unique_ptr<HostedDomain>(new HostedDomain(std::move(domain), std::move(server)));
+}
+
+HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server)
+    : domain_(std::move(domain)), server_(std::move(server)), thread_([this] { server_->run(); }) {}
+
+HostedDomain::~HostedDomain() {
+  server_->stop();
+  thread_.join();
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,93 @@
+// `landtrace list`
+#include "cli/command_line.hpp"
+#include "cli/failure.hpp"
+#include "cli/text_output.hpp"
+#include "consumer/domain_view.hpp"
+#include "consumer/event_table.hpp"
+#include "ipc/path.hpp"
+#include "output/trace_dat/reader.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace list                                  events of the user's running domain\n"
+    "  landtrace list -v trace.dat                     formats of the events in a recording";
+
+struct ListOptions {
+  std::string file;
+  std::string socket;
+  bool verbose = false;
+};
+
+// "SYSTEM:NAME  FIELDS", a note behind it, and the format below.
+void append_event(std::string& out, const output::EventType& type, const char* note, bool verbose) {
+  const std::string fields = event::fields_text(type.declaration);
+  out += fmt::format("{}:{}{}{}{}\n", type.system, type.name, fields.empty() ? "" : "  ", fields, note);
+  if (!verbose) return;
+  out += type.format.empty() ? event::format_text(type.declaration, type.name, type.id) : type.format;
+  out += '\n';
+}
+
+Result<void> list_file(const ListOptions& options, TextOutput& out) {
+  LT_TRY(const output::TraceDatReader reader, output::TraceDatReader::open(options.file));
+  for (const auto& [id, type] : reader.events()) {
+    if (type.system == "ftrace") continue;  // they are the kernel's own, and in every file of trace-cmd's
+    append_event(out.text(), type, "", options.verbose);
+    out.flush_if_full();
+  }
+  return {};
+}
+
+Result<void> list_domain(const ListOptions& options, TextOutput& out) {
+  const std::string path = options.socket.empty() ? ipc::default_socket() : options.socket;
+  auto view = consumer::DomainView::connect(path);
+  if (!view) {
+    const int code = view.error().code;
+    if (code != ENOENT && code != ECONNREFUSED) return tl::unexpected<Error>(std::move(view).error());
+    return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
+  }
+  const plan::ControlSegment& control = view->control();
+  const std::uint32_t high =
+      std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  for (std::uint32_t slot = 0; slot < high; ++slot) {
+    const plan::EventSlot& shared = control.events[slot];
+    const auto text = consumer::copy_slot_text(control, slot);
+    if (!text || __atomic_load_n(&shared.registered, __ATOMIC_ACQUIRE) == 0) continue;
+    const auto type = consumer::type_of(*text);
+    if (!type) continue;
+    const bool enabled = __atomic_load_n(&shared.plan, __ATOMIC_RELAXED) != 0;
+    append_event(out.text(), *type, enabled ? "  [enabled]" : "", options.verbose);
+    out.flush_if_full();
+  }
+  return {};
+}
+
+int list(const ListOptions& options) {
+  if (!options.file.empty() && !options.socket.empty()) {
+    return fail_with(kBadUse, "FILE and --socket exclude each other");
+  }
+  TextOutput out;
+  const auto listed = options.file.empty() ? list_domain(options, out) : list_file(options, out);
+  if (!listed) return fail_with(kFailure, sentence(listed.error(), options.file));
+  out.flush();
+  return out.status();
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* const sub = app.add_subcommand("list", "List the events of a running domain or of a recording");
+  sub->add_option("FILE", options->file, "Recording; without it, the user's running domain");
+  sub->add_option("--socket", options->socket, "Socket of the running domain")->type_name("PATH");
+  sub->add_flag("-v,--verbose", options->verbose, "Print each event's format too");
+  sub->footer(kExamples);
+  sub->callback([options, &invocation] {
+    expect_no_command(invocation.line);
+    invocation.run = [options] { return list(*options); };
+  });
+}
+
+}  // namespace landtrace::cli

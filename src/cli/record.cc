@@ -1,0 +1,145 @@
+// `landtrace record`
+#include <cerrno>
+
+#include "cli/command_line.hpp"
+#include "cli/environment.hpp"
+#include "cli/failure.hpp"
+#include "cli/hosted_domain.hpp"
+#include "cli/quantity.hpp"
+#include "cli/recording.hpp"
+#include "ipc/path.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace record ./server --port 80             all events of ./server and its children\n"
+    "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
+    "  landtrace record --overwrite -- ./server        keep the last events only\n"
+    "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds";
+
+struct RecordOptions {
+  std::vector<std::string> patterns = {"user_events:*"};
+  std::string file = "trace.dat";
+  std::string buffer_size = "4M";
+  std::string duration;
+  bool overwrite = false;
+  std::vector<std::string> command;
+
+  std::uint64_t ring_bytes = 0;
+  std::uint64_t duration_ns = 0;
+  EventFilter filter;
+};
+
+Result<void> check_options(RecordOptions& options) {
+  LT_TRY(options.filter, EventFilter::parse(options.patterns));
+  LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
+  if (!options.duration.empty()) {
+    LT_TRY(options.duration_ns, parse_seconds(options.duration));
+    if (options.duration_ns == 0) return fail(EINVAL, "--duration: want more than 0 seconds");
+  }
+  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  return {};
+}
+
+// A domain of this command's own, so that nothing has to run beforehand.
+Result<std::unique_ptr<HostedDomain>> host_private_domain(std::uint64_t ring_bytes) {
+  LT_TRY(const std::string folder, ipc::runtime_folder());
+  return HostedDomain::start(fmt::format("{}/record-{}.sock", folder, ::getpid()), ring_bytes);
+}
+
+// The user's domain if somebody serves it, else it is served from here. `hosted` keeps it.
+Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes,
+                                                 std::unique_ptr<HostedDomain>& hosted) {
+  const std::string path = ipc::default_socket();
+  auto view = consumer::DomainView::connect(path);
+  if (view || (view.error().code != ENOENT && view.error().code != ECONNREFUSED)) return view;
+  LT_CHECK(ipc::runtime_folder());
+  LT_TRY(hosted, HostedDomain::start(path, ring_bytes));
+  return consumer::DomainView::connect(path);
+}
+
+struct Setup {
+  std::unique_ptr<HostedDomain> hosted;
+  std::string preload;
+  std::optional<consumer::DomainView> view;
+  std::optional<consumer::Session> session;
+  std::optional<TraceFileSink> sink;
+  std::optional<consumer::Collector> collector;
+};
+
+// All that must be in place before CMD starts, so that its first event is caught.
+Result<void> set_up(const RecordOptions& options, Setup& setup) {
+  if (!options.command.empty()) {
+    LT_TRY(setup.preload, find_preload());
+    LT_TRY(setup.hosted, host_private_domain(options.ring_bytes));
+    LT_TRY(setup.view, consumer::DomainView::connect(setup.hosted->path()));
+  } else {
+    LT_TRY(setup.view, join_default_domain(options.ring_bytes, setup.hosted));
+  }
+  LT_TRY(setup.session, consumer::Session::open(*setup.view, {options.ring_bytes, options.overwrite}));
+  LT_TRY(output::TraceDatWriter writer,
+         output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
+  setup.sink.emplace(std::move(writer), options.filter);
+  setup.collector.emplace(*setup.view, *setup.session, *setup.sink);
+  for (const domain::Pattern& pattern : options.filter.patterns())
+    LT_CHECK(setup.session->listen(pattern.text()));
+  return {};
+}
+
+int status_of_spawn_error(const Error& error) {
+  return error.code == ENOENT ? kNotFound : kCannotExecute;
+}
+
+int record(RecordOptions& options) {
+  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  Setup setup;
+  if (auto done = set_up(options, setup); !done) return fail_with(kFailure, sentence(done.error()));
+
+  std::optional<Child> child;
+  if (!options.command.empty()) {
+    auto started = Child::start(options.command, traced_environment(setup.hosted->path(), setup.preload),
+                                signals->mask_before());
+    if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
+    child = *started;
+  }
+  Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
+                      options.overwrite);
+  const bool succeeded = recording.run();
+  complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
+                         setup.collector->processes(), options.file}));
+  recording.wait_for_child();
+  const int status = child && child->has_ended() ? child->exit_status() : kSuccess;
+  return status != kSuccess ? status : succeeded ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* const sub =
+      app.add_subcommand("record", "Record the events of a command, or of a running domain");
+  sub->add_option("-e,--event", options->patterns, "SYSTEM:EVENT to record, globs allowed; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN")
+      ->capture_default_str();
+  sub->add_option("-o,--output", options->file, "File to write")->type_name("FILE")->capture_default_str();
+  sub->add_option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  sub->add_flag("--overwrite", options->overwrite,
+                "Keep the newest events when a buffer is full; write at the end");
+  sub->add_option("--duration", options->duration, "Stop recording after this time")->type_name("SECONDS");
+  sub->prefix_command();
+  set_usage(*sub, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
+  sub->footer(kExamples);
+  sub->callback([sub, options, &invocation] {
+    options->command = take_command(*sub, invocation.line);
+    invocation.run = [options] { return record(*options); };
+  });
+}
+
+}  // namespace landtrace::cli

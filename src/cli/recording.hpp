@@ -1,0 +1,46 @@
+// The loop of `landtrace record`: from the rings to the file until something ends it.
+#pragma once
+
+#include <optional>
+
+#include "cli/child.hpp"
+#include "cli/progress.hpp"
+#include "cli/signals.hpp"
+#include "cli/trace_file_sink.hpp"
+#include "consumer/collector.hpp"
+
+namespace landtrace::cli {
+
+class Recording {
+ public:
+  // `child` may be nullptr; `duration_ns` 0 is without end.
+  Recording(consumer::Collector& collector, TraceFileSink& sink, Signals& signals, Child* child,
+            std::uint64_t duration_ns, bool overwrite);
+
+  // Records until CMD has ended, a signal says so, the time is over, the domain is gone, or the disk is full.
+  // Says on stderr what went wrong; false then.
+  bool run();
+
+  // Waits for CMD where the recording ended before it.
+  void wait_for_child();
+
+ private:
+  // True: stop recording.
+  bool is_over();
+  bool take_signal(const Signals::Arrived& arrived);
+  bool drain();
+  void show_progress();
+
+  consumer::Collector& collector_;
+  TraceFileSink& sink_;
+  Signals& signals_;
+  Child* child_;
+  std::uint64_t deadline_ns_;
+  bool overwrite_;
+  Progress progress_;
+  int pause_ms_ = 0;
+  int interrupts_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace landtrace::cli

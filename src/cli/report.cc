@@ -1,0 +1,68 @@
+// `landtrace report`
+#include "cli/command_line.hpp"
+#include "cli/failure.hpp"
+#include "cli/quantity.hpp"
+#include "cli/report_printer.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace report                                trace.dat as text, in the kernel's layout\n"
+    "  landtrace report --json http.dat | jq .fields\n"
+    "  landtrace report -e 'http_*' --from 12.5 --to 13 --limit 100";
+
+// Text shows microseconds, rounded: a time that was copied from there stands for half of one to each side.
+constexpr std::uint64_t kHalfMicrosecond_ns = 500;
+
+struct ReportOptions {
+  std::string file = "trace.dat";
+  std::vector<std::string> patterns;
+  std::string from;
+  std::string to;
+  ReportPrinter::Options printer;
+};
+
+Result<void> check_options(ReportOptions& options) {
+  ReportPrinter::Options& printer = options.printer;
+  LT_TRY(printer.filter, EventFilter::parse(options.patterns));
+  if (!options.from.empty()) {
+    LT_TRY(const std::uint64_t from, parse_seconds(options.from));
+    printer.from_ns = from - std::min(from, kHalfMicrosecond_ns);
+  }
+  if (!options.to.empty()) {
+    LT_TRY(const std::uint64_t to, parse_seconds(options.to));
+    printer.to_ns = to + kHalfMicrosecond_ns - 1;
+  }
+  return {};
+}
+
+int report(ReportOptions& options) {
+  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  auto reader = output::TraceDatReader::open(options.file);
+  if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
+  return ReportPrinter(options.printer, options.file, std::move(*reader)).print();
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* const sub = app.add_subcommand("report", "Print a recording");
+  sub->add_option("FILE", options->file, "Recording to read")->capture_default_str();
+  sub->add_flag("--json", options->printer.json, "One JSON object a line");
+  sub->add_option("-e,--event", options->patterns, "SYSTEM:EVENT to print, globs allowed; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATTERN");
+  sub->add_option("--limit", options->printer.limit, "Print no more than this many events")->type_name("N");
+  sub->add_option("--from", options->from, "Time of the first event to print")->type_name("SECONDS");
+  sub->add_option("--to", options->to, "Time of the last event to print")->type_name("SECONDS");
+  sub->footer(kExamples);
+  sub->callback([options, &invocation] {
+    expect_no_command(invocation.line);
+    invocation.run = [options] { return report(*options); };
+  });
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,97 @@
+#include "cli/report_printer.hpp"
+
+#include <algorithm>
+
+#include "cli/failure.hpp"
+#include "output/json/line.hpp"
+#include "output/text/line.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+// Clocks that count something else than nanoseconds.
+bool counts(const std::string& clock) { return clock == "counter" || clock == "x86-tsc"; }
+
+std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
+  return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;
+}
+
+}  // namespace
+
+ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
+    : options_(options), file_(std::move(file)), reader_(std::move(reader)), told_lost_(reader_.cpus()) {
+  columns_.time_in_ns = !counts(reader_.clock());
+  if (options_.filter.wants_all()) wanted_.set();
+  for (const auto& [id, type] : reader_.events()) wanted_[id] = options_.filter.wants(type);
+}
+
+int ReportPrinter::print() {
+  if (!options_.json) print_header();
+  while (printed_ < options_.limit && print_next() && out_.flush_if_full()) {
+  }
+  if (at_end_) print_rest_lost();
+  out_.flush();
+  const int status = out_.status();
+  return damaged_ ? kFailure : status;
+}
+
+void ReportPrinter::print_header() {
+  std::uint64_t entries = 0;
+  std::uint64_t written = 0;
+  for (const output::CpuStats& stats : reader_.stats()) {
+    entries += stats.entries;
+    written += stats.entries + stats.overrun;
+  }
+  output::append_text_header(out_.text(), entries, written, reader_.cpus(), columns_);
+}
+
+// False at the end of the file. Damage ends one CPU; the others go on.
+bool ReportPrinter::print_next() {
+  const auto item = reader_.next();
+  if (!item) {
+    complain(sentence(item.error(), file_));
+    damaged_ = true;
+    return true;
+  }
+  at_end_ = !item->has_value();
+  if (at_end_) return false;
+  const auto& [lost, record] = **item;
+  if (record.cpu < told_lost_.size()) told_lost_[record.cpu] = add_lost(told_lost_[record.cpu], lost);
+  if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return true;
+  if (lost > 0) print_lost(record.cpu, lost);
+  if (wanted_[record.event_id]) print_record(record);
+  return true;
+}
+
+void ReportPrinter::print_record(const output::Record& record) {
+  const auto type = reader_.events().find(record.event_id);
+  const output::EventType* const known = type == reader_.events().end() ? nullptr : &type->second;
+  const auto task = reader_.tasks().find(record.tid);
+  const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
+  if (options_.json) {
+    output::append_json_line(out_.text(), record, who, known);
+  } else {
+    output::append_text_line(out_.text(), record, who, known, columns_);
+  }
+  ++printed_;
+}
+
+void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
+  if (options_.json) {
+    output::append_json_lost(out_.text(), cpu, count);
+  } else {
+    output::append_text_lost(out_.text(), cpu, count);
+  }
+}
+
+// What was lost after a CPU's last event is told by its counters alone.
+void ReportPrinter::print_rest_lost() {
+  if (options_.to_ns != ~0ull) return;
+  for (std::uint32_t cpu = 0; cpu < std::min(told_lost_.size(), reader_.stats().size()); ++cpu) {
+    const output::CpuStats& stats = reader_.stats()[cpu];
+    const std::uint64_t lost = add_lost(stats.overrun, stats.dropped);
+    if (lost > told_lost_[cpu]) print_lost(cpu, lost - told_lost_[cpu]);
+  }
+}
+
+}  // namespace landtrace::cli

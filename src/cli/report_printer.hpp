@@ -1,0 +1,49 @@
+// Prints a recording to standard output.
+#pragma once
+
+#include <bitset>
+#include <vector>
+
+#include "cli/event_filter.hpp"
+#include "cli/text_output.hpp"
+#include "output/text/header.hpp"
+#include "output/trace_dat/reader.hpp"
+
+namespace landtrace::cli {
+
+class ReportPrinter {
+ public:
+  struct Options {
+    bool json = false;
+    EventFilter filter;
+    std::uint64_t limit = ~0ull;  // events
+    std::uint64_t from_ns = 0;
+    std::uint64_t to_ns = ~0ull;
+  };
+
+  // `options` must outlive it; `file` is for messages.
+  ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader);
+
+  // Prints it all. Returns the exit status, and has said what was wrong.
+  int print();
+
+ private:
+  void print_header();
+  bool print_next();
+  void print_record(const output::Record& record);
+  void print_lost(std::uint32_t cpu, std::uint64_t count);
+  void print_rest_lost();
+
+  const Options& options_;
+  std::string file_;
+  output::TraceDatReader reader_;
+  TextOutput out_;
+  output::TextColumns columns_;
+  std::bitset<65536> wanted_;             // by event id
+  std::vector<std::uint64_t> told_lost_;  // by CPU
+  std::uint64_t printed_ = 0;
+  bool at_end_ = false;
+  bool damaged_ = false;
+};
+
+}  // namespace landtrace::cli

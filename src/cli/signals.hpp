@@ -1,0 +1,34 @@
+// The signals that end a recording, as something to wait for.
+#pragma once
+
+#include <csignal>
+#include <optional>
+
+#include "base/fd.hpp"
+
+namespace landtrace::cli {
+
+class Signals {
+ public:
+  // Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD in the calling thread and in those that it starts from here
+  // on, and ignores SIGPIPE. Before any other thread.
+  static Result<Signals> take();
+
+  // The mask from before, for a child.
+  [[nodiscard]] const sigset_t& mask_before() const { return before_; }
+
+  struct Arrived {
+    int number;
+    bool from_terminal;  // then CMD, in the same process group, has it too
+  };
+  // The next signal, waiting up to `timeout_ms` for one.
+  std::optional<Arrived> wait(int timeout_ms);
+
+ private:
+  Signals(Fd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}
+
+  Fd fd_;
+  sigset_t before_;
+};
+
+}  // namespace landtrace::cli

@@ -1,0 +1,27 @@
+// Standard output for much text: collected, and written in large pieces.
+#pragma once
+
+#include <string>
+
+namespace landtrace::cli {
+
+class TextOutput {
+ public:
+  // Text is appended here; then flush_if_full().
+  std::string& text() { return text_; }
+
+  // False when nobody reads any more, or writing failed.
+  bool flush_if_full() { return text_.size() < kFull || flush(); }
+  bool flush();
+
+  // What the exit status should be: 0 also when the reader has gone away, as with `| head`. Says what failed.
+  int status() const;
+
+ private:
+  static constexpr std::size_t kFull = 64 * 1024;
+
+  std::string text_;
+  int error_ = 0;
+};
+
+}  // namespace landtrace::cli

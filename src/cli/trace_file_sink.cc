@@ -1,0 +1,30 @@
+#include "cli/trace_file_sink.hpp"
+
+namespace landtrace::cli {
+
+// The domain may have many events that this recording does not listen to.
+void TraceFileSink::type(const output::EventType& type) {
+  if (!filter_.wants(type) || described_[type.id]) return;
+  described_.set(type.id);
+  writer_.add_event(type);
+}
+
+void TraceFileSink::event(const output::Record& record, const output::EventType& type) {
+  if (failure_) [[unlikely]] {
+    writer_.lost(record.cpu, 1);
+    ++unwritten_;
+    return;
+  }
+  if (!described_[type.id]) [[unlikely]] {
+    described_.set(type.id);
+    writer_.add_event(type);
+  }
+  if (auto appended = writer_.append(record); !appended) [[unlikely]] {
+    failure_ = std::move(appended).error();
+    ++unwritten_;
+    return;
+  }
+  ++written_;
+}
+
+}  // namespace landtrace::cli

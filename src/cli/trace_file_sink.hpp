@@ -1,0 +1,40 @@
+// Writes a recording to a trace.dat file.
+#pragma once
+
+#include <bitset>
+#include <optional>
+
+#include "cli/event_filter.hpp"
+#include "consumer/sink.hpp"
+#include "output/trace_dat/writer.hpp"
+
+namespace landtrace::cli {
+
+class TraceFileSink : public consumer::Sink {
+ public:
+  TraceFileSink(output::TraceDatWriter writer, EventFilter filter)
+      : writer_(std::move(writer)), filter_(std::move(filter)) {}
+
+  void type(const output::EventType& type) override;
+  void task(std::int32_t tid, const output::Task& task) override { writer_.set_task(tid, task); }
+  void event(const output::Record& record, const output::EventType& type) override;
+  void lost(std::uint32_t cpu, std::uint64_t count) override { writer_.lost(cpu, count); }
+
+  Result<void> finish() { return writer_.finish(); }
+
+  // Why nothing more is written: a full disk. From then on events are counted as lost.
+  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
+  [[nodiscard]] std::uint64_t written() const { return written_; }
+  [[nodiscard]] std::uint64_t unwritten() const { return unwritten_; }
+  [[nodiscard]] std::uint64_t bytes() const { return writer_.bytes_written(); }
+
+ private:
+  output::TraceDatWriter writer_;
+  EventFilter filter_;
+  std::bitset<65536> described_;  // by id
+  std::optional<Error> failure_;
+  std::uint64_t written_ = 0;
+  std::uint64_t unwritten_ = 0;
+};
+
+}  // namespace landtrace::cli

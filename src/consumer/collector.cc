@@ -1,0 +1,157 @@
+#include "consumer/collector.hpp"
+
+namespace landtrace::consumer {
+namespace {
+
+constexpr std::uint64_t kReadBytes = 256 * 1024;  // what a ring::Reader takes at a time
+constexpr std::uint64_t kSampleInterval_ns = 50'000'000;
+
+// A quarter of the ring, so that room is made long before it is full.
+int reads_per_round(ring::Geometry geometry) {
+  return static_cast<int>(std::clamp<std::uint64_t>(geometry.size() / 4 / kReadBytes, 1, 16));
+}
+
+}  // namespace
+
+Collector::Collector(DomainView& view, Session& session, Sink& sink)
+    : view_(view),
+      session_(session),
+      sink_(sink),
+      clock_(session.raw_clock()),
+      types_(view.control()),
+      tasks_([&sink](std::int32_t tid, const output::Task& task) { sink.task(tid, task); }),
+      streams_(view.cpus() + view.claimed()) {
+  std::ignore = view_.map_new_users();  // an error comes again in drain()
+  add_new_users();
+  // Those who were there before may have lost events to somebody else's recording.
+  for (std::size_t i = 0; i < placeless_before_.size(); ++i) placeless_before_[i] = placeless(i);
+}
+
+std::uint64_t Collector::placeless(std::size_t user) const {
+  return __atomic_load_n(&view_.users()[user].data().slotless, __ATOMIC_RELAXED);
+}
+
+void Collector::add_new_users() {
+  const auto& users = view_.users();
+  for (std::size_t i = published_.size(); i < users.size(); ++i) {
+    published_.emplace_back(streams_.size());
+    placeless_before_.push_back(0);
+    for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
+      streams_[ring].add(session_.ring(users[i], ring), session_.geometry(), static_cast<std::uint32_t>(i),
+                         session_.raw_clock(), session_.started());
+    }
+  }
+}
+
+void Collector::announce_types() {
+  for (; types_announced_ < types_.types().size(); ++types_announced_)
+    sink_.type(types_.types()[types_announced_]);
+}
+
+Result<void> Collector::prepare() {
+  const auto mapped = view_.map_new_users();
+  add_new_users();
+  types_.refresh();
+  announce_types();
+  const std::uint64_t now = arch::monotonic_ns();
+  if (now - last_sample_ns_ >= kSampleInterval_ns) {
+    clock_.sample();
+    last_sample_ns_ = now;
+  }
+  if (mapped && view_.owner_died()) return fail(EPIPE, "the owner of the domain is gone");
+  return mapped;
+}
+
+void Collector::deliver(std::uint32_t cpu, RingCursor& cursor) {
+  if (const std::uint64_t lost = cursor.take_lost(); lost > 0) [[unlikely]] {
+    sink_.lost(cpu, lost);
+  }
+  const ring::RecordView& record = cursor.record();
+  const output::EventType* const type = types_.find(record.header.event);
+  if (type == nullptr) [[unlikely]] {
+    ++unknown_;
+    return;
+  }
+  if (types_announced_ != types_.types().size()) [[unlikely]] {
+    announce_types();
+  }
+  tasks_.note(record.header.tid, view_.users()[cursor.user()].data());
+  ++events_;
+  sink_.event({.time_ns = clock_.to_ns(cursor.clock()),
+               .cpu = cpu,
+               .tid = static_cast<std::int32_t>(record.header.tid),
+               .event_id = type->id,
+               .payload = record.payload},
+              *type);
+}
+
+bool Collector::drain_streams(std::uint64_t horizon) {
+  const int reads = reads_per_round(session_.geometry());
+  bool more = false;
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    more |= streams_[cpu].drain(horizon, reads, [&](RingCursor& cursor) { deliver(cpu, cursor); });
+  }
+  return more;
+}
+
+Result<void> Collector::publish_positions() {
+  if (session_.overwrite()) return {};
+  positions_.clear();
+  for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
+    for (const RingCursor& cursor : streams_[ring].cursors()) {
+      std::uint64_t& published = published_[cursor.user()][ring];
+      if (cursor.position() == published) continue;
+      published = cursor.position();
+      positions_.push_back({cursor.user(), ring, published});
+    }
+  }
+  return session_.publish(positions_);
+}
+
+Result<bool> Collector::drain() {
+  auto prepared = prepare();
+  const bool more = drain_streams(arch::read_raw_clock(session_.raw_clock()));
+  LT_CHECK(std::move(prepared));
+  LT_CHECK(publish_positions());
+  return more;
+}
+
+Result<void> Collector::look() {
+  return prepare();
+}
+
+Result<void> Collector::finish() {
+  Result<void> result = session_.stop();
+  if (auto prepared = prepare(); !prepared && result) result = std::move(prepared);
+  // A user that goes on writing into its ring, whoever stopped it, cannot make this last for ever.
+  const auto rounds = 8 + 2 * session_.geometry().size() / kReadBytes;
+  for (std::uint64_t round = 0; round < rounds && drain_streams(kNoHorizon); ++round) {
+  }
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    std::uint64_t lost = 0;
+    for (RingCursor& cursor : streams_[cpu].cursors()) lost += cursor.take_rest();
+    if (lost > 0) sink_.lost(cpu, lost);
+  }
+  tasks_.refresh();
+  return result;
+}
+
+Totals Collector::totals() const {
+  Totals totals{.events = events_, .corrupt = unknown_};
+  for (const Stream& stream : streams_) {
+    for (const RingCursor& cursor : stream.cursors()) {
+      totals.overwritten += cursor.overwritten();
+      totals.discarded += cursor.discarded();
+      totals.corrupt += cursor.corrupt();
+      totals.waiting += cursor.written();
+    }
+  }
+  const std::uint64_t taken = totals.events + unknown_ + totals.overwritten;
+  totals.waiting = totals.waiting > taken ? totals.waiting - taken : 0;
+  for (std::size_t i = 0; i < placeless_before_.size(); ++i) {
+    totals.placeless += placeless(i) - placeless_before_[i];
+  }
+  return totals;
+}
+
+}  // namespace landtrace::consumer

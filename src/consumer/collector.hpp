@@ -1,0 +1,68 @@
+// Empties the rings of a session into a sink.
+#pragma once
+
+#include "consumer/event_table.hpp"
+#include "consumer/session.hpp"
+#include "consumer/sink.hpp"
+#include "consumer/stream.hpp"
+#include "consumer/task_names.hpp"
+
+namespace landtrace::consumer {
+
+// What became of the events so far: those that were emitted are the sum of the first four.
+struct Totals {
+  std::uint64_t events = 0;       // given to the sink
+  std::uint64_t overwritten = 0;  // by newer ones, before they were read
+  std::uint64_t discarded = 0;    // no room in the ring
+  std::uint64_t placeless = 0;    // their thread found no place in the domain
+  std::uint64_t corrupt = 0;      // places where a ring held what no writer of ours leaves
+  std::uint64_t waiting = 0;      // in the rings, not read yet
+};
+
+// One thread at a time. The view, the session and the sink must outlive it.
+class Collector {
+ public:
+  Collector(DomainView& view, Session& session, Sink& sink);
+
+  // One round: takes what the rings hold, up to a part of their size, and makes room. True when more is
+  // waiting. EPIPE when the owner is gone; what the rings hold can be read all the same.
+  Result<bool> drain();
+
+  // For a session that overwrites: keeps names and clocks up to date without reading.
+  Result<void> look();
+
+  // The end: stops the session and takes everything that is left. An error is that of the connection;
+  // everything is read nevertheless.
+  Result<void> finish();
+
+  [[nodiscard]] Totals totals() const;
+  // A domain's CPUs, and behind them the rings that writers without restartable sequences share.
+  [[nodiscard]] std::uint32_t cpus() const { return static_cast<std::uint32_t>(streams_.size()); }
+  [[nodiscard]] std::size_t processes() const { return tasks_.processes(); }
+
+ private:
+  Result<void> prepare();
+  void add_new_users();
+  [[nodiscard]] std::uint64_t placeless(std::size_t user) const;
+  void announce_types();
+  bool drain_streams(std::uint64_t horizon);
+  void deliver(std::uint32_t cpu, RingCursor& cursor);
+  Result<void> publish_positions();
+
+  DomainView& view_;
+  Session& session_;
+  Sink& sink_;
+  arch::ClockConverter clock_;
+  std::uint64_t last_sample_ns_ = 0;
+  EventTable types_;
+  std::size_t types_announced_ = 0;
+  TaskNames tasks_;
+  std::vector<Stream> streams_;                        // by ring number
+  std::vector<std::uint64_t> placeless_before_;        // by user
+  std::vector<std::vector<std::uint64_t>> published_;  // by user and ring
+  std::vector<ipc::ConsumedPosition> positions_;
+  std::uint64_t events_ = 0;
+  std::uint64_t unknown_ = 0;  // records whose event never was
+};
+
+}  // namespace landtrace::consumer

@@ -1,0 +1,228 @@
+// A domain, its socket and its producers, all in this process; users are made by hand.
+#include "consumer/collector.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "arch/rseq.hpp"
+#include "host/server.hpp"
+#include "plan/emit.hpp"
+#include "plan/thread_slots.hpp"
+
+namespace landtrace::consumer {
+namespace {
+
+class Numbers : public Sink {
+ public:
+  void type(const output::EventType& type) override { types.push_back(type.name); }
+  void task(std::int32_t tid, const output::Task& task) override { tasks[tid] = task.comm; }
+  void event(const output::Record& record, const output::EventType& type) override {
+    if (in_order) {
+      EXPECT_GE(record.time_ns, last_time[record.cpu]);
+    }
+    last_time[record.cpu] = record.time_ns;
+    ++events[type.name];
+  }
+  void lost(std::uint32_t, std::uint64_t count) override { missing += count; }
+
+  bool in_order = true;
+  std::vector<std::string> types;
+  std::map<std::int32_t, std::string> tasks;
+  std::map<std::string, std::uint64_t> events;
+  std::map<std::uint32_t, std::uint64_t> last_time;
+  std::uint64_t missing = 0;
+};
+
+class CollectorTest : public ::testing::Test {
+ protected:
+  CollectorTest()
+      : domain_(*domain::Domain::create({})),
+        server_(
+            *host::Server::create(*domain_, ::testing::TempDir() + "collector" + std::to_string(::getpid()))),
+        thread_([this] { server_->run(); }) {}
+  ~CollectorTest() override { end_domain(); }
+  void end_domain() {
+    if (!server_) return;
+    server_->stop();
+    thread_.join();
+    server_.reset();
+  }
+
+  void open(Session::Options options, const std::string& pattern = "user_events:*") {
+    view_.emplace(*DomainView::connect(server_->path()));
+    session_.emplace(*Session::open(*view_, options));
+    collector_.emplace(*view_, *session_, sink_);
+    ASSERT_TRUE(session_->listen(pattern));
+  }
+
+  std::uint32_t add_event(const std::string& declaration) {
+    std::uint32_t slot = 0;
+    server_->call([&] { slot = *domain_->register_native(declaration, domain::kPersist, 0); });
+    return slot;
+  }
+
+  // The calling thread as a producer of the user `uid`.
+  struct Producer {
+    std::uint32_t user;
+    plan::View view;
+    plan::Thread thread;
+    bool emit(std::uint32_t slot, std::uint32_t number) const {
+      const ring::Segment segment{&number, sizeof number};
+      return plan::emit(view, thread, slot, &segment, 1, sizeof number);
+    }
+  };
+  Producer producer(std::uint32_t uid, bool portable = false) {
+    Producer made;
+    server_->call([&] {
+      made.user = *domain_->users().find_or_create(uid);
+      domain_->control().segment().user_count = static_cast<std::uint32_t>(domain_->users().all().size());
+      made.view = plan::make_view(&domain_->control().segment(), &domain_->users().all()[made.user].data(),
+                                  made.user);
+    });
+    const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+    const auto clock = static_cast<arch::RawClock>(made.view.control->raw_clock);
+    const bool restartable = !portable && clock == arch::RawClock::kTsc && arch::rseq_usable();
+    made.thread = {plan::claim_thread_slot(*made.view.data, static_cast<std::uint32_t>(::getpid()), tid),
+                   {restartable ? arch::rseq_area() : nullptr, clock},
+                   tid};
+    return made;
+  }
+
+  void drain_all() {
+    for (int i = 0; i < 1000; ++i) {
+      const auto more = collector_->drain();
+      ASSERT_TRUE(more);
+      if (!*more) return;
+    }
+  }
+
+  std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<host::Server> server_;
+  std::thread thread_;
+  Numbers sink_;
+  std::optional<DomainView> view_;
+  std::optional<Session> session_;
+  std::optional<Collector> collector_;
+};
+
+TEST_F(CollectorTest, FirstEventOfALaterRegistrationIsCaught) {
+  open({});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer one = producer(0);
+  EXPECT_TRUE(one.emit(slot, 1));
+  drain_all();
+  EXPECT_EQ(sink_.events["job"], 1u);
+  EXPECT_EQ(sink_.types, std::vector<std::string>{"job"});
+  EXPECT_EQ(sink_.tasks.size(), 1u);
+}
+
+TEST_F(CollectorTest, OnlyWhatThePatternSays) {
+  open({}, "user_events:wanted*");
+  const Producer one = producer(0);
+  EXPECT_FALSE(one.emit(add_event("other u32 id"), 1));
+  EXPECT_TRUE(one.emit(add_event("wanted_1 u32 id"), 1));
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_EQ(sink_.events.size(), 1u);
+}
+
+TEST_F(CollectorTest, UsersThatComeLaterAreRead) {
+  open({});
+  const std::uint32_t slot = add_event("job u32 id");
+  for (std::uint32_t uid = 1000; uid < 1010; ++uid) {
+    producer(uid).emit(slot, uid);
+    drain_all();
+    ASSERT_EQ(sink_.events["job"], uid - 999);
+  }
+}
+
+TEST_F(CollectorTest, PortableWritersAreRead) {
+  open({});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer one = producer(0, true);
+  for (std::uint32_t i = 0; i < 1000; ++i) one.emit(slot, i);
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_EQ(sink_.events["job"], 1000u);
+  EXPECT_GE(sink_.last_time.begin()->first, view_->cpus());
+}
+
+TEST_F(CollectorTest, EmittedIsReadPlusLost) {
+  for (const bool overwrite : {false, true}) {
+    sink_.missing = 0;
+    sink_.events.clear();
+    open({.ring_bytes = 1, .overwrite = overwrite});
+    const std::uint32_t slot = add_event("job u32 id");
+    constexpr std::uint32_t kEach = 200'000;
+    std::vector<std::thread> producers;
+    for (const std::uint32_t uid : {0u, 0u, 1000u}) {
+      producers.emplace_back([&, uid] {
+        const Producer one = producer(uid);
+        for (std::uint32_t i = 0; i < kEach; ++i) one.emit(slot, i);
+      });
+    }
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(collector_->drain());
+    for (std::thread& thread : producers) thread.join();
+    ASSERT_TRUE(collector_->finish());
+    const Totals totals = collector_->totals();
+    EXPECT_EQ(totals.events + totals.overwritten + totals.discarded, 3 * kEach) << overwrite;
+    EXPECT_EQ(totals.events, sink_.events["job"]);
+    EXPECT_EQ(totals.overwritten + totals.discarded, sink_.missing);
+    EXPECT_EQ(totals.waiting, 0u);
+    EXPECT_EQ(totals.corrupt, 0u);
+    EXPECT_EQ(totals.overwritten == 0, !overwrite);
+  }
+}
+
+TEST_F(CollectorTest, NothingIsListenedToAfterTheEnd) {
+  open({});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer one = producer(0);
+  EXPECT_TRUE(one.emit(slot, 1));
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_FALSE(one.emit(slot, 2));
+}
+
+TEST_F(CollectorTest, OwnerThatIsGoneLeavesWhatItsRingsHold) {
+  open({});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer one = producer(0);
+  drain_all();
+  for (std::uint32_t i = 0; i < 10; ++i) one.emit(slot, i);
+  end_domain();
+  const auto finished = collector_->finish();
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code, EPIPE);
+  EXPECT_EQ(sink_.events["job"], 10u);
+}
+
+TEST_F(CollectorTest, GarbageCostsItsOwnUserOnly) {
+  sink_.in_order = false;
+  open({.ring_bytes = 1});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer good = producer(0);
+  const Producer bad = producer(1000);
+  drain_all();
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 200; ++round) {
+    for (std::uint32_t ring = 0; ring < collector_->cpus(); ++ring) {
+      auto* const words = reinterpret_cast<std::uint64_t*>(
+          const_cast<std::byte*>(session_->ring(view_->users()[bad.user], ring)));
+      auto* const writable = reinterpret_cast<std::uint64_t*>(
+          reinterpret_cast<std::byte*>(bad.view.data) +
+          (reinterpret_cast<const std::byte*>(words) - view_->users()[bad.user].mapping.data()));
+      const std::uint64_t mask = ~0ull >> (random() % 64);
+      for (std::size_t i = 0; i < 2000; ++i) writable[i] = random() & mask;
+    }
+    for (std::uint32_t i = 0; i < 10; ++i) EXPECT_TRUE(good.emit(slot, i));
+    ASSERT_TRUE(collector_->drain());
+  }
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_GE(sink_.events["job"], 2000u);
+  EXPECT_GT(collector_->totals().corrupt, 0u);
+}
+
+}  // namespace
+}  // namespace landtrace::consumer

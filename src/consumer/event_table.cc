@@ -1,0 +1,98 @@
+#include "consumer/event_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace landtrace::consumer {
+namespace {
+
+constexpr std::uint32_t kMaxSlotText = 64 * 1024;
+constexpr int kMaxAttempts = 100;
+// Below every id that a domain gives out.
+constexpr std::uint16_t kFirstSubstituteId = 40000;
+
+// Cuts "NAME\0" off the front; nothing when there is no NUL.
+std::optional<std::string> take_terminated(std::string_view& text) {
+  const std::size_t end = text.find('\0');
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string taken(text.substr(0, end));
+  text.remove_prefix(end + 1);
+  return taken;
+}
+
+}  // namespace
+
+// The generation is read before and after, as the owner moves it before it touches the texts of a slot that
+// gets another event, and again when they are complete (domain/events.cc).
+std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot) {
+  const plan::EventSlot& shared = control.events[slot];
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    SlotText copy;
+    copy.generation = __atomic_load_n(&shared.generation, __ATOMIC_ACQUIRE);
+    if (copy.generation == 0) return std::nullopt;
+    const std::uint32_t at = __atomic_load_n(&shared.text, __ATOMIC_ACQUIRE);
+    const std::uint32_t size = __atomic_load_n(&shared.text_size, __ATOMIC_RELAXED);
+    copy.id = __atomic_load_n(&shared.id, __ATOMIC_RELAXED);
+    const bool inside = size <= kMaxSlotText && at >= sizeof control && at <= plan::kControlBytes - size;
+    if (inside) copy.text.assign(reinterpret_cast<const char*>(&control) + at, size);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (inside && __atomic_load_n(&shared.generation, __ATOMIC_RELAXED) == copy.generation) return copy;
+  }
+  return std::nullopt;
+}
+
+Result<output::EventType> type_of(const SlotText& slot) {
+  std::string_view rest = slot.text;
+  auto system = take_terminated(rest);
+  auto name = take_terminated(rest);
+  const auto fields = take_terminated(rest);
+  if (!system || !name || !fields || name->empty())
+    return fail(EINVAL, "an event slot without its three texts");
+  output::EventType type;
+  type.id = slot.id;
+  type.system = std::move(*system);
+  type.name = std::move(*name);
+  type.declaration.name = type.name;
+  LT_TRY(type.declaration.fields, event::parse_fields(*fields));
+  if (!type.declaration.fields.empty()) {
+    const event::Field& last = type.declaration.fields.back();
+    type.declaration.min_size = last.offset + last.size - event::kCommonHeaderSize;
+  }
+  return type;
+}
+
+void EventTable::refresh() {
+  const std::uint64_t changes = __atomic_load_n(&control_.event_changes, __ATOMIC_ACQUIRE);
+  if (changes == changes_seen_) return;
+  changes_seen_ = changes;
+  const std::uint32_t high =
+      std::min(__atomic_load_n(&control_.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  for (std::uint32_t slot = 0; slot < high; ++slot) {
+    const std::uint32_t generation = __atomic_load_n(&control_.events[slot].generation, __ATOMIC_RELAXED);
+    if (generation != slots_[slot].generation) resolve(slot);
+  }
+}
+
+const output::EventType* EventTable::resolve(std::uint32_t slot) {
+  const auto copy = copy_slot_text(control_, slot);
+  if (!copy || copy->generation == slots_[slot].generation) return slots_[slot].type;
+  slots_[slot].generation = copy->generation;
+  auto type = type_of(*copy);
+  const auto id = free_id(copy->id);
+  if (!type || !id) return slots_[slot].type = nullptr;
+  type->id = *id;
+  ids_.set(*id);
+  types_.push_back(std::move(*type));
+  return slots_[slot].type = &types_.back();
+}
+
+// A slot that got another event keeps its id, but in one recording an id must mean one thing.
+std::optional<std::uint16_t> EventTable::free_id(std::uint16_t wanted) const {
+  if (!ids_[wanted]) return wanted;
+  for (std::uint16_t id = kFirstSubstituteId; id > 0; --id) {
+    if (!ids_[id]) return id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace landtrace::consumer

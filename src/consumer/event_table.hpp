@@ -1,0 +1,60 @@
+// What the event slots of a domain mean: slot -> type. A record carries its slot; what people and files see
+// is the type's id.
+#pragma once
+
+#include <bitset>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "output/record.hpp"
+#include "plan/segments.hpp"
+
+namespace landtrace::consumer {
+
+class EventTable {
+ public:
+  // `control` is a mapping of kControlBytes and must outlive the table.
+  explicit EventTable(const plan::ControlSegment& control) : control_(control), slots_(plan::kMaxEvents) {}
+
+  // Learns what was registered since the last call, also what is gone again by now. Cheap when nothing was.
+  void refresh();
+
+  // The type of the records that carry `slot`; nullptr when the slot never had an event, or one that makes no
+  // sense.
+  const output::EventType* find(std::uint32_t slot) {
+    if (slot >= plan::kMaxEvents) return nullptr;
+    const Slot& known = slots_[slot];
+    return known.type != nullptr ? known.type : resolve(slot);
+  }
+
+  // All types so far, in the order in which they were learnt; each stays where it is.
+  [[nodiscard]] const std::deque<output::EventType>& types() const { return types_; }
+
+ private:
+  struct Slot {
+    const output::EventType* type = nullptr;
+    std::uint32_t generation = 0;
+  };
+  const output::EventType* resolve(std::uint32_t slot);
+  [[nodiscard]] std::optional<std::uint16_t> free_id(std::uint16_t wanted) const;
+
+  const plan::ControlSegment& control_;
+  std::vector<Slot> slots_;
+  std::deque<output::EventType> types_;
+  std::bitset<65536> ids_;
+  std::uint64_t changes_seen_ = 0;
+};
+
+struct SlotText {
+  std::uint32_t generation = 0;
+  std::uint16_t id = 0;
+  std::string text;  // "SYSTEM\0NAME\0FIELDS\0"
+};
+// A consistent copy of what the slot says now; nothing while it has no event.
+std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot);
+
+// EINVAL for a text that is not three, or whose fields are none.
+Result<output::EventType> type_of(const SlotText& slot);
+
+}  // namespace landtrace::consumer

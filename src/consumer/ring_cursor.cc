@@ -1,0 +1,88 @@
+#include "consumer/ring_cursor.hpp"
+
+#include <algorithm>
+
+namespace landtrace::consumer {
+namespace {
+
+// No machine loses that many between two looks.
+constexpr std::uint64_t kImplausible = 1ull << 40;
+
+}  // namespace
+
+RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user,
+                       arch::RawClock raw_clock, std::uint64_t started)
+    : reader_(ring, geometry), user_(user), raw_clock_(raw_clock), clock_(started) {
+  if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
+}
+
+bool RingCursor::is_plausible(std::uint64_t count) {
+  if (count < kImplausible) return true;
+  ++implausible_;
+  return false;
+}
+
+void RingCursor::take_clock() {
+  clock_ = std::clamp((*records_)[at_].header.clock, clock_, std::max(clock_, newest_));
+}
+
+bool RingCursor::find_next() {
+  const bool at_gap = records_ != nullptr && at_ < records_->size();
+  if (!at_gap && !read()) return false;
+  take_gaps();
+  take_clock();
+  return true;
+}
+
+// The next batch. A batch without records may still tell of lost ones.
+bool RingCursor::read() {
+  if (reads_left_ == 0) return false;
+  note_discarded();
+  if (records_ != nullptr) first_ += records_->size();
+  const ring::Reader::Batch& batch = reader_.read();
+  newest_ = arch::read_raw_clock(raw_clock_);
+  records_ = &batch.records;
+  at_ = stop_ = 0;
+  if (batch.lost_before > 0 && is_plausible(batch.lost_before)) {
+    lost_ += batch.lost_before;
+    overwritten_ += batch.lost_before;
+    first_ += batch.lost_before;
+  }
+  if (batch.records.empty()) return false;
+  --reads_left_;
+  used_ = true;
+  return true;
+}
+
+// In this order: whatever was discarded by now, was before the next record to be written.
+void RingCursor::note_discarded() {
+  const std::uint64_t seen = reader_.discarded();
+  const std::uint64_t count = seen - discarded_seen_;
+  discarded_seen_ = seen;
+  if (count == 0 || !is_plausible(count)) return;
+  discarded_ += count;
+  gaps_.push_back({reader_.written(), count});
+}
+
+// Takes the gaps that lie before the record that stands ready, and goes no further than the next one.
+void RingCursor::take_gaps() {
+  stop_ = records_->size();
+  while (!gaps_.empty()) {
+    const Gap gap = gaps_.front();
+    if (gap.at > first_ + at_) {
+      stop_ = std::min(stop_, static_cast<std::size_t>(gap.at - first_));
+      return;
+    }
+    lost_ += gap.count;
+    gaps_.pop_front();
+  }
+}
+
+std::uint64_t RingCursor::take_rest() {
+  note_discarded();
+  for (const Gap& gap : gaps_) lost_ += gap.count;
+  gaps_.clear();
+  return take_lost();
+}
+
+}  // namespace landtrace::consumer

@@ -1,0 +1,143 @@
+#include "consumer/ring_cursor.hpp"
+
+#include <gtest/gtest.h>
+
+#include "consumer/test_ring.hpp"
+
+namespace landtrace::consumer {
+namespace {
+
+class RingCursorTest : public ::testing::Test {
+ protected:
+  RingCursor cursor_of(const TestRing& ring, std::uint64_t started = 0) {
+    return {ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, started};
+  }
+  // Takes what is there; checks that numbers only skip what is said to be lost.
+  void take_all(RingCursor& cursor) {
+    cursor.allow_reads(1000);
+    while (cursor.ready()) {
+      next_ += static_cast<std::uint32_t>(cursor.take_lost());
+      ASSERT_EQ(number_of(cursor.record()), next_);
+      ++next_;
+      cursor.pop();
+    }
+  }
+  std::uint32_t next_ = 0;
+};
+
+TEST_F(RingCursorTest, RecordsComeInOrder) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  take_all(cursor);
+  EXPECT_FALSE(cursor.is_used());
+  for (std::uint32_t i = 0; i < 100; ++i) ring.write(i);
+  take_all(cursor);
+  EXPECT_TRUE(cursor.is_used());
+  for (std::uint32_t i = 100; i < 200; ++i) ring.write(i);
+  take_all(cursor);
+  EXPECT_EQ(next_, 200u);
+  EXPECT_EQ(cursor.take_rest(), 0u);
+}
+
+TEST_F(RingCursorTest, NoMoreReadsThanAllowed) {
+  TestRing ring;
+  ring.write(0);
+  RingCursor cursor = cursor_of(ring);
+  cursor.allow_reads(0);
+  EXPECT_FALSE(cursor.ready());
+  cursor.allow_reads(1);
+  EXPECT_TRUE(cursor.ready());
+  EXPECT_TRUE(cursor.out_of_reads());
+}
+
+TEST_F(RingCursorTest, DiscardedEventsAreMissingWhereTheRingWasFull) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  while (ring.write(number)) ++number;
+  for (int i = 0; i < 9; ++i) ring.write(number);
+  const std::uint32_t gap_at = number;
+  number += 10;
+  take_all(cursor);
+  EXPECT_EQ(next_, gap_at);
+  ring.consume_up_to(cursor.position());
+  for (int i = 0; i < 5; ++i) ring.write(number++);
+  take_all(cursor);
+  EXPECT_EQ(next_, number);
+  EXPECT_EQ(cursor.discarded(), 10u);
+}
+
+TEST_F(RingCursorTest, GapInTheMiddleOfABatchSplitsIt) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  while (ring.write(number, 16384)) ++number;
+  cursor.allow_reads(1);
+  ASSERT_TRUE(cursor.ready());  // has seen the discarded one, and a batch from before it
+  ring.consume_up_to(cursor.position());
+  ++number;
+  for (int i = 0; i < 3; ++i) ring.write(number++);
+  take_all(cursor);
+  EXPECT_EQ(next_, number);
+}
+
+TEST_F(RingCursorTest, WhatIsMissingAtTheEndIsTold) {
+  TestRing ring;
+  RingCursor cursor = cursor_of(ring);
+  std::uint32_t number = 0;
+  while (ring.write(number)) ++number;
+  take_all(cursor);
+  EXPECT_EQ(cursor.take_rest(), 1u);
+  EXPECT_EQ(cursor.take_rest(), 0u);
+}
+
+TEST_F(RingCursorTest, OverwrittenEventsAreCounted) {
+  TestRing ring(true);
+  RingCursor cursor = cursor_of(ring);
+  for (std::uint32_t i = 0; i < 50'000; ++i) ring.write(i);
+  take_all(cursor);
+  EXPECT_EQ(next_, 50'000u);
+  EXPECT_GT(cursor.overwritten(), 40'000u);
+}
+
+TEST_F(RingCursorTest, CursorOnALappedRingCountsToo) {
+  TestRing ring(true);
+  for (std::uint32_t i = 0; i < 50'000; ++i) ring.write(i);
+  RingCursor cursor = cursor_of(ring);
+  take_all(cursor);
+  EXPECT_EQ(next_, 50'000u);
+}
+
+TEST_F(RingCursorTest, TimesThatCannotBeAreBounded) {
+  TestRing ring;
+  const std::uint64_t started = arch::monotonic_ns();
+  ring.write_at(0, 0);  // before the session
+  ring.write_at(started + 10, 1);
+  ring.write_at(started + 5, 2);  // backwards
+  ring.write_at(~0ull, 3);        // in the future
+  ring.write(4);
+  RingCursor cursor = cursor_of(ring, started);
+  cursor.allow_reads(10);
+  std::vector<std::uint64_t> times;
+  for (; cursor.ready(); cursor.pop()) times.push_back(cursor.clock());
+  ASSERT_EQ(times.size(), 5u);
+  EXPECT_EQ(times[0], started);
+  EXPECT_EQ(times[1], started + 10);
+  EXPECT_EQ(times[2], started + 10);
+  EXPECT_LE(times[3], arch::monotonic_ns());
+  EXPECT_EQ(times[4], times[3]);
+}
+
+TEST_F(RingCursorTest, ImplausibleCountsAreNotBelieved) {
+  TestRing ring;
+  ring.write(0);
+  ring.words().discarded = ~0ull;
+  RingCursor cursor = cursor_of(ring);
+  take_all(cursor);
+  EXPECT_EQ(cursor.discarded(), 0u);
+  EXPECT_EQ(cursor.corrupt(), 1u);
+  EXPECT_EQ(cursor.take_rest(), 0u);
+}
+
+}  // namespace
+}  // namespace landtrace::consumer

@@ -1,0 +1,53 @@
+// A recording of one's own: an instance with its own rings in the domain. It lives as long as the connection.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "arch/clock.hpp"
+#include "consumer/domain_view.hpp"
+#include "ring/layout.hpp"
+
+namespace landtrace::consumer {
+
+class Session {
+ public:
+  struct Options {
+    std::uint64_t ring_bytes = 4u << 20;  // per CPU and user; rounded up to a power of two
+    bool overwrite = false;               // keep the newest events instead of the oldest
+  };
+  // Opens the session on the connection of the view, which must outlive it and stay in its place. EPERM
+  // unless the caller runs the domain or is root, EBUSY when the connection has a session, ENOSPC when the
+  // domain has no room for the rings.
+  static Result<Session> open(DomainView& view, const Options& options);
+
+  // Listens to the events that match, now and as they register. EINVAL with a sentence for a bad pattern.
+  Result<void> listen(std::string_view pattern);
+  // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is
+  // stopped.
+  Result<void> stop();
+  // Makes room in rings up to these positions. Nothing to do when overwriting.
+  Result<void> publish(std::span<const ipc::ConsumedPosition> positions);
+
+  [[nodiscard]] ring::Geometry geometry() const { return geometry_; }
+  [[nodiscard]] bool overwrite() const { return overwrite_; }
+  [[nodiscard]] arch::RawClock raw_clock() const { return raw_clock_; }
+  // The raw time before which the session did not exist.
+  [[nodiscard]] std::uint64_t started() const { return started_; }
+  // The session's ring `index` of a user, within its data segment.
+  [[nodiscard]] const std::byte* ring(const User& user, std::uint32_t index) const {
+    return user.mapping.data() + rings_ + index * geometry_.stride();
+  }
+
+ private:
+  explicit Session(DomainView& view);
+
+  DomainView* view_;
+  arch::RawClock raw_clock_;
+  std::uint64_t started_;
+  std::uint64_t rings_ = 0;
+  ring::Geometry geometry_;
+  bool overwrite_ = false;
+};
+
+}  // namespace landtrace::consumer

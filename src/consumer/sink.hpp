@@ -1,0 +1,25 @@
+// Where a recording goes.
+#pragma once
+
+#include "output/record.hpp"
+
+namespace landtrace::consumer {
+
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+
+  // An event of the domain, before its first record; it need not ever have one.
+  virtual void type(const output::EventType& type) = 0;
+  // A thread's name, when it is first known and when it changes.
+  virtual void task(std::int32_t tid, const output::Task& task) = 0;
+  // An event; in the order of time within a CPU. The payload is valid during the call.
+  virtual void event(const output::Record& record, const output::EventType& type) = 0;
+  // `count` events of the CPU are missing between the one before and the next one.
+  virtual void lost(std::uint32_t cpu, std::uint64_t count) = 0;
+};
+
+}  // namespace landtrace::consumer

@@ -1,0 +1,70 @@
+// The events of one CPU: the rings that the domain's users have for it, merged by time.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "consumer/ring_cursor.hpp"
+
+namespace landtrace::consumer {
+
+inline constexpr std::uint64_t kNoHorizon = ~0ull;
+
+class Stream {
+ public:
+  template <typename... Args>
+  void add(Args&&... args) {
+    cursors_.emplace_back(std::forward<Args>(args)...);
+  }
+
+  // Calls visit(cursor) for each record, in the order of time, with at most `reads` reads of each ring. Where
+  // several users write, records newer than `horizon` (a raw time from before the call) stay for the next
+  // call: an older one may yet come from a ring that was looked at earlier. True when more stands ready than
+  // was handed out.
+  template <typename Visit>
+  bool drain(std::uint64_t horizon, int reads, Visit&& visit) {
+    find_live(reads);
+    if (std::count_if(cursors_.begin(), cursors_.end(), [](const auto& c) { return c.is_used(); }) < 2) {
+      horizon = kNoHorizon;
+    }
+    while (!live_.empty()) {
+      const auto best = std::min_element(
+          live_.begin(), live_.end(), [](const auto* a, const auto* b) { return a->clock() < b->clock(); });
+      RingCursor& cursor = **best;
+      if (cursor.clock() > horizon) return true;
+      std::uint64_t until = horizon;
+      for (const RingCursor* other : live_) {
+        if (other != &cursor) until = std::min(until, other->clock());
+      }
+      bool ready = true;
+      while (ready && cursor.clock() <= until) {
+        visit(cursor);
+        cursor.pop();
+        ready = cursor.ready();
+      }
+      if (ready) continue;
+      // The others must not overtake what this one has not read yet.
+      if (cursor.out_of_reads()) horizon = std::min(horizon, cursor.clock());
+      live_.erase(best);
+    }
+    return std::any_of(cursors_.begin(), cursors_.end(), [](const auto& c) { return c.out_of_reads(); });
+  }
+
+  [[nodiscard]] std::deque<RingCursor>& cursors() { return cursors_; }
+  [[nodiscard]] const std::deque<RingCursor>& cursors() const { return cursors_; }
+
+ private:
+  void find_live(int reads) {
+    live_.clear();
+    for (RingCursor& cursor : cursors_) {
+      cursor.allow_reads(reads);
+      if (cursor.ready()) live_.push_back(&cursor);
+    }
+  }
+
+  std::deque<RingCursor> cursors_;
+  std::vector<RingCursor*> live_;
+};
+
+}  // namespace landtrace::consumer

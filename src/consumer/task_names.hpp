@@ -1,0 +1,42 @@
+// Who the threads are that wrote: tid -> name and process.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "output/record.hpp"
+#include "plan/segments.hpp"
+
+namespace landtrace::consumer {
+
+class TaskNames {
+ public:
+  using Learnt = std::function<void(std::int32_t tid, const output::Task& task)>;
+
+  explicit TaskNames(Learnt learnt) : learnt_(std::move(learnt)), recent_(kRecent) {}
+
+  // Looks the thread up at its first event. `data` is the segment of the user whose ring the event was in: a
+  // user can make up names only for its own threads.
+  void note(std::uint32_t tid, const plan::DataSegment& data) {
+    if (recent_[tid % kRecent] != tid) look_up(tid, data);
+  }
+
+  // Asks the system again for the names of those that still live: a thread may have renamed itself since.
+  void refresh();
+
+  // Processes that were seen.
+  [[nodiscard]] std::size_t processes() const;
+
+ private:
+  static constexpr std::uint32_t kRecent = 65536;
+  static constexpr std::size_t kMaxTasks = 1u << 18;
+
+  void look_up(std::uint32_t tid, const plan::DataSegment& data);
+
+  Learnt learnt_;
+  std::vector<std::uint32_t> recent_;  // at tid % kRecent: saves the hash for nearly every event
+  std::unordered_map<std::uint32_t, output::Task> tasks_;
+};
+
+}  // namespace landtrace::consumer

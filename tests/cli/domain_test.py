@@ -1,0 +1,113 @@
+"""A domain that several recordings and programs share."""
+import os
+import signal
+import time
+import unittest
+
+import support
+from support import PRODUCER
+
+
+class SharedDomain(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.host = self.start("record", "-o", self.file)
+        self.wait_for_domain()
+
+    def stop(self, process):
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 0, err)
+        return support.Summary(err)
+
+    def test_programs_join(self):
+        status, out, err = self.landtrace("run", "--", PRODUCER, "--abi")
+        self.assertEqual((status, out), (0, "emitted 10\n"), err)
+        self.environment["LANDTRACE_SOCKET"] = self.socket
+        self.assertEqual(self.landtrace("run", PRODUCER, "--exit", "4")[0], 4)
+        self.assertEqual(self.stop(self.host).events, 20)
+
+    def test_list_shows_what_is_registered_and_enabled(self):
+        producer = self.start("run", "--", PRODUCER, "--count", "100000", "--pause", "1000")
+        self.wait_until(lambda: "job" in self.landtrace("list")[1])
+        for words in ([], ["--socket", self.socket]):
+            self.assertEqual(self.landtrace("list", *words)[1], "user_events:job  u32 source; u32 sequence  [enabled]\n")
+        producer.kill()
+        producer.wait()
+        self.assertIn("job", self.landtrace("list")[1], "who listens to an event keeps it")
+
+    def test_list_of_events_that_nobody_wants(self):
+        self.stop(self.host)
+        self.host = self.start("record", "-o", self.file, "-e", "nothing")
+        self.wait_for_domain()
+        producer = self.start("run", "--", PRODUCER, "--count", "100000", "--pause", "1000")
+        self.wait_until(lambda: self.landtrace("list")[1] == "user_events:job  u32 source; u32 sequence\n")
+        producer.kill()
+        self.wait_until(lambda: self.landtrace("list")[1] == "")
+
+    def test_second_recording_has_its_own_events(self):
+        other = os.path.join(self.folder, "other.dat")
+        second = self.start("record", "-o", other, "-e", "second_*", "--buffer-size", "1M")
+        self.wait_until(lambda: os.path.exists(other))
+        self.landtrace("run", "--", PRODUCER, "--event", "first", "--count", "5")
+        self.landtrace("run", "--", PRODUCER, "--event", "second_a", "--count", "7")
+        self.assertEqual(self.stop(second).events, 7)
+        self.landtrace("run", "--", PRODUCER, "--event", "second_b", "--count", "9")
+        self.assertEqual(self.stop(self.host).events, 21)
+
+    def test_running_program_is_caught_by_a_later_recording(self):
+        self.start("run", "--", PRODUCER, "--count", "100000", "--pause", "1000")
+        other = os.path.join(self.folder, "other.dat")
+        status, _, err = self.landtrace("record", "-o", other, "--duration", "0.5")
+        self.assertEqual(status, 0, err)
+        self.assertGreater(support.Summary(err).events, 0)
+
+    def test_recording_survives_the_end_of_its_domain(self):
+        other = os.path.join(self.folder, "other.dat")
+        second = self.start("record", "-o", other)
+        self.wait_until(lambda: os.path.exists(other))
+        self.landtrace("run", "--", PRODUCER)
+        self.host.kill()
+        _, err = second.communicate(timeout=10)
+        self.assertIn("the domain has ended", err)
+        self.assertEqual(support.Summary(err).events, 10)
+        self.assertEqual(second.returncode, 0)
+
+    def test_end_of_the_domain_is_noticed_while_nothing_happens(self):
+        other = os.path.join(self.folder, "other.dat")
+        for mode in ([], ["--overwrite"]):
+            second = self.start("record", "-o", other, *mode)
+            self.wait_until(lambda: os.path.exists(other))
+            time.sleep(0.2)
+            self.stop(self.host)
+            _, err = second.communicate(timeout=10)
+            self.assertIn("the domain has ended", err)
+            os.remove(other)
+            self.host = self.start("record", "-o", self.file)
+            self.wait_for_domain()
+
+    def test_file_that_is_being_written_is_left_alone(self):
+        status, _, err = self.landtrace("record", "-o", self.file)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, self.file, "another process")
+
+    def test_dead_hosts_socket_is_taken_over(self):
+        self.host.kill()
+        self.host.wait()
+        self.assertEqual(self.landtrace("record", "-o", self.file, "--duration", "0.1")[0], 0)
+
+    @support.needs_root
+    @support.needs("setpriv")
+    def test_other_users_may_emit_but_not_record(self):
+        os.chmod(self.folder, 0o777)
+        drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        self.environment["LANDTRACE_SOCKET"] = self.socket
+        status, out, err = self.landtrace("run", "--", *drop, PRODUCER)
+        self.assertEqual((status, out), (0, "emitted 10\n"), err)
+        status, _, err = self.landtrace("run", "--", *drop, support.LANDTRACE, "record", "-o", self.folder + "/x.dat")
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "only the user who runs the domain")
+
+
+if __name__ == "__main__":
+    unittest.main()

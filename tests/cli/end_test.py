@@ -1,0 +1,136 @@
+"""What ends a recording, and what then becomes of data and programs."""
+import fcntl
+import os
+import pty
+import signal
+import termios
+import time
+import unittest
+
+import support
+from support import PRODUCER
+
+FOREVER = ["--count", "100000000", "--pause", "1000"]
+
+
+class End(support.Case):
+    def record_forever(self, **options):
+        process = self.start("record", "-o", self.file, "--", PRODUCER, *FOREVER, **options)
+        self.wait_until(lambda: os.path.exists(self.file))
+        time.sleep(0.3)  # for some events
+        return process
+
+    def assert_recorded(self):
+        events, lost = self.report_json()
+        self.assertGreater(len(events), 0)
+        self.assertEqual(lost, 0)
+
+    def test_duration_without_command(self):
+        start = time.monotonic()
+        status, _, err = self.landtrace("record", "-o", self.file, "--duration", "0.5")
+        self.assertEqual(status, 0, err)
+        self.assertGreaterEqual(time.monotonic() - start, 0.5)
+        self.assertEqual(self.report_json(), ([], 0))
+
+    def test_duration_ends_the_recording_not_the_command(self):
+        status, out, err = self.landtrace("record", "-o", self.file, "--duration", "0.3", "--", PRODUCER, "--count",
+                                          "1000", "--pause", "1000", "--exit", "5")
+        self.assertEqual(status, 5)
+        summary = support.Summary(err, out)
+        self.assertGreater(summary.events, 0)
+        self.assertEqual(summary.emitted, summary.events)
+        self.assertLess(summary.emitted, 1000)
+
+    def test_interrupt_without_command(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("record", "-o", self.file)
+            self.wait_for_domain()
+            self.landtrace("run", "--", PRODUCER)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=10)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertEqual(len(self.report_json()[0]), 10)
+            self.assertFalse(os.path.exists(self.socket))
+
+    def test_signals_reach_the_command(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.record_forever()
+            process.send_signal(number)
+            _, err = process.communicate(timeout=10)
+            self.assertEqual(process.returncode, 128 + number, err)
+            self.assert_recorded()
+
+    def test_terminal_interrupt_gives_the_command_time_for_last_events(self):
+        script = f"trap '{PRODUCER} --event last --count 3; exit 3' INT; {PRODUCER} --count 5; while :; do sleep 0.05; done"
+        master, slave = pty.openpty()
+        process = self.start("record", "-o", self.file, "--", "sh", "-c", script, stdin=slave, stdout=slave, stderr=slave,
+                             preexec_fn=take_terminal)
+        os.close(slave)
+        time.sleep(1)
+        os.write(master, b"\x03")
+        self.assertEqual(process.wait(timeout=10), 3)
+        os.close(master)
+        self.assertEqual([event["event"] for event in self.report_json()[0]], ["job"] * 5 + ["last"] * 3)
+
+    def test_second_interrupt_does_not_wait_for_a_deaf_command(self):
+        script = f"trap '' INT; {PRODUCER}; echo $$; exec sleep 1000"
+        process = self.start("record", "-o", self.file, "--", "sh", "-c", script)
+        process.stdout.readline()
+        child = int(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=10), 0)
+        self.assertEqual(len(self.report_json()[0]), 10)
+        os.kill(child, signal.SIGKILL)
+
+    def test_recording_ends_with_the_command_not_with_what_it_left_running(self):
+        start = time.monotonic()
+        script = f"{PRODUCER} --count 300 --pause 10000 > /dev/null 2>&1 & sleep 0.3"
+        status, _, err = self.landtrace("record", "-o", self.file, "--", "sh", "-c", script)
+        self.assertEqual(status, 0, err)
+        self.assertLess(time.monotonic() - start, 2.5)
+        self.assert_recorded()
+
+    def test_killed_recorder_does_the_command_no_harm(self):
+        script = f"{PRODUCER} --count 1000 --pause 1000; {PRODUCER} --abi --count 5; echo status $?"
+        path = self.folder + "/out"
+        with open(path, "w", encoding="ascii") as out:
+            process = self.start("record", "-o", self.file, "--", "sh", "-c", script, stdout=out)
+        time.sleep(0.5)
+        process.kill()
+        process.wait()
+        self.wait_until(lambda: "status" in support.read_text(path))
+        emitted = int(support.read_text(path).split()[1])
+        self.assertGreater(emitted, 0)
+        self.assertLess(emitted, 1000)
+
+    def test_progress_on_a_terminal(self):
+        master, slave = pty.openpty()
+        process = self.start("record", "-o", self.file, "--", PRODUCER, "--count", "1000", "--pause", "1000", stderr=slave)
+        os.close(slave)
+        process.wait(timeout=20)
+        shown = read_all(master)
+        self.assertRegex(shown, r"\r\x1b\[K[\d,]+ events  [\d,]+/s  0 lost  ")
+        self.assertIn("landtrace: 1,000 events, 0 lost", shown)
+
+
+def take_terminal():
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def read_all(master):
+    shown = b""
+    try:
+        while piece := os.read(master, 4096):
+            shown += piece
+    except OSError:
+        pass
+    os.close(master)
+    return shown.decode()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,46 @@
+"""Emitted = reported + counted as lost, in every mode."""
+import itertools
+import unittest
+
+import support
+from support import sequences
+
+
+class Loss(support.Case):
+    def check(self, words, options):
+        summary = self.record(*words, options=options)
+        events, lost = self.report_json()
+        self.assertEqual(summary.emitted, summary.events + summary.lost, summary.text)
+        self.assertEqual((len(events), lost), (summary.events, summary.lost), summary.text)
+        for source in sequences(events).values():
+            self.assertEqual(source, sorted(set(source)))
+        return summary, events
+
+    def test_discarded_are_counted_exactly(self):
+        for size, threads in itertools.product(("256K", "1M", "4M"), ("1", "3")):
+            with self.subTest(size=size, threads=threads):
+                self.check(["--count", "300000", "--threads", threads], ["--buffer-size", size])
+
+    def test_discarded_in_unmodified_programs_and_children(self):
+        self.check(["--abi", "--count", "100000", "--children", "2"], ["--buffer-size", "256K"])
+
+    def test_discarded_by_portable_writers(self):
+        self.environment["LANDTRACE_WRITER"] = "portable"
+        self.check(["--count", "200000", "--threads", "3"], ["--buffer-size", "256K"])
+
+    def test_overwrite_keeps_the_last(self):
+        for size, threads in itertools.product(("256K", "2M"), (1, 3)):
+            with self.subTest(size=size, threads=threads):
+                summary, events = self.check(["--count", "400000", "--threads", str(threads)],
+                                             ["--overwrite", "--buffer-size", size])
+                self.assertGreater(summary.lost, 0)
+                if threads == 1:
+                    self.assertEqual(sequences(events)[0][-1], 399999)
+
+    def test_overwrite_of_one_cpu_has_no_gap(self):
+        _, events = self.check(["--count", "100000"], ["--overwrite", "--buffer-size", "64M"])
+        self.assertEqual(sequences(events)[0], list(range(100000)))
+
+
+if __name__ == "__main__":
+    unittest.main()

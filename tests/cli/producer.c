@@ -1,0 +1,115 @@
+/* A program that emits events, for the tests of the command line.
+ *
+ *   producer [--abi] [--event NAME] [--count N] [--threads T] [--children C] [--wait MS] [--pause US]
+ *            [--exit STATUS | --kill SIGNAL]
+ *
+ * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it sleeps
+ * after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so long. With --abi
+ * it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <landtrace/landtrace.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct user_reg {
+  uint32_t size;
+  uint8_t enable_bit;
+  uint8_t enable_size;
+  uint16_t flags;
+  uint64_t enable_addr;
+  uint64_t name_args;
+  uint32_t write_index;
+} __attribute__((packed));
+#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg *)
+
+static struct landtrace_event event = LANDTRACE_EVENT_INIT;
+static int abi, data_file = -1;
+static uint32_t word, write_index;
+static long count = 10, threads = 1, children, wait_ms, pause_us, exit_status, kill_signal;
+static const char *name = "job";
+static uint32_t child_number;
+static unsigned long emitted;
+
+static int is_enabled(void) {
+  return abi ? __atomic_load_n(&word, __ATOMIC_RELAXED) != 0 : landtrace_enabled(&event);
+}
+
+static int emit(uint32_t source, uint32_t sequence) {
+  struct { uint32_t index, source, sequence; } record = {write_index, source, sequence};
+  if (abi) return write(data_file, &record, sizeof record) == sizeof record;
+  struct iovec vector = {&record.source, 8};
+  return landtrace_emit(&event, &vector, 1) == 0;
+}
+
+static void *produce(void *number) {
+  const uint32_t source = child_number * 1000 + (uint32_t)(long)number;
+  unsigned long mine = 0;
+  for (long i = 0; i < count; ++i) {
+    if (is_enabled() && emit(source, (uint32_t)i)) ++mine;
+    if (pause_us > 0) usleep((useconds_t)pause_us);
+  }
+  __atomic_fetch_add(&emitted, mine, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+static int register_event(void) {
+  char declaration[256];
+  snprintf(declaration, sizeof declaration, "%s u32 source;u32 sequence", name);
+  if (!abi) return landtrace_register(&event, strdup(declaration), 0);
+  data_file = open("/sys/kernel/tracing/user_events_data", O_RDWR);
+  struct user_reg reg = {sizeof reg, 0, sizeof word, 0, (uint64_t)&word, (uint64_t)declaration, 0};
+  if (data_file < 0 || ioctl(data_file, DIAG_IOCSREG, &reg) != 0) return -1;
+  write_index = reg.write_index;
+  return 0;
+}
+
+static void produce_in_threads(void) {
+  pthread_t ids[64];
+  for (long i = 1; i < threads && i < 64; ++i) pthread_create(&ids[i], NULL, produce, (void *)i);
+  produce(NULL);
+  for (long i = 1; i < threads && i < 64; ++i) pthread_join(ids[i], NULL);
+}
+
+static void read_options(int argc, char **argv) {
+  const struct { const char *option; long *value; } numbers[] = {
+      {"--count", &count},       {"--threads", &threads}, {"--children", &children}, {"--wait", &wait_ms},
+      {"--pause", &pause_us},    {"--exit", &exit_status}, {"--kill", &kill_signal}};
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--abi") == 0) abi = 1;
+    if (strcmp(argv[i], "--event") == 0) name = argv[++i];
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; ++k) {
+      if (strcmp(argv[i], numbers[k].option) == 0) *numbers[k].value = atol(argv[++i]);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  read_options(argc, argv);
+  if (register_event() != 0) {
+    fprintf(stderr, "producer: registration failed\n");
+    return 99;
+  }
+  for (long waited = 0; waited < wait_ms && !is_enabled(); ++waited) usleep(1000);
+  for (long i = 1; i <= children; ++i) {
+    if (fork() == 0) {
+      child_number = (uint32_t)i;
+      children = 0;
+      exit_status = kill_signal = 0;
+      break;
+    }
+  }
+  produce_in_threads();
+  while (children > 0 && wait(NULL) > 0) {
+  }
+  printf("emitted %lu\n", emitted);
+  fflush(stdout);
+  if (kill_signal != 0) raise((int)kill_signal);
+  return (int)exit_status;
+}

@@ -1,0 +1,117 @@
+"""What the tests of the command line share: running the program, and reading what it says."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+LANDTRACE = os.environ["LANDTRACE"]
+PRODUCER = os.environ["PRODUCER"]
+TIMEOUT_S = 60
+
+
+class Case(unittest.TestCase):
+    """Each test has a folder of its own, which is also where its domains live."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-cli-")
+        os.chmod(self.folder, 0o755)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.file = os.path.join(self.folder, "trace.dat")
+        self.environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder)
+        self.environment.pop("LANDTRACE_SOCKET", None)
+        self.socket = os.path.join(self.folder, "landtrace", "domain.sock")
+
+    def start(self, *words, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        process = subprocess.Popen([LANDTRACE, *map(str, words)], text=True, cwd=self.folder,
+                                   env=options.pop("env", self.environment), **options)
+        self.addCleanup(end, process)
+        return process
+
+    def landtrace(self, *words, **options):
+        """Runs it to the end: (status, stdout, stderr)."""
+        process = self.start(*words, **options)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        return process.returncode, out, err
+
+    def record(self, *words, options=()):
+        """Records a producer into self.file: its summary."""
+        status, out, err = self.landtrace("record", "-o", self.file, *options, "--", PRODUCER, *words)
+        self.assertEqual(status, 0, err)
+        return Summary(err, out)
+
+    def report(self, *words):
+        status, out, err = self.landtrace("report", self.file, *words)
+        self.assertEqual(status, 0, err)
+        return out
+
+    def report_json(self, *words):
+        """(events, number of lost ones)"""
+        lines = [json.loads(line) for line in self.report("--json", *words).splitlines()]
+        return [line for line in lines if "lost" not in line], sum(line["lost"] for line in lines if "lost" in line)
+
+    def assert_one_line(self, err, *parts):
+        self.assertTrue(err.startswith("landtrace: "), err)
+        self.assertEqual(err.count("\n"), 1, err)
+        for part in parts:
+            self.assertIn(part, err)
+
+    def wait_for_domain(self):
+        self.wait_until(lambda: self.landtrace("list")[0] == 0)
+
+    def wait_until(self, condition):
+        end_time = time.monotonic() + TIMEOUT_S
+        while not condition():
+            self.assertLess(time.monotonic(), end_time, "waited in vain")
+            time.sleep(0.02)
+
+
+def end(process):
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+
+def read_text(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+class Summary:
+    """The last line that `record` says, and what the producers said."""
+
+    def __init__(self, err, out=""):
+        line = [line for line in err.splitlines() if " lost" in line][-1]
+        numbers = re.search(r"([\d,]+) events?, ([\d,]+) lost", line)
+        self.events, self.lost = (int(text.replace(",", "")) for text in numbers.groups())
+        self.text = line
+        self.emitted = sum(int(line.split()[1]) for line in out.splitlines() if line.startswith("emitted "))
+
+
+def sequences(events):
+    """The sequence numbers of each source, in the order of the report."""
+    by_source = {}
+    for event in events:
+        by_source.setdefault(event["fields"]["source"], []).append(event["fields"]["sequence"])
+    return by_source
+
+
+def needs_root(test):
+    return unittest.skipUnless(os.geteuid() == 0, "SKIPPED: needs root")(test)
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"SKIPPED: no {program} here")
+
+
+if __name__ == "__main__":
+    raise SystemExit("a module for the tests beside it")

@@ -1,0 +1,98 @@
+"""Help, exit statuses, and what bad input gets: one line, 2 for bad use, 1 for failure."""
+import os
+import subprocess
+import unittest
+
+import support
+from support import LANDTRACE
+
+
+class Usage(support.Case):
+    def assert_refused(self, status, words, *parts, **options):
+        got, out, err = self.landtrace(*words, **options)
+        self.assertEqual(got, status, (words, err))
+        self.assertEqual(out, "")
+        self.assert_one_line(err, *parts)
+
+    def test_help_of_everything(self):
+        for words in ([], ["record"], ["report"], ["list"], ["run"]):
+            status, out, err = self.landtrace(*words, "--help")
+            self.assertEqual((status, err), (0, ""))
+            self.assertIn("Usage: landtrace", out)
+            if words:
+                self.assertIn("Examples:", out)
+
+    def test_version(self):
+        status, out, _ = self.landtrace("--version")
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"^landtrace \d+\.\d+\.\d+\n$")
+
+    def test_bad_use(self):
+        for words in ([], ["bogus"], ["record", "--bogus"], ["record", "-o"], ["record", "--bogus", "--", "true"],
+                      ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
+                      ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"]):
+            self.assert_refused(2, words)
+
+    def test_bad_pattern(self):
+        for pattern in ("", ":x", "a b", "[x", "a:b[c"):
+            self.assert_refused(2, ["record", "-e", pattern, "--", "true"], f"pattern '{pattern}'")
+            self.assert_refused(2, ["report", "-e", pattern], f"pattern '{pattern}'")
+
+    def test_bad_quantities(self):
+        for size in ("0", "x", "4X", "-1", "1000G"):
+            self.assert_refused(2, ["record", "--buffer-size", size, "--", "true"], "size")
+        for time in ("0", "x", "-1", ""):
+            self.assert_refused(2, ["record", "--duration=" + time, "--", "true"])
+        self.assert_refused(2, ["report", "--from", "soon"], "'soon'")
+
+    def test_bad_files(self):
+        self.assert_refused(1, ["report", "none.dat"], "none.dat", "No such file")
+        self.assert_refused(1, ["list", "none.dat"], "none.dat", "No such file")
+        with open(self.file, "wb") as file:
+            file.write(b"\0" * 5000)
+        self.assert_refused(1, ["report", self.file], self.file)
+        self.assert_refused(1, ["report", "/"])
+
+    def test_unwritable_output_and_nothing_runs(self):
+        for path, reason in (("/nowhere/x.dat", "No such file"), (self.folder, "Is a directory"),
+                             ("/dev/null", "not a regular file")):
+            self.assert_refused(1, ["record", "-o", path, "--", "touch", self.folder + "/ran"], path, reason)
+        self.assertFalse(os.path.exists(self.folder + "/ran"))
+
+    def test_command_that_cannot_run(self):
+        self.assert_refused(127, ["record", "-o", self.file, "--", "no-such-program"], "'no-such-program'")
+        plain = os.path.join(self.folder, "plain")
+        with open(plain, "w", encoding="ascii"):
+            pass
+        self.assert_refused(126, ["record", "-o", self.file, "--", plain], plain)
+        self.assertFalse(os.path.exists(self.file))
+
+    def test_missing_shim(self):
+        environment = dict(self.environment, LANDTRACE_PRELOAD="/nowhere/shim.so")
+        self.assert_refused(1, ["record", "--", "true"], "/nowhere/shim.so", env=environment)
+
+    def test_nobody_there(self):
+        self.assert_refused(1, ["list"], self.socket, "landtrace record")
+        self.assert_refused(1, ["run", "--", "true"], self.socket, "landtrace record")
+        self.assert_refused(1, ["list", "--socket", "/nowhere"], "/nowhere")
+
+    def test_reader_that_goes_away_is_no_failure(self):
+        self.record("--count", "20000")
+        for options in ([], ["--json"]):
+            with subprocess.Popen([LANDTRACE, "report", self.file, *options], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                process.stdout.readline()
+                process.stdout.close()
+                self.assertEqual(process.stderr.read(), b"")
+                self.assertIn(process.wait(), (0, -13))
+
+    def test_full_standard_output(self):
+        self.record("--count", "10")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            status, _, err = self.landtrace("report", self.file, stdout=full)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "No space left")
+
+
+if __name__ == "__main__":
+    unittest.main()

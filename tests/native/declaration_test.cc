@@ -1,0 +1,112 @@
+// What C++ types are declared as, decided at compile time.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include <landtrace/landtrace.hpp>
+
+#include "event/declaration.hpp"
+
+namespace outer {
+struct Position {
+  std::int32_t x;
+  std::int32_t y;
+};
+template <typename T>
+struct Pair {
+  T a;
+  T b;
+};
+struct Renamed {
+  char bytes[3];
+};
+}  // namespace outer
+
+template <>
+inline constexpr std::string_view landtrace::type_name<outer::Renamed> = "other_name";
+
+namespace landtrace {
+namespace {
+
+enum class Small : std::int16_t {};
+enum Plain {};
+
+template <typename T>
+std::string declared_as() {
+  return Event<"e", Field<"f", T>>::kDeclaration.data();
+}
+
+TEST(NativeDeclarationTest, IntegersAreDeclaredBySizeAndSign) {
+  EXPECT_EQ(declared_as<std::uint8_t>(), "e u8 f");
+  EXPECT_EQ(declared_as<std::int8_t>(), "e s8 f");
+  EXPECT_EQ(declared_as<std::uint16_t>(), "e u16 f");
+  EXPECT_EQ(declared_as<std::int16_t>(), "e s16 f");
+  EXPECT_EQ(declared_as<std::uint32_t>(), "e u32 f");
+  EXPECT_EQ(declared_as<int>(), "e s32 f");
+  EXPECT_EQ(declared_as<std::uint64_t>(), "e u64 f");
+  EXPECT_EQ(declared_as<long>(), sizeof(long) == 8 ? "e s64 f" : "e s32 f");
+  EXPECT_EQ(declared_as<unsigned long long>(), "e u64 f");
+  EXPECT_EQ(declared_as<char>(), "e char f");
+  EXPECT_EQ(declared_as<bool>(), "e u8 f");
+}
+
+TEST(NativeDeclarationTest, EnumerationsAreTheirUnderlyingType) {
+  EXPECT_EQ(declared_as<Small>(), "e s16 f");
+  EXPECT_EQ(declared_as<Plain>(), "e u32 f");
+}
+
+TEST(NativeDeclarationTest, FloatingTypesAreStructsThatReportsKnow) {
+  EXPECT_EQ(declared_as<float>(), "e struct float f 4");
+  EXPECT_EQ(declared_as<double>(), "e struct double f 8");
+}
+
+TEST(NativeDeclarationTest, TextAndBytesAreDynamic) {
+  EXPECT_EQ(declared_as<std::string_view>(), "e __rel_loc char[] f");
+  EXPECT_EQ(declared_as<std::string>(), "e __rel_loc char[] f");
+  EXPECT_EQ(declared_as<const char*>(), "e __rel_loc char[] f");
+  EXPECT_EQ(declared_as<std::span<const std::byte>>(), "e __rel_loc u8[] f");
+  EXPECT_EQ(declared_as<std::span<const std::uint8_t>>(), "e __rel_loc u8[] f");
+}
+
+TEST(NativeDeclarationTest, CharArraysKeepTheirSize) {
+  EXPECT_EQ(declared_as<char[20]>(), "e char[20] f");
+  EXPECT_EQ((declared_as<std::array<char, 1024>>()), "e char[1024] f");
+}
+
+TEST(NativeDeclarationTest, StructsAreNamedWithoutTheirScope) {
+  EXPECT_EQ(declared_as<outer::Position>(), "e struct Position f 8");
+  EXPECT_EQ(declared_as<outer::Pair<std::uint64_t>>(), "e struct Pair f 16");
+  struct Local {
+    char c;
+  };
+  EXPECT_EQ(declared_as<Local>(), "e struct Local f 1");
+}
+
+TEST(NativeDeclarationTest, StructNamesCanBeSpecialised) {
+  EXPECT_EQ(declared_as<outer::Renamed>(), "e struct other_name f 3");
+}
+
+TEST(NativeDeclarationTest, FieldsKeepTheirOrderAndFlagsAreNoFields) {
+  using Both =
+      Event<"both", Flags<kPersist>, Field<"a", std::uint8_t>, Flags<kMultiFormat>, Field<"b", double>>;
+  EXPECT_STREQ(Both::kDeclaration.data(), "both u8 a;struct double b 8");
+  EXPECT_STREQ(Event<"alone">::kDeclaration.data(), "alone");
+}
+
+TEST(NativeDeclarationTest, DomainsParseWhatIsDeclared) {
+  using All = Event<"all", Field<"a", std::uint8_t>, Field<"b", outer::Position>, Field<"c", char[5]>,
+                    Field<"d", std::string_view>, Field<"e", float>, Field<"f", std::span<const std::byte>>>;
+  const auto parsed = event::parse_declaration(All::kDeclaration.data());
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->min_size, 1u + 8 + 5 + 4 + 4 + 4);
+  EXPECT_EQ(parsed->fields.size(), 6u);
+}
+
+TEST(NativeDeclarationTest, DeclarationsAreTerminatedAndNothingMore) {
+  using Short = Event<"short", Field<"a", int>>;
+  static_assert(Short::kDeclaration.size() == sizeof "short s32 a");
+  static_assert(Short::kDeclaration.back() == '\0');
+}
+
+}  // namespace
+}  // namespace landtrace
