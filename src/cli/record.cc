@@ -79,12 +79,14 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
     LT_TRY(setup.view, join_default_domain(options.ring_bytes, setup.hosted));
   }
   LT_TRY(setup.session, consumer::Session::open(*setup.view, {options.ring_bytes, options.overwrite}));
+  for (const domain::Pattern& pattern : options.filter.patterns()) {
+    LT_CHECK(setup.session->listen(pattern.text()));
+  }
+  // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
          output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
   setup.sink.emplace(std::move(writer), options.filter);
   setup.collector.emplace(*setup.view, *setup.session, *setup.sink);
-  for (const domain::Pattern& pattern : options.filter.patterns())
-    LT_CHECK(setup.session->listen(pattern.text()));
   return {};
 }
 

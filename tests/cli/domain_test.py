@@ -11,8 +11,7 @@ from support import PRODUCER
 class SharedDomain(support.Case):
     def setUp(self):
         super().setUp()
-        self.host = self.start("record", "-o", self.file)
-        self.wait_for_domain()
+        self.host = self.start_recording()
 
     def stop(self, process):
         process.send_signal(signal.SIGINT)
@@ -38,8 +37,7 @@ class SharedDomain(support.Case):
 
     def test_list_of_events_that_nobody_wants(self):
         self.stop(self.host)
-        self.host = self.start("record", "-o", self.file, "-e", "nothing")
-        self.wait_for_domain()
+        self.host = self.start_recording("-e", "nothing")
         producer = self.start("run", "--", PRODUCER, "--count", "100000", "--pause", "1000")
         self.wait_until(lambda: self.landtrace("list")[1] == "user_events:job  u32 source; u32 sequence\n")
         producer.kill()
@@ -47,8 +45,7 @@ class SharedDomain(support.Case):
 
     def test_second_recording_has_its_own_events(self):
         other = os.path.join(self.folder, "other.dat")
-        second = self.start("record", "-o", other, "-e", "second_*", "--buffer-size", "1M")
-        self.wait_until(lambda: os.path.exists(other))
+        second = self.start_recording("-e", "second_*", "--buffer-size", "1M", file=other)
         self.landtrace("run", "--", PRODUCER, "--event", "first", "--count", "5")
         self.landtrace("run", "--", PRODUCER, "--event", "second_a", "--count", "7")
         self.assertEqual(self.stop(second).events, 7)
@@ -64,8 +61,7 @@ class SharedDomain(support.Case):
 
     def test_recording_survives_the_end_of_its_domain(self):
         other = os.path.join(self.folder, "other.dat")
-        second = self.start("record", "-o", other)
-        self.wait_until(lambda: os.path.exists(other))
+        second = self.start_recording(file=other)
         self.landtrace("run", "--", PRODUCER)
         self.host.kill()
         _, err = second.communicate(timeout=10)
@@ -76,15 +72,12 @@ class SharedDomain(support.Case):
     def test_end_of_the_domain_is_noticed_while_nothing_happens(self):
         other = os.path.join(self.folder, "other.dat")
         for mode in ([], ["--overwrite"]):
-            second = self.start("record", "-o", other, *mode)
-            self.wait_until(lambda: os.path.exists(other))
+            second = self.start_recording(*mode, file=other)
             time.sleep(0.2)
             self.stop(self.host)
             _, err = second.communicate(timeout=10)
             self.assertIn("the domain has ended", err)
-            os.remove(other)
-            self.host = self.start("record", "-o", self.file)
-            self.wait_for_domain()
+            self.host = self.start_recording()
 
     def test_file_that_is_being_written_is_left_alone(self):
         status, _, err = self.landtrace("record", "-o", self.file)

@@ -43,8 +43,7 @@ class End(support.Case):
 
     def test_interrupt_without_command(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            process = self.start("record", "-o", self.file)
-            self.wait_for_domain()
+            process = self.start_recording()
             self.landtrace("run", "--", PRODUCER)
             process.send_signal(number)
             _, err = process.communicate(timeout=10)

@@ -62,8 +62,14 @@ class Case(unittest.TestCase):
         for part in parts:
             self.assertIn(part, err)
 
-    def wait_for_domain(self):
-        self.wait_until(lambda: self.landtrace("list")[0] == 0)
+    def start_recording(self, *options, file=None):
+        """Starts one without a command, and waits until it records."""
+        file = file or self.file
+        if os.path.exists(file):
+            os.remove(file)
+        process = self.start("record", "-o", file, *options)
+        self.wait_until(lambda: os.path.exists(file))
+        return process
 
     def wait_until(self, condition):
         end_time = time.monotonic() + TIMEOUT_S

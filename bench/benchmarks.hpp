@@ -1,0 +1,59 @@
+// The benchmarks. Each function registers some with Google Benchmark; what they emit is counted afterwards in
+// whatever records it, and a difference is an error.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include "owner.hpp"
+#include "results.hpp"
+#include "setting.hpp"
+
+namespace landtrace::bench {
+
+namespace name {
+inline constexpr const char* kEmptyLoop = "empty_loop";
+inline constexpr const char* kDisabled = "disabled";
+inline constexpr const char* kRecorded = "recorded";
+inline constexpr const char* kPayload = "payload_";  // and the size
+inline constexpr int kPayloads[] = {0, 16, 64, 256, 1024, 4096};
+inline constexpr const char* kPortable = "recorded_portable";
+inline constexpr const char* kClock = "rdtsc";
+inline constexpr const char* kLttng = "lttng_tracepoint";
+inline constexpr const char* kShim = "shim_writev";
+inline constexpr const char* kMarker = "trace_marker";
+inline constexpr const char* kTwoThreads = "two_threads";
+inline constexpr const char* kTwoThreadsClock = "two_threads_rdtsc";
+inline constexpr const char* kStream = "stream";
+inline constexpr const char* kMemory100 = "owner_memory_100";
+inline constexpr const char* kMemory10000 = "owner_memory_10000";
+inline constexpr const char* kAttach = "attach";
+inline constexpr const char* kEnable = "enable_100";
+}  // namespace name
+
+void add_native(Owner& owner, const Setting& setting);
+void add_peers(const Setting& setting);
+void add_shim(Owner& owner);
+void add_threads(Owner& owner, const Setting& setting);
+void add_stream(const Setting& setting);
+void add_owner(Owner& owner, const Setting& setting);
+
+// Compares what a benchmark emitted with what was recorded since this was made.
+template <typename Count>
+class RecordedCheck {
+ public:
+  explicit RecordedCheck(Count count) : count_(std::move(count)), before_(count_()) {}
+
+  // At the end of the benchmark.
+  void expect(benchmark::State& state, std::uint64_t emitted) const {
+    const std::uint64_t recorded = count_() - before_;
+    if (recorded == emitted) return;
+    state.SkipWithError(
+        ("emitted " + std::to_string(emitted) + ", recorded " + std::to_string(recorded)).c_str());
+  }
+
+ private:
+  Count count_;
+  std::uint64_t before_;
+};
+
+}  // namespace landtrace::bench

@@ -1,0 +1,91 @@
+// Programs that come to a domain, each in a process of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <iostream>
+#include <vector>
+
+#include "abi_program.h"
+#include "arch/clock.hpp"
+#include "child.hpp"
+#include "client/process.hpp"
+#include "native_event.hpp"
+#include "roles.hpp"
+#include "timing.hpp"
+
+namespace landtrace::bench {
+namespace {
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void go_to(const char* socket) {
+  ::setenv("LANDTRACE_SOCKET", socket, 1);
+}
+
+}  // namespace
+
+int emit_portably(const char* socket, const char* rounds) {
+  constexpr std::uint64_t kEvents = 200'000;
+  go_to(socket);
+  landtrace::attach();
+  if (!Recorded::enabled()) throw Broken("the portable writer's event is not enabled");
+  std::vector<double> ns;
+  for (int round = 0; round < std::atoi(rounds); ++round) {
+    const std::uint64_t begin = thread_cpu_ns();
+    for (std::uint64_t i = 0; i < kEvents; ++i) Recorded::emit(i, ~i);
+    ns.push_back(static_cast<double>(thread_cpu_ns() - begin) / kEvents);
+  }
+  std::nth_element(ns.begin(), ns.begin() + ns.size() / 2, ns.end());
+  say(fmt::format("{}", ns[ns.size() / 2]));
+  say(fmt::format("{}", kEvents * ns.size()));
+  return 0;
+}
+
+int attach_once(const char* socket) {
+  go_to(socket);
+  const std::uint64_t begin = arch::monotonic_ns();
+  const bool attached = client::Process::get().attach();
+  const std::uint64_t end = arch::monotonic_ns();
+  if (!attached) throw Broken("no domain to attach to");
+  say(std::to_string(end - begin));
+  return 0;
+}
+
+int register_many(const char* socket, const char* count) {
+  go_to(socket);
+  landtrace::attach();
+  const auto n = static_cast<std::size_t>(std::atoi(count));
+  // Both live as long as the process, as the API wants it.
+  auto* const events = new std::vector<landtrace_event>(n, landtrace_event LANDTRACE_EVENT_INIT);
+  auto* const declarations = new std::vector<std::string>;
+  for (std::size_t i = 0; i < n; ++i)
+    declarations->push_back(fmt::format("bench_many_{} u64 id;u32 state;char[16] name", i));
+  for (std::size_t i = 0; i < n; ++i) {
+    const int result = landtrace_register(&(*events)[i], (*declarations)[i].c_str(), 0);
+    if (result != 0 || !landtrace_enabled(&(*events)[i])) {
+      throw Broken(fmt::format("event {}: {}", i, result == 0 ? "not enabled" : errno_text(-result)));
+    }
+  }
+  say("ready");
+  std::string end;
+  std::getline(std::cin, end);
+  return 0;
+}
+
+int wait_for_enable_word() {
+  static std::uint32_t word = 0;
+  int fd = -1;
+  if (abi_register("bench_waiter u64 a;u64 b", &word, &fd) < 0) throw Broken("waiter: " + errno_text(errno));
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    say(std::to_string(__atomic_load_n(&word, __ATOMIC_ACQUIRE)));
+  }
+  return 0;
+}
+
+}  // namespace landtrace::bench

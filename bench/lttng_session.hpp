@@ -1,0 +1,35 @@
+// LTTng-UST's session daemon of our own, with a flight-recorder session that records the peer's event.
+#pragma once
+
+#include <optional>
+
+#include "child.hpp"
+#include "setting.hpp"
+
+namespace landtrace::bench {
+
+class LttngSession {
+ public:
+  // `folder` is its LTTNG_HOME. Root's daemon lives in /run, where another one may be, so that must be
+  // private.
+  LttngSession(const std::string& folder, bool run_is_private);
+  ~LttngSession();
+  LttngSession(const LttngSession&) = delete;
+  LttngSession& operator=(const LttngSession&) = delete;
+
+  [[nodiscard]] const Peer& peer() const { return peer_; }
+
+ private:
+  void start(const std::string& folder);
+
+  std::optional<Child> daemon_;
+  Peer peer_;
+};
+
+// Runs the lttng program of the session in $LTTNG_HOME. Its output, or Broken.
+std::string lttng(std::vector<std::string> arguments, const std::string& home);
+
+// Bytes that a snapshot of the session has in its event streams.
+std::uint64_t lttng_snapshot_bytes(const std::string& session, const std::string& home);
+
+}  // namespace landtrace::bench

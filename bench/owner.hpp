@@ -1,0 +1,30 @@
+// A domain in a process of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "child.hpp"
+
+namespace landtrace::bench {
+
+class Owner {
+ public:
+  explicit Owner(std::string socket);
+
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
+  // Starts or stops to listen to what matches. How long the call took, in ns: it returns when every enable
+  // word is set.
+  std::uint64_t listen(const std::string& pattern, bool on = true);
+  // Events that the rings took so far: from restartable sequences, and from portable writers.
+  std::uint64_t written();
+  std::uint64_t written_portably();
+
+ private:
+  std::uint64_t ask(const std::string& line);
+
+  std::string socket_;
+  Child child_;
+};
+
+}  // namespace landtrace::bench

@@ -1,0 +1,69 @@
+// The other side of owner.hpp.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <thread>
+
+#include "arch/clock.hpp"
+#include "child.hpp"
+#include "host/server.hpp"
+#include "ring/reader.hpp"
+#include "roles.hpp"
+
+namespace landtrace::bench {
+namespace {
+
+// In rings [first, end) of every user.
+std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::uint32_t end) {
+  const domain::Instance& top = domain.top();
+  std::uint64_t sum = 0;
+  for (const domain::User& user : domain.users().all()) {
+    for (std::uint32_t i = first; i < end; ++i) {
+      sum +=
+          ring::Reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry).written();
+    }
+  }
+  return sum;
+}
+
+// In ns.
+std::uint64_t listen(domain::Domain& domain, const std::string& pattern, bool on) {
+  const auto parsed = domain::Pattern::parse(pattern);
+  if (!parsed) throw Broken(parsed.error().message);
+  const std::uint64_t begin = arch::monotonic_ns();
+  if (auto done = domain.listen_pattern(domain.top(), *parsed, on); !done) throw Broken(done.error().message);
+  return arch::monotonic_ns() - begin;
+}
+
+std::uint64_t answer(domain::Domain& domain, const std::string& line) {
+  const std::size_t space = line.find(' ');
+  const std::string command = line.substr(0, space);
+  const std::uint32_t claimed = domain.instances().first_claimed();
+  if (command == "written") return events_written(domain, 0, claimed);
+  if (command == "written-portably")
+    return events_written(domain, claimed, domain.instances().rings_per_set());
+  return listen(domain, line.substr(space + 1), command == "listen");
+}
+
+}  // namespace
+
+int own_domain(const char* socket) {
+  auto domain = domain::Domain::create({});
+  if (!domain) throw Broken(domain.error().message);
+  auto server = host::Server::create(**domain, socket);
+  if (!server) throw Broken(server.error().message);
+  std::thread serving([&] { (*server)->run(); });
+  fmt::print("ready\n");
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+    std::uint64_t number = 0;
+    (*server)->call([&] { number = answer(**domain, line); });
+    fmt::print("{}\n", number);
+    std::fflush(stdout);
+  }
+  (*server)->stop();
+  serving.join();
+  return 0;
+}
+
+}  // namespace landtrace::bench

@@ -1,0 +1,141 @@
+#include "rows.hpp"
+
+#include <fmt/format.h>
+
+#include "benchmarks.hpp"
+
+namespace landtrace::bench {
+namespace {
+
+constexpr double kMillion = 1e6;
+constexpr double kMb = 1e6;
+constexpr double kNsPerMs = 1e6;
+
+Verdict judge(const std::optional<double>& figure, double bar, bool at_least) {
+  if (!figure) return Verdict::kNotRun;
+  return (at_least ? *figure >= bar : *figure <= bar) ? Verdict::kMet : Verdict::kNotMet;
+}
+
+std::optional<double> scaled(std::optional<double> value, double by) {
+  if (value) *value /= by;
+  return value;
+}
+
+std::optional<double> quotient(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return std::nullopt;
+  return *a / *b;
+}
+
+class Rows {
+ public:
+  explicit Rows(const Results& results) : results_(results) {}
+
+  void information(std::string what, const std::string& benchmark) {
+    rows.push_back(
+        {std::move(what), results_.median(benchmark), "ns", "", {}, {}, {}, false, Verdict::kNoBar, ""});
+  }
+  // A figure of its own against a bar.
+  void alone(std::string what, std::optional<double> ours, const char* unit, double bar, bool at_least,
+             std::string note, std::string why_not = "") {
+    rows.push_back({std::move(what),
+                    ours,
+                    unit,
+                    "",
+                    {},
+                    {},
+                    bar,
+                    at_least,
+                    judge(ours, bar, at_least),
+                    ours ? std::move(note) : std::move(why_not)});
+  }
+  // Time of ours over time of the peer.
+  void ratio(std::string what, const char* ours, const std::string& peer_name, const char* peer, double bar,
+             const std::string& absent) {
+    Row row{std::move(what), results_.median(ours), "ns",  peer_name, results_.median(peer), {}, bar,
+            false,           Verdict::kPeerAbsent,  absent};
+    row.ratio = quotient(row.ours, row.peer);
+    if (absent.empty()) row.verdict = judge(row.ratio, bar, false);
+    rows.push_back(std::move(row));
+  }
+
+  std::vector<Row> rows;
+
+ private:
+  const Results& results_;
+};
+
+void add_events(Rows& rows, const Results& results, const Setting& setting) {
+  auto disabled = results.median(name::kDisabled);
+  const auto empty = results.median(name::kEmptyLoop);
+  std::string note;
+  if (disabled && empty) {
+    note = fmt::format("{:.2f} ns with the loop, {:.2f} ns without the event", *disabled, *empty);
+    *disabled -= *empty;
+  }
+  rows.alone("disabled event, native, over an empty loop", empty ? disabled : std::nullopt, "ns", 1, false,
+             note);
+  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "rdtsc", name::kClock, 2.5, "");
+  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "LTTng-UST tracepoint", name::kLttng, 0.25,
+             setting.lttng.absent);
+  rows.ratio("recorded event, shim writev, 16 bytes", name::kShim, "kernel trace_marker", name::kMarker, 0.10,
+             setting.tracefs.absent);
+}
+
+void add_threads(Rows& rows, const Results& results) {
+  const auto per_second = [&](const char* which) {
+    return results.median(name::kTwoThreads, which).value_or(0) / kMillion;
+  };
+  const auto clock = results.median(name::kTwoThreadsClock);
+  rows.alone("two threads on two CPUs over one", results.median(name::kTwoThreads), "x", 1.8, true,
+             fmt::format("{:.1f} and {:.1f} M/s in the best 2 ms windows; bare rdtsc scales {:.2f} x here",
+                         per_second("two"), per_second("one"), clock.value_or(0)),
+             "it takes two CPUs");
+}
+
+void add_stream(Rows& rows, const Results& results) {
+  const auto sum = [&](const char* which) { return results.sum(name::kStream, which); };
+  rows.alone(
+      "streaming to trace.dat, 32 bytes, written per second", scaled(results.median(name::kStream), kMillion),
+      "M/s", 5, true,
+      fmt::format("{:.0f} emitted = {:.0f} written + {:.0f} lost, in all repetitions; best {:.1f} M/s",
+                  sum("emitted"), sum("written"), sum("lost"), results.largest(name::kStream) / kMillion),
+      "it takes the programs landtrace and example_load");
+}
+
+void add_owner(Rows& rows, const Results& results) {
+  for (const auto& [benchmark, events] :
+       {std::pair{name::kMemory100, "100"}, {name::kMemory10000, "10,000"}}) {
+    rows.alone(
+        fmt::format("owner, resident beside the rings, {} events", events),
+        scaled(results.median(benchmark), kMb), "MB", 20, false,
+        fmt::format("{:.1f} MB of it control segment; data segments with the rings, not counted: {:.1f} MB",
+                    results.median(benchmark, "control_segment").value_or(0) / kMb,
+                    results.median(benchmark, "data_segments").value_or(0) / kMb));
+  }
+  const auto slowest = [&](const char* benchmark) {
+    return fmt::format("slowest {:.2f} ms", results.median(benchmark, "slowest").value_or(0) / kNsPerMs);
+  };
+  rows.alone("attach, fresh process", scaled(results.median(name::kAttach), kNsPerMs), "ms", 1, false,
+             slowest(name::kAttach));
+  rows.alone("enabling reaches 100 programs", scaled(results.median(name::kEnable), kNsPerMs), "ms", 10,
+             false, slowest(name::kEnable));
+}
+
+}  // namespace
+
+std::vector<Row> make_rows(const Results& results, const Setting& setting) {
+  Rows rows(results);
+  add_events(rows, results, setting);
+  add_threads(rows, results);
+  add_stream(rows, results);
+  add_owner(rows, results);
+  rows.information("recorded event, native, 16 bytes, portable writer", name::kPortable);
+  for (const int size : name::kPayloads) {
+    rows.information(fmt::format("recorded event, C API, {} bytes", size),
+                     name::kPayload + std::to_string(size));
+  }
+  if (!setting.filter.empty()) std::erase_if(rows.rows, [](const Row& row) { return !row.ours; });
+  return std::move(rows.rows);
+}
+
+}  // namespace landtrace::bench

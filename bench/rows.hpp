@@ -1,0 +1,30 @@
+// The rows of the table: what the bars are, and what is compared with what.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results.hpp"
+#include "setting.hpp"
+
+namespace landtrace::bench {
+
+enum class Verdict { kMet, kNotMet, kPeerAbsent, kNotRun, kNoBar };
+
+struct Row {
+  std::string what;
+  std::optional<double> ours;
+  const char* unit;
+  std::string peer_name;  // empty: there is none
+  std::optional<double> peer;
+  // Compared with the bar: ours / peer where there is a peer, else ours in `unit`.
+  std::optional<double> ratio;
+  std::optional<double> bar;
+  bool at_least;  // the bar is a lower one
+  Verdict verdict;
+  std::string note;  // empty, or a remark
+};
+
+std::vector<Row> make_rows(const Results& results, const Setting& setting);
+
+}  // namespace landtrace::bench
