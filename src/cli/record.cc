@@ -84,7 +84,8 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
   }
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
-         output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
+         output::TraceDatWriter::create(options.file,
+                                        {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
   setup.sink.emplace(std::move(writer), options.filter);
   setup.collector.emplace(*setup.view, *setup.session, *setup.sink);
   return {};

@@ -59,12 +59,14 @@ inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
 
 // The first attempt was interrupted, met the end of the ring or found no room, or the thread has no restartable
 // sequences.
-void record_again(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request);
+void record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
+                  arch::WriteRequest& request);
 
 inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
   if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
-  if (__builtin_expect(ring::write_at_once(request, rings_of(view, step), thread.mode), 1)) return;
-  record_again(view, thread, step, request);
+  const arch::WriteOutcome outcome = ring::write_at_once(request, rings_of(view, step), thread.mode);
+  if (__builtin_expect(outcome == arch::WriteOutcome::kCommitted, 1)) return;
+  record_after(outcome, view, thread, step, request);
 }
 
 }  // namespace detail

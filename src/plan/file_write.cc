@@ -19,24 +19,36 @@ struct Payload {
   std::uint64_t size = 0;
 };
 
-// Takes the index off the front of the vectors.
-bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& payload) {
+void add_segment(Payload& payload, const void* data, std::size_t size) {
+  if (size == 0) return;
+  payload.segments[payload.count++] = {data, size};
+  payload.size += size;
+}
+
+// The index in more than one piece.
+bool gather_index(const iovec* vectors, int count, std::int32_t& index, Payload& payload) {
   std::byte bytes[sizeof index] = {};
   std::size_t have = 0;
   for (int i = 0; i < count; ++i) {
     const auto* at = static_cast<const std::byte*>(vectors[i].iov_base);
-    std::size_t left = vectors[i].iov_len;
+    const std::size_t left = vectors[i].iov_len;
     const std::size_t taken = std::min(left, sizeof index - have);
     if (taken > 0) std::memcpy(bytes + have, at, taken);
     have += taken;
-    at += taken;
-    left -= taken;
-    if (left == 0) continue;
-    payload.segments[payload.count++] = {at, left};
-    payload.size += left;
+    add_segment(payload, at + taken, left - taken);
   }
   std::memcpy(&index, bytes, sizeof index);
   return have == sizeof index;
+}
+
+// Takes the index off the front of the vectors.
+bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& payload) {
+  if (count == 0 || vectors[0].iov_len < sizeof index) return gather_index(vectors, count, index, payload);
+  std::memcpy(&index, vectors[0].iov_base, sizeof index);
+  add_segment(payload, static_cast<const std::byte*>(vectors[0].iov_base) + sizeof index,
+              vectors[0].iov_len - sizeof index);
+  for (int i = 1; i < count; ++i) add_segment(payload, vectors[i].iov_base, vectors[i].iov_len);
+  return true;
 }
 
 // Nearly every payload is one piece; one in several is looked at through a function that finds the bytes.

@@ -66,8 +66,7 @@ bool is_readable(const void* at, std::size_t size) {
   return true;
 }
 
-bool are_readable(const iovec* vectors, int count) {
-  if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return false;
+bool point_to_readable(const iovec* vectors, int count) {
   return std::all_of(vectors, vectors + count,
                      [](const iovec& vector) { return is_readable(vector.iov_base, vector.iov_len); });
 }

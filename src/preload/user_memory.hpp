@@ -17,6 +17,7 @@ Result<std::string> string_in(const char* from, std::size_t limit);
 // True if the bytes can be read. Pages that were readable once are remembered per thread, so that an event costs no
 // system call; what is unmapped after it was used crashes its program as it would anywhere but in a system call.
 bool is_readable(const void* at, std::size_t size);
-bool are_readable(const iovec* vectors, int count);
+// The same for what vectors point to; they themselves were looked at.
+bool point_to_readable(const iovec* vectors, int count);
 
 }  // namespace landtrace::preload

@@ -47,7 +47,7 @@ ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count) {
   if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
   const ssize_t size = size_of(vectors, count);
   if (size <= 0) return finish(size);  // an empty vector write never reaches the file
-  if (!are_readable(vectors, count)) return finish(-EFAULT);
+  if (!point_to_readable(vectors, count)) return finish(-EFAULT);
   return finish(write_vectors(entry, vectors, count));
 }
 

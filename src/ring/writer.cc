@@ -56,22 +56,18 @@ void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
 
 }  // namespace
 
-WriteResult write_persistently(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
+WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet& rings, const WriteMode& mode,
+                        std::uint32_t claim) {
   if (mode.area == nullptr) return write_claimed(request, rings, mode, claim);
-  for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
-    const std::uint32_t cpu = mode.area->cpu_id_start;
-    if (cpu >= rings.cpus) break;  // a CPU that was added after the domain was made
-    aim(request, rings, cpu);
-    switch (arch::write_rseq(request, mode.area, cpu)) {
-      case WriteOutcome::kCommitted:
-        return WriteResult::kWritten;
-      case WriteOutcome::kFull:
-        discard_on_cpu(rings, mode);
-        return WriteResult::kDiscarded;
-      case WriteOutcome::kRestarted:
-      case WriteOutcome::kWrapped:
-        break;
+  WriteOutcome outcome = first;
+  for (int attempts = 0; attempts < kMaxRestarts; ++attempts) {
+    if (outcome == WriteOutcome::kCommitted) return WriteResult::kWritten;
+    if (outcome == WriteOutcome::kFull) {
+      discard_on_cpu(rings, mode);
+      return WriteResult::kDiscarded;
     }
+    if (mode.area->cpu_id_start >= rings.cpus) break;  // a CPU that was added after the domain was made
+    outcome = write_at_once(request, rings, mode);
   }
   return write_claimed(request, rings, mode, claim);
 }
@@ -79,7 +75,7 @@ WriteResult write_persistently(WriteRequest& request, const RingSet& rings, cons
 WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
   WriteRequest request;
   describe(request, record);
-  return write_persistently(request, rings, mode, record.tid);
+  return write_after(write_at_once(request, rings, mode), request, rings, mode, record.tid);
 }
 
 }  // namespace landtrace::ring

@@ -63,17 +63,18 @@ inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t
   request.chunk_shift = geometry.chunk_shift;
 }
 
-// False when it did not do; nothing was counted then. `rings` and `mode` are values, so that they need not be in memory.
-inline bool write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode) {
-  if (__builtin_expect(mode.area == nullptr, 0)) return false;
+// Nothing is counted when it did not do. `rings` and `mode` are values, so that they need not be in memory.
+inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode) {
+  if (__builtin_expect(mode.area == nullptr, 0)) return arch::WriteOutcome::kRestarted;
   const std::uint32_t cpu = mode.area->cpu_id_start;
-  if (__builtin_expect(cpu >= rings.cpus, 0)) return false;
+  if (__builtin_expect(cpu >= rings.cpus, 0)) return arch::WriteOutcome::kRestarted;
   aim(request, rings, cpu);
-  return __builtin_expect(arch::write_rseq(request, mode.area, cpu) == arch::WriteOutcome::kCommitted, 1);
+  return arch::write_rseq(request, mode.area, cpu);
 }
 
-// `claim` is what marks a ring as taken: not 0, and of no other thread.
-WriteResult write_persistently(arch::WriteRequest& request, const RingSet& rings, const WriteMode& mode,
-                               std::uint32_t claim);
+// What is left to do after an attempt that came out so: tries on, or counts the record as discarded. `claim` is what
+// marks a ring as taken: not 0, and of no other thread.
+WriteResult write_after(arch::WriteOutcome first, arch::WriteRequest& request, const RingSet& rings,
+                        const WriteMode& mode, std::uint32_t claim);
 
 }  // namespace landtrace::ring
