@@ -46,7 +46,7 @@ double slope_between(std::uint64_t raw, std::uint64_t ns) {
 }
 }  // namespace
 
-ClockConverter::ClockConverter(RawClock clock) : clock_(clock) {
+ClockConverter::ClockConverter(RawClock clock, Limits limits) : clock_(clock), limits_(limits) {
   if (clock == RawClock::kMonotonic) return;
   first_ = read_pair();
   timespec baseline{0, 2'000'000};
@@ -77,15 +77,29 @@ ClockConverter::Pair ClockConverter::read_pair() const {
 
 void ClockConverter::sample() {
   if (clock_ == RawClock::kMonotonic) return;
-  constexpr std::uint64_t kShortest = 10'000'000;
-  constexpr double kCatchUp = 100e6;  // ns over which an error is worked off
+  constexpr std::uint64_t kCatchUp = 100'000'000;  // ns over which an error is worked off, if that is not long past
   const Pair now = read_pair();
-  if (now.raw <= stretches_.back().start.raw || now.ns < stretches_.back().start.ns + kShortest) return;
+  if (now.raw <= stretches_.back().start.raw || now.ns < stretches_.back().start.ns + limits_.shortest_ns) return;
   const std::uint64_t on_line = to_ns(now.raw);
   const double error = static_cast<double>(static_cast<std::int64_t>(now.ns - on_line));
   const double slope = slope_between(now.raw - first_.raw, now.ns - first_.ns);
-  const double bend = std::clamp(error / kCatchUp, -0.5, 0.5);
+  const std::uint64_t until_next = std::max(kCatchUp, now.ns - stretches_.back().start.ns);
+  const double bend = std::clamp(error / static_cast<double>(until_next), -0.5, 0.5);
   stretches_.push_back({{now.raw, on_line}, slope * (1.0 + bend)});
+  if (stretches_.size() >= limits_.stretches) thin_out();
+}
+
+// Every other bend of the older half goes; the line runs straight between those that stay.
+void ClockConverter::thin_out() {
+  std::vector<Stretch> kept;
+  const std::size_t half = stretches_.size() / 2 & ~std::size_t{1};
+  for (std::size_t i = 0; i < half; i += 2) {
+    const Pair& start = stretches_[i].start;
+    const Pair& end = stretches_[i + 2].start;
+    kept.push_back({start, slope_between(end.raw - start.raw, end.ns - start.ns)});
+  }
+  kept.insert(kept.end(), stretches_.begin() + static_cast<std::ptrdiff_t>(half), stretches_.end());
+  stretches_ = std::move(kept);
 }
 
 std::uint64_t ClockConverter::to_ns(std::uint64_t raw) const {

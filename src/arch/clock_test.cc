@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 namespace landtrace::arch {
 namespace {
@@ -30,6 +32,26 @@ void expect_follows_monotonic(RawClock clock) {
 TEST(ClockTest, ConvertsTheBestClockToMonotonicTime) { expect_follows_monotonic(best_raw_clock()); }
 
 TEST(ClockTest, MonotonicClockNeedsNoConversion) { expect_follows_monotonic(RawClock::kMonotonic); }
+
+TEST(ClockTest, ALongLineIsStraightenedButStaysTrue) {
+  const RawClock clock = best_raw_clock();
+  ClockConverter converter(clock, {.shortest_ns = 1'000, .stretches = 16});
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> moments;
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t raw = read_raw_clock(clock);
+    moments.emplace_back(raw, monotonic_ns());
+    converter.sample();
+  }
+  std::uint64_t last = 0;
+  int far = 0;
+  for (const auto& [raw, ns] : moments) {
+    const std::uint64_t converted = converter.to_ns(raw);
+    ASSERT_GE(converted, last);
+    last = converted;
+    if (std::llabs(static_cast<long long>(converted - ns)) > 20'000) ++far;  // a moment may have been interrupted
+  }
+  EXPECT_LT(far, 100);
+}
 
 TEST(ClockTest, ConvertsTimesFromBeforeTheFirstPair) {
   const RawClock clock = best_raw_clock();
