@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kMaxSlotText = 64 * 1024;
 constexpr int kMaxAttempts = 100;
 // Below every id that a domain gives out.
-constexpr std::uint16_t kFirstSubstituteId = 40000;
+constexpr std::uint16_t kFirstSubstituteId = 16383;
 
 // Cuts "NAME\0" off the front; nothing when there is no NUL.
 std::optional<std::string> take_terminated(std::string_view& text) {

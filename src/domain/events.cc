@@ -8,11 +8,12 @@
 namespace landtrace::domain {
 namespace {
 
-// Ids start where no kernel's are, so that a tool that takes one for the kernel's fails cleanly (docs/architecture.md).
+// Ids start where no kernel's are, so that perf, which takes one for the kernel's, fails cleanly; and they fit 15 bits,
+// because KernelShark shows no name for an id beyond them.
 std::uint16_t id_of_slot(std::uint32_t slot) {
-  constexpr std::uint32_t kFirst = 60000;
-  constexpr std::uint32_t kUpwards = 65535 - kFirst;
-  return static_cast<std::uint16_t>(slot < kUpwards ? kFirst + slot : kFirst - 1 - (slot - kUpwards));
+  constexpr std::uint32_t kFirst = 16384;
+  static_assert(kFirst + plan::kMaxEvents <= 32768);
+  return static_cast<std::uint16_t>(kFirst + slot);
 }
 
 }  // namespace
