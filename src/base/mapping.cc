@@ -37,6 +37,11 @@ Result<Fd> create_memfd(const char* name, std::size_t size) {
   return fd;
 }
 
+Result<void> seal_seals(int fd) {
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) != 0) return fail_errno("sealing a memfd");
+  return {};
+}
+
 Result<void> seal_against_new_writers(int fd) {
   if (::fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) return fail_errno("sealing a memfd");
   return {};

@@ -40,8 +40,10 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// A memfd of fixed size (F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL). Untouched pages cost nothing.
+// A memfd of fixed size (F_SEAL_GROW | F_SEAL_SHRINK). Untouched pages cost nothing.
 Result<Fd> create_memfd(const char* name, std::size_t size);
+// From here on nobody can seal it further: who may write to it could otherwise keep others from it.
+Result<void> seal_seals(int fd);
 // From here on nobody can map it writable any more; mappings that exist keep their access.
 Result<void> seal_against_new_writers(int fd);
 // Refuses (EINVAL) a descriptor that is not a memfd of at least `size` bytes that nobody can shrink:

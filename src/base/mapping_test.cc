@@ -20,6 +20,14 @@ TEST(MappingTest, SealedControlSegmentStaysWritableOnlyForItsOwner) {
   EXPECT_EQ(reader->data()[100], std::byte{42});
 }
 
+TEST(MappingTest, SealedSealsStayAsTheyAre) {
+  auto fd = create_memfd("test", 4096);
+  ASSERT_TRUE(fd);
+  ASSERT_TRUE(seal_seals(fd->get()));
+  EXPECT_FALSE(seal_against_new_writers(fd->get()));
+  EXPECT_TRUE(Mapping::map(fd->get(), 4096, Mapping::Access::kReadWrite));
+}
+
 TEST(MappingTest, RefusesWhatCouldShrinkUnderAReader) {
   const Fd unsealed(::memfd_create("test", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(unsealed.get(), 8192), 0);

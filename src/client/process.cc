@@ -19,8 +19,12 @@
 namespace landtrace::client {
 namespace {
 
-// Out of the way of programs that count on the lowest descriptors.
-constexpr int kLowestOwnFd = 700;
+// Out of the way of programs that count on the lowest descriptors, as far as the limit lets us.
+constexpr int kOwnFds[] = {700, 200, 60, 20, 3};
+constexpr int kPatience_s = 3;
+constexpr std::uint64_t kGiveUpFor_ns = 10'000'000'000;
+// A thread that found no place looks again after this many events.
+constexpr std::uint32_t kSilentEvents = 4096;
 
 class SignalsBlocked {
  public:
@@ -39,13 +43,20 @@ class SignalsBlocked {
 
 class Locked {
  public:
-  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) { pthread_mutex_lock(&mutex_); }
-  ~Locked() { pthread_mutex_unlock(&mutex_); }
+  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    pthread_mutex_lock(&mutex_);
+  }
+  ~Locked() {
+    pthread_mutex_unlock(&mutex_);
+    pthread_setcancelstate(cancel_state_, nullptr);
+  }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
  private:
   SignalsBlocked signals_;
+  int cancel_state_ = 0;
   pthread_mutex_t& mutex_;
 };
 
@@ -99,7 +110,12 @@ void Process::adopt() {
 }
 
 plan::Thread* Process::find_thread(LocalThread& local) {
-  if (page_ == nullptr || !is_attached() || local.searching) return nullptr;
+  if (page_ == nullptr || !is_attached()) return nullptr;
+  if (local.searching || local.silent_for > 0) {
+    if (local.silent_for > 0) --local.silent_for;
+    __atomic_fetch_add(&view_.data->slotless, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
   local.searching = true;
   const int saved_errno = errno;
   adopt();
@@ -108,6 +124,7 @@ plan::Thread* Process::find_thread(LocalThread& local) {
   plan::ThreadSlot* const slot = plan::claim_thread_slot(*view_.data, foreign ? 0 : page_->pid, tid);
   if (slot == nullptr) {
     __atomic_fetch_add(&view_.data->slotless, 1, __ATOMIC_RELAXED);
+    local.silent_for = kSilentEvents;
   } else {
     const auto clock = static_cast<arch::RawClock>(view_.control->raw_clock);
     const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
@@ -121,22 +138,66 @@ plan::Thread* Process::find_thread(LocalThread& local) {
   return slot == nullptr ? nullptr : &local.place;
 }
 
-Result<int> Process::control_connection() {
-  const int known = page_->socket_plus_one - 1;
-  if (known >= 0 && inode_of(known) == page_->socket_inode) return known;
-  LT_TRY(Fd fd, ipc::connect_to(ipc::default_socket()));
-  const int high = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kLowestOwnFd);
-  if (high >= 0) fd = Fd(high);
-  page_->socket_inode = inode_of(fd.get());
-  page_->socket_plus_one = fd.get() + 1;
-  return fd.release();
+int Process::control_fd() const {
+  const int known = page_ == nullptr ? -1 : page_->socket_plus_one - 1;
+  return known >= 0 && inode_of(known) == page_->socket_inode ? known : -1;
+}
+
+// The connection's descriptor, made where there is none, or a negative errno.
+int Process::control_connection() {
+  if (const int known = control_fd(); known >= 0) return known;
+  int fd = ipc::connect_plain(socket_path_, true);
+  if (fd < 0) return fd;
+  const std::int64_t owner = ipc::peer_uid(fd);
+  if (owner != 0 && owner != std::int64_t{::geteuid()}) {
+    ::close(fd);
+    return -EPERM;
+  }
+  for (const int lowest : kOwnFds) {
+    const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+    if (high < 0) continue;
+    ::close(fd);
+    fd = high;
+    break;
+  }
+  ipc::set_timeout(fd, kPatience_s);
+  page_->socket_inode = inode_of(fd);
+  page_->socket_plus_one = fd + 1;
+  return fd;
+}
+
+bool Process::is_given_up() const {
+  return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_;
+}
+
+// A connection on which an answer may still come is not used again.
+void Process::note_answer(int error) {
+  if (error != EAGAIN && error != ETIMEDOUT) return;
+  given_up_until_ns_ = arch::monotonic_ns() + kGiveUpFor_ns;
+  if (const int fd = control_fd(); fd >= 0) ::shutdown(fd, SHUT_RDWR);
+  page_->socket_plus_one = 0;
 }
 
 Result<ipc::Answer> Process::ask(const ipc::Request& request, std::string_view text) {
   if (page_ == nullptr) return fail(ENOTSUP, "this kernel has no MADV_WIPEONFORK");
   const Locked lock(page_->asking);
-  LT_TRY(const int fd, control_connection());
-  return ipc::ask(fd, request, text);
+  if (is_given_up()) return fail(ETIMEDOUT, "the owner of the domain does not answer");
+  const int fd = control_connection();
+  if (fd < 0) return fail(-fd, "no connection to the owner of the domain");
+  auto answer = ipc::ask(fd, request, text);
+  if (!answer) note_answer(answer.error().code);
+  return answer;
+}
+
+ipc::PlainAnswer Process::ask_plain(const ipc::Request& request) {
+  if (page_ == nullptr) return {ENOTSUP, {}};
+  const Locked lock(page_->asking);
+  if (is_given_up()) return {ETIMEDOUT, {}};
+  const int fd = control_connection();
+  if (fd < 0) return {-fd, {}};
+  const ipc::PlainAnswer answer = ipc::ask_plain(fd, request);
+  note_answer(answer.error);
+  return answer;
 }
 
 bool Process::map_segments(ipc::Answer& answer) {
@@ -161,6 +222,9 @@ bool Process::map_segments(ipc::Answer& answer) {
 
 bool Process::attach() {
   if (is_attached()) return true;
+  const std::string path = ipc::default_socket();
+  if (path.size() >= sizeof socket_path_) return false;
+  std::memcpy(socket_path_, path.c_str(), path.size() + 1);
   auto answer = ask({.operation = ipc::Operation::kAttach});
   if (!answer || !answer->fds[0] || !answer->fds[1]) return false;
   if (is_attached()) return true;  // another thread was faster

@@ -27,7 +27,7 @@ TEST_F(EventTableTest, SlotTellsNameIdAndFields) {
   ASSERT_NE(type, nullptr);
   EXPECT_EQ(type->system, "user_events");
   EXPECT_EQ(type->name, "job");
-  EXPECT_EQ(type->id, 60000);
+  EXPECT_EQ(type->id, 16384);
   EXPECT_EQ(event::fields_text(type->declaration), "u32 id; __rel_loc char[] name");
   EXPECT_EQ(type->declaration.min_size, 8u);
 }

@@ -9,22 +9,33 @@
 namespace landtrace::ipc {
 namespace {
 
+// A full backlog of an owner that does not accept is not waited for longer.
+constexpr int kConnectSeconds = 5;
+
+bool set_path(sockaddr_un& address, const char* path) {
+  const std::size_t length = std::strlen(path);
+  address.sun_family = AF_UNIX;
+  if (length >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path, length + 1);
+  return true;
+}
+
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
+  if (!set_path(address, path.c_str())) {
     return fail(ENAMETOOLONG, "socket path longer than " + std::to_string(sizeof address.sun_path - 1) +
                                   " bytes: " + path);
   }
-  std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
 
 Result<void> wait_for(int fd, short events) {
   pollfd poll_fd{fd, events, 0};
-  while (::poll(&poll_fd, 1, -1) < 0) {
+  int ready;
+  while ((ready = ::poll(&poll_fd, 1, kConnectSeconds * 1000)) < 0) {
     if (errno != EINTR) return fail_errno("poll");
   }
+  if (ready == 0) return fail(ETIMEDOUT, "the other side does not answer");
   return {};
 }
 
@@ -51,14 +62,39 @@ void take_control_messages(msghdr& message, Received& received) {
 
 }  // namespace
 
-Result<Fd> connect_to(const std::string& path, bool cloexec) {
-  LT_TRY(const sockaddr_un address, address_of(path));
-  Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | (cloexec ? SOCK_CLOEXEC : 0), 0));
-  if (!fd) return fail_errno("socket");
-  while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    if (errno != EINTR) return fail_errno("connect to " + path);
+int connect_plain(const char* path, bool cloexec) {
+  sockaddr_un address{};
+  if (!set_path(address, path)) return -ENAMETOOLONG;
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | (cloexec ? SOCK_CLOEXEC : 0), 0);
+  if (fd < 0) return -errno;
+  set_timeout(fd, kConnectSeconds);
+  while (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno == EINTR) continue;
+    const int error = errno;
+    ::close(fd);
+    return -error;
   }
+  set_timeout(fd, 0);
   return fd;
+}
+
+Result<Fd> connect_to(const std::string& path, bool cloexec) {
+  LT_CHECK(address_of(path));
+  const int fd = connect_plain(path.c_str(), cloexec);
+  if (fd < 0) return fail_errno("connect to " + path, -fd);
+  return Fd(fd);
+}
+
+std::int64_t peer_uid(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::int64_t{peer.uid} : -1;
+}
+
+void set_timeout(int fd, int seconds) {
+  const timeval limit{seconds, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 Result<Fd> listen_at(const std::string& path) {
@@ -78,6 +114,15 @@ Result<Fd> listen_at(const std::string& path) {
 Result<void> want_credentials(int fd) {
   const int on = 1;
   if (::setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) return fail_errno("SO_PASSCRED");
+#ifdef SO_PASSRIGHTS
+  constexpr int kPassRights = SO_PASSRIGHTS;
+#else
+  constexpr int kPassRights = 83;  // Linux 6.16
+#endif
+  // Where the kernel can, it refuses descriptors that a client sends along: closing one of those could block.
+  const int off = 0;
+  const int saved_errno = errno;
+  if (::setsockopt(fd, SOL_SOCKET, kPassRights, &off, sizeof off) != 0) errno = saved_errno;
   return {};
 }
 
@@ -155,6 +200,33 @@ Result<Answer> ask(int fd, Request request, std::string_view text) {
   answer.text = buffer.substr(sizeof answer.reply, answer.reply.text_size);
   if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
   for (int i = 0; i < 2; ++i) answer.fds[i] = std::move(received.fds[i]);
+  return answer;
+}
+
+PlainAnswer ask_plain(int fd, const Request& request) {
+  const int saved_errno = errno;
+  PlainAnswer answer{};
+  ssize_t n;
+  do {
+    n = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
+    answer.error = errno == ECONNRESET ? EPIPE : errno;
+  } else {
+    do {  // an error's sentence is cut off
+      n = ::recv(fd, &answer.reply, sizeof answer.reply, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+      answer.error = errno == ECONNRESET ? EPIPE : errno;
+    } else if (n == 0) {
+      answer.error = EPIPE;
+    } else if (n != static_cast<ssize_t>(sizeof answer.reply) || answer.reply.magic != kReplyMagic) {
+      answer.error = EPROTO;
+    } else {
+      answer.error = answer.reply.error;
+    }
+  }
+  errno = saved_errno;
   return answer;
 }
 

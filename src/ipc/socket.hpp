@@ -12,8 +12,15 @@
 
 namespace landtrace::ipc {
 
-// Where an owner listens. Connects with close-on-exec as `cloexec` says.
+// Connects to where an owner listens, with close-on-exec as `cloexec` says.
 Result<Fd> connect_to(const std::string& path, bool cloexec = true);
+// The same without allocating: a descriptor or a negative errno.
+int connect_plain(const char* path, bool cloexec);
+
+// The user who serves the other end, by the kernel's word; -1 if that cannot be told.
+std::int64_t peer_uid(int fd);
+// Sends and receives on `fd` fail with EAGAIN after this long.
+void set_timeout(int fd, int seconds);
 
 // Creates a listening socket at `path`, mode 0666: who may do what is decided by credentials. EADDRINUSE when an
 // owner lives there; a socket left by a dead one is replaced.
@@ -47,6 +54,14 @@ struct Answer {
   Fd fds[2];
 };
 Result<Answer> ask(int fd, Request request, std::string_view text = {});
+
+// The same for requests without text whose answer is a number, without allocating: for fork handlers, where the heap
+// may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.
+struct PlainAnswer {
+  int error;  // errno, 0: `reply` is valid
+  Reply reply;
+};
+PlainAnswer ask_plain(int fd, const Request& request);
 
 // The identity in a file's connection, without taking it out. EBADF for any other descriptor.
 Result<FileIdentity> peek_identity(int fd);

@@ -92,7 +92,13 @@ std::int64_t find_event(const View& view, FileRef file, std::int32_t index) {
 ssize_t write_file(const View& view, const Thread& thread, FileRef file, const iovec* vectors, int count) {
   std::int32_t index = 0;
   if (count < 0 || count > kMaxVectors) return -EINVAL;
-  Payload payload{static_cast<Segment*>(__builtin_alloca(static_cast<std::size_t>(count) * sizeof(Segment)))};
+  // A signal handler's stack may be small; only a writev of many vectors needs more than a little of it.
+  constexpr int kFew = 8;
+  Segment few[kFew];
+  Payload payload{few};
+  if (count > kFew) {
+    payload.segments = static_cast<Segment*>(__builtin_alloca(static_cast<std::size_t>(count) * sizeof(Segment)));
+  }
   if (!take_index(vectors, count, index, payload)) return -EFAULT;
 
   const Section section(*thread.slot);

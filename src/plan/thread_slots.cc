@@ -58,7 +58,11 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
     __atomic_store_n(&data.thread_hint, 0, __ATOMIC_RELAXED);
   }
   ThreadSlot* slot = take_free_slot(data, tid);
-  if (slot == nullptr && pid != 0 && free_dead_thread_slots(data, pid) > 0) slot = take_free_slot(data, tid);
+  // All taken: those of this process's dead threads first, then those of other processes that have ended.
+  for (const std::uint32_t whose : {pid, 0u}) {
+    if (slot != nullptr || pid == 0) break;
+    if (free_dead_thread_slots(data, whose) > 0) slot = take_free_slot(data, tid);
+  }
   if (slot != nullptr) {
     slot->section &= ~0xffffull;  // a dead predecessor may have been inside
     __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -21,13 +23,14 @@ bool leads_to_domain(int fd) {
   sockaddr_un peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sun_family != AF_UNIX) return false;
-  return ipc::default_socket() == peer.sun_path;
+  const std::int64_t owner = ipc::peer_uid(fd);
+  return (owner == 0 || owner == std::int64_t{::geteuid()}) && ipc::default_socket() == peer.sun_path;
 }
 
 // The owner leaves the identity in the socket after it was asked; it stays there for whoever looks later.
 Result<ipc::FileIdentity> wait_for_identity(int fd) {
   pollfd answer{fd, POLLIN, 0};
-  constexpr int kPatience_ms = 10'000;
+  constexpr int kPatience_ms = 3'000;
   while (::poll(&answer, 1, kPatience_ms) < 0) {
     if (errno != EINTR) return fail(errno);
   }
@@ -35,24 +38,36 @@ Result<ipc::FileIdentity> wait_for_identity(int fd) {
 }
 
 Result<Fd> connect_file(bool cloexec) {
-  LT_TRY(Fd fd, ipc::connect_to(ipc::default_socket(), cloexec));
+  LT_TRY(Fd fd, ipc::connect_to(client::Process::get().socket_path(), cloexec));
   const ipc::Request request{.operation = ipc::Operation::kOpenFile};
   LT_CHECK(ipc::send(fd.get(), std::as_bytes(std::span(&request, 1)), {}));
   return fd;
 }
+
+// open() is a cancellation point, but not in the middle.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = 0;
+};
 
 }  // namespace
 
 bool names_data_file(const char* path) {
   static constexpr char kName[] = "user_events_data";
   constexpr std::size_t kLength = sizeof kName - 1;
-  if (path == nullptr || !is_readable(path, 1)) return false;
   const std::size_t length = std::strlen(path);
   if (length < kLength || std::memcmp(path + length - kLength, kName, kLength) != 0) return false;
   return length == kLength || path[length - kLength - 1] == '/';
 }
 
 int open_data_file(int flags) {
+  const NoCancellation no_cancellation;
   if (!client::Process::get().attach()) return kNoDomain;
   auto fd = connect_file((flags & O_CLOEXEC) != 0);
   if (!fd) return kNoDomain;
@@ -62,12 +77,13 @@ int open_data_file(int flags) {
     errno = identity->error;
     return -1;
   }
-  const auto read_only = static_cast<std::uint16_t>((flags & O_ACCMODE) == O_RDONLY);
-  if (!FdTable::set(fd->get(), {identity->generation, static_cast<std::uint16_t>(identity->slot), read_only})) {
+  const auto access = static_cast<std::uint16_t>(flags & O_ACCMODE);
+  if (!FdTable::set(fd->get(), {identity->generation, static_cast<std::uint16_t>(identity->slot), access})) {
     errno = ENOMEM;
     return -1;
   }
   if ((flags & O_NONBLOCK) != 0) real().fcntl(fd->get(), F_SETFL, reinterpret_cast<void*>(O_RDWR | O_NONBLOCK));
+  client::Process::thread();  // finds the thread its place now, so that its first event is like the others
   return fd->release();
 }
 
@@ -76,7 +92,7 @@ bool recognise(int fd) {
   const auto identity = ipc::peek_identity(fd);
   const bool ours = identity && identity->generation != 0 && leads_to_domain(fd) &&
                     client::Process::get().attach() &&
-                    FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), 0});
+                    FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR});
   errno = saved_errno;
   return ours;
 }

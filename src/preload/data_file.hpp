@@ -5,7 +5,7 @@
 
 namespace landtrace::preload {
 
-// True for a path whose last part is user_events_data. `path` may be any pointer.
+// True for a path whose last part is user_events_data. `path` must be readable.
 bool names_data_file(const char* path);
 
 // Opens a file of the domain; the descriptor, or -1 with errno. Where no domain answers, returns kNoDomain and the

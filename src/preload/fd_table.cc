@@ -9,7 +9,7 @@ namespace landtrace::preload {
 namespace {
 
 std::uint64_t pack(FdEntry entry) {
-  return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.read_only} << 48;
+  return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.access} << 48;
 }
 
 }  // namespace

@@ -16,8 +16,11 @@
 namespace landtrace::preload {
 namespace {
 
-// The library's own connection is not the program's to close.
-bool is_own(int fd) { return fd >= 0 && fd == client::Process::get().control_fd(); }
+// The library's own connection is not the program's to close; but the number may be the program's by now.
+bool is_own(int fd) {
+  const client::Process& process = client::Process::get();
+  return process.may_be_control_fd(fd) && process.control_fd() == fd;
+}
 
 int duplicated(int from, int to) {
   if (to < 0 || from == to) return to;
@@ -62,10 +65,7 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
 using namespace landtrace::preload;
 
 LT_EXPORT int close(int fd) {
-  if (is_own(fd)) {
-    errno = EBADF;
-    return -1;
-  }
+  if (is_own(fd)) return 0;  // a program that closes whatever there is goes on as it would
   closing(fd);
   return real().close(fd);
 }
@@ -82,12 +82,34 @@ LT_EXPORT void closefrom(int first) noexcept {
   close_range(static_cast<unsigned>(std::max(first, 0)), UINT_MAX, 0);
 }
 
-// libc closes the stream's descriptor by itself.
+namespace {
+// libc closes a stream's descriptor by itself.
+void closing_stream(std::FILE* stream) {
+  const int saved_errno = errno;
+  if (stream != nullptr) closing(::fileno(stream));
+  errno = saved_errno;
+}
+}  // namespace
+
 LT_EXPORT int fclose(std::FILE* stream) {
   using Function = int (*)(std::FILE*);
   static const auto next = reinterpret_cast<Function>(find_next("fclose"));
-  closing(::fileno(stream));
+  closing_stream(stream);
   return next(stream);
+}
+
+LT_EXPORT std::FILE* freopen(const char* path, const char* mode, std::FILE* stream) {
+  using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
+  static const auto next = reinterpret_cast<Function>(find_next("freopen"));
+  closing_stream(stream);
+  return next(path, mode, stream);
+}
+
+LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* stream) {
+  using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
+  static const auto next = reinterpret_cast<Function>(find_next("freopen64"));
+  closing_stream(stream);
+  return next(path, mode, stream);
 }
 
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
@@ -95,8 +117,18 @@ LT_EXPORT int dup2(int from, int to) noexcept { return duplicated(from, real().d
 LT_EXPORT int dup3(int from, int to, int flags) noexcept { return duplicated(from, real().dup3(from, to, flags)); }
 
 namespace {
+// A socket can be read and written, whatever the file was opened for.
+int flags_of(FdEntry file, int of_socket) {
+  constexpr int kLargeFile = 0100000;
+  return of_socket < 0 ? of_socket : (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
+}
+
 int fcntl_any(int fd, int command, void* argument) {
   const int result = real().fcntl(fd, command, argument);
+  if (command == F_GETFL) {
+    const FdEntry file = FdTable::get(fd);
+    return file.generation == 0 ? result : flags_of(file, result);
+  }
   return command == F_DUPFD || command == F_DUPFD_CLOEXEC ? duplicated(fd, result) : result;
 }
 }  // namespace

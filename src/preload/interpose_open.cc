@@ -1,4 +1,5 @@
 // open and its relatives.
+#include <cerrno>
 #include <cstdarg>
 #include <fcntl.h>
 
@@ -16,13 +17,23 @@ int fresh(int fd) {
   return fd;
 }
 
+// The real open goes first: it tells, without a system call of ours, whether the path can be read at all, and a program
+// that has nothing to do with events is not touched.
 int open_any(int folder, const char* path, int flags, mode_t mode) {
-  if (names_data_file(path)) {
-    const int fd = open_data_file(flags);
-    if (fd != kNoDomain) return fd;
-  }
+  const int errno_before = errno;
   const int fd = folder == AT_FDCWD ? real().open(path, flags, mode) : real().openat(folder, path, flags, mode);
-  return fd >= 0 && FdTable::is_ours(fd) ? fresh(fd) : fd;
+  const int error = errno;
+  if (fd >= 0 && FdTable::is_ours(fd)) fresh(fd);
+  const bool is_a_path = fd >= 0 || (error != EFAULT && error != ENAMETOOLONG);
+  if (!is_a_path || has_mode(flags) || !names_data_file(path)) return fd;
+  const int ours = open_data_file(flags);
+  if (ours == kNoDomain) {
+    errno = error;
+    return fd;
+  }
+  if (fd >= 0) real().close(fd);  // a kernel's own: the domain goes before it
+  if (ours >= 0) errno = errno_before;
+  return ours;
 }
 
 }  // namespace

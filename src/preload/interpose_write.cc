@@ -64,12 +64,3 @@ LT_EXPORT ssize_t pwritev2(int fd, const iovec* vectors, int count, off_t offset
 LT_EXPORT ssize_t pwritev64v2(int fd, const iovec* vectors, int count, off64_t offset, int flags) {
   return pwritev_any(fd, vectors, count, offset, flags);
 }
-
-// The kernel's file cannot be read; ours would give away the datagram that says which file it is.
-LT_EXPORT ssize_t read(int fd, void* buffer, std::size_t size) {
-  if (__builtin_expect(FdTable::is_ours(fd), 0)) {
-    errno = EINVAL;
-    return -1;
-  }
-  return real().read(fd, buffer, size);
-}

@@ -31,6 +31,7 @@ void find_all() {
   find(table.pwrite, "pwrite64");
   find(table.pwritev, "pwritev64");
   find(table.pwritev2, "pwritev64v2");
+  find(table.syscall, "syscall");
   find(table.recvmsg, "recvmsg");
   find(table.recvmmsg, "recvmmsg");
   __atomic_store_n(&ready, true, __ATOMIC_RELEASE);

@@ -27,6 +27,7 @@ struct Real {
   ssize_t (*pwritev)(int, const iovec*, int, off_t);
   ssize_t (*pwritev2)(int, const iovec*, int, off_t, int);
   ssize_t (*recvmsg)(int, msghdr*, int);
+  long (*syscall)(long, ...);
   int (*recvmmsg)(int, mmsghdr*, unsigned, int, timespec*);
 };
 

@@ -60,6 +60,8 @@ int error_of(const Error& error) {
     case ECONNREFUSED:
     case ECONNRESET:
     case EPROTO:
+    case ETIMEDOUT:
+    case EAGAIN:
       return -ENODEV;
     default:
       return -error.code;
@@ -119,13 +121,14 @@ int data_request(FdEntry file, unsigned long request, void* argument) {
 }
 
 void announce_fork() {
-  if (words_of != 0) std::ignore = client::Process::get().ask({.operation = ipc::Operation::kForking});
+  if (words_of != 0) client::Process::get().ask_plain({.operation = ipc::Operation::kForking});
 }
 
 void announce_child() {
+  client::Process::get().after_fork();
   if (words_of == 0) return;
-  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kForked, .a = words_of});
-  words_of = answer ? static_cast<std::uint32_t>(answer->reply.b) : 0;
+  const auto answer = client::Process::get().ask_plain({.operation = ipc::Operation::kForked, .a = words_of});
+  words_of = answer.error == 0 ? static_cast<std::uint32_t>(answer.reply.b) : 0;
 }
 
 }  // namespace landtrace::preload

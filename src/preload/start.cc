@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "client/process.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
@@ -25,6 +26,7 @@ void look_at_inherited() {
 __attribute__((constructor)) void start() {
   const int saved_errno = errno;
   real();
+  client::Process::get();  // now, and not in the middle of a program that has locked itself in
   ::pthread_atfork(announce_fork, nullptr, announce_child);
   look_at_inherited();
   errno = saved_errno;

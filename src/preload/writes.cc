@@ -1,6 +1,7 @@
 #include "preload/writes.hpp"
 
 #include <climits>
+#include <fcntl.h>
 
 #include "client/process.hpp"
 #include "preload/user_memory.hpp"
@@ -35,14 +36,14 @@ ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
 }  // namespace
 
 ssize_t write_data_file(FdEntry entry, const void* buffer, std::size_t size) {
-  if (entry.read_only != 0) return finish(-EBADF);
+  if (entry.access == O_RDONLY) return finish(-EBADF);
   if (!is_readable(buffer, size)) return finish(-EFAULT);
   const iovec vector{const_cast<void*>(buffer), size};
   return finish(write_vectors(entry, &vector, 1));
 }
 
 ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count) {
-  if (entry.read_only != 0) return finish(-EBADF);
+  if (entry.access == O_RDONLY) return finish(-EBADF);
   if (count < 0 || count > kMaxVectors) return finish(-EINVAL);
   if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
   const ssize_t size = size_of(vectors, count);

@@ -1,0 +1,61 @@
+// read, seek and their relatives. The kernel's file cannot be read, and seeking leaves it where it is; a read of ours
+// would give away the datagram that says which file it is.
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/fd_table.hpp"
+#include "preload/real.hpp"
+
+using namespace landtrace::preload;
+
+namespace {
+
+ssize_t refuse_read(int fd) {
+  errno = FdTable::get(fd).access == O_WRONLY ? EBADF : EINVAL;
+  return -1;
+}
+
+ssize_t refuse_receive() {
+  errno = ENOTSOCK;
+  return -1;
+}
+
+}  // namespace
+
+// NAME(fd, ...) as the next library has it, unless the descriptor is ours.
+#define LT_FORWARD(name, refusal, ...)                                  \
+  static const auto next = reinterpret_cast<decltype(&name)>(find_next(#name)); \
+  return __builtin_expect(FdTable::is_ours(fd), 0) ? (refusal) : next(fd, __VA_ARGS__)
+
+LT_EXPORT ssize_t read(int fd, void* buffer, std::size_t size) {
+  return __builtin_expect(FdTable::is_ours(fd), 0) ? refuse_read(fd) : real().read(fd, buffer, size);
+}
+LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) {
+  LT_FORWARD(readv, refuse_read(fd), vectors, count);
+}
+LT_EXPORT ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset) {
+  LT_FORWARD(pread, refuse_read(fd), buffer, size, offset);
+}
+LT_EXPORT ssize_t pread64(int fd, void* buffer, std::size_t size, off64_t offset) {
+  LT_FORWARD(pread64, refuse_read(fd), buffer, size, offset);
+}
+LT_EXPORT ssize_t recv(int fd, void* buffer, std::size_t size, int flags) {
+  // The library's own peek at an identity comes this way, too.
+  static const auto next = reinterpret_cast<decltype(&recv)>(find_next("recv"));
+  if (__builtin_expect(FdTable::is_ours(fd) && (flags & MSG_PEEK) == 0, 0)) return refuse_receive();
+  return next(fd, buffer, size, flags);
+}
+LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, int flags, sockaddr* __restrict address,
+                           socklen_t* __restrict length) {
+  LT_FORWARD(recvfrom, refuse_receive(), buffer, size, flags, address, length);
+}
+
+LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept {
+  LT_FORWARD(lseek, 0, offset, whence);
+}
+LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
+  LT_FORWARD(lseek64, 0, offset, whence);
+}

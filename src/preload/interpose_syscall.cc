@@ -1,0 +1,61 @@
+// syscall(): programs that go around libc's wrappers, but not around libc.
+#include <cstdarg>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "preload/real.hpp"
+
+namespace {
+
+struct Arguments {
+  long a, b, c, d, e, f;
+
+  template <typename T>
+  static T* pointer(long value) {
+    return reinterpret_cast<T*>(value);
+  }
+  [[nodiscard]] int fd() const { return static_cast<int>(a); }
+};
+
+}  // namespace
+
+// Those that open, close, duplicate and write descriptors go the way of the wrappers in this library.
+LT_EXPORT long syscall(long number, ...) noexcept {
+  va_list list;
+  va_start(list, number);
+  Arguments x{};
+  long* const all[] = {&x.a, &x.b, &x.c, &x.d, &x.e, &x.f};
+  for (long* const at : all) *at = va_arg(list, long);
+  va_end(list);
+  switch (number) {
+#ifdef SYS_open
+    case SYS_open:
+      return ::open(Arguments::pointer<const char>(x.a), static_cast<int>(x.b), static_cast<mode_t>(x.c));
+#endif
+    case SYS_openat:
+      return ::openat(x.fd(), Arguments::pointer<const char>(x.b), static_cast<int>(x.c), static_cast<mode_t>(x.d));
+    case SYS_close:
+      return ::close(x.fd());
+    case SYS_close_range:
+      return ::close_range(static_cast<unsigned>(x.a), static_cast<unsigned>(x.b), static_cast<int>(x.c));
+    case SYS_dup:
+      return ::dup(x.fd());
+#ifdef SYS_dup2
+    case SYS_dup2:
+      return ::dup2(x.fd(), static_cast<int>(x.b));
+#endif
+    case SYS_dup3:
+      return ::dup3(x.fd(), static_cast<int>(x.b), static_cast<int>(x.c));
+    case SYS_ioctl:
+      return ::ioctl(x.fd(), static_cast<unsigned long>(x.b), x.c);
+    case SYS_write:
+      return ::write(x.fd(), Arguments::pointer<const void>(x.b), static_cast<std::size_t>(x.c));
+    case SYS_writev:
+      return ::writev(x.fd(), Arguments::pointer<const iovec>(x.b), static_cast<int>(x.c));
+    default:
+      return landtrace::preload::real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f);
+  }
+}
