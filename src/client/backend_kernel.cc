@@ -1,7 +1,6 @@
 #include "client/backend_kernel.hpp"
 
 #include <fcntl.h>
-#include <linux/ioctl.h>
 #include <mntent.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,31 +11,10 @@
 #include <cstring>
 #include <string>
 
+#include "client/user_events_abi.hpp"
+
 namespace landtrace::client::kernel {
 namespace {
-
-struct __attribute__((packed)) UserReg {
-  std::uint32_t size;
-  std::uint8_t enable_bit;
-  std::uint8_t enable_size;
-  std::uint16_t flags;
-  std::uint64_t enable_addr;
-  std::uint64_t name_args;
-  std::uint32_t write_index;
-};
-static_assert(sizeof(UserReg) == 28);
-
-struct __attribute__((packed)) UserUnreg {
-  std::uint32_t size;
-  std::uint8_t disable_bit;
-  std::uint8_t reserved;
-  std::uint16_t reserved2;
-  std::uint64_t disable_addr;
-};
-static_assert(sizeof(UserUnreg) == 16);
-
-constexpr unsigned long kRegister = _IOWR('*', 0, UserReg*);
-constexpr unsigned long kUnregister = _IOW('*', 2, UserUnreg*);
 
 int open_data(const std::string& folder) {
   return ::open((folder + "/user_events_data").c_str(), O_RDWR | O_CLOEXEC);
@@ -69,21 +47,21 @@ int data_file() {
 Result<std::int32_t> register_event(const char* declaration, std::uint16_t flags, std::uint32_t* word) {
   const int fd = data_file();
   if (fd < 0) return fail(ENOENT, "no tracefs here serves user_events");
-  UserReg request{};
+  abi::UserReg request{};
   request.size = sizeof request;
   request.enable_size = sizeof *word;
   request.flags = flags;
   request.enable_addr = reinterpret_cast<std::uint64_t>(word);
   request.name_args = reinterpret_cast<std::uint64_t>(declaration);
-  if (::ioctl(fd, kRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
+  if (::ioctl(fd, abi::kRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
   return static_cast<std::int32_t>(request.write_index);
 }
 
 void unregister_event(std::uint32_t* word) {
-  UserUnreg request{};
+  abi::UserUnreg request{};
   request.size = sizeof request;
   request.disable_addr = reinterpret_cast<std::uint64_t>(word);
-  ::ioctl(data_file(), kUnregister, &request);
+  ::ioctl(data_file(), abi::kUnregister, &request);
 }
 
 int write_event(std::int32_t index, const iovec* vectors, int count) {

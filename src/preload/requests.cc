@@ -11,25 +11,8 @@
 namespace landtrace::preload {
 namespace {
 
-struct __attribute__((packed)) UserReg {
-  std::uint32_t size;
-  std::uint8_t enable_bit;
-  std::uint8_t enable_size;
-  std::uint16_t flags;
-  std::uint64_t enable_addr;
-  std::uint64_t name_args;
-  std::uint32_t write_index;
-};
-static_assert(sizeof(UserReg) == 28);
-
-struct __attribute__((packed)) UserUnreg {
-  std::uint32_t size;
-  std::uint8_t disable_bit;
-  std::uint8_t reserved;
-  std::uint16_t reserved2;
-  std::uint64_t disable_addr;
-};
-static_assert(sizeof(UserUnreg) == 16);
+using client::abi::UserReg;
+using client::abi::UserUnreg;
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMaxDeclaration = 512;
@@ -109,11 +92,11 @@ int delete_event(const void* argument) {
 
 int data_request(FdEntry file, unsigned long request, void* argument) {
   switch (request) {
-    case kRegister:
+    case client::abi::kRegister:
       return register_event(file, argument);
-    case kUnregister:
+    case client::abi::kUnregister:
       return unregister_word(argument);
-    case kDelete:
+    case client::abi::kDelete:
       return delete_event(argument);
     default:
       return -ENOTTY;
