@@ -12,6 +12,10 @@ namespace {
 
 constexpr const char* kPreloadVariable = "LANDTRACE_PRELOAD";
 constexpr const char* kShim = "liblandtrace-preload.so";
+constexpr std::string_view kPreloadPrefix = "LD_PRELOAD=";
+constexpr std::string_view kAsanPrefix = "ASAN_OPTIONS=";
+// A program that was built with gcc's AddressSanitizer refuses to start where its runtime is not the first library.
+constexpr const char* kAsanOption = "verify_asan_link_order=0";
 
 // The dynamic linker takes both as separators in LD_PRELOAD, and knows no escape.
 Result<std::string> check_preloadable(const std::string& path) {
@@ -40,19 +44,21 @@ Result<std::string> find_preload() {
 
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {
   const std::string socket_prefix = std::string(ipc::kSocketVariable) + "=";
-  const std::string preload_prefix = "LD_PRELOAD=";
   std::vector<std::string> words;
-  std::string others;
+  std::string others, asan;
   for (char** word = environ; *word != nullptr; ++word) {
     const std::string_view text(*word);
-    if (text.starts_with(preload_prefix)) {
-      others = text.substr(preload_prefix.size());
+    if (text.starts_with(kPreloadPrefix)) {
+      others = text.substr(kPreloadPrefix.size());
+    } else if (text.starts_with(kAsanPrefix)) {
+      asan = text.substr(kAsanPrefix.size());
     } else if (!text.starts_with(socket_prefix)) {
       words.emplace_back(text);
     }
   }
   words.push_back(socket_prefix + socket);
-  words.push_back(preload_prefix + preload + (others.empty() ? "" : ":" + others));
+  words.push_back(std::string(kPreloadPrefix) + preload + (others.empty() ? "" : ":" + others));
+  words.push_back(std::string(kAsanPrefix) + (asan.empty() ? "" : asan + ":") + kAsanOption);
   return words;
 }
 

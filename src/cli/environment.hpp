@@ -12,7 +12,8 @@ namespace landtrace::cli {
 // ENOENT with the places that were looked at.
 Result<std::string> find_preload();
 
-// The calling process's environment with LANDTRACE_SOCKET set and the shim in front of what LD_PRELOAD has.
+// The calling process's environment with LANDTRACE_SOCKET set and the shim in front of what LD_PRELOAD has, which
+// ASAN_OPTIONS allows.
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload);
 
 // Pointers to the words, and a nullptr, for exec.

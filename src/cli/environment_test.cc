@@ -25,6 +25,16 @@ TEST(EnvironmentTest, ShimComesFirstAndKeepsTheOthers) {
   EXPECT_THAT(traced_environment("/s", "/shim.so"), Contains("LD_PRELOAD=/shim.so"));
 }
 
+TEST(EnvironmentTest, ProgramsWithAsanStartWithTheShimInFrontOfItsRuntime) {
+  ::unsetenv("ASAN_OPTIONS");
+  EXPECT_THAT(traced_environment("/s", "/shim.so"), Contains("ASAN_OPTIONS=verify_asan_link_order=0"));
+  ::setenv("ASAN_OPTIONS", "detect_leaks=0:color=always", 1);
+  const auto words = traced_environment("/s", "/shim.so");
+  EXPECT_THAT(words, Contains("ASAN_OPTIONS=detect_leaks=0:color=always:verify_asan_link_order=0"));
+  EXPECT_THAT(words, Contains(StartsWith("ASAN_OPTIONS=")).Times(1));
+  ::unsetenv("ASAN_OPTIONS");
+}
+
 TEST(EnvironmentTest, NamedShimMustExist) {
   ::setenv("LANDTRACE_PRELOAD", "/nowhere/shim.so", 1);
   const auto found = find_preload();

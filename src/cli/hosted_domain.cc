@@ -2,6 +2,18 @@
 
 namespace landtrace::cli {
 
+DescriptorLimit::DescriptorLimit() {
+  ::getrlimit(RLIMIT_NOFILE, &before_);
+  raise();
+}
+
+void DescriptorLimit::raise() {
+  const rlimit all{before_.rlim_max, before_.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &all);
+}
+
+void DescriptorLimit::restore() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
 Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const std::string& path, std::uint64_t ring_bytes) {
   LT_TRY(std::unique_ptr<domain::Domain> domain, domain::Domain::create({.ring_bytes = ring_bytes}));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, path));

@@ -1,6 +1,8 @@
 // A domain that lives as long as this object.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +11,24 @@
 #include "host/server.hpp"
 
 namespace landtrace::cli {
+
+// How many descriptors this process may have. An owner needs some for each of its clients, and the usual soft limit is
+// there only for programs that use select().
+class DescriptorLimit {
+ public:
+  DescriptorLimit();
+  ~DescriptorLimit() { restore(); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+  // As many as the system allows.
+  void raise();
+  // As it was: for programs that are started from here.
+  void restore();
+
+ private:
+  rlimit before_{};
+};
 
 class HostedDomain {
  public:
@@ -21,10 +41,12 @@ class HostedDomain {
   HostedDomain& operator=(const HostedDomain&) = delete;
 
   [[nodiscard]] const std::string& path() const { return server_->path(); }
+  [[nodiscard]] DescriptorLimit& descriptors() { return descriptors_; }
 
  private:
   HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server);
 
+  DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;

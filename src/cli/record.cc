@@ -104,8 +104,10 @@ int record(RecordOptions& options) {
 
   std::optional<Child> child;
   if (!options.command.empty()) {
+    setup.hosted->descriptors().restore();
     auto started = Child::start(options.command, traced_environment(setup.hosted->path(), setup.preload),
                                 signals->mask_before());
+    setup.hosted->descriptors().raise();
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
   }

@@ -22,8 +22,8 @@ Result<void> check_bit(const Domain::RegisterRequest& request) {
 
 }  // namespace
 
-Domain::Domain(ControlMemory control, std::uint64_t data_bytes)
-    : control_(std::move(control)), users_(data_bytes) {}
+Domain::Domain(ControlMemory control, std::uint64_t data_bytes, std::uint32_t owner_uid)
+    : owner_uid_(owner_uid), control_(std::move(control)), users_(data_bytes) {}
 
 Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   const auto cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
       kMinDataBytes, sizeof(plan::DataSegment) + kInstancesOfTopSize * geometry.stride() * (cpus + claimed));
   LT_TRY(ControlMemory control, ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed,
                                                        data_bytes}));
-  std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes));
+  std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes, options.owner_uid));
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true));
   return domain;
 }
@@ -48,10 +48,12 @@ Result<void> Domain::publish(Event& event) {
 
 Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid) {
   if ((flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
-  auto registration = events_.register_event(text, flags, uid);
+  if ((flags & kPersist) != 0 && is_guest(uid)) return fail(EPERM, "only the domain's user may make events that stay");
+  const std::uint32_t limit = is_guest(uid) ? kGuestEvents : plan::kMaxEvents;
+  auto registration = events_.register_event(text, flags, uid, limit);
   if (!registration && registration.error().code == EADDRINUSE) {
     enable_words_.sweep();  // the one that has the name may be gone
-    registration = events_.register_event(text, flags, uid);
+    registration = events_.register_event(text, flags, uid, limit);
   }
   if (!registration) return tl::unexpected<Error>(std::move(registration).error());
   Event& event = *registration->event;
@@ -66,28 +68,30 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
   return &event;
 }
 
-Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, std::uint32_t uid,
+Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, Identity client,
                                                 const RegisterRequest& request) {
-  LT_CHECK(files_.check(file, uid));
+  LT_CHECK(files_.check(file));
   if ((request.flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   LT_CHECK(check_bit(request));
-  LT_CHECK(enable_words_.check_unused(pid, request.bit));
-  LT_TRY(Event* const event, find_or_register(request.text, request.flags, uid));
+  LT_CHECK(enable_words_.check_unused(pid, client, request.bit));
+  LT_TRY(Event* const event, find_or_register(request.text, request.flags, client.uid));
   LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
   // The file keeps its reference also where the word turns out not to be writable, as in the kernel.
-  LT_CHECK(enable_words_.add(pid, request.bit, *event));
+  LT_CHECK(enable_words_.add(pid, client, request.bit, *event));
   return index;
 }
 
-Result<void> Domain::unregister(std::uint32_t pid, EnableBit bit) { return enable_words_.remove(pid, bit); }
+Result<void> Domain::unregister(std::uint32_t pid, Identity client, EnableBit bit) {
+  return enable_words_.remove(pid, client, bit);
+}
 
 Result<void> Domain::remove_event(std::string_view name, std::uint32_t uid) {
   enable_words_.sweep();
   return events_.remove(name, uid);
 }
 
-Result<void> Domain::forked(std::uint32_t parent, std::uint32_t child) {
-  return enable_words_.duplicate(parent, child);
+Result<void> Domain::forked(std::uint32_t parent, std::uint32_t child, Identity client) {
+  return enable_words_.duplicate(parent, child, client);
 }
 
 Result<std::uint32_t> Domain::register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid) {

@@ -1,6 +1,8 @@
 // The control plane of a domain: what the kernel's tracing subsystem is to a machine. One thread at a time.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 
 #include "arch/clock.hpp"
@@ -19,11 +21,18 @@ class Domain {
   struct Options {
     std::uint64_t ring_bytes = 4u << 20;  // of each ring of the top instance
     arch::RawClock raw_clock = arch::best_raw_clock();
+    std::uint32_t owner_uid = ::geteuid();
   };
   static Result<std::unique_ptr<Domain>> create(const Options& options);
 
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
+
+  // A guest is a user who neither runs the domain nor is root. What guests may have is limited, so that none of them
+  // uses the domain up; and nothing of theirs outlives them (the kernel wants CAP_PERFMON for kPersist).
+  static constexpr std::uint32_t kGuestEvents = 4096;
+  static constexpr std::uint32_t kGuestFiles = 4096;
+  [[nodiscard]] bool is_guest(std::uint32_t uid) const { return uid != 0 && uid != owner_uid_; }
 
   // -- what unmodified programs ask for -------------------------------------------------------------------------
   struct RegisterRequest {
@@ -33,13 +42,15 @@ class Domain {
     std::uint8_t size;
   };
   // DIAG_IOCSREG, in the kernel's order of checks. Returns the write index.
-  Result<std::uint32_t> register_for_file(FileId file, std::uint32_t pid, std::uint32_t uid,
+  Result<std::uint32_t> register_for_file(FileId file, std::uint32_t pid, Identity client,
                                           const RegisterRequest& request);
   // DIAG_IOCSUNREG.
-  Result<void> unregister(std::uint32_t pid, EnableBit bit);
+  Result<void> unregister(std::uint32_t pid, Identity client, EnableBit bit);
   // DIAG_IOCSDEL.
   Result<void> remove_event(std::string_view name, std::uint32_t uid);
-  Result<void> forked(std::uint32_t parent, std::uint32_t child);
+  Result<void> forked(std::uint32_t parent, std::uint32_t child, Identity client);
+  // EMFILE beyond what the user may have.
+  Result<FileId> open_file(std::uint32_t uid) { return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles); }
 
   // -- what the native library asks for --------------------------------------------------------------------------
   // Returns the event's slot; the caller holds a reference until release_native().
@@ -72,10 +83,11 @@ class Domain {
   [[nodiscard]] Instance& top() { return *instances_.at(0); }
 
  private:
-  Domain(ControlMemory control, std::uint64_t data_bytes);
+  Domain(ControlMemory control, std::uint64_t data_bytes, std::uint32_t owner_uid);
   Result<Event*> find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid);
   Result<void> publish(Event& event);
 
+  std::uint32_t owner_uid_;
   ControlMemory control_;
   Users users_;
   Grace grace_{users_};

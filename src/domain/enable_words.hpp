@@ -18,17 +18,22 @@ class EnableWords {
   explicit EnableWords(Events& events) : events_(events) {}
 
   // EADDRINUSE where this bit of this word is registered already.
-  Result<void> check_unused(std::uint32_t pid, EnableBit bit);
+  Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit);
   // Registers the bit and sets it to what the event is now. ENOMEM where the process could not write there.
-  Result<void> add(std::uint32_t pid, EnableBit bit, Event& event);
-  // Clears the bit; ENOENT if it is not registered.
-  Result<void> remove(std::uint32_t pid, EnableBit bit);
+  Result<void> add(std::uint32_t pid, Identity client, EnableBit bit, Event& event);
+  // Clears the bit as the process itself would: EFAULT where it could not, but the registration goes in any case.
+  // ENOENT if it is not registered.
+  Result<void> remove(std::uint32_t pid, Identity client, EnableBit bit);
 
+  // Opens the process's memory now, because it may not be allowed later: a process that drops its rights becomes
+  // inaccessible to the user that it then is.
+  void remember(std::uint32_t pid, Identity client);
   // The process is about to fork. If it ends before the child has come forward its words wait a second for that.
-  void expect_child(std::uint32_t pid);
+  // EPERM for another user's.
+  Result<void> expect_child(std::uint32_t pid, Identity client);
   // `child` was forked from `parent` and has copies of its words: they are registered for it, too, and brought
-  // up to date.
-  Result<void> duplicate(std::uint32_t parent, std::uint32_t child);
+  // up to date. EPERM where the parent is another user's.
+  Result<void> duplicate(std::uint32_t parent, std::uint32_t child, Identity client);
 
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
@@ -46,13 +51,16 @@ class EnableWords {
   };
   using Words = std::unordered_map<EnableBit, std::uint32_t, BitHash>;  // to the event's slot
   struct Process {
+    Identity who;
     std::shared_ptr<AddressSpace> space;
     Words words;
     unsigned expected_children = 0;
     std::chrono::steady_clock::time_point gone{};  // when that was first seen
   };
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
-  Result<Process*> process(std::uint32_t pid);
+  // EPERM where it is another user's.
+  Result<Process*> process(std::uint32_t pid, Identity client);
+  static bool has_become(Process& process, Identity client);
   void forget(Process& process);
 
   Events& events_;

@@ -95,13 +95,16 @@ Result<void> Events::describe(const Event& event) {
 }
 
 Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags,
-                                                    std::uint32_t uid) {
+                                                    std::uint32_t uid, std::uint32_t limit) {
   const bool multi = (flags & kMultiFormat) != 0;
   LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
   bool taken = false;
   if (Event* const found = find_registered(parts, multi, taken)) return Registration{found, false};
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
   LT_TRY(event::Declaration declaration, event::parse_declaration(text));
+  if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
+    return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
+  }
   LT_TRY(const std::uint32_t slot, take_slot());
   auto event = std::make_unique<Event>();
   event->slot = slot;
@@ -115,6 +118,7 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
     return tl::unexpected<Error>(std::move(described).error());
   }
   if (multi) ++next_multi_;
+  ++made_by_[uid];
   slots_[slot] = std::move(event);
   order_.push_back(slot);
   by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
@@ -147,6 +151,7 @@ void Events::destroy(Event& event) {
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
   std::erase(order_, slot);
+  if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);
   publish(control_.segment().events[slot].registered, 0);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   slots_[slot].reset();

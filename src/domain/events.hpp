@@ -38,12 +38,13 @@ class Events {
   Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace) {}
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
-  // a bad declaration of a new name, ENOSPC where all slots are in use. `made` tells which it was.
+  // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made` tells which it was.
   struct Registration {
     Event* event;
     bool made;
   };
-  Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid);
+  Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
+                                      std::uint32_t limit = plan::kMaxEvents);
 
   void add_reference(Event& event) { ++event.references; }
   // Removes the event if that was the last reference and nothing else keeps it.
@@ -74,6 +75,7 @@ class Events {
   std::vector<std::uint32_t> order_;          // slots by registration
   std::deque<std::uint32_t> free_slots_;      // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
+  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;  // events by uid
   std::uint64_t next_multi_ = 0;
 };
 

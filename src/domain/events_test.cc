@@ -106,6 +106,52 @@ TEST_F(EventsTest, ADeadReaderDelaysNothing) {
   EXPECT_TRUE(freed);
 }
 
+TEST_F(EventsTest, WhatWaitsForAnInventedReaderStaysBounded) {
+  const std::uint32_t user = *domain_->users().find_or_create(kUser);
+  plan::DataSegment& data = domain_->users().all()[user].data();
+  data.thread_high = 1;
+  data.threads[0] = {.section = 1, .tid = static_cast<std::uint32_t>(::gettid()),
+                     .pid = static_cast<std::uint32_t>(::getpid())};
+  int freed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    domain_->grace().after_readers([&] { ++freed; });
+    EXPECT_TRUE(domain_->grace().poll());
+  }
+  EXPECT_LE(domain_->grace().batches(), 4u);
+  EXPECT_EQ(freed, 0);
+  data.threads[0].section = 0x10000;
+  EXPECT_FALSE(domain_->grace().poll());
+  EXPECT_EQ(freed, 1000);
+}
+
+TEST_F(EventsTest, GuestsHaveAShareOfTheDomain) {
+  const std::uint32_t guest = ::geteuid() + 4711;
+  EXPECT_EQ(domain_->register_native("stays", kPersist, guest).error().code, EPERM);
+  EXPECT_TRUE(domain_->register_native("stays", kPersist, ::geteuid()));
+  for (std::uint32_t i = 0; i < Domain::kGuestEvents; ++i) {
+    ASSERT_TRUE(domain_->register_native("guest_" + std::to_string(i), 0, guest));
+    ASSERT_TRUE(domain_->open_file(guest));
+  }
+  EXPECT_EQ(domain_->register_native("one_more", 0, guest).error().code, ENOSPC);
+  EXPECT_TRUE(domain_->register_native("guest_0", 0, guest)) << "it is there already";
+  EXPECT_EQ(domain_->open_file(guest).error().code, EMFILE);
+  EXPECT_TRUE(domain_->register_native("one_more", 0, ::geteuid()));
+  EXPECT_TRUE(domain_->open_file(::geteuid()));
+  domain_->release_native(events_.find("user_events", "guest_7")->slot);
+  EXPECT_TRUE(domain_->register_native("after_all", 0, guest));
+}
+
+TEST_F(EventsTest, FilesAreNotGuessed) {
+  const FileId first = *domain_->open_file(kUser);
+  const FileId second = *domain_->open_file(kUser);
+  EXPECT_NE(first.generation, 0u);
+  EXPECT_NE(second.generation, first.generation + 1);
+  EXPECT_TRUE(domain_->files().check(first));
+  EXPECT_EQ(domain_->files().check({first.slot, second.generation}).error().code, EBADF);
+  domain_->files().close(first);
+  EXPECT_EQ(domain_->files().check(first).error().code, EBADF);
+}
+
 TEST_F(EventsTest, SlotsRunOutWithAnErrorAndComeBack) {
   for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
     ASSERT_NE(make("e" + std::to_string(i), kPersist), nullptr);

@@ -1,10 +1,28 @@
 #include "domain/files.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 
 namespace landtrace::domain {
+namespace {
 
-Result<FileId> Files::open(std::uint32_t uid) {
+// Not 0, which is no file. Random also so that an owner does not take its predecessor's descriptors for its own.
+Result<std::uint32_t> random_generation() {
+  std::uint32_t number = 0;
+  while (number == 0) {
+    if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) return fail_errno("getrandom");
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit) {
+  if (const auto own = open_of_.find(uid); own != open_of_.end() && own->second >= limit) {
+    return fail(EMFILE, "the user has as many open files as they may");
+  }
+  LT_TRY(const std::uint32_t generation, random_generation());
   std::uint32_t slot;
   if (!free_.empty()) {
     slot = free_.front();
@@ -15,18 +33,16 @@ Result<FileId> Files::open(std::uint32_t uid) {
   } else {
     return fail(EMFILE, "the domain has as many open files as it can");
   }
-  const std::uint32_t generation = next_generation_++;
-  if (next_generation_ == 0) next_generation_ = 1;
   files_[slot] = File{generation, uid, {}, {}, 0};
+  ++open_of_[uid];
   publish(control_.segment().files[slot].generation, generation);
   return FileId{slot, generation};
 }
 
-Result<void> Files::check(FileId file, std::uint32_t uid) const {
+Result<void> Files::check(FileId file) const {
   const bool is_open = file.slot < files_.size() && file.generation != 0 &&
                        files_[file.slot].generation == file.generation;
   if (!is_open) return fail(EBADF, "no such open file");
-  if (uid != 0 && files_[file.slot].uid != uid) return fail(EPERM, "another user's file");
   return {};
 }
 
@@ -68,6 +84,7 @@ void Files::close(FileId id) {
   publish(shared.table, 0);
   publish(shared.generation, 0);
   const auto events = std::move(file.events);
+  if (--open_of_[file.uid] == 0) open_of_.erase(file.uid);
   file = {};
   for (const std::uint32_t event : events) events_.drop_reference(event);
   grace_.after_readers([this, old, slot = id.slot] {

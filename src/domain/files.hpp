@@ -20,12 +20,13 @@ class Files {
  public:
   Files(ControlMemory& control, Grace& grace, Events& events) : control_(control), grace_(grace), events_(events) {}
 
-  // EMFILE beyond plan::kMaxFiles.
-  Result<FileId> open(std::uint32_t uid);
+  // EMFILE beyond plan::kMaxFiles, and beyond `limit` files of this user.
+  Result<FileId> open(std::uint32_t uid, std::uint32_t limit = plan::kMaxFiles);
   void close(FileId file);
 
-  // EBADF for a file that is not open, EPERM for one that another user opened (root may).
-  Result<void> check(FileId file, std::uint32_t uid) const;
+  // EBADF for a file that is not open. Who has the descriptor may use the file, as in the kernel: a process that has
+  // changed its user, one of another user that was given it. So the generation is a number that nobody guesses.
+  Result<void> check(FileId file) const;
   // The event's write index in the file: the one it has already, or a new one, which refers to the event.
   Result<std::uint32_t> add_event(FileId file, Event& event);
 
@@ -44,7 +45,7 @@ class Files {
   Events& events_;
   std::vector<File> files_;
   std::deque<std::uint32_t> free_;
-  std::uint32_t next_generation_ = 1;
+  std::unordered_map<std::uint32_t, std::uint32_t> open_of_;  // by uid
 };
 
 }  // namespace landtrace::domain

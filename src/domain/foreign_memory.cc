@@ -4,15 +4,20 @@
 #include <signal.h>
 #include <sys/uio.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "domain/assumed_identity.hpp"
+#include "domain/memory_map.hpp"
+
 namespace landtrace::domain {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(1);
+constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
+constexpr std::chrono::microseconds kPatiencePerChange{20};
+// Once a page has not answered: the others wait already.
+constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseconds(100);
 
 // A bit is changed in its byte: the other bits of the word may belong to others.
 std::uint64_t byte_of(EnableBit bit) { return bit.address + bit.bit / 8; }
@@ -21,32 +26,58 @@ std::uint8_t changed(std::uint8_t byte, EnableBit bit, bool on) {
   return static_cast<std::uint8_t>(on ? byte | mask_of(bit) : byte & ~mask_of(bit));
 }
 
-int set_as_the_process_would(std::uint32_t pid, EnableBit bit, bool on) {
+using Cancelled = std::atomic<bool>;
+
+// By pid: for clients that may do no less than the owner.
+int set_as_the_process_would(std::uint32_t pid, EnableBit bit, bool on, const Cancelled& cancelled) {
   std::uint8_t byte = 0;
   iovec local{&byte, 1};
   iovec remote{reinterpret_cast<void*>(byte_of(bit)), 1};
   if (::process_vm_readv(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) != 1) return errno;
   byte = changed(byte, bit, on);
+  if (cancelled) return ECANCELED;
   if (::process_vm_writev(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) != 1) return errno;
   return 0;
 }
 
-void set_through(const AddressSpace& space, EnableBit bit, bool on) {
+int set_through(const AddressSpace& space, EnableBit bit, bool on, const Cancelled& cancelled) {
   std::uint8_t byte = 0;
   const auto offset = static_cast<off_t>(byte_of(bit));
-  if (::pread(space.mem.get(), &byte, 1, offset) != 1) return;
+  if (::pread(space.mem.get(), &byte, 1, offset) != 1) return EFAULT;
   const std::uint8_t wanted = changed(byte, bit, on);
-  if (wanted != byte && ::pwrite(space.mem.get(), &wanted, 1, offset) != 1) return;
+  if (wanted == byte) return 0;
+  if (cancelled) return ECANCELED;
+  return ::pwrite(space.mem.get(), &wanted, 1, offset) == 1 ? 0 : EFAULT;
+}
+
+int check_and_set_in(const AddressSpace& space, EnableBit bit, bool on, const Cancelled& cancelled) {
+  if (!space.maps) return set_as_the_process_would(space.pid, bit, on, cancelled);
+  // By nothing but the descriptors: the pid may be a setuid program's by now. Should the client change the mapping
+  // between the look and the write, it is its own memory that it spoils.
+  if (!is_writable(space.maps.get(), byte_of(bit))) return EFAULT;
+  return set_through(space, bit, on, cancelled);
+}
+
+Result<Fd> open_proc_file(std::uint32_t pid, const char* name, int flags) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!fd) return fail_errno("open " + path);
+  return fd;
+}
+
+Result<std::shared_ptr<AddressSpace>> open_as(std::uint32_t pid, Identity client) {
+  const AssumedIdentity identity(client);
+  if (!identity.succeeded()) return fail(EPERM, "cannot act as the client's user");
+  auto space = std::make_shared<AddressSpace>();
+  space->pid = pid;
+  LT_TRY(space->mem, open_proc_file(pid, "mem", O_RDWR));
+  if (must_assume(client)) {
+    LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
+  }
+  return space;
 }
 
 }  // namespace
-
-Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/mem";
-  Fd mem(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!mem) return fail_errno("open " + path);
-  return std::make_shared<AddressSpace>(AddressSpace{pid, std::move(mem)});
-}
 
 bool AddressSpace::is_alive() const {
   char byte;
@@ -65,12 +96,12 @@ class ForeignMemory::Worker : public std::enable_shared_from_this<Worker> {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  bool run(std::function<void()> job) {
+  bool run(std::function<void()> job, std::chrono::microseconds patience) {
     std::unique_lock lock(mutex_);
     job_ = std::move(job);
     done_ = false;
     changed_.notify_all();
-    return changed_.wait_for(lock, kPatience, [this] { return done_; });
+    return changed_.wait_for(lock, patience, [this] { return done_; });
   }
 
   void stop() {
@@ -107,31 +138,67 @@ ForeignMemory::~ForeignMemory() {
   if (worker_) worker_->stop();
 }
 
-bool ForeignMemory::run(std::function<void()> job) {
+bool ForeignMemory::run(std::function<void()> job, std::chrono::microseconds patience) {
   if (!worker_) {
     worker_ = std::make_shared<Worker>();
     worker_->start();
   }
-  if (worker_->run(std::move(job))) return true;
+  if (worker_->run(std::move(job), patience)) return true;
   worker_->stop();  // when it ever comes back
   worker_.reset();
   return false;
 }
 
+Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Identity client) {
+  using Opened = Result<std::shared_ptr<AddressSpace>>;
+  const auto opened = std::make_shared<Opened>();
+  if (!run([=] { *opened = open_as(pid, client); }, kPatience)) return fail(ETIMEDOUT, "/proc does not answer");
+  return std::move(*opened);
+}
+
 Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on) {
-  const auto code = std::make_shared<int>(0);
-  if (!run([=] { *code = set_as_the_process_would(space->pid, bit, on); })) {
-    return fail(EFAULT, "the page of the enable word does not answer");
+  struct Job {
+    Cancelled cancelled = false;
+    int code = 0;
+  };
+  const auto silent = [] { return fail(EFAULT, "the page of the enable word does not answer"); };
+  if (space->unresponsive) return silent();
+  const auto job = std::make_shared<Job>();
+  if (!run([=] { job->code = check_and_set_in(*space, bit, on, job->cancelled); }, kPatience)) {
+    job->cancelled = true;
+    space->unresponsive = true;
+    return silent();
   }
-  if (*code != 0) return fail_errno("writing the enable word", *code);
+  if (job->code != 0) return fail_errno("writing the enable word", job->code);
   return {};
 }
 
 void ForeignMemory::set_all(std::vector<Change> changes) {
-  if (changes.empty()) return;
-  run([list = std::make_shared<std::vector<Change>>(std::move(changes))] {
-    for (const Change& change : *list) set_through(*change.space, change.bit, change.on);
-  });
+  struct Job {
+    std::vector<Change> changes;
+    std::atomic<std::size_t> next = 0;  // the change that is being made
+    Cancelled cancelled = false;
+  };
+  auto patience = kPatience;
+  while (!changes.empty()) {
+    const auto job = std::make_shared<Job>();
+    job->changes = std::move(changes);
+    patience += kPatiencePerChange * static_cast<std::int64_t>(job->changes.size());
+    const bool finished = run([job] {
+      for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
+        const Change& change = job->changes[i];
+        if (!change.space->unresponsive) set_through(*change.space, change.bit, change.on, job->cancelled);
+      }
+    }, patience);
+    if (finished) return;
+    job->cancelled = true;
+    const std::size_t stuck = job->next;
+    if (stuck >= job->changes.size()) return;
+    job->changes[stuck].space->unresponsive = true;
+    // The rest without what does not answer; copied, because the job that was left behind has its own for ever.
+    changes.assign(job->changes.begin() + static_cast<std::ptrdiff_t>(stuck) + 1, job->changes.end());
+    patience = kPatienceAfterwards;
+  }
 }
 
 }  // namespace landtrace::domain

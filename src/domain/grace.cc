@@ -7,12 +7,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <thread>
 
 #include "plan/section.hpp"
 
 namespace landtrace::domain {
 namespace {
+
+constexpr std::size_t kMaxBatches = 4;
+constexpr auto kCheckInterval = std::chrono::seconds(1);
 
 bool is_gone(std::uint32_t pid, std::uint32_t tid) {
   return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
@@ -47,18 +51,29 @@ std::vector<Grace::Inside> Grace::look_for_readers() const {
   return inside;
 }
 
+// Beyond some batches the new frees join the last one, and all of it waits for who is inside now: waiting longer than
+// necessary is always safe.
+void Grace::queue_fresh() {
+  if (fresh_.empty()) return;
+  barrier_everywhere();
+  if (waiting_.size() < kMaxBatches) waiting_.emplace_back();
+  Waiting& last = waiting_.back();
+  std::move(fresh_.begin(), fresh_.end(), std::back_inserter(last.frees));
+  fresh_.clear();
+  last.inside = look_for_readers();
+}
+
 bool Grace::poll() {
-  if (!fresh_.empty()) {
-    barrier_everywhere();
-    waiting_.push_back({std::move(fresh_), look_for_readers()});
-    fresh_.clear();
-  }
+  queue_fresh();
+  const auto now = std::chrono::steady_clock::now();
   for (Waiting& waiting : waiting_) {
-    std::erase_if(waiting.inside, [](const Inside& reader) {
-      const std::uint64_t now = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
-      const bool left = (now & plan::kDepthMask) == 0 ||
-                        (now & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
-      return left || reader.tid == 0 || is_gone(reader.pid, reader.tid);
+    const bool check_lives = now >= waiting.next_check;
+    if (check_lives) waiting.next_check = now + kCheckInterval;
+    std::erase_if(waiting.inside, [check_lives](const Inside& reader) {
+      const std::uint64_t section = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
+      const bool left = (section & plan::kDepthMask) == 0 ||
+                        (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
+      return left || reader.tid == 0 || (check_lives && is_gone(reader.pid, reader.tid));
     });
   }
   while (!waiting_.empty() && waiting_.front().inside.empty()) {

@@ -19,8 +19,11 @@ class Grace {
   // been published before the call.
   void after_readers(std::function<void()> free);
 
-  // Runs what is due. Cheap when nothing waits. True while something still waits.
+  // Runs what is due. Cheap when nothing waits. True while something still waits. What is kept and done is bounded, also
+  // where a user's segment is full of readers that do not exist.
   bool poll();
+  // How many groups of frees wait, each for readers of its own.
+  [[nodiscard]] std::size_t batches() const { return waiting_.size(); }
   // Polls until nothing waits; false after `limit` (a stopped producer may be inside).
   bool drain(std::chrono::milliseconds limit);
 
@@ -34,8 +37,10 @@ class Grace {
   struct Waiting {
     std::vector<std::function<void()>> frees;
     std::vector<Inside> inside;
+    std::chrono::steady_clock::time_point next_check{};  // of whether the readers live
   };
   [[nodiscard]] std::vector<Inside> look_for_readers() const;
+  void queue_fresh();
 
   const Users& users_;
   std::vector<std::function<void()>> fresh_;  // not yet behind a barrier

@@ -16,8 +16,7 @@ struct Context {
   Domain& domain;
   Connection& connection;
   std::uint32_t pid;
-  std::uint32_t uid;
-  std::uint32_t owner_uid;
+  domain::Identity who;
   const Request& request;
   std::string_view text;
 
@@ -42,13 +41,14 @@ Response respond(const Result<T>& result) {
 
 // Recording is for the user who runs the domain, and for root: it sees every user's events.
 Result<void> may_consume(const Context& c) {
-  if (c.uid == 0 || c.uid == c.owner_uid) return {};
+  if (!c.domain.is_guest(c.who.uid)) return {};
   return fail(EPERM, "only the user who runs the domain may record it");
 }
 
 Response attach(const Context& c) {
-  const auto user = c.domain.users().find_or_create(c.uid);
+  const auto user = c.domain.users().find_or_create(c.who.uid);
   if (!user) return error_response(user.error());
+  if (c.who.uid == 0) c.domain.enable_words().remember(c.pid, c.who);
   c.domain.control().segment().user_count = static_cast<std::uint32_t>(c.domain.users().all().size());
   Response response;
   response.reply.a = *user;
@@ -61,7 +61,7 @@ Response attach(const Context& c) {
 
 Response register_for_file(const Context& c) {
   if (c.request.b > 255 || c.request.c > 255 || c.request.d > 0xffff) return error_response(Error(EINVAL));
-  Response response = respond(c.domain.register_for_file(c.file(), c.pid, c.uid,
+  Response response = respond(c.domain.register_for_file(c.file(), c.pid, c.who,
                                                          {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
                                                           static_cast<std::uint8_t>(c.request.c)}));
   response.reply.b = c.pid;
@@ -70,7 +70,7 @@ Response register_for_file(const Context& c) {
 
 Response register_native(const Context& c) {
   if (c.request.d > 0xffff) return error_response(Error(EINVAL));
-  const auto slot = c.domain.register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.uid);
+  const auto slot = c.domain.register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.who.uid);
   if (slot) c.connection.native.push_back(*slot);
   return respond(slot);
 }
@@ -141,9 +141,9 @@ Response data_segment(const Context& c) {
 
 }  // namespace
 
-Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, std::uint32_t uid,
-                        std::uint32_t owner_uid, const Request& request, std::string_view text) {
-  const Context c{domain, connection, pid, uid, owner_uid, request, text};
+Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, domain::Identity who,
+                        const Request& request, std::string_view text) {
+  const Context c{domain, connection, pid, who, request, text};
   if (request.version != ipc::kProtocolVersion) {
     return error_response(Error(EPROTO, fmt::format("the owner speaks version {} of the protocol, the client {}",
                                                     ipc::kProtocolVersion, request.version)));
@@ -154,14 +154,13 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kRegister:
       return register_for_file(c);
     case Operation::kUnregister:
-      return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.unregister(pid, c.bit()));
+      return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.unregister(pid, who, c.bit()));
     case Operation::kDelete:
-      return respond(domain.remove_event(text, uid));
+      return respond(domain.remove_event(text, who.uid));
     case Operation::kForking:
-      domain.enable_words().expect_child(pid);
-      return {};
+      return respond(domain.enable_words().expect_child(pid, who));
     case Operation::kForked: {
-      Response response = respond(domain.forked(static_cast<std::uint32_t>(request.a), pid));
+      Response response = respond(domain.forked(static_cast<std::uint32_t>(request.a), pid, who));
       response.reply.b = pid;
       return response;
     }

@@ -1,10 +1,12 @@
 #include "host/server.hpp"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstring>
@@ -13,7 +15,14 @@
 namespace landtrace::host {
 namespace {
 
-constexpr int kGraceInterval_ms = 5;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// Looking for readers costs something where a user has filled the segment with them: less often what waits long.
+constexpr milliseconds kShortestInterval(5);
+constexpr milliseconds kLongestInterval(200);
+// Clients that come and go fast must not make the owner look at every thread slot each time.
+constexpr milliseconds kReapInterval(100);
 constexpr std::size_t kMaxDatagram = sizeof(ipc::Request) + ipc::kMaxText;
 
 Result<void> watch(int epoll, int fd) {
@@ -24,6 +33,14 @@ Result<void> watch(int epoll, int fd) {
   return {};
 }
 
+// A file's last descriptor is closed with the identity unread, so the socket says "reset" once before it gives what was
+// written last. Nothing in a file can be too long: that is a write that fails.
+bool is_no_end(int error, bool is_file) {
+  return error == EAGAIN || (is_file && (error == ECONNRESET || error == EMSGSIZE));
+}
+
+Fd open_reserve() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
 }  // namespace
 
 Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake)
@@ -32,6 +49,8 @@ Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, 
       listener_(std::move(listener)),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
+      reserve_(open_reserve()),
+      proxy_(domain),
       buffer_(kMaxDatagram) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std::string& path) {
@@ -82,9 +101,8 @@ void Server::run_tasks() {
 void Server::run() {
   domain_.control().mark_owner_alive();
   std::array<epoll_event, 64> events;
-  bool waiting = false;
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), waiting ? kGraceInterval_ms : -1);
+    const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listener_.get()) {
@@ -95,25 +113,53 @@ void Server::run() {
         serve(fd);
       }
     }
-    if (std::exchange(producers_ended_, false)) domain_.producers_ended();
-    if (sweeping_) sweeping_ = domain_.enable_words().sweep();
-    waiting = domain_.grace().poll() || sweeping_;
+    keep_house();
   }
   run_tasks();
   domain_.shut_down();
 }
 
+// What is not due to a client's message.
+void Server::keep_house() {
+  const auto now = steady_clock::now();
+  if (producers_ended_ && now >= next_reap_) {
+    producers_ended_ = false;
+    next_reap_ = now + kReapInterval;
+    domain_.producers_ended();
+  }
+  if (sweeping_) sweeping_ = domain_.enable_words().sweep();
+  if (grace_waits_ && now < next_grace_) return;
+  grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
+  next_grace_ = now + grace_interval_;
+  grace_waits_ = domain_.grace().poll();
+}
+
+int Server::patience_ms() const {
+  if (sweeping_) return static_cast<int>(kShortestInterval.count());
+  if (grace_waits_) return static_cast<int>(grace_interval_.count());
+  return producers_ended_ ? static_cast<int>(kReapInterval.count()) : -1;
+}
+
+// Without a descriptor for it a client would wait for ever, and the listener would be readable for ever.
+bool Server::turn_one_away() {
+  reserve_.reset();
+  const bool turned_away = static_cast<bool>(Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+  reserve_ = open_reserve();
+  if (!reserve_) ::usleep(1000);  // another process took the system's last one: do not spin
+  return turned_away;
+}
+
 void Server::accept_all() {
   for (;;) {
     Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd) return;
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
+    if (!fd) {
+      const bool full = errno == EMFILE || errno == ENFILE;
+      if (full && turn_one_away()) continue;
+      return;
+    }
     if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) continue;
     const int key = fd.get();
-    connections_.insert_or_assign(
-        key, Connection{std::move(fd), static_cast<std::uint32_t>(peer.pid), peer.uid, {}, {}, 0});
+    connections_.insert_or_assign(key, Connection{std::move(fd), {}, {}, 0});
   }
 }
 
@@ -138,9 +184,9 @@ void Server::serve(int fd) {
   if (found != connections_.end() && !serve_one(found->second)) close_connection(fd);
 }
 
-void Server::open_file(Connection& connection) {
+void Server::open_file(Connection& connection, std::uint32_t uid) {
   ipc::FileIdentity identity;
-  if (auto file = domain_.files().open(connection.uid)) {
+  if (auto file = domain_.open_file(uid)) {
     connection.file = *file;
     identity.slot = file->slot;
     identity.generation = file->generation;
@@ -151,12 +197,19 @@ void Server::open_file(Connection& connection) {
 }
 
 // False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down a
-// file's connection was written past the shim (a raw system call) and is nothing to the owner.
+// file's connection was written past the shim.
 bool Server::serve_one(Connection& connection) {
+  const bool is_file = connection.file.generation != 0;
   auto received = ipc::receive(connection.fd.get(), buffer_, MSG_DONTWAIT);
-  if (!received) return received.error().code == EAGAIN;
-  if (received->size == 0) return false;
-  if (connection.file.generation != 0) return true;
+  if (!received) return is_no_end(received.error().code, is_file);
+  // An empty write has a sender, the end has none.
+  if (received->size == 0 && !received->has_credentials) return false;
+  if (is_file) {
+    if (received->has_credentials) {
+      proxy_.write(connection.file, received->pid, received->uid, std::span(buffer_).first(received->size));
+    }
+    return true;
+  }
   if (received->size < sizeof(ipc::Request) || !received->has_credentials) return false;
   ipc::Request request;
   std::memcpy(&request, buffer_.data(), sizeof request);
@@ -164,12 +217,12 @@ bool Server::serve_one(Connection& connection) {
                      received->size == sizeof request + request.text_size;
   if (!sound) return false;
   if (request.operation == ipc::Operation::kOpenFile) {
-    open_file(connection);
+    open_file(connection, received->uid);
     return true;
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
   Response response =
-      handle_request(domain_, connection, received->pid, received->uid, ::geteuid(), request, text);
+      handle_request(domain_, connection, received->pid, {received->uid, received->gid}, request, text);
   watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());

@@ -1,6 +1,7 @@
 // Serves a domain over a socket: the event loop of an owner.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
+#include "host/proxy.hpp"
 #include "ipc/socket.hpp"
 
 namespace landtrace::host {
@@ -16,8 +18,6 @@ namespace landtrace::host {
 // One client connection.
 struct Connection {
   Fd fd;
-  std::uint32_t pid;  // of the process that connected
-  std::uint32_t uid;
   domain::FileId file;                    // generation 0: not a file
   std::vector<std::uint32_t> native;      // event slots held by it
   std::uint32_t session = 0;              // instance of a consumer; 0: none
@@ -30,9 +30,9 @@ struct Response {
   int fds[2] = {-1, -1};
 };
 
-// Carries a request out. `pid` and `uid` are the sender's as the kernel gives them; `owner_uid` is who runs the domain.
-Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, std::uint32_t uid,
-                        std::uint32_t owner_uid, const ipc::Request& request, std::string_view text);
+// Carries a request out. `pid` and `who` are the sender's as the kernel gives them.
+Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, domain::Identity who,
+                        const ipc::Request& request, std::string_view text);
 
 class Server {
  public:
@@ -54,18 +54,23 @@ class Server {
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
 
   void accept_all();
+  bool turn_one_away();
   void serve(int fd);
   bool serve_one(Connection& connection);
-  void open_file(Connection& connection);
+  void open_file(Connection& connection, std::uint32_t uid);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid);
   void run_tasks();
+  void keep_house();
+  [[nodiscard]] int patience_ms() const;
 
   domain::Domain& domain_;
   std::string path_;
   Fd listener_;
   Fd epoll_;
   Fd wake_;
+  Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
+  Proxy proxy_;
   std::unordered_map<int, Connection> connections_;
   struct Watched {
     Fd pidfd;
@@ -75,8 +80,12 @@ class Server {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
-  bool producers_ended_ = false;
   bool sweeping_ = false;  // words of processes that ended wait for a child
+  bool producers_ended_ = false;
+  std::chrono::steady_clock::time_point next_reap_{};
+  bool grace_waits_ = false;
+  std::chrono::milliseconds grace_interval_{};
+  std::chrono::steady_clock::time_point next_grace_{};
 
   std::mutex mutex_;
   struct Task {

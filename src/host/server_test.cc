@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +167,54 @@ TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
               // The control segment cannot be mapped writable, and the data segment is not root's.
               if (Mapping::map(attached->fds[0].get(), 4096, Mapping::Access::kReadWrite)) return 6;
               return attached->reply.a == 0 ? 7 : 0;
+            }),
+            0);
+}
+
+TEST_F(ServerTest, WithoutDescriptorsClientsAreRefusedAtOnce) {
+  const pid_t client = ::fork();  // with descriptors enough of its own
+  if (client == 0) {
+    ::usleep(200'000);  // until the limit is reached
+    auto fd = ipc::connect_to(path_);
+    if (!fd) ::_exit(2);
+    const auto answer = ipc::ask(fd->get(), {.operation = Operation::kAttach});
+    ::_exit(answer ? 1 : 0);
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{static_cast<rlim_t>(Fd(::dup(0)).get()), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  ::alarm(30);  // it must not hang
+  int status = -1;
+  ::waitpid(client, &status, 0);
+  ::alarm(0);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(still_serves());
+}
+
+TEST_F(ServerTest, AnotherUserForksNobodysProcess) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  const Fd file = connect();
+  const Request open{.operation = Operation::kOpenFile};
+  ASSERT_TRUE(ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {}));
+  pollfd readable{file.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
+  const auto identity = ipc::peek_identity(file.get());
+  ASSERT_TRUE(identity);
+  const Fd control = connect();
+  std::uint32_t word = 0;
+  ASSERT_TRUE(ipc::ask(control.get(),
+                       {.operation = Operation::kRegister, .file_slot = identity->slot,
+                        .file_generation = identity->generation, .a = reinterpret_cast<std::uint64_t>(&word), .c = 4},
+                       "e1"));
+  const auto parent = static_cast<std::uint64_t>(::getpid());
+  EXPECT_EQ(as_nobody([&] {
+              auto fd = ipc::connect_to(path_);
+              if (!fd) return 1;
+              const auto answer = ipc::ask(fd->get(), {.operation = Operation::kForked, .a = parent});
+              return !answer && answer.error().code == EPERM ? 0 : 2;
             }),
             0);
 }

@@ -47,6 +47,7 @@ void take_control_messages(msghdr& message, Received& received) {
       std::memcpy(&who, CMSG_DATA(c), sizeof who);
       received.pid = static_cast<std::uint32_t>(who.pid);
       received.uid = who.uid;
+      received.gid = who.gid;
       received.has_credentials = true;
     } else if (c->cmsg_type == SCM_RIGHTS) {
       const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -33,6 +33,7 @@ struct Received {
   std::size_t size = 0;  // 0: the other side has closed
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
   bool has_credentials = false;
   Fd fds[2];
 };

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <fcntl.h>
+#include <sys/vfs.h>
 
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
@@ -17,6 +18,13 @@ int fresh(int fd) {
   return fd;
 }
 
+// A shell's `>` creates what is not there. An ordinary file of that name, which may be new, is the program's.
+bool made_a_file(int fd, int flags) {
+  constexpr long kTracefsMagic = 0x74726163;
+  struct statfs where {};
+  return fd >= 0 && has_mode(flags) && (::fstatfs(fd, &where) != 0 || where.f_type != kTracefsMagic);
+}
+
 // The real open goes first: it tells, without a system call of ours, whether the path can be read at all, and a program
 // that has nothing to do with events is not touched.
 int open_any(int folder, const char* path, int flags, mode_t mode) {
@@ -25,7 +33,7 @@ int open_any(int folder, const char* path, int flags, mode_t mode) {
   const int error = errno;
   if (fd >= 0 && FdTable::is_ours(fd)) fresh(fd);
   const bool is_a_path = fd >= 0 || (error != EFAULT && error != ENAMETOOLONG);
-  if (!is_a_path || has_mode(flags) || !names_data_file(path)) return fd;
+  if (!is_a_path || !names_data_file(path) || made_a_file(fd, flags)) return fd;
   const int ours = open_data_file(flags);
   if (ours == kNoDomain) {
     errno = error;

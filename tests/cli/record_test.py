@@ -1,6 +1,7 @@
 """What is recorded is what was emitted, whoever reads it."""
 import os
 import re
+import resource
 import subprocess
 import unittest
 
@@ -23,6 +24,13 @@ class Record(support.Case):
         summary = self.record("--abi", "--count", "1000")
         self.assertEqual((summary.emitted, summary.events, summary.lost), (1000, 1000, 0))
         self.assertEqual(sequences(self.report_json()[0]), {0: list(range(1000))})
+
+    def test_program_has_the_limits_that_the_command_was_given(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 333), hard))
+        status, out, err = self.landtrace("record", "-o", self.file, "--", "sh", "-c", "ulimit -n")
+        self.assertEqual((status, out), (0, f"{min(soft, 333)}\n"), err)
 
     def test_portable_writer(self):
         self.environment["LANDTRACE_WRITER"] = "portable"

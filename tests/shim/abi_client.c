@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -397,6 +398,33 @@ static void many_events(int count) {
   }
 }
 
+/* A write that the shim does not see. */
+static long raw_write(int fd, const void *data, size_t size) {
+#if defined(__x86_64__)
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(1L), "D"((long)fd), "S"(data), "d"(size) : "rcx", "r11", "memory");
+  return result;
+#else
+  return syscall(SYS_write, fd, data, size);
+#endif
+}
+
+static void past_shim(void) {
+  int fd = open_data(O_RDWR);
+  CHECK(reg(fd, "past_event u32 n", &word) == 0);
+  uint32_t event[2] = {0, 1}, unknown[2] = {7, 1};
+  CHECK(raw_write(fd, event, sizeof event) == sizeof event);
+  CHECK(raw_write(fd, unknown, sizeof unknown) >= 0); /* nobody can say that it is dropped */
+  CHECK(raw_write(fd, "", 0) >= 0);
+  static char large[70000];
+  raw_write(fd, large, sizeof large);
+  FILE *file = fdopen(dup(fd), "w");
+  event[1] = 2;
+  CHECK(file != NULL && fwrite(event, 1, sizeof event, file) == sizeof event && fclose(file) == 0);
+  event[1] = 3;
+  CHECK(write(fd, event, sizeof event) == sizeof event); /* the file is as good as before */
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   self = argv;
@@ -417,6 +445,7 @@ int main(int argc, char **argv) {
   else if (strcmp(what, "closes-all") == 0) closes_all();
   else if (strcmp(what, "fork-bomb") == 0 && argc == 5) fork_bomb(atoi(argv[3]), atoi(argv[4]));
   else if (strcmp(what, "many") == 0 && argc == 4) many_events(atoi(argv[3]));
+  else if (strcmp(what, "past-shim") == 0) past_shim();
   else return 2;
   return 0;
 }

@@ -309,6 +309,14 @@ TEST_F(ShimTest, WorksWithoutRoot) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST_F(ShimTest, WritesPastTheShimAreRecordedByTheOwner) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"past-shim"}).wait(), 0);
+  for (int i = 0; i < 500 && total() < 3; ++i) ::usleep(10'000);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("past_event: n=0x1 (1)", 1), Pair("past_event: n=0x2 (2)", 1),
+                                               Pair("past_event: n=0x3 (3)", 1)));
+}
+
 TEST(ShimWithoutDomainTest, IsNotThere) {
   EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0);
 }
