@@ -23,6 +23,8 @@
 
 #if defined(__x86_64__)
 
+// Assembly reads by its columns.
+// clang-format off
 #define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
 
 #ifdef LANDTRACE_INJECT
@@ -247,6 +249,8 @@ restarted:
   area->rseq_cs = 0;
   return WriteOutcome::kRestarted;
 }
+
+// clang-format on
 
 }  // namespace landtrace::arch
 

@@ -11,16 +11,13 @@
 #include <thread>
 
 #include "plan/section.hpp"
+#include "plan/thread_slots.hpp"
 
 namespace landtrace::domain {
 namespace {
 
 constexpr std::size_t kMaxBatches = 4;
 constexpr auto kCheckInterval = std::chrono::seconds(1);
-
-bool is_gone(std::uint32_t pid, std::uint32_t tid) {
-  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
-}
 
 // Every running thread of an attached process passes a full barrier: its earlier stores are visible, and its later
 // loads see what was published. A thread that is not running passed one when it was switched out.
@@ -73,7 +70,7 @@ bool Grace::poll() {
       const std::uint64_t section = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
       const bool left = (section & plan::kDepthMask) == 0 ||
                         (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
-      return left || reader.tid == 0 || (check_lives && is_gone(reader.pid, reader.tid));
+      return left || reader.tid == 0 || (check_lives && plan::thread_is_gone(reader.pid, reader.tid));
     });
   }
   while (!waiting_.empty() && waiting_.front().inside.empty()) {

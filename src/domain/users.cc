@@ -11,6 +11,7 @@ Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
   }
   if (users_.size() >= plan::kMaxUsers) return fail(ENOSPC, "more users than a domain can have");
   LT_TRY(Fd fd, create_memfd("landtrace-data", data_bytes_));
+  LT_CHECK(seal_seals(fd.get()));
   LT_TRY(Mapping mapping, Mapping::map(fd.get(), data_bytes_, Mapping::Access::kReadWrite));
   auto& data = *reinterpret_cast<plan::DataSegment*>(mapping.data());
   data.version = plan::kLayoutVersion;

@@ -12,10 +12,6 @@
 namespace landtrace::plan {
 namespace {
 
-bool is_gone(std::uint32_t pid, std::uint32_t tid) {
-  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
-}
-
 void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   TaskEntry& entry = data.tasks[tid % kMaxTasks];
   char comm[sizeof entry.comm] = {};
@@ -50,6 +46,10 @@ ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
 
 }  // namespace
 
+bool thread_is_gone(std::uint32_t pid, std::uint32_t tid) {
+  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
+}
+
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   const int saved_errno = errno;
   // A program that starts many short threads reuses its own slots before it takes new ones.
@@ -79,7 +79,7 @@ std::uint32_t free_dead_thread_slots(DataSegment& data, std::uint32_t pid) {
     ThreadSlot& slot = data.threads[i];
     std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE);
     const std::uint32_t of = __atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE);
-    if (tid == 0 || of == 0 || (pid != 0 && of != pid) || !is_gone(of, tid)) continue;
+    if (tid == 0 || of == 0 || (pid != 0 && of != pid) || !thread_is_gone(of, tid)) continue;
     __atomic_store_n(&slot.pid, 0, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&slot.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) ++freed;
   }

@@ -5,6 +5,9 @@
 
 namespace landtrace::plan {
 
+// Whether no thread of that id is in that process any more. Only for ids of the caller's pid namespace.
+bool thread_is_gone(std::uint32_t pid, std::uint32_t tid);
+
 // Claims a slot for the calling thread and leaves its name in the task table. `pid` is 0 where the owner could not tell by
 // it whether the thread lives (another pid namespace): such a slot is not taken back. nullptr when all are taken by
 // living threads. Makes system calls, takes no lock; async-signal-safe.
