@@ -75,9 +75,9 @@ void add_payload(Owner& owner, int size) {
   if (landtrace_register(&event, declaration.c_str(), 0) != 0 || !landtrace_enabled(&event)) {
     throw Broken(declaration + " is not recorded");
   }
-  benchmark::RegisterBenchmark(
-      (name::kPayload + std::to_string(size)).c_str(),
-      [&owner, &event, size](auto& state) { payload(state, owner, event, static_cast<std::size_t>(size)); });
+  benchmark::RegisterBenchmark((name::kPayload + std::to_string(size)).c_str(), [&owner, &event, size](auto& state) {
+    payload(state, owner, event, static_cast<std::size_t>(size));
+  });
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ LttngModule load_lttng() {
   constexpr int kPatience_ms = 5000;
   void* const handle = ::dlopen(kLttngModule, RTLD_NOW);
   if (handle == nullptr) throw Broken(::dlerror());
-  const LttngModule module{reinterpret_cast<int (*)()>(::dlsym(handle, "landtrace_bench_lttng_enabled")),
-                           reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(
-                               ::dlsym(handle, "landtrace_bench_lttng_emit"))};
+  const LttngModule module{
+      reinterpret_cast<int (*)()>(::dlsym(handle, "landtrace_bench_lttng_enabled")),
+      reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(::dlsym(handle, "landtrace_bench_lttng_emit"))};
   if (module.enabled == nullptr || module.emit == nullptr) throw Broken("the LTTng module is not ours");
   for (int waited = 0; module.enabled() == 0; ++waited) {
     if (waited == kPatience_ms) throw Broken("LTTng's session does not enable its event");
@@ -66,8 +66,7 @@ void add_peers(const Setting& setting) {
     const std::string& instance = setting.tracefs.where;
     const int fd = ::open((instance + "/trace_marker").c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) throw Broken("trace_marker: " + errno_text(errno));
-    benchmark::RegisterBenchmark(name::kMarker,
-                                 [fd, &instance](auto& state) { trace_marker(state, fd, instance); });
+    benchmark::RegisterBenchmark(name::kMarker, [fd, &instance](auto& state) { trace_marker(state, fd, instance); });
   }
 }
 

@@ -22,8 +22,7 @@ void shim_writev(benchmark::State& state, Owner& owner, const Registered& event)
   const iovec io[2] = {{&index, sizeof index}, {payload, sizeof payload}};
   for (auto _ : state) {
     payload[0] = ++payload[1];
-    if (__atomic_load_n(&event.word, __ATOMIC_RELAXED) != 0)
-      benchmark::DoNotOptimize(::writev(event.fd, io, 2));
+    if (__atomic_load_n(&event.word, __ATOMIC_RELAXED) != 0) benchmark::DoNotOptimize(::writev(event.fd, io, 2));
   }
   check.expect(state, state.iterations());
 }

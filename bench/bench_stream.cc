@@ -25,12 +25,11 @@ std::uint64_t number_in(const std::string& text, const char* expression) {
 }
 
 Recording record(const Setting& setting, const std::string& file, const char* seconds) {
-  const std::string said =
-      run({{LANDTRACE_PROGRAM, "record", "-o", file, "--", LANDTRACE_LOAD, "--seconds", seconds},
-           {{"LD_PRELOAD", ""}, {"LANDTRACE_SOCKET", ""}, {"XDG_RUNTIME_DIR", setting.folder}},
-           false,
-           false,
-           true});
+  const std::string said = run({{LANDTRACE_PROGRAM, "record", "-o", file, "--", LANDTRACE_LOAD, "--seconds", seconds},
+                                {{"LD_PRELOAD", ""}, {"LANDTRACE_SOCKET", ""}, {"XDG_RUNTIME_DIR", setting.folder}},
+                                false,
+                                false,
+                                true});
   return {number_in(said, "([0-9]+) events emitted in"), number_in(said, "([0-9,]+) events?, [0-9,]+ lost"),
           number_in(said, "[0-9,]+ events?, ([0-9,]+) lost")};
 }

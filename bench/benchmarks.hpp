@@ -47,8 +47,7 @@ class RecordedCheck {
   void expect(benchmark::State& state, std::uint64_t emitted) const {
     const std::uint64_t recorded = count_() - before_;
     if (recorded == emitted) return;
-    state.SkipWithError(
-        ("emitted " + std::to_string(emitted) + ", recorded " + std::to_string(recorded)).c_str());
+    state.SkipWithError(("emitted " + std::to_string(emitted) + ", recorded " + std::to_string(recorded)).c_str());
   }
 
  private:

@@ -45,8 +45,7 @@ Child::Child(const Command& command) : name_(command.arguments.front()) {
   out_ = Fd(out[0]);
   const Fd child_out(out[1]);
   std::vector<char*> arguments;
-  for (const std::string& argument : command.arguments)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
@@ -115,9 +114,8 @@ std::string run(const Command& command) {
 }
 
 Command role(const std::string& name, std::vector<std::string> arguments) {
-  Command command{
-      {"/proc/self/exe", "--role", name},
-      {{"LD_PRELOAD", ""}, {"LANDTRACE_BACKEND", "domain"}, {"LANDTRACE_SOCKET", "/nonexistent"}}};
+  Command command{{"/proc/self/exe", "--role", name},
+                  {{"LD_PRELOAD", ""}, {"LANDTRACE_BACKEND", "domain"}, {"LANDTRACE_SOCKET", "/nonexistent"}}};
   for (std::string& argument : arguments) command.arguments.push_back(std::move(argument));
   return command;
 }

@@ -23,9 +23,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-void go_to(const char* socket) {
-  ::setenv("LANDTRACE_SOCKET", socket, 1);
-}
+void go_to(const char* socket) { ::setenv("LANDTRACE_SOCKET", socket, 1); }
 
 }  // namespace
 

@@ -31,8 +31,7 @@ std::string enter_namespace() {
 
 std::string mount_tracefs(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0) return "mkdir: " + errno_text(errno);
-  if (::mount("tracefs", folder.c_str(), "tracefs", 0, nullptr) != 0)
-    return "mount tracefs: " + errno_text(errno);
+  if (::mount("tracefs", folder.c_str(), "tracefs", 0, nullptr) != 0) return "mount tracefs: " + errno_text(errno);
   return "";
 }
 

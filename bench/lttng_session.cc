@@ -39,8 +39,7 @@ std::uint64_t lttng_snapshot_bytes(const std::string& session, const std::string
   lttng({"snapshot", "record", "-s", session, output}, home);
   std::uint64_t bytes = 0;
   for (const auto& file : fs::recursive_directory_iterator(output)) {
-    if (file.is_regular_file() && file.path().filename().string().starts_with("ring_"))
-      bytes += file.file_size();
+    if (file.is_regular_file() && file.path().filename().string().starts_with("ring_")) bytes += file.file_size();
   }
   return bytes;
 }
@@ -70,8 +69,7 @@ void LttngSession::start(const std::string& folder) {
   if (!appears(sockets + "/client-lttng-sessiond")) throw Broken("lttng-sessiond does not start");
   // 4 MiB per CPU that keep the newest, as the domain's rings.
   lttng({"create", "--snapshot", kSession, "--output", folder + "/lttng"}, folder);
-  lttng({"enable-channel", "--userspace", "--overwrite", "--subbuf-size=1M", "--num-subbuf=4", "ring"},
-        folder);
+  lttng({"enable-channel", "--userspace", "--overwrite", "--subbuf-size=1M", "--num-subbuf=4", "ring"}, folder);
   lttng({"enable-event", "--userspace", "--channel=ring", "landtrace_bench:sixteen"}, folder);
   lttng({"start"}, folder);
 }

@@ -44,8 +44,7 @@ int from_command_line(int argc, char** argv) {
   auto* const repetitions = app.add_option("--repetitions", setting.repetitions, "Medians are over this many")
                                 ->check(CLI::PositiveNumber)
                                 ->capture_default_str();
-  app.add_option("--filter", setting.filter,
-                 "Run only benchmarks whose name matches this regular expression");
+  app.add_option("--filter", setting.filter, "Run only benchmarks whose name matches this regular expression");
   app.footer(
       "Exit status: 0 when everything was measured (whether or not a bar was met), 1 when something could "
       "not be\n"

@@ -10,10 +10,9 @@ namespace landtrace::bench {
 namespace {
 
 void initialize(const Setting& setting) {
-  std::vector<std::string> arguments = {
-      "landtrace_bench", "--benchmark_enable_random_interleaving=true",
-      fmt::format("--benchmark_repetitions={}", setting.repetitions),
-      fmt::format("--benchmark_min_time={}", setting.quick ? "0.02" : "0.1")};
+  std::vector<std::string> arguments = {"landtrace_bench", "--benchmark_enable_random_interleaving=true",
+                                        fmt::format("--benchmark_repetitions={}", setting.repetitions),
+                                        fmt::format("--benchmark_min_time={}", setting.quick ? "0.02" : "0.1")};
   if (!setting.filter.empty()) arguments.push_back("--benchmark_filter=" + setting.filter);
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
@@ -35,8 +34,7 @@ void check_lttng(const Setting& setting, const Results& results) {
   if (!results.median(name::kLttng)) return;
   constexpr std::uint64_t kAtLeast = 1u << 20;
   const std::string list = lttng({"list", setting.lttng.where}, setting.folder);
-  if (list.find("landtrace_bench:sixteen") == std::string::npos ||
-      list.find("[enabled]") == std::string::npos) {
+  if (list.find("landtrace_bench:sixteen") == std::string::npos || list.find("[enabled]") == std::string::npos) {
     throw Broken("LTTng's session does not have the event:\n" + list);
   }
   const std::uint64_t bytes = lttng_snapshot_bytes(setting.lttng.where, setting.folder);
@@ -53,13 +51,11 @@ int measure(const Setting& setting) {
   initialize(setting);
   add_all(owner, setting);
   Results results;
-  if (benchmark::RunSpecifiedBenchmarks(&results) == 0)
-    throw Broken("no benchmark has a name like " + setting.filter);
+  if (benchmark::RunSpecifiedBenchmarks(&results) == 0) throw Broken("no benchmark has a name like " + setting.filter);
   check_lttng(setting, results);
   const std::vector<Row> rows = make_rows(results, setting);
   fmt::print("{}", setting.json ? json_text(rows, results) : table_text(rows, setting));
-  for (const std::string& failure : results.failures())
-    fmt::print(stderr, "landtrace_bench: BROKEN {}\n", failure);
+  for (const std::string& failure : results.failures()) fmt::print(stderr, "landtrace_bench: BROKEN {}\n", failure);
   return results.failures().empty() ? 0 : 1;
 }
 

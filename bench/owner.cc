@@ -11,14 +11,8 @@ std::uint64_t Owner::ask(const std::string& line) {
   return std::stoull(child_.line());
 }
 
-std::uint64_t Owner::listen(const std::string& pattern, bool on) {
-  return ask((on ? "listen " : "ignore ") + pattern);
-}
-std::uint64_t Owner::written() {
-  return ask("written");
-}
-std::uint64_t Owner::written_portably() {
-  return ask("written-portably");
-}
+std::uint64_t Owner::listen(const std::string& pattern, bool on) { return ask((on ? "listen " : "ignore ") + pattern); }
+std::uint64_t Owner::written() { return ask("written"); }
+std::uint64_t Owner::written_portably() { return ask("written-portably"); }
 
 }  // namespace landtrace::bench

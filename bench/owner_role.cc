@@ -19,8 +19,7 @@ std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::u
   std::uint64_t sum = 0;
   for (const domain::User& user : domain.users().all()) {
     for (std::uint32_t i = first; i < end; ++i) {
-      sum +=
-          ring::Reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry).written();
+      sum += ring::Reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry).written();
     }
   }
   return sum;
@@ -40,8 +39,7 @@ std::uint64_t answer(domain::Domain& domain, const std::string& line) {
   const std::string command = line.substr(0, space);
   const std::uint32_t claimed = domain.instances().first_claimed();
   if (command == "written") return events_written(domain, 0, claimed);
-  if (command == "written-portably")
-    return events_written(domain, claimed, domain.instances().rings_per_set());
+  if (command == "written-portably") return events_written(domain, claimed, domain.instances().rings_per_set());
   return listen(domain, line.substr(space + 1), command == "listen");
 }
 

@@ -7,9 +7,7 @@
 
 namespace landtrace::bench {
 
-bool Results::ReportContext(const Context&) {
-  return true;
-}
+bool Results::ReportContext(const Context&) { return true; }
 
 void Results::take(const Run& run) {
   const std::string& name = run.run_name.function_name;

@@ -31,8 +31,7 @@ class Rows {
   explicit Rows(const Results& results) : results_(results) {}
 
   void information(std::string what, const std::string& benchmark) {
-    rows.push_back(
-        {std::move(what), results_.median(benchmark), "ns", "", {}, {}, {}, false, Verdict::kNoBar, ""});
+    rows.push_back({std::move(what), results_.median(benchmark), "ns", "", {}, {}, {}, false, Verdict::kNoBar, ""});
   }
   // A figure of its own against a bar.
   void alone(std::string what, std::optional<double> ours, const char* unit, double bar, bool at_least,
@@ -72,8 +71,7 @@ void add_events(Rows& rows, const Results& results, const Setting& setting) {
     note = fmt::format("{:.2f} ns with the loop, {:.2f} ns without the event", *disabled, *empty);
     *disabled -= *empty;
   }
-  rows.alone("disabled event, native, over an empty loop", empty ? disabled : std::nullopt, "ns", 1, false,
-             note);
+  rows.alone("disabled event, native, over an empty loop", empty ? disabled : std::nullopt, "ns", 1, false, note);
   rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "rdtsc", name::kClock, 2.5, "");
   rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "LTTng-UST tracepoint", name::kLttng, 0.25,
              setting.lttng.absent);
@@ -94,31 +92,28 @@ void add_threads(Rows& rows, const Results& results) {
 
 void add_stream(Rows& rows, const Results& results) {
   const auto sum = [&](const char* which) { return results.sum(name::kStream, which); };
-  rows.alone(
-      "streaming to trace.dat, 32 bytes, written per second", scaled(results.median(name::kStream), kMillion),
-      "M/s", 5, true,
-      fmt::format("{:.0f} emitted = {:.0f} written + {:.0f} lost, in all repetitions; best {:.1f} M/s",
-                  sum("emitted"), sum("written"), sum("lost"), results.largest(name::kStream) / kMillion),
-      "it takes the programs landtrace and example_load");
+  rows.alone("streaming to trace.dat, 32 bytes, written per second", scaled(results.median(name::kStream), kMillion),
+             "M/s", 5, true,
+             fmt::format("{:.0f} emitted = {:.0f} written + {:.0f} lost, in all repetitions; best {:.1f} M/s",
+                         sum("emitted"), sum("written"), sum("lost"), results.largest(name::kStream) / kMillion),
+             "it takes the programs landtrace and example_load");
 }
 
 void add_owner(Rows& rows, const Results& results) {
-  for (const auto& [benchmark, events] :
-       {std::pair{name::kMemory100, "100"}, {name::kMemory10000, "10,000"}}) {
-    rows.alone(
-        fmt::format("owner, resident beside the rings, {} events", events),
-        scaled(results.median(benchmark), kMb), "MB", 20, false,
-        fmt::format("{:.1f} MB of it control segment; data segments with the rings, not counted: {:.1f} MB",
-                    results.median(benchmark, "control_segment").value_or(0) / kMb,
-                    results.median(benchmark, "data_segments").value_or(0) / kMb));
+  for (const auto& [benchmark, events] : {std::pair{name::kMemory100, "100"}, {name::kMemory10000, "10,000"}}) {
+    rows.alone(fmt::format("owner, resident beside the rings, {} events", events),
+               scaled(results.median(benchmark), kMb), "MB", 20, false,
+               fmt::format("{:.1f} MB of it control segment; data segments with the rings, not counted: {:.1f} MB",
+                           results.median(benchmark, "control_segment").value_or(0) / kMb,
+                           results.median(benchmark, "data_segments").value_or(0) / kMb));
   }
   const auto slowest = [&](const char* benchmark) {
     return fmt::format("slowest {:.2f} ms", results.median(benchmark, "slowest").value_or(0) / kNsPerMs);
   };
   rows.alone("attach, fresh process", scaled(results.median(name::kAttach), kNsPerMs), "ms", 1, false,
              slowest(name::kAttach));
-  rows.alone("enabling reaches 100 programs", scaled(results.median(name::kEnable), kNsPerMs), "ms", 10,
-             false, slowest(name::kEnable));
+  rows.alone("enabling reaches 100 programs", scaled(results.median(name::kEnable), kNsPerMs), "ms", 10, false,
+             slowest(name::kEnable));
 }
 
 }  // namespace
@@ -131,8 +126,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_owner(rows, results);
   rows.information("recorded event, native, 16 bytes, portable writer", name::kPortable);
   for (const int size : name::kPayloads) {
-    rows.information(fmt::format("recorded event, C API, {} bytes", size),
-                     name::kPayload + std::to_string(size));
+    rows.information(fmt::format("recorded event, C API, {} bytes", size), name::kPayload + std::to_string(size));
   }
   if (!setting.filter.empty()) std::erase_if(rows.rows, [](const Row& row) { return !row.ours; });
   return std::move(rows.rows);

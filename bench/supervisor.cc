@@ -44,10 +44,9 @@ class PrivateFolder {
 
 int run_measure(const Setting& setting) {
   Command command = role("measure", setting.to_arguments());
-  command.environment.insert(command.environment.end(),
-                             {{"LD_PRELOAD", LANDTRACE_SHIM},
-                              {"LANDTRACE_SOCKET", setting.folder + "/domain.sock"},
-                              {"LTTNG_HOME", setting.folder}});
+  command.environment.insert(command.environment.end(), {{"LD_PRELOAD", LANDTRACE_SHIM},
+                                                         {"LANDTRACE_SOCKET", setting.folder + "/domain.sock"},
+                                                         {"LTTNG_HOME", setting.folder}});
   command.shares_output = true;
   Child child(command);
   int status = 0;

@@ -38,8 +38,7 @@ std::string peer_text(const Row& row) {
 
 std::string bar_text(const Row& row) {
   if (!row.bar) return "";
-  return fmt::format("{} {:g} {}", row.at_least ? ">=" : "<=", *row.bar,
-                     row.peer_name.empty() ? row.unit : "x");
+  return fmt::format("{} {:g} {}", row.at_least ? ">=" : "<=", *row.bar, row.peer_name.empty() ? row.unit : "x");
 }
 
 nlohmann::json json_of(const Row& row) {
@@ -68,9 +67,9 @@ std::string table_text(const std::vector<Row>& rows, const Setting& setting) {
   };
   std::string text = line("what", "ours", "peer", "ratio", "bar", "", "");
   for (const Row& row : rows) {
-    text += line(row.what, row.ours ? fmt::format("{} {}", number_text(*row.ours), row.unit) : "-",
-                 peer_text(row), row.ratio ? fmt::format("{:.2f} x", *row.ratio) : "", bar_text(row),
-                 verdict_text(row.verdict), row.note);
+    text +=
+        line(row.what, row.ours ? fmt::format("{} {}", number_text(*row.ours), row.unit) : "-", peer_text(row),
+             row.ratio ? fmt::format("{:.2f} x", *row.ratio) : "", bar_text(row), verdict_text(row.verdict), row.note);
   }
   text += fmt::format(
       "\nMedians of {} repetitions in random order (of the owner's rows at most 3). ns are CPU time of the "

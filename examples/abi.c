@@ -23,9 +23,9 @@
 
 #ifndef DIAG_IOCSREG /* kernel headers before 6.4 */
 struct user_reg {
-  uint32_t size;        /* of this structure */
-  uint8_t enable_bit;   /* bit of the enable word */
-  uint8_t enable_size;  /* of the enable word: 4 or 8 */
+  uint32_t size;       /* of this structure */
+  uint8_t enable_bit;  /* bit of the enable word */
+  uint8_t enable_size; /* of the enable word: 4 or 8 */
   uint16_t flags;
   uint64_t enable_addr;
   uint64_t name_args;   /* the declaration */
@@ -40,8 +40,8 @@ struct user_unreg {
   uint64_t disable_addr;
 } __attribute__((__packed__));
 
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg *)
-#define DIAG_IOCSUNREG _IOW('*', 2, struct user_unreg *)
+#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
+#define DIAG_IOCSUNREG _IOW('*', 2, struct user_unreg*)
 #endif
 
 /* The payload, in the order of the declaration and without padding. */
@@ -54,7 +54,7 @@ struct request {
 static uint32_t enabled; /* bit 0 is the kernel's */
 
 static int open_data(void) {
-  const char *tracefs = getenv("TRACEFS");
+  const char* tracefs = getenv("TRACEFS");
   char path[4096];
   snprintf(path, sizeof path, "%s/user_events_data", tracefs ? tracefs : "/sys/kernel/tracing");
   int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -62,7 +62,7 @@ static int open_data(void) {
   return fd;
 }
 
-static int register_event(int fd, const char *declaration, uint32_t *write_index) {
+static int register_event(int fd, const char* declaration, uint32_t* write_index) {
   struct user_reg reg = {0};
   reg.size = sizeof reg;
   reg.enable_bit = 0;
@@ -84,12 +84,12 @@ static void unregister_event(int fd) {
   if (ioctl(fd, DIAG_IOCSUNREG, &unreg) != 0) perror("example_abi: DIAG_IOCSUNREG");
 }
 
-static int emit(int fd, uint32_t write_index, const struct request *request) {
-  struct iovec io[2] = {{&write_index, sizeof write_index}, {(void *)request, sizeof *request}};
+static int emit(int fd, uint32_t write_index, const struct request* request) {
+  struct iovec io[2] = {{&write_index, sizeof write_index}, {(void*)request, sizeof *request}};
   return writev(fd, io, 2) == (ssize_t)(sizeof write_index + sizeof *request) ? 0 : -1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const long count = argc > 1 ? atol(argv[1]) : 100;
   const long delay_us = argc > 2 ? atol(argv[2]) : 10000;
   long written = 0, skipped = 0, failed = 0;
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
   if (fd < 0 || register_event(fd, "abi_request u32 id;s32 status;u64 duration_ns", &write_index) != 0) return 1;
   for (long i = 0; i < count; ++i) {
     const struct request request = {(uint32_t)i, i % 10 == 9 ? -1 : 0, (uint64_t)i * 1000};
-    if ((*(volatile uint32_t *)&enabled & 1) == 0) {
+    if ((*(volatile uint32_t*)&enabled & 1) == 0) {
       ++skipped; /* nobody listens: no system call */
     } else if (emit(fd, write_index, &request) == 0) {
       ++written;

@@ -21,9 +21,9 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Load = landtrace::Event<"load", landtrace::Field<"thread", std::uint32_t>,
-                              landtrace::Field<"number", std::uint64_t>,
-                              landtrace::Field<"filler", std::span<const std::byte>>>;
+using Load =
+    landtrace::Event<"load", landtrace::Field<"thread", std::uint32_t>, landtrace::Field<"number", std::uint64_t>,
+                     landtrace::Field<"filler", std::span<const std::byte>>>;
 
 constexpr std::size_t kFixed = 16;  // thread, number and the location of the filler
 
@@ -75,8 +75,7 @@ Options parse(int argc, char** argv) {
     }
   }
   if (options.threads == 0) usage("--threads must be at least 1");
-  if (options.payload < kFixed || options.payload > LANDTRACE_MAX_PAYLOAD)
-    usage("--payload must be 16 to 65536");
+  if (options.payload < kFixed || options.payload > LANDTRACE_MAX_PAYLOAD) usage("--payload must be 16 to 65536");
   return options;
 }
 
@@ -86,8 +85,7 @@ Totals emit_all(const Options& options, Emit emit) {
   constexpr std::uint64_t kBatch = 256;
   Totals totals;
   const auto start = Clock::now();
-  const auto end =
-      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+  const auto end = start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   for (std::uint64_t number = 0; options.count == 0 || number < options.count; ++number) {
     if (options.rate > 0) {
       const std::chrono::duration<double> due(static_cast<double>(number) / options.rate);
@@ -101,11 +99,9 @@ Totals emit_all(const Options& options, Emit emit) {
   return totals;
 }
 
-Totals run_thread(const Options& options, std::uint32_t thread, const std::byte* filler,
-                  const example::AbiEvent* abi) {
+Totals run_thread(const Options& options, std::uint32_t thread, const std::byte* filler, const example::AbiEvent* abi) {
   const std::span<const std::byte> rest(filler, options.payload - kFixed);
-  if (abi != nullptr)
-    return emit_all(options, [&](std::uint64_t number) { return abi->emit(thread, number, rest); });
+  if (abi != nullptr) return emit_all(options, [&](std::uint64_t number) { return abi->emit(thread, number, rest); });
   return emit_all(options, [&](std::uint64_t number) { return Load::emit(thread, number, rest); });
 }
 
@@ -115,8 +111,8 @@ void print(const Options& options, const Totals& totals, double seconds) {
       "%llu events emitted in %.3f s, %.0f per second, %.1f ns each and thread; "
       "%llu unheard, %llu dropped by emit\n",
       static_cast<unsigned long long>(totals.emitted), seconds, static_cast<double>(totals.emitted) / seconds,
-      attempts > 0 ? seconds * 1e9 * options.threads / attempts : 0.0,
-      static_cast<unsigned long long>(totals.unheard), static_cast<unsigned long long>(totals.failed));
+      attempts > 0 ? seconds * 1e9 * options.threads / attempts : 0.0, static_cast<unsigned long long>(totals.unheard),
+      static_cast<unsigned long long>(totals.failed));
 }
 
 }  // namespace
@@ -131,8 +127,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> threads;
   const auto start = Clock::now();
   for (unsigned i = 0; i < options.threads; ++i) {
-    threads.emplace_back(
-        [&, i] { totals[i] = run_thread(options, i, filler.data(), options.abi ? &abi : nullptr); });
+    threads.emplace_back([&, i] { totals[i] = run_thread(options, i, filler.data(), options.abi ? &abi : nullptr); });
   }
   for (std::thread& thread : threads) thread.join();
   const std::chrono::duration<double> elapsed = Clock::now() - start;

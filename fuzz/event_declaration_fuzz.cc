@@ -26,10 +26,8 @@ void check_fields_text(const Declaration& declaration) {
 bool is_same_in_format(const Field& declared, const Field& read) {
   const auto bracket = declared.type.find('[');
   const auto stem = declared.type.substr(0, bracket);
-  const bool is_type_same =
-      bracket == std::string::npos ? read.type == declared.type : read.type.starts_with(stem);
-  const bool is_kind_hidden =
-      bracket != std::string::npos && declared.type.find("char", bracket) != std::string::npos;
+  const bool is_type_same = bracket == std::string::npos ? read.type == declared.type : read.type.starts_with(stem);
+  const bool is_kind_hidden = bracket != std::string::npos && declared.type.find("char", bracket) != std::string::npos;
   return is_type_same && (is_kind_hidden || read.kind == declared.kind) && read.name == declared.name &&
          read.offset == declared.offset && read.size == declared.size && read.is_signed == declared.is_signed;
 }
@@ -42,9 +40,8 @@ void check_format_text(const Declaration& declaration) {
   // A field that is itself called "a[3]" reads as an array in `format`, to everyone.
   const auto has_brackets = [](const Field& f) { return f.name.find('[') != std::string::npos; };
   if (std::any_of(declaration.fields.begin(), declaration.fields.end(), has_brackets)) return;
-  LT_REQUIRE(std::equal(declaration.fields.begin(), declaration.fields.end(),
-                        parsed->declaration.fields.begin(), parsed->declaration.fields.end(),
-                        is_same_in_format));
+  LT_REQUIRE(std::equal(declaration.fields.begin(), declaration.fields.end(), parsed->declaration.fields.begin(),
+                        parsed->declaration.fields.end(), is_same_in_format));
 }
 
 void check_payload(const Declaration& declaration, std::string_view input) {

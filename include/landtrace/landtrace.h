@@ -40,18 +40,19 @@ enum landtrace_backend {
 /* An event of this program. It must stay where it is, and in existence, until landtrace_unregister(); static storage is
  * the usual place. The members are the library's. */
 struct landtrace_event {
-  const uint32_t *enable; /* nonzero there: somebody listens */
+  const uint32_t* enable; /* nonzero there: somebody listens */
   uint32_t word;          /* the enable word, where the kernel writes it; in a domain the generation of its slot */
   int32_t index;          /* event slot of the domain, or write index of the kernel's file */
   uint32_t min_size;
   uint16_t backend; /* enum landtrace_backend */
   uint16_t flags;
-  const char *declaration;
-  struct landtrace_event *next;
+  const char* declaration;
+  struct landtrace_event* next;
 };
 
 extern const uint32_t landtrace_never; /* always 0 */
-#define LANDTRACE_EVENT_INIT { &landtrace_never, 0, -1, 0, LANDTRACE_NONE, 0, 0, 0 }
+#define LANDTRACE_EVENT_INIT \
+  { &landtrace_never, 0, -1, 0, LANDTRACE_NONE, 0, 0, 0 }
 
 /* Registers `event` under `declaration`, which must stay readable as long as the event. Registering one that is
  * registered does nothing. Thread-safe; not async-signal-safe.
@@ -62,11 +63,11 @@ extern const uint32_t landtrace_never; /* always 0 */
  *   -EADDRINUSE  the name is registered with other fields
  *   -ENOSPC      the domain has as many events as it can
  *   -EPERM       the domain or the tracefs does not want this user */
-int landtrace_register(struct landtrace_event *event, const char *declaration, unsigned flags);
+int landtrace_register(struct landtrace_event* event, const char* declaration, unsigned flags);
 
 /* Ends what landtrace_register() began; 0, or -ENOENT for an event that is not registered. No other thread may be
  * inside landtrace_emit() of this event. Not async-signal-safe. */
-int landtrace_unregister(struct landtrace_event *event);
+int landtrace_unregister(struct landtrace_event* event);
 
 /* Looks for a domain (or the kernel) again, for the events that have found nobody so far, and for those that the domain
  * has dropped (a daemon that closed all its descriptors took them down with the connection). A program that may start
@@ -74,7 +75,7 @@ int landtrace_unregister(struct landtrace_event *event);
 int landtrace_attach(void);
 
 /* Nonzero when somebody listens. Two loads, a test and a branch; thread-safe and async-signal-safe. */
-static inline int landtrace_enabled(const struct landtrace_event *event) {
+static inline int landtrace_enabled(const struct landtrace_event* event) {
   return __builtin_expect(__atomic_load_n(event->enable, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 
@@ -88,14 +89,14 @@ static inline int landtrace_enabled(const struct landtrace_event *event) {
  *   -E2BIG   it is longer than LANDTRACE_MAX_PAYLOAD
  *   -EFAULT  (kernel) a dynamic field points outside the payload
  *   -EAGAIN  the thread has no place in the domain (thousands of threads), or this interrupted the search for one */
-int landtrace_emit(const struct landtrace_event *event, const struct iovec *vectors, int count);
+int landtrace_emit(const struct landtrace_event* event, const struct iovec* vectors, int count);
 
 /* landtrace_emit() without what a caller can know: the event is enabled, `size` is the sum of the vectors, and they are
  * at most 64. For <landtrace/landtrace.hpp> and other generated code. */
-int landtrace_emit_enabled(const struct landtrace_event *event, const struct iovec *vectors, int count, size_t size);
+int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count, size_t size);
 
 /* Where the event goes. */
-static inline enum landtrace_backend landtrace_event_backend(const struct landtrace_event *event) {
+static inline enum landtrace_backend landtrace_event_backend(const struct landtrace_event* event) {
   return (enum landtrace_backend)event->backend;
 }
 

@@ -44,8 +44,7 @@ struct Field : detail::FieldType<T> {
 // Among an event's fields: what it is registered with.
 template <unsigned Bits>
 struct Flags {
-  static_assert((Bits & ~(kPersist | kMultiFormat)) == 0,
-                "landtrace::kPersist, landtrace::kMultiFormat or both");
+  static_assert((Bits & ~(kPersist | kMultiFormat)) == 0, "landtrace::kPersist, landtrace::kMultiFormat or both");
 };
 
 namespace detail {
@@ -82,8 +81,7 @@ struct Sort {
 template <unsigned Bits, typename... Fields, unsigned More, typename... Rest>
 struct Sort<Parts<Bits, Fields...>, Flags<More>, Rest...> : Sort<Parts<Bits | More, Fields...>, Rest...> {};
 template <unsigned Bits, typename... Fields, Literal Name, typename T, typename... Rest>
-struct Sort<Parts<Bits, Fields...>, Field<Name, T>, Rest...>
-    : Sort<Parts<Bits, Fields..., Field<Name, T>>, Rest...> {};
+struct Sort<Parts<Bits, Fields...>, Field<Name, T>, Rest...> : Sort<Parts<Bits, Fields..., Field<Name, T>>, Rest...> {};
 
 // Registers before main(). Code that may be in a shared library (-fPIC, not -fPIE) also ends it, for
 // dlclose(); the code of a program leaves its events alone, so that destructors and other threads may emit
@@ -95,14 +93,10 @@ class Registration {
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 #if defined(__PIC__) && !defined(__PIE__)
-  ~Registration() {
-    landtrace_unregister(&event_);
-  }
+  ~Registration() { landtrace_unregister(&event_); }
 #endif
 
-  [[nodiscard]] int result() const {
-    return result_;
-  }
+  [[nodiscard]] int result() const { return result_; }
 
  private:
   [[maybe_unused]] landtrace_event& event_;
@@ -126,8 +120,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
 
  public:
   // What the event is registered with: "request_done u32 id;__rel_loc char[] route".
-  [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut < kWriter.length <
-                                                                                   kMaxDeclaration
+  [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut < kWriter.length < kMaxDeclaration
                                                                                ? kWriter.length
                                                                                : 0 > (kWriter);
 
@@ -173,8 +166,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   // Hidden: every shared object has its own, found without a detour, and dlclose() can take it away. (In the
   // domain they are one event all the same.)
   [[gnu::visibility("hidden")]] static constinit inline landtrace_event state_ = LANDTRACE_EVENT_INIT;
-  [[gnu::visibility("hidden")]] static inline const Registration registration_{state_, kDeclaration.data(),
-                                                                               Bits};
+  [[gnu::visibility("hidden")]] static inline const Registration registration_{state_, kDeclaration.data(), Bits};
 };
 
 }  // namespace detail
@@ -184,8 +176,6 @@ template <detail::Literal Name, typename... Parts>
 struct Event : detail::EventBase<Name, typename detail::Sort<detail::Parts<0>, Parts...>::type> {};
 
 // Looks for a domain again, for events that have found nobody so far: landtrace_attach().
-inline int attach() {
-  return landtrace_attach();
-}
+inline int attach() { return landtrace_attach(); }
 
 }  // namespace landtrace

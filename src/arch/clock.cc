@@ -14,8 +14,7 @@ namespace landtrace::arch {
 namespace {
 
 bool kernel_keeps_time_by_tsc() {
-  const int fd =
-      ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  const int fd = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return true;  // a container without /sys: the CPU's own word must do
   char text[16] = {};
   const ssize_t n = ::read(fd, text, sizeof text - 1);
@@ -41,9 +40,7 @@ RawClock best_raw_clock() {
 }
 
 namespace {
-double slope_between(std::uint64_t raw, std::uint64_t ns) {
-  return static_cast<double>(ns) / static_cast<double>(raw);
-}
+double slope_between(std::uint64_t raw, std::uint64_t ns) { return static_cast<double>(ns) / static_cast<double>(raw); }
 }  // namespace
 
 ClockConverter::ClockConverter(RawClock clock, Limits limits) : clock_(clock), limits_(limits) {
@@ -115,8 +112,7 @@ std::uint64_t ClockConverter::to_ns(std::uint64_t raw) const {
     const auto before = static_cast<std::uint64_t>(static_cast<double>(stretch->start.raw - raw) * stretch->slope);
     return before < stretch->start.ns ? stretch->start.ns - before : 0;
   }
-  return stretch->start.ns +
-         static_cast<std::uint64_t>(static_cast<double>(raw - stretch->start.raw) * stretch->slope);
+  return stretch->start.ns + static_cast<std::uint64_t>(static_cast<double>(raw - stretch->start.raw) * stretch->slope);
 }
 
 }  // namespace landtrace::arch

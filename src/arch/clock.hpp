@@ -30,9 +30,7 @@ inline std::uint64_t read_tsc() {
 #endif
 }
 
-inline std::uint64_t read_raw_clock(RawClock clock) {
-  return clock == RawClock::kTsc ? read_tsc() : monotonic_ns();
-}
+inline std::uint64_t read_raw_clock(RawClock clock) { return clock == RawClock::kTsc ? read_tsc() : monotonic_ns(); }
 
 // Converts raw times to CLOCK_MONOTONIC along a line that is continuous and never falls: its slope is measured
 // over the whole life of the converter, and what it is off by is worked off over the next stretch. The error

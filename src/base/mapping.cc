@@ -53,8 +53,8 @@ Result<void> check_sealed_memfd(int fd, std::size_t size) {
   struct stat st {};
   if (::fstat(fd, &st) != 0) return fail_errno("fstat of a memfd");
   if (st.st_size < 0 || static_cast<std::size_t>(st.st_size) < size) {
-    return fail(EINVAL, "memfd of " + std::to_string(st.st_size) + " bytes where " + std::to_string(size) +
-                            " are needed");
+    return fail(EINVAL,
+                "memfd of " + std::to_string(st.st_size) + " bytes where " + std::to_string(size) + " are needed");
   }
   return {};
 }

@@ -38,13 +38,12 @@ inline tl::unexpected<Error> fail(int code, std::string message = {}) {
 
 // LT_TRY(auto x, f());  binds the value or returns the error of f() from the enclosing function.
 #define LT_TRY(declaration, expression) LT_TRY_(declaration, expression, LT_CONCAT(lt_try_, __LINE__))
-#define LT_TRY_(declaration, expression, temporary)                        \
-  auto temporary = (expression);                                           \
+#define LT_TRY_(declaration, expression, temporary)                                      \
+  auto temporary = (expression);                                                         \
   if (!temporary) return tl::unexpected<landtrace::Error>(std::move(temporary).error()); \
   declaration = *std::move(temporary)
 
 // LT_CHECK(f());  returns the error of a Result<void> from the enclosing function.
 #define LT_CHECK(expression) LT_CHECK_(expression, LT_CONCAT(lt_check_, __LINE__))
-#define LT_CHECK_(expression, temporary)                                   \
-  if (auto temporary = (expression); !temporary)                           \
-  return tl::unexpected<landtrace::Error>(std::move(temporary).error())
+#define LT_CHECK_(expression, temporary) \
+  if (auto temporary = (expression); !temporary) return tl::unexpected<landtrace::Error>(std::move(temporary).error())

@@ -12,8 +12,8 @@ constexpr int kSignalBase = 128;
 
 }  // namespace
 
-Result<Child> Child::start(const std::vector<std::string>& command,
-                           const std::vector<std::string>& environment, const sigset_t& mask) {
+Result<Child> Child::start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                           const sigset_t& mask) {
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &mask);

@@ -13,8 +13,8 @@ namespace landtrace::cli {
 class Child {
  public:
   // Starts `command`, found along $PATH, with the signal mask `mask`. The error is execve's.
-  static Result<Child> start(const std::vector<std::string>& command,
-                             const std::vector<std::string>& environment, const sigset_t& mask);
+  static Result<Child> start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                             const sigset_t& mask);
 
   // Whether it has ended; looks without waiting.
   bool has_ended();

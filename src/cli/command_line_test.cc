@@ -35,9 +35,7 @@ TEST(CommandLineTest, LaterSeparatorsAreTheCommandsOwn) {
   EXPECT_THAT(command_of({"record", "a", "--", "b"}), ElementsAre("a", "--", "b"));
 }
 
-TEST(CommandLineTest, NoCommand) {
-  EXPECT_THAT(command_of({"record", "-e", "a"}), ElementsAre());
-}
+TEST(CommandLineTest, NoCommand) { EXPECT_THAT(command_of({"record", "-e", "a"}), ElementsAre()); }
 
 TEST(CommandLineTest, UnknownOptionIsNamed) {
   try {

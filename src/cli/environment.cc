@@ -29,8 +29,7 @@ Result<std::string> find_preload() {
   namespace fs = std::filesystem;
   std::error_code error;
   if (const char* const named = std::getenv(kPreloadVariable); named != nullptr && named[0] != '\0') {
-    if (!fs::exists(named, error))
-      return fail(ENOENT, std::string(named) + " ($LANDTRACE_PRELOAD) does not exist");
+    if (!fs::exists(named, error)) return fail(ENOENT, std::string(named) + " ($LANDTRACE_PRELOAD) does not exist");
     return check_preloadable(fs::absolute(named, error));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();

@@ -12,9 +12,9 @@ Result<EventFilter> EventFilter::parse(const std::vector<std::string>& patterns)
 }
 
 bool EventFilter::wants(const output::EventType& type) const {
-  return patterns_.empty() ||
-         std::any_of(patterns_.begin(), patterns_.end(),
-                     [&](const domain::Pattern& pattern) { return pattern.matches(type.system, type.name); });
+  return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(), [&](const domain::Pattern& pattern) {
+           return pattern.matches(type.system, type.name);
+         });
 }
 
 }  // namespace landtrace::cli

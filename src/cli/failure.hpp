@@ -16,9 +16,7 @@ inline constexpr int kBadUse = 2;
 inline constexpr int kCannotExecute = 126;  // of CMD, as env(1) has it
 inline constexpr int kNotFound = 127;
 
-inline void complain(const std::string& what) {
-  fmt::print(stderr, "landtrace: {}\n", what);
-}
+inline void complain(const std::string& what) { fmt::print(stderr, "landtrace: {}\n", what); }
 
 // An error may come from a bare errno.
 inline std::string sentence(const Error& error) {

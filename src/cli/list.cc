@@ -49,8 +49,7 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
     return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
   }
   const plan::ControlSegment& control = view->control();
-  const std::uint32_t high =
-      std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const plan::EventSlot& shared = control.events[slot];
     const auto text = consumer::copy_slot_text(control, slot);

@@ -9,9 +9,7 @@ namespace {
 using namespace landtrace::cli;
 
 // CLI11's own messages may have several lines; ours has one.
-std::string one_line(std::string text) {
-  return text.substr(0, text.find('\n'));
-}
+std::string one_line(std::string text) { return text.substr(0, text.find('\n')); }
 
 int parse_and_run(int argc, const char* const* argv) {
   Invocation invocation;

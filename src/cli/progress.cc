@@ -42,16 +42,14 @@ std::uint64_t file_size(const std::string& path) {
 
 Progress::Progress() : on_terminal_(::isatty(STDERR_FILENO) != 0), last_ns_(arch::monotonic_ns()) {}
 
-bool Progress::is_due() const {
-  return on_terminal_ && arch::monotonic_ns() - last_ns_ >= kInterval_ns;
-}
+bool Progress::is_due() const { return on_terminal_ && arch::monotonic_ns() - last_ns_ >= kInterval_ns; }
 
 void Progress::draw(std::uint64_t events, std::uint64_t lost, std::uint64_t bytes) {
   const std::uint64_t now = arch::monotonic_ns();
   const double seconds = static_cast<double>(now - last_ns_) / kNsPerSecond;
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(events - last_events_) / seconds);
-  fmt::print(stderr, "\r\033[K{} events  {}/s  {} lost  {}", count_text(events), count_text(rate),
-             count_text(lost), size_text(bytes));
+  fmt::print(stderr, "\r\033[K{} events  {}/s  {} lost  {}", count_text(events), count_text(rate), count_text(lost),
+             size_text(bytes));
   std::fflush(stderr);
   drawn_ = true;
   last_ns_ = now;
@@ -64,10 +62,9 @@ void Progress::clear() {
 }
 
 std::string summary_text(const Summary& summary) {
-  std::string text =
-      fmt::format("{} event{}, {}, {} program{}, {} in {}", count_text(summary.written),
-                  summary.written == 1 ? "" : "s", lost_text(summary), summary.processes,
-                  summary.processes == 1 ? "" : "s", size_text(file_size(summary.file)), summary.file);
+  std::string text = fmt::format("{} event{}, {}, {} program{}, {} in {}", count_text(summary.written),
+                                 summary.written == 1 ? "" : "s", lost_text(summary), summary.processes,
+                                 summary.processes == 1 ? "" : "s", size_text(file_size(summary.file)), summary.file);
   if (summary.totals.corrupt > 0) {
     text += fmt::format("; {} places of garbage in the buffers", count_text(summary.totals.corrupt));
   }

@@ -30,8 +30,7 @@ TEST(QuantityTest, SecondsAreExactToTheNanosecond) {
 }
 
 TEST(QuantityTest, BadTimesAreRefused) {
-  for (const char* text :
-       {"", ".", "1.", ".5", "-1", "1e3", "1.0000000001", "1.2.3", "soon", "99999999999999"}) {
+  for (const char* text : {"", ".", "1.", ".5", "-1", "1e3", "1.0000000001", "1.2.3", "soon", "99999999999999"}) {
     EXPECT_FALSE(parse_seconds(text)) << text;
   }
 }

@@ -50,8 +50,7 @@ Result<std::unique_ptr<HostedDomain>> host_private_domain(std::uint64_t ring_byt
 }
 
 // The user's domain if somebody serves it, else it is served from here. `hosted` keeps it.
-Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes,
-                                                 std::unique_ptr<HostedDomain>& hosted) {
+Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes, std::unique_ptr<HostedDomain>& hosted) {
   const std::string path = ipc::default_socket();
   auto view = consumer::DomainView::connect(path);
   if (view || (view.error().code != ENOENT && view.error().code != ECONNREFUSED)) return view;
@@ -84,16 +83,13 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
   }
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
-         output::TraceDatWriter::create(options.file,
-                                        {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
+         output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
   setup.sink.emplace(std::move(writer), options.filter);
   setup.collector.emplace(*setup.view, *setup.session, *setup.sink);
   return {};
 }
 
-int status_of_spawn_error(const Error& error) {
-  return error.code == ENOENT ? kNotFound : kCannotExecute;
-}
+int status_of_spawn_error(const Error& error) { return error.code == ENOENT ? kNotFound : kCannotExecute; }
 
 int record(RecordOptions& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
@@ -105,8 +101,8 @@ int record(RecordOptions& options) {
   std::optional<Child> child;
   if (!options.command.empty()) {
     setup.hosted->descriptors().restore();
-    auto started = Child::start(options.command, traced_environment(setup.hosted->path(), setup.preload),
-                                signals->mask_before());
+    auto started =
+        Child::start(options.command, traced_environment(setup.hosted->path(), setup.preload), signals->mask_before());
     setup.hosted->descriptors().raise();
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
@@ -125,8 +121,7 @@ int record(RecordOptions& options) {
 
 void add_record(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App* const sub =
-      app.add_subcommand("record", "Record the events of a command, or of a running domain");
+  CLI::App* const sub = app.add_subcommand("record", "Record the events of a command, or of a running domain");
   sub->add_option("-e,--event", options->patterns, "SYSTEM:EVENT to record, globs allowed; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATTERN")
@@ -135,8 +130,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
   sub->add_option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G")
       ->type_name("SIZE")
       ->capture_default_str();
-  sub->add_flag("--overwrite", options->overwrite,
-                "Keep the newest events when a buffer is full; write at the end");
+  sub->add_flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
   sub->add_option("--duration", options->duration, "Stop recording after this time")->type_name("SECONDS");
   sub->prefix_command();
   set_usage(*sub, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");

@@ -10,9 +10,7 @@ namespace landtrace::cli {
 namespace {
 
 // Clocks that count something else than nanoseconds.
-bool counts(const std::string& clock) {
-  return clock == "counter" || clock == "x86-tsc";
-}
+bool counts(const std::string& clock) { return clock == "counter" || clock == "x86-tsc"; }
 
 std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
   return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;

@@ -9,8 +9,7 @@ namespace landtrace::cli {
 
 bool TextOutput::flush() {
   if (error_ != 0) return false;
-  if (auto written = write_all(STDOUT_FILENO, text_.data(), text_.size()); !written)
-    error_ = written.error().code;
+  if (auto written = write_all(STDOUT_FILENO, text_.data(), text_.size()); !written) error_ = written.error().code;
   text_.clear();
   return error_ == 0;
 }

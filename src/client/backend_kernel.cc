@@ -16,9 +16,7 @@
 namespace landtrace::client::kernel {
 namespace {
 
-int open_data(const std::string& folder) {
-  return ::open((folder + "/user_events_data").c_str(), O_RDWR | O_CLOEXEC);
-}
+int open_data(const std::string& folder) { return ::open((folder + "/user_events_data").c_str(), O_RDWR | O_CLOEXEC); }
 
 // $LANDTRACE_TRACEFS, the usual place, else wherever /proc/mounts has a tracefs.
 int find_and_open() {

@@ -108,9 +108,9 @@ inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, st
   // Inside the section, so that a slot that is this event's stays so until the record is written.
   const plan::Section section(*thread->slot);
   if (__builtin_expect(is_replaced(event), 0)) return -EBADF;
-  const bool heard = plan::emit_in_section(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
-                                           reinterpret_cast<const ring::Segment*>(vectors), count,
-                                           static_cast<std::uint32_t>(size));
+  const bool heard =
+      plan::emit_in_section(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
+                            reinterpret_cast<const ring::Segment*>(vectors), count, static_cast<std::uint32_t>(size));
   return heard ? 0 : -EBADF;
 }
 
@@ -142,8 +142,8 @@ extern "C" int landtrace_unregister(struct landtrace_event* event) {
   *at = event->next;
   __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
   if (event->backend == LANDTRACE_DOMAIN) {
-    std::ignore = Process::get().ask({.operation = landtrace::ipc::Operation::kReleaseNative,
-                                      .a = static_cast<std::uint64_t>(event->index)});
+    std::ignore = Process::get().ask(
+        {.operation = landtrace::ipc::Operation::kReleaseNative, .a = static_cast<std::uint64_t>(event->index)});
   } else if (event->backend == LANDTRACE_KERNEL) {
     kernel::unregister_event(&event->word);
   }

@@ -128,8 +128,8 @@ plan::Thread* Process::find_thread(LocalThread& local) {
   } else {
     const auto clock = static_cast<arch::RawClock>(view_.control->raw_clock);
     const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
-    local.place = {slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid,
-                   foreign ? tid | plan::kForeignClaim : tid};
+    local.place = {
+        slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, foreign ? tid | plan::kForeignClaim : tid};
     local.generation = page_->generation;
     local.page = page_;
   }
@@ -166,9 +166,7 @@ int Process::control_connection() {
   return fd;
 }
 
-bool Process::is_given_up() const {
-  return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_;
-}
+bool Process::is_given_up() const { return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_; }
 
 // A connection on which an answer may still come is not used again.
 void Process::note_answer(int error) {
@@ -215,8 +213,7 @@ bool Process::map_segments(ipc::Answer& answer) {
   view_.data = view.data;
   view_.consumed_row = view.consumed_row;
   // Last, because is_attached() looks at it; pairs with nothing stronger than the program's own synchronisation.
-  __atomic_store_n(&view_.control, reinterpret_cast<const plan::ControlSegment*>(control->release()),
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(&view_.control, reinterpret_cast<const plan::ControlSegment*>(control->release()), __ATOMIC_RELEASE);
   return true;
 }
 

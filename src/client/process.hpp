@@ -19,7 +19,7 @@ namespace landtrace::client {
 struct ForkPage {
   std::uint64_t generation;  // of this process's attachment; 0: not known yet
   std::uint32_t pid;
-  bool foreign;  // the owner is in another pid namespace: our ids mean nothing to it
+  bool foreign;                  // the owner is in another pid namespace: our ids mean nothing to it
   std::int32_t socket_plus_one;  // this process's control connection
   std::uint64_t socket_inode;    // what it was when it was opened: programs close descriptors that are not theirs
   pthread_mutex_t asking;        // all zero is an unlocked mutex

@@ -44,8 +44,7 @@ void Collector::add_new_users() {
 }
 
 void Collector::announce_types() {
-  for (; types_announced_ < types_.types().size(); ++types_announced_)
-    sink_.type(types_.types()[types_announced_]);
+  for (; types_announced_ < types_.types().size(); ++types_announced_) sink_.type(types_.types()[types_announced_]);
 }
 
 Result<void> Collector::prepare() {
@@ -116,9 +115,7 @@ Result<bool> Collector::drain() {
   return more;
 }
 
-Result<void> Collector::look() {
-  return prepare();
-}
+Result<void> Collector::look() { return prepare(); }
 
 Result<void> Collector::finish() {
   Result<void> result = session_.stop();

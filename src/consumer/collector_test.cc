@@ -41,8 +41,7 @@ class CollectorTest : public ::testing::Test {
  protected:
   CollectorTest()
       : domain_(*domain::Domain::create({})),
-        server_(
-            *host::Server::create(*domain_, ::testing::TempDir() + "collector" + std::to_string(::getpid()))),
+        server_(*host::Server::create(*domain_, ::testing::TempDir() + "collector" + std::to_string(::getpid()))),
         thread_([this] { server_->run(); }) {}
   ~CollectorTest() override { end_domain(); }
   void end_domain() {
@@ -80,8 +79,7 @@ class CollectorTest : public ::testing::Test {
     server_->call([&] {
       made.user = *domain_->users().find_or_create(uid);
       domain_->control().segment().user_count = static_cast<std::uint32_t>(domain_->users().all().size());
-      made.view = plan::make_view(&domain_->control().segment(), &domain_->users().all()[made.user].data(),
-                                  made.user);
+      made.view = plan::make_view(&domain_->control().segment(), &domain_->users().all()[made.user].data(), made.user);
     });
     const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
     const auto clock = static_cast<arch::RawClock>(made.view.control->raw_clock);
@@ -208,8 +206,8 @@ TEST_F(CollectorTest, GarbageCostsItsOwnUserOnly) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
     for (std::uint32_t ring = 0; ring < collector_->cpus(); ++ring) {
-      auto* const words = reinterpret_cast<std::uint64_t*>(
-          const_cast<std::byte*>(session_->ring(view_->users()[bad.user], ring)));
+      auto* const words =
+          reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(session_->ring(view_->users()[bad.user], ring)));
       auto* const writable = reinterpret_cast<std::uint64_t*>(
           reinterpret_cast<std::byte*>(bad.view.data) +
           (reinterpret_cast<const std::byte*>(words) - view_->users()[bad.user].mapping.data()));

@@ -43,8 +43,7 @@ Result<void> DomainView::map_user(std::uint32_t index) {
 }
 
 Result<void> DomainView::map_new_users() {
-  const std::uint32_t count =
-      std::min(__atomic_load_n(&control().user_count, __ATOMIC_RELAXED), plan::kMaxUsers);
+  const std::uint32_t count = std::min(__atomic_load_n(&control().user_count, __ATOMIC_RELAXED), plan::kMaxUsers);
   while (users_.size() < count) LT_CHECK(map_user(static_cast<std::uint32_t>(users_.size())));
   return {};
 }

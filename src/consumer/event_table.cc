@@ -46,8 +46,7 @@ Result<output::EventType> type_of(const SlotText& slot) {
   auto system = take_terminated(rest);
   auto name = take_terminated(rest);
   const auto fields = take_terminated(rest);
-  if (!system || !name || !fields || name->empty())
-    return fail(EINVAL, "an event slot without its three texts");
+  if (!system || !name || !fields || name->empty()) return fail(EINVAL, "an event slot without its three texts");
   output::EventType type;
   type.id = slot.id;
   type.system = std::move(*system);
@@ -65,8 +64,7 @@ void EventTable::refresh() {
   const std::uint64_t changes = __atomic_load_n(&control_.event_changes, __ATOMIC_ACQUIRE);
   if (changes == changes_seen_) return;
   changes_seen_ = changes;
-  const std::uint32_t high =
-      std::min(__atomic_load_n(&control_.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  const std::uint32_t high = std::min(__atomic_load_n(&control_.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const std::uint32_t generation = __atomic_load_n(&control_.events[slot].generation, __ATOMIC_RELAXED);
     if (generation != slots_[slot].generation) resolve(slot);

@@ -93,8 +93,8 @@ TEST_F(EventTableTest, OffsetsOutsideTheSegmentAreRefused) {
 }
 
 TEST_F(EventTableTest, TextThatIsNoDeclarationIsRefused) {
-  for (const std::string& text : {std::string("user_events"), std::string("s\0n\0nonsense here\0", 18),
-                                  std::string("s\0\0u32 a\0", 9)}) {
+  for (const std::string& text :
+       {std::string("user_events"), std::string("s\0n\0nonsense here\0", 18), std::string("s\0\0u32 a\0", 9)}) {
     EXPECT_FALSE(type_of({1, 60000, text}));
   }
 }

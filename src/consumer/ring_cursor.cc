@@ -10,8 +10,8 @@ constexpr std::uint64_t kImplausible = 1ull << 40;
 
 }  // namespace
 
-RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user,
-                       arch::RawClock raw_clock, std::uint64_t started)
+RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
+                       std::uint64_t started)
     : reader_(ring, geometry), user_(user), raw_clock_(raw_clock), clock_(started) {
   if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
 }
@@ -22,9 +22,7 @@ bool RingCursor::is_plausible(std::uint64_t count) {
   return false;
 }
 
-void RingCursor::take_clock() {
-  clock_ = std::clamp((*records_)[at_].header.clock, clock_, std::max(clock_, newest_));
-}
+void RingCursor::take_clock() { clock_ = std::clamp((*records_)[at_].header.clock, clock_, std::max(clock_, newest_)); }
 
 bool RingCursor::find_next() {
   const bool at_gap = records_ != nullptr && at_ < records_->size();

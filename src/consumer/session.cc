@@ -9,10 +9,8 @@ constexpr std::size_t kPositionsPerRequest = ipc::kMaxText / sizeof(ipc::Consume
 
 // The owner may be another user's program: rings that do not lie in the data segments would be read out of
 // bounds.
-bool rings_lie_within(std::uint64_t offset, std::uint64_t size_log2, std::uint64_t rings,
-                      std::uint64_t bytes) {
-  if (size_log2 < ring::kMinSizeLog2 || size_log2 > ring::kMaxSizeLog2 || offset % ring::kPage != 0)
-    return false;
+bool rings_lie_within(std::uint64_t offset, std::uint64_t size_log2, std::uint64_t rings, std::uint64_t bytes) {
+  if (size_log2 < ring::kMinSizeLog2 || size_log2 > ring::kMaxSizeLog2 || offset % ring::kPage != 0) return false;
   const std::uint64_t stride = ring::Geometry{static_cast<std::uint32_t>(size_log2)}.stride();
   return offset >= sizeof(plan::DataSegment) && offset <= bytes && rings <= (bytes - offset) / stride;
 }
@@ -26,9 +24,9 @@ Session::Session(DomainView& view)
 
 Result<Session> Session::open(DomainView& view, const Options& options) {
   Session session(view);
-  LT_TRY(const ipc::Answer answer, view.ask({.operation = ipc::Operation::kOpenSession,
-                                             .a = options.ring_bytes,
-                                             .b = options.overwrite ? 1u : 0u}));
+  LT_TRY(
+      const ipc::Answer answer,
+      view.ask({.operation = ipc::Operation::kOpenSession, .a = options.ring_bytes, .b = options.overwrite ? 1u : 0u}));
   const std::uint64_t rings = std::uint64_t{view.cpus()} + view.claimed();
   if (!rings_lie_within(answer.reply.a, answer.reply.b, rings, view.data_bytes())) {
     return fail(EPROTO, "the owner of the domain gave rings that make no sense");

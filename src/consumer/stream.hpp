@@ -29,8 +29,8 @@ class Stream {
       horizon = kNoHorizon;
     }
     while (!live_.empty()) {
-      const auto best = std::min_element(
-          live_.begin(), live_.end(), [](const auto* a, const auto* b) { return a->clock() < b->clock(); });
+      const auto best = std::min_element(live_.begin(), live_.end(),
+                                         [](const auto* a, const auto* b) { return a->clock() < b->clock(); });
       RingCursor& cursor = **best;
       if (cursor.clock() > horizon) return true;
       std::uint64_t until = horizon;

@@ -19,8 +19,7 @@ class StreamTest : public ::testing::Test {
   }
   std::vector<std::uint32_t> drain(std::uint64_t horizon = kNoHorizon, int reads = 100) {
     std::vector<std::uint32_t> numbers;
-    more_ = stream_.drain(horizon, reads,
-                          [&](RingCursor& cursor) { numbers.push_back(number_of(cursor.record())); });
+    more_ = stream_.drain(horizon, reads, [&](RingCursor& cursor) { numbers.push_back(number_of(cursor.record())); });
     return numbers;
   }
 
@@ -65,11 +64,9 @@ TEST_F(StreamTest, OneUserAloneNeedsNoHorizon) {
 TEST_F(StreamTest, RingThatMayNotBeReadOnHoldsUpTheOthers) {
   std::uint32_t number = 0;
   std::uint64_t clock = 1;
-  while (rings_[0].words().commit.position < rings_[0].geometry().size() / 2)
-    rings_[0].write_at(clock++, number++);
+  while (rings_[0].words().commit.position < rings_[0].geometry().size() / 2) rings_[0].write_at(clock++, number++);
   EXPECT_FALSE(drain(kNoHorizon, 1).empty());
-  while (rings_[0].words().commit.position < rings_[0].geometry().size())
-    rings_[0].write_at(clock++, number++);
+  while (rings_[0].words().commit.position < rings_[0].geometry().size()) rings_[0].write_at(clock++, number++);
   rings_[0].consume_up_to(rings_[0].geometry().size());
   for (int i = 0; i < 100; ++i) rings_[0].write_at(clock++, number++);  // the next lap: another read
   rings_[1].write_at(clock, 1'000'000);

@@ -20,8 +20,7 @@ class TestRing {
     const arch::Segment segment{payload.data(), payload.size()};
     const ring::RingSet rings{memory_.data(), &consumed_, geometry_, 0, 1};
     return ring::write(rings, {nullptr, arch::RawClock::kMonotonic},
-                       {7, 3, static_cast<std::uint32_t>(payload.size()), &segment, 1}) ==
-           ring::WriteResult::kWritten;
+                       {7, 3, static_cast<std::uint32_t>(payload.size()), &segment, 1}) == ring::WriteResult::kWritten;
   }
   // The same, at a time of the caller's choice.
   void write_at(std::uint64_t clock, std::uint32_t number) {

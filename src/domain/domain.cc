@@ -29,10 +29,10 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   const auto cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
   const std::uint32_t claimed = std::max(kMinClaimed, cpus);
   const auto geometry = ring::Geometry::holding(options.ring_bytes);
-  const std::uint64_t data_bytes = std::max(
-      kMinDataBytes, sizeof(plan::DataSegment) + kInstancesOfTopSize * geometry.stride() * (cpus + claimed));
-  LT_TRY(ControlMemory control, ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed,
-                                                       data_bytes}));
+  const std::uint64_t data_bytes =
+      std::max(kMinDataBytes, sizeof(plan::DataSegment) + kInstancesOfTopSize * geometry.stride() * (cpus + claimed));
+  LT_TRY(ControlMemory control,
+         ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed, data_bytes}));
   std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes, options.owner_uid));
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true));
   return domain;
@@ -59,9 +59,8 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
   Event& event = *registration->event;
   if (!registration->made) return &event;
   for (Instance* const instance : instances_.all()) {
-    const bool wanted = std::any_of(instance->patterns.begin(), instance->patterns.end(), [&](const Pattern& pattern) {
-      return pattern.matches(event.system, event.name);
-    });
+    const bool wanted = std::any_of(instance->patterns.begin(), instance->patterns.end(),
+                                    [&](const Pattern& pattern) { return pattern.matches(event.system, event.name); });
     if (wanted) event.listeners[instance->index] = true;
   }
   if (event.listeners.any()) LT_CHECK(publish(event));

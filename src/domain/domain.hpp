@@ -50,7 +50,9 @@ class Domain {
   Result<void> remove_event(std::string_view name, std::uint32_t uid);
   Result<void> forked(std::uint32_t parent, std::uint32_t child, Identity client);
   // EMFILE beyond what the user may have.
-  Result<FileId> open_file(std::uint32_t uid) { return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles); }
+  Result<FileId> open_file(std::uint32_t uid) {
+    return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles);
+  }
 
   // -- what the native library asks for --------------------------------------------------------------------------
   // Returns the event's slot; the caller holds a reference until release_native().

@@ -104,8 +104,8 @@ TEST(ForeignMemoryTest, APageThatDoesNotAnswerIsWaitedForOnce) {
   std::uint32_t word = 0;
   uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
   ASSERT_EQ(::ioctl(uffd, UFFDIO_API, &api), 0);
-  uffdio_register range{.range = {reinterpret_cast<std::uint64_t>(silent), kPage}, .mode = UFFDIO_REGISTER_MODE_MISSING,
-                        .ioctls = 0};
+  uffdio_register range{
+      .range = {reinterpret_cast<std::uint64_t>(silent), kPage}, .mode = UFFDIO_REGISTER_MODE_MISSING, .ioctls = 0};
   ASSERT_EQ(::ioctl(uffd, UFFDIO_REGISTER, &range), 0);
 
   ForeignMemory memory;

@@ -65,8 +65,15 @@ Result<std::uint32_t> Events::take_slot() {
   std::atomic_thread_fence(std::memory_order_release);
   control_.free(shared.text);
   control_.free(shared.checks);
-  shared = {.plan = 0, .generation = shared.generation, .min_size = 0, .checks = 0, .check_count = 0, .id = 0,
-            .text = 0, .text_size = 0, .registered = 0};
+  shared = {.plan = 0,
+            .generation = shared.generation,
+            .min_size = 0,
+            .checks = 0,
+            .check_count = 0,
+            .id = 0,
+            .text = 0,
+            .text_size = 0,
+            .registered = 0};
   return slot;
 }
 
@@ -94,8 +101,8 @@ Result<void> Events::describe(const Event& event) {
   return {};
 }
 
-Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags,
-                                                    std::uint32_t uid, std::uint32_t limit) {
+Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
+                                                    std::uint32_t limit) {
   const bool multi = (flags & kMultiFormat) != 0;
   LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
   bool taken = false;

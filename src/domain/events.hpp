@@ -23,10 +23,10 @@ inline constexpr const char* kMultiSystem = "user_events_multi";
 struct Event {
   std::uint32_t slot;
   std::string system;
-  std::string name;         // as the events directory shows it
+  std::string name;                // as the events directory shows it
   event::Declaration declaration;  // declaration.name is the name as registered
   std::uint16_t flags;
-  std::uint32_t uid;        // who may delete it
+  std::uint32_t uid;             // who may delete it
   std::uint32_t references = 0;  // of files, enable words, native clients
   std::bitset<plan::kMaxInstances> listeners;
 
@@ -72,8 +72,8 @@ class Events {
   ControlMemory& control_;
   Grace& grace_;
   std::vector<std::unique_ptr<Event>> slots_;
-  std::vector<std::uint32_t> order_;          // slots by registration
-  std::deque<std::uint32_t> free_slots_;      // first in, first out: an old record keeps its meaning for long
+  std::vector<std::uint32_t> order_;      // slots by registration
+  std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
   std::unordered_map<std::uint32_t, std::uint32_t> made_by_;  // events by uid
   std::uint64_t next_multi_ = 0;

@@ -84,8 +84,8 @@ TEST_F(EventsTest, AReaderInsideDelaysTheFreeing) {
   const std::uint32_t user = *domain_->users().find_or_create(kUser);
   plan::DataSegment& data = domain_->users().all()[user].data();
   data.thread_high = 1;
-  data.threads[0] = {.section = 1, .tid = static_cast<std::uint32_t>(::gettid()),
-                     .pid = static_cast<std::uint32_t>(::getpid())};
+  data.threads[0] = {
+      .section = 1, .tid = static_cast<std::uint32_t>(::gettid()), .pid = static_cast<std::uint32_t>(::getpid())};
   bool freed = false;
   domain_->grace().after_readers([&] { freed = true; });
   EXPECT_TRUE(domain_->grace().poll());
@@ -110,8 +110,8 @@ TEST_F(EventsTest, WhatWaitsForAnInventedReaderStaysBounded) {
   const std::uint32_t user = *domain_->users().find_or_create(kUser);
   plan::DataSegment& data = domain_->users().all()[user].data();
   data.thread_high = 1;
-  data.threads[0] = {.section = 1, .tid = static_cast<std::uint32_t>(::gettid()),
-                     .pid = static_cast<std::uint32_t>(::getpid())};
+  data.threads[0] = {
+      .section = 1, .tid = static_cast<std::uint32_t>(::gettid()), .pid = static_cast<std::uint32_t>(::getpid())};
   int freed = 0;
   for (int i = 0; i < 1000; ++i) {
     domain_->grace().after_readers([&] { ++freed; });

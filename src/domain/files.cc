@@ -40,8 +40,8 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit) {
 }
 
 Result<void> Files::check(FileId file) const {
-  const bool is_open = file.slot < files_.size() && file.generation != 0 &&
-                       files_[file.slot].generation == file.generation;
+  const bool is_open =
+      file.slot < files_.size() && file.generation != 0 && files_[file.slot].generation == file.generation;
   if (!is_open) return fail(EBADF, "no such open file");
   return {};
 }

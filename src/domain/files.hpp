@@ -34,9 +34,9 @@ class Files {
   struct File {
     std::uint32_t generation = 0;  // 0: not open
     std::uint32_t uid = 0;
-    std::vector<std::uint32_t> events;                             // by write index
+    std::vector<std::uint32_t> events;                          // by write index
     std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // event slot to write index
-    std::size_t capacity = 0;                                      // of the published table
+    std::size_t capacity = 0;                                   // of the published table
   };
   Result<void> grow(FileId file);
 

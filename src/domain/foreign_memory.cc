@@ -184,12 +184,14 @@ void ForeignMemory::set_all(std::vector<Change> changes) {
     const auto job = std::make_shared<Job>();
     job->changes = std::move(changes);
     patience += kPatiencePerChange * static_cast<std::int64_t>(job->changes.size());
-    const bool finished = run([job] {
-      for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
-        const Change& change = job->changes[i];
-        if (!change.space->unresponsive) set_through(*change.space, change.bit, change.on, job->cancelled);
-      }
-    }, patience);
+    const bool finished = run(
+        [job] {
+          for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
+            const Change& change = job->changes[i];
+            if (!change.space->unresponsive) set_through(*change.space, change.bit, change.on, job->cancelled);
+          }
+        },
+        patience);
     if (finished) return;
     job->cancelled = true;
     const std::size_t stuck = job->next;

@@ -41,8 +41,8 @@ std::vector<Grace::Inside> Grace::look_for_readers() const {
       const plan::ThreadSlot& slot = data.threads[i];
       const std::uint64_t section = __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE);
       if ((section & plan::kDepthMask) == 0) continue;
-      inside.push_back({&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED),
-                        __atomic_load_n(&slot.tid, __ATOMIC_RELAXED)});
+      inside.push_back(
+          {&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED), __atomic_load_n(&slot.tid, __ATOMIC_RELAXED)});
     }
   }
   return inside;
@@ -68,8 +68,8 @@ bool Grace::poll() {
     if (check_lives) waiting.next_check = now + kCheckInterval;
     std::erase_if(waiting.inside, [check_lives](const Inside& reader) {
       const std::uint64_t section = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
-      const bool left = (section & plan::kDepthMask) == 0 ||
-                        (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
+      const bool left =
+          (section & plan::kDepthMask) == 0 || (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
       return left || reader.tid == 0 || (check_lives && plan::thread_is_gone(reader.pid, reader.tid));
     });
   }

@@ -42,12 +42,12 @@ void Instances::destroy(std::uint32_t index) {
   const Instance gone = std::move(*instances_[index]);
   instances_[index].reset();
   closing_[index] = true;
-  grace_.after_readers([this, rings = gone.rings, size = gone.geometry.stride() * rings_per_set(),
-                        consumed = gone.consumed, index] {
-    users_.free(rings, size);
-    control_.free(consumed);
-    closing_[index] = false;
-  });
+  grace_.after_readers(
+      [this, rings = gone.rings, size = gone.geometry.stride() * rings_per_set(), consumed = gone.consumed, index] {
+        users_.free(rings, size);
+        control_.free(consumed);
+        closing_[index] = false;
+      });
 }
 
 void Instances::set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {

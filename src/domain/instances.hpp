@@ -19,8 +19,8 @@ struct Instance {
   std::string name;
   ring::Geometry geometry;
   bool overwrite;
-  std::uint64_t rings;     // offset in data segments
-  std::uint32_t consumed;  // offset of std::uint64_t[kMaxUsers][rings of a set] in the control segment
+  std::uint64_t rings;            // offset in data segments
+  std::uint32_t consumed;         // offset of std::uint64_t[kMaxUsers][rings of a set] in the control segment
   std::vector<Pattern> patterns;  // events that register later are listened to if one of these matches
 
   [[nodiscard]] plan::PlanStep record_step() const {
@@ -43,9 +43,7 @@ class Instances {
   void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
   // Rings of a set below this one belong to CPUs.
   [[nodiscard]] std::uint32_t first_claimed() const { return control_.segment().cpus; }
-  [[nodiscard]] std::uint32_t rings_per_set() const {
-    return control_.segment().cpus + control_.segment().claimed;
-  }
+  [[nodiscard]] std::uint32_t rings_per_set() const { return control_.segment().cpus + control_.segment().claimed; }
 
  private:
   ControlMemory& control_;

@@ -10,9 +10,7 @@ inline bool is_space(char c) {
   return code == ' ' || (code >= '\t' && code <= '\r') || code == 0xa0;
 }
 
-inline bool is_printable(unsigned char code) {
-  return (code >= 0x20 && code <= 0x7e) || code >= 0xa0;
-}
+inline bool is_printable(unsigned char code) { return (code >= 0x20 && code <= 0x7e) || code >= 0xa0; }
 
 inline std::string_view skip_spaces(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

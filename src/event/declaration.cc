@@ -51,8 +51,7 @@ Result<FieldParts> split_field(std::string_view field) {
 Result<Field> parse_field(std::string_view text, std::uint32_t offset) {
   LT_TRY(const FieldParts parts, split_field(text));
   const auto size = parts.size.empty() ? size_of_type(parts.type) : parse_number(parts.size, 10);
-  if (!size)
-    return refuse(text, parts.size.empty() ? "the type has no known size" : "the size is not a number");
+  if (!size) return refuse(text, parts.size.empty() ? "the type has no known size" : "the size is not a number");
   if (*size == 0) return refuse(text, "the size is 0");
   const std::uint32_t used = offset - kCommonHeaderSize;
   if (*size > kMaxFieldBytes - used) return refuse(text, "ends beyond what a record can hold");

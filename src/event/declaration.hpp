@@ -24,13 +24,13 @@ inline constexpr std::uint32_t kMaxFieldBytes = 64 * 1024;
 
 // How a field's bytes are to be read.
 enum class FieldKind : std::uint8_t {
-  kInteger,       // 1, 2, 4 or 8 bytes
-  kCharArray,     // char[N]: text that ends at the first NUL or at N
-  kDataLocString, // __data_loc char[]: u32 = size << 16 | offset from the start of the entry
-  kRelLocString,  // __rel_loc char[]: u32 = size << 16 | offset from the end of this field
-  kDataLocBytes,  // __data_loc of anything else
-  kRelLocBytes,   // __rel_loc of anything else
-  kStruct,        // struct NAME, with its size declared
+  kInteger,        // 1, 2, 4 or 8 bytes
+  kCharArray,      // char[N]: text that ends at the first NUL or at N
+  kDataLocString,  // __data_loc char[]: u32 = size << 16 | offset from the start of the entry
+  kRelLocString,   // __rel_loc char[]: u32 = size << 16 | offset from the end of this field
+  kDataLocBytes,   // __data_loc of anything else
+  kRelLocBytes,    // __rel_loc of anything else
+  kStruct,         // struct NAME, with its size declared
 };
 
 struct Field {

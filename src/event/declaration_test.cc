@@ -93,8 +93,7 @@ TEST(DeclarationTest, FieldsBeyondARecordAreRefused) {
 }
 
 TEST(DeclarationTest, NamesThatCannotBeAFolderAreRefused) {
-  for (const char* text : {"", " u32 a", ". u32 a", "..", "a/b u32 a", "/"})
-    EXPECT_EQ(refusal(text), EINVAL) << text;
+  for (const char* text : {"", " u32 a", ". u32 a", "..", "a/b u32 a", "/"}) EXPECT_EQ(refusal(text), EINVAL) << text;
   EXPECT_EQ(parsed("...").name, "...");
 }
 
@@ -143,8 +142,8 @@ TEST(SameFieldsTest, SpacingAndOneLastSemicolonDoNotCount) {
 
 TEST(SameFieldsTest, EveryWordAndItsOrderCount) {
   const auto event = parsed("e u32 a;char[4] b");
-  for (const char* text : {"", "u32 a", "u32 b;char[4] a", "char[4] b;u32 a", "u32 a;char [4] b",
-                           "u32 a;char[04] b", "u32 a;char[4] b;u8 c"}) {
+  for (const char* text : {"", "u32 a", "u32 b;char[4] a", "char[4] b;u32 a", "u32 a;char [4] b", "u32 a;char[04] b",
+                           "u32 a;char[4] b;u8 c"}) {
     EXPECT_FALSE(declares_same_fields(event, text)) << text;
   }
 }

@@ -28,13 +28,9 @@ constexpr std::uint32_t kMaxArraySize = 1024;
 // The kernel looks no further than this behind the '[', and refuses a type that goes on.
 constexpr std::size_t kMaxArrayText = 7;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-bool is_hex_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool is_hex_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // N of "char[N]". What stands behind the ']' is part of the type's name and means nothing.
 std::optional<std::uint32_t> array_size(std::string_view type) {
@@ -47,8 +43,7 @@ std::optional<std::uint32_t> array_size(std::string_view type) {
 }
 
 int base_of(std::string_view digits) {
-  if (digits.size() > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x' && is_hex_digit(digits[2]))
-    return 16;
+  if (digits.size() > 2 && digits[0] == '0' && (digits[1] | 0x20) == 'x' && is_hex_digit(digits[2])) return 16;
   return digits.starts_with('0') ? 8 : 10;
 }
 
@@ -60,18 +55,10 @@ const IntegerType* find_integer_type(std::string_view type) {
   return found == kIntegerTypes.end() ? nullptr : &*found;
 }
 
-bool is_struct(std::string_view type) {
-  return type.starts_with("struct ");
-}
-bool is_data_loc(std::string_view type) {
-  return type.starts_with("__data_loc ");
-}
-bool is_rel_loc(std::string_view type) {
-  return type.starts_with("__rel_loc ");
-}
-bool mentions_char(std::string_view type) {
-  return contains(type, "char");
-}
+bool is_struct(std::string_view type) { return type.starts_with("struct "); }
+bool is_data_loc(std::string_view type) { return type.starts_with("__data_loc "); }
+bool is_rel_loc(std::string_view type) { return type.starts_with("__rel_loc "); }
+bool mentions_char(std::string_view type) { return contains(type, "char"); }
 
 std::optional<std::uint32_t> size_of_type(std::string_view type) {
   if (const auto* integer = find_integer_type(type)) return integer->size;

@@ -59,14 +59,11 @@ TEST(PrintFormatTest, ConversionFollowsTheType) {
             "\"a=%lld b=%s c=%s d=%llu e=%llu\", REC->a, REC->b, __get_rel_str(c), REC->d, REC->e");
 }
 
-TEST(PrintFormatTest, EmptyWithoutFields) {
-  EXPECT_EQ(print_format(*parse_declaration("e")), "\"\"");
-}
+TEST(PrintFormatTest, EmptyWithoutFields) { EXPECT_EQ(print_format(*parse_declaration("e")), "\"\""); }
 
 TEST(ParseFormatTest, GivesBackWhatWasDeclared) {
   for (const char* text :
-       {"e", "e u32 a;s64 b;unsigned char c",
-        "e char[20] a;unsigned char[4] b;__rel_loc char[] c;__data_loc u32[] d",
+       {"e", "e u32 a;s64 b;unsigned char c", "e char[20] a;unsigned char[4] b;__rel_loc char[] c;__data_loc u32[] d",
         "e struct s a 20;__rel_loc s64[] b", "e u32 common_pid", "e u32 a\n", "e\n u32 a\n\nb;u8 c"}) {
     const auto event = parse_declaration(text);
     ASSERT_TRUE(event);
@@ -119,13 +116,12 @@ TEST(ParseFormatTest, SignednessMayBeAbsent) {
 }
 
 TEST(ParseFormatTest, GarbageIsRefused) {
-  for (const char* text :
-       {"", "name: e", "name: e\nID: 7", "name: e\nID: x\nformat:\n", "name: e\nID: 7\nfields:\n"}) {
+  for (const char* text : {"", "name: e", "name: e\nID: 7", "name: e\nID: x\nformat:\n", "name: e\nID: 7\nfields:\n"}) {
     EXPECT_EQ(refusal(text), EINVAL) << text;
   }
-  for (const char* line : {"\tfield:u32 a\n", "\tfield:u32;\toffset:8;\tsize:4;\tsigned:0;\n", "rubbish\n",
-                           "\tfield:u32 a;\toffset:8;\tsize:4;\tsigned:0; more\n",
-                           "\tfield:u32 a;\toffset:-8;\tsize:4;\tsigned:0;\n"}) {
+  for (const char* line :
+       {"\tfield:u32 a\n", "\tfield:u32;\toffset:8;\tsize:4;\tsigned:0;\n", "rubbish\n",
+        "\tfield:u32 a;\toffset:8;\tsize:4;\tsigned:0; more\n", "\tfield:u32 a;\toffset:-8;\tsize:4;\tsigned:0;\n"}) {
     EXPECT_EQ(refusal(format_with(line)), EINVAL) << line;
   }
 }
@@ -133,8 +129,7 @@ TEST(ParseFormatTest, GarbageIsRefused) {
 TEST(ParseFormatTest, FieldsOutsideARecordAreRefused) {
   EXPECT_EQ(refusal(format_with("\tfield:u32 a;\toffset:4;\tsize:4;\tsigned:0;\n")), EINVAL);
   EXPECT_EQ(refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:65537;\tsigned:0;\n")), EINVAL);
-  EXPECT_EQ(refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")),
-            EINVAL);
+  EXPECT_EQ(refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")), EINVAL);
 }
 
 TEST(ParseFormatTest, ErrorShowsTheLine) {

@@ -50,8 +50,8 @@ std::string print_format(const Declaration& declaration) {
 std::string format_text(const Declaration& declaration, std::string_view event_name, std::uint32_t id) {
   std::string out = fmt::format("name: {}\nID: {}\nformat:\n{}\n", event_name, id, kCommonFields);
   for (const Field& field : declaration.fields) {
-    fmt::format_to(std::back_inserter(out), "\tfield:{};\toffset:{};\tsize:{};\tsigned:{};\n",
-                   c_declaration(field), field.offset, field.size, field.is_signed ? 1 : 0);
+    fmt::format_to(std::back_inserter(out), "\tfield:{};\toffset:{};\tsize:{};\tsigned:{};\n", c_declaration(field),
+                   field.offset, field.size, field.is_signed ? 1 : 0);
   }
   fmt::format_to(std::back_inserter(out), "\nprint fmt: {}\n", print_format(declaration));
   return out;

@@ -47,9 +47,7 @@ class Reader {
   std::string_view rest_;
 };
 
-auto refuse(std::string_view line) {
-  return fail(EINVAL, fmt::format("not a line of a format file: '{}'", line));
-}
+auto refuse(std::string_view line) { return fail(EINVAL, fmt::format("not a line of a format file: '{}'", line)); }
 
 // The brackets that belong to the type of NAME[length]. The length that is shown cannot be trusted for a user
 // event (the kernel prints uninitialised memory), so where elements are bytes it comes from the size.

@@ -47,12 +47,10 @@ void print_number(std::string& out, Bytes bytes) {
       fmt::format_to(std::back_inserter(out), "{0:#x} ({0})", load<std::uint16_t>(bytes));
       return;
     case 4:
-      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint32_t>(bytes),
-                     load<std::int32_t>(bytes));
+      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint32_t>(bytes), load<std::int32_t>(bytes));
       return;
     case 8:
-      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint64_t>(bytes),
-                     load<std::int64_t>(bytes));
+      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint64_t>(bytes), load<std::int64_t>(bytes));
       return;
     default:
       out += "<INVALID-SIZE>";

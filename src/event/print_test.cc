@@ -19,13 +19,9 @@ std::string bytes_of(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-std::string location(std::uint32_t offset, std::uint32_t size) {
-  return bytes_of(size << 16 | offset);
-}
+std::string location(std::uint32_t offset, std::uint32_t size) { return bytes_of(size << 16 | offset); }
 
-TEST(PrintTest, EventWithoutFieldsSaysSo) {
-  EXPECT_EQ(printed("", "abc"), "No fields found");
-}
+TEST(PrintTest, EventWithoutFieldsSaysSo) { EXPECT_EQ(printed("", "abc"), "No fields found"); }
 
 TEST(PrintTest, NumbersPrintBySizeNotBySign) {
   EXPECT_EQ(printed("s16 a", bytes_of<std::int16_t>(-9)), " a=0xfff7 (65527)");

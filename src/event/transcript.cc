@@ -49,8 +49,7 @@ void append_location(std::string& out, const std::string& value) {
 }
 
 void append_hex(std::string& out, const std::string& value) {
-  for (std::size_t i = 0; i + 1 < value.size(); i += 2)
-    append_integer(out, number("0x" + value.substr(i, 2)), 1);
+  for (std::size_t i = 0; i + 1 < value.size(); i += 2) append_integer(out, number("0x" + value.substr(i, 2)), 1);
 }
 
 void append_token(std::string& out, const std::string& token) {

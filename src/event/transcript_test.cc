@@ -95,9 +95,7 @@ class Model {
   bool enabled_ = false;
 };
 
-std::string without_index(const std::string& output) {
-  return output.starts_with("ok index=") ? "ok" : output;
-}
+std::string without_index(const std::string& output) { return output.starts_with("ok index=") ? "ok" : output; }
 
 // EVENT of "events/user_events/EVENT/FILE".
 std::optional<std::string> event_of_path(const std::string& path, std::string_view file) {
@@ -171,8 +169,7 @@ TEST_P(WholeTranscript, AnswersAsTheKernelDid) {
   EXPECT_GT(compared, 30);
 }
 
-INSTANTIATE_TEST_SUITE_P(Linux612, WholeTranscript,
-                         testing::Values("10-register.txt", "11-match.txt", "14-write.txt"));
+INSTANTIATE_TEST_SUITE_P(Linux612, WholeTranscript, testing::Values("10-register.txt", "11-match.txt", "14-write.txt"));
 
 using FilterTranscript = Transcript;
 

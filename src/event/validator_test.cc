@@ -39,9 +39,7 @@ TEST(DynamicFieldChecksTest, LastPossibleFieldHasAnOffsetThatFits) {
   EXPECT_EQ(dynamic_field_checks(*event)[0].payload_offset, 65532);
 }
 
-TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) {
-  EXPECT_TRUE(payload_is_valid(nullptr, 0, nullptr, 0));
-}
+TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) { EXPECT_TRUE(payload_is_valid(nullptr, 0, nullptr, 0)); }
 
 TEST(ValidatorTest, DataMustEndWithinThePayload) {
   EXPECT_TRUE(valid("__data_loc u8[] a", location(12, 2) + "xy"));

@@ -61,9 +61,9 @@ Response attach(const Context& c) {
 
 Response register_for_file(const Context& c) {
   if (c.request.b > 255 || c.request.c > 255 || c.request.d > 0xffff) return error_response(Error(EINVAL));
-  Response response = respond(c.domain.register_for_file(c.file(), c.pid, c.who,
-                                                         {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
-                                                          static_cast<std::uint8_t>(c.request.c)}));
+  Response response = respond(c.domain.register_for_file(
+      c.file(), c.pid, c.who,
+      {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(), static_cast<std::uint8_t>(c.request.c)}));
   response.reply.b = c.pid;
   return response;
 }
@@ -87,9 +87,8 @@ Response release_native(const Context& c) {
 Response open_session(const Context& c) {
   if (auto may = may_consume(c); !may) return error_response(may.error());
   if (c.connection.session != 0) return error_response(Error(EBUSY, "this connection has a session"));
-  const auto instance =
-      c.domain.instances().create(fmt::format("session-{}-{}", c.pid, c.connection.fd.get()),
-                                  ring::Geometry::holding(c.request.a), c.request.b != 0);
+  const auto instance = c.domain.instances().create(fmt::format("session-{}-{}", c.pid, c.connection.fd.get()),
+                                                    ring::Geometry::holding(c.request.a), c.request.b != 0);
   if (!instance) return error_response(instance.error());
   c.connection.session = (*instance)->index;
   Response response;

@@ -61,8 +61,7 @@ Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std
   if (!epoll || !wake) return fail_errno("epoll_create1");
   LT_CHECK(watch(epoll.get(), listener.get()));
   LT_CHECK(watch(epoll.get(), wake.get()));
-  return std::unique_ptr<Server>(
-      new Server(domain, path, std::move(listener), std::move(epoll), std::move(wake)));
+  return std::unique_ptr<Server>(new Server(domain, path, std::move(listener), std::move(epoll), std::move(wake)));
 }
 
 Server::~Server() { ::unlink(path_.c_str()); }
@@ -213,22 +212,20 @@ bool Server::serve_one(Connection& connection) {
   if (received->size < sizeof(ipc::Request) || !received->has_credentials) return false;
   ipc::Request request;
   std::memcpy(&request, buffer_.data(), sizeof request);
-  const bool sound = request.magic == ipc::kRequestMagic &&
-                     received->size == sizeof request + request.text_size;
+  const bool sound = request.magic == ipc::kRequestMagic && received->size == sizeof request + request.text_size;
   if (!sound) return false;
   if (request.operation == ipc::Operation::kOpenFile) {
     open_file(connection, received->uid);
     return true;
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
-  Response response =
-      handle_request(domain_, connection, received->pid, {received->uid, received->gid}, request, text);
+  Response response = handle_request(domain_, connection, received->pid, {received->uid, received->gid}, request, text);
   watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());
   // A client that does not read its replies is not waited for.
   return ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&response.reply, 1)),
-                   std::as_bytes(std::span(response.text)), response.fds[0], response.fds[1])
+                       std::as_bytes(std::span(response.text)), response.fds[0], response.fds[1])
       .has_value();
 }
 

@@ -18,9 +18,9 @@ namespace landtrace::host {
 // One client connection.
 struct Connection {
   Fd fd;
-  domain::FileId file;                    // generation 0: not a file
-  std::vector<std::uint32_t> native;      // event slots held by it
-  std::uint32_t session = 0;              // instance of a consumer; 0: none
+  domain::FileId file;                // generation 0: not a file
+  std::vector<std::uint32_t> native;  // event slots held by it
+  std::uint32_t session = 0;          // instance of a consumer; 0: none
 };
 
 // What a request gets: a reply, its text, descriptors of the server's to send along.

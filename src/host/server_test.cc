@@ -125,15 +125,20 @@ TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
   const Fd control = connect();
   std::uint32_t word = 0;
   const auto answer = ipc::ask(control.get(),
-                               {.operation = Operation::kRegister, .file_slot = identity->slot,
-                                .file_generation = identity->generation, .a = reinterpret_cast<std::uint64_t>(&word),
-                                .b = 0, .c = 4},
+                               {.operation = Operation::kRegister,
+                                .file_slot = identity->slot,
+                                .file_generation = identity->generation,
+                                .a = reinterpret_cast<std::uint64_t>(&word),
+                                .b = 0,
+                                .c = 4},
                                "e1 u32 n");
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->reply.a, 0u);
   EXPECT_EQ(ipc::ask(control.get(),
-                     {.operation = Operation::kRegister, .file_slot = identity->slot,
-                      .file_generation = identity->generation + 1, .c = 4},
+                     {.operation = Operation::kRegister,
+                      .file_slot = identity->slot,
+                      .file_generation = identity->generation + 1,
+                      .c = 4},
                      "e2 u32 n")
                 .error()
                 .code,
@@ -142,8 +147,8 @@ TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
   const char raw[] = "not a request";
   EXPECT_EQ(::send(file.get(), raw, sizeof raw, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof raw));
   EXPECT_TRUE(ipc::peek_identity(file.get()));
-  ASSERT_TRUE(ipc::ask(control.get(), {.operation = Operation::kUnregister,
-                                       .a = reinterpret_cast<std::uint64_t>(&word), .b = 0}));
+  ASSERT_TRUE(ipc::ask(control.get(),
+                       {.operation = Operation::kUnregister, .a = reinterpret_cast<std::uint64_t>(&word), .b = 0}));
 }
 
 TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
@@ -206,8 +211,11 @@ TEST_F(ServerTest, AnotherUserForksNobodysProcess) {
   const Fd control = connect();
   std::uint32_t word = 0;
   ASSERT_TRUE(ipc::ask(control.get(),
-                       {.operation = Operation::kRegister, .file_slot = identity->slot,
-                        .file_generation = identity->generation, .a = reinterpret_cast<std::uint64_t>(&word), .c = 4},
+                       {.operation = Operation::kRegister,
+                        .file_slot = identity->slot,
+                        .file_generation = identity->generation,
+                        .a = reinterpret_cast<std::uint64_t>(&word),
+                        .c = 4},
                        "e1"));
   const auto parent = static_cast<std::uint64_t>(::getpid());
   EXPECT_EQ(as_nobody([&] {

@@ -17,30 +17,30 @@
 namespace landtrace::ipc {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
-inline constexpr std::uint32_t kRequestMagic = 0x5172544c;   // "LTrQ"
-inline constexpr std::uint32_t kReplyMagic = 0x5072544c;     // "LTrP"
+inline constexpr std::uint32_t kRequestMagic = 0x5172544c;           // "LTrQ"
+inline constexpr std::uint32_t kReplyMagic = 0x5072544c;             // "LTrP"
 inline constexpr std::uint64_t kIdentityMagic = 0x656c69465472544c;  // "LTrTFile"
 inline constexpr std::uint32_t kMaxText = 64 * 1024;
 
 enum class Operation : std::uint32_t {
-  kOpenFile = 1,       // this connection becomes a file
-  kAttach,             // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
-                       // control segment and of the user's data segment
-  kRegister,           // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text
-                       // -> a = write index, b = pid as the owner sees it
-  kUnregister,         // DIAG_IOCSUNREG: a = address, b = bit
-  kDelete,             // DIAG_IOCSDEL:   text
-  kForking,            // the asking process is about to fork: should it end first, its enable words wait for the child
-  kForked,             // the asking process is a child of a (as the owner sees that): it has a copy of its enable words
-                       // -> b = pid as the owner sees it
-  kRegisterNative,     // d = flags; text -> event slot, held by this connection
-  kReleaseNative,      // a = event slot
-  kOpenSession,        // an instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
-                       // -> a = offset of its rings in data segments, b = size_log2, c = instance
-  kSessionEvents,      // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too
-  kSessionStop,        // stop listening to everything and wait until no producer is in the middle of an event
-  kConsumed,           // text = ConsumedPosition[]
-  kDataSegment,        // a = user index -> that user's data segment (for consumers), a = uid
+  kOpenFile = 1,    // this connection becomes a file
+  kAttach,          // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
+                    // control segment and of the user's data segment
+  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text
+                    // -> a = write index, b = pid as the owner sees it
+  kUnregister,      // DIAG_IOCSUNREG: a = address, b = bit
+  kDelete,          // DIAG_IOCSDEL:   text
+  kForking,         // the asking process is about to fork: should it end first, its enable words wait for the child
+  kForked,          // the asking process is a child of a (as the owner sees that): it has a copy of its enable words
+                    // -> b = pid as the owner sees it
+  kRegisterNative,  // d = flags; text -> event slot, held by this connection
+  kReleaseNative,   // a = event slot
+  kOpenSession,     // an instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
+                    // -> a = offset of its rings in data segments, b = size_log2, c = instance
+  kSessionEvents,   // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too
+  kSessionStop,     // stop listening to everything and wait until no producer is in the middle of an event
+  kConsumed,        // text = ConsumedPosition[]
+  kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
 };
 
 struct Request {

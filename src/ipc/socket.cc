@@ -23,8 +23,8 @@ bool set_path(sockaddr_un& address, const char* path) {
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   if (!set_path(address, path.c_str())) {
-    return fail(ENAMETOOLONG, "socket path longer than " + std::to_string(sizeof address.sun_path - 1) +
-                                  " bytes: " + path);
+    return fail(ENAMETOOLONG,
+                "socket path longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes: " + path);
   }
   return address;
 }

@@ -22,8 +22,7 @@ TEST(CpuStatsTest, TextIsReadBack) {
 }
 
 TEST(CpuStatsTest, StrangeLinesArePassedOver) {
-  EXPECT_EQ(parse_cpu_stats("CPU: 0\nnonsense\nentries: x\n\nnow ts: 5\noverrun: 7"),
-            (CpuStats{.overrun = 7}));
+  EXPECT_EQ(parse_cpu_stats("CPU: 0\nnonsense\nentries: x\n\nnow ts: 5\noverrun: 7"), (CpuStats{.overrun = 7}));
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ ssize_t write_file(const View& view, const Thread& thread, FileRef file, const i
   if (payload.size > ring::kMaxPayload) return -E2BIG;
   const auto* checks = control_at<event::DynamicFieldCheck>(view, slot.checks);
   if (!dynamic_fields_valid(checks, slot.check_count, payload)) return -EFAULT;
-  const bool kept = emit_in_section(view, thread, static_cast<std::uint32_t>(event), payload.segments,
-                                    payload.count, static_cast<std::uint32_t>(payload.size));
+  const bool kept = emit_in_section(view, thread, static_cast<std::uint32_t>(event), payload.segments, payload.count,
+                                    static_cast<std::uint32_t>(payload.size));
   return kept ? static_cast<ssize_t>(sizeof index + payload.size) : -EBADF;
 }
 

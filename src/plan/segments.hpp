@@ -37,15 +37,15 @@ inline constexpr std::uint32_t kMaxTasks = 65536;
 inline constexpr std::uint64_t kControlBytes = 256ull << 20;  // sparse
 
 struct EventSlot {
-  std::uint32_t plan;         // offset of the published Plan; 0: nobody listens. The native enable word.
-  std::uint32_t generation;   // grows when the slot is taken for another event, and when that is complete
-  std::uint32_t min_size;     // payload bytes that a write must have
-  std::uint32_t checks;       // offset of event::DynamicFieldCheck[check_count]
+  std::uint32_t plan;        // offset of the published Plan; 0: nobody listens. The native enable word.
+  std::uint32_t generation;  // grows when the slot is taken for another event, and when that is complete
+  std::uint32_t min_size;    // payload bytes that a write must have
+  std::uint32_t checks;      // offset of event::DynamicFieldCheck[check_count]
   std::uint16_t check_count;
-  std::uint16_t id;           // the id that tracefs and trace files show
-  std::uint32_t text;         // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
+  std::uint16_t id;    // the id that tracefs and trace files show
+  std::uint32_t text;  // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
   std::uint32_t text_size;
-  std::uint32_t registered;   // 0 when the event is gone
+  std::uint32_t registered;  // 0 when the event is gone
 };
 static_assert(sizeof(EventSlot) == 32);
 
@@ -86,12 +86,12 @@ static_assert(sizeof(Plan) == 8);
 struct alignas(4096) ControlSegment {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t raw_clock;  // arch::RawClock
-  std::uint32_t cpus;       // rings of a set that belong to CPUs
-  std::uint32_t claimed;    // rings of a set that are claimed
+  std::uint32_t raw_clock;   // arch::RawClock
+  std::uint32_t cpus;        // rings of a set that belong to CPUs
+  std::uint32_t claimed;     // rings of a set that are claimed
   std::uint64_t data_bytes;  // size of every data segment
   std::uint32_t user_count;
-  std::uint32_t event_high;    // slots at and above this were never used
+  std::uint32_t event_high;     // slots at and above this were never used
   std::uint64_t event_changes;  // grows with each registration and removal
   // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL,
   // the kernel itself marks the word; a producer that sees the mark stops.
@@ -130,7 +130,7 @@ struct alignas(4096) DataSegment {
   std::uint32_t thread_hint;  // where to look for a free slot first
   std::uint32_t thread_high;  // slots at and above this were never used
   std::uint32_t reserved;
-  std::uint64_t slotless;     // events lost because no thread slot was free
+  std::uint64_t slotless;  // events lost because no thread slot was free
   InstanceState instances[kMaxInstances];
   ThreadSlot threads[kMaxThreads];
   TaskEntry tasks[kMaxTasks];

@@ -24,8 +24,8 @@ void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
 
 void raise_high(DataSegment& data, std::uint32_t high) {
   std::uint32_t now = __atomic_load_n(&data.thread_high, __ATOMIC_RELAXED);
-  while (now < high && !__atomic_compare_exchange_n(&data.thread_high, &now, high, false, __ATOMIC_RELAXED,
-                                                    __ATOMIC_RELAXED)) {
+  while (now < high &&
+         !__atomic_compare_exchange_n(&data.thread_high, &now, high, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }
 

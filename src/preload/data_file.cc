@@ -90,8 +90,7 @@ int open_data_file(int flags) {
 bool recognise(int fd) {
   const int saved_errno = errno;
   const auto identity = ipc::peek_identity(fd);
-  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd) &&
-                    client::Process::get().attach() &&
+  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd) && client::Process::get().attach() &&
                     FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR});
   errno = saved_errno;
   return ours;

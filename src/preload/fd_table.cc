@@ -31,9 +31,8 @@ bool FdTable::set(int fd, FdEntry entry) {
     }
   }
   unsigned high = __atomic_load_n(&high_, __ATOMIC_RELAXED);
-  while (high <= static_cast<unsigned>(fd) &&
-         !__atomic_compare_exchange_n(&high_, &high, static_cast<unsigned>(fd) + 1, false, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED)) {
+  while (high <= static_cast<unsigned>(fd) && !__atomic_compare_exchange_n(&high_, &high, static_cast<unsigned>(fd) + 1,
+                                                                           false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
   set_if_there(fd, entry);
   return true;

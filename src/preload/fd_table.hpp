@@ -10,7 +10,7 @@ namespace landtrace::preload {
 struct FdEntry {
   std::uint32_t generation;  // of the file; 0: not one of ours
   std::uint16_t slot;
-  std::uint16_t access;      // O_RDONLY, O_WRONLY or O_RDWR
+  std::uint16_t access;  // O_RDONLY, O_WRONLY or O_RDWR
 
   [[nodiscard]] plan::FileRef file() const { return {slot, generation}; }
 };

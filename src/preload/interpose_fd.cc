@@ -78,9 +78,7 @@ LT_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   return first > last ? real().close_range(first, last, flags) : close_range_sparing(first, last, flags);
 }
 
-LT_EXPORT void closefrom(int first) noexcept {
-  close_range(static_cast<unsigned>(std::max(first, 0)), UINT_MAX, 0);
-}
+LT_EXPORT void closefrom(int first) noexcept { close_range(static_cast<unsigned>(std::max(first, 0)), UINT_MAX, 0); }
 
 namespace {
 // libc closes a stream's descriptor by itself.
@@ -133,9 +131,9 @@ int fcntl_any(int fd, int command, void* argument) {
 }
 }  // namespace
 
-#define LT_POINTER_ARGUMENT(after)               \
-  va_list arguments;                             \
-  va_start(arguments, after);                    \
+#define LT_POINTER_ARGUMENT(after)                 \
+  va_list arguments;                               \
+  va_start(arguments, after);                      \
   void* const argument = va_arg(arguments, void*); \
   va_end(arguments);
 

@@ -50,13 +50,13 @@ int open_any(int folder, const char* path, int flags, mode_t mode) {
 using landtrace::preload::has_mode;
 using landtrace::preload::open_any;
 
-#define LT_MODE_ARGUMENT(mode)            \
-  mode_t mode = 0;                        \
-  if (has_mode(flags)) {                  \
-    va_list arguments;                    \
-    va_start(arguments, flags);           \
-    mode = va_arg(arguments, mode_t);     \
-    va_end(arguments);                    \
+#define LT_MODE_ARGUMENT(mode)        \
+  mode_t mode = 0;                    \
+  if (has_mode(flags)) {              \
+    va_list arguments;                \
+    va_start(arguments, flags);       \
+    mode = va_arg(arguments, mode_t); \
+    va_end(arguments);                \
   }
 
 LT_EXPORT int open(const char* path, int flags, ...) {

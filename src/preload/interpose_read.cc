@@ -26,16 +26,14 @@ ssize_t refuse_receive() {
 }  // namespace
 
 // NAME(fd, ...) as the next library has it, unless the descriptor is ours.
-#define LT_FORWARD(name, refusal, ...)                                  \
+#define LT_FORWARD(name, refusal, ...)                                          \
   static const auto next = reinterpret_cast<decltype(&name)>(find_next(#name)); \
   return __builtin_expect(FdTable::is_ours(fd), 0) ? (refusal) : next(fd, __VA_ARGS__)
 
 LT_EXPORT ssize_t read(int fd, void* buffer, std::size_t size) {
   return __builtin_expect(FdTable::is_ours(fd), 0) ? refuse_read(fd) : real().read(fd, buffer, size);
 }
-LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) {
-  LT_FORWARD(readv, refuse_read(fd), vectors, count);
-}
+LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) { LT_FORWARD(readv, refuse_read(fd), vectors, count); }
 LT_EXPORT ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset) {
   LT_FORWARD(pread, refuse_read(fd), buffer, size, offset);
 }
@@ -53,9 +51,5 @@ LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, in
   LT_FORWARD(recvfrom, refuse_receive(), buffer, size, flags, address, length);
 }
 
-LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept {
-  LT_FORWARD(lseek, 0, offset, whence);
-}
-LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
-  LT_FORWARD(lseek64, 0, offset, whence);
-}
+LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept { LT_FORWARD(lseek, 0, offset, whence); }
+LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept { LT_FORWARD(lseek64, 0, offset, whence); }

@@ -34,8 +34,7 @@ ssize_t pwrite_any(int fd, const void* buffer, std::size_t size, off_t offset) {
 ssize_t pwritev_any(int fd, const iovec* vectors, int count, off_t offset, int flags) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) {
-    return flags == 0 ? real().pwritev(fd, vectors, count, offset)
-                      : real().pwritev2(fd, vectors, count, offset, flags);
+    return flags == 0 ? real().pwritev(fd, vectors, count, offset) : real().pwritev2(fd, vectors, count, offset, flags);
   }
   if (offset < -1) {
     errno = EINVAL;

@@ -53,9 +53,7 @@ struct RecordHeader {
 static_assert(sizeof(RecordHeader) == arch::kRecordHeader);
 
 // Payload bytes to bytes in the ring.
-constexpr std::uint64_t record_length(std::uint64_t payload) {
-  return (arch::kRecordHeader + payload + 7) & ~7ull;
-}
+constexpr std::uint64_t record_length(std::uint64_t payload) { return (arch::kRecordHeader + payload + 7) & ~7ull; }
 constexpr std::uint64_t record_word(std::uint32_t tid, std::uint16_t event, std::uint64_t payload) {
   return tid | static_cast<std::uint64_t>(event) << 32 | ((payload + 3) / 4) << 48;
 }

@@ -48,8 +48,9 @@ class RingHostileTest : public testing::TestWithParam<bool> {
   // A word that index arithmetic might stumble over.
   std::uint64_t nasty(std::mt19937_64& random) const {
     const std::uint64_t size = geometry_.size();
-    const std::uint64_t bases[] = {0,          size,       1ull << 62, 1ull << 63, ~0ull, random() % (4 * size),
-                                   random(),   size * 8,   ~0ull << 18, ~0ull << 12, (1ull << 62) + size, 65552};
+    const std::uint64_t bases[] = {
+        0,        size,        1ull << 62,  1ull << 63,          ~0ull, random() % (4 * size), random(),
+        size * 8, ~0ull << 18, ~0ull << 12, (1ull << 62) + size, 65552};
     return bases[random() % std::size(bases)] + (random() % 2 == 0 ? 0 : random() % 257 - 128);
   }
   void scribble(std::mt19937_64& random) {

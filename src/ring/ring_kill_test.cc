@@ -99,8 +99,7 @@ class RingKillTest : public testing::TestWithParam<std::tuple<bool, bool>> {
       const std::uint64_t count = words_in(id, number);
       for (std::uint64_t i = 0; i < count; ++i) scratch[i] = word_of(id, number, i);
       const Segment segments[] = {{&id, 4}, {&tid, 4}, {scratch.data(), count * 8}};
-      if (write(set, mode, {tid, 1, static_cast<std::uint32_t>(8 + count * 8), segments, 3}) ==
-          WriteResult::kWritten) {
+      if (write(set, mode, {tid, 1, static_cast<std::uint32_t>(8 + count * 8), segments, 3}) == WriteResult::kWritten) {
         __atomic_store_n(&progress_[slot].written, ++number, __ATOMIC_RELAXED);
       }
       __atomic_fetch_add(&progress_[slot].attempts, 1, __ATOMIC_RELAXED);
@@ -189,9 +188,7 @@ class RingKillTest : public testing::TestWithParam<std::tuple<bool, bool>> {
     EXPECT_GT(read, 0u);
     std::printf("read %lu lost %lu discarded %lu\n", read, lost, discarded);
   }
-  void note_death(std::size_t slot) {
-    written_by_the_dead_[producers_[slot].id] = progress_[slot].written;
-  }
+  void note_death(std::size_t slot) { written_by_the_dead_[producers_[slot].id] = progress_[slot].written; }
 
   Geometry geometry_;
   const std::uint32_t cpus_ = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
@@ -210,11 +207,10 @@ class RingKillTest : public testing::TestWithParam<std::tuple<bool, bool>> {
   std::mt19937 random_{std::random_device{}()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, RingKillTest, testing::Combine(testing::Bool(), testing::Bool()),
-                         [](const auto& mode) {
-                           return std::string(std::get<0>(mode.param) ? "Restartable" : "Claimed") +
-                                  (std::get<1>(mode.param) ? "Discard" : "Overwrite");
-                         });
+INSTANTIATE_TEST_SUITE_P(Modes, RingKillTest, testing::Combine(testing::Bool(), testing::Bool()), [](const auto& mode) {
+  return std::string(std::get<0>(mode.param) ? "Restartable" : "Claimed") +
+         (std::get<1>(mode.param) ? "Discard" : "Overwrite");
+});
 
 TEST_P(RingKillTest, FiveHundredKillsTearAndLoseNothing) {
   int claims_left = 0;

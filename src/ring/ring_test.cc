@@ -50,9 +50,9 @@ class RingTest : public testing::TestWithParam<bool> {
     std::size_t bytes = 0;
     for (const Segment& segment : segments) bytes += segment.size;
     const WriteMode mode{GetParam() ? arch::rseq_area() : nullptr, clock_};
-    return write(rings(), mode,
-                 {42, event, static_cast<std::uint32_t>(bytes), segments.data(),
-                  static_cast<std::uint32_t>(segments.size())});
+    return write(
+        rings(), mode,
+        {42, event, static_cast<std::uint32_t>(bytes), segments.data(), static_cast<std::uint32_t>(segments.size())});
   }
   WriteResult emit(std::uint16_t event, std::string_view payload) {
     return emit(event, std::vector<Segment>{{payload.data(), payload.size()}});

@@ -59,8 +59,8 @@ struct Rings {
     const Segment segments[] = {{scratch, first * 8}, {scratch + first, (words - first) * 8}};
     const WriteMode mode{restartable ? arch::rseq_area() : nullptr, clock};
     const WriteResult result =
-        write(set, mode, {stream.id, static_cast<std::uint16_t>(stream.id), static_cast<std::uint32_t>(words * 8),
-                          segments, 2});
+        write(set, mode,
+              {stream.id, static_cast<std::uint16_t>(stream.id), static_cast<std::uint32_t>(words * 8), segments, 2});
     ++(result == WriteResult::kWritten ? stream.written : stream.discarded);
     ++stream.next;
   }

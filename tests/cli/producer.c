@@ -27,28 +27,28 @@ struct user_reg {
   uint64_t name_args;
   uint32_t write_index;
 } __attribute__((packed));
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg *)
+#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
 
 static struct landtrace_event event = LANDTRACE_EVENT_INIT;
 static int abi, data_file = -1;
 static uint32_t word, write_index;
 static long count = 10, threads = 1, children, wait_ms, pause_us, exit_status, kill_signal;
-static const char *name = "job";
+static const char* name = "job";
 static uint32_t child_number;
 static unsigned long emitted;
 
-static int is_enabled(void) {
-  return abi ? __atomic_load_n(&word, __ATOMIC_RELAXED) != 0 : landtrace_enabled(&event);
-}
+static int is_enabled(void) { return abi ? __atomic_load_n(&word, __ATOMIC_RELAXED) != 0 : landtrace_enabled(&event); }
 
 static int emit(uint32_t source, uint32_t sequence) {
-  struct { uint32_t index, source, sequence; } record = {write_index, source, sequence};
+  struct {
+    uint32_t index, source, sequence;
+  } record = {write_index, source, sequence};
   if (abi) return write(data_file, &record, sizeof record) == sizeof record;
   struct iovec vector = {&record.source, 8};
   return landtrace_emit(&event, &vector, 1) == 0;
 }
 
-static void *produce(void *number) {
+static void* produce(void* number) {
   const uint32_t source = child_number * 1000 + (uint32_t)(long)number;
   unsigned long mine = 0;
   for (long i = 0; i < count; ++i) {
@@ -72,15 +72,17 @@ static int register_event(void) {
 
 static void produce_in_threads(void) {
   pthread_t ids[64];
-  for (long i = 1; i < threads && i < 64; ++i) pthread_create(&ids[i], NULL, produce, (void *)i);
+  for (long i = 1; i < threads && i < 64; ++i) pthread_create(&ids[i], NULL, produce, (void*)i);
   produce(NULL);
   for (long i = 1; i < threads && i < 64; ++i) pthread_join(ids[i], NULL);
 }
 
-static void read_options(int argc, char **argv) {
-  const struct { const char *option; long *value; } numbers[] = {
-      {"--count", &count},       {"--threads", &threads}, {"--children", &children}, {"--wait", &wait_ms},
-      {"--pause", &pause_us},    {"--exit", &exit_status}, {"--kill", &kill_signal}};
+static void read_options(int argc, char** argv) {
+  const struct {
+    const char* option;
+    long* value;
+  } numbers[] = {{"--count", &count},    {"--threads", &threads},  {"--children", &children}, {"--wait", &wait_ms},
+                 {"--pause", &pause_us}, {"--exit", &exit_status}, {"--kill", &kill_signal}};
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--abi") == 0) abi = 1;
     if (strcmp(argv[i], "--event") == 0) name = argv[++i];
@@ -90,7 +92,7 @@ static void read_options(int argc, char **argv) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   read_options(argc, argv);
   if (register_event() != 0) {
     fprintf(stderr, "producer: registration failed\n");

@@ -87,8 +87,7 @@ TEST(NativeDeclarationTest, StructNamesCanBeSpecialised) {
 }
 
 TEST(NativeDeclarationTest, FieldsKeepTheirOrderAndFlagsAreNoFields) {
-  using Both =
-      Event<"both", Flags<kPersist>, Field<"a", std::uint8_t>, Flags<kMultiFormat>, Field<"b", double>>;
+  using Both = Event<"both", Flags<kPersist>, Field<"a", std::uint8_t>, Flags<kMultiFormat>, Field<"b", double>>;
   EXPECT_STREQ(Both::kDeclaration.data(), "both u8 a;struct double b 8");
   EXPECT_STREQ(Event<"alone">::kDeclaration.data(), "alone");
 }

@@ -57,11 +57,10 @@ void wait_for_child(pid_t pid) {
 void all_types() {
   using Integers = Event<"integers", Field<"a", std::uint8_t>, Field<"b", std::int16_t>, Field<"c", uint32_t>,
                          Field<"d", std::int64_t>, Field<"e", bool>, Field<"f", Level>, Field<"g", char>>;
-  using Mixed = Event<"mixed", Field<"p", Position>, Field<"f", float>, Field<"d", double>,
-                      Field<"fix", char[6]>, Field<"arr", std::array<char, 3>>>;
-  using Dynamic =
-      Event<"dynamic", Field<"a", std::string_view>, Field<"n", uint32_t>, Field<"b", const char*>,
-            Field<"c", std::span<const std::uint8_t>>, Field<"d", std::string>>;
+  using Mixed = Event<"mixed", Field<"p", Position>, Field<"f", float>, Field<"d", double>, Field<"fix", char[6]>,
+                      Field<"arr", std::array<char, 3>>>;
+  using Dynamic = Event<"dynamic", Field<"a", std::string_view>, Field<"n", uint32_t>, Field<"b", const char*>,
+                        Field<"c", std::span<const std::uint8_t>>, Field<"d", std::string>>;
   using Empty = Event<"empty">;
   CHECK(Integers::emit(10, -2, 0xdeadbeef, -3, true, Level::kLow, 'x') == 0);
   CHECK(Mixed::emit({1, -1}, 1.5f, -0.25, "short", std::array<char, 3>{'a', 'b', 'c'}) == 0);
@@ -86,9 +85,7 @@ void sizes() {
 
 // Runs before the registrations of this file, whose initialisers have no priority.
 bool enabled_too_early = true;
-__attribute__((constructor(101))) void look_early() {
-  enabled_too_early = Number::enabled();
-}
+__attribute__((constructor(101))) void look_early() { enabled_too_early = Number::enabled(); }
 
 void before_main() {
   CHECK(!enabled_too_early);
@@ -176,8 +173,7 @@ void conflict() {
   CHECK(!landtrace_enabled(&other));
   CHECK(landtrace_unregister(&other) == -ENOENT);
   CHECK(landtrace_register(&other, "number u64 other", LANDTRACE_MULTI_FORMAT) == 0);
-  CHECK(landtrace_register(&other, "number u64 other", LANDTRACE_MULTI_FORMAT) ==
-        0);  // is registered: does nothing
+  CHECK(landtrace_register(&other, "number u64 other", LANDTRACE_MULTI_FORMAT) == 0);  // is registered: does nothing
   static landtrace_event bad = LANDTRACE_EVENT_INIT;
   CHECK(landtrace_register(&bad, "bad nonsense n", 0) == -EINVAL);
   CHECK(landtrace_register(&bad, "bad u32 n", 0x80) == -EINVAL);
@@ -260,9 +256,7 @@ void nobody() {
   CHECK(!Number::enabled() && Number::emit(1) == -EBADF);
 }
 
-void one() {
-  CHECK(Number::emit(42) == 0);
-}
+void one() { CHECK(Number::emit(42) == 0); }
 
 }  // namespace
 

@@ -83,8 +83,7 @@ class Host {
   void stop() { server_->stop(); }
 
   void listen(bool on) {
-    server_->call(
-        [&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), on)); });
+    server_->call([&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), on)); });
   }
 
   struct Line {
@@ -104,8 +103,7 @@ class Host {
         }
       }
     });
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const Line& a, const Line& b) { return a.clock < b.clock; });
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.clock < b.clock; });
     return lines;
   }
   std::vector<std::string> texts() {
@@ -134,9 +132,7 @@ class Host {
 
 class NativeTest : public testing::Test {
  protected:
-  void SetUp() override {
-    socket_ = testing::TempDir() + "native_test-" + std::to_string(::getpid()) + ".sock";
-  }
+  void SetUp() override { socket_ = testing::TempDir() + "native_test-" + std::to_string(::getpid()) + ".sock"; }
   void TearDown() override {
     if (!host_) return;
     host_->stop();
@@ -162,8 +158,7 @@ TEST_F(NativeTest, EveryFieldTypeComesBackAsItWasEmitted) {
       ElementsAre("integers: a=(10) b=0xfffe (65534) c=0xdeadbeef (-559038737) d=0xfffffffffffffffd (-3) "
                   "e=(1) f=0xfffe (65534) g='x'(120)",
                   "mixed: p=0xffffffff00000001 (-4294967295) f=1.5 d=-0.25 fix=short arr=abc",
-                  "mixed: p=0x0 (0) f=0 d=0 fix=far to arr=",
-                  "dynamic: a=/index n=0x7 (7) b=c string c=01,02,ff d=zzz",
+                  "mixed: p=0x0 (0) f=0 d=0 fix=far to arr=", "dynamic: a=/index n=0x7 (7) b=c string c=01,02,ff d=zzz",
                   "dynamic: a= n=0x8 (8) b=(null) c= d=", "empty:No fields found"));
 }
 
@@ -291,12 +286,10 @@ TEST_F(NativeTest, WithNobodyThereProgramsRunOn) {
 TEST_F(NativeTest, TheKernelsUserEventsAreTheOtherWayOut) {
 #ifdef LANDTRACE_SHIM
   Host& host = start_host();
-  const Environment kernel{{"LD_PRELOAD", LANDTRACE_SHIM},
-                           {"LANDTRACE_BACKEND", "kernel"},
-                           {"LANDTRACE_TRACEFS", "/nonexistent/tracing"}};
+  const Environment kernel{
+      {"LD_PRELOAD", LANDTRACE_SHIM}, {"LANDTRACE_BACKEND", "kernel"}, {"LANDTRACE_TRACEFS", "/nonexistent/tracing"}};
   ASSERT_EQ(Client(socket_, "kernel", kernel).wait(), 0);
-  EXPECT_THAT(host.texts(),
-              ElementsAre("number: n=0x11 (17)", "text: s=through the file", "brief:No fields found"));
+  EXPECT_THAT(host.texts(), ElementsAre("number: n=0x11 (17)", "text: s=through the file", "brief:No fields found"));
 #else
   GTEST_SKIP() << "SKIPPED: the preload shim is not built";
 #endif

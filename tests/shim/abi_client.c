@@ -31,20 +31,20 @@ struct user_unreg {
   uint16_t reserved2;
   uint64_t disable_addr;
 } __attribute__((__packed__));
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg *)
-#define DIAG_IOCSDEL _IOW('*', 1, char *)
-#define DIAG_IOCSUNREG _IOW('*', 2, struct user_unreg *)
+#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
+#define DIAG_IOCSDEL _IOW('*', 1, char*)
+#define DIAG_IOCSUNREG _IOW('*', 2, struct user_unreg*)
 
-#define CHECK(condition)                                                                     \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      fprintf(stderr, "abi_client:%d: %s (errno %d)\n", __LINE__, #condition, errno);        \
-      exit(1);                                                                               \
-    }                                                                                        \
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
+      fprintf(stderr, "abi_client:%d: %s (errno %d)\n", __LINE__, #condition, errno); \
+      exit(1);                                                                        \
+    }                                                                                 \
   } while (0)
 
-static const char *path;
-static char **self;
+static const char* path;
+static char** self;
 static uint32_t word;
 
 static int open_data(int flags) {
@@ -53,13 +53,13 @@ static int open_data(int flags) {
   return fd;
 }
 
-static int reg(int fd, const char *text, uint32_t *where) {
+static int reg(int fd, const char* text, uint32_t* where) {
   struct user_reg r = {sizeof r, 0, 4, 0, (uintptr_t)where, (uintptr_t)text, 0};
   if (ioctl(fd, DIAG_IOCSREG, &r) != 0) return -errno;
   return (int)r.write_index;
 }
 
-static int unreg(int fd, uint32_t *where) {
+static int unreg(int fd, uint32_t* where) {
   struct user_unreg u = {sizeof u, 0, 0, 0, (uintptr_t)where};
   return ioctl(fd, DIAG_IOCSUNREG, &u) != 0 ? -errno : 0;
 }
@@ -76,8 +76,8 @@ static void wait_child(pid_t pid) {
 }
 
 static void wait_for_word(uint32_t wanted) {
-  for (int i = 0; i < 10000 && *(volatile uint32_t *)&word != wanted; ++i) usleep(1000);
-  CHECK(*(volatile uint32_t *)&word == wanted);
+  for (int i = 0; i < 10000 && *(volatile uint32_t*)&word != wanted; ++i) usleep(1000);
+  CHECK(*(volatile uint32_t*)&word == wanted);
 }
 
 /* Three events through each of the ways to duplicate a descriptor, and after the first was closed. */
@@ -146,8 +146,8 @@ static void fork_follows(void) {
   wait_child(child);
 }
 
-static void exec_writer(const char *fd_text, const char *index_text) {
-  execl("/proc/self/exe", self[0], "write-on", path, fd_text, index_text, (char *)NULL);
+static void exec_writer(const char* fd_text, const char* index_text) {
+  execl("/proc/self/exe", self[0], "write-on", path, fd_text, index_text, (char*)NULL);
   _exit(99);
 }
 
@@ -172,7 +172,7 @@ static void execs(int by_vfork) {
   CHECK(emit(fd, index, 5) == 8);
 }
 
-static void write_on(int fd, const char *index_text) {
+static void write_on(int fd, const char* index_text) {
   if (strcmp(index_text, "closed") == 0) {
     CHECK(emit(fd, 0, 0) == -1 && errno == EBADF);
   } else {
@@ -188,7 +188,7 @@ static void send_fd(int socket, int fd) {
   char byte = 'x', control[CMSG_SPACE(sizeof fd)] = {0};
   struct iovec v = {&byte, 1};
   struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+  struct cmsghdr* c = CMSG_FIRSTHDR(&m);
   c->cmsg_level = SOL_SOCKET;
   c->cmsg_type = SCM_RIGHTS;
   c->cmsg_len = CMSG_LEN(sizeof fd);
@@ -227,7 +227,7 @@ static void passes(void) {
   wait_child(child);
 }
 
-static void *hammer(void *number) {
+static void* hammer(void* number) {
   for (int i = 0; i < 50; ++i) {
     uint32_t mine[2] = {0, 0};
     char text[64];
@@ -248,28 +248,28 @@ static void *hammer(void *number) {
 
 static void threads(void) {
   pthread_t all[8];
-  for (intptr_t i = 0; i < 8; ++i) CHECK(pthread_create(&all[i], NULL, hammer, (void *)i) == 0);
+  for (intptr_t i = 0; i < 8; ++i) CHECK(pthread_create(&all[i], NULL, hammer, (void*)i) == 0);
   for (int i = 0; i < 8; ++i) CHECK(pthread_join(all[i], NULL) == 0);
 }
 
 static void bad_pointers(void) {
   int fd = open_data(O_RDWR);
   CHECK(ioctl(fd, DIAG_IOCSREG, NULL) == -1 && errno == EFAULT);
-  CHECK(ioctl(fd, DIAG_IOCSUNREG, (void *)8) == -1 && errno == EFAULT);
-  CHECK(ioctl(fd, DIAG_IOCSDEL, (void *)8) == -1 && errno == EFAULT);
+  CHECK(ioctl(fd, DIAG_IOCSUNREG, (void*)8) == -1 && errno == EFAULT);
+  CHECK(ioctl(fd, DIAG_IOCSDEL, (void*)8) == -1 && errno == EFAULT);
   CHECK(ioctl(fd, 0x1234, NULL) == -1 && errno == ENOTTY);
-  CHECK(reg(fd, (const char *)16, &word) == -EFAULT);
-  char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(reg(fd, (const char*)16, &word) == -EFAULT);
+  char* page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(munmap(page + 4096, 4096) == 0);
   memset(page, 'n', 4096);
   CHECK(reg(fd, page + 4090, &word) == -EFAULT); /* no NUL before the end of the mapping */
   strcpy(page + 4080, "bad_event u32 n");
   int index = reg(fd, page + 4080, &word);
   CHECK(index >= 0);
-  CHECK(write(fd, (void *)8, 8) == -1 && errno == EFAULT);
+  CHECK(write(fd, (void*)8, 8) == -1 && errno == EFAULT);
   CHECK(write(fd, page + 4092, 8) == -1 && errno == EFAULT);
-  CHECK(writev(fd, (struct iovec *)8, 2) == -1 && errno == EFAULT);
-  struct iovec bad[2] = {{&index, 4}, {(void *)8, 4}};
+  CHECK(writev(fd, (struct iovec*)8, 2) == -1 && errno == EFAULT);
+  struct iovec bad[2] = {{&index, 4}, {(void*)8, 4}};
   CHECK(writev(fd, bad, 2) == -1 && errno == EFAULT);
   CHECK(writev(fd, bad, -1) == -1 && errno == EINVAL);
   CHECK(writev(fd, bad, 2000) == -1 && errno == EINVAL);
@@ -384,7 +384,7 @@ static void fork_bomb(int events, int children) {
 
 static void many_events(int count) {
   int fd = open_data(O_RDWR);
-  uint32_t *words = calloc((size_t)count, sizeof *words);
+  uint32_t* words = calloc((size_t)count, sizeof *words);
   for (int i = 0; i < count; ++i) {
     char text[64];
     snprintf(text, sizeof text, "many_%d u32 a;u64 b;char[16] c", i);
@@ -399,7 +399,7 @@ static void many_events(int count) {
 }
 
 /* A write that the shim does not see. */
-static long raw_write(int fd, const void *data, size_t size) {
+static long raw_write(int fd, const void* data, size_t size) {
 #if defined(__x86_64__)
   long result;
   __asm__ volatile("syscall" : "=a"(result) : "a"(1L), "D"((long)fd), "S"(data), "d"(size) : "rcx", "r11", "memory");
@@ -418,34 +418,51 @@ static void past_shim(void) {
   CHECK(raw_write(fd, "", 0) >= 0);
   static char large[70000];
   raw_write(fd, large, sizeof large);
-  FILE *file = fdopen(dup(fd), "w");
+  FILE* file = fdopen(dup(fd), "w");
   event[1] = 2;
   CHECK(file != NULL && fwrite(event, 1, sizeof event, file) == sizeof event && fclose(file) == 0);
   event[1] = 3;
   CHECK(write(fd, event, sizeof event) == sizeof event); /* the file is as good as before */
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 3) return 2;
   self = argv;
   path = argv[2];
-  const char *what = argv[1];
-  if (strcmp(what, "duplicates") == 0) duplicates();
-  else if (strcmp(what, "forks") == 0) forks();
-  else if (strcmp(what, "fork-follows") == 0) fork_follows();
-  else if (strcmp(what, "execs") == 0) execs(0);
-  else if (strcmp(what, "vforks") == 0) execs(1);
-  else if (strcmp(what, "write-on") == 0 && argc == 5) write_on(atoi(argv[3]), argv[4]);
-  else if (strcmp(what, "passes") == 0) passes();
-  else if (strcmp(what, "threads") == 0) threads();
-  else if (strcmp(what, "bad-pointers") == 0) bad_pointers();
-  else if (strcmp(what, "signals") == 0) signals();
-  else if (strcmp(what, "survives") == 0) survives();
-  else if (strcmp(what, "without-owner") == 0) without_owner();
-  else if (strcmp(what, "closes-all") == 0) closes_all();
-  else if (strcmp(what, "fork-bomb") == 0 && argc == 5) fork_bomb(atoi(argv[3]), atoi(argv[4]));
-  else if (strcmp(what, "many") == 0 && argc == 4) many_events(atoi(argv[3]));
-  else if (strcmp(what, "past-shim") == 0) past_shim();
-  else return 2;
+  const char* what = argv[1];
+  if (strcmp(what, "duplicates") == 0)
+    duplicates();
+  else if (strcmp(what, "forks") == 0)
+    forks();
+  else if (strcmp(what, "fork-follows") == 0)
+    fork_follows();
+  else if (strcmp(what, "execs") == 0)
+    execs(0);
+  else if (strcmp(what, "vforks") == 0)
+    execs(1);
+  else if (strcmp(what, "write-on") == 0 && argc == 5)
+    write_on(atoi(argv[3]), argv[4]);
+  else if (strcmp(what, "passes") == 0)
+    passes();
+  else if (strcmp(what, "threads") == 0)
+    threads();
+  else if (strcmp(what, "bad-pointers") == 0)
+    bad_pointers();
+  else if (strcmp(what, "signals") == 0)
+    signals();
+  else if (strcmp(what, "survives") == 0)
+    survives();
+  else if (strcmp(what, "without-owner") == 0)
+    without_owner();
+  else if (strcmp(what, "closes-all") == 0)
+    closes_all();
+  else if (strcmp(what, "fork-bomb") == 0 && argc == 5)
+    fork_bomb(atoi(argv[3]), atoi(argv[4]));
+  else if (strcmp(what, "many") == 0 && argc == 4)
+    many_events(atoi(argv[3]));
+  else if (strcmp(what, "past-shim") == 0)
+    past_shim();
+  else
+    return 2;
   return 0;
 }

@@ -82,9 +82,7 @@ class ShimTest : public testing::Test {
   }
 
   void listen(const char* pattern, bool on = true) {
-    server_->call([&] {
-      ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on));
-    });
+    server_->call([&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on)); });
   }
 
   // How often each line was recorded; "EVENT: fields".
@@ -317,9 +315,7 @@ TEST_F(ShimTest, WritesPastTheShimAreRecordedByTheOwner) {
                                                Pair("past_event: n=0x3 (3)", 1)));
 }
 
-TEST(ShimWithoutDomainTest, IsNotThere) {
-  EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0);
-}
+TEST(ShimWithoutDomainTest, IsNotThere) { EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0); }
 
 TEST(ShimWithoutDomainTest, ProgramsOutliveTheirOwner) {
   const std::string socket = testing::TempDir() + "shim_owner-" + std::to_string(::getpid()) + ".sock";

@@ -86,8 +86,7 @@ requires(std::is_enum_v<T>) struct FieldType<T> : Plain<T> {
   }
 };
 
-constexpr void declare_struct(Writer& writer, std::string_view type, std::string_view name,
-                              std::size_t size) {
+constexpr void declare_struct(Writer& writer, std::string_view type, std::string_view name, std::size_t size) {
   writer.add("struct ");
   writer.add(type);
   writer.add(' ');
@@ -107,8 +106,7 @@ requires(std::is_same_v<T, float> || std::is_same_v<T, double>) struct FieldType
 template <typename T>
 requires(std::is_class_v<T> || std::is_union_v<T>) struct FieldType<T> : Plain<T> {
   using Argument = const T&;
-  static_assert(std::is_trivially_copyable_v<T>,
-                "a struct is copied byte by byte: it must be trivially copyable");
+  static_assert(std::is_trivially_copyable_v<T>, "a struct is copied byte by byte: it must be trivially copyable");
   static_assert(is_identifier(type_name<T>), "specialise landtrace::type_name for this type: one word");
 
   static constexpr void declare(Writer& writer, std::string_view name) {

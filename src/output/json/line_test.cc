@@ -34,10 +34,9 @@ TEST(JsonLineTest, WholeLine) {
   const std::uint32_t id = 7;
   std::string out;
   append_json_line(out, {12'345'678'901, 3, 1234, 60000, std::as_bytes(std::span(&id, 1))}, &task, &type);
-  EXPECT_EQ(out,
-            R"({"time":12345678901,"cpu":3,"pid":1234,"tgid":1200,"comm":"my app","system":"user_events",)"
-            R"("event":"job","fields":{"id":7}})"
-            "\n");
+  EXPECT_EQ(out, R"({"time":12345678901,"cpu":3,"pid":1234,"tgid":1200,"comm":"my app","system":"user_events",)"
+                 R"("event":"job","fields":{"id":7}})"
+                 "\n");
 }
 
 TEST(JsonLineTest, TaskWithoutTgidAndNoTask) {
@@ -76,8 +75,7 @@ TEST(JsonValueTest, IntegersKeepTheirSign) {
     std::int64_t f = std::numeric_limits<std::int64_t>::min();
   } payload;
   EXPECT_EQ(fields("e u8 a;s8 b;u16 c;s16 d;u64 e;s64 f", payload),
-            json::parse(
-                R"({"a":200,"b":-100,"c":60000,"d":-5,"e":18446744073709551615,"f":-9223372036854775808})"));
+            json::parse(R"({"a":200,"b":-100,"c":60000,"d":-5,"e":18446744073709551615,"f":-9223372036854775808})"));
 }
 
 TEST(JsonValueTest, RealNumbers) {

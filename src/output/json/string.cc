@@ -14,9 +14,7 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-bool is_continuation(unsigned char c) {
-  return (c & 0xc0) == 0x80;
-}
+bool is_continuation(unsigned char c) { return (c & 0xc0) == 0x80; }
 
 // Length of the well-formed UTF-8 sequence at the start of `text`, which is not ASCII; 0 when there is none.
 // Table 3-7 of the Unicode standard: the second byte is what overlong forms and surrogates give away.
@@ -32,9 +30,7 @@ std::size_t sequence_length(std::string_view text) {
   return is_continuation(byte_at(text, 3)) ? 4 : 0;
 }
 
-bool is_plain(char c) {
-  return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-}
+bool is_plain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
 
 void append_ascii(std::string& out, char c) {
   if (c == '"' || c == '\\') {
@@ -54,8 +50,7 @@ void append_ascii(std::string& out, char c) {
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const auto plain =
-        static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;

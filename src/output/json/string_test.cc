@@ -13,17 +13,11 @@ std::string as_json(std::string_view text) {
   return out;
 }
 
-TEST(JsonStringTest, PlainText) {
-  EXPECT_EQ(as_json("a b"), "\"a b\"");
-}
+TEST(JsonStringTest, PlainText) { EXPECT_EQ(as_json("a b"), "\"a b\""); }
 
-TEST(JsonStringTest, Escapes) {
-  EXPECT_EQ(as_json("\"\\\n\t\x01\x7f"), R"("\"\\\n\t\u0001\u007f")");
-}
+TEST(JsonStringTest, Escapes) { EXPECT_EQ(as_json("\"\\\n\t\x01\x7f"), R"("\"\\\n\t\u0001\u007f")"); }
 
-TEST(JsonStringTest, Utf8Passes) {
-  EXPECT_EQ(as_json("ä€\U0001f600z"), "\"ä€\U0001f600z\"");
-}
+TEST(JsonStringTest, Utf8Passes) { EXPECT_EQ(as_json("ä€\U0001f600z"), "\"ä€\U0001f600z\""); }
 
 TEST(JsonStringTest, OtherBytesAreReplaced) {
   EXPECT_EQ(as_json("a\xff"

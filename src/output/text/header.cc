@@ -44,8 +44,8 @@ void append_text_header(std::string& out, std::uint64_t entries, std::uint64_t w
                         const TextColumns& columns) {
   out += "# tracer: nop\n#\n";
   if (!columns.context) return;
-  fmt::format_to(std::back_inserter(out), "# entries-in-buffer/entries-written: {}/{}   #P:{}\n#\n", entries,
-                 written, cpus);
+  fmt::format_to(std::back_inserter(out), "# entries-in-buffer/entries-written: {}/{}   #P:{}\n#\n", entries, written,
+                 cpus);
   out += legend(columns);
 }
 

@@ -32,10 +32,9 @@ TEST(TextHeaderTest, AllColumns) {
 }
 
 TEST(TextHeaderTest, TgidColumn) {
-  EXPECT_THAT(header({.tgid = true}),
-              EndsWith("#                                        |||| /     delay\n"
-                       "#           TASK-PID       TGID    CPU#  |||||  TIMESTAMP  FUNCTION\n"
-                       "#              | |           |       |   |||||     |         |\n"));
+  EXPECT_THAT(header({.tgid = true}), EndsWith("#                                        |||| /     delay\n"
+                                               "#           TASK-PID       TGID    CPU#  |||||  TIMESTAMP  FUNCTION\n"
+                                               "#              | |           |       |   |||||     |         |\n"));
 }
 
 TEST(TextHeaderTest, WithoutIrqInfo) {
@@ -48,9 +47,7 @@ TEST(TextHeaderTest, WithoutIrqInfo) {
             "#              | |         |         |         |\n");
 }
 
-TEST(TextHeaderTest, WithoutContext) {
-  EXPECT_EQ(header({.context = false}), "# tracer: nop\n#\n");
-}
+TEST(TextHeaderTest, WithoutContext) { EXPECT_EQ(header({.context = false}), "# tracer: nop\n#\n"); }
 
 }  // namespace
 }  // namespace landtrace::output

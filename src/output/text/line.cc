@@ -37,8 +37,7 @@ void append_time(std::string& out, std::uint64_t time, bool in_ns) {
     return;
   }
   const std::uint64_t us = time / kNsPerUs + (time % kNsPerUs >= kNsPerUs / 2 ? 1 : 0);
-  fmt::format_to(std::back_inserter(out), FMT_COMPILE(" {:>5}.{:06}: "), us / kUsPerSecond,
-                 us % kUsPerSecond);
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE(" {:>5}.{:06}: "), us / kUsPerSecond, us % kUsPerSecond);
 }
 
 void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns) {
@@ -52,9 +51,7 @@ void append_context(std::string& out, const Record& record, const Task* task, co
 }
 
 // What trace_marker writes is ftrace's own event `print`: an address, and text that brings its newline.
-bool is_marker(const EventType& type) {
-  return type.system == "ftrace" && type.name == "print";
-}
+bool is_marker(const EventType& type) { return type.system == "ftrace" && type.name == "print"; }
 
 void append_marker(std::string& out, std::span<const std::byte> payload) {
   out += "tracing_mark_write: ";

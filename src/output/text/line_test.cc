@@ -24,8 +24,7 @@ std::string line(std::uint64_t time_ns, const Task* task, const TextColumns& col
 
 TEST(TextLineTest, Layout) {
   const Task task{"app", 0};
-  EXPECT_EQ(line(12'345'678'000, &task),
-            "             app-1234    [003] .....    12.345678: e1: n=0x7 (7)\n");
+  EXPECT_EQ(line(12'345'678'000, &task), "             app-1234    [003] .....    12.345678: e1: n=0x7 (7)\n");
 }
 
 TEST(TextLineTest, LongTaskAndWideNumbersPushTheRest) {
@@ -36,9 +35,7 @@ TEST(TextLineTest, LongTaskAndWideNumbersPushTheRest) {
   EXPECT_EQ(out, "a-task-of-20-letters-12345678 [1024] ..... 1234567.000001: e1: n=<OVERFLOW>\n");
 }
 
-TEST(TextLineTest, UnknownTask) {
-  EXPECT_THAT(line(0, nullptr), HasSubstr("           <...>-1234    [003]"));
-}
+TEST(TextLineTest, UnknownTask) { EXPECT_THAT(line(0, nullptr), HasSubstr("           <...>-1234    [003]")); }
 
 TEST(TextLineTest, TimeIsRoundedToMicroseconds) {
   EXPECT_THAT(line(1'499, nullptr), HasSubstr(" .....     0.000001: "));

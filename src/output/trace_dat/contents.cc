@@ -21,8 +21,7 @@ Result<void> read_formats(FileCursor& cursor, const std::string& system, Content
     LT_TRY(std::string text, cursor.text(size, "format"));
     auto parsed = event::parse_format(text);
     if (!parsed) {
-      return fail(EBADMSG,
-                  fmt::format("event format of {} at offset {}: {}", system, start, parsed.error().message));
+      return fail(EBADMSG, fmt::format("event format of {} at offset {}: {}", system, start, parsed.error().message));
     }
     if (parsed->id > 0xffff) return fail(EBADMSG, fmt::format("event id {} at offset {}", parsed->id, start));
     const auto id = static_cast<std::uint16_t>(parsed->id);
@@ -69,8 +68,7 @@ Result<int> read_start(FileCursor& cursor, Contents& contents) {
   LT_TRY(const auto endian, cursor.number<std::uint8_t>("byte order"));
   if (endian != 0) return fail(ENOTSUP, "a trace file of a big-endian machine");
   LT_TRY(const auto long_size, cursor.number<std::uint8_t>("size of long"));
-  if (long_size != 8)
-    return fail(ENOTSUP, fmt::format("a trace file of a machine with {}-byte long", long_size));
+  if (long_size != 8) return fail(ENOTSUP, fmt::format("a trace file of a machine with {}-byte long", long_size));
   LT_TRY(contents.page_size, cursor.number<std::uint32_t>("page size"));
   LT_CHECK(check_page_size(contents.page_size, cursor));
   return version;
@@ -128,8 +126,7 @@ Result<void> read_event_formats(FileCursor& cursor, Contents& contents) {
 Result<void> read_cmdlines(FileCursor& cursor, Contents& contents) {
   LT_TRY(const auto size, cursor.number<std::uint64_t>("size of the command lines"));
   LT_TRY(const std::string text, cursor.text(size, "command lines"));
-  for_each_numbered_line(text,
-                         [&](std::int32_t tid, std::string_view comm) { contents.tasks[tid].comm = comm; });
+  for_each_numbered_line(text, [&](std::int32_t tid, std::string_view comm) { contents.tasks[tid].comm = comm; });
   return {};
 }
 

@@ -43,8 +43,7 @@ Result<bool> CpuCursor::advance_checked() {
 
 Result<void> CpuCursor::load_page() {
   const std::uint64_t start = region_.offset + next_page_;
-  if (start < region_.offset)
-    return fail(EBADMSG, fmt::format("a page beyond all offsets at {}", region_.offset));
+  if (start < region_.offset) return fail(EBADMSG, fmt::format("a page beyond all offsets at {}", region_.offset));
   std::array<std::byte, kPageHeader> header;
   LT_CHECK(file_->read(start, header, "a page header"));
   const auto commit = get<std::uint64_t>(&header[8]);
@@ -52,8 +51,7 @@ Result<void> CpuCursor::load_page() {
   const std::size_t size = commit & kCommitMask;
   const std::size_t count_size = (commit & kMissedStored) != 0 ? sizeof(std::uint64_t) : 0;
   if (size + count_size > page_size_ - kPageHeader) {
-    return fail(EBADMSG,
-                fmt::format("{} bytes of events in a page of {} at offset {}", size, page_size_, start));
+    return fail(EBADMSG, fmt::format("{} bytes of events in a page of {} at offset {}", size, page_size_, start));
   }
   events_.resize(size + count_size);
   LT_CHECK(file_->read(start + kPageHeader, events_, "a page"));
@@ -66,8 +64,7 @@ Result<void> CpuCursor::load_page() {
 
 void CpuCursor::take_lost(std::uint64_t commit) {
   if ((commit & kMissedEvents) == 0) return;
-  const std::uint64_t count =
-      (commit & kMissedStored) != 0 ? get<std::uint64_t>(events_.data() + used_) : kLostUnknown;
+  const std::uint64_t count = (commit & kMissedStored) != 0 ? get<std::uint64_t>(events_.data() + used_) : kLostUnknown;
   // A page without events before this one may have brought a count too.
   lost_ = count > kLostUnknown - lost_ ? kLostUnknown : lost_ + count;
 }
@@ -142,8 +139,7 @@ Result<void> CpuCursor::skip(std::size_t size) {
 
 tl::unexpected<Error> CpuCursor::bad(const std::string& message) const {
   const std::uint64_t page = region_.offset + next_page_ - page_size_;
-  return fail(EBADMSG,
-              fmt::format("CPU {}: {} at offset {}", region_.cpu, message, page + kPageHeader + at_));
+  return fail(EBADMSG, fmt::format("CPU {}: {} at offset {}", region_.cpu, message, page + kPageHeader + at_));
 }
 
 }  // namespace landtrace::output::trace_dat

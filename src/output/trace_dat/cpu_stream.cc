@@ -7,9 +7,7 @@ namespace {
 
 constexpr std::uint64_t kPagesPerMove = 8;
 
-std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
-  return a > kLostUnknown - b ? kLostUnknown : a + b;
-}
+std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) { return a > kLostUnknown - b ? kLostUnknown : a + b; }
 
 }  // namespace
 

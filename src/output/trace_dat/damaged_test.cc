@@ -37,9 +37,7 @@ class DamagedTest : public ::testing::Test {
   std::size_t metadata_size_ = 0;
 };
 
-TEST_F(DamagedTest, SoundFileIsRead) {
-  EXPECT_EQ(read(sound_).records.size(), 21u);
-}
+TEST_F(DamagedTest, SoundFileIsRead) { EXPECT_EQ(read(sound_).records.size(), 21u); }
 
 TEST_F(DamagedTest, CutWithinTheMetadataIsAnErrorThatNamesThePlace) {
   for (std::size_t size = 0; size < metadata_size_; ++size) {
@@ -96,10 +94,8 @@ TEST_F(DamagedTest, SizesBeyondTheFileAllocateNothing) {
 
 TEST_F(DamagedTest, OtherFiles) {
   EXPECT_THAT(read("").error->message, HasSubstr("trace.dat signature"));
-  EXPECT_THAT(read("PERFILE2 and more of that").error->message,
-              HasSubstr("no trace.dat signature at offset 0"));
-  EXPECT_THAT(read(sound_.substr(0, 10) + "5" + sound_.substr(11)).error->message,
-              HasSubstr("file version 5"));
+  EXPECT_THAT(read("PERFILE2 and more of that").error->message, HasSubstr("no trace.dat signature at offset 0"));
+  EXPECT_THAT(read(sound_.substr(0, 10) + "5" + sound_.substr(11)).error->message, HasSubstr("file version 5"));
   std::string big_endian = sound_;
   big_endian[12] = 1;
   EXPECT_EQ(read(big_endian).error->code, ENOTSUP);

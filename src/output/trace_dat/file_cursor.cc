@@ -28,8 +28,7 @@ Result<InputFile> InputFile::open(const std::string& path) {
 
 Result<void> InputFile::read(std::uint64_t offset, std::span<std::byte> out, const char* what) const {
   while (!out.empty()) {
-    const ssize_t n =
-        offset >= size_ ? 0 : ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+    const ssize_t n = offset >= size_ ? 0 : ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno(fmt::format("read {} at {}", what, offset));
     if (n == 0) return fail(EBADMSG, fmt::format("the file ends at {}, within {}", offset, what));

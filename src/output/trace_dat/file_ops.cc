@@ -8,9 +8,7 @@
 namespace landtrace::output::trace_dat {
 namespace {
 
-off_t at(std::uint64_t offset) {
-  return static_cast<off_t>(offset);
-}
+off_t at(std::uint64_t offset) { return static_cast<off_t>(offset); }
 
 // For file systems, or pairs of them, without copy_file_range.
 Result<void> copy_by_hand(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
@@ -30,15 +28,14 @@ Result<void> copy_by_hand(const NamedFile& from, std::uint64_t from_offset, cons
   return {};
 }
 
-Result<void> copy_data(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
-                       std::uint64_t to_offset, std::uint64_t size) {
+Result<void> copy_data(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
+                       std::uint64_t size) {
   while (size > 0) {
     off_t in = at(from_offset);
     off_t out = at(to_offset);
     const ssize_t n = ::copy_file_range(from.fd.get(), &in, to.fd.get(), &out, size, 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT))
-      return fail_errno("write " + to.path);
+    if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) return fail_errno("write " + to.path);
     if (n <= 0) return copy_by_hand(from, from_offset, to, to_offset, size);
     from_offset += static_cast<std::uint64_t>(n);
     to_offset += static_cast<std::uint64_t>(n);
@@ -94,8 +91,8 @@ Result<void> set_size(const NamedFile& file, std::uint64_t size) {
   return {};
 }
 
-Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
-                        std::uint64_t to_offset, std::uint64_t size) {
+Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
+                        std::uint64_t size) {
   const std::uint64_t end = from_offset + size;
   std::uint64_t hole = from_offset;
   while (hole < end) {

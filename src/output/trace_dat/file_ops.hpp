@@ -32,7 +32,7 @@ Result<void> set_size(const NamedFile& file, std::uint64_t size);
 
 // Moves [from_offset, from_offset + size) to the other file. Holes stay holes; what has arrived is punched
 // out of `from` only when all of it has arrived.
-Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to,
-                        std::uint64_t to_offset, std::uint64_t size);
+Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
+                        std::uint64_t size);
 
 }  // namespace landtrace::output::trace_dat

@@ -110,9 +110,7 @@ std::string uname_text() {
 }
 
 // As the file trace_clock has it, with the choice in brackets.
-std::string clock_text(const Metadata& metadata) {
-  return "[" + metadata.clock + "]";
-}
+std::string clock_text(const Metadata& metadata) { return "[" + metadata.clock + "]"; }
 
 void put_options(std::string& out, const Metadata& metadata, const std::vector<CpuStats>& stats) {
   out += kOptions;

@@ -36,8 +36,7 @@ class PageBuilder {
   void put_time_word(TimeWord word, std::uint64_t time_ns);
   void put_entry(const Record& record, std::size_t entry, std::uint64_t delta);
 
-  std::unique_ptr<std::byte[]>
-      page_;  // allocated with the first record: most CPUs of a big machine have none
+  std::unique_ptr<std::byte[]> page_;  // allocated with the first record: most CPUs of a big machine have none
   std::size_t used_ = 0;
   std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;

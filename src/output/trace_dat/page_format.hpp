@@ -44,8 +44,6 @@ inline constexpr std::uint64_t kMaxDelta = (1u << kDeltaBits) - 1;
 inline constexpr std::uint32_t kTimeBits = 59;  // of a time extend or a time stamp
 inline constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
 
-constexpr std::size_t align4(std::size_t size) {
-  return (size + 3) & ~std::size_t{3};
-}
+constexpr std::size_t align4(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 }  // namespace landtrace::output::trace_dat

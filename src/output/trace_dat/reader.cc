@@ -66,21 +66,11 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
   return TraceDatReader(std::move(state));
 }
 
-const std::map<std::uint16_t, EventType>& TraceDatReader::events() const {
-  return state_->contents.events;
-}
-const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const {
-  return state_->contents.tasks;
-}
-std::uint32_t TraceDatReader::cpus() const {
-  return state_->contents.cpus;
-}
-const std::string& TraceDatReader::clock() const {
-  return state_->contents.clock;
-}
-const std::vector<CpuStats>& TraceDatReader::stats() const {
-  return state_->contents.stats;
-}
+const std::map<std::uint16_t, EventType>& TraceDatReader::events() const { return state_->contents.events; }
+const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const { return state_->contents.tasks; }
+std::uint32_t TraceDatReader::cpus() const { return state_->contents.cpus; }
+const std::string& TraceDatReader::clock() const { return state_->contents.clock; }
+const std::vector<CpuStats>& TraceDatReader::stats() const { return state_->contents.stats; }
 
 Result<std::optional<TraceDatReader::Item>> TraceDatReader::next() {
   LT_CHECK(state_->advance_due());

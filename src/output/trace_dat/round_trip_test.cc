@@ -10,9 +10,7 @@ using ::testing::IsEmpty;
 
 class RoundTripTest : public ::testing::Test {
  protected:
-  void append(TraceDatWriter& writer, const Record& record) {
-    EXPECT_EQ(message_of(writer.append(record)), "");
-  }
+  void append(TraceDatWriter& writer, const Record& record) { EXPECT_EQ(message_of(writer.append(record)), ""); }
   void finish(TraceDatWriter& writer, std::span<const CpuStats> stats = {}) {
     EXPECT_EQ(message_of(writer.finish(stats)), "");
   }
@@ -110,9 +108,8 @@ TEST_F(RoundTripTest, PayloadsOfEverySize) {
 }
 
 TEST_F(RoundTripTest, TimesFarApartAndBackwards) {
-  const std::vector<std::uint64_t> times = {1'000'000'000,     1'000'000'000,      1'134'217'727,
-                                            1'268'435'455,     90'000'000'000'000, 80'000'000'000'000,
-                                            80'000'000'000'001};
+  const std::vector<std::uint64_t> times = {1'000'000'000,      1'000'000'000,      1'134'217'727,     1'268'435'455,
+                                            90'000'000'000'000, 80'000'000'000'000, 80'000'000'000'001};
   TraceDatWriter writer = create_writer(path_, 1);
   for (const std::uint64_t time : times) append(writer, number_record(time, 0, 1));
   finish(writer);

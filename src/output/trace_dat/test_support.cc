@@ -18,9 +18,7 @@ TempDir::TempDir() : path_(fs::temp_directory_path() / "landtrace_output_XXXXXX"
   if (!::mkdtemp(path_.data())) std::abort();
 }
 
-TempDir::~TempDir() {
-  fs::remove_all(path_);
-}
+TempDir::~TempDir() { fs::remove_all(path_); }
 
 std::vector<std::string> TempDir::list() const {
   std::vector<std::string> names;
@@ -36,9 +34,7 @@ EventType make_type(std::uint16_t id, const std::string& declaration) {
   return {id, "user_events", std::move(name), *std::move(parsed), {}};
 }
 
-EventType number_type() {
-  return make_type(kNumberId, "number u32 n");
-}
+EventType number_type() { return make_type(kNumberId, "number u32 n"); }
 
 Record number_record(std::uint64_t time_ns, std::uint32_t cpu, const std::uint32_t& n, std::int32_t tid) {
   return {time_ns, cpu, tid, kNumberId, bytes_of(n)};
@@ -83,9 +79,7 @@ TraceDatWriter create_writer(const std::string& path, std::uint32_t cpus) {
   return *std::move(writer);
 }
 
-std::string message_of(const Result<void>& result) {
-  return result ? "" : result.error().message;
-}
+std::string message_of(const Result<void>& result) { return result ? "" : result.error().message; }
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -105,9 +99,7 @@ std::string run(const std::string& command) {
   return out;
 }
 
-bool has_trace_cmd() {
-  return run("trace-cmd --version").find("trace-cmd version") != std::string::npos;
-}
+bool has_trace_cmd() { return run("trace-cmd --version").find("trace-cmd version") != std::string::npos; }
 
 std::uint64_t disk_bytes(const std::string& path) {
   constexpr std::uint64_t kBlock = 512;

@@ -33,17 +33,14 @@ template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
-inline std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
+inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // An event of the system user_events, from "NAME fields".
 EventType make_type(std::uint16_t id, const std::string& declaration);
 
 inline constexpr std::uint16_t kNumberId = 60000;
 EventType number_type();  // "number u32 n"
-Record number_record(std::uint64_t time_ns, std::uint32_t cpu, const std::uint32_t& n,
-                     std::int32_t tid = 100);
+Record number_record(std::uint64_t time_ns, std::uint32_t cpu, const std::uint32_t& n, std::int32_t tid = 100);
 
 // A record that owns its payload.
 struct KeptRecord {

@@ -14,9 +14,7 @@ class TraceCmdTest : public ::testing::Test {
  protected:
   void SetUp() override { LT_NEEDS_TRACE_CMD(); }
 
-  void append(TraceDatWriter& writer, const Record& record) {
-    ASSERT_EQ(message_of(writer.append(record)), "");
-  }
+  void append(TraceDatWriter& writer, const Record& record) { ASSERT_EQ(message_of(writer.append(record)), ""); }
   // Finishes and reports.
   std::string report(TraceDatWriter& writer) {
     EXPECT_EQ(message_of(writer.finish()), "");
@@ -44,14 +42,12 @@ TEST_F(TraceCmdTest, LineOfAnEvent) {
   writer.add_event(number_type());
   writer.set_task(4711, {"my app", 4700});
   append(writer, number_record(5'000'123'000, 4, 77, 4711));
-  EXPECT_EQ(report(writer),
-            "cpus=6\n          my app-4711  [004]     5.000123: number:               n=77\n");
+  EXPECT_EQ(report(writer), "cpus=6\n          my app-4711  [004]     5.000123: number:               n=77\n");
 }
 
 TEST_F(TraceCmdTest, FieldsOfEveryKind) {
   TraceDatWriter writer = create_writer(path_, 1);
-  writer.add_event(
-      make_type(60001, "kinds u8 a;s32 b;s64 c;u64 d;char[8] e;__rel_loc char[] f;__data_loc char[] g"));
+  writer.add_event(make_type(60001, "kinds u8 a;s32 b;s64 c;u64 d;char[8] e;__rel_loc char[] f;__data_loc char[] g"));
   struct [[gnu::packed]] {
     std::uint8_t a = 200;
     // Of 8 and 16 bits trace-cmd 3.1.6 prints negative numbers as unsigned.
@@ -65,9 +61,8 @@ TEST_F(TraceCmdTest, FieldsOfEveryKind) {
     char g_text[5] = "data";
   } payload;
   append(writer, {1'000, 0, 1, 60001, bytes_of(payload)});
-  EXPECT_THAT(
-      report(writer),
-      HasSubstr("kinds:                a=200 b=-2 c=-300 d=18000000000000000000 e=eight f=hello g=data"));
+  EXPECT_THAT(report(writer),
+              HasSubstr("kinds:                a=200 b=-2 c=-300 d=18000000000000000000 e=eight f=hello g=data"));
 }
 
 TEST_F(TraceCmdTest, PayloadsOfEverySize) {

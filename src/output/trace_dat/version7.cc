@@ -25,10 +25,9 @@ Result<FileCursor> open_section(const InputFile& file, std::uint64_t offset, std
   if (found != id) return cursor.bad(fmt::format("section {} where {} should be, before", found, id));
   LT_TRY(const auto flags, cursor.number<std::uint16_t>("section flags"));
   if ((flags & kSectionCompressed) != 0) {
-    return fail(
-        ENOTSUP,
-        "a compressed trace file; first run: trace-cmd convert --file-version 6 --compression none -i FILE "
-        "-o NEWFILE");
+    return fail(ENOTSUP,
+                "a compressed trace file; first run: trace-cmd convert --file-version 6 --compression none -i FILE "
+                "-o NEWFILE");
   }
   LT_CHECK(cursor.skip(sizeof(std::uint32_t), "section name"));
   LT_TRY(const auto size, cursor.number<std::uint64_t>("section size"));
@@ -47,8 +46,8 @@ Result<void> note_buffer(FileCursor data, Directory& directory) {
   return {};
 }
 
-Result<void> take_directory_option(const InputFile& file, Option option, FileCursor& cursor,
-                                   std::uint32_t size, Directory& directory, Contents& contents) {
+Result<void> take_directory_option(const InputFile& file, Option option, FileCursor& cursor, std::uint32_t size,
+                                   Directory& directory, Contents& contents) {
   switch (option) {
     case Option::kHeaderInfo:
     case Option::kFtraceEvents:

@@ -22,9 +22,7 @@ constexpr std::uint64_t kReserveStep = 1024 * 1024;
 constexpr std::uint64_t kBaseNeed = 2 * 1024 * 1024;
 constexpr std::uint64_t kNeedPerCpu = 512;  // its statistics and its place in the table
 
-std::uint64_t align_to_page(std::uint64_t offset) {
-  return (offset + kPageSize - 1) / kPageSize * kPageSize;
-}
+std::uint64_t align_to_page(std::uint64_t offset) { return (offset + kPageSize - 1) / kPageSize * kPageSize; }
 
 std::uint64_t end_of(const std::vector<Region>& regions, std::uint64_t data_offset) {
   std::uint64_t end = data_offset;
@@ -60,8 +58,7 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
   LT_CHECK(check_and_lock(target));
   LT_CHECK(trace_dat::set_size(target, 0));
   TraceDatWriter writer(std::move(target), std::move(options));
-  LT_CHECK(writer.reserve_more(kBaseNeed + writer.streams_.size() * kNeedPerCpu +
-                               writer.metadata_.kallsyms.size()));
+  LT_CHECK(writer.reserve_more(kBaseNeed + writer.streams_.size() * kNeedPerCpu + writer.metadata_.kallsyms.size()));
   return writer;
 }
 
@@ -74,8 +71,7 @@ Result<void> TraceDatWriter::append(const Record& record) {
     return fail(EINVAL, fmt::format("CPU {} of a trace file for {}", record.cpu, streams_.size()));
   }
   if (record.payload.size() > kMaxPayload) {
-    return fail(E2BIG,
-                fmt::format("a payload of {} bytes, the limit is {}", record.payload.size(), kMaxPayload));
+    return fail(E2BIG, fmt::format("a payload of {} bytes, the limit is {}", record.payload.size(), kMaxPayload));
   }
   CpuStream& stream = streams_[record.cpu];
   if (!stream.is_open()) [[unlikely]]
@@ -126,8 +122,7 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   drop_empty_spares();
   const std::vector<CpuStats> all_stats = final_stats(stats);
   std::vector<Region> regions(streams_.size());
-  const std::uint64_t data_offset =
-      align_to_page(trace_dat::encode_metadata(metadata_, all_stats, regions).size());
+  const std::uint64_t data_offset = align_to_page(trace_dat::encode_metadata(metadata_, all_stats, regions).size());
   std::uint64_t next = data_offset;
   for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
     regions[cpu] = {next, streams_[cpu].pages() * kPageSize};
@@ -160,8 +155,8 @@ std::vector<CpuStats> TraceDatWriter::final_stats(std::span<const CpuStats> stat
   return all;
 }
 
-Result<void> TraceDatWriter::write_metadata(const std::vector<CpuStats>& stats,
-                                            const std::vector<Region>& regions, std::uint64_t data_offset) {
+Result<void> TraceDatWriter::write_metadata(const std::vector<CpuStats>& stats, const std::vector<Region>& regions,
+                                            std::uint64_t data_offset) {
   const std::string bytes = trace_dat::encode_metadata(metadata_, stats, regions);
   LT_CHECK(trace_dat::write_at(target_, 0, std::as_bytes(std::span(bytes))));
   trace_dat::punch_hole(target_, bytes.size(), data_offset - bytes.size());
@@ -189,8 +184,8 @@ Result<void> TraceDatWriter::move_streams(std::vector<Region>& regions) {
 }
 
 void TraceDatWriter::abandon() {
-  const bool recorded = std::any_of(streams_.begin(), streams_.end(),
-                                    [](const CpuStream& stream) { return stream.stats().entries > 0; });
+  const bool recorded =
+      std::any_of(streams_.begin(), streams_.end(), [](const CpuStream& stream) { return stream.stats().entries > 0; });
   for (CpuStream& stream : streams_) {
     if (recorded) {
       std::ignore = stream.flush();

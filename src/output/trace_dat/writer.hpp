@@ -24,7 +24,8 @@ class TraceDatWriter {
  public:
   struct Options {
     std::uint32_t cpus = 1;
-    std::uint32_t spare = 0;     // further streams, numbered behind the CPUs; those at the end that stay empty are left out
+    std::uint32_t spare =
+        0;  // further streams, numbered behind the CPUs; those at the end that stay empty are left out
     std::string clock = "mono";  // a name of tracefs' trace_clock
     std::string kallsyms = {};   // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
@@ -69,8 +70,8 @@ class TraceDatWriter {
   Result<void> open_stream(std::uint32_t cpu);
   Result<void> reserve_more(std::uint64_t bytes);
   [[nodiscard]] std::vector<CpuStats> final_stats(std::span<const CpuStats> stats) const;
-  Result<void> write_metadata(const std::vector<CpuStats>& stats,
-                              const std::vector<trace_dat::Region>& regions, std::uint64_t data_offset);
+  Result<void> write_metadata(const std::vector<CpuStats>& stats, const std::vector<trace_dat::Region>& regions,
+                              std::uint64_t data_offset);
   Result<void> move_streams(std::vector<trace_dat::Region>& regions);
   void abandon();
 
