@@ -10,14 +10,17 @@
 // library that uses it is loaded. Where it goes, and what that means for threads, signals and fork, stands in
 // <landtrace/landtrace.h>. Two uses of the same name and fields, also in several source files, are one event.
 //
-// C++                                          declared to the kernel or the domain as
-// integers of 1, 2, 4, 8 bytes                 u8 … s64 by size and sign; `char` as char
-// bool, enumerations                           u8; the underlying type
-// float, double                                struct float NAME 4, struct double NAME 8
-// char[N], std::array<char, N>                 char[N]             shorter text padded with NULs, longer text
-// cut std::string_view, std::string, const char*   __rel_loc char[]    a NUL is added; a null pointer is
-// "(null)" std::span<const std::byte or uint8_t>        __rel_loc u8[] trivially copyable structs struct TYPE
-// NAME SIZE, TYPE being landtrace::type_name<T>
+// | C++                                        | declared as                               |
+// |--------------------------------------------|-------------------------------------------|
+// | integers of 1, 2, 4, 8 bytes               | u8 ... s64 by size and sign; char as char |
+// | bool; enumerations                         | u8; the underlying type                   |
+// | float, double                              | struct float NAME 4, struct double NAME 8 |
+// | char[N], std::array<char, N>               | char[N]: padded with NULs, or cut         |
+// | std::string_view, std::string, const char* | __rel_loc char[], with a NUL; a null      |
+// |                                            | pointer is "(null)"                       |
+// | std::span<const std::byte or std::uint8_t> | __rel_loc u8[]                            |
+// | trivially copyable structs                 | struct TYPE NAME SIZE, TYPE being         |
+// |                                            | landtrace::type_name<T>                   |
 #pragma once
 
 #include <landtrace/landtrace.h>
@@ -111,6 +114,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   using All = Parts<Bits, Fields...>;
   static constexpr Writer kWriter = All::declare(Name.view());
   static constexpr std::size_t kMaxDeclaration = 512;  // with its NUL, in bytes (the kernel's limit)
+  static constexpr std::size_t kLength = kWriter.length < kMaxDeclaration ? kWriter.length : 0;
 
   static_assert(is_identifier(Name.view()), "an event's name is an identifier");
   static_assert(All::names_differ(), "two fields have the same name");
@@ -120,9 +124,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
 
  public:
   // What the event is registered with: "request_done u32 id;__rel_loc char[] route".
-  [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut < kWriter.length < kMaxDeclaration
-                                                                               ? kWriter.length
-                                                                               : 0 > (kWriter);
+  [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut<kLength>(kWriter);
 
   // True while somebody listens. Before the registration (in another static's constructor) it is false.
   static bool enabled() {

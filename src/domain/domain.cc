@@ -73,6 +73,7 @@ Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, 
   if ((request.flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   LT_CHECK(check_bit(request));
   LT_CHECK(enable_words_.check_unused(pid, client, request.bit));
+  if (request.text_error != 0) return fail(request.text_error, "the declaration could not be read");
   LT_TRY(Event* const event, find_or_register(request.text, request.flags, client.uid));
   LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
   // The file keeps its reference also where the word turns out not to be writable, as in the kernel.

@@ -40,6 +40,7 @@ class Domain {
     std::uint16_t flags;
     EnableBit bit;
     std::uint8_t size;
+    int text_error = 0;  // errno: `text` could not be read from the program
   };
   // DIAG_IOCSREG, in the kernel's order of checks. Returns the write index.
   Result<std::uint32_t> register_for_file(FileId file, std::uint32_t pid, Identity client,

@@ -26,7 +26,8 @@ enum class Operation : std::uint32_t {
   kOpenFile = 1,    // this connection becomes a file
   kAttach,          // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
                     // control segment and of the user's data segment
-  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags; text
+  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags, and above the low 16 bits
+                    // the errno of a name that could not be read (the kernel looks at it last); text
                     // -> a = write index, b = pid as the owner sees it
   kUnregister,      // DIAG_IOCSUNREG: a = address, b = bit
   kDelete,          // DIAG_IOCSDEL:   text

@@ -55,15 +55,15 @@ int register_event(FdEntry file, void* argument) {
   UserReg reg;
   if (const int error = structure_in(reg, argument); error != 0) return error;
   const auto text = string_in(reinterpret_cast<const char*>(reg.name_args), kMaxDeclaration);
-  if (!text) return -text.error().code;
+  const auto text_error = static_cast<std::uint64_t>(text ? 0 : text.error().code);
   const auto answer = client::Process::get().ask({.operation = ipc::Operation::kRegister,
                                                   .file_slot = file.slot,
                                                   .file_generation = file.generation,
                                                   .a = reg.enable_addr,
                                                   .b = reg.enable_bit,
                                                   .c = reg.enable_size,
-                                                  .d = reg.flags},
-                                                 *text);
+                                                  .d = reg.flags | text_error << 16},
+                                                 text ? std::string_view(*text) : std::string_view());
   if (!answer) return error_of(answer.error());
   words_of = static_cast<std::uint32_t>(answer->reply.b);
   const auto index = static_cast<std::uint32_t>(answer->reply.a);

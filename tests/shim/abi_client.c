@@ -259,6 +259,8 @@ static void bad_pointers(void) {
   CHECK(ioctl(fd, DIAG_IOCSDEL, (void*)8) == -1 && errno == EFAULT);
   CHECK(ioctl(fd, 0x1234, NULL) == -1 && errno == ENOTTY);
   CHECK(reg(fd, (const char*)16, &word) == -EFAULT);
+  struct user_reg bad_flags = {sizeof bad_flags, 0, 4, 8, (uintptr_t)&word, 16, 0};
+  CHECK(ioctl(fd, DIAG_IOCSREG, &bad_flags) == -1 && errno == EINVAL); /* the name is looked at last */
   char* page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(munmap(page + 4096, 4096) == 0);
   memset(page, 'n', 4096);
