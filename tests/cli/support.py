@@ -1,4 +1,5 @@
 """What the tests of the command line share: running the program, and reading what it says."""
+import atexit
 import json
 import os
 import re
@@ -9,9 +10,24 @@ import tempfile
 import time
 import unittest
 
-LANDTRACE = os.environ["LANDTRACE"]
-PRODUCER = os.environ["PRODUCER"]
 TIMEOUT_S = 60
+
+
+def programs_for_everybody():
+    """Copies of the programs, laid out as installed, where every user can run them: a build below /root is root's alone."""
+    landtrace, producer = os.environ["LANDTRACE"], os.environ["PRODUCER"]
+    shim = os.path.join(os.path.dirname(landtrace), "..", "preload", "liblandtrace-preload.so")
+    root = tempfile.mkdtemp(prefix="landtrace-programs-")
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    os.makedirs(os.path.join(root, "bin"))
+    os.makedirs(os.path.join(root, "lib", "landtrace"))
+    for folder in (root, os.path.join(root, "bin"), os.path.join(root, "lib"), os.path.join(root, "lib", "landtrace")):
+        os.chmod(folder, 0o755)
+    shutil.copy(shim, os.path.join(root, "lib", "landtrace"))
+    return (shutil.copy(landtrace, os.path.join(root, "bin")), shutil.copy(producer, os.path.join(root, "bin")))
+
+
+LANDTRACE, PRODUCER = programs_for_everybody()
 
 
 class Case(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -20,6 +21,19 @@ namespace {
 
 constexpr const char* kDataFile = "/nonexistent/tracefs/user_events_data";
 
+// The programs; a test that becomes another user, who may not look into this build, uses copies.
+std::string shim_path = LANDTRACE_SHIM;
+std::string client_path = LANDTRACE_ABI_CLIENT;
+
+void copy_programs_to(const std::filesystem::path& folder) {
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
+  for (std::string* const program : {&shim_path, &client_path}) {
+    const auto copy = folder / std::filesystem::path(*program).filename();
+    std::filesystem::copy_file(*program, copy);
+    *program = copy;
+  }
+}
+
 // A child under the shim, with its standard output in a pipe.
 class Client {
  public:
@@ -31,9 +45,8 @@ class Client {
       ::dup2(out[1], 1);
       ::setenv("LANDTRACE_SOCKET", socket.c_str(), 1);
       ::setenv("LANDTRACE_WRITER", writer, 1);
-      ::setenv("LD_PRELOAD", LANDTRACE_SHIM, 1);
-      std::vector<char*> argv{const_cast<char*>(LANDTRACE_ABI_CLIENT), arguments[0].data(),
-                              const_cast<char*>(kDataFile)};
+      ::setenv("LD_PRELOAD", shim_path.c_str(), 1);
+      std::vector<char*> argv{client_path.data(), arguments[0].data(), const_cast<char*>(kDataFile)};
       for (std::size_t i = 1; i < arguments.size(); ++i) argv.push_back(arguments[i].data());
       argv.push_back(nullptr);
       ::execv(argv[0], argv.data());
@@ -284,8 +297,11 @@ TEST_F(ShimTest, ProgramsInAnotherPidNamespaceWork) {
 TEST_F(ShimTest, WorksWithoutRoot) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: already another user";
   // A domain and a client of user nobody, in a process of their own.
+  char folder[] = "/tmp/shim_test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
+    copy_programs_to(folder);
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
     const std::string path = "/tmp/shim_test-nobody-" + std::to_string(::getpid()) + ".sock";
     auto domain = domain::Domain::create({});
@@ -303,6 +319,7 @@ TEST_F(ShimTest, WorksWithoutRoot) {
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+  std::filesystem::remove_all(folder);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
