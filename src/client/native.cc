@@ -40,7 +40,7 @@ int register_in_domain(landtrace_event& event) {
   Process& process = Process::get();
   if (!process.attach()) return -ENOENT;
   auto answer = process.ask({.operation = ipc::Operation::kRegisterNative, .d = event.flags}, event.declaration);
-  if (!answer) return answer.error().code == EPIPE ? -ENOENT : -answer.error().code;
+  if (!answer) return ipc::nobody_answers(answer.error().code) ? -ENOENT : -answer.error().code;
   const std::uint64_t slot = answer->reply.a;
   if (slot >= plan::kMaxEvents) return -EPROTO;
   const plan::EventSlot& shared = process.view().control->events[slot];

@@ -77,8 +77,6 @@ class Process {
   [[nodiscard]] bool is_other_process(std::uint32_t pid) const {
     return page_ != nullptr && page_->pid != 0 && page_->pid != pid;
   }
-  // Forces the portable writer, for tests; before the first event of a thread.
-  void force_portable_writer() { portable_ = true; }
 
  private:
   Process();

@@ -62,10 +62,10 @@ Response attach(const Context& c) {
 Response register_for_file(const Context& c) {
   constexpr std::uint64_t kMaxErrno = 4095;
   if (c.request.b > 255 || c.request.c > 255 || c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
-  Response response = respond(c.domain.register_for_file(
-      c.file(), c.pid, c.who,
-      {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(), static_cast<std::uint8_t>(c.request.c),
-       static_cast<int>(c.request.d >> 16)}));
+  Response response = respond(
+      c.domain.register_for_file(c.file(), c.pid, c.who,
+                                 {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
+                                  static_cast<std::uint8_t>(c.request.c), static_cast<int>(c.request.d >> 16)}));
   response.reply.b = c.pid;
   return response;
 }

@@ -47,6 +47,13 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
 Result<void> try_send(int fd, std::span<const std::byte> head, std::span<const std::byte> text, int fd_a = -1,
                       int fd_b = -1);
 
+// Whether an error of ask() says that there is no owner to answer, rather than being its answer: gone, never there,
+// silent, or not speaking the protocol.
+constexpr bool nobody_answers(int code) {
+  return code == EPIPE || code == ECONNREFUSED || code == ECONNRESET || code == EPROTO || code == ETIMEDOUT ||
+         code == EAGAIN;
+}
+
 // A request and its reply. The error is the owner's answer (its errno and sentence) or that of the socket;
 // EPIPE when the owner is gone.
 struct Answer {

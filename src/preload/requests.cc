@@ -37,19 +37,7 @@ int structure_in(T& structure, const void* argument) {
 }
 
 // What the owner answered, as an errno; a dead owner is a device that went away.
-int error_of(const Error& error) {
-  switch (error.code) {
-    case EPIPE:
-    case ECONNREFUSED:
-    case ECONNRESET:
-    case EPROTO:
-    case ETIMEDOUT:
-    case EAGAIN:
-      return -ENODEV;
-    default:
-      return -error.code;
-  }
-}
+int error_of(const Error& error) { return ipc::nobody_answers(error.code) ? -ENODEV : -error.code; }
 
 int register_event(FdEntry file, void* argument) {
   UserReg reg;

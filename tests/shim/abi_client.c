@@ -336,6 +336,26 @@ static void survives(void) {
   CHECK(close(fd) == 0);
 }
 
+/* The test stops the owner. What asks it fails after some seconds, and from then on at once; what does not goes on. */
+static void outlasts_a_stop(void) {
+  int fd = open_data(O_RDWR);
+  int index = reg(fd, "stop_event u32 n", &word);
+  CHECK(index >= 0 && word == 1);
+  CHECK(write(1, "ready\n", 6) == 6);
+  usleep(300000);
+  uint32_t other;
+  CHECK(reg(fd, "stop_other", &other) == -ENODEV);
+  struct timeval before, after;
+  gettimeofday(&before, NULL);
+  CHECK(reg(fd, "stop_other", &other) == -ENODEV);
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  wait_child(child);
+  gettimeofday(&after, NULL);
+  CHECK(after.tv_sec - before.tv_sec <= 1);
+  CHECK(emit(fd, index, 7) == 8);
+}
+
 /* No domain: as if the shim were not there. */
 static void without_owner(void) {
   CHECK(open(path, O_RDWR) == -1 && errno == ENOENT);
@@ -454,6 +474,8 @@ int main(int argc, char** argv) {
     signals();
   else if (strcmp(what, "survives") == 0)
     survives();
+  else if (strcmp(what, "outlasts-a-stop") == 0)
+    outlasts_a_stop();
   else if (strcmp(what, "without-owner") == 0)
     without_owner();
   else if (strcmp(what, "closes-all") == 0)

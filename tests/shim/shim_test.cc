@@ -334,27 +334,56 @@ TEST_F(ShimTest, WritesPastTheShimAreRecordedByTheOwner) {
 
 TEST(ShimWithoutDomainTest, IsNotThere) { EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0); }
 
-TEST(ShimWithoutDomainTest, ProgramsOutliveTheirOwner) {
-  const std::string socket = testing::TempDir() + "shim_owner-" + std::to_string(::getpid()) + ".sock";
-  int ready[2];
-  ASSERT_EQ(::pipe(ready), 0);
-  const pid_t owner = ::fork();
-  if (owner == 0) {
-    auto domain = domain::Domain::create({});
-    auto server = host::Server::create(**domain, socket);
-    std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
-    std::ignore = ::write(ready[1], "x", 1);
-    (*server)->run();
-    ::_exit(0);
+// An owner in a process of its own, which listens to everything.
+class OwnerProcess {
+ public:
+  OwnerProcess() {
+    int ready[2];
+    if (::pipe(ready) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      auto domain = domain::Domain::create({});
+      auto server = host::Server::create(**domain, socket());
+      std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+      std::ignore = ::write(ready[1], "x", 1);
+      (*server)->run();
+      ::_exit(0);
+    }
+    char byte;
+    EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+    ::close(ready[0]);
+    ::close(ready[1]);
   }
-  char byte;
-  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  Client client(socket, {"survives"});
+  ~OwnerProcess() {
+    signal(SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::unlink(socket().c_str());
+  }
+  OwnerProcess(const OwnerProcess&) = delete;
+  OwnerProcess& operator=(const OwnerProcess&) = delete;
+
+  void signal(int number) { EXPECT_EQ(::kill(pid_, number), 0); }
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+
+ private:
+  std::string socket_ = testing::TempDir() + "shim_owner-" + std::to_string(::getpid()) + ".sock";
+  pid_t pid_ = -1;
+};
+
+TEST(ShimWithoutDomainTest, ProgramsOutliveTheirOwner) {
+  OwnerProcess owner;
+  Client client(owner.socket(), {"survives"});
   ASSERT_EQ(client.line(), "ready");
-  ASSERT_EQ(::kill(owner, SIGKILL), 0);
-  ::waitpid(owner, nullptr, 0);
+  owner.signal(SIGKILL);
   EXPECT_EQ(client.wait(), 0);
-  ::unlink(socket.c_str());
+}
+
+TEST(ShimWithoutDomainTest, AStoppedOwnerStopsNobody) {
+  OwnerProcess owner;
+  Client client(owner.socket(), {"outlasts-a-stop"});
+  ASSERT_EQ(client.line(), "ready");
+  owner.signal(SIGSTOP);
+  EXPECT_EQ(client.wait(), 0);
 }
 
 }  // namespace
