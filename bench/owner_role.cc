@@ -19,7 +19,7 @@ std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::u
   std::uint64_t sum = 0;
   for (const domain::User& user : domain.users().all()) {
     for (std::uint32_t i = first; i < end; ++i) {
-      sum += ring::Reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry).written();
+      sum += ring::Reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry).written();
     }
   }
   return sum;

@@ -3,7 +3,7 @@
 #include "cli/failure.hpp"
 #include "cli/text_output.hpp"
 #include "consumer/domain_view.hpp"
-#include "consumer/event_table.hpp"
+#include "buffer/event_table.hpp"
 #include "ipc/path.hpp"
 #include "output/trace_dat/reader.hpp"
 
@@ -52,9 +52,9 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const plan::EventSlot& shared = control.events[slot];
-    const auto text = consumer::copy_slot_text(control, slot);
+    const auto text = buffer::copy_slot_text(control, slot);
     if (!text || __atomic_load_n(&shared.registered, __ATOMIC_ACQUIRE) == 0) continue;
-    const auto type = consumer::type_of(*text);
+    const auto type = buffer::type_of(*text);
     if (!type) continue;
     const bool enabled = __atomic_load_n(&shared.plan, __ATOMIC_RELAXED) != 0;
     append_event(out.text(), *type, enabled ? "  [enabled]" : "", options.verbose);

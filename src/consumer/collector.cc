@@ -61,7 +61,7 @@ Result<void> Collector::prepare() {
   return mapped;
 }
 
-void Collector::deliver(std::uint32_t cpu, RingCursor& cursor) {
+void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
   if (const std::uint64_t lost = cursor.take_lost(); lost > 0) [[unlikely]] {
     sink_.lost(cpu, lost);
   }
@@ -88,7 +88,7 @@ bool Collector::drain_streams(std::uint64_t horizon) {
   const int reads = reads_per_round(session_.geometry());
   bool more = false;
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    more |= streams_[cpu].drain(horizon, reads, [&](RingCursor& cursor) { deliver(cpu, cursor); });
+    more |= streams_[cpu].drain(horizon, reads, [&](buffer::RingCursor& cursor) { deliver(cpu, cursor); });
   }
   return more;
 }
@@ -97,7 +97,7 @@ Result<void> Collector::publish_positions() {
   if (session_.overwrite()) return {};
   positions_.clear();
   for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
-    for (const RingCursor& cursor : streams_[ring].cursors()) {
+    for (const buffer::RingCursor& cursor : streams_[ring].cursors()) {
       std::uint64_t& published = published_[cursor.user()][ring];
       if (cursor.position() == published) continue;
       published = cursor.position();
@@ -122,11 +122,11 @@ Result<void> Collector::finish() {
   if (auto prepared = prepare(); !prepared && result) result = std::move(prepared);
   // A user that goes on writing into its ring, whoever stopped it, cannot make this last for ever.
   const auto rounds = 8 + 2 * session_.geometry().size() / kReadBytes;
-  for (std::uint64_t round = 0; round < rounds && drain_streams(kNoHorizon); ++round) {
+  for (std::uint64_t round = 0; round < rounds && drain_streams(buffer::kNoHorizon); ++round) {
   }
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
     std::uint64_t lost = 0;
-    for (RingCursor& cursor : streams_[cpu].cursors()) lost += cursor.take_rest();
+    for (buffer::RingCursor& cursor : streams_[cpu].cursors()) lost += cursor.take_rest();
     if (lost > 0) sink_.lost(cpu, lost);
   }
   tasks_.refresh();
@@ -135,8 +135,8 @@ Result<void> Collector::finish() {
 
 Totals Collector::totals() const {
   Totals totals{.events = events_, .corrupt = unknown_};
-  for (const Stream& stream : streams_) {
-    for (const RingCursor& cursor : stream.cursors()) {
+  for (const buffer::Stream& stream : streams_) {
+    for (const buffer::RingCursor& cursor : stream.cursors()) {
       totals.overwritten += cursor.overwritten();
       totals.discarded += cursor.discarded();
       totals.corrupt += cursor.corrupt();

@@ -1,11 +1,11 @@
 // Empties the rings of a session into a sink.
 #pragma once
 
-#include "consumer/event_table.hpp"
+#include "buffer/event_table.hpp"
 #include "consumer/session.hpp"
 #include "consumer/sink.hpp"
-#include "consumer/stream.hpp"
-#include "consumer/task_names.hpp"
+#include "buffer/stream.hpp"
+#include "buffer/task_names.hpp"
 
 namespace landtrace::consumer {
 
@@ -46,7 +46,7 @@ class Collector {
   [[nodiscard]] std::uint64_t placeless(std::size_t user) const;
   void announce_types();
   bool drain_streams(std::uint64_t horizon);
-  void deliver(std::uint32_t cpu, RingCursor& cursor);
+  void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
   Result<void> publish_positions();
 
   DomainView& view_;
@@ -54,10 +54,10 @@ class Collector {
   Sink& sink_;
   arch::ClockConverter clock_;
   std::uint64_t last_sample_ns_ = 0;
-  EventTable types_;
+  buffer::EventTable types_;
   std::size_t types_announced_ = 0;
-  TaskNames tasks_;
-  std::vector<Stream> streams_;                        // by ring number
+  buffer::TaskNames tasks_;
+  std::vector<buffer::Stream> streams_;                // by ring number
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring
   std::vector<ipc::ConsumedPosition> positions_;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "domain/reaper.hpp"
 
@@ -34,14 +35,16 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   LT_TRY(ControlMemory control,
          ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed, data_bytes}));
   std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes, options.owner_uid));
-  LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true));
+  LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
 }
 
 Result<void> Domain::publish(Event& event) {
   std::vector<plan::PlanStep> steps;
   for (const Instance* const instance : instances_.all()) {
-    if (event.listeners[instance->index]) steps.push_back(instance->record_step());
+    if (!event.listeners[instance->index]) continue;
+    if (instance->threads.published != 0) steps.push_back(instance->threads_step());
+    steps.push_back(instance->record_step());
   }
   return events_.publish_plan(event, steps);
 }
@@ -144,6 +147,69 @@ void Domain::destroy_instance(std::uint32_t index) {
   instance->patterns.clear();
   std::ignore = listen(*instance, events_.all(), false);
   instances_.destroy(index);
+}
+
+Result<std::uint32_t> Domain::join(std::uint32_t uid) {
+  LT_TRY(const std::uint32_t user, users_.find_or_create(uid));
+  const auto count = static_cast<std::uint32_t>(users_.all().size());
+  if (control_.segment().user_count == count) return user;
+  for (const Instance* const instance : instances_.all()) {
+    users_.all()[user].data().instances[instance->index].stopped = instance->tracing ? 0 : 1;
+  }
+  __atomic_store_n(&control_.segment().user_count, count, __ATOMIC_RELEASE);
+  return user;
+}
+
+void Domain::set_tracing(Instance& instance, bool on) {
+  instance.tracing = on;
+  for (const User& user : users_.all()) {
+    __atomic_store_n(&user.data().instances[instance.index].stopped, on ? 0 : 1, __ATOMIC_RELEASE);
+  }
+}
+
+// What changed about an instance reaches the plans of all events that it listens to.
+Result<void> Domain::publish_listeners(const Instance& instance) {
+  for (Event* const event : events_.all()) {
+    if (event->listeners[instance.index]) LT_CHECK(publish(*event));
+  }
+  return {};
+}
+
+Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never) {
+  std::vector<std::uint32_t> words{plan::ThreadList::kEverybody, 0};
+  if (only) {
+    std::sort(only->begin(), only->end());
+    words[0] = static_cast<std::uint32_t>(only->size());
+    words.insert(words.end(), only->begin(), only->end());
+  }
+  if (never) {
+    std::sort(never->begin(), never->end());
+    words[1] = static_cast<std::uint32_t>(never->size());
+    words.insert(words.end(), never->begin(), never->end());
+  }
+  std::uint32_t next = 0;
+  if (only || never) {
+    LT_TRY(next, control_.store(std::as_bytes(std::span(words))));
+  }
+  const std::uint32_t old = instance.threads.published;
+  instance.threads = {std::move(only), std::move(never), next};
+  const auto published = publish_listeners(instance);
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  return published;
+}
+
+Result<RingPlace> Domain::replace_rings(Instance& instance, ring::Geometry geometry) {
+  LT_TRY(const RingPlace next, instances_.make_place(geometry, instance.place.overwrite));
+  const RingPlace old = std::exchange(instance.place, next);
+  if (auto published = publish_listeners(instance); !published) {
+    instance.place = old;
+    std::ignore = publish_listeners(instance);
+    grace_.after_readers([this, next] { instances_.free_place(next); });
+    return tl::unexpected<Error>(std::move(published).error());
+  }
+  grace_.after_readers([] {});
+  grace_.drain(std::chrono::milliseconds(200));
+  return old;
 }
 
 void Domain::producers_ended() { reap(users_, instances_); }

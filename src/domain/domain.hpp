@@ -1,9 +1,12 @@
-// The control plane of a domain: what the kernel's tracing subsystem is to a machine. One thread at a time.
+// The control plane of a domain: what the kernel's tracing subsystem is to a machine. One thread at a time: who calls it
+// holds it by enter(), but for the thread that serves it, which holds it whenever it does anything.
 #pragma once
 
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
+#include <mutex>
 
 #include "arch/clock.hpp"
 #include "domain/control_memory.hpp"
@@ -16,10 +19,13 @@
 
 namespace landtrace::domain {
 
+// buffer_size_kb of a fresh kernel.
+inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;
+
 class Domain {
  public:
   struct Options {
-    std::uint64_t ring_bytes = 4u << 20;  // of each ring of the top instance
+    std::uint64_t ring_bytes = kDefaultRingBytes;  // of each ring of the top instance
     arch::RawClock raw_clock = arch::best_raw_clock();
     std::uint32_t owner_uid = ::geteuid();
   };
@@ -27,6 +33,26 @@ class Domain {
 
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
+
+  // The domain to oneself, from any thread; a thread may nest it. Work that is left for maintain() when it ends is
+  // announced to who serves the domain.
+  class Access {
+   public:
+    explicit Access(Domain& domain) : domain_(domain), lock_(domain.mutex_) {}
+    ~Access() {
+      if (domain_.wake_ && domain_.grace_.is_waiting()) domain_.wake_();
+    }
+    Access(const Access&) = delete;
+    Access& operator=(const Access&) = delete;
+
+   private:
+    Domain& domain_;
+    std::lock_guard<std::recursive_mutex> lock_;
+  };
+  [[nodiscard]] Access enter() { return Access(*this); }
+  [[nodiscard]] std::recursive_mutex& mutex() { return mutex_; }
+  // Any thread may call `wake`.
+  void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
   // A guest is a user who neither runs the domain nor is root. What guests may have is limited, so that none of them
   // uses the domain up; and nothing of theirs outlives them (the kernel wants CAP_PERFMON for kPersist).
@@ -60,6 +86,9 @@ class Domain {
   Result<std::uint32_t> register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid);
   void release_native(std::uint32_t slot) { events_.drop_reference(slot); }
 
+  // The user's index; its data segment is made at the first call. ENOSPC.
+  Result<std::uint32_t> join(std::uint32_t uid);
+
   // -- listening ------------------------------------------------------------------------------------------------
   // Every enable word has its new value when this returns.
   Result<void> listen(Instance& instance, const std::vector<Event*>& events, bool on);
@@ -68,6 +97,14 @@ class Domain {
   // Stops all listening of the instance and waits (bounded) until no producer writes to it.
   void quiesce(Instance& instance);
   void destroy_instance(std::uint32_t index);
+  // tracing_on: whether the instance records.
+  void set_tracing(Instance& instance, bool on);
+  // Whose events the instance takes from here on; nullopt: everybody's. Lists need not be sorted.
+  using Threads = std::optional<std::vector<std::uint32_t>>;
+  Result<void> set_threads(Instance& instance, Threads only, Threads never);
+  // Gives the instance other rings, and waits (bounded) until no producer writes to the old ones, which the caller frees
+  // with instances().free_place(), in a grace period's time.
+  Result<RingPlace> replace_rings(Instance& instance, ring::Geometry geometry);
 
   // Some producer has ended: what it held in shared memory is taken back.
   void producers_ended();
@@ -89,7 +126,10 @@ class Domain {
   Domain(ControlMemory control, std::uint64_t data_bytes, std::uint32_t owner_uid);
   Result<Event*> find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid);
   Result<void> publish(Event& event);
+  Result<void> publish_listeners(const Instance& instance);
 
+  std::recursive_mutex mutex_;
+  std::function<void()> wake_;
   std::uint32_t owner_uid_;
   ControlMemory control_;
   Users users_;

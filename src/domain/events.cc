@@ -13,7 +13,7 @@ namespace {
 std::uint16_t id_of_slot(std::uint32_t slot) {
   constexpr std::uint32_t kFirst = 16384;
   static_assert(kFirst + plan::kMaxEvents <= 32768);
-  return static_cast<std::uint16_t>(kFirst + slot);
+  return static_cast<std::uint16_t>(kFirst + slot - plan::kFirstEventSlot);
 }
 
 }  // namespace

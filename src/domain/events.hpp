@@ -35,7 +35,7 @@ struct Event {
 
 class Events {
  public:
-  Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace) {}
+  Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {}
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
   // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made` tells which it was.

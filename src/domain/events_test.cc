@@ -153,7 +153,7 @@ TEST_F(EventsTest, FilesAreNotGuessed) {
 }
 
 TEST_F(EventsTest, SlotsRunOutWithAnErrorAndComeBack) {
-  for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
+  for (std::uint32_t i = plan::kFirstEventSlot; i < plan::kMaxEvents; ++i) {
     ASSERT_NE(make("e" + std::to_string(i), kPersist), nullptr);
   }
   const auto refused = events_.register_event("one_more", 0, kUser);
@@ -168,7 +168,7 @@ TEST_F(EventsTest, SlotsRunOutWithAnErrorAndComeBack) {
 
 TEST_F(EventsTest, IdsAreUniqueBeyondTheKernelsAndFitKernelShark) {
   std::vector<bool> seen(65536, false);
-  for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
+  for (std::uint32_t i = plan::kFirstEventSlot; i < plan::kMaxEvents; ++i) {
     const Event* const event = make("e" + std::to_string(i), kPersist);
     ASSERT_NE(event, nullptr);
     const std::uint16_t id = domain_->control().segment().events[event->slot].id;

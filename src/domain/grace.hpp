@@ -22,6 +22,7 @@ class Grace {
   // Runs what is due. Cheap when nothing waits. True while something still waits. What is kept and done is bounded, also
   // where a user's segment is full of readers that do not exist.
   bool poll();
+  [[nodiscard]] bool is_waiting() const { return !fresh_.empty() || !waiting_.empty(); }
   // How many groups of frees wait, each for readers of its own.
   [[nodiscard]] std::size_t batches() const { return waiting_.size(); }
   // Polls until nothing waits; false after `limit` (a stopped producer may be inside).

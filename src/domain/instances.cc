@@ -16,14 +16,14 @@ std::vector<Instance*> Instances::all() {
   return all;
 }
 
-Result<Instance*> Instances::create(std::string name, ring::Geometry geometry, bool overwrite) {
-  for (const Instance* const other : all()) {
-    if (other->name == name) return fail(EEXIST, "instance '" + name + "' exists");
+Instance* Instances::find(std::string_view name) {
+  for (Instance* const instance : all()) {
+    if (instance->listed && instance->name == name) return instance;
   }
-  std::uint32_t index = 0;
-  while (index < plan::kMaxInstances && (instances_[index] || closing_[index])) ++index;
-  if (index == plan::kMaxInstances) return fail(ENOSPC, "the domain has as many instances as it can");
+  return nullptr;
+}
 
+Result<RingPlace> Instances::make_place(ring::Geometry geometry, bool overwrite) {
   LT_TRY(const std::uint64_t rings, users_.allocate(geometry.stride() * rings_per_set()));
   const std::size_t words = std::size_t{plan::kMaxUsers} * rings_per_set();
   const auto consumed = control_.allocate(words * sizeof(std::uint64_t), 64);
@@ -33,7 +33,33 @@ Result<Instance*> Instances::create(std::string name, ring::Geometry geometry, b
   }
   auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(*consumed));
   std::fill_n(positions, words, overwrite ? ring::kNeverFull : 0);
-  instances_[index] = Instance{index, std::move(name), geometry, overwrite, rings, *consumed, {}};
+  return RingPlace{geometry, overwrite, rings, *consumed};
+}
+
+void Instances::free_place(const RingPlace& place) {
+  users_.free(place.rings, place.geometry.stride() * rings_per_set());
+  control_.free(place.consumed);
+}
+
+void Instances::set_overwrite(Instance& instance, bool overwrite) {
+  instance.place.overwrite = overwrite;
+  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(instance.place.consumed));
+  for (std::size_t i = 0; i < std::size_t{plan::kMaxUsers} * rings_per_set(); ++i) {
+    __atomic_store_n(&positions[i], overwrite ? ring::kNeverFull : 0, __ATOMIC_RELEASE);
+  }
+}
+
+Result<Instance*> Instances::create(std::string name, ring::Geometry geometry, bool overwrite, bool listed) {
+  for (const Instance* const other : all()) {
+    if (other->listed == listed && other->name == name) return fail(EEXIST, "instance '" + name + "' exists");
+  }
+  std::uint32_t index = 0;
+  while (index < plan::kMaxInstances && (instances_[index] || closing_[index])) ++index;
+  if (index == plan::kMaxInstances) return fail(ENOSPC, "the domain has as many instances as it can");
+
+  LT_TRY(const RingPlace place, make_place(geometry, overwrite));
+  instances_[index] = Instance{index, next_serial_++, std::move(name), listed, place, true, {}, {}};
+  for (const User& user : users_.all()) __atomic_store_n(&user.data().instances[index].stopped, 0, __ATOMIC_RELEASE);
   return &*instances_[index];
 }
 
@@ -42,17 +68,16 @@ void Instances::destroy(std::uint32_t index) {
   const Instance gone = std::move(*instances_[index]);
   instances_[index].reset();
   closing_[index] = true;
-  grace_.after_readers(
-      [this, rings = gone.rings, size = gone.geometry.stride() * rings_per_set(), consumed = gone.consumed, index] {
-        users_.free(rings, size);
-        control_.free(consumed);
-        closing_[index] = false;
-      });
+  grace_.after_readers([this, place = gone.place, threads = gone.threads.published, index] {
+    free_place(place);
+    if (threads != 0) control_.free(threads);
+    closing_[index] = false;
+  });
 }
 
 void Instances::set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
-  if (instance.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
-  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(instance.consumed));
+  if (instance.place.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
+  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(instance.place.consumed));
   __atomic_store_n(&positions[std::size_t{user} * rings_per_set() + ring], position, __ATOMIC_RELEASE);
 }
 

@@ -14,17 +14,39 @@
 
 namespace landtrace::domain {
 
+// An instance's rings, as they lie in shared memory.
+struct RingPlace {
+  ring::Geometry geometry;
+  bool overwrite = true;
+  std::uint64_t rings = 0;     // offset in data segments
+  std::uint32_t consumed = 0;  // offset of std::uint64_t[kMaxUsers][rings of a set] in the control segment
+};
+
+// Threads whose events an instance takes, or does not take. An empty list that is set lets nobody (or everybody) through.
+struct ThreadFilter {
+  std::optional<std::vector<std::uint32_t>> only;  // ascending
+  std::optional<std::vector<std::uint32_t>> never;
+  std::uint32_t published = 0;  // offset of the plan::ThreadList in the control segment; 0: no filter
+
+  [[nodiscard]] bool is_set() const { return only || never; }
+};
+
 struct Instance {
   std::uint32_t index;
+  std::uint64_t serial;  // no other instance of the domain has or had this one
   std::string name;
-  ring::Geometry geometry;
-  bool overwrite;
-  std::uint64_t rings;            // offset in data segments
-  std::uint32_t consumed;         // offset of std::uint64_t[kMaxUsers][rings of a set] in the control segment
+  bool listed;  // in the instances folder; a recorder's session is not
+  RingPlace place;
+  bool tracing = true;            // tracing_on, as it was set last
   std::vector<Pattern> patterns;  // events that register later are listened to if one of these matches
+  ThreadFilter threads;
 
   [[nodiscard]] plan::PlanStep record_step() const {
-    return {plan::StepKind::kRecord, index, rings, consumed, geometry};
+    return {plan::StepKind::kRecord, index, {place.rings}, place.consumed, place.geometry};
+  }
+  // Stands before the record step.
+  [[nodiscard]] plan::PlanStep threads_step() const {
+    return {plan::StepKind::kThreads, index, {threads.published}, 0, place.geometry};
   }
 };
 
@@ -33,11 +55,19 @@ class Instances {
   Instances(ControlMemory& control, Users& users, Grace& grace) : control_(control), users_(users), grace_(grace) {}
 
   // EEXIST, ENOSPC. The instance listens to nothing yet.
-  Result<Instance*> create(std::string name, ring::Geometry geometry, bool overwrite);
+  Result<Instance*> create(std::string name, ring::Geometry geometry, bool overwrite, bool listed = false);
   // No plan may name it any more. Its memory is freed when the last producer has left it.
   void destroy(std::uint32_t index);
   [[nodiscard]] Instance* at(std::uint32_t index);
   [[nodiscard]] std::vector<Instance*> all();
+  // The listed instance of that name, or the top one for ""; nullptr: none.
+  [[nodiscard]] Instance* find(std::string_view name);
+
+  // Rings for an instance, all empty; free_place() when no producer can write there any more.
+  Result<RingPlace> make_place(ring::Geometry geometry, bool overwrite);
+  void free_place(const RingPlace& place);
+  // Whether writers keep the newest events or the oldest. Positions that set_consumed() gave before are forgotten.
+  void set_overwrite(Instance& instance, bool overwrite);
 
   // How far the consumer of a ring is: makes room in discard mode. Ignored where it makes no sense.
   void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
@@ -50,6 +80,7 @@ class Instances {
   Users& users_;
   Grace& grace_;
   std::optional<Instance> instances_[plan::kMaxInstances];
+  std::uint64_t next_serial_ = 1;
   std::bitset<plan::kMaxInstances> closing_;
 };
 

@@ -14,8 +14,8 @@ bool is_gone(std::uint32_t tid) { return ::kill(static_cast<pid_t>(tid), 0) != 0
 
 void reap_claims(const User& user, const Instance& instance, std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t i = first; i < end; ++i) {
-    auto* const ring =
-        reinterpret_cast<ring::RingWords*>(user.mapping.data() + instance.rings + i * instance.geometry.stride());
+    auto* const ring = reinterpret_cast<ring::RingWords*>(user.mapping.data() + instance.place.rings +
+                                                          i * instance.place.geometry.stride());
     std::uint32_t tid = __atomic_load_n(&ring->claim, __ATOMIC_RELAXED);
     if (tid == 0 || (tid & plan::kForeignClaim) != 0 || !is_gone(tid)) continue;
     __atomic_compare_exchange_n(&ring->claim, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

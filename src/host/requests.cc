@@ -46,10 +46,9 @@ Result<void> may_consume(const Context& c) {
 }
 
 Response attach(const Context& c) {
-  const auto user = c.domain.users().find_or_create(c.who.uid);
+  const auto user = c.domain.join(c.who.uid);
   if (!user) return error_response(user.error());
   if (c.who.uid == 0) c.domain.enable_words().remember(c.pid, c.who);
-  c.domain.control().segment().user_count = static_cast<std::uint32_t>(c.domain.users().all().size());
   Response response;
   response.reply.a = *user;
   response.reply.b = c.domain.users().data_bytes();
@@ -94,8 +93,8 @@ Response open_session(const Context& c) {
   if (!instance) return error_response(instance.error());
   c.connection.session = (*instance)->index;
   Response response;
-  response.reply.a = (*instance)->rings;
-  response.reply.b = (*instance)->geometry.size_log2;
+  response.reply.a = (*instance)->place.rings;
+  response.reply.b = (*instance)->place.geometry.size_log2;
   response.reply.c = (*instance)->index;
   return response;
 }

@@ -68,6 +68,10 @@ Server::~Server() { ::unlink(path_.c_str()); }
 
 void Server::stop() {
   __atomic_store_n(&stopped_, true, __ATOMIC_RELEASE);
+  wake();
+}
+
+void Server::wake() {
   const std::uint64_t one = 1;
   std::ignore = ::write(wake_.get(), &one, sizeof one);
 }
@@ -78,8 +82,7 @@ void Server::call(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     tasks_.push_back({std::move(task), &done});
   }
-  const std::uint64_t one = 1;
-  std::ignore = ::write(wake_.get(), &one, sizeof one);
+  wake();
   while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) ::usleep(20);
 }
 
@@ -99,9 +102,11 @@ void Server::run_tasks() {
 
 void Server::run() {
   domain_.control().mark_owner_alive();
+  domain_.set_wake([this] { wake(); });
   std::array<epoll_event, 64> events;
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
+    const std::lock_guard alone(domain_.mutex());
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listener_.get()) {
@@ -114,6 +119,7 @@ void Server::run() {
     }
     keep_house();
   }
+  const std::lock_guard alone(domain_.mutex());
   run_tasks();
   domain_.shut_down();
 }
@@ -205,7 +211,8 @@ bool Server::serve_one(Connection& connection) {
   if (received->size == 0 && !received->has_credentials) return false;
   if (is_file) {
     if (received->has_credentials) {
-      proxy_.write(connection.file, received->pid, received->uid, std::span(buffer_).first(received->size));
+      const iovec bytes{buffer_.data(), received->size};
+      std::ignore = proxy_.write(connection.file, received->pid, received->uid, std::span(&bytes, 1));
     }
     return true;
   }

@@ -10,7 +10,7 @@
 
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
-#include "host/proxy.hpp"
+#include "domain/proxy.hpp"
 #include "ipc/socket.hpp"
 
 namespace landtrace::host {
@@ -53,6 +53,7 @@ class Server {
  private:
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
 
+  void wake();
   void accept_all();
   bool turn_one_away();
   void serve(int fd);
@@ -70,7 +71,7 @@ class Server {
   Fd epoll_;
   Fd wake_;
   Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
-  Proxy proxy_;
+  domain::Proxy proxy_;
   std::unordered_map<int, Connection> connections_;
   struct Watched {
     Fd pidfd;

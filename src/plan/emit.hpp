@@ -62,6 +62,9 @@ inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
 void record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
                   arch::WriteRequest& request);
 
+// Whether the step after this one, a kThreads, is for the thread.
+bool lets_through(const View& view, const PlanStep& step, std::uint32_t tid);
+
 inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
   if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
   const arch::WriteOutcome outcome = ring::write_at_once(request, rings_of(view, step), thread.mode);
@@ -86,12 +89,25 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
   const PlanStep* step = plan.steps();
   for (std::uint32_t left = plan.step_count;; ++step) {
-    if (step->kind == StepKind::kRecord) detail::record(view, thread, *step, request);
+    if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
+      detail::record(view, thread, *step, request);
+    } else if (!detail::lets_through(view, *step, thread.tid)) {
+      ++step;
+      --left;
+    }
     if (__builtin_expect(--left == 0, 1)) return true;
   }
 }
 
-// The same for a caller that is not inside a Section yet.
+// Records in one instance alone, without the event's plan. The caller is inside a Section.
+inline void record_in(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                      const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {
+  arch::WriteRequest request;
+  ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
+  detail::record(view, thread, step, request);
+}
+
+// The same as emit_in_section() for a caller that is not inside a Section yet.
 inline bool emit(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
                  std::uint32_t segment_count, std::uint32_t size) {
   const Section section(*thread.slot);

@@ -29,6 +29,10 @@ inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData...
 inline constexpr std::uint32_t kLayoutVersion = 1;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
+// Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw.
+inline constexpr std::uint32_t kPrintSlot = 0;
+inline constexpr std::uint32_t kRawDataSlot = 1;
+inline constexpr std::uint32_t kFirstEventSlot = 2;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
 inline constexpr std::uint32_t kMaxUsers = 64;
@@ -63,13 +67,26 @@ struct FileTable {
 
 enum class StepKind : std::uint32_t {
   kRecord = 1,
+  kThreads = 2,  // the step after this one is for the threads that `threads` lets through
   // Filters, triggers and histograms become steps of their own, before kRecord.
+};
+
+// Followed by `only_count` ids, then `never_count`, both ascending.
+struct ThreadList {
+  static constexpr std::uint32_t kEverybody = ~0u;  // as only_count: no id follows
+  std::uint32_t only_count;
+  std::uint32_t never_count;
+
+  [[nodiscard]] const std::uint32_t* ids() const { return &never_count + 1; }
 };
 
 struct PlanStep {
   StepKind kind;
   std::uint32_t instance;
-  std::uint64_t rings;     // offset of the instance's ring set in a data segment
+  union {
+    std::uint64_t rings;    // kRecord: offset of the instance's ring set in a data segment
+    std::uint64_t threads;  // kThreads: offset of a ThreadList in the control segment
+  };
   std::uint64_t consumed;  // offset in the control segment of std::uint64_t[kMaxUsers][rings of a set]
   ring::PreparedGeometry geometry;
 };

@@ -98,8 +98,8 @@ class Host {
     std::size_t key = 0;
     for (const domain::User& user : domain_.users().all()) {
       for (std::uint32_t i = 0; i < domain_.instances().rings_per_set(); ++i, ++key) {
-        const std::byte* const ring = user.mapping.data() + top.rings + i * top.geometry.stride();
-        ring::Reader reader(ring, top.geometry);
+        const std::byte* const ring = user.mapping.data() + top.place.rings + i * top.place.geometry.stride();
+        ring::Reader reader(ring, top.place.geometry);
         if (reader.untouched()) continue;
         read_ring(reader, seen_[key], lines, forget);
       }

@@ -105,7 +105,7 @@ class ShimTest : public testing::Test {
       const domain::Instance& top = domain_->top();
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-          ring::Reader reader(user.mapping.data() + top.rings + i * top.geometry.stride(), top.geometry);
+          ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry);
           if (!reader.untouched()) count(reader, lines);
         }
       }
@@ -208,8 +208,8 @@ TEST_F(ShimTest, ThreadsWithoutRestartableSequencesLoseNothingUncounted) {
   server_->call([&] {
     const domain::Instance& top = domain_->top();
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.rings + i * top.geometry.stride(),
-                          top.geometry);
+      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.place.rings + i * top.place.geometry.stride(),
+                          top.place.geometry);
       discarded += reader.discarded();
     }
   });
@@ -230,8 +230,8 @@ TEST_F(ShimTest, HandlersEmitInsideEmits) {
   server_->call([&] {
     const domain::Instance& top = domain_->top();
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.rings + i * top.geometry.stride(),
-                          top.geometry);
+      ring::Reader reader(domain_->users().all()[0].mapping.data() + top.place.rings + i * top.place.geometry.stride(),
+                          top.place.geometry);
       written += reader.written();
     }
   });

@@ -1,10 +1,10 @@
-#include "consumer/ring_cursor.hpp"
+#include "buffer/ring_cursor.hpp"
 
 #include <gtest/gtest.h>
 
-#include "consumer/test_ring.hpp"
+#include "buffer/test_ring.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 class RingCursorTest : public ::testing::Test {
@@ -140,4 +140,4 @@ TEST_F(RingCursorTest, ImplausibleCountsAreNotBelieved) {
 }
 
 }  // namespace
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

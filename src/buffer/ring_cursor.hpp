@@ -11,7 +11,7 @@
 #include "arch/clock.hpp"
 #include "ring/reader.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 
 class RingCursor {
  public:
@@ -84,4 +84,4 @@ class RingCursor {
   std::uint64_t implausible_ = 0;
 };
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -7,7 +7,7 @@
 #include "base/mapping.hpp"
 #include "ring/writer.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 
 class TestRing {
  public:
@@ -47,4 +47,4 @@ inline std::uint32_t number_of(const ring::RecordView& record) {
   return number;
 }
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -5,9 +5,9 @@
 #include <deque>
 #include <vector>
 
-#include "consumer/ring_cursor.hpp"
+#include "buffer/ring_cursor.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 
 inline constexpr std::uint64_t kNoHorizon = ~0ull;
 
@@ -67,4 +67,4 @@ class Stream {
   std::vector<RingCursor*> live_;
 };
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

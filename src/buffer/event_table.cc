@@ -1,9 +1,9 @@
-#include "consumer/event_table.hpp"
+#include "buffer/event_table.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 constexpr std::uint32_t kMaxSlotText = 64 * 1024;
@@ -93,4 +93,4 @@ std::optional<std::uint16_t> EventTable::free_id(std::uint16_t wanted) const {
   return std::nullopt;
 }
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -1,8 +1,8 @@
-#include "consumer/ring_cursor.hpp"
+#include "buffer/ring_cursor.hpp"
 
 #include <algorithm>
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 // No machine loses that many between two looks.
@@ -83,4 +83,4 @@ std::uint64_t RingCursor::take_rest() {
   return take_lost();
 }
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -8,7 +8,7 @@
 #include "output/record.hpp"
 #include "plan/segments.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 
 class TaskNames {
  public:
@@ -39,4 +39,4 @@ class TaskNames {
   std::unordered_map<std::uint32_t, output::Task> tasks_;
 };
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -10,7 +10,7 @@
 #include "output/record.hpp"
 #include "plan/segments.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 
 class EventTable {
  public:
@@ -57,4 +57,4 @@ std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std:
 // EINVAL for a text that is not three, or whose fields are none.
 Result<output::EventType> type_of(const SlotText& slot);
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

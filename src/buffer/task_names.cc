@@ -1,4 +1,4 @@
-#include "consumer/task_names.hpp"
+#include "buffer/task_names.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 
 #include "base/fd.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 // Writers may race for an entry, or make it up: only one that has the tid before and after is believed.
@@ -57,4 +57,4 @@ std::size_t TaskNames::processes() const {
   return pids.size();
 }
 
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -1,4 +1,4 @@
-#include "consumer/event_table.hpp"
+#include "buffer/event_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "domain/domain.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 class EventTableTest : public ::testing::Test {
@@ -67,7 +67,8 @@ TEST_F(EventTableTest, SlotsThatNeverWereAreNothing) {
 
 TEST_F(EventTableTest, SlotWithAnotherEventGetsAnotherId) {
   std::vector<std::uint32_t> slots;
-  for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) slots.push_back(add("e" + std::to_string(i), 0));
+  for (std::uint32_t i = plan::kFirstEventSlot; i < plan::kMaxEvents; ++i)
+    slots.push_back(add("e" + std::to_string(i), 0));
   table_.refresh();
   domain_->release_native(slots[7]);
   domain_->grace().drain(std::chrono::seconds(5));
@@ -77,7 +78,7 @@ TEST_F(EventTableTest, SlotWithAnotherEventGetsAnotherId) {
   ASSERT_NE(type, nullptr);
   EXPECT_EQ(type->name, "other");
   EXPECT_NE(type->id, table_.types()[7].id);
-  EXPECT_EQ(table_.types()[7].name, "e7");
+  EXPECT_EQ(table_.types()[7].name, "e9");
 }
 
 // The owner of a domain may be another user.
@@ -100,7 +101,7 @@ TEST_F(EventTableTest, TextThatIsNoDeclarationIsRefused) {
 }
 
 TEST_F(EventTableTest, CopyIsOfOneEventWhileTheSlotChanges) {
-  for (std::uint32_t i = 1; i < plan::kMaxEvents; ++i) add("filler" + std::to_string(i));
+  for (std::uint32_t i = plan::kFirstEventSlot + 1; i < plan::kMaxEvents; ++i) add("filler" + std::to_string(i));
   std::atomic<bool> stop = false;
   std::thread owner([&] {
     for (int i = 0; !stop; ++i) {
@@ -127,4 +128,4 @@ TEST_F(EventTableTest, CopyIsOfOneEventWhileTheSlotChanges) {
 }
 
 }  // namespace
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

@@ -1,4 +1,4 @@
-#include "consumer/task_names.hpp"
+#include "buffer/task_names.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -11,7 +11,7 @@
 
 #include "plan/thread_slots.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 class TaskNamesTest : public ::testing::Test {
@@ -81,4 +81,4 @@ TEST_F(TaskNamesTest, ThreadsThatShareAPlaceAreAllKnown) {
 }
 
 }  // namespace
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

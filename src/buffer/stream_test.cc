@@ -1,11 +1,11 @@
-#include "consumer/stream.hpp"
+#include "buffer/stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "consumer/test_ring.hpp"
+#include "buffer/test_ring.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::buffer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST_F(StreamTest, RingThatMayNotBeReadOnHoldsUpTheOthers) {
 }
 
 }  // namespace
-}  // namespace landtrace::consumer
+}  // namespace landtrace::buffer

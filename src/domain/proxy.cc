@@ -1,0 +1,90 @@
+#include "domain/proxy.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "arch/rseq.hpp"
+#include "base/fd.hpp"
+#include "plan/file_write.hpp"
+#include "plan/thread_slots.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+std::uint32_t process_of(std::uint32_t tid) {
+  const auto status = read_file("/proc/" + std::to_string(tid) + "/status", 4096);
+  if (!status) return tid;
+  const auto at = status->find("\nTgid:");
+  return at == std::string::npos ? tid
+                                 : static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 6, nullptr, 10));
+}
+
+// The sender never had a place in the data plane, so its name is not there yet.
+void leave_name(plan::DataSegment& data, std::uint32_t tid) {
+  plan::TaskEntry& entry = data.tasks[tid % plan::kMaxTasks];
+  if (__atomic_load_n(&entry.tid, __ATOMIC_RELAXED) == tid) return;
+  auto comm = read_file("/proc/" + std::to_string(tid) + "/comm", 4096);
+  if (!comm) return;  // gone already
+  if (comm->ends_with('\n')) comm->pop_back();
+  comm->resize(sizeof entry.comm - 1, '\0');
+  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
+  entry.pid = process_of(tid);
+  std::memcpy(entry.comm, comm->c_str(), sizeof entry.comm);
+  __atomic_store_n(&entry.tid, tid, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+Proxy::~Proxy() {
+  for (const auto& [uid, place] : places_) __atomic_store_n(&place.thread.slot->tid, 0, __ATOMIC_RELEASE);
+}
+
+Proxy::Place* Proxy::place_of(std::uint32_t uid) {
+  const auto known = places_.find(uid);
+  if (known != places_.end()) return &known->second;
+  const auto access = domain_.enter();
+  const auto user = domain_.join(uid);
+  if (!user) return nullptr;
+  plan::DataSegment& data = domain_.users().all()[*user].data();
+  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  plan::ThreadSlot* const slot = plan::claim_thread_slot(data, static_cast<std::uint32_t>(::getpid()), tid);
+  if (slot == nullptr) {
+    __atomic_fetch_add(&data.slotless, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  const plan::ControlSegment& control = domain_.control().segment();
+  const auto clock = static_cast<arch::RawClock>(control.raw_clock);
+  const bool restartable = clock == arch::RawClock::kTsc && arch::rseq_usable();
+  const plan::Thread thread{slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid};
+  return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread}).first->second;
+}
+
+ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {
+  Place* const place = place_of(uid);
+  if (place == nullptr) return -ENOSPC;
+  place->thread.tid = tid;
+  leave_name(*place->view.data, tid);
+  return plan::write_file(place->view, place->thread, {file.slot, file.generation}, vectors.data(),
+                          static_cast<int>(vectors.size()));
+}
+
+Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, std::uint32_t tid, std::uint32_t uid,
+                           std::span<const ring::Segment> segments) {
+  Place* const place = place_of(uid);
+  if (place == nullptr) return fail(ENOSPC, "the user has no room in the domain");
+  std::size_t size = 0;
+  for (const ring::Segment& segment : segments) size += segment.size;
+  if (size > ring::kMaxPayload) return fail(E2BIG, "more than an event can carry");
+  place->thread.tid = tid;
+  leave_name(*place->view.data, tid);
+  const plan::Section section(*place->thread.slot);
+  plan::record_in(place->view, place->thread, instance.record_step(), event_slot, segments.data(),
+                  static_cast<std::uint32_t>(segments.size()), static_cast<std::uint32_t>(size));
+  return {};
+}
+
+}  // namespace landtrace::domain

@@ -1,0 +1,36 @@
+// A file with a text to read and commands to write. Most files of the tree derive from this.
+#pragma once
+
+#include <optional>
+
+#include "tracefs/node.hpp"
+
+namespace landtrace::tracefs {
+
+class TextFile : public File, public std::enable_shared_from_this<TextFile> {
+ public:
+  explicit TextFile(unsigned mode) : mode_(mode) {}
+  [[nodiscard]] unsigned mode() const override { return mode_; }
+  Result<std::unique_ptr<OpenFile>> open(const Caller& caller, int flags) override;
+
+ protected:
+  friend class OpenTextFile;
+  // The whole text, as it is when a reader is at its beginning.
+  virtual Result<std::string> text();
+  // One write(), as it came (with its newline, if it had one). Returns the bytes taken: all of them, usually.
+  virtual Result<std::size_t> store(const Caller& caller, std::string_view bytes);
+  // Opened for writing with O_TRUNC.
+  virtual Result<void> truncate(const Caller& caller);
+  // Something to say at any open.
+  virtual Result<void> check_open(const Caller& caller, int flags);
+
+ private:
+  unsigned mode_;
+};
+
+// `bytes` without the white space around it.
+std::string_view trimmed(std::string_view bytes);
+// A number as the kernel's kstrtoul reads it (base 10, 0x, 0; one newline at the end). EINVAL, ERANGE.
+Result<std::uint64_t> number_in(std::string_view bytes);
+
+}  // namespace landtrace::tracefs
