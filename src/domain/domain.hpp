@@ -20,7 +20,7 @@
 
 namespace landtrace::domain {
 
-using plan::Abi;
+using event::Abi;
 
 // buffer_size_kb of a fresh kernel.
 inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;

@@ -20,9 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event/user_events_abi.hpp"
 #include "ring/layout.hpp"
 
 namespace landtrace::plan {
+
+using event::Abi;
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
@@ -52,12 +55,6 @@ struct EventSlot {
   std::uint32_t registered;  // 0 when the event is gone
 };
 static_assert(sizeof(EventSlot) == 32);
-
-// Which kernel's ways a domain has where kernels differ.
-enum class Abi : std::uint32_t {
-  k6_12,  // 6.4 and later: enable words
-  k6_1,   // 6.0 and 6.1: bits in the page of user_events_status
-};
 
 struct FileSlot {
   std::uint32_t table;       // offset of the published FileTable; 0: nothing registered; kPlainFile may be set in it
