@@ -82,8 +82,14 @@ Result<std::string> read_string(const CallerMemory& memory, std::uint64_t from, 
   return fail(EINVAL, "the string is too long");
 }
 
+bool is_data_command(Abi abi, unsigned long command) {
+  return command == abi::kRegister || command == abi::kRegisterPlain || command == abi::kDelete ||
+         (command == abi::kUnregister && abi != Abi::k6_1);
+}
+
 Result<DataRequest> read_data_request(const CallerMemory& memory, Abi abi, unsigned long command,
                                       std::uint64_t argument) {
+  if (!is_data_command(abi, command)) return fail(ENOTTY, "user_events_data has no such ioctl");
   switch (command) {
     case abi::kRegister:
       return read_register(memory, abi, argument);
@@ -91,11 +97,8 @@ Result<DataRequest> read_data_request(const CallerMemory& memory, Abi abi, unsig
       return read_with_text(memory, DataCommand::kRegisterPlain, argument);
     case abi::kDelete:
       return read_with_text(memory, DataCommand::kDelete, argument);
-    case abi::kUnregister:
-      if (abi != Abi::k6_1) return read_unregister(memory, argument);
-      [[fallthrough]];
     default:
-      return fail(ENOTTY, "user_events_data has no such ioctl");
+      return read_unregister(memory, argument);
   }
 }
 

@@ -38,6 +38,9 @@ struct DataRequest {
   int text_error = 0;  // of kRegisterWord: errno, the declaration could not be read. The kernel looks at it last
 };
 
+// Whether user_events_data has this ioctl.
+bool is_data_command(Abi abi, unsigned long command);
+
 // ENOTTY for a command that there is not. Structures: EFAULT, E2BIG over a page or where bytes that nobody knows are set,
 // EINVAL for one that is too small. Strings: EFAULT, EINVAL from 512 bytes on.
 //
