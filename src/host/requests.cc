@@ -214,6 +214,14 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return status_text(c);
     case Operation::kOpenFile:
       break;
+    case Operation::kTreeStat:
+    case Operation::kTreeList:
+    case Operation::kTreeOpen:
+    case Operation::kTreeRead:
+    case Operation::kTreeWrite:
+    case Operation::kTreeMakeFolder:
+    case Operation::kTreeRemoveFolder:
+      break;  // see tree_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));
 }

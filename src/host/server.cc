@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "host/tree_requests.hpp"
+
 namespace landtrace::host {
 namespace {
 
@@ -51,6 +53,7 @@ Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, 
       wake_(std::move(wake)),
       reserve_(open_reserve()),
       proxy_(domain),
+      tree_(domain),
       buffer_(kMaxDatagram) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std::string& path) {
@@ -169,7 +172,9 @@ void Server::accept_all() {
     }
     if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) continue;
     const int key = fd.get();
-    connections_.insert_or_assign(key, Connection{std::move(fd), {}, {}, 0});
+    Connection connection;
+    connection.fd = std::move(fd);
+    connections_.insert_or_assign(key, std::move(connection));
   }
 }
 
@@ -231,7 +236,10 @@ bool Server::serve_one(Connection& connection) {
     return true;
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
-  Response response = handle_request(domain_, connection, received->pid, {received->uid, received->gid}, request, text);
+  const domain::Identity who{received->uid, received->gid};
+  const bool is_about_files = request.version == ipc::kProtocolVersion && is_tree_request(request.operation);
+  Response response = is_about_files ? handle_tree_request(tree_, connection, {received->pid, who}, request, text)
+                                     : handle_request(domain_, connection, received->pid, who, request, text);
   watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());

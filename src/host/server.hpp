@@ -12,6 +12,7 @@
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "ipc/socket.hpp"
+#include "tracefs/tree.hpp"
 
 namespace landtrace::host {
 
@@ -21,6 +22,8 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
+  std::unique_ptr<tracefs::OpenFile> tree_file;
+  int tree_flags = 0;  // as it was opened
 };
 
 // What a request gets: a reply, its text, descriptors of the server's to send along.
@@ -49,6 +52,8 @@ class Server {
   void call(std::function<void()> task);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // What the socket's clients see of the domain's files, and what is mounted.
+  [[nodiscard]] tracefs::Tree& tree() { return tree_; }
 
  private:
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
@@ -72,6 +77,7 @@ class Server {
   Fd wake_;
   Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
   domain::Proxy proxy_;
+  tracefs::Tree tree_;  // outlives the connections, which have files of it open
   std::unordered_map<int, Connection> connections_;
   struct Watched {
     Fd pidfd;
