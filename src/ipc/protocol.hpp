@@ -42,6 +42,9 @@ enum class Operation : std::uint32_t {
   kSessionStop,     // stop listening to everything and wait until no producer is in the middle of an event
   kConsumed,        // text = ConsumedPosition[]
   kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
+  kAbout,           // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
+  kOfferMount,      // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
+  kServeMount,  // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, as the asker sees it
 };
 
 struct Request {
