@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Runs transcripts on a mounted tracefs and compares, but for the cases that expected-differences.txt lists with reasons.
+
+  check.py --tracefs DIR [--verbose] FILE...     FILE as in linux-6.12/10-register.txt, beside this program
+
+A listed case that passes is a failure, too: the list says what is so.
+"""
+import argparse, importlib.machinery, importlib.util, os, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+
+
+def load_conform():
+    loader = importlib.machinery.SourceFileLoader("conform", os.path.join(HERE, "conform"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("conform", loader))
+    loader.exec_module(module)
+    return module
+
+
+def expected_differences():
+    with open(os.path.join(HERE, "expected-differences.txt")) as lines:
+        return {line.split("|")[0].strip() for line in lines if "|" in line and not line.startswith("#")}
+
+
+def differences(conform, session, steps):
+    """The steps that were answered otherwise: (command, wanted, got)."""
+    bad = []
+    for command, want in steps:
+        try:
+            got = session.run(command)
+        except Exception as error:  # a broken reply fails the case, not the run
+            got = "!! %s: %s" % (type(error).__name__, error)
+        got = [line.rstrip(" ") for line in got.split("\n")]
+        if got != (want or [""]):
+            bad.append((command, "\n".join(want), "\n".join(got)))
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tracefs", required=True)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    conform, listed = load_conform(), expected_differences()
+    passed = failed = different = 0
+    for file in options.files:
+        for name, steps in conform.parse(os.path.join(HERE, file)):
+            full = os.path.basename(file) + ":" + name
+            session = conform.Session(options.tracefs)
+            session.clean()
+            bad = differences(conform, session, steps)
+            session.clean()
+            if bool(bad) == (full in listed):
+                different += bool(bad)
+                passed += not bad
+                continue
+            failed += 1
+            print("FAIL %s%s" % (full, "" if bad else ": listed as different, but it is not"))
+            for command, want, got in bad if options.verbose else bad[:3]:
+                print("  $ %s\n    want: %s\n    got:  %s" % (command, want, got))
+    print("%d passed, %d failed, %d different on purpose" % (passed, failed, different))
+    return 1 if failed or passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
