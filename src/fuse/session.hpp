@@ -11,8 +11,6 @@
 namespace landtrace::fuse {
 
 struct SessionOptions {
-  unsigned threads =
-      2;  // that take requests; one of them reads at a time (workers.hpp), so more than two bring nothing
   std::uint32_t gid = 0;  // group and owner that the files show, as the mounter's namespace has them
   using IdRange = fuse::IdRange;
   std::vector<IdRange> uids, gids;  // ids in requests -> ours; empty: the same

@@ -1,0 +1,210 @@
+// A small tree to mount in tests: one file of each kind that the adapter knows.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "domain/domain.hpp"
+#include "tracefs/event_data_file.hpp"
+#include "tracefs/list_folder.hpp"
+#include "tracefs/text_file.hpp"
+
+namespace landtrace::fuse::test {
+
+// Keeps what is written to it; notes how it was opened.
+class Notebook : public tracefs::TextFile {
+ public:
+  Notebook() : TextFile(0640) {}
+  std::string kept;
+  std::vector<std::string> writes;
+  tracefs::Caller last_caller;
+  int truncations = 0;
+
+ protected:
+  Result<std::string> text() override { return kept; }
+  Result<std::size_t> store(const tracefs::Caller& caller, std::string_view bytes) override {
+    last_caller = caller;
+    writes.emplace_back(bytes);
+    kept += bytes;
+    return bytes.size();
+  }
+  Result<void> truncate(const tracefs::Caller&) override {
+    ++truncations;
+    kept.clear();
+    return {};
+  }
+};
+
+// Fails with the errno that is written to it; ioctl() answers its argument.
+class Failing : public tracefs::File {
+ public:
+  [[nodiscard]] unsigned mode() const override { return 0666; }
+  Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
+    class Open : public tracefs::OpenFile {
+      Result<std::size_t> write(const tracefs::Caller&, std::string_view bytes, std::uint64_t) override {
+        return fail(std::atoi(std::string(bytes).c_str()), "as asked for");
+      }
+      Result<int> ioctl(const tracefs::Caller&, unsigned command, std::uint64_t argument) override {
+        if (command == 7) return fail(static_cast<int>(argument), "as asked for");
+        return command == 0 ? fail(ENOTTY) : Result<int>(static_cast<int>(argument & 0xffff));
+      }
+    };
+    return std::make_unique<Open>();
+  }
+};
+
+// What trace_pipe is: gives what was pushed, and takes it away.
+class Pipe : public tracefs::File {
+ public:
+  [[nodiscard]] unsigned mode() const override { return 0440; }
+  [[nodiscard]] bool is_stream() const override { return true; }
+  std::deque<std::string> lines;
+  int looks = 0;  // how often it was asked whether it is ready
+
+  Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
+    class Open : public tracefs::OpenFile {
+     public:
+      explicit Open(Pipe& pipe) : pipe_(pipe) {}
+      Result<std::size_t> read(const tracefs::Caller&, std::span<char> to, std::uint64_t) override {
+        if (pipe_.lines.empty()) return fail(EAGAIN, "nothing yet");
+        const std::string line = pipe_.lines.front().substr(0, to.size());
+        pipe_.lines.pop_front();
+        std::memcpy(to.data(), line.data(), line.size());
+        return line.size();
+      }
+      short ready() override {
+        ++pipe_.looks;
+        return pipe_.lines.empty() ? 0 : POLLIN;
+      }
+
+     private:
+      Pipe& pipe_;
+    };
+    return std::make_unique<Open>(*this);
+  }
+};
+
+// What trace_pipe_raw is: pages by offset. `pages` is how many there are.
+class RawPages : public tracefs::File {
+ public:
+  static constexpr std::size_t kPage = 4096;
+  [[nodiscard]] unsigned mode() const override { return 0440; }
+  [[nodiscard]] bool is_paged() const override { return true; }
+  std::uint64_t pages = 0;
+  std::multiset<std::uint64_t> served;
+
+  Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
+    class Open : public tracefs::OpenFile {
+     public:
+      explicit Open(RawPages& all) : all_(all), serial_(all.opened_++) {}
+      Result<std::size_t> read(const tracefs::Caller&, std::span<char> to, std::uint64_t offset) override {
+        if (offset / kPage >= all_.pages) return fail(EAGAIN, "nothing yet");
+        all_.served.insert(offset / kPage);
+        const std::uint64_t stamp[] = {offset / kPage, serial_};
+        std::memset(to.data(), 0, std::min(to.size(), kPage));
+        std::memcpy(to.data(), stamp, sizeof stamp);
+        return std::min(to.size(), kPage);
+      }
+      short ready() override { return all_.pages > 0 ? POLLIN : 0; }
+
+     private:
+      RawPages& all_;
+      std::uint64_t serial_;
+    };
+    return std::make_unique<Open>(*this);
+  }
+
+ private:
+  std::uint64_t opened_ = 0;
+};
+
+// What user_events_status was: a text to read, a page to map.
+class Status : public tracefs::TextFile {
+ public:
+  Status() : TextFile(0440) {}
+  alignas(4096) std::array<std::byte, 4096> bytes{};
+  [[nodiscard]] const std::byte* page() const override { return bytes.data(); }
+
+ protected:
+  Result<std::string> text() override { return "Active: 0\n"; }
+};
+
+// What user_events_data is. ioctl(8) takes so many milliseconds, holding the domain.
+class Data : public tracefs::File {
+ public:
+  explicit Data(domain::Domain& domain) : domain_(domain) {}
+  [[nodiscard]] unsigned mode() const override { return 0660; }
+  [[nodiscard]] bool is_event_data() const override { return true; }
+  domain::FileId last;
+
+  Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller& caller, int) override {
+    class Open : public tracefs::EventDataFile {
+     public:
+      Open(domain::Domain& domain, domain::FileId id) : domain_(domain), id_(id) {}
+      ~Open() override { domain_.files().close(id_); }
+      [[nodiscard]] domain::FileId id() const override { return id_; }
+      Result<int> ioctl(const tracefs::Caller&, unsigned, std::uint64_t argument) override {
+        if (argument != 0) ::usleep(static_cast<unsigned>(argument * 1000));
+        return 0;
+      }
+
+     private:
+      domain::Domain& domain_;
+      domain::FileId id_;
+    };
+    LT_TRY(last, domain_.open_file(caller.who.uid));
+    return std::make_unique<Open>(domain_, last);
+  }
+
+ private:
+  domain::Domain& domain_;
+};
+
+// What instances is.
+class Instances : public tracefs::Folder {
+ public:
+  std::map<std::string, std::shared_ptr<tracefs::ListFolder>, std::less<>> made;
+
+  Result<std::vector<Entry>> list() override {
+    std::vector<Entry> entries;
+    for (const auto& [name, node] : made) entries.push_back({name, true});
+    return entries;
+  }
+  Result<std::shared_ptr<tracefs::Node>> find(std::string_view name) override {
+    const auto found = made.find(name);
+    if (found == made.end()) return fail(ENOENT, "no such instance");
+    return found->second;
+  }
+  Result<void> make_folder(std::string_view name, const tracefs::Caller&) override {
+    auto folder = std::make_shared<tracefs::ListFolder>();
+    folder->add<Notebook>("trace");
+    if (!made.emplace(name, std::move(folder)).second) return fail(EEXIST, "is there");
+    return {};
+  }
+  Result<void> remove_folder(std::string_view name, const tracefs::Caller&) override {
+    if (name == "busy") return fail(EBUSY, "in use");
+    return made.erase(std::string(name)) == 1 ? Result<void>() : fail(ENOENT, "no such instance");
+  }
+};
+
+struct TestTree {
+  explicit TestTree(domain::Domain& domain) {
+    notebook = root->add<Notebook>("notebook");
+    failing = root->add<Failing>("failing");
+    pipe = root->add<Pipe>("pipe");
+    raw = root->add<RawPages>("raw");
+    data = root->add<Data>("data", domain);
+    instances = root->add<Instances>("instances");
+  }
+  std::shared_ptr<tracefs::ListFolder> root = std::make_shared<tracefs::ListFolder>();
+  std::shared_ptr<Notebook> notebook;
+  std::shared_ptr<Failing> failing;
+  std::shared_ptr<Pipe> pipe;
+  std::shared_ptr<RawPages> raw;
+  std::shared_ptr<Data> data;
+  std::shared_ptr<Instances> instances;
+};
+
+}  // namespace landtrace::fuse::test
