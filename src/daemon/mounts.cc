@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "daemon/fuse_device.hpp"
 #include "daemon/mount_table.hpp"
 #include "daemon/namespaces.hpp"
 #include "fuse/mount.hpp"
@@ -48,13 +49,7 @@ bool may_mount() {
 }  // namespace
 
 Result<Fd> mount_folder(const std::string& folder, bool allow_other) {
-  struct stat st {};
-  if (::stat(folder.c_str(), &st) != 0) {
-    if (errno != ENOTCONN) return fail_errno(folder);
-    LT_CHECK(fuse::unmount(folder));  // its owner was killed
-    if (::stat(folder.c_str(), &st) != 0) return fail_errno(folder);
-  }
-  if (!S_ISDIR(st.st_mode)) return fail_errno(folder, ENOTDIR);
+  LT_CHECK(check_fuse_device());
   if (may_mount()) return fuse::mount_here(folder, {.allow_other = true, .name = kSource});
   return fuse::mount_with_fusermount(folder, {.allow_other = allow_other, .name = kSource});
 }
@@ -124,6 +119,7 @@ Result<Fd> Mounts::mount(const std::string& folder, bool allow_other) {
   fuse::SessionOptions options;
   options.uid = ::geteuid();
   options.gid = permissions_.gid.value_or(::getegid());
+  options.root_mode = permissions_.root_mode;
   LT_TRY(Fd fuse, mount_folder(folder, allow_other));
   Fd watch(::fcntl(fuse.get(), F_DUPFD_CLOEXEC, 0));
   if (auto added = add(std::move(fuse), options, folder, device_at("self", folder)); !added) {
@@ -136,8 +132,7 @@ Result<Fd> Mounts::mount(const std::string& folder, bool allow_other) {
 Result<void> Mounts::serve(host::MountOffer offer) {
   if (!is_fuse_device(offer.fuse.get())) return fail(EINVAL, "the descriptor is not one of /dev/fuse");
   // The kernel names callers by their ids in the mounter's pid namespace.
-  const auto same_pids = shares_namespace(offer.pid, "pid");
-  if (offer.pid == 0 || !same_pids || !*same_pids) {
+  if (offer.pid == 0 || !shares_pids(offer.pid).value_or(false)) {
     return fail(EXDEV, "a mount in another pid namespace needs a domain that runs there");
   }
   LT_TRY(const auto uids, id_map_of(offer.pid, "uid_map"));
@@ -146,9 +141,10 @@ Result<void> Mounts::serve(host::MountOffer offer) {
   options.uids = ranges_of(uids);
   options.gids = ranges_of(gids);
   options.uid = inside_id(uids, offer.who.uid);
+  options.root_mode = permissions_.root_mode;
   options.gid = inside_id(gids, permissions_.gid && uids.empty() ? *permissions_.gid : offer.who.gid);
   const std::string asker = std::to_string(offer.pid);
-  const bool is_here = shares_namespace(offer.pid, "mnt").value_or(false);
+  const bool is_here = shares_mounts(offer.pid).value_or(false);
   std::string folder(is_here ? offer.where : std::string_view());
   return add(std::move(offer.fuse), options, folder, is_here ? device_at(asker, folder) : std::string());
 }

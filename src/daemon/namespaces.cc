@@ -35,11 +35,12 @@ Result<std::vector<IdRange>> parse_id_map(std::string_view text) {
   return map;
 }
 
-// The kernel tells the ids outside as the reader knows them.
+// The kernel tells the ids outside as the reader knows them. A process of this very namespace has the map that this one
+// has; any other with the same text changes no id.
 Result<std::vector<IdRange>> id_map_of(std::uint32_t pid, const char* kind) {
-  LT_TRY(const bool same, shares_namespace(pid, "user"));
-  if (same) return std::vector<IdRange>{};
   LT_TRY(const std::string text, read_file(fmt::format("/proc/{}/{}", pid, kind)));
+  LT_TRY(const std::string own, read_file(fmt::format("/proc/self/{}", kind)));
+  if (text == own) return std::vector<IdRange>{};
   LT_TRY(std::vector<IdRange> map, parse_id_map(text));
   if (is_identity(map)) map.clear();
   return map;
@@ -55,12 +56,22 @@ std::uint32_t inside_id(const std::vector<IdRange>& map, std::uint32_t outside) 
   return kOverflowId;
 }
 
-Result<bool> shares_namespace(std::uint32_t pid, const char* kind) {
+// "NSpid:" and the process's pid in each of its pid namespaces, from that of /proc inwards.
+Result<bool> shares_pids(std::uint32_t pid) {
+  LT_TRY(const std::string text, read_file(fmt::format("/proc/{}/status", pid)));
+  constexpr std::string_view kName = "\nNSpid:\t";
+  const std::size_t at = text.find(kName);
+  if (at == std::string::npos) return fail(ENOTSUP, "this kernel does not tell pid namespaces");
+  const std::string_view line = std::string_view(text).substr(at + kName.size());
+  return line.substr(0, line.find('\n')).find('\t') == std::string_view::npos;
+}
+
+Result<bool> shares_mounts(std::uint32_t pid) {
   struct stat theirs {
   }, ours{};
-  const std::string path = fmt::format("/proc/{}/ns/{}", pid, kind);
+  const std::string path = fmt::format("/proc/{}/ns/mnt", pid);
   if (::stat(path.c_str(), &theirs) != 0) return fail_errno(path);
-  if (::stat(fmt::format("/proc/self/ns/{}", kind).c_str(), &ours) != 0) return fail_errno("/proc/self/ns");
+  if (::stat("/proc/self/ns/mnt", &ours) != 0) return fail_errno("/proc/self/ns/mnt");
   return theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <mntent.h>
 #include <sys/stat.h>
@@ -13,22 +12,15 @@
 #include "cli/doctor/program.hpp"
 #include "cli/failure.hpp"
 #include "cli/own_namespace.hpp"
+#include "daemon/fuse_device.hpp"
 
 namespace landtrace::cli::doctor {
 namespace {
 
 Check dev_fuse() {
-  const Fd fd(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
-  if (fd) return {kFiles, "dev_fuse", State::kWorks, "/dev/fuse can be opened", ""};
-  const int error = errno;
-  struct stat st {};
-  if (::stat("/dev/fuse", &st) != 0) {
-    return {kFiles, "dev_fuse", State::kMissing, "there is no /dev/fuse",
-            "as root: modprobe fuse; for a container: run it with --device /dev/fuse"};
-  }
-  return {kFiles, "dev_fuse", State::kMissing,
-          fmt::format("/dev/fuse cannot be opened: {} (mode {:04o})", errno_text(error), st.st_mode & 07777),
-          "as root: chmod 0666 /dev/fuse, which is what most distributions have"};
+  const auto checked = daemon::check_fuse_device();
+  if (checked) return {kFiles, "dev_fuse", State::kWorks, "/dev/fuse can be opened", ""};
+  return {kFiles, "dev_fuse", State::kMissing, sentence(checked.error()), ""};
 }
 
 std::string in_path(const std::string& name) {
