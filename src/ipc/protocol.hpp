@@ -60,6 +60,10 @@ enum class Operation : std::uint32_t {
   kTreeWrite,       // text = the bytes, b = position -> a = bytes taken
   kTreeMakeFolder,
   kTreeRemoveFolder,
+  // The owner itself, and what is mounted elsewhere.
+  kAbout = 128,  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
+  kOfferMount,   // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
+  kServeMount,   // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker
 };
 
 struct Request {
