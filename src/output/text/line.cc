@@ -46,6 +46,8 @@ char* put_time(char* at, std::uint64_t time, bool in_ns) {
   return put_text(put_right(at, us % kUsPerSecond, 6, '0'), ": ");
 }
 
+}  // namespace
+
 void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns) {
   char text[kTaskLimit + 256];
   char* at = put_task(text, task);
@@ -60,8 +62,6 @@ void append_context(std::string& out, const Record& record, const Task* task, co
   at = put_time(at, record.time_ns, columns.time_in_ns);
   out.append(text, static_cast<std::size_t>(at - text));
 }
-
-}  // namespace
 
 void append_text_body(std::string& out, const Record& record, const EventType* type) {
   if (type == nullptr) {
