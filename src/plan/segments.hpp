@@ -33,6 +33,9 @@ inline constexpr std::uint32_t kMaxEvents = 16384;
 inline constexpr std::uint32_t kPrintSlot = 0;
 inline constexpr std::uint32_t kRawDataSlot = 1;
 inline constexpr std::uint32_t kFirstEventSlot = 2;
+// Their ids in tracefs and in raw pages: the kernel's.
+inline constexpr std::uint16_t kPrintId = 5;
+inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
 inline constexpr std::uint32_t kMaxUsers = 64;

@@ -73,6 +73,12 @@ class OpenFile {
   [[nodiscard]] virtual short ready();
   // Readers that wait now are to come back (ioctl(fd, 0) of trace_pipe_raw): true until the next read.
   [[nodiscard]] virtual bool is_woken() { return false; }
+
+  // Something that is let go when the file is closed.
+  void keep(std::shared_ptr<const void> held) { held_ = std::move(held); }
+
+ private:
+  std::shared_ptr<const void> held_;
 };
 
 class File : public Node {
