@@ -63,6 +63,7 @@ class RingCursor {
   [[nodiscard]] ring::Mark read_up_to() const { return reader_.place(); }
 
   // Events that are missing between the record before and the one that stands ready.
+  [[nodiscard]] bool has_lost() const { return lost_ != 0; }
   std::uint64_t take_lost() { return lost_ == 0 ? 0 : std::exchange(lost_, 0); }
   // What is missing after the last record.
   std::uint64_t take_rest();
