@@ -62,7 +62,8 @@ Result<void> unmount_folder(const std::string& folder) {
   return fuse::unmount(folder);
 }
 
-Mounts::Mounts(domain::Domain& domain, const Permissions& permissions) : domain_(domain), permissions_(permissions) {
+Mounts::Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions)
+    : domain_(domain), tree_(tree), permissions_(permissions) {
   const auto access = domain_.enter();
   watch_ = domain_.status_pages().on_change([this](auto page, std::size_t offset) { page_changed(page, offset); });
 }
@@ -107,8 +108,7 @@ void Mounts::page_changed(domain::Page page, std::size_t offset) {
 Result<void> Mounts::add(Fd fuse, const fuse::SessionOptions& options, std::string folder, std::string device) {
   const auto access = domain_.enter();  // before mutex_, as in the serving thread
   const std::lock_guard lock(mutex_);
-  if (!tree_) tree_.emplace(domain_);
-  LT_TRY(auto session, fuse::Session::serve(domain_, tree_->root(), std::move(fuse), options));
+  LT_TRY(auto session, fuse::Session::serve(domain_, tree_.root(), std::move(fuse), options));
   served_.push_back({std::move(session), std::move(folder), std::move(device)});
   if (!undertaker_.joinable()) undertaker_ = std::thread([this] { bury_ended(); });
   added_.notify_one();

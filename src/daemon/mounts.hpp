@@ -22,7 +22,8 @@ class Mounts {
     std::optional<std::uint32_t> gid;   // the group of all files; nullopt: the owner's
     std::optional<unsigned> root_mode;  // of the top folder; nullopt: as the tree has it
   };
-  Mounts(domain::Domain& domain, const Permissions& permissions);
+  // Both outlive it.
+  Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions);
   // Ends them all, and unmounts what lies in this process's mount namespace.
   ~Mounts();
   Mounts(const Mounts&) = delete;
@@ -46,9 +47,9 @@ class Mounts {
   Result<void> add(Fd fuse, const fuse::SessionOptions& options, std::string folder, std::string device);
 
   domain::Domain& domain_;
+  tracefs::Tree& tree_;
   Permissions permissions_;
   std::mutex mutex_;
-  std::optional<tracefs::Tree> tree_;
   std::vector<Served> served_;
   unsigned watch_ = 0;  // of the domain's pages
 
