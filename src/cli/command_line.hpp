@@ -35,5 +35,13 @@ void add_record(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
+void add_cat(CLI::App& app, Invocation& invocation);
+void add_write(CLI::App& app, Invocation& invocation);
+void add_ls(CLI::App& app, Invocation& invocation);
+void add_mkdir(CLI::App& app, Invocation& invocation);
+void add_rmdir(CLI::App& app, Invocation& invocation);
+void add_mount(CLI::App& app, Invocation& invocation);
+void add_umount(CLI::App& app, Invocation& invocation);
+void add_doctor(CLI::App& app, Invocation& invocation);
 
 }  // namespace landtrace::cli

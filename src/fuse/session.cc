@@ -27,8 +27,9 @@ bool has_pages(domain::Domain& domain, tracefs::Folder& root) {
 
 std::unique_ptr<MountedTree> tree_with(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root,
                                        const SessionOptions& options) {
-  return std::make_unique<MountedTree>(domain, std::move(root), Inodes::Shown{options.uid, options.gid},
-                                       Ids(options.uids), Ids(options.gids));
+  return std::make_unique<MountedTree>(domain, std::move(root),
+                                       Inodes::Shown{options.uid, options.gid, options.root_mode}, Ids(options.uids),
+                                       Ids(options.gids));
 }
 
 }  // namespace

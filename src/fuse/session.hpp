@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
@@ -15,6 +16,7 @@ struct SessionOptions {
   using IdRange = fuse::IdRange;
   std::vector<IdRange> uids, gids;  // ids in requests -> ours; empty: the same
   std::uint32_t uid = 0;
+  std::optional<unsigned> root_mode;  // permissions of the top folder; nullopt: as the tree has it
 };
 
 class Session {

@@ -1,5 +1,7 @@
 #include "tracefs/user_events/data.hpp"
 
+#include "domain/data_requests.hpp"
+
 namespace landtrace::tracefs {
 
 OpenUserEventsData::~OpenUserEventsData() {
@@ -12,6 +14,10 @@ Result<std::size_t> OpenUserEventsData::write(const Caller& caller, std::string_
   const ssize_t written = context_.proxy().write(id_, caller.tid, caller.who.uid, std::span(&vector, 1));
   if (written < 0) return fail(static_cast<int>(-written));
   return static_cast<std::size_t>(written);
+}
+
+Result<int> OpenUserEventsData::ioctl(const Caller& caller, unsigned command, std::uint64_t argument) {
+  return domain::data_request(context_.domain, id_, caller.tid, caller.who, command, argument);
 }
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {

@@ -2,18 +2,19 @@
 #pragma once
 
 #include "tracefs/context.hpp"
+#include "tracefs/event_data_file.hpp"
 #include "tracefs/node.hpp"
 
 namespace landtrace::tracefs {
 
-class OpenUserEventsData : public OpenFile {
+class OpenUserEventsData : public EventDataFile {
  public:
   OpenUserEventsData(Context& context, domain::FileId id) : context_(context), id_(id) {}
   ~OpenUserEventsData() override;
 
-  // For an adapter with a Proxy of its own, which writes without holding the domain.
-  [[nodiscard]] domain::FileId id() const { return id_; }
+  [[nodiscard]] domain::FileId id() const override { return id_; }
   Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t offset) override;
+  Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument) override;
 
  private:
   Context& context_;

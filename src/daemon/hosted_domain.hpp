@@ -4,13 +4,16 @@
 #include <sys/resource.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "daemon/mounts.hpp"
 #include "domain/domain.hpp"
 #include "host/server.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::daemon {
 
 // How many descriptors this process may have. An owner needs some for each of its clients, and the usual soft limit is
 // there only for programs that use select().
@@ -32,24 +35,39 @@ class DescriptorLimit {
 
 class HostedDomain {
  public:
-  // Serves a new domain at `path` from a thread of its own, which inherits the caller's signal mask.
-  // EADDRINUSE when an owner is there.
-  static Result<std::unique_ptr<HostedDomain>> start(const std::string& path, std::uint64_t ring_bytes);
-  // Every program that is attached sees its events disabled.
+  struct Options {
+    std::string socket;
+    std::uint64_t ring_bytes = domain::kDefaultRingBytes;
+    unsigned abi = kAbi6_12;
+    std::vector<domain::Pattern> events{};  // enabled in the top instance from the moment they register
+    Mounts::Permissions permissions{};
+    bool group_records = false;  // members of permissions.gid may record
+  };
+  static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
+
+  // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE when an owner
+  // is there.
+  static Result<std::unique_ptr<HostedDomain>> start(const Options& options);
+  // Unmounts it; every program that is attached sees its events disabled.
   ~HostedDomain();
   HostedDomain(const HostedDomain&) = delete;
   HostedDomain& operator=(const HostedDomain&) = delete;
 
   [[nodiscard]] const std::string& path() const { return server_->path(); }
   [[nodiscard]] DescriptorLimit& descriptors() { return descriptors_; }
+  [[nodiscard]] Mounts& mounts() { return mounts_; }
 
  private:
-  HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server);
+  HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server, const Options& options);
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
+  Mounts mounts_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
 };
 
-}  // namespace landtrace::cli
+// "6.1" and "6.12" as HostedDomain::Options has them. EINVAL.
+Result<unsigned> parse_abi(std::string_view text);
+
+}  // namespace landtrace::daemon

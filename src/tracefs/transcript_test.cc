@@ -1,0 +1,45 @@
+// The recorded answers of a real kernel, given by the tree without a mount.
+#include <gtest/gtest.h>
+
+#include "event/transcript.hpp"
+#include "tracefs/test_session.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+// What a process does with its own memory, and files of a buffer.
+bool is_ours(const event::Case& recorded) {
+  for (const event::Step& step : recorded.steps) {
+    for (const std::string& word : step.command) {
+      if (word.starts_with("struct=") || word.starts_with("addr=")) return false;
+    }
+  }
+  return true;
+}
+
+class TreeTranscript : public testing::TestWithParam<const char*> {};
+
+TEST_P(TreeTranscript, IsAnsweredAsTheKernelDoes) {
+  const auto expected_differences = event::read_expected_differences();
+  const std::string file = GetParam();
+  const auto cases = event::read_transcript("linux-6.12/" + file);
+  ASSERT_FALSE(cases.empty());
+  TestSession session;
+  for (const event::Case& recorded : cases) {
+    session.clean();
+    if (!is_ours(recorded) || expected_differences.contains(file + ":" + recorded.name)) continue;
+    SCOPED_TRACE(recorded.name);
+    for (const event::Step& step : recorded.steps) {
+      const auto answer = session.run(step.command);
+      if (!answer) continue;
+      EXPECT_EQ(*answer, step.output) << ::testing::PrintToString(step.command);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, TreeTranscript,
+                         testing::Values("10-register.txt", "11-match.txt", "12-flags.txt", "13-enable.txt",
+                                         "14-write.txt", "60-instance.txt", "61-trace-text.txt"));
+
+}  // namespace
+}  // namespace landtrace::tracefs
