@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "arch/clock.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -130,6 +132,8 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   if (multi) ++next_multi_;
   ++made_by_[uid];
   slots_[slot] = std::move(event);
+  made_at_.resize(slots_.size());
+  made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
   order_.push_back(slot);
   by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
   by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);

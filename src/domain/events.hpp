@@ -80,6 +80,8 @@ class Events {
   [[nodiscard]] Event* at(std::uint32_t slot);
   // The serial that the next event gets.
   [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
+  // When the slot's event, or the one that was there last, was made (a raw time): older records are of another one.
+  [[nodiscard]] std::uint64_t made_at(std::uint32_t slot) const { return slot < made_at_.size() ? made_at_[slot] : 0; }
   // By system and shown name; nullptr if there is none.
   [[nodiscard]] Event* find(std::string_view system, std::string_view name);
   // In the order in which they were registered.
@@ -99,6 +101,7 @@ class Events {
   ControlMemory& control_;
   Grace& grace_;
   std::vector<std::unique_ptr<Event>> slots_;
+  std::vector<std::uint64_t> made_at_;  // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
