@@ -15,7 +15,7 @@ class Usage(support.Case):
         self.assert_one_line(err, *parts)
 
     def test_help_of_everything(self):
-        for words in ([], ["record"], ["report"], ["list"], ["run"]):
+        for words in ([], ["record"], ["report"], ["list"], ["run"], ["cat"], ["write"], ["ls"], ["mkdir"], ["rmdir"]):
             status, out, err = self.landtrace(*words, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Usage: landtrace", out)
@@ -30,7 +30,8 @@ class Usage(support.Case):
     def test_bad_use(self):
         for words in ([], ["bogus"], ["record", "--bogus"], ["record", "-o"], ["record", "--bogus", "--", "true"],
                       ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
-                      ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"]):
+                      ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"], ["cat"], ["cat", "--", "x"], ["write"],
+                      ["write", "--bogus", "x"], ["ls", "a", "b"], ["mkdir"], ["rmdir"]):
             self.assert_refused(2, words)
 
     def test_bad_pattern(self):
@@ -75,6 +76,8 @@ class Usage(support.Case):
         self.assert_refused(1, ["list"], self.socket, "landtrace record")
         self.assert_refused(1, ["run", "--", "true"], self.socket, "landtrace record")
         self.assert_refused(1, ["list", "--socket", "/nowhere"], "/nowhere")
+        for words in (["cat", "README"], ["write", "set_event", "x"], ["ls"], ["mkdir", "instances/x"]):
+            self.assert_refused(1, words, self.socket, "landtrace record")
 
     def test_reader_that_goes_away_is_no_failure(self):
         self.record("--count", "20000")
