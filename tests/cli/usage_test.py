@@ -15,7 +15,7 @@ class Usage(support.Case):
         self.assert_one_line(err, *parts)
 
     def test_help_of_everything(self):
-        for words in ([], ["record"], ["report"], ["list"], ["run"]):
+        for words in ([], ["record"], ["report"], ["list"], ["run"], ["mount"], ["umount"], ["doctor"]):
             status, out, err = self.landtrace(*words, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Usage: landtrace", out)
@@ -30,7 +30,9 @@ class Usage(support.Case):
     def test_bad_use(self):
         for words in ([], ["bogus"], ["record", "--bogus"], ["record", "-o"], ["record", "--bogus", "--", "true"],
                       ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
-                      ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"]):
+                      ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"],
+                      ["mount"], ["mount", "a", "b"], ["mount", "a", "--abi", "5"], ["umount"], ["doctor", "x"],
+                      ["run", "--map-root-user", "true"], ["record", "--tracefs"]):
             self.assert_refused(2, words)
 
     def test_bad_pattern(self):
