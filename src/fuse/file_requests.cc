@@ -1,8 +1,9 @@
 // Requests about files: opened, read, written, closed, asked by ioctl().
-#include <cstring>
+#include <array>
 
 #include "fuse/answer.hpp"
 #include "fuse/mounted_tree.hpp"
+#include "fuse/page_fault.hpp"
 #include "fuse/wire.hpp"
 #include "tracefs/event_data_file.hpp"
 
@@ -16,13 +17,21 @@ struct Opened {
   std::uint32_t flags;  // as OPEN answers them
 };
 
-// Every file is read past the page cache, so that each read asks anew; but splice() and mappings use it all the same.
-std::uint32_t flags_for(tracefs::File& file) {
+// Files are read past the page cache, so that each read asks anew; but splice() and mappings use it all the same.
+std::uint32_t flags_for(tracefs::File& file, bool is_only_mapped) {
+  // Kernels before 6.6 map no file that is read past the page cache.
+  if (is_only_mapped) return 0;
   if (file.is_event_data()) {
     return wire::kDirectIo | wire::kNonSeekable | wire::kStream | wire::kParallelWrites;
   }
   if (file.is_stream()) return wire::kDirectIo | wire::kNonSeekable | wire::kStream;
   return wire::kDirectIo;
+}
+
+bool has_no_text(tracefs::OpenFile& file, const tracefs::Caller& caller) {
+  char byte = 0;
+  const auto got = file.read(caller, {&byte, 1}, 0);
+  return !got && got.error().code == EINVAL;
 }
 
 Result<Opened> open_file(MountedTree& tree, fuse_ino_t number, const tracefs::Caller& caller, int flags) {
@@ -31,13 +40,17 @@ Result<Opened> open_file(MountedTree& tree, fuse_ino_t number, const tracefs::Ca
   if (inode == nullptr) return fail(ESTALE, "forgotten");
   tracefs::File* const file = inode->node->file();
   if (file == nullptr) return fail(EISDIR, "a folder");
+  const std::byte* const page = file->page();
+  if (page != nullptr && (flags & O_ACCMODE) == O_RDWR) {
+    return fail(EPERM, "its mapping, which all programs share, could be written to");
+  }
   LT_TRY(auto opened, file->open(caller, flags));
   Handle& handle = tree.handles.add();
   handle.file = std::move(opened);
-  handle.page = file->page();
+  handle.page = page;
   handle.is_paged = file->is_paged();
   if (file->is_event_data()) handle.event_data = static_cast<tracefs::EventDataFile&>(*handle.file).id();
-  return Opened{&handle, flags_for(*file)};
+  return Opened{&handle, flags_for(*file, page != nullptr && has_no_text(*handle.file, caller))};
 }
 
 void close_handle(MountedTree& tree, Handle& handle) {
@@ -72,14 +85,28 @@ void read_cached(fuse_req_t request, const Handle& handle, std::size_t size, std
   answer_data(request, handle.page + from, std::min(size, kPageBytes - from));
 }
 
+// Where the file's own pages begin. Some readers map them first, to see whether they are the kernel's mapped ring buffer,
+// whose first page describes it. They are not; but the kernel lets nobody refuse to map this file and not that one. So
+// the first page that they find describes nothing, an empty one where splice() comes upon it, and the others follow.
+std::uint64_t first_page_of(Handle& handle, std::uint32_t thread, bool is_cached) {
+  if (!handle.first_page) handle.first_page = is_cached && is_in_page_fault(thread) ? kPageBytes : 0;
+  return *handle.first_page;
+}
+
 void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) {
   MountedTree& tree = tree_of(request);
   Handle& handle = Handles::named(info->fh);
-  const auto offset = static_cast<std::uint64_t>(at);
+  auto offset = static_cast<std::uint64_t>(at);
   const bool is_cached = info->lock_owner == 0;
   if (is_cached && !handle.is_paged) return read_cached(request, handle, size, offset);
 
   const tracefs::Caller caller = caller_of(request);
+  if (handle.is_paged) {
+    const std::uint64_t first = first_page_of(handle, caller.tid, is_cached);
+    static constexpr std::array<char, kPageBytes> kNothing{};
+    if (offset < first) return answer_data(request, kNothing.data(), std::min(size, kPageBytes));
+    offset -= first;
+  }
   static thread_local std::vector<char> buffer;
   buffer.resize(std::max(buffer.size(), size));
   bool is_polled = false;

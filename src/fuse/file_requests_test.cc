@@ -184,6 +184,44 @@ TEST_F(MountedFiles, MappedPagesShowChangesAtOnce) {
   EXPECT_EQ(page[7], 199);
   EXPECT_EQ(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0), MAP_FAILED);
   EXPECT_EQ(errno, EACCES);
+  EXPECT_FALSE(open("status", O_RDWR));
+}
+
+TEST_F(MountedFiles, PagesWithoutTextAreMappedOnAnyKernelAndFollowTheDomain) {
+  tree_->root->add<BytesPage>("bytes", *domain_);
+  serve();
+  const Fd file = open("bytes", O_RDONLY);
+  void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file.get(), 0);
+  ASSERT_NE(mapped, MAP_FAILED) << errno_text(errno);
+  const auto* const page = static_cast<volatile const unsigned char*>(mapped);
+  const auto place = change([&] { return *domain_->status_pages().take(domain::Page::kBytes); });
+  EXPECT_EQ(page[place], 0);
+  for (const bool on : {true, false, true}) {
+    change([&] { domain_->status_pages().set(domain::Page::kBytes, place, on); });
+    (void)open("notebook", O_RDONLY);
+    EXPECT_EQ(page[place] != 0, on);
+  }
+}
+
+TEST_F(MountedFiles, PagesForSpliceThatSomebodyMapsAllTheSameDescribeNothing) {
+  tree_->root->put("status", status_);
+  serve();
+  change([&] { tree_->raw->pages = 3; });
+  const Fd file = open("raw", O_RDONLY);
+  void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED && errno == ENODEV)
+    GTEST_SKIP() << "this kernel maps no file that is read past the page cache";
+  ASSERT_NE(mapped, MAP_FAILED) << errno_text(errno);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(static_cast<const char*>(mapped)[i], 0);
+  ::munmap(mapped, 4096);
+  EXPECT_TRUE(tree_->raw->served.empty()) << "nothing was taken from the buffer";
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Fd from(ends[0]);
+  const Fd to(ends[1]);
+  ASSERT_EQ(::splice(file.get(), nullptr, to.get(), nullptr, 65536, 0), 4 * RawPages::kPage);
+  EXPECT_EQ(read_some(from.get()), std::string(RawPages::kPage, '\0')) << "an empty page before the others";
+  EXPECT_EQ(tree_->raw->served, (std::multiset<std::uint64_t>{0, 1, 2}));
 }
 
 TEST_F(MountedFiles, WithoutPagesCannotBeMapped) {

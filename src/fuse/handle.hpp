@@ -15,6 +15,8 @@ struct Handle {
   std::unique_ptr<tracefs::OpenFile> file;
   const std::byte* page = nullptr;  // as of File::page()
   bool is_paged = false;
+  // Of paged files: where the pages begin, once that is known. Not 0 where somebody has looked into a mapping first.
+  std::optional<std::uint64_t> first_page;
   std::optional<domain::FileId> event_data;
 
   // Who polls: whom to tell, of what, and what is known to them. The holder of the domain uses it.

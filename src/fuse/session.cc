@@ -11,8 +11,8 @@
 namespace landtrace::fuse {
 namespace {
 
-// Whether the tree has a file that is both text and, mapped, a page. Only then is mapping allowed for files read past the
-// page cache: it is allowed for all of them or none, and a mapped trace_pipe_raw would not be what its readers take it for.
+// Whether the tree has files that can be mapped. Else none of those that are read past the page cache is to be: the kernel
+// allows it for all of them or none.
 bool has_pages(domain::Domain& domain, tracefs::Folder& root) {
   const auto access = domain.enter();
   const auto entries = root.list();
@@ -39,6 +39,10 @@ class Session::Connection {
   Connection(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, const SessionOptions& options)
       : allows_pages_(has_pages(domain, *root)), tree_(tree_with(domain, std::move(root), options)) {}
   ~Connection() {
+    {
+      const auto access = tree_->domain.enter();
+      tree_->domain.status_pages().forget_change(watch_);
+    }
     workers_.reset();
     tree_->courier.stop();
     if (session_ != nullptr) fuse_session_destroy(session_);  // closes the descriptor
@@ -49,12 +53,13 @@ class Session::Connection {
   Result<void> open(Fd fuse);
   Result<void> start();
   [[nodiscard]] bool has_ended() const { return workers_->has_ended(); }
-  MountedTree& tree() { return *tree_; }
+  void page_changed(const std::byte* page, std::size_t offset, std::size_t size);
 
  private:
   static ssize_t write_answer(int fd, iovec* vectors, int count, void* tree);
   static ssize_t read_nothing(int, void*, std::size_t, void*) { return -ENOSYS; }
   static bool is_prompt(const wire::Request& request);
+  void watch_pages();
   void greet(const wire::Request& request);
   void end();
 
@@ -63,6 +68,7 @@ class Session::Connection {
   fuse_session* session_ = nullptr;
   int fd_ = -1;
   std::optional<Workers> workers_;
+  unsigned watch_ = 0;
 };
 
 Result<void> Session::Connection::open(Fd fuse) {
@@ -86,9 +92,22 @@ Result<void> Session::Connection::open(Fd fuse) {
 
 Result<void> Session::Connection::start() {
   tree_->courier.start(session_);
+  watch_pages();
   workers_.emplace(tree_->domain, session_, fd_,
                    Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});
   return workers_->start();
+}
+
+void Session::Connection::watch_pages() {
+  const auto access = tree_->domain.enter();
+  domain::StatusPages& pages = tree_->domain.status_pages();
+  watch_ = pages.on_change([this, &pages](domain::Page page, std::size_t offset) {
+    page_changed(page == domain::Page::kBits ? pages.bits() : pages.bytes(), offset, 1);
+  });
+}
+
+void Session::Connection::page_changed(const std::byte* page, std::size_t offset, std::size_t size) {
+  tree_->inodes.for_page(page, [&](std::uint64_t inode) { tree_->courier.bring(inode, page, offset, size); });
 }
 
 // What is done at once, and so must neither take the domain nor wait.
@@ -141,8 +160,7 @@ Result<std::unique_ptr<Session>> Session::serve(domain::Domain& domain, std::sha
 bool Session::has_ended() const { return connection_->has_ended(); }
 
 void Session::page_changed(const std::byte* page, std::size_t offset, std::size_t size) {
-  MountedTree& tree = connection_->tree();
-  tree.inodes.for_page(page, [&](std::uint64_t inode) { tree.courier.bring(inode, page, offset, size); });
+  connection_->page_changed(page, offset, size);
 }
 
 }  // namespace landtrace::fuse

@@ -33,7 +33,8 @@ class Session {
   // Unmounted, by whomever. What programs had open has been closed.
   [[nodiscard]] bool has_ended() const;
   // The bytes [offset, offset + size) of what File::page() gave have changed: every mapping of the file is to show them.
-  // For whoever holds the domain. It has happened by the time a request is answered that caused it.
+  // For whoever holds the domain. It has happened by the time a request is answered that caused it. The domain's own status
+  // pages are seen to without this.
   void page_changed(const std::byte* page, std::size_t offset, std::size_t size);
 
  private:

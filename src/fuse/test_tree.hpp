@@ -131,6 +131,20 @@ class Status : public tracefs::TextFile {
   Result<std::string> text() override { return "Active: 0\n"; }
 };
 
+// What user_events_mmap was: the domain's page of bytes, and nothing else.
+class BytesPage : public tracefs::File {
+ public:
+  explicit BytesPage(domain::Domain& domain) : domain_(domain) {}
+  [[nodiscard]] unsigned mode() const override { return 0440; }
+  [[nodiscard]] const std::byte* page() const override { return domain_.status_pages().bytes(); }
+  Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
+    return std::make_unique<tracefs::OpenFile>();
+  }
+
+ private:
+  domain::Domain& domain_;
+};
+
 // What user_events_data is. ioctl(8) takes so many milliseconds, holding the domain.
 class Data : public tracefs::File {
  public:
