@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+
+#include <csignal>
+#include <thread>
 
 #include "domain/test_client.hpp"
 
@@ -290,6 +294,46 @@ TEST_P(ForksTest, TheSubscriptionEndsWithTheLastWhoNeedsIt) {
   domain_->maintain();
   EXPECT_FALSE(domain_->enable_words().is_told_of_forks());
   EXPECT_FALSE(domain_->enable_words().has_followed());
+}
+
+// Without the right to a buffer of any size.
+class WithoutNetAdmin {
+ public:
+  WithoutNetAdmin() {
+    ::syscall(SYS_capget, &header_, before_);
+    __user_cap_data_struct less[2] = {before_[0], before_[1]};
+    less[0].effective &= ~(1u << CAP_NET_ADMIN);
+    ::syscall(SYS_capset, &header_, less);
+  }
+  ~WithoutNetAdmin() { ::syscall(SYS_capset, &header_, before_); }
+  WithoutNetAdmin(const WithoutNetAdmin&) = delete;
+  WithoutNetAdmin& operator=(const WithoutNetAdmin&) = delete;
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct before_[2]{};
+};
+
+TEST_F(DataRequestsTest, AForkThatWasNotHeardOfIsFoundByLooking) {
+  const WithoutNetAdmin small_buffer;
+  TestClient client, other;
+  ASSERT_EQ(ask_for(client, "e1"), 0);
+  if (!domain_->enable_words().is_told_of_forks()) GTEST_SKIP() << "SKIPPED: process events are not told here";
+  auto witness = ProcessEvents::subscribe();  // its buffer is as small
+  ASSERT_TRUE(witness);
+  bool lost = false;
+  const std::uint32_t parent = client.pid();
+  for (int storms = 0; storms < 10 && !lost; ++storms) {
+    other.ask("storm 20000");
+    client.become("fork");
+    witness->drain(lost);
+    listen(true);
+    EXPECT_EQ(client.ask("word"), 1u);
+    listen(false);
+    client.quit_to(parent);
+    EXPECT_EQ(client.ask("word"), 0u);
+  }
+  EXPECT_TRUE(lost) << "there is more room than was thought";
 }
 
 TEST(ProcessEventsTest, WhatDoesNotFitIsSaidToBeLost) {

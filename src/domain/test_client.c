@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -69,6 +70,12 @@ static void fork_and_wait(int through_another) {
   if (!through_another) waitpid(child, NULL, 0);
 }
 
+static void make_short_child(void) {
+  const pid_t child = vfork();
+  if (child == 0) _exit(0);
+  waitpid(child, NULL, 0);
+}
+
 static void do_line(const char* line) {
   if (strncmp(line, "reg ", 4) == 0) {  // a registration of that name is ready at the address
     strcpy(name, line + 4);
@@ -109,6 +116,9 @@ static void do_line(const char* line) {
       _exit(5);
     }
     waitpid(child, NULL, 0);
+  } else if (strncmp(line, "storm ", 6) == 0) {  // so many children that do nothing
+    for (int left = atoi(line + 6); left > 0; --left) make_short_child();
+    say(0);
   } else if (strcmp(line, "exec") == 0) {
     execve("/proc/self/exe", arguments, environ);
     _exit(5);
