@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the library with its headers and the files by which CMake and pkg-config find it, the
-# programs, the shim, the manual pages.
+# programs, the shim, the manual pages, the systemd units.
 include(CMakePackageConfigHelpers)
 
 set(LANDTRACE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/landtrace)
@@ -20,7 +20,12 @@ configure_file(cmake/landtrace.pc.in ${PROJECT_BINARY_DIR}/landtrace.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/landtrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 if(TARGET landtrace_cli)
-  install(TARGETS landtrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS landtrace_cli landtraced RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # systemd looks for both below lib, whatever the libraries' folder is called.
+  configure_file(packaging/systemd/landtraced.service.in ${PROJECT_BINARY_DIR}/systemd/landtraced.service @ONLY)
+  configure_file(packaging/systemd/landtraced-user.service.in ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/systemd/landtraced.service DESTINATION lib/systemd/system)
+  install(FILES ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service DESTINATION lib/systemd/user)
 endif()
 if(TARGET landtrace_preload)
   install(TARGETS landtrace_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
@@ -30,4 +35,5 @@ file(GLOB LANDTRACE_MAN_PAGES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
 if(LANDTRACE_MAN_PAGES)
   install(FILES ${LANDTRACE_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+install(FILES man/landtraced.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

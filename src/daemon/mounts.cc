@@ -133,7 +133,7 @@ Result<void> Mounts::serve(host::MountOffer offer) {
   if (!is_fuse_device(offer.fuse.get())) return fail(EINVAL, "the descriptor is not one of /dev/fuse");
   // The kernel names callers by their ids in the mounter's pid namespace.
   if (offer.pid == 0 || !shares_pids(offer.pid).value_or(false)) {
-    return fail(EXDEV, "a mount in another pid namespace needs a domain that runs there");
+    return fail(EXDEV, "a mount in another pid namespace needs a domain that runs there: give it an XDG_RUNTIME_DIR of its own");
   }
   LT_TRY(const auto uids, id_map_of(offer.pid, "uid_map"));
   LT_TRY(const auto gids, id_map_of(offer.pid, "gid_map"));

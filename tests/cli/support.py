@@ -24,10 +24,28 @@ def programs_for_everybody():
     for folder in (root, os.path.join(root, "bin"), os.path.join(root, "lib"), os.path.join(root, "lib", "landtrace")):
         os.chmod(folder, 0o755)
     shutil.copy(shim, os.path.join(root, "lib", "landtrace"))
-    return (shutil.copy(landtrace, os.path.join(root, "bin")), shutil.copy(producer, os.path.join(root, "bin")))
+    programs = (landtrace, os.path.join(os.path.dirname(landtrace), "landtraced"), producer)
+    return tuple(shutil.copy(program, os.path.join(root, "bin")) for program in programs)
 
 
-LANDTRACE, PRODUCER = programs_for_everybody()
+LANDTRACE, LANDTRACED, PRODUCER = programs_for_everybody()
+
+NOBODY = 65534
+
+
+def works(*words):
+    """Whether a program ends well: what a test needs that is not everywhere."""
+    try:
+        return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=10).returncode == 0
+    except OSError:
+        return False
+
+
+# Runs the words behind it as nobody, where every user may open /dev/fuse; for root, in a mount namespace of its own.
+AS_NOBODY_WITH_FUSE = ["unshare", "-m", "sh", "-c",
+                       "node=$(mktemp -u /tmp/landtrace-fuse-XXXXXX) && mknod -m 666 $node c 10 229 && "
+                       "mount --bind $node /dev/fuse && rm $node && "
+                       "exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"", "sh"]
 
 
 class Case(unittest.TestCase):
@@ -43,12 +61,35 @@ class Case(unittest.TestCase):
         self.socket = os.path.join(self.folder, "landtrace", "domain.sock")
 
     def start(self, *words, **options):
+        return self.start_program(LANDTRACE, *words, **options)
+
+    def start_program(self, *words, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        process = subprocess.Popen([LANDTRACE, *map(str, words)], text=True, cwd=self.folder,
+        process = subprocess.Popen([*map(str, words)], text=True, cwd=self.folder,
                                    env=options.pop("env", self.environment), **options)
         self.addCleanup(end, process)
         return process
+
+    def serve(self, *words, **options):
+        """Starts landtraced, and waits until it serves."""
+        process = self.start_program(LANDTRACED, *words, **options)
+        self.addCleanup(self.stop, process)
+        self.wait_until(lambda: process.poll() is not None or self.answers())
+        self.assertIsNone(process.poll(), process.stderr.read() if process.poll() is not None else "")
+        return process
+
+    def answers(self):
+        return self.landtrace("list")[0] == 0
+
+    def stop(self, process, number=signal.SIGTERM):
+        """Ends it: (status, stdout, stderr)."""
+        if process.poll() is None:
+            process.send_signal(number)
+        if process.stdout.closed:
+            return process.wait(timeout=TIMEOUT_S), "", ""
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        return process.returncode, out, err
 
     def landtrace(self, *words, **options):
         """Runs it to the end: (status, stdout, stderr)."""
@@ -125,6 +166,21 @@ def sequences(events):
     for event in events:
         by_source.setdefault(event["fields"]["source"], []).append(event["fields"]["sequence"])
     return by_source
+
+
+def needs_fuse(test):
+    return unittest.skipUnless(os.access("/dev/fuse", os.R_OK | os.W_OK), "SKIPPED: no /dev/fuse here")(test)
+
+
+def needs_namespaces(test):
+    words = ["unshare", "-m", "true"] if os.geteuid() == 0 else ["unshare", "-Urm", "true"]
+    return unittest.skipUnless(works(*words), "SKIPPED: no mount namespaces here")(test)
+
+
+def needs_users_fuse(test):
+    """Root, who can make /dev/fuse everybody's in a namespace; and users who have namespaces."""
+    fit = os.geteuid() == 0 and works(*AS_NOBODY_WITH_FUSE, "sh", "-c", "exec 3<>/dev/fuse && unshare -Urm true")
+    return unittest.skipUnless(fit, "SKIPPED: needs root, /dev/fuse and user namespaces")(test)
 
 
 def needs_root(test):

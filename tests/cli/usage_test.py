@@ -15,7 +15,8 @@ class Usage(support.Case):
         self.assert_one_line(err, *parts)
 
     def test_help_of_everything(self):
-        for words in ([], ["record"], ["report"], ["list"], ["run"], ["cat"], ["write"], ["ls"], ["mkdir"], ["rmdir"]):
+        for words in ([], ["record"], ["report"], ["list"], ["run"], ["cat"], ["write"], ["ls"], ["mkdir"], ["rmdir"],
+                      ["mount"], ["umount"], ["doctor"]):
             status, out, err = self.landtrace(*words, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Usage: landtrace", out)
@@ -31,7 +32,9 @@ class Usage(support.Case):
         for words in ([], ["bogus"], ["record", "--bogus"], ["record", "-o"], ["record", "--bogus", "--", "true"],
                       ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
                       ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"], ["cat"], ["cat", "--", "x"], ["write"],
-                      ["write", "--bogus", "x"], ["ls", "a", "b"], ["mkdir"], ["rmdir"]):
+                      ["write", "--bogus", "x"], ["ls", "a", "b"], ["mkdir"], ["rmdir"],
+                      ["mount"], ["mount", "a", "b"], ["mount", "a", "--abi", "5"], ["umount"], ["doctor", "x"],
+                      ["run", "--map-root-user", "true"], ["record", "--tracefs"]):
             self.assert_refused(2, words)
 
     def test_bad_pattern(self):
