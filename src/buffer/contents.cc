@@ -94,6 +94,7 @@ Contents::State Contents::state_of(std::size_t index) const {
 
 void Contents::clear(std::uint32_t cpu) {
   add_users();
+  if (cpu == kAllCpus) cleared_at_ = arch::read_raw_clock(raw_clock());
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     if (cpu == kAllCpus || cpu_of(i) == cpu) clear_ring(i);
   }

@@ -43,6 +43,8 @@ class Contents {
 
   // Forgets what is there; writers go on.
   void clear(std::uint32_t cpu);
+  // When that was last done to all CPUs (a raw time); 0: never.
+  [[nodiscard]] std::uint64_t cleared_at() const { return cleared_at_; }
   void set_overwrite(bool overwrite);
 
   struct Counts {
@@ -92,6 +94,7 @@ class Contents {
   domain::RingPlace place_;
   bool owned_;
   std::uint64_t started_ = 0;  // rings may be older than this object
+  std::uint64_t cleared_at_ = 0;
   std::uint32_t cpus_;
   std::uint32_t rings_per_set_;
   std::vector<Ring> rings_;  // those of a user after those of another

@@ -71,6 +71,8 @@ class OpenFile {
   virtual Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument);
   // What poll() finds now: POLLIN, POLLOUT, POLLERR.
   [[nodiscard]] virtual short ready();
+  // Whether a read() that waits is to be asked again. Files whose poll() wants more than that differ (trace_pipe_raw).
+  [[nodiscard]] virtual bool has_input() { return (ready() & (POLLIN | POLLERR | POLLHUP)) != 0; }
   // Readers that wait now are to come back (ioctl(fd, 0) of trace_pipe_raw): true until the next read.
   [[nodiscard]] virtual bool is_woken() { return false; }
 
@@ -94,6 +96,8 @@ class File : public Node {
   // A file whose reads are whole pages addressed by offset, so that splice() can go through the page cache:
   // per_cpu/cpuN/trace_pipe_raw and snapshot_raw.
   [[nodiscard]] virtual bool is_paged() const { return false; }
+  // A file without positions, whose reads take what they give: trace_pipe.
+  [[nodiscard]] virtual bool is_stream() const { return false; }
   // A file whose write() is the data plane: the adapter hands it to domain::Proxy without holding the domain.
   // See UserEventsData.
   [[nodiscard]] virtual bool is_event_data() const { return false; }

@@ -14,7 +14,7 @@ namespace landtrace::tracefs {
 
 class TestSession {
  public:
-  TestSession() : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})), tree_(*domain_) {}
+  TestSession() : domain_(*domain::Domain::create({})), tree_(*domain_) {}
 
   ~TestSession() { clean(); }
   // Takes back what the commands so far have done.
