@@ -60,6 +60,7 @@ class TestSession {
   std::string make_folder(const std::string& path, bool make);
   std::string mode(const std::string& path);
   std::string events_in(const std::string& file);
+  std::string text_of(const std::string& file);
 
   std::unique_ptr<domain::Domain> domain_;
   Tree tree_;
