@@ -21,11 +21,11 @@ class Contents;
 // A reading that takes nothing away. It ends with what was there when it began.
 class Reading {
  public:
-  Reading(std::shared_ptr<const Contents> contents, std::uint32_t cpu);
+  Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu);
   Merge merge;
 
  private:
-  std::shared_ptr<const Contents> contents_;  // keeps the rings where they are
+  std::shared_ptr<Contents> contents_;  // keeps the rings where they are
   std::deque<RingCursor> cursors_;
 };
 
@@ -57,7 +57,7 @@ class Contents {
   // Since the last clear().
   [[nodiscard]] Counts counts(std::uint32_t cpu);
   // The raw time of the oldest entry of a CPU.
-  [[nodiscard]] std::optional<std::uint64_t> oldest(std::uint32_t cpu) const;
+  [[nodiscard]] std::optional<std::uint64_t> oldest(std::uint32_t cpu);
   // Bytes in the fullest ring of the CPU that consuming readers have not taken.
   [[nodiscard]] std::uint64_t unread_bytes(std::uint32_t cpu);
 
@@ -78,7 +78,7 @@ class Contents {
     std::shared_ptr<const Frozen> frozen;  // what came before the ring
     std::unique_ptr<RingCursor> consumer;  // made at the first consuming read
     Counts before;                         // in the rings that these took over from
-    std::uint64_t published = 0;           // the consumer's position, in discard mode
+    ring::Mark kept{};                     // in discard mode writers leave alone what stands from here on
   };
   struct State;  // of one ring at one moment
   void add_users();
