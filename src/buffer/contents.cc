@@ -18,7 +18,8 @@ struct Contents::State {
   Counts counts{};  // without those of rings before
 };
 
-Reading::Reading(std::shared_ptr<const Contents> contents, std::uint32_t cpu) : contents_(std::move(contents)) {
+Reading::Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu) : contents_(std::move(contents)) {
+  contents_->add_users();
   for (std::size_t i = 0; i < contents_->rings_.size(); ++i) {
     if (cpu != kAllCpus && contents_->cpu_of(i) != cpu) continue;
     const Contents::State state = contents_->state_of(i);
@@ -66,14 +67,17 @@ std::uint64_t Contents::discarded(std::size_t index) const {
 Contents::State Contents::state_of(std::size_t index) const {
   const Ring& ring = rings_[index];
   const ring::Reader reader(memory_of(index), place_.geometry, ring.base);
-  State state{.end = reader.end(), .from = {0, ring.base}};
+  State state{.end = reader.end(), .from = {0, later(ring.base, ring.kept)}};
   const std::size_t frozen = ring.frozen ? ring.frozen->records().size() : 0;
   Counts& counts = state.counts;
   counts.dropped = difference(reader.discarded(), ring.discarded);
   if (state.end.count == ring.base.count && frozen == 0) return state;
 
-  const ring::Mark oldest = reader.oldest();
-  ring::Mark unread = ring.base;
+  // A place that a reader knows may be older than the oldest one that the ring itself still marks.
+  const auto intact = [&reader](ring::Mark mark) {
+    return reader.is_intact(mark.position) ? mark : later(mark, reader.oldest());
+  };
+  ring::Mark unread = later(ring.base, ring.kept);
   if (ring.consumer) {
     state.from = ring.consumer->place();
     unread = ring.consumer->read_up_to();
@@ -83,8 +87,8 @@ Contents::State Contents::state_of(std::size_t index) const {
     const std::uint64_t used = difference(state.end.position, ring.base.position);
     state.from.frozen = ring.frozen->first_within(difference(place_.geometry.size(), used));
   }
-  state.from.live = later(state.from.live, oldest);
-  counts.entries += frozen - state.from.frozen + difference(state.end.count, later(unread, oldest).count);
+  state.from.live = intact(state.from.live);
+  counts.entries += frozen - state.from.frozen + difference(state.end.count, intact(unread).count);
   const std::uint64_t came = frozen + difference(state.end.count, ring.base.count);
   counts.overrun = difference(came, counts.entries + counts.read);
   counts.bytes = difference(state.end.position, state.from.live.position);
@@ -94,6 +98,7 @@ Contents::State Contents::state_of(std::size_t index) const {
 
 void Contents::clear(std::uint32_t cpu) {
   add_users();
+  if (cpu == kAllCpus) cleared_at_ = arch::read_raw_clock(raw_clock());
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     if (cpu == kAllCpus || cpu_of(i) == cpu) clear_ring(i);
   }
@@ -104,16 +109,17 @@ void Contents::clear_ring(std::size_t index) {
   Ring& ring = rings_[index] = {};
   ring.base = reader.end();
   ring.discarded = reader.discarded();
-  ring.published = ring.base.position;
   domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(index / rings_per_set_),
-                                   static_cast<std::uint32_t>(index % rings_per_set_), ring.published);
+                                   static_cast<std::uint32_t>(index % rings_per_set_), ring.base.position);
 }
 
 void Contents::set_overwrite(bool overwrite) {
   add_users();
   domain_.instances().set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {
     const std::size_t index = std::size_t{user} * rings_per_set_ + ring;
-    return index < rings_.size() ? rings_[index].published = state_of(index).from.live.position : 0;
+    if (index >= rings_.size()) return std::uint64_t{0};
+    rings_[index].kept = state_of(index).from.live;
+    return rings_[index].kept.position;
   });
 }
 
@@ -167,11 +173,11 @@ void Contents::consumed() {
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     Ring& ring = rings_[i];
     if (!ring.consumer) continue;
-    const std::uint64_t position = ring.consumer->place().live.position;
-    if (position == ring.published) continue;
-    ring.published = position;
+    const ring::Mark place = ring.consumer->place().live;
+    if (place.position <= ring.kept.position) continue;
+    ring.kept = place;
     domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
-                                     static_cast<std::uint32_t>(i % rings_per_set_), position);
+                                     static_cast<std::uint32_t>(i % rings_per_set_), place.position);
   }
 }
 
@@ -214,7 +220,8 @@ void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Content
   });
 }
 
-std::optional<std::uint64_t> Contents::oldest(std::uint32_t cpu) const {
+std::optional<std::uint64_t> Contents::oldest(std::uint32_t cpu) {
+  add_users();
   std::optional<std::uint64_t> oldest;
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     if (cpu != kAllCpus && cpu_of(i) != cpu) continue;

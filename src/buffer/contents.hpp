@@ -21,11 +21,11 @@ class Contents;
 // A reading that takes nothing away. It ends with what was there when it began.
 class Reading {
  public:
-  Reading(std::shared_ptr<const Contents> contents, std::uint32_t cpu);
+  Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu);
   Merge merge;
 
  private:
-  std::shared_ptr<const Contents> contents_;  // keeps the rings where they are
+  std::shared_ptr<Contents> contents_;  // keeps the rings where they are
   std::deque<RingCursor> cursors_;
 };
 
@@ -43,6 +43,8 @@ class Contents {
 
   // Forgets what is there; writers go on.
   void clear(std::uint32_t cpu);
+  // When that was last done to all CPUs (a raw time); 0: never.
+  [[nodiscard]] std::uint64_t cleared_at() const { return cleared_at_; }
   void set_overwrite(bool overwrite);
 
   struct Counts {
@@ -55,7 +57,7 @@ class Contents {
   // Since the last clear().
   [[nodiscard]] Counts counts(std::uint32_t cpu);
   // The raw time of the oldest entry of a CPU.
-  [[nodiscard]] std::optional<std::uint64_t> oldest(std::uint32_t cpu) const;
+  [[nodiscard]] std::optional<std::uint64_t> oldest(std::uint32_t cpu);
   // Bytes in the fullest ring of the CPU that consuming readers have not taken.
   [[nodiscard]] std::uint64_t unread_bytes(std::uint32_t cpu);
 
@@ -76,7 +78,7 @@ class Contents {
     std::shared_ptr<const Frozen> frozen;  // what came before the ring
     std::unique_ptr<RingCursor> consumer;  // made at the first consuming read
     Counts before;                         // in the rings that these took over from
-    std::uint64_t published = 0;           // the consumer's position, in discard mode
+    ring::Mark kept{};                     // in discard mode writers leave alone what stands from here on
   };
   struct State;  // of one ring at one moment
   void add_users();
@@ -92,6 +94,7 @@ class Contents {
   domain::RingPlace place_;
   bool owned_;
   std::uint64_t started_ = 0;  // rings may be older than this object
+  std::uint64_t cleared_at_ = 0;
   std::uint32_t cpus_;
   std::uint32_t rings_per_set_;
   std::vector<Ring> rings_;  // those of a user after those of another
