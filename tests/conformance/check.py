@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs transcripts on a mounted tracefs and compares, but for the cases that expected-differences.txt lists with reasons.
 
-  check.py --tracefs DIR [--verbose] FILE...     FILE as in linux-6.12/10-register.txt, beside this program
+  check.py --tracefs DIR [--way WAY] [--verbose] FILE...     FILE as in linux-6.12/10-register.txt, beside this program
 
-A listed case that passes is a failure, too: the list says what is so.
+A listed case that passes is a failure, too: the list says what is so. WAY says how the files are reached, for differences
+that only one way has: "mount" (the mounted files alone) or "shim" (the shim on top of them).
 """
 import argparse, importlib.machinery, importlib.util, os, sys
 
@@ -18,9 +19,11 @@ def load_conform():
     return module
 
 
-def expected_differences():
+def expected_differences(way):
+    """The cases that are listed for all ways, and those for this one: "FILE:CASE @WAY | reason"."""
     with open(os.path.join(HERE, "expected-differences.txt")) as lines:
-        return {line.split("|")[0].strip() for line in lines if "|" in line and not line.startswith("#")}
+        listed = [line.split("|")[0].strip() for line in lines if "|" in line and not line.startswith("#")]
+    return {case.partition(" @")[0] for case in listed if case.partition(" @")[2] in ("", way)}
 
 
 def differences(conform, session, steps):
@@ -40,10 +43,11 @@ def differences(conform, session, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracefs", required=True)
+    parser.add_argument("--way", default="")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    conform, listed = load_conform(), expected_differences()
+    conform, listed = load_conform(), expected_differences(options.way)
     passed = failed = different = 0
     for file in options.files:
         for name, steps in conform.parse(os.path.join(HERE, file)):

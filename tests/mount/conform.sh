@@ -1,0 +1,30 @@
+#!/bin/sh
+# conform.sh WAY PYTHON PROGRAMS [--abi 6.1] FILE...: transcripts on a mounted tree, in this mount namespace. PROGRAMS is where
+# landtrace and landtraced are built. WAY is "mount": the files alone; or "shim": the shim on top of them.
+way=$1 python=$2 programs=$3
+shift 3
+abi=
+if [ "$1" = --abi ]; then
+  abi="--abi $2"
+  shift 2
+fi
+folder=$(mktemp -d)
+XDG_RUNTIME_DIR=$folder
+LANDTRACE_SOCKET=$folder/domain.sock
+export XDG_RUNTIME_DIR LANDTRACE_SOCKET
+mkdir "$folder/tracefs"
+"$programs/landtraced" --socket "$LANDTRACE_SOCKET" $abi --mount "$folder/tracefs" &
+daemon=$!
+trap 'kill $daemon 2>/dev/null; wait $daemon; rm -rf "$folder"' EXIT
+tries=0
+until [ -e "$folder/tracefs/README" ]; do
+  tries=$((tries + 1))
+  [ $tries -lt 200 ] || { echo "the daemon did not mount"; exit 1; }
+  sleep 0.05
+done
+check=$(dirname "$0")/../conformance/check.py
+if [ "$way" = shim ]; then
+  "$programs/landtrace" run --tracefs -- "$python" "$check" --way shim --tracefs /sys/kernel/tracing "$@"
+else
+  "$python" "$check" --way mount --tracefs "$folder/tracefs" "$@"
+fi
