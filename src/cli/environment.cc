@@ -61,6 +61,17 @@ std::vector<std::string> traced_environment(const std::string& socket, const std
   return words;
 }
 
+std::vector<std::string> own_environment() {
+  std::vector<std::string> words;
+  for (char** word = environ; *word != nullptr; ++word) words.emplace_back(*word);
+  return words;
+}
+
+std::string own_program() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
 std::vector<char*> exec_array(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));

@@ -16,6 +16,12 @@ Result<std::string> find_preload();
 // ASAN_OPTIONS allows.
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload);
 
+// The calling process's environment as it is.
+std::vector<std::string> own_environment();
+
+// This program's file, to start it again.
+std::string own_program();
+
 // Pointers to the words, and a nullptr, for exec.
 std::vector<char*> exec_array(const std::vector<std::string>& words);
 

@@ -16,7 +16,13 @@ inline constexpr int kBadUse = 2;
 inline constexpr int kCannotExecute = 126;  // of CMD, as env(1) has it
 inline constexpr int kNotFound = 127;
 
-inline void complain(const std::string& what) { fmt::print(stderr, "landtrace: {}\n", what); }
+// What stands before each message.
+inline const char* program_name = "landtrace";
+
+inline void complain(const std::string& what) { fmt::print(stderr, "{}: {}\n", program_name, what); }
+
+// CLI11's own messages may have several lines; ours has one.
+inline std::string one_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // An error may come from a bare errno.
 inline std::string sentence(const Error& error) {

@@ -46,7 +46,8 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
   if (!view) {
     const int code = view.error().code;
     if (code != ENOENT && code != ECONNREFUSED) return tl::unexpected<Error>(std::move(view).error());
-    return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
+    return fail(code,
+                "no domain runs at " + path + "; `landtraced`, or `landtrace record` without a command, starts one");
   }
   const plan::ControlSegment& control = view->control();
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);

@@ -8,9 +8,6 @@ namespace {
 
 using namespace landtrace::cli;
 
-// CLI11's own messages may have several lines; ours has one.
-std::string one_line(std::string text) { return text.substr(0, text.find('\n')); }
-
 int parse_and_run(int argc, const char* const* argv) {
   Invocation invocation;
   invocation.line = split_command_line(argc, argv);
@@ -26,6 +23,9 @@ int parse_and_run(int argc, const char* const* argv) {
   add_ls(app, invocation);
   add_mkdir(app, invocation);
   add_rmdir(app, invocation);
+  add_mount(app, invocation);
+  add_umount(app, invocation);
+  add_doctor(app, invocation);
   std::vector<std::string> words(invocation.line.own.rbegin(), invocation.line.own.rend());
   try {
     app.parse(words);

@@ -4,13 +4,16 @@
 #include "cli/command_line.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
-#include "cli/hosted_domain.hpp"
+#include "cli/private_tracefs.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
+#include "daemon/hosted_domain.hpp"
 #include "ipc/path.hpp"
 
 namespace landtrace::cli {
 namespace {
+
+using daemon::HostedDomain;
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -25,6 +28,7 @@ struct RecordOptions {
   std::string buffer_size = "4M";
   std::string duration;
   bool overwrite = false;
+  bool tracefs = false;
   std::vector<std::string> command;
 
   std::uint64_t ring_bytes = 0;
@@ -33,6 +37,8 @@ struct RecordOptions {
 };
 
 Result<void> check_options(RecordOptions& options) {
+  if (options.tracefs && options.command.empty())
+    return fail(EINVAL, "--tracefs: there is no command to show files to");
   LT_TRY(options.filter, EventFilter::parse(options.patterns));
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
   if (!options.duration.empty()) {
@@ -46,7 +52,8 @@ Result<void> check_options(RecordOptions& options) {
 // A domain of this command's own, so that nothing has to run beforehand.
 Result<std::unique_ptr<HostedDomain>> host_private_domain(std::uint64_t ring_bytes) {
   LT_TRY(const std::string folder, ipc::runtime_folder());
-  return HostedDomain::start(fmt::format("{}/record-{}.sock", folder, ::getpid()), ring_bytes);
+  return HostedDomain::start(
+      {.socket = fmt::format("{}/record-{}.sock", folder, ::getpid()), .ring_bytes = ring_bytes});
 }
 
 // The user's domain if somebody serves it, else it is served from here. `hosted` keeps it.
@@ -55,7 +62,7 @@ Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes, std::
   auto view = consumer::DomainView::connect(path);
   if (view || (view.error().code != ENOENT && view.error().code != ECONNREFUSED)) return view;
   LT_CHECK(ipc::runtime_folder());
-  LT_TRY(hosted, HostedDomain::start(path, ring_bytes));
+  LT_TRY(hosted, HostedDomain::start({.socket = path, .ring_bytes = ring_bytes}));
   return consumer::DomainView::connect(path);
 }
 
@@ -91,6 +98,13 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
 
 int status_of_spawn_error(const Error& error) { return error.code == ENOENT ? kNotFound : kCannotExecute; }
 
+Result<Child> start_command(const RecordOptions& options, const Setup& setup, const sigset_t& mask) {
+  const std::string& socket = setup.hosted->path();
+  if (options.tracefs)
+    return Child::start(tracefs_command(socket, Ids::kSame, options.command), own_environment(), mask);
+  return Child::start(options.command, traced_environment(socket, setup.preload), mask);
+}
+
 int record(RecordOptions& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
   auto signals = Signals::take();
@@ -101,8 +115,7 @@ int record(RecordOptions& options) {
   std::optional<Child> child;
   if (!options.command.empty()) {
     setup.hosted->descriptors().restore();
-    auto started =
-        Child::start(options.command, traced_environment(setup.hosted->path(), setup.preload), signals->mask_before());
+    auto started = start_command(options, setup, signals->mask_before());
     setup.hosted->descriptors().raise();
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
@@ -132,6 +145,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   sub->add_flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
   sub->add_option("--duration", options->duration, "Stop recording after this time")->type_name("SECONDS");
+  sub->add_flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
   sub->prefix_command();
   set_usage(*sub, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
   sub->footer(kExamples);

@@ -1,9 +1,16 @@
 // `landtrace run`
 #include <unistd.h>
 
+#include <filesystem>
+
+#include "cli/child.hpp"
 #include "cli/command_line.hpp"
+#include "cli/domain_choice.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
+#include "cli/private_tracefs.hpp"
+#include "cli/signals.hpp"
+#include "daemon/hosted_domain.hpp"
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
 
@@ -13,38 +20,94 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  landtrace record -o all.dat &                   serves the user's domain and records it\n"
-    "  landtrace run -- ./server --port 80             joins it";
+    "  landtrace run -- ./server --port 80             joins it\n"
+    "  landtrace run --tracefs -- trace-cmd list -e    gives a tool the files it looks for";
+
+struct RunOptions {
+  std::string socket;
+  bool tracefs = false;
+  bool map_root = false;
+  [[nodiscard]] Ids ids() const { return map_root ? Ids::kRoot : Ids::kSame; }
+  std::vector<std::string> command;
+};
 
 // Becomes the command; comes back only with an exit status that says why not.
-int run(const std::string& socket, const std::vector<std::string>& command) {
-  const std::string path = socket.empty() ? ipc::default_socket() : socket;
-  if (const auto owner = ipc::connect_to(path); !owner) {
-    const int code = owner.error().code;
-    if (code != ENOENT && code != ECONNREFUSED) return fail_with(kFailure, sentence(owner.error()));
-    return fail_with(kFailure, "no domain runs at " + path + "; start one with `landtrace record`");
-  }
+int become(const RunOptions& options, const std::string& socket) {
   const auto preload = find_preload();
   if (!preload) return fail_with(kFailure, sentence(preload.error()));
-  const auto environment = traced_environment(path, *preload);
-  ::execvpe(command[0].c_str(), exec_array(command).data(), exec_array(environment).data());
+  if (options.tracefs) {
+    const auto entered = enter_private_tracefs(socket, options.ids());
+    if (!entered) return fail_with(kFailure, sentence(entered.error()));
+  }
+  const auto environment = traced_environment(socket, *preload);
+  ::execvpe(options.command[0].c_str(), exec_array(options.command).data(), exec_array(environment).data());
   const int error = errno;
   return fail_with(error == ENOENT ? kNotFound : kCannotExecute,
-                   "cannot run '" + command[0] + "': " + errno_text(error));
+                   "cannot run '" + options.command[0] + "': " + errno_text(error));
+}
+
+// The command has it from the terminal, too, unless somebody sent it to us alone.
+int wait_for(Child& child, Signals& signals) {
+  while (!child.has_ended()) {
+    const auto arrived = signals.wait(Signals::kForEver);
+    if (arrived && arrived->number != SIGCHLD && !arrived->from_terminal) child.send(arrived->number);
+  }
+  return child.exit_status();
+}
+
+// A domain for the command alone. The command is started by this program again, which joins it there.
+int host_and_run(const RunOptions& options) {
+  const auto folder = ipc::runtime_folder();
+  if (!folder) return fail_with(kFailure, sentence(folder.error()));
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  const auto hosted = daemon::HostedDomain::start({.socket = fmt::format("{}/run-{}.sock", *folder, ::getpid())});
+  if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
+  const auto words = tracefs_command((*hosted)->path(), options.ids(), options.command);
+  (*hosted)->descriptors().restore();
+  auto child = Child::start(words, own_environment(), signals->mask_before());
+  (*hosted)->descriptors().raise();
+  if (!child) return fail_with(kFailure, sentence(child.error()));
+  return wait_for(*child, *signals);
+}
+
+// Complains where it is not.
+bool is_there(const std::string& path) {
+  const auto owner = ipc::connect_to(path);
+  if (owner) return true;
+  complain(is_nobody(owner.error())
+               ? "no domain runs at " + path + "; start one with `landtraced` or `landtrace record`"
+               : sentence(owner.error()));
+  return false;
+}
+
+int run(const RunOptions& options) {
+  if (options.tracefs) {
+    const auto running = mountable_domain(options.socket);
+    if (!running) return host_and_run(options);
+    return is_there(*running) ? become(options, *running) : kFailure;
+  }
+  const std::string path = options.socket.empty() ? ipc::default_socket() : options.socket;
+  return is_there(path) ? become(options, path) : kFailure;
 }
 
 }  // namespace
 
 void add_run(CLI::App& app, Invocation& invocation) {
-  auto socket = std::make_shared<std::string>();
-  CLI::App* const sub = app.add_subcommand("run", "Run a command in a domain that is running already");
-  sub->add_option("--socket", *socket, "Socket of the domain; without it, the user's")->type_name("PATH");
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* const sub =
+      app.add_subcommand("run", "Run a command in a domain, with its files where tools look for them");
+  sub->add_option("--socket", options->socket, "Socket of the domain; without it, the user's")->type_name("PATH");
+  sub->add_flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
+  sub->add_flag("-r,--map-root-user", options->map_root, "With --tracefs, as a user: the command believes to be root")
+      ->needs("--tracefs");
   sub->prefix_command();
   set_usage(*sub, "landtrace run [OPTIONS] [--] CMD [ARG...]");
   sub->footer(kExamples);
-  sub->callback([sub, socket, &invocation] {
-    const auto command = take_command(*sub, invocation.line);
-    if (command.empty()) throw CLI::ParseError("no command to run", CLI::ExitCodes::RequiredError);
-    invocation.run = [socket, command] { return run(*socket, command); };
+  sub->callback([sub, options, &invocation] {
+    options->command = take_command(*sub, invocation.line);
+    if (options->command.empty()) throw CLI::ParseError("no command to run", CLI::ExitCodes::RequiredError);
+    invocation.run = [options] { return run(*options); };
   });
 }
 

@@ -29,9 +29,9 @@ Result<Signals> Signals::take() {
   return Signals(std::move(fd), before);
 }
 
-std::optional<Signals::Arrived> Signals::wait(int timeout_ms) {
-  pollfd poll_fd{fd_.get(), POLLIN, 0};
-  if (timeout_ms > 0) ::poll(&poll_fd, 1, timeout_ms);
+std::optional<Signals::Arrived> Signals::wait(int timeout_ms, int other) {
+  pollfd poll_fds[] = {{fd_.get(), POLLIN, 0}, {other, 0, 0}};
+  if (timeout_ms != 0) ::poll(poll_fds, 2, timeout_ms);
   signalfd_siginfo info;
   if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
   return Arrived{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};

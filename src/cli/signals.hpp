@@ -21,8 +21,9 @@ class Signals {
     int number;
     bool from_terminal;  // then CMD, in the same process group, has it too
   };
-  // The next signal, waiting up to `timeout_ms` for one.
-  std::optional<Arrived> wait(int timeout_ms);
+  static constexpr int kForEver = -1;
+  // The next signal, waiting up to `timeout_ms` for one, or until `other` (-1: none) has POLLERR.
+  std::optional<Arrived> wait(int timeout_ms, int other = -1);
 
  private:
   Signals(Fd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}

@@ -31,6 +31,7 @@ struct Call {
 
 Result<int> register_word(const Call& call, const DataRequest& request) {
   const UserReg& reg = request.reg;
+  LT_CHECK(call.domain.enable_words().follow_forks(call.pid, call.who));
   LT_TRY(const std::uint32_t index,
          call.domain.register_for_file(
              call.file, call.pid, call.who,

@@ -19,6 +19,7 @@ const std::byte* page_of(tracefs::Node& node) { return node.file() == nullptr ? 
 Inodes::Inodes(std::shared_ptr<tracefs::Folder> root, Shown shown) : shown_(shown) {
   ::clock_gettime(CLOCK_REALTIME, &made_);
   add("", std::move(root)).lookups = 1;
+  if (shown.root_mode) overrides_[""].mode = *shown.root_mode;
 }
 
 Inode& Inodes::add(std::string path, std::shared_ptr<tracefs::Node> node) {

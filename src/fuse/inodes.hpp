@@ -36,6 +36,7 @@ class Inodes {
   struct Shown {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
+    std::optional<unsigned> root_mode;
   };
   Inodes(std::shared_ptr<tracefs::Folder> root, Shown shown);
 

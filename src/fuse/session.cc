@@ -27,8 +27,9 @@ bool has_pages(domain::Domain& domain, tracefs::Folder& root) {
 
 std::unique_ptr<MountedTree> tree_with(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root,
                                        const SessionOptions& options) {
-  return std::make_unique<MountedTree>(domain, std::move(root), Inodes::Shown{options.uid, options.gid},
-                                       Ids(options.uids), Ids(options.gids));
+  return std::make_unique<MountedTree>(domain, std::move(root),
+                                       Inodes::Shown{options.uid, options.gid, options.root_mode}, Ids(options.uids),
+                                       Ids(options.gids));
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ class Session::Connection {
   Connection& operator=(const Connection&) = delete;
 
   Result<void> open(Fd fuse);
-  void start(unsigned threads);
+  Result<void> start();
   [[nodiscard]] bool has_ended() const { return workers_->has_ended(); }
   MountedTree& tree() { return *tree_; }
 
@@ -83,11 +84,11 @@ Result<void> Session::Connection::open(Fd fuse) {
   return {};
 }
 
-void Session::Connection::start(unsigned threads) {
+Result<void> Session::Connection::start() {
   tree_->courier.start(session_);
   workers_.emplace(tree_->domain, session_, fd_,
                    Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});
-  workers_->start(threads);
+  return workers_->start();
 }
 
 // What is done at once, and so must neither take the domain nor wait.
@@ -133,7 +134,7 @@ Result<std::unique_ptr<Session>> Session::serve(domain::Domain& domain, std::sha
                                                 const SessionOptions& options) {
   auto connection = std::make_unique<Connection>(domain, std::move(root), options);
   LT_CHECK(connection->open(std::move(fuse)));
-  connection->start(options.threads);
+  LT_CHECK(connection->start());
   return std::unique_ptr<Session>(new Session(std::move(connection)));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
@@ -11,12 +12,11 @@
 namespace landtrace::fuse {
 
 struct SessionOptions {
-  unsigned threads =
-      2;  // that take requests; one of them reads at a time (workers.hpp), so more than two bring nothing
   std::uint32_t gid = 0;  // group and owner that the files show, as the mounter's namespace has them
   using IdRange = fuse::IdRange;
   std::vector<IdRange> uids, gids;  // ids in requests -> ours; empty: the same
   std::uint32_t uid = 0;
+  std::optional<unsigned> root_mode;  // permissions of the top folder; nullopt: as the tree has it
 };
 
 class Session {

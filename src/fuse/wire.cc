@@ -30,6 +30,7 @@ Request parse(std::span<const std::byte> bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   request.opcode = header.opcode;
   request.unique = header.unique;
+  request.thread = header.pid;
   if (header.opcode == FUSE_READ) {
     const auto read = body_of<fuse_read_in>(bytes);
     request.file = read.fh;

@@ -13,6 +13,7 @@ namespace landtrace::fuse::wire {
 struct Request {
   std::uint32_t opcode = 0;
   std::uint64_t unique = 0;
+  std::uint32_t thread = 0;        // who asks
   std::uint64_t file = 0;          // of READ and WRITE
   bool is_cached_read = false;     // READ on behalf of the page cache: a page fault, or splice()
   bool may_map_direct_io = false;  // INIT: the kernel can map files that are read past the page cache

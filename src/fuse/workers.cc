@@ -1,9 +1,9 @@
 #include "fuse/workers.hpp"
 
 #include <pthread.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <optional>
 
@@ -25,9 +25,9 @@ class Cancellable {
   Cancellable& operator=(const Cancellable&) = delete;
 };
 
-ssize_t read_request(int fd, std::span<std::byte> buffer) {
+ssize_t read_cancellably(int fd, void* to, std::size_t size) {
   const Cancellable now;
-  return ::read(fd, buffer.data(), buffer.size());
+  return ::read(fd, to, size);
 }
 
 }  // namespace
@@ -53,53 +53,112 @@ class Workers::Worker {
   std::optional<domain::Proxy> proxy_;
 };
 
-void Workers::start(unsigned threads) {
-  // One for the control lane, one that reads.
-  threads = std::max(threads, 2u);
-  running_ = threads;
+Result<void> Workers::start() {
+  timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  if (!timer_) return fail_errno("timerfd_create");
+  running_ = kThreads;
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  for (unsigned i = 0; i < kThreads; ++i) threads_.emplace_back([this, i] { run(i == 0); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return {};
 }
 
 void Workers::stop() {
-  is_stopping_ = true;
+  is_over_ = true;
   for (std::thread& thread : threads_) ::pthread_cancel(thread.native_handle());
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
-void Workers::run() {
+void Workers::run(bool is_reader) {
   ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   const Worker worker(*this);
   std::vector<std::byte> buffer(kBufferBytes);
-  std::size_t size = 0;
-  while (read_requests(buffer, size)) run_lane({buffer.data(), size});
+  if (is_reader) read_requests(buffer);
+  while (wait_to_read()) read_requests(buffer);
 }
 
-bool Workers::read_requests(std::vector<std::byte>& buffer, std::size_t& size) {
-  const std::lock_guard reading(reading_);
-  while (!is_stopping_) {
-    const ssize_t got = read_request(fd_, buffer);
-    if (got < 0) {
-      // ENOENT: whoever asked is gone.
-      if (errno == EINTR || errno == EAGAIN || errno == ENOENT) continue;
-      return false;  // ENODEV: unmounted
-    }
-    size = static_cast<std::size_t>(got);
-    const std::span<std::byte> bytes(buffer.data(), size);
-    const wire::Request request = wire::parse(bytes);
-    if (wire::is_init(request)) hooks_.at_init(request);
-    if (hooks_.is_prompt(request)) {
-      process(bytes);
-    } else if (enter_lane(bytes)) {
-      return true;
+void Workers::read_requests(std::vector<std::byte>& buffer) {
+  while (!is_over_) {
+    const ssize_t got = read_cancellably(fd_, buffer.data(), buffer.size());
+    if (got >= 0) {
+      if (!serve({buffer.data(), static_cast<std::size_t>(got)})) return;
+    } else if (errno != EINTR && errno != EAGAIN && errno != ENOENT) {  // ENOENT: whoever asked is gone
+      return end();                                                     // ENODEV: unmounted
     }
   }
+}
+
+bool Workers::serve(std::span<std::byte> bytes) {
+  const wire::Request request = wire::parse(bytes);
+  if (wire::is_init(request)) hooks_.at_init(request);
+  if (request.thread != 0) placement_.follow(request.thread);
+  if (!hooks_.is_prompt(request)) return serve_lane(bytes);
+  process(bytes);
+  return true;
+}
+
+bool Workers::serve_lane(std::span<std::byte> bytes) {
+  {
+    const std::lock_guard lock(lane_mutex_);
+    if (is_lane_busy_) {
+      lane_.emplace_back(bytes.begin(), bytes.end());
+      return true;
+    }
+    is_lane_busy_ = true;
+    lane_thread_ = ::gettid();
+    ++turn_;
+    if (!is_looked_after_) look_after(kPatience);
+  }
+  process(bytes);
+  while (true) {
+    std::vector<std::byte> next;
+    {
+      const std::lock_guard lock(lane_mutex_);
+      if (lane_.empty()) {
+        is_lane_busy_ = false;
+        return !std::exchange(is_taken_over_, false);
+      }
+      next = std::move(lane_.front());
+      lane_.pop_front();
+    }
+    process(next);
+  }
+}
+
+bool Workers::wait_to_read() {
+  while (!is_over_) {
+    std::uint64_t expirations = 0;
+    (void)read_cancellably(timer_.get(), &expirations, sizeof expirations);
+    const std::lock_guard lock(lane_mutex_);
+    is_looked_after_ = false;
+    if (is_over_ || !is_lane_busy_ || is_taken_over_) continue;
+    if (turn_ == turn_seen_) {
+      is_taken_over_ = true;
+      Placement::release(lane_thread_);
+      return true;
+    }
+    look_after(kPatience);
+  }
   return false;
+}
+
+// The caller has locked the lane.
+void Workers::look_after(std::chrono::nanoseconds time) {
+  is_looked_after_ = true;
+  turn_seen_ = turn_;
+  itimerspec when{};
+  when.it_value.tv_nsec = time.count();
+  ::timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void Workers::end() {
+  is_over_ = true;
+  const std::lock_guard lock(lane_mutex_);
+  look_after(std::chrono::nanoseconds(1));
 }
 
 void Workers::process(std::span<std::byte> request) {
@@ -108,33 +167,6 @@ void Workers::process(std::span<std::byte> request) {
   whole.mem = request.data();
   whole.fd = -1;
   fuse_session_process_buf(session_, &whole);
-}
-
-bool Workers::enter_lane(std::span<const std::byte> request) {
-  const std::lock_guard lock(lane_mutex_);
-  if (is_lane_busy_) {
-    lane_.emplace_back(request.begin(), request.end());
-    return false;
-  }
-  is_lane_busy_ = true;
-  return true;
-}
-
-void Workers::run_lane(std::span<std::byte> first) {
-  process(first);
-  while (true) {
-    std::vector<std::byte> next;
-    {
-      const std::lock_guard lock(lane_mutex_);
-      if (lane_.empty()) {
-        is_lane_busy_ = false;
-        return;
-      }
-      next = std::move(lane_.front());
-      lane_.pop_front();
-    }
-    process(next);
-  }
 }
 
 }  // namespace landtrace::fuse

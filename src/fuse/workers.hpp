@@ -1,13 +1,14 @@
-// The threads that take requests from the kernel. One at a time reads them, and does at once what must not wait for
+// The two threads that take requests from the kernel. One of them reads, and does at once what must not wait for
 // anything: recording events that programs write, reads of mapped pages, interruptions. All else is the *control lane*:
-// one request at a time and in the order in which they came, by the thread that read the first of them, while another
-// one takes over the reading.
+// one request at a time, in the order in which they came. The reader does these too, since most are short and waking the
+// other thread costs more; but if one takes longer than kPatience the other thread takes over the reading.
 //
 // So however long something takes that holds the domain, events go on being recorded; and what closes a file has been
 // done by the time of anything that its program asks for after close().
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -15,8 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "domain/domain.hpp"
 #include "fuse/lowlevel.hpp"
+#include "fuse/placement.hpp"
 #include "fuse/wire.hpp"
 
 namespace landtrace::fuse {
@@ -37,33 +40,46 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void start(unsigned threads);
+  Result<void> start();
   void stop();
   [[nodiscard]] bool has_ended() const { return has_ended_; }
 
  private:
   class Worker;
-  void run();
-  // Reads until there is something for the control lane that this thread is to do. False: no more requests.
-  bool read_requests(std::vector<std::byte>& buffer, std::size_t& size);
+  static constexpr unsigned kThreads = 2;
+  static constexpr std::chrono::microseconds kPatience{250};
+
+  void run(bool is_reader);
+  // Serves requests until there are no more, or another thread has taken over the reading.
+  void read_requests(std::vector<std::byte>& buffer);
+  // False: another thread is to read them.
+  bool serve(std::span<std::byte> bytes);
+  bool serve_lane(std::span<std::byte> bytes);
+  // Waits until this thread is to read. False: there is nothing to read any more.
+  bool wait_to_read();
   void process(std::span<std::byte> request);
-  // False: another thread is in the lane, and will do it.
-  bool enter_lane(std::span<const std::byte> request);
-  void run_lane(std::span<std::byte> first);
+  void look_after(std::chrono::nanoseconds time);
+  void end();
 
   domain::Domain& domain_;
   fuse_session* session_;
   int fd_;
   Hooks hooks_;
+  Placement placement_;  // of the one that reads
 
   std::vector<std::thread> threads_;
   std::atomic<unsigned> running_{0};
-  std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> is_over_{false};
   std::atomic<bool> has_ended_{false};
-  std::mutex reading_;  // held by the one that reads
 
+  Fd timer_;  // wakes the thread that does not read, to look after the lane
   std::mutex lane_mutex_;
   bool is_lane_busy_ = false;
+  bool is_looked_after_ = false;  // the timer is set
+  bool is_taken_over_ = false;    // another thread reads while the lane is busy
+  std::uint64_t turn_ = 0;        // counts what the lane has done
+  std::uint64_t turn_seen_ = 0;   // when the timer was set
+  int lane_thread_ = 0;
   std::deque<std::vector<std::byte>> lane_;
 };
 

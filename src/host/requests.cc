@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -40,10 +41,18 @@ Response respond(const Result<T>& result) {
   return response;
 }
 
-// Recording is for the user who runs the domain, and for root: it sees every user's events.
+// Recording is for the user who runs the domain, its group, and root: it sees every user's events.
 Result<void> may_consume(const Context& c) {
-  if (!c.domain.is_guest(c.who.uid)) return {};
-  return fail(EPERM, "only the user who runs the domain may record it");
+  if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
+  return fail(EPERM, "only the user who runs the domain, root and members of its group may record it");
+}
+
+Response about() {
+  Response response;
+  response.reply.a = static_cast<std::uint64_t>(::getpid());
+  response.reply.b = ::geteuid();
+  response.text = "landtrace " LANDTRACE_VERSION;
+  return response;
 }
 
 Response attach(const Context& c) {
@@ -204,6 +213,8 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return consumed(c);
     case Operation::kDataSegment:
       return data_segment(c);
+    case Operation::kAbout:
+      return about();
     case Operation::kRegisterStatusBit:
       return register_status_bit(c);
     case Operation::kRegisterPlain:
@@ -213,7 +224,9 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kStatusText:
       return status_text(c);
     case Operation::kOpenFile:
-      break;
+    case Operation::kOfferMount:
+    case Operation::kServeMount:
+      break;  // the server's own
     case Operation::kTreeStat:
     case Operation::kTreeList:
     case Operation::kTreeOpen:

@@ -1,6 +1,7 @@
 #include "host/server.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -39,6 +40,15 @@ Result<void> watch(int epoll, int fd) {
 // written last. Nothing in a file can be too long: that is a write that fails.
 bool is_no_end(int error, bool is_file) {
   return error == EAGAIN || (is_file && (error == ECONNRESET || error == EMSGSIZE));
+}
+
+Response respond(const Result<void>& result) {
+  Response response;
+  if (!result) {
+    response.reply.error = result.error().code;
+    response.text = result.error().message;
+  }
+  return response;
 }
 
 Fd open_reserve() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
@@ -173,6 +183,7 @@ void Server::accept_all() {
     if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) continue;
     const int key = fd.get();
     Connection connection;
+    connection.in_group = group_ && ipc::peer_is_member(key, *group_);
     connection.fd = std::move(fd);
     connections_.insert_or_assign(key, std::move(connection));
   }
@@ -211,6 +222,32 @@ void Server::open_file(Connection& connection, std::uint32_t uid) {
   std::ignore = ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&identity, 1)), {});
 }
 
+void Server::set_mounter(Mounter serve, unsigned abi) {
+  mounter_ = std::move(serve);
+  abi_ = abi;
+}
+
+// From here on the connection may send descriptors. Whoever can reach the files of a mount can do with the domain what its
+// user can: so only that user and root make one.
+Result<void> Server::offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const {
+  if (!mounter_) return fail(EOPNOTSUPP, "the owner of this domain serves no mounts");
+  if (domain_.is_guest(uid)) return fail(EPERM, "only the user who runs the domain, and root, may mount it");
+  if (request.a != 0 && request.a != abi_) {
+    return fail(EINVAL, fmt::format("the domain that runs has the ABI of Linux {}.{}", abi_ / 100, abi_ % 100));
+  }
+  ipc::want_descriptors(connection.fd.get(), true);
+  connection.offers_mount = true;
+  return {};
+}
+
+Result<void> Server::serve_mount(Connection& connection, MountOffer offer) {
+  if (!connection.offers_mount || domain_.is_guest(offer.who.uid)) return fail(EPERM, "a mount that was not offered");
+  connection.offers_mount = false;
+  ipc::want_descriptors(connection.fd.get(), false);
+  if (!offer.fuse) return fail(EBADF, "there came no descriptor of a mount");
+  return mounter_(std::move(offer));
+}
+
 // False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down a
 // file's connection was written past the shim.
 bool Server::serve_one(Connection& connection) {
@@ -237,9 +274,16 @@ bool Server::serve_one(Connection& connection) {
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
   const domain::Identity who{received->uid, received->gid};
-  const bool is_about_files = request.version == ipc::kProtocolVersion && is_tree_request(request.operation);
-  Response response = is_about_files ? handle_tree_request(tree_, connection, {received->pid, who}, request, text)
-                                     : handle_request(domain_, connection, received->pid, who, request, text);
+  Response response;
+  if (request.operation == ipc::Operation::kOfferMount) {
+    response = respond(offer_mount(connection, request, who.uid));
+  } else if (request.operation == ipc::Operation::kServeMount) {
+    response = respond(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
+  } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
+    response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
+  } else {
+    response = handle_request(domain_, connection, received->pid, who, request, text);
+  }
   watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());

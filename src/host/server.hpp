@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -22,8 +23,18 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
+  bool in_group = false;              // made by a member of the domain's group
+  bool offers_mount = false;          // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
+};
+
+// A mounted /dev/fuse that somebody asks the owner to serve.
+struct MountOffer {
+  Fd fuse;
+  std::string_view where;  // as the asker sees it
+  std::uint32_t pid;       // the asker, who waits for the answer
+  domain::Identity who;
 };
 
 // What a request gets: a reply, its text, descriptors of the server's to send along.
@@ -51,6 +62,13 @@ class Server {
   // Runs `task` in the serving thread and waits for it.
   void call(std::function<void()> task);
 
+  // Before run(). `serve` is called in the serving thread for mounts that the domain's user or root hands over; without
+  // one they are refused. `abi` is what the files follow, as kOfferMount has it.
+  using Mounter = std::function<Result<void>(MountOffer)>;
+  void set_mounter(Mounter serve, unsigned abi);
+  // Before run(): members of the group may record the domain, too.
+  void set_group(std::uint32_t gid) { group_ = gid; }
+
   [[nodiscard]] const std::string& path() const { return path_; }
   // What the socket's clients see of the domain's files, and what is mounted.
   [[nodiscard]] tracefs::Tree& tree() { return tree_; }
@@ -64,6 +82,8 @@ class Server {
   void serve(int fd);
   bool serve_one(Connection& connection);
   void open_file(Connection& connection, std::uint32_t uid);
+  Result<void> offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const;
+  Result<void> serve_mount(Connection& connection, MountOffer offer);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid);
   void run_tasks();
@@ -78,6 +98,9 @@ class Server {
   Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
   domain::Proxy proxy_;
   tracefs::Tree tree_;  // outlives the connections, which have files of it open
+  Mounter mounter_;
+  unsigned abi_ = 0;
+  std::optional<std::uint32_t> group_;
   std::unordered_map<int, Connection> connections_;
   struct Watched {
     Fd pidfd;

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "ipc/socket.hpp"
+
 namespace landtrace::ipc {
 namespace {
 
@@ -12,6 +14,19 @@ std::string folder_name() {
   const char* const runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && runtime[0] == '/') return std::string(runtime) + "/landtrace";
   return "/tmp/landtrace-" + std::to_string(::geteuid());
+}
+
+bool is_system_socket() {
+  struct stat st {};
+  return ::lstat(kSystemSocket, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == 0;
+}
+
+// A socket whose owner was killed stays behind: only an answer counts.
+bool is_served(const std::string& path) {
+  const int fd = connect_plain(path.c_str(), true);
+  if (fd >= 0) ::close(fd);
+  // One that lets nobody in, or has no time, is there.
+  return fd >= 0 || (fd != -ENOENT && fd != -ECONNREFUSED);
 }
 
 }  // namespace
@@ -27,10 +42,16 @@ Result<std::string> runtime_folder() {
   return folder;
 }
 
+std::string user_socket() { return folder_name() + "/domain.sock"; }
+
 std::string default_socket() {
   const char* const named = ::secure_getenv(kSocketVariable);
   if (named != nullptr && named[0] != '\0') return named;
-  return folder_name() + "/domain.sock";
+  std::string own = user_socket();
+  const int saved_errno = errno;
+  const bool use_system = is_system_socket() && !is_served(own);
+  errno = saved_errno;
+  return use_system ? kSystemSocket : own;
 }
 
 }  // namespace landtrace::ipc

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace landtrace::ipc {
 namespace {
@@ -92,6 +94,22 @@ std::int64_t peer_uid(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::int64_t{peer.uid} : -1;
 }
 
+bool peer_is_member(int fd, std::uint32_t gid) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  if (peer.gid == gid) return true;
+  std::vector<gid_t> groups(64);
+  size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) {
+    if (errno != ERANGE) return false;
+    groups.resize(size / sizeof(gid_t));  // as many as there are
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) return false;
+  }
+  groups.resize(size / sizeof(gid_t));
+  return std::find(groups.begin(), groups.end(), gid) != groups.end();
+}
+
 void set_timeout(int fd, int seconds) {
   const timeval limit{seconds, 0};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -115,16 +133,20 @@ Result<Fd> listen_at(const std::string& path) {
 Result<void> want_credentials(int fd) {
   const int on = 1;
   if (::setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) return fail_errno("SO_PASSCRED");
+  // Where the kernel can, it refuses descriptors that a client sends along: closing one of those could block.
+  want_descriptors(fd, false);
+  return {};
+}
+
+void want_descriptors(int fd, bool on) {
 #ifdef SO_PASSRIGHTS
   constexpr int kPassRights = SO_PASSRIGHTS;
 #else
   constexpr int kPassRights = 83;  // Linux 6.16
 #endif
-  // Where the kernel can, it refuses descriptors that a client sends along: closing one of those could block.
-  const int off = 0;
+  const int value = on ? 1 : 0;
   const int saved_errno = errno;
-  if (::setsockopt(fd, SOL_SOCKET, kPassRights, &off, sizeof off) != 0) errno = saved_errno;
-  return {};
+  if (::setsockopt(fd, SOL_SOCKET, kPassRights, &value, sizeof value) != 0) errno = saved_errno;
 }
 
 Result<Received> receive(int fd, std::span<std::byte> buffer, int flags) {
@@ -182,10 +204,10 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
   }
 }
 
-Result<Answer> ask(int fd, Request request, std::string_view text) {
+Result<Answer> ask(int fd, Request request, std::string_view text, int descriptor) {
   if (text.size() > kMaxText) return fail(E2BIG, "a request longer than the protocol's");
   request.text_size = static_cast<std::uint32_t>(text.size());
-  LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text))));
+  LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)), descriptor));
   std::string buffer(sizeof(Reply) + kMaxText, '\0');
   auto arrived = receive(fd, std::as_writable_bytes(std::span(buffer)));
   // One that was killed with our request unread resets the connection instead of ending it.

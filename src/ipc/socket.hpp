@@ -19,6 +19,8 @@ int connect_plain(const char* path, bool cloexec);
 
 // The user who serves the other end, by the kernel's word; -1 if that cannot be told.
 std::int64_t peer_uid(int fd);
+// Whether that user has, or had when the connection was made, `gid` as a group.
+bool peer_is_member(int fd, std::uint32_t gid);
 // Sends and receives on `fd` fail with EAGAIN after this long.
 void set_timeout(int fd, int seconds);
 
@@ -26,8 +28,10 @@ void set_timeout(int fd, int seconds);
 // owner lives there; a socket left by a dead one is replaced.
 Result<Fd> listen_at(const std::string& path);
 
-// Makes the kernel attach the sender's credentials to what arrives on `fd`.
+// Makes the kernel attach the sender's credentials to what arrives on `fd`, and refuse descriptors where it can.
 Result<void> want_credentials(int fd);
+// Takes descriptors on `fd`, or not any more.
+void want_descriptors(int fd, bool on);
 
 struct Received {
   std::size_t size = 0;  // 0: the other side has closed
@@ -61,7 +65,7 @@ struct Answer {
   std::string text;
   Fd fds[2];
 };
-Result<Answer> ask(int fd, Request request, std::string_view text = {});
+Result<Answer> ask(int fd, Request request, std::string_view text = {}, int descriptor = -1);
 
 // The same for requests without text whose answer is a number, without allocating: for fork handlers, where the heap
 // may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.

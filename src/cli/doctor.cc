@@ -1,0 +1,49 @@
+// `landtrace doctor`
+#include "cli/command_line.hpp"
+#include "cli/doctor/check.hpp"
+#include "cli/doctor/probe.hpp"
+#include "cli/failure.hpp"
+#include "cli/text_output.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace doctor                                what works here, and what to do about the rest\n"
+    "  landtrace doctor --json | jq '.checks[] | select(.state == \"missing\")'";
+
+std::vector<doctor::Check> find_out() {
+  // Some of these fork: before a domain's thread is there.
+  std::vector<doctor::Check> checks = doctor::check_mounting();
+  for (auto more : {&doctor::check_machine, &doctor::check_domains, &doctor::check_ways}) {
+    for (doctor::Check& check : more()) checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+int examine(bool json) {
+  const std::vector<doctor::Check> checks = find_out();
+  TextOutput out;
+  out.text() += json ? doctor::json_text(checks) : doctor::human_text(checks);
+  out.flush();
+  const int status = out.status();
+  return status != kSuccess ? status : doctor::can_record(checks) ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Invocation& invocation) {
+  auto json = std::make_shared<bool>(false);
+  auto way = std::make_shared<std::string>();
+  CLI::App* const sub = app.add_subcommand("doctor", "Try what works here, and say what to do about the rest");
+  sub->add_flag("--json", *json, "Print JSON");
+  sub->add_option("--probe", *way)->group("");  // hidden: it starts itself with this
+  sub->footer(kExamples);
+  sub->callback([json, way, &invocation] {
+    expect_no_command(invocation.line);
+    invocation.run = [json, way] { return way->empty() ? examine(*json) : doctor::probe(*way); };
+  });
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,44 @@
+// What `landtrace doctor` finds out, one function a question.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace landtrace::cli::doctor {
+
+enum class State {
+  kWorks,
+  kMissing,  // something does not work here that does elsewhere; `advice` says what to do
+  kAbsent,   // there is none, and none is needed
+};
+
+struct Check {
+  const char* group;
+  std::string id;  // stable, for --json
+  State state;
+  std::string detail;  // what was seen
+  std::string advice;  // "": nothing to do
+};
+
+inline constexpr const char* kRecording = "recording";
+inline constexpr const char* kFiles = "files";
+inline constexpr const char* kMachine = "machine";
+inline constexpr const char* kDomains = "domains";
+
+// Hosts a domain and records a program's events in it, in each way that programs have; shows its files in each way that
+// they can be shown.
+std::vector<Check> check_ways();
+// What showing files depends on.
+std::vector<Check> check_mounting();
+// What the kernel, the C library and the CPU have.
+std::vector<Check> check_machine();
+// Who serves domains here.
+std::vector<Check> check_domains();
+
+// Whether events can be recorded.
+bool can_record(const std::vector<Check>& checks);
+
+std::string human_text(const std::vector<Check>& checks);
+std::string json_text(const std::vector<Check>& checks);
+
+}  // namespace landtrace::cli::doctor

@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include "cli/doctor/check.hpp"
+#include "cli/domain_choice.hpp"
+#include "cli/failure.hpp"
+#include "ipc/path.hpp"
+#include "ipc/socket.hpp"
+
+namespace landtrace::cli::doctor {
+namespace {
+
+constexpr int kPatience_s = 3;
+
+Check domain_at(const char* id, const std::string& path) {
+  const auto owner = ipc::connect_to(path);
+  if (!owner) {
+    if (is_nobody(owner.error())) return {kDomains, id, State::kAbsent, "nobody serves " + path, ""};
+    return {kDomains, id, State::kMissing, sentence(owner.error()), ""};
+  }
+  ipc::set_timeout(owner->get(), kPatience_s);
+  const auto about = ipc::ask(owner->get(), {.operation = ipc::Operation::kAbout});
+  if (!about) {
+    return {kDomains, id, State::kMissing, fmt::format("{}: {}", path, sentence(about.error())),
+            "end it, and start it again from this version"};
+  }
+  return {kDomains, id, State::kWorks,
+          fmt::format("{}, process {} of user {}, at {}", about->text, about->reply.a, about->reply.b, path), ""};
+}
+
+}  // namespace
+
+std::vector<Check> check_domains() {
+  std::vector<Check> checks;
+  if (const std::string named = named_socket(""); !named.empty()) checks.push_back(domain_at("named_domain", named));
+  checks.push_back(domain_at("user_domain", ipc::user_socket()));
+  checks.push_back(domain_at("system_domain", ipc::kSystemSocket));
+  return checks;
+}
+
+}  // namespace landtrace::cli::doctor

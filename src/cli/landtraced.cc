@@ -1,0 +1,92 @@
+// The landtraced program: serves a domain until it is told to stop.
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/failure.hpp"
+#include "cli/full_path.hpp"
+#include "cli/settings.hpp"
+#include "cli/signals.hpp"
+#include "daemon/background.hpp"
+#include "daemon/notify.hpp"
+
+namespace {
+
+using namespace landtrace;
+using namespace landtrace::cli;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtraced                                      serves the user's domain\n"
+    "  landtraced --mount ~/tracing --trace-event 'user_events:http_*'\n"
+    "  landtraced --system --group tracing --mount /sys/kernel/tracing";
+
+Result<void> mount_all(daemon::HostedDomain& hosted, const Settings& settings) {
+  for (const std::string& folder : settings.mounts) {
+    LT_TRY([[maybe_unused]] const Fd watch, hosted.mounts().mount(full_path(folder), settings.allow_other));
+  }
+  return {};
+}
+
+void wait_for_end(Signals& signals) {
+  for (;;) {
+    const auto arrived = signals.wait(Signals::kForEver);
+    if (arrived && arrived->number != SIGCHLD) return;
+  }
+}
+
+int serve(const Settings& settings) {
+  auto options = check_settings(settings);
+  if (!options) return fail_with(kBadUse, sentence(options.error()));
+  auto socket = socket_of(settings);
+  if (!socket) return fail_with(kFailure, sentence(socket.error()));
+  options->socket = full_path(*socket);
+  std::optional<daemon::Background> background;
+  if (settings.daemonize) {
+    auto entered = daemon::Background::enter();
+    if (!entered) return fail_with(kFailure, sentence(entered.error()));
+    background.emplace(*std::move(entered));
+  }
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  const auto hosted = daemon::HostedDomain::start(*options);
+  if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
+  if (auto mounted = mount_all(**hosted, settings); !mounted) {
+    return fail_with(kFailure, sentence(mounted.error()));
+  }
+  daemon::notify_service_manager("READY=1");
+  if (background) background->ready();
+  wait_for_end(*signals);
+  daemon::notify_service_manager("STOPPING=1");
+  return kSuccess;
+}
+
+int parse_and_serve(int argc, char** argv) {
+  const bool system =
+      std::any_of(argv + 1, argv + argc, [](const char* word) { return word == std::string_view("--system"); });
+  Settings settings;
+  CLI::App app("Serves a domain of trace events.", "landtraced");
+  app.set_version_flag("--version", "landtraced " LANDTRACE_VERSION);
+  add_settings(app, settings, default_config(system));
+  app.footer(kExamples);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return fail_with(kBadUse, one_line(error.what()) + " (see landtraced --help)");
+  }
+  return serve(settings);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  program_name = "landtraced";
+  try {
+    return parse_and_serve(argc, argv);
+  } catch (const std::exception& error) {
+    return fail_with(kFailure, error.what());
+  }
+}

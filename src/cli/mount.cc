@@ -1,0 +1,102 @@
+// `landtrace mount`, `landtrace umount`
+#include "cli/command_line.hpp"
+#include "cli/domain_choice.hpp"
+#include "cli/failure.hpp"
+#include "cli/full_path.hpp"
+#include "cli/signals.hpp"
+#include "daemon/handover.hpp"
+#include "daemon/hosted_domain.hpp"
+#include "ipc/path.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace mount ~/tracing                       shows the user's domain there\n"
+    "  cat ~/tracing/available_events\n"
+    "  landtrace umount ~/tracing";
+
+struct MountOptions {
+  std::string folder;
+  std::string socket;
+  std::string abi;
+  bool allow_other = false;
+};
+
+int end_of(Signals& signals, const Fd& watch) {
+  for (;;) {
+    const auto arrived = signals.wait(Signals::kForEver, watch.get());
+    if (!arrived || arrived->number != SIGCHLD) return kSuccess;
+  }
+}
+
+// Nobody serves the domain: this process does, for as long as it is mounted.
+int serve_here(const MountOptions& options, unsigned abi) {
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  std::string socket = named_socket(options.socket);
+  if (socket.empty()) {
+    if (auto folder = ipc::runtime_folder(); !folder) return fail_with(kFailure, sentence(folder.error()));
+    socket = ipc::user_socket();
+  }
+  const auto hosted = daemon::HostedDomain::start({.socket = socket, .abi = abi});
+  if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
+  const auto watch = (*hosted)->mounts().mount(options.folder, options.allow_other);
+  if (!watch) return fail_with(kFailure, sentence(watch.error()));
+  complain("serving the domain at " + options.folder + " until it is unmounted or this is interrupted");
+  return end_of(*signals, *watch);
+}
+
+int mount(const MountOptions& options) {
+  unsigned abi = 0;
+  if (!options.abi.empty()) {
+    const auto parsed = daemon::parse_abi(options.abi);
+    if (!parsed) return fail_with(kBadUse, sentence(parsed.error()));
+    abi = *parsed;
+  }
+  if (const auto running = mountable_domain(options.socket)) {
+    auto handover = daemon::Handover::offer(*running, abi);
+    if (handover) {
+      const auto mounted = handover->mount_and_serve(options.folder, options.allow_other);
+      return mounted ? kSuccess : fail_with(kFailure, sentence(mounted.error()));
+    }
+    if (!is_nobody(handover.error())) return fail_with(kFailure, sentence(handover.error()));
+  }
+  return serve_here(options, abi == 0 ? daemon::HostedDomain::kAbi6_12 : abi);
+}
+
+int umount(const std::string& folder) {
+  const auto done = daemon::unmount_folder(full_path(folder));
+  return done ? kSuccess : fail_with(kFailure, sentence(done.error()));
+}
+
+}  // namespace
+
+void add_mount(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<MountOptions>();
+  CLI::App* const sub = app.add_subcommand("mount", "Show a domain as a file tree, as the kernel's tracefs");
+  sub->add_option("DIR", options->folder, "Folder to mount at")->required();
+  sub->add_option("--socket", options->socket, "Socket of the domain; without it, the user's")->type_name("PATH");
+  sub->add_option("--abi", options->abi, "Which kernel's user_events_status the files have: 6.1 or 6.12");
+  sub->add_flag("--allow-other", options->allow_other, "Let other users reach the files (root always does)");
+  sub->footer(kExamples);
+  sub->callback([options, &invocation] {
+    expect_no_command(invocation.line);
+    options->folder = full_path(options->folder);
+    invocation.run = [options] { return mount(*options); };
+  });
+}
+
+void add_umount(CLI::App& app, Invocation& invocation) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* const sub = app.add_subcommand("umount", "Take a mounted file tree away");
+  sub->add_option("DIR", *folder, "Folder where it is mounted")->required();
+  sub->footer("Examples:\n  landtrace umount ~/tracing");
+  sub->callback([folder, &invocation] {
+    expect_no_command(invocation.line);
+    invocation.run = [folder] { return umount(*folder); };
+  });
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,122 @@
+#include "cli/settings.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "cli/quantity.hpp"
+#include "ipc/path.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr unsigned kModeBits = 0777;
+constexpr mode_t kSystemFolderMode = 0755;
+
+template <typename T>
+std::optional<T> whole_number(const std::string& text, int base) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+Result<std::uint32_t> group_of(const std::string& name) {
+  if (const auto gid = whole_number<std::uint32_t>(name, 10)) return *gid;
+  const struct group* const found = ::getgrnam(name.c_str());
+  if (found == nullptr) return fail(EINVAL, "--group: there is no group '" + name + "'");
+  return std::uint32_t{found->gr_gid};
+}
+
+Result<unsigned> mode_of(const std::string& text) {
+  const auto mode = whole_number<unsigned>(text, 8);
+  if (!mode || *mode > kModeBits) return fail(EINVAL, "--mode: want octal permissions, as 0750, not '" + text + "'");
+  return *mode;
+}
+
+// The kernel's trace_event= is one list with commas.
+Result<std::vector<domain::Pattern>> patterns_of(const std::vector<std::string>& lists) {
+  std::vector<domain::Pattern> patterns;
+  for (std::string_view list : lists) {
+    while (!list.empty()) {
+      const std::size_t end = list.find(',');
+      if (end != 0) {
+        LT_TRY(domain::Pattern pattern, domain::Pattern::parse(list.substr(0, end)));
+        patterns.push_back(std::move(pattern));
+      }
+      list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
+    }
+  }
+  return patterns;
+}
+
+}  // namespace
+
+void add_settings(CLI::App& app, Settings& settings, const std::string& config) {
+  app.set_config("--config", config, "File with more of these options")->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.add_flag("--system", settings.system, "Serve all users of the machine, as root");
+  app.add_option("--socket", settings.socket, "Socket to serve the domain at")->type_name("PATH");
+  app.add_option("--mount", settings.mounts, "Folder at which the files appear; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  app.add_flag("--allow-other", settings.allow_other, "Let other users reach what a user mounts");
+  app.add_option("--group,--gid", settings.group, "Group that the files belong to, and that may record")
+      ->type_name("NAME");
+  app.add_option("--mode", settings.mode, "Permissions of the mounted folder")->type_name("MODE");
+  app.add_option("--abi", settings.abi, "Which kernel's user_events_status the files have: 6.1 or 6.12")
+      ->capture_default_str();
+  app.add_option("--buffer-size", settings.buffer_size, "Buffer per CPU of the trace files, with K, M or G")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  app.add_option("--trace-event", settings.trace_event,
+                 "Events to enable from the moment they register: SYSTEM:EVENT, SYSTEM:* or a name, with commas")
+      ->allow_extra_args(false)
+      ->type_name("LIST");
+  app.add_flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
+}
+
+std::string default_config(bool system) {
+  if (system) return "/etc/landtrace/landtraced.conf";
+  if (const char* const folder = ::secure_getenv("XDG_CONFIG_HOME"); folder != nullptr && folder[0] == '/') {
+    return std::string(folder) + "/landtrace/landtraced.conf";
+  }
+  const char* const home = ::secure_getenv("HOME");
+  return std::string(home == nullptr ? "" : home) + "/.config/landtrace/landtraced.conf";
+}
+
+Result<std::string> socket_of(const Settings& settings) {
+  if (!settings.system) {
+    if (!settings.socket.empty()) return settings.socket;
+    LT_CHECK(ipc::runtime_folder());
+    return ipc::user_socket();
+  }
+  if (::geteuid() != 0) return fail(EPERM, "--system: only root can serve all users");
+  if (!settings.socket.empty()) return settings.socket;
+  if (::mkdir(ipc::kSystemFolder, kSystemFolderMode) != 0 && errno != EEXIST) {
+    return fail_errno(std::string("mkdir ") + ipc::kSystemFolder);
+  }
+  return std::string(ipc::kSystemSocket);
+}
+
+Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
+  daemon::HostedDomain::Options options;
+  LT_TRY(options.abi, daemon::parse_abi(settings.abi));
+  LT_TRY(options.ring_bytes, parse_size(settings.buffer_size));
+  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  LT_TRY(options.events, patterns_of(settings.trace_event));
+  if (!settings.group.empty()) {
+    LT_TRY(options.permissions.gid, group_of(settings.group));
+    options.group_records = true;
+  }
+  if (!settings.mode.empty()) {
+    LT_TRY(options.permissions.root_mode, mode_of(settings.mode));
+  }
+  return options;
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,36 @@
+// What landtraced is told on its command line and in its configuration file, which has the same names.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/hosted_domain.hpp"
+
+namespace landtrace::cli {
+
+struct Settings {
+  bool system = false;
+  bool daemonize = false;
+  bool allow_other = false;
+  std::string socket;
+  std::string group;
+  std::string mode;
+  std::string abi = "6.12";
+  std::string buffer_size = "1408K";
+  std::vector<std::string> mounts;
+  std::vector<std::string> trace_event;
+};
+
+void add_settings(CLI::App& app, Settings& settings, const std::string& config);
+
+// The file that is read where --config names none: /etc/landtrace/landtraced.conf for --system, else that in the user's
+// configuration folder.
+std::string default_config(bool system);
+
+// Where the domain is to be served; makes the folder. EPERM for --system without root.
+Result<std::string> socket_of(const Settings& settings);
+// Checks all that can be checked before anything starts. EINVAL with a sentence that names the option.
+Result<daemon::HostedDomain::Options> check_settings(const Settings& settings);
+
+}  // namespace landtrace::cli

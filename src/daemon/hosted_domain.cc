@@ -1,0 +1,46 @@
+#include "daemon/hosted_domain.hpp"
+
+namespace landtrace::daemon {
+
+DescriptorLimit::DescriptorLimit() {
+  ::getrlimit(RLIMIT_NOFILE, &before_);
+  raise();
+}
+
+void DescriptorLimit::raise() {
+  const rlimit all{before_.rlim_max, before_.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &all);
+}
+
+void DescriptorLimit::restore() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+Result<unsigned> parse_abi(std::string_view text) {
+  if (text == "6.1") return HostedDomain::kAbi6_1;
+  if (text == "6.12") return HostedDomain::kAbi6_12;
+  return fail(EINVAL, "ABI '" + std::string(text) + "': want 6.1 or 6.12");
+}
+
+Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options) {
+  LT_TRY(std::unique_ptr<domain::Domain> domain,
+         domain::Domain::create({.ring_bytes = options.ring_bytes,
+                                 .abi = options.abi == kAbi6_1 ? domain::Abi::k6_1 : domain::Abi::k6_12}));
+  for (const domain::Pattern& pattern : options.events) LT_CHECK(domain->listen_pattern(domain->top(), pattern, true));
+  LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, options.socket));
+  return std::unique_ptr<HostedDomain>(new HostedDomain(std::move(domain), std::move(server), options));
+}
+
+HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server,
+                           const Options& options)
+    : domain_(std::move(domain)), server_(std::move(server)), mounts_(*domain_, server_->tree(), options.permissions) {
+  server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
+  if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);
+  thread_ = std::thread([this] { server_->run(); });
+}
+
+HostedDomain::~HostedDomain() {
+  mounts_.end();
+  server_->stop();
+  thread_.join();
+}
+
+}  // namespace landtrace::daemon

@@ -1,0 +1,73 @@
+// A domain that lives as long as this object.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/mounts.hpp"
+#include "domain/domain.hpp"
+#include "host/server.hpp"
+
+namespace landtrace::daemon {
+
+// How many descriptors this process may have. An owner needs some for each of its clients, and the usual soft limit is
+// there only for programs that use select().
+class DescriptorLimit {
+ public:
+  DescriptorLimit();
+  ~DescriptorLimit() { restore(); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+  // As many as the system allows.
+  void raise();
+  // As it was: for programs that are started from here.
+  void restore();
+
+ private:
+  rlimit before_{};
+};
+
+class HostedDomain {
+ public:
+  struct Options {
+    std::string socket;
+    std::uint64_t ring_bytes = domain::kDefaultRingBytes;
+    unsigned abi = kAbi6_12;
+    std::vector<domain::Pattern> events{};  // enabled in the top instance from the moment they register
+    Mounts::Permissions permissions{};
+    bool group_records = false;  // members of permissions.gid may record
+  };
+  static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
+
+  // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE when an owner
+  // is there.
+  static Result<std::unique_ptr<HostedDomain>> start(const Options& options);
+  // Unmounts it; every program that is attached sees its events disabled.
+  ~HostedDomain();
+  HostedDomain(const HostedDomain&) = delete;
+  HostedDomain& operator=(const HostedDomain&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return server_->path(); }
+  [[nodiscard]] DescriptorLimit& descriptors() { return descriptors_; }
+  [[nodiscard]] Mounts& mounts() { return mounts_; }
+
+ private:
+  HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server, const Options& options);
+
+  DescriptorLimit descriptors_;
+  std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<host::Server> server_;  // has the tree that is mounted
+  Mounts mounts_;
+  std::thread thread_;
+};
+
+// "6.1" and "6.12" as HostedDomain::Options has them. EINVAL.
+Result<unsigned> parse_abi(std::string_view text);
+
+}  // namespace landtrace::daemon
