@@ -62,8 +62,8 @@ class HostedDomain {
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<host::Server> server_;  // has the tree that is mounted
   Mounts mounts_;
-  std::unique_ptr<host::Server> server_;
   std::thread thread_;
 };
 

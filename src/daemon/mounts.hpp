@@ -22,7 +22,7 @@ class Mounts {
     std::optional<std::uint32_t> gid;   // the group of all files; nullopt: the owner's
     std::optional<unsigned> root_mode;  // of the top folder; nullopt: as the tree has it
   };
-  // Both outlive it.
+  // `tree` is the domain's, and outlives the mounts.
   Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions);
   // Ends them all, and unmounts what lies in this process's mount namespace.
   ~Mounts();

@@ -22,10 +22,10 @@ struct TreeRequest {
   const Request& request;
   std::string_view text;
 
-  // Files belong to the user who runs the domain.
+  // Files belong to the user who runs the domain, and to its group.
   [[nodiscard]] Result<void> check(const Node& node, unsigned wanted) const {
     if (!tree.context().domain.is_guest(caller.who.uid)) return {};
-    const unsigned granted = node.mode() & 7;
+    const unsigned granted = node.mode() >> (connection.in_group ? 3 : 0) & 7;
     if ((granted & wanted) != wanted) return fail(EACCES, "the file's mode does not allow it");
     return {};
   }

@@ -111,6 +111,19 @@ TEST_F(TreeRequestsTest, OtherUsersMayDoNothing) {
   EXPECT_EQ(error(Operation::kTreeRemoveFolder, "instances/foo"), EACCES);
 }
 
+TEST_F(TreeRequestsTest, MembersOfTheGroupMayReadWhatItsBitsLetThem) {
+  make_event("e1");
+  uid_ = kOther;
+  connection_.in_group = true;
+  EXPECT_EQ(error(Operation::kTreeList, "events/user_events"), 0);
+  EXPECT_EQ(error(Operation::kTreeOpen, "events/user_events/e1/format", O_RDONLY), 0);
+  EXPECT_EQ(error(Operation::kTreeOpen, "set_event", O_RDONLY), 0);
+  EXPECT_EQ(error(Operation::kTreeOpen, "set_event", O_WRONLY), EACCES);
+  EXPECT_EQ(error(Operation::kTreeOpen, "set_event", O_RDONLY | O_TRUNC), EACCES);
+  EXPECT_EQ(error(Operation::kTreeOpen, "events/user_events/e1/inject", O_WRONLY), EACCES);
+  EXPECT_EQ(error(Operation::kTreeMakeFolder, "instances/foo"), EACCES);
+}
+
 TEST_F(TreeRequestsTest, RootMayDoAll) {
   uid_ = 0;
   EXPECT_EQ(error(Operation::kTreeOpen, "set_event", O_RDWR), 0);

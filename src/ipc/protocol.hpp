@@ -50,6 +50,11 @@ enum class Operation : std::uint32_t {
                             // a = 1 user_events_mmap (bytes)
   kStatusText,              // what user_events_status says: a = offset -> text from there, a = size of all of it
 
+  // The owner itself, and what is mounted elsewhere.
+  kAbout = 128,  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
+  kOfferMount,   // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
+  kServeMount,   // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker
+
   // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by the
   // files' modes.
   kTreeStat = 192,  // -> a = mode with the file's type, b = size
@@ -60,10 +65,6 @@ enum class Operation : std::uint32_t {
   kTreeWrite,       // text = the bytes, b = position -> a = bytes taken
   kTreeMakeFolder,
   kTreeRemoveFolder,
-  // The owner itself, and what is mounted elsewhere.
-  kAbout = 128,  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
-  kOfferMount,   // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
-  kServeMount,   // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker
 };
 
 struct Request {
