@@ -99,7 +99,7 @@ class File : public Node {
   // A file without positions, whose reads take what they give: trace_pipe.
   [[nodiscard]] virtual bool is_stream() const { return false; }
   // A file whose write() is the data plane: the adapter hands it to domain::Proxy without holding the domain.
-  // See UserEventsData.
+  // What it opens is an EventDataFile.
   [[nodiscard]] virtual bool is_event_data() const { return false; }
 };
 
