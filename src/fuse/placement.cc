@@ -1,7 +1,6 @@
 #include "fuse/placement.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -28,20 +27,21 @@ int cpu_of(std::uint32_t thread) {
 
 }  // namespace
 
+Placement::Placement() {
+  CPU_ZERO(&allowed_);
+  ::sched_getaffinity(0, sizeof allowed_, &allowed_);
+}
+
 void Placement::follow(std::uint32_t client) {
   if (++served_ % kServedBetweenLooks != 0) return;
   const int cpu = cpu_of(client);
-  if (cpu < 0 || cpu >= CPU_SETSIZE || cpu == ::sched_getcpu()) return;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed_) || cpu == ::sched_getcpu()) return;
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(cpu, &only);
-  ::sched_setaffinity(0, sizeof only, &only);  // refused where we may not run there: we stay
+  ::sched_setaffinity(0, sizeof only, &only);
 }
 
-void Placement::release(int thread) {
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  ::sched_setaffinity(thread, sizeof all, &all);
-}
+void Placement::release(int thread) const { ::sched_setaffinity(thread, sizeof allowed_, &allowed_); }
 
 }  // namespace landtrace::fuse

@@ -3,19 +3,25 @@
 // follows the program that writes to its CPU. The scheduler, which knows nothing of this, would spread them.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 
 namespace landtrace::fuse {
 
 class Placement {
  public:
+  // The calling thread's CPUs are those that may be used.
+  Placement();
+
   // This thread has served `client`, a thread of another program. Looks now and then where that is.
   void follow(std::uint32_t client);
-  // Lets a thread (0: the calling one) run wherever it may.
-  static void release(int thread);
+  // Lets a thread run wherever it may.
+  void release(int thread) const;
 
  private:
   static constexpr unsigned kServedBetweenLooks = 32;
+  cpu_set_t allowed_;
   unsigned served_ = 0;
 };
 

@@ -138,7 +138,7 @@ bool Workers::wait_to_read() {
     if (is_over_ || !is_lane_busy_ || is_taken_over_) continue;
     if (turn_ == turn_seen_) {
       is_taken_over_ = true;
-      Placement::release(lane_thread_);
+      placement_.release(lane_thread_);
       return true;
     }
     look_after(kPatience);
