@@ -38,5 +38,10 @@ void add_run(CLI::App& app, Invocation& invocation);
 void add_mount(CLI::App& app, Invocation& invocation);
 void add_umount(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
+void add_cat(CLI::App& app, Invocation& invocation);
+void add_write(CLI::App& app, Invocation& invocation);
+void add_ls(CLI::App& app, Invocation& invocation);
+void add_mkdir(CLI::App& app, Invocation& invocation);
+void add_rmdir(CLI::App& app, Invocation& invocation);
 
 }  // namespace landtrace::cli

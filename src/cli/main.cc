@@ -21,6 +21,11 @@ int parse_and_run(int argc, const char* const* argv) {
   add_mount(app, invocation);
   add_umount(app, invocation);
   add_doctor(app, invocation);
+  add_cat(app, invocation);
+  add_write(app, invocation);
+  add_ls(app, invocation);
+  add_mkdir(app, invocation);
+  add_rmdir(app, invocation);
   std::vector<std::string> words(invocation.line.own.rbegin(), invocation.line.own.rend());
   try {
     app.parse(words);

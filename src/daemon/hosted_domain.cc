@@ -31,7 +31,7 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
 
 HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server,
                            const Options& options)
-    : domain_(std::move(domain)), mounts_(*domain_, options.permissions), server_(std::move(server)) {
+    : domain_(std::move(domain)), server_(std::move(server)), mounts_(*domain_, server_->tree(), options.permissions) {
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
   if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);
   thread_ = std::thread([this] { server_->run(); });

@@ -62,8 +62,8 @@ class HostedDomain {
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
-  Mounts mounts_;
   std::unique_ptr<host::Server> server_;
+  Mounts mounts_;
   std::thread thread_;
 };
 

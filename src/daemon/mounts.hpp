@@ -22,7 +22,9 @@ class Mounts {
     std::optional<std::uint32_t> gid;   // the group of all files; nullopt: the owner's
     std::optional<unsigned> root_mode;  // of the top folder; nullopt: as the tree has it
   };
-  Mounts(domain::Domain& domain, const Permissions& permissions);
+  // The domain and its tree outlive this.
+  Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions)
+      : domain_(domain), tree_(tree), permissions_(permissions) {}
   // Ends them all, and unmounts what lies in this process's mount namespace.
   ~Mounts();
   Mounts(const Mounts&) = delete;
@@ -41,16 +43,14 @@ class Mounts {
     std::string folder;  // empty: not in this mount namespace
     std::string device;
   };
-  void page_changed(domain::Page page, std::size_t offset);
   void bury_ended();
   Result<void> add(Fd fuse, const fuse::SessionOptions& options, std::string folder, std::string device);
 
   domain::Domain& domain_;
+  tracefs::Tree& tree_;
   Permissions permissions_;
   std::mutex mutex_;
-  std::optional<tracefs::Tree> tree_;
   std::vector<Served> served_;
-  unsigned watch_ = 0;  // of the domain's pages
 
   // Takes away sessions that have ended when another one is added: who holds the domain, as serve()'s caller does,
   // may not.

@@ -227,6 +227,14 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kOfferMount:
     case Operation::kServeMount:
       break;  // the server's own
+    case Operation::kTreeStat:
+    case Operation::kTreeList:
+    case Operation::kTreeOpen:
+    case Operation::kTreeRead:
+    case Operation::kTreeWrite:
+    case Operation::kTreeMakeFolder:
+    case Operation::kTreeRemoveFolder:
+      break;  // see tree_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));
 }

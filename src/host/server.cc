@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "host/tree_requests.hpp"
+
 namespace landtrace::host {
 namespace {
 
@@ -61,6 +63,7 @@ Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, 
       wake_(std::move(wake)),
       reserve_(open_reserve()),
       proxy_(domain),
+      tree_(domain),
       buffer_(kMaxDatagram) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std::string& path) {
@@ -271,11 +274,14 @@ bool Server::serve_one(Connection& connection) {
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
   const domain::Identity who{received->uid, received->gid};
+  const bool is_about_files = request.version == ipc::kProtocolVersion && is_tree_request(request.operation);
   Response response;
   if (request.operation == ipc::Operation::kOfferMount) {
     response = respond(offer_mount(connection, request, who.uid));
   } else if (request.operation == ipc::Operation::kServeMount) {
     response = respond(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
+  } else if (is_about_files) {
+    response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else {
     response = handle_request(domain_, connection, received->pid, who, request, text);
   }

@@ -13,6 +13,7 @@
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "ipc/socket.hpp"
+#include "tracefs/tree.hpp"
 
 namespace landtrace::host {
 
@@ -24,6 +25,8 @@ struct Connection {
   std::uint32_t session = 0;          // instance of a consumer; 0: none
   bool in_group = false;              // made by a member of the domain's group
   bool offers_mount = false;          // may send a descriptor
+  std::unique_ptr<tracefs::OpenFile> tree_file;
+  int tree_flags = 0;  // as it was opened
 };
 
 // A mounted /dev/fuse that somebody asks the owner to serve.
@@ -67,6 +70,8 @@ class Server {
   void set_group(std::uint32_t gid) { group_ = gid; }
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // What the socket's clients see of the domain's files, and what is mounted.
+  [[nodiscard]] tracefs::Tree& tree() { return tree_; }
 
  private:
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
@@ -95,6 +100,7 @@ class Server {
   Mounter mounter_;
   unsigned abi_ = 0;
   std::optional<std::uint32_t> group_;
+  tracefs::Tree tree_;  // outlives the connections, which have files of it open
   std::unordered_map<int, Connection> connections_;
   struct Watched {
     Fd pidfd;

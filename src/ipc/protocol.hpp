@@ -54,6 +54,17 @@ enum class Operation : std::uint32_t {
   kAbout = 128,  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
   kOfferMount,   // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
   kServeMount,   // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker
+
+  // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by the
+  // files' modes.
+  kTreeStat = 192,  // -> a = mode with the file's type, b = size
+  kTreeList,        // a = entries to pass over -> text = "MODE NAME\0" each, the mode octal as of kTreeStat;
+                    // a = where to go on, 0: that was all
+  kTreeOpen,        // a = flags as of open(2). A connection has one file open; another takes its place
+  kTreeRead,        // a = most bytes, b = position -> text; EAGAIN: nothing now, ask again
+  kTreeWrite,       // text = the bytes, b = position -> a = bytes taken
+  kTreeMakeFolder,
+  kTreeRemoveFolder,
 };
 
 struct Request {

@@ -8,6 +8,7 @@
 #include "tracefs/readme.hpp"
 #include "tracefs/synthetic_events.hpp"
 #include "tracefs/user_events/data.hpp"
+#include "tracefs/user_events/mmap.hpp"
 #include "tracefs/user_events/status.hpp"
 
 namespace landtrace::tracefs {
@@ -22,6 +23,7 @@ Tree::Tree(domain::Domain& domain) : context_(domain), root_(std::make_shared<Li
   root_->add<FixedText>("printk_formats", "");
   root_->add<SyntheticEvents>("synthetic_events");
   root_->add<UserEventsData>("user_events_data", context_);
+  root_->add<UserEventsMmap>("user_events_mmap", context_);
   root_->add<UserEventsStatus>("user_events_status", context_);
 }
 

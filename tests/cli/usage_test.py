@@ -15,7 +15,8 @@ class Usage(support.Case):
         self.assert_one_line(err, *parts)
 
     def test_help_of_everything(self):
-        for words in ([], ["record"], ["report"], ["list"], ["run"], ["mount"], ["umount"], ["doctor"]):
+        for words in ([], ["record"], ["report"], ["list"], ["run"], ["cat"], ["write"], ["ls"], ["mkdir"], ["rmdir"],
+                      ["mount"], ["umount"], ["doctor"]):
             status, out, err = self.landtrace(*words, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Usage: landtrace", out)
@@ -32,7 +33,8 @@ class Usage(support.Case):
                       ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
                       ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"],
                       ["mount"], ["mount", "a", "b"], ["mount", "a", "--abi", "5"], ["umount"], ["doctor", "x"],
-                      ["run", "--map-root-user", "true"], ["record", "--tracefs"]):
+                      ["run", "--map-root-user", "true"], ["record", "--tracefs"], ["cat"], ["cat", "--", "x"],
+                      ["write"], ["write", "--bogus", "x"], ["ls", "a", "b"], ["mkdir"], ["rmdir"]):
             self.assert_refused(2, words)
 
     def test_bad_pattern(self):
@@ -77,6 +79,8 @@ class Usage(support.Case):
         self.assert_refused(1, ["list"], self.socket, "landtrace record")
         self.assert_refused(1, ["run", "--", "true"], self.socket, "landtrace record")
         self.assert_refused(1, ["list", "--socket", "/nowhere"], "/nowhere")
+        for words in (["cat", "README"], ["write", "set_event", "x"], ["ls"], ["mkdir", "instances/x"]):
+            self.assert_refused(1, words, self.socket, "landtrace record")
 
     def test_reader_that_goes_away_is_no_failure(self):
         self.record("--count", "20000")

@@ -30,6 +30,7 @@ class HoldingFile : public File {
   [[nodiscard]] std::uint64_t size() const override { return inner_->file()->size(); }
   [[nodiscard]] const std::byte* page() const override { return inner_->file()->page(); }
   [[nodiscard]] bool is_paged() const override { return inner_->file()->is_paged(); }
+  [[nodiscard]] bool is_stream() const override { return inner_->file()->is_stream(); }
   [[nodiscard]] bool is_event_data() const override { return inner_->file()->is_event_data(); }
 
  private:

@@ -3,7 +3,6 @@
 
 #include "tracefs/context.hpp"
 #include "tracefs/event_data_file.hpp"
-#include "tracefs/node.hpp"
 
 namespace landtrace::tracefs {
 

@@ -1,4 +1,4 @@
-// user_events_status: the events, and which of them somebody listens to.
+// user_events_status: the events, and which of them somebody listens to. Programs for 6.0 and 6.1 map it, as a bit an event.
 #pragma once
 
 #include "domain/status.hpp"
@@ -11,8 +11,10 @@ class UserEventsStatus : public TextFile {
  public:
   explicit UserEventsStatus(Context& context) : TextFile(0440), context_(context) {}
 
+  [[nodiscard]] const std::byte* page() const override { return context_.domain.status_pages().bits(); }
+
  protected:
-  Result<std::string> text() override { return domain::status_text(context_.domain.events()); }
+  Result<std::string> text() override { return domain::status_text(context_.domain.events(), context_.domain.abi()); }
 
  private:
   Context& context_;

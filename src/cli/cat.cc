@@ -1,0 +1,69 @@
+// `landtrace cat`
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "cli/failure.hpp"
+#include "cli/text_output.hpp"
+#include "cli/tree_command.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace cat events/user_events/job/format     how an event looks\n"
+    "  landtrace cat trace_pipe                        events as they come, until Ctrl-C";
+
+// How long to wait before asking again where there was nothing: programs that write events tell nobody.
+constexpr milliseconds kShortest(1), kLongest(50);
+
+// Until the file's end, which some files do not have.
+Result<void> copy(consumer::RemoteTree& tree, const std::string& path, TextOutput& out) {
+  if (auto opened = tree.open(path, O_RDONLY); !opened) return about(path, opened.error());
+  milliseconds patience = kShortest;
+  for (;;) {
+    const auto bytes = tree.read();
+    if (!bytes && bytes.error().code != EAGAIN) return about(path, bytes.error());
+    if (bytes) {
+      if (bytes->empty()) return {};
+      out.text() += *bytes;
+      patience = kShortest;
+      if (!out.flush_if_full()) return {};
+      continue;
+    }
+    if (!out.flush()) return {};
+    std::this_thread::sleep_for(patience);
+    patience = std::min(patience * 2, kLongest);
+  }
+}
+
+int cat(const std::string& socket, const std::vector<std::string>& paths) {
+  TextOutput out;
+  const int status = with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+    for (const std::string& path : paths) LT_CHECK(copy(tree, path, out));
+    return {};
+  });
+  out.flush();
+  return status != kSuccess ? status : out.status();
+}
+
+}  // namespace
+
+void add_cat(CLI::App& app, Invocation& invocation) {
+  CLI::App* const sub = app.add_subcommand("cat", "Print files of a running domain");
+  const auto socket = add_socket_option(*sub);
+  auto paths = std::make_shared<std::vector<std::string>>();
+  sub->add_option("FILE", *paths, "From the root of the tree")->required();
+  sub->footer(kExamples);
+  sub->callback([socket, paths, &invocation] {
+    expect_no_command(invocation.line);
+    invocation.run = [socket, paths] { return cat(*socket, *paths); };
+  });
+}
+
+}  // namespace landtrace::cli

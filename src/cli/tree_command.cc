@@ -1,0 +1,37 @@
+#include "cli/tree_command.hpp"
+
+#include "cli/failure.hpp"
+#include "ipc/path.hpp"
+
+namespace landtrace::cli {
+
+std::shared_ptr<std::string> add_socket_option(CLI::App& subcommand) {
+  auto socket = std::make_shared<std::string>();
+  subcommand.add_option("--socket", *socket, "Socket of the domain; without it, the user's")->type_name("PATH");
+  return socket;
+}
+
+Result<consumer::RemoteTree> connect_to_tree(const std::string& socket) {
+  const std::string path = socket.empty() ? ipc::default_socket() : socket;
+  auto tree = consumer::RemoteTree::connect(path);
+  if (tree) return tree;
+  const int code = tree.error().code;
+  if (code != ENOENT && code != ECONNREFUSED) return tree;
+  return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
+}
+
+int with_tree(const std::string& socket, const std::function<Result<void>(consumer::RemoteTree&)>& work) {
+  auto tree = connect_to_tree(socket);
+  if (!tree) return fail_with(kFailure, sentence(tree.error()));
+  const auto done = work(*tree);
+  return done ? kSuccess : fail_with(kFailure, sentence(done.error()));
+}
+
+tl::unexpected<Error> about(const std::string& path, const Error& error) {
+  // The reason that programs know, and ours behind it.
+  const std::string reason = errno_text(error.code);
+  const bool says_more = !error.message.empty() && error.message != reason;
+  return fail(error.code, path + ": " + reason + (says_more ? " (" + error.message + ")" : ""));
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,23 @@
+// What the commands about the file tree have in common: cat, write, ls, mkdir, rmdir.
+#pragma once
+
+#include <memory>
+
+#include "cli/command_line.hpp"
+#include "consumer/remote_tree.hpp"
+
+namespace landtrace::cli {
+
+// Adds --socket; the string is the domain's socket when the command runs, or empty.
+std::shared_ptr<std::string> add_socket_option(CLI::App& subcommand);
+
+// The tree of the domain at `socket`, or of the user's. The error says how to start one.
+Result<consumer::RemoteTree> connect_to_tree(const std::string& socket);
+
+// Does `work` with the tree and complains about what it could not do: the exit status.
+int with_tree(const std::string& socket, const std::function<Result<void>(consumer::RemoteTree&)>& work);
+
+// An error that names the path.
+tl::unexpected<Error> about(const std::string& path, const Error& error);
+
+}  // namespace landtrace::cli

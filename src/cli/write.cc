@@ -1,0 +1,71 @@
+// `landtrace write`
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cli/failure.hpp"
+#include "cli/tree_command.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace write events/user_events/enable 1     as echo 1 > events/user_events/enable\n"
+    "  landtrace write -a set_event 'user_events:job'  as echo user_events:job >> set_event\n"
+    "  landtrace write dynamic_events < definitions    as cat definitions > dynamic_events";
+
+struct WriteOptions {
+  bool append = false;
+  bool no_newline = false;
+};
+
+Result<void> write_input(consumer::RemoteTree& tree) {
+  char bytes[64 * 1024];
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno("standard input");
+    if (n == 0) return {};
+    LT_CHECK(tree.write({bytes, static_cast<std::size_t>(n)}));
+  }
+}
+
+// `words` as echo would say them; standard input where there are none.
+Result<void> write(consumer::RemoteTree& tree, const WriteOptions& options, const std::string& path,
+                   const std::vector<std::string>& words) {
+  LT_CHECK(tree.open(path, O_WRONLY | (options.append ? O_APPEND : O_TRUNC)));
+  if (words.empty()) return write_input(tree);
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
+  if (!options.no_newline) text += '\n';
+  return tree.write(text);
+}
+
+int write(const std::string& socket, const WriteOptions& options, std::vector<std::string> words) {
+  const std::string path = words.front();
+  words.erase(words.begin());
+  return with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+    if (auto written = write(tree, options, path, words); !written) return about(path, written.error());
+    return {};
+  });
+}
+
+}  // namespace
+
+void add_write(CLI::App& app, Invocation& invocation) {
+  CLI::App* const sub = app.add_subcommand("write", "Write to a file of a running domain");
+  const auto socket = add_socket_option(*sub);
+  auto options = std::make_shared<WriteOptions>();
+  sub->add_flag("-a,--append", options->append, "Do not truncate the file first");
+  sub->add_flag("-n", options->no_newline, "No newline behind TEXT");
+  sub->prefix_command();
+  set_usage(*sub, "landtrace write [OPTIONS] [--] FILE [TEXT...]");
+  sub->footer(kExamples);
+  sub->callback([sub, socket, options, &invocation] {
+    const auto words = take_command(*sub, invocation.line);
+    if (words.empty()) throw CLI::ParseError("no file to write to", CLI::ExitCodes::RequiredError);
+    invocation.run = [socket, options, words] { return write(*socket, *options, words); };
+  });
+}
+
+}  // namespace landtrace::cli

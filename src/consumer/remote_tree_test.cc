@@ -1,0 +1,95 @@
+#include "consumer/remote_tree.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "host/server.hpp"
+
+namespace landtrace::consumer {
+namespace {
+
+class RemoteTreeTest : public testing::Test {
+ protected:
+  RemoteTreeTest()
+      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})),
+        server_(*host::Server::create(*domain_, testing::TempDir() + "remote_tree" + std::to_string(::getpid()))),
+        thread_([this] { server_->run(); }),
+        tree_(*RemoteTree::connect(server_->path())) {}
+  ~RemoteTreeTest() override {
+    server_->stop();
+    thread_.join();
+  }
+
+  std::string contents(const std::string& path) {
+    if (!tree_.open(path, O_RDONLY)) return "(not opened)";
+    std::string text;
+    for (;;) {
+      const auto piece = tree_.read();
+      if (!piece || piece->empty()) return text;
+      text += *piece;
+    }
+  }
+
+  std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<host::Server> server_;
+  std::thread thread_;
+  RemoteTree tree_;
+};
+
+TEST_F(RemoteTreeTest, WritesAllOfWhatAFileTakesInSteps) {
+  ASSERT_TRUE(tree_.open("dynamic_events", O_WRONLY));
+  ASSERT_TRUE(tree_.write("u:e1\nu:e2\n"));
+  ASSERT_TRUE(tree_.open("set_event", O_WRONLY));
+  ASSERT_TRUE(tree_.write("e1 e2\n"));
+  EXPECT_EQ(contents("set_event"), "user_events:e2\nuser_events:e1\n");
+  ASSERT_TRUE(tree_.open("set_event", O_WRONLY | O_TRUNC));
+  EXPECT_EQ(contents("set_event"), "");
+}
+
+TEST_F(RemoteTreeTest, ReadsAndListsMoreThanOneAnswerHolds) {
+  std::string definitions;
+  constexpr int kEvents = 3000;
+  for (int i = 0; i < kEvents; ++i)
+    definitions += "u:an_event_with_quite_a_long_name_" + std::to_string(i) + " u32 n\n";
+  for (std::string_view rest = definitions; !rest.empty();) {  // whole lines, as a shell would
+    const std::size_t size = rest.substr(0, 4000).rfind('\n') + 1;
+    ASSERT_TRUE(tree_.open("dynamic_events", O_WRONLY));
+    ASSERT_TRUE(tree_.write(rest.substr(0, size)));
+    rest.remove_prefix(size);
+  }
+  EXPECT_EQ(contents("dynamic_events"), definitions);
+  const auto entries = tree_.list("events/user_events");
+  ASSERT_TRUE(entries);
+  EXPECT_EQ(entries->size(), kEvents + 2u);
+  EXPECT_TRUE(entries->back().is_folder());
+}
+
+TEST_F(RemoteTreeTest, SaysWhatAMountWouldSay) {
+  EXPECT_EQ(tree_.open("nosuch", O_RDONLY).error().code, ENOENT);
+  EXPECT_EQ(tree_.list("README").error().code, ENOTDIR);
+  EXPECT_EQ(tree_.make_folder("foo").error().code, EPERM);
+  EXPECT_TRUE(tree_.make_folder("instances/foo"));
+  EXPECT_EQ(tree_.remove_folder("instances/bar").error().code, ENOENT);
+  EXPECT_TRUE(tree_.stat("instances/foo")->is_folder());
+  EXPECT_EQ(tree_.stat("set_event")->mode, 0100640u);
+}
+
+TEST_F(RemoteTreeTest, AFileStaysOpenForAsLongAsTheConnection) {
+  ASSERT_TRUE(tree_.make_folder("instances/foo"));
+  {
+    auto other = *RemoteTree::connect(server_->path());
+    ASSERT_TRUE(other.open("instances/foo/set_event", O_RDONLY));
+    EXPECT_EQ(tree_.remove_folder("instances/foo").error().code, EBUSY);
+  }
+  for (int i = 0; i < 500; ++i) {
+    if (tree_.remove_folder("instances/foo")) return;
+    ::usleep(1000);
+  }
+  FAIL() << "the file outlived its connection";
+}
+
+}  // namespace
+}  // namespace landtrace::consumer

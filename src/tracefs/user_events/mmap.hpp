@@ -1,0 +1,22 @@
+// user_events_mmap of the 2021 proposal: to be mapped, as a byte an event that says whether somebody listens to it.
+#pragma once
+
+#include "tracefs/context.hpp"
+#include "tracefs/node.hpp"
+
+namespace landtrace::tracefs {
+
+class UserEventsMmap : public File {
+ public:
+  explicit UserEventsMmap(Context& context) : context_(context) {}
+
+  [[nodiscard]] unsigned mode() const override { return 0440; }
+  [[nodiscard]] const std::byte* page() const override { return context_.domain.status_pages().bytes(); }
+  // There is nothing to read or write.
+  Result<std::unique_ptr<OpenFile>> open(const Caller&, int) override { return std::make_unique<OpenFile>(); }
+
+ private:
+  Context& context_;
+};
+
+}  // namespace landtrace::tracefs
