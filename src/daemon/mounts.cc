@@ -69,10 +69,6 @@ Mounts::Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& p
 }
 
 Mounts::~Mounts() {
-  {
-    const auto access = domain_.enter();
-    domain_.status_pages().forget_change(watch_);
-  }
   end();
   if (!undertaker_.joinable()) return;
   {
@@ -95,14 +91,6 @@ void Mounts::bury_ended() {
     lock.lock();
     if (!is_over_) added_.wait(lock);
   }
-}
-
-// Whoever calls this holds the domain.
-void Mounts::page_changed(domain::Page page, std::size_t offset) {
-  const domain::StatusPages& pages = domain_.status_pages();
-  const std::byte* const bytes = page == domain::Page::kBits ? pages.bits() : pages.bytes();
-  const std::lock_guard lock(mutex_);
-  for (const Served& served : served_) served.session->page_changed(bytes, offset, 1);
 }
 
 Result<void> Mounts::add(Fd fuse, const fuse::SessionOptions& options, std::string folder, std::string device) {
@@ -133,7 +121,9 @@ Result<void> Mounts::serve(host::MountOffer offer) {
   if (!is_fuse_device(offer.fuse.get())) return fail(EINVAL, "the descriptor is not one of /dev/fuse");
   // The kernel names callers by their ids in the mounter's pid namespace.
   if (offer.pid == 0 || !shares_pids(offer.pid).value_or(false)) {
-    return fail(EXDEV, "a mount in another pid namespace needs a domain that runs there: give it an XDG_RUNTIME_DIR of its own");
+    return fail(
+        EXDEV,
+        "a mount in another pid namespace needs a domain that runs there: give it an XDG_RUNTIME_DIR of its own");
   }
   LT_TRY(const auto uids, id_map_of(offer.pid, "uid_map"));
   LT_TRY(const auto gids, id_map_of(offer.pid, "gid_map"));

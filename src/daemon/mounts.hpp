@@ -42,7 +42,6 @@ class Mounts {
     std::string folder;  // empty: not in this mount namespace
     std::string device;
   };
-  void page_changed(domain::Page page, std::size_t offset);
   void bury_ended();
   Result<void> add(Fd fuse, const fuse::SessionOptions& options, std::string folder, std::string device);
 
@@ -51,7 +50,6 @@ class Mounts {
   Permissions permissions_;
   std::mutex mutex_;
   std::vector<Served> served_;
-  unsigned watch_ = 0;  // of the domain's pages
 
   // Takes away sessions that have ended when another one is added: who holds the domain, as serve()'s caller does,
   // may not.
