@@ -63,10 +63,7 @@ Result<void> unmount_folder(const std::string& folder) {
 }
 
 Mounts::Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions)
-    : domain_(domain), tree_(tree), permissions_(permissions) {
-  const auto access = domain_.enter();
-  watch_ = domain_.status_pages().on_change([this](auto page, std::size_t offset) { page_changed(page, offset); });
-}
+    : domain_(domain), tree_(tree), permissions_(permissions) {}
 
 Mounts::~Mounts() {
   end();
