@@ -56,6 +56,12 @@ Result<std::shared_ptr<AddressSpace>> EnableWords::space(std::uint32_t pid, Iden
   return memory_.open(pid, client);
 }
 
+void EnableWords::set_watcher(std::function<void(std::uint32_t pid)> watcher) {
+  watcher_ = std::move(watcher);
+  if (!watcher_) return;
+  for (const auto& [pid, process] : processes_) watcher_(pid);
+}
+
 void EnableWords::erase(std::uint32_t pid) {
   auto node = processes_.extract(pid);
   if (node.empty()) return;

@@ -45,8 +45,8 @@ class EnableWords {
   Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
   [[nodiscard]] ForeignMemory& memory() { return memory_; }
 
-  // Told of each process that comes to have words: somebody is to call sweep() soon after it has ended.
-  void set_watcher(std::function<void(std::uint32_t pid)> watcher) { watcher_ = std::move(watcher); }
+  // Told of each process that has words or comes to have some: somebody is to call sweep() soon after it has ended.
+  void set_watcher(std::function<void(std::uint32_t pid)> watcher);
 
   // From here on children of the process are found without their announcing themselves. The process must be in the middle of a
   // request.

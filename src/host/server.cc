@@ -193,7 +193,10 @@ void Server::accept_all() {
 void Server::watch_process(std::uint32_t pid) {
   if (!domain_.enable_words().has_process(pid) || pidfds_.contains(pid)) return;
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd || !watch(epoll_.get(), pidfd.get())) return;  // found out later, by sweep()
+  if (!pidfd || !watch(epoll_.get(), pidfd.get())) {
+    sweeping_ = true;  // it has ended already
+    return wake();
+  }
   const int key = pidfd.get();
   pidfds_.emplace(pid, key);
   processes_.emplace(key, Watched{std::move(pidfd), pid});

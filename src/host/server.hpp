@@ -1,6 +1,7 @@
 // Serves a domain over a socket: the event loop of an owner.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -110,7 +111,7 @@ class Server {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
-  bool sweeping_ = false;  // words of processes that ended wait for a child
+  std::atomic<bool> sweeping_ = false;  // words of processes that ended wait for a child
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
   bool grace_waits_ = false;
