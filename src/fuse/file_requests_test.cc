@@ -187,6 +187,26 @@ TEST_F(MountedFiles, MappedPagesShowChangesAtOnce) {
   EXPECT_FALSE(open("status", O_RDWR));
 }
 
+TEST_F(MountedFiles, AreNotWaitedForByRequestsThatReadThemAsTheirCallersMemory) {
+  tree_->root->put("status", status_);
+  status_->bytes[3] = std::byte{42};
+  serve();
+  const Fd data = open("data", O_RDWR);
+  const Fd status = open("status", O_RDONLY);
+  const Fd text = open("notebook", O_RDONLY);
+  for (int i = 0; i < 20; ++i) {
+    auto* const page = static_cast<char*>(::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, status.get(), 0));
+    ASSERT_NE(page, MAP_FAILED);
+    EXPECT_EQ(::ioctl(data.get(), 9, page + 3), 42) << errno_text(errno);
+    auto* const none = static_cast<char*>(::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, text.get(), 0));
+    ASSERT_NE(none, MAP_FAILED);
+    EXPECT_EQ(::ioctl(data.get(), 9, none), -1);
+    EXPECT_EQ(errno, EFAULT);
+    ::munmap(page, 4096);
+    ::munmap(none, 4096);
+  }
+}
+
 TEST_F(MountedFiles, PagesWithoutTextAreMappedOnAnyKernelAndFollowTheDomain) {
   tree_->root->add<BytesPage>("bytes", *domain_);
   serve();

@@ -1,6 +1,8 @@
 // A small tree to mount in tests: one file of each kind that the adapter knows.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstring>
 #include <deque>
 #include <map>
@@ -145,7 +147,7 @@ class BytesPage : public tracefs::File {
   domain::Domain& domain_;
 };
 
-// What user_events_data is. ioctl(8) takes so many milliseconds, holding the domain.
+// What user_events_data is. Holding the domain, ioctl(8) takes so many milliseconds, and ioctl(9) reads a byte of its caller's.
 class Data : public tracefs::File {
  public:
   explicit Data(domain::Domain& domain) : domain_(domain) {}
@@ -159,7 +161,14 @@ class Data : public tracefs::File {
       Open(domain::Domain& domain, domain::FileId id) : domain_(domain), id_(id) {}
       ~Open() override { domain_.files().close(id_); }
       [[nodiscard]] domain::FileId id() const override { return id_; }
-      Result<int> ioctl(const tracefs::Caller&, unsigned, std::uint64_t argument) override {
+      Result<int> ioctl(const tracefs::Caller& caller, unsigned command, std::uint64_t argument) override {
+        if (command == 9) {
+          unsigned char byte = 0;
+          const iovec here{&byte, 1};
+          const iovec there{reinterpret_cast<void*>(argument), 1};
+          const ssize_t got = ::process_vm_readv(static_cast<pid_t>(caller.tid), &here, 1, &there, 1, 0);
+          return got == 1 ? Result<int>(byte) : fail(errno, "as the kernel says");
+        }
         if (argument != 0) ::usleep(static_cast<unsigned>(argument * 1000));
         return 0;
       }
