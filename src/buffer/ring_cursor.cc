@@ -16,6 +16,27 @@ RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint
   if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
 }
 
+RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
+                       std::uint64_t started, Begin begin)
+    : reader_(ring, geometry, begin.from.live),
+      user_(user),
+      raw_clock_(raw_clock),
+      first_(begin.from.live.count),
+      clock_(started),
+      frozen_(std::move(begin.frozen)),
+      frozen_from_(begin.from.frozen),
+      discarded_seen_(begin.discarded) {
+  reader_.stop_at(begin.end);
+}
+
+Place RingCursor::place() const {
+  if (in_frozen_ && at_ < records_->size()) return {at_, reader_.place()};
+  if (frozen_ && !in_frozen_ && frozen_from_ < frozen_->records().size()) return {frozen_from_, reader_.place()};
+  const std::size_t all = frozen_ ? frozen_->records().size() : 0;
+  if (in_frozen_ || records_ == nullptr || at_ >= records_->size()) return {all, reader_.place()};
+  return {all, batch_->place_of(at_)};
+}
+
 bool RingCursor::is_plausible(std::uint64_t count) {
   if (count < kImplausible) return true;
   ++implausible_;
@@ -35,12 +56,16 @@ bool RingCursor::find_next() {
 // The next batch. A batch without records may still tell of lost ones.
 bool RingCursor::read() {
   if (reads_left_ == 0) return false;
+  taken_ += at_ - std::exchange(batch_begin_, at_);
+  if (frozen_ && frozen_from_ < frozen_->records().size()) return read_frozen();
   note_discarded();
-  if (records_ != nullptr) first_ += records_->size();
+  if (records_ != nullptr && !in_frozen_) first_ += records_->size();
+  in_frozen_ = false;
   const ring::Reader::Batch& batch = reader_.read();
   newest_ = arch::read_raw_clock(raw_clock_);
+  batch_ = &batch;
   records_ = &batch.records;
-  at_ = stop_ = 0;
+  at_ = stop_ = batch_begin_ = 0;
   if (batch.lost_before > 0 && is_plausible(batch.lost_before)) {
     lost_ += batch.lost_before;
     overwritten_ += batch.lost_before;
@@ -49,6 +74,16 @@ bool RingCursor::read() {
   if (batch.records.empty()) return false;
   --reads_left_;
   used_ = true;
+  return true;
+}
+
+bool RingCursor::read_frozen() {
+  newest_ = arch::read_raw_clock(raw_clock_);
+  records_ = &frozen_->records();
+  at_ = batch_begin_ = std::exchange(frozen_from_, records_->size());
+  stop_ = records_->size();
+  in_frozen_ = used_ = true;
+  --reads_left_;
   return true;
 }
 
@@ -65,6 +100,7 @@ void RingCursor::note_discarded() {
 // Takes the gaps that lie before the record that stands ready, and goes no further than the next one.
 void RingCursor::take_gaps() {
   stop_ = records_->size();
+  if (in_frozen_) return;
   while (!gaps_.empty()) {
     const Gap gap = gaps_.front();
     if (gap.at > first_ + at_) {

@@ -6,18 +6,35 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <utility>
 
 #include "arch/clock.hpp"
+#include "buffer/frozen.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::buffer {
+
+// Where a reader of a ring is: records of the ring before this one that it has behind it, then a place in the ring.
+struct Place {
+  std::size_t frozen = 0;
+  ring::Mark live{};
+};
 
 class RingCursor {
  public:
   // `user` is for the caller; `started` is the raw time before which there was no session.
   RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
              std::uint64_t started);
+  // Reads from a place that another cursor of the ring was at, or that was the ring's end once.
+  struct Begin {
+    Place from{};
+    ring::Mark end{~0ull, ~0ull};          // nothing from there on is read
+    std::uint64_t discarded = 0;           // events that the ring's writers found no room for, and are not asked for
+    std::shared_ptr<const Frozen> frozen;  // what comes before the ring
+  };
+  RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
+             std::uint64_t started, Begin begin);
   RingCursor(const RingCursor&) = delete;
   RingCursor& operator=(const RingCursor&) = delete;
 
@@ -34,7 +51,19 @@ class RingCursor {
     if (++at_ < stop_) take_clock();
   }
 
+  // The place of that record; where none stands ready, where the next one will be looked for.
+  [[nodiscard]] Place place() const;
+  // Records that were copied out of the ring and stand ready.
+  [[nodiscard]] std::size_t pending() const {
+    return records_ != nullptr && !in_frozen_ ? records_->size() - at_ : 0;
+  }
+  // Records handed out so far.
+  [[nodiscard]] std::uint64_t taken() const { return taken_ + (at_ - batch_begin_); }
+  // Where the ring will be read next: what stands before is in hand already.
+  [[nodiscard]] ring::Mark read_up_to() const { return reader_.place(); }
+
   // Events that are missing between the record before and the one that stands ready.
+  [[nodiscard]] bool has_lost() const { return lost_ != 0; }
   std::uint64_t take_lost() { return lost_ == 0 ? 0 : std::exchange(lost_, 0); }
   // What is missing after the last record.
   std::uint64_t take_rest();
@@ -59,6 +88,7 @@ class RingCursor {
   };
   bool find_next();
   bool read();
+  bool read_frozen();
   void note_discarded();
   void take_gaps();
   void take_clock();
@@ -68,6 +98,9 @@ class RingCursor {
   std::uint32_t user_;
   arch::RawClock raw_clock_;
   const std::vector<ring::RecordView>* records_ = nullptr;
+  const ring::Reader::Batch* batch_ = nullptr;
+  std::uint64_t taken_ = 0;  // of batches before
+  std::size_t batch_begin_ = 0;
   std::size_t at_ = 0;       // the record that stands ready
   std::size_t stop_ = 0;     // the batch is handed out up to here without further thought
   std::uint64_t first_ = 0;  // number of the batch's first record
@@ -77,6 +110,10 @@ class RingCursor {
   std::deque<Gap> gaps_;
   int reads_left_ = 0;
   bool used_ = false;
+
+  std::shared_ptr<const Frozen> frozen_;
+  std::size_t frozen_from_ = 0;
+  bool in_frozen_ = false;  // records_ are those
 
   std::uint64_t overwritten_ = 0;
   std::uint64_t discarded_ = 0;

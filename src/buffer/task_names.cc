@@ -32,12 +32,18 @@ std::optional<std::string> name_now(std::uint32_t pid, std::uint32_t tid) {
 
 }  // namespace
 
+std::optional<output::Task> task_of(const plan::DataSegment& data, std::uint32_t tid) {
+  auto task = copy_entry(data.tasks[tid % plan::kMaxTasks], tid);
+  if (!task) return std::nullopt;
+  if (auto name = name_now(task->tgid, tid)) task->comm = std::move(*name);
+  return task;
+}
+
 void TaskNames::look_up(std::uint32_t tid, const plan::DataSegment& data) {
   recent_[tid % kRecent] = tid;
   if (tasks_.contains(tid) || tasks_.size() >= kMaxTasks) return;
-  auto task = copy_entry(data.tasks[tid % plan::kMaxTasks], tid);
+  auto task = task_of(data, tid);
   if (!task) return;
-  if (auto name = name_now(task->tgid, tid)) task->comm = std::move(*name);
   const auto [place, is_new] = tasks_.emplace(tid, std::move(*task));
   learnt_(static_cast<std::int32_t>(tid), place->second);
 }

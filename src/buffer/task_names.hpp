@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "plan/segments.hpp"
 
 namespace landtrace::buffer {
+
+// What the user's segment says of the thread, with its name of this moment where it still lives; nothing where the
+// segment does not know it.
+std::optional<output::Task> task_of(const plan::DataSegment& data, std::uint32_t tid);
 
 class TaskNames {
  public:

@@ -1,11 +1,12 @@
 #include "event/print.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
 #include <optional>
+#include <string_view>
 
+#include "base/digits.hpp"
 #include "event/character.hpp"
 
 namespace landtrace::event {
@@ -29,29 +30,42 @@ T load(Bytes bytes) {
   return value;
 }
 
-void print_byte(std::string& out, std::uint8_t value) {
-  if (is_printable(value)) {
-    out += '\'';
-    out += static_cast<char>(value);
-    out += '\'';
-  }
-  fmt::format_to(std::back_inserter(out), "({})", value);
+// "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8 signed.
+template <typename Hex, typename Decimal>
+void print_hex_and_decimal(std::string& out, Bytes bytes) {
+  char text[2 * kMaxDigits + 8] = {'0', 'x'};
+  char* at = put_hex(text + 2, load<Hex>(bytes));
+  *at++ = ' ';
+  *at++ = '(';
+  at = put_decimal(at, load<Decimal>(bytes));
+  *at++ = ')';
+  out.append(text, static_cast<std::size_t>(at - text));
 }
 
-// The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8 signed.
+void print_byte(std::string& out, std::uint8_t value) {
+  char text[kMaxDigits];
+  char* at = text;
+  if (is_printable(value)) {
+    *at++ = '\'';
+    *at++ = static_cast<char>(value);
+    *at++ = '\'';
+  }
+  *at++ = '(';
+  at = put_decimal(at, value);
+  *at++ = ')';
+  out.append(text, static_cast<std::size_t>(at - text));
+}
+
 void print_number(std::string& out, Bytes bytes) {
   switch (bytes.size()) {
     case 1:
       return print_byte(out, load<std::uint8_t>(bytes));
     case 2:
-      fmt::format_to(std::back_inserter(out), "{0:#x} ({0})", load<std::uint16_t>(bytes));
-      return;
+      return print_hex_and_decimal<std::uint16_t, std::uint16_t>(out, bytes);
     case 4:
-      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint32_t>(bytes), load<std::int32_t>(bytes));
-      return;
+      return print_hex_and_decimal<std::uint32_t, std::int32_t>(out, bytes);
     case 8:
-      fmt::format_to(std::back_inserter(out), "{:#x} ({})", load<std::uint64_t>(bytes), load<std::int64_t>(bytes));
-      return;
+      return print_hex_and_decimal<std::uint64_t, std::int64_t>(out, bytes);
     default:
       out += "<INVALID-SIZE>";
   }
@@ -70,14 +84,17 @@ void print_struct(std::string& out, const Field& field, Bytes bytes) {
 }
 
 void print_text(std::string& out, Bytes bytes) {
-  const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
-  std::for_each(bytes.begin(), end, [&](std::byte b) { out += static_cast<char>(b); });
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  out.append(text, ::strnlen(text, bytes.size()));
 }
 
 void print_bytes(std::string& out, Bytes bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   bool first = true;
   for (const std::byte b : bytes) {
-    fmt::format_to(std::back_inserter(out), "{}{:02x}", first ? "" : ",", std::to_integer<unsigned>(b));
+    if (!first) out += ',';
+    out += kDigits[std::to_integer<unsigned>(b) >> 4];
+    out += kDigits[std::to_integer<unsigned>(b) & 15];
     first = false;
   }
 }

@@ -46,12 +46,13 @@ void parse_line(std::string_view name, std::string_view value, CpuStats& stats) 
 
 }  // namespace
 
-std::string cpu_stats_text(const CpuStats& stats) {
+std::string cpu_stats_text(const CpuStats& stats, bool in_ns) {
+  const auto time = [in_ns](std::uint64_t value) { return in_ns ? seconds(value) : std::to_string(value); };
   return fmt::format(
       "entries: {}\noverrun: {}\ncommit overrun: {}\nbytes: {}\n"
       "oldest event ts: {}\nnow ts: {}\ndropped events: {}\nread events: {}\n",
-      stats.entries, stats.overrun, stats.commit_overrun, stats.bytes, seconds(stats.oldest_event_ns),
-      seconds(stats.now_ns), stats.dropped, stats.read);
+      stats.entries, stats.overrun, stats.commit_overrun, stats.bytes, time(stats.oldest_event_ns),
+      time(stats.now_ns), stats.dropped, stats.read);
 }
 
 CpuStats parse_cpu_stats(std::string_view text) {

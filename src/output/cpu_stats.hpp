@@ -20,8 +20,9 @@ struct CpuStats {
   friend bool operator==(const CpuStats&, const CpuStats&) = default;
 };
 
-// The text of the stats file, one "name: value" a line; times in seconds with six decimals.
-std::string cpu_stats_text(const CpuStats& stats);
+// The text of the stats file, one "name: value" a line; times in seconds with six decimals, or as they are where they are
+// no nanoseconds.
+std::string cpu_stats_text(const CpuStats& stats, bool in_ns = true);
 
 // The reverse. Lines that are unknown or malformed are passed over: kernels differ in what they list.
 CpuStats parse_cpu_stats(std::string_view text);

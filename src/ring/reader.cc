@@ -41,6 +41,10 @@ Reader::Reader(const std::byte* ring, Geometry geometry) : ring_(ring), geometry
   lost_ = start.count;
 }
 
+bool Reader::is_intact(std::uint64_t position) const {
+  return oldest_intact(std::max(load_intent(), load_commit().position), geometry_.size()) <= position;
+}
+
 Mark Reader::oldest() const {
   const Mark commit = load_commit();
   const std::uint64_t intact = oldest_intact(load_intent(), geometry_.size());

@@ -5,12 +5,23 @@
 #include "tracefs/context.hpp"
 
 namespace landtrace::tracefs {
+namespace {
+
+// What a new instance takes over from the top one.
+std::shared_ptr<TraceInstance> trace_of(Context& context, const domain::Instance& instance) {
+  const TraceInstance* const top =
+      instance.index == 0 ? nullptr : context.state_of(context.domain.top())->trace.get();
+  return std::make_shared<TraceInstance>(context.domain, instance.index, top);
+}
+
+}  // namespace
 
 InstanceState::InstanceState(Context& context_in, const domain::Instance& instance)
     : context(context_in),
       index(instance.index),
       serial(instance.serial),
       cpus(context_in.domain.control().segment().cpus),
+      trace(trace_of(context_in, instance)),
       first_new_event_(index == 0 ? 0 : context_in.domain.events().next_serial()) {}
 
 Result<domain::Instance*> InstanceState::get() const {

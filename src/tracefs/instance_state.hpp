@@ -8,6 +8,7 @@
 #include "domain/domain.hpp"
 #include "tracefs/cpu_mask.hpp"
 #include "tracefs/logged_errors.hpp"
+#include "tracefs/trace/trace_instance.hpp"
 
 namespace landtrace::tracefs {
 
@@ -28,6 +29,7 @@ class InstanceState {
   const std::uint64_t serial;
   LoggedErrors errors;
   CpuMask cpus;
+  const std::shared_ptr<TraceInstance> trace;
   std::atomic<unsigned> open_files{0};  // which keep the instance from being removed
 
  private:

@@ -71,6 +71,8 @@ class OpenFile {
   virtual Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument);
   // What poll() finds now: POLLIN, POLLOUT, POLLERR.
   [[nodiscard]] virtual short ready();
+  // Whether a read() that waits is to be asked again. Files whose poll() wants more than that differ (trace_pipe_raw).
+  [[nodiscard]] virtual bool has_input() { return (ready() & (POLLIN | POLLERR | POLLHUP)) != 0; }
   // Readers that wait now are to come back (ioctl(fd, 0) of trace_pipe_raw): true until the next read.
   [[nodiscard]] virtual bool is_woken() { return false; }
 

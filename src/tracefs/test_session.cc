@@ -81,9 +81,12 @@ void TestSession::clean() {
   const auto instances = *(*tree_.find("instances"))->folder()->list();
   for (const auto& entry : instances) make_folder("instances/" + entry.name, false);
   for (const char* const file :
-       {"set_event", "set_event_pid", "set_event_notrace_pid", "dynamic_events", "error_log"}) {
+       {"set_event", "set_event_pid", "set_event_notrace_pid", "dynamic_events", "error_log", "trace"}) {
     put(file, "");
   }
+  put("snapshot", "0");
+  put("tracing_on", "1");
+  put("options/overwrite", "1");
 }
 
 std::string TestSession::reg(const Options& options) {
@@ -188,6 +191,24 @@ std::string TestSession::events_in(const std::string& file) {
   return events;
 }
 
+// With what differs from run to run replaced.
+std::string TestSession::text_of(const std::string& file) {
+  static const std::regex kCpus("#P:[0-9]+");
+  static const std::regex kTask(R"(^.{16}-([0-9]+ *) (\( *[-0-9]+\) )?\[[0-9]{3}\] )");
+  static const std::regex kTime(R"(^(<TASK16-PID7> .*?\[CPU\] ([^ ]{5} )?) {0,5}[0-9]+\.[0-9]{6}: )");
+  std::istringstream in(std::regex_replace(cat(file), kCpus, "#P:N"));
+  std::string text;
+  for (std::string line; std::getline(in, line);) {
+    std::smatch task;
+    if (std::regex_search(line, task, kTask)) {
+      line = std::string("<TASK16-PID7> ") + (task[2].matched ? "(TGID) " : "") + "[CPU] " + task.suffix().str();
+    }
+    text += std::regex_replace(line, kTime, "$1<TIME>: ") + '\n';
+  }
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 std::optional<std::string> TestSession::run(const std::vector<std::string>& command) {
   const std::string& name = command[0];
   const auto words = options_of(command).words;
@@ -209,6 +230,7 @@ std::optional<std::string> TestSession::run(const std::vector<std::string>& comm
   if (name == "mode") return mode(words[0]);
   if (name == "exists") return tree_.find(words[0]) ? "yes" : "no";
   if (name == "sleep") return "ok";
+  if (name == "text") return text_of(words[0]);
   if (name == "trace" || name == "pipe") {
     const std::string events = events_in(words.empty() ? name == "trace" ? "trace" : "trace_pipe" : words[0]);
     return !events.empty() ? events : name == "trace" ? "(empty)" : "(would block)";

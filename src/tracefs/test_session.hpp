@@ -14,7 +14,7 @@ namespace landtrace::tracefs {
 
 class TestSession {
  public:
-  TestSession() : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})), tree_(*domain_) {}
+  TestSession() : domain_(*domain::Domain::create({})), tree_(*domain_) {}
 
   ~TestSession() { clean(); }
   // Takes back what the commands so far have done.
@@ -60,6 +60,7 @@ class TestSession {
   std::string make_folder(const std::string& path, bool make);
   std::string mode(const std::string& path);
   std::string events_in(const std::string& file);
+  std::string text_of(const std::string& file);
 
   std::unique_ptr<domain::Domain> domain_;
   Tree tree_;

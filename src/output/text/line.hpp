@@ -17,6 +17,13 @@ namespace landtrace::output {
 void append_text_line(std::string& out, const Record& record, const Task* task, const EventType* type,
                       const TextColumns& columns = {});
 
+// The columns: "             app-1234    [003] .....    12.345678: ".
+void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns);
+// What stands behind the columns: "job: id=0x7 (7) name=x\n".
+void append_text_body(std::string& out, const Record& record, const EventType* type);
+// The same with the option `fields`: events print so anyway, ftrace's own have no fields that it knows.
+void append_fields_body(std::string& out, const Record& record, const EventType* type);
+
 // "CPU:3 [LOST 12 EVENTS]", or without the number for kLostUnknown.
 void append_text_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
 

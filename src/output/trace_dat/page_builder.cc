@@ -32,7 +32,7 @@ bool PageBuilder::append(const Record& record) {
   const TimeWord word = time_word(record.time_ns);
   const std::size_t time_size = word == TimeWord::kNone ? 0 : 2 * kWord;
   const std::size_t head_size = entry > kMaxShortEntry ? 2 * kWord : kWord;
-  if (used_ + time_size + head_size + entry > kCapacity || word == TimeWord::kImpossible) return false;
+  if (used_ + time_size + head_size + entry > capacity() || word == TimeWord::kImpossible) return false;
 
   if (empty()) start(record.time_ns);
   if (word != TimeWord::kNone) put_time_word(word, record.time_ns);
@@ -53,7 +53,7 @@ PageBuilder::TimeWord PageBuilder::time_word(std::uint64_t time_ns) const {
 }
 
 void PageBuilder::start(std::uint64_t time_ns) {
-  if (!page_) page_ = std::make_unique_for_overwrite<std::byte[]>(kPageSize);
+  if (!page_) page_ = std::make_unique_for_overwrite<std::byte[]>(page_size_);
   first_ns_ = last_ns_ = time_ns;
 }
 

@@ -10,7 +10,9 @@ namespace landtrace::output::trace_dat {
 
 class PageBuilder {
  public:
-  // Appends the record, whose payload is at most kMaxPayload. False: it needs a new page.
+  explicit PageBuilder(std::size_t page_size = kPageSize) : page_size_(page_size) {}
+
+  // Appends the record. False: it needs a new page, or a larger one (a page of kPageSize has room for any).
   bool append(const Record& record);
 
   // Events missed just before the first record of this page. Only while the page is empty.
@@ -27,7 +29,7 @@ class PageBuilder {
 
  private:
   // The number of missed events must fit behind the events of any page.
-  static constexpr std::size_t kCapacity = kPageSize - kPageHeader - sizeof(std::uint64_t);
+  [[nodiscard]] std::size_t capacity() const { return page_size_ - kPageHeader - sizeof(std::uint64_t); }
 
   // How the time of a record is told: by its delta alone, or with a word before it.
   enum class TimeWord { kNone, kExtend, kStamp, kImpossible };
@@ -36,6 +38,7 @@ class PageBuilder {
   void put_time_word(TimeWord word, std::uint64_t time_ns);
   void put_entry(const Record& record, std::size_t entry, std::uint64_t delta);
 
+  std::size_t page_size_;
   std::unique_ptr<std::byte[]> page_;  // allocated with the first record: most CPUs of a big machine have none
   std::size_t used_ = 0;
   std::uint64_t first_ns_ = 0;

@@ -6,6 +6,7 @@
 #include "tracefs/fixed_text.hpp"
 #include "tracefs/set_event.hpp"
 #include "tracefs/set_event_pid.hpp"
+#include "tracefs/trace/trace_files.hpp"
 #include "tracefs/tracing_cpumask.hpp"
 
 namespace landtrace::tracefs {
@@ -19,6 +20,7 @@ void add_instance_files(ListFolder& folder, const InstancePtr& instance) {
   folder.add<SetEventPid>("set_event_pid", instance, SetEventPid::List::kOnly);
   folder.add<SetEventPid>("set_event_notrace_pid", instance, SetEventPid::List::kNever);
   folder.add<TracingCpumask>("tracing_cpumask", instance);
+  add_trace_files(folder, instance->context, instance->trace, instance->index == 0);
 }
 
 }  // namespace landtrace::tracefs

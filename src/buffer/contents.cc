@@ -1,0 +1,238 @@
+#include "buffer/contents.hpp"
+
+#include <utility>
+
+namespace landtrace::buffer {
+namespace {
+
+// Counts come from memory that others write.
+constexpr std::uint64_t difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
+
+ring::Mark later(ring::Mark a, ring::Mark b) { return a.position >= b.position ? a : b; }
+
+}  // namespace
+
+struct Contents::State {
+  ring::Mark end;   // of the ring
+  Place from;       // where a reading begins
+  Counts counts{};  // without those of rings before
+};
+
+Reading::Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu) : contents_(std::move(contents)) {
+  contents_->add_users();
+  for (std::size_t i = 0; i < contents_->rings_.size(); ++i) {
+    if (cpu != kAllCpus && contents_->cpu_of(i) != cpu) continue;
+    const Contents::State state = contents_->state_of(i);
+    if (state.counts.entries == 0) continue;
+    cursors_.emplace_back(contents_->memory_of(i), contents_->place_.geometry,
+                          static_cast<std::uint32_t>(i / contents_->rings_per_set_), contents_->raw_clock(),
+                          contents_->started_,
+                          RingCursor::Begin{state.from, later(state.end, state.from.live), contents_->discarded(i),
+                                            contents_->rings_[i].frozen});
+    merge.add({&cursors_.back(), contents_->cpu_of(i)});
+  }
+  merge.begin(~0ull);
+}
+
+Contents::Contents(domain::Domain& domain, const domain::RingPlace& place, bool owned)
+    : domain_(domain),
+      place_(place),
+      owned_(owned),
+      cpus_(domain.instances().first_claimed()),
+      rings_per_set_(domain.instances().rings_per_set()) {
+  add_users();
+}
+
+Contents::~Contents() {
+  if (!owned_) return;
+  domain_.grace().after_readers([domain = &domain_, place = place_] { domain->instances().free_place(place); });
+}
+
+void Contents::add_users() { rings_.resize(domain_.users().all().size() * rings_per_set_); }
+
+std::uint32_t Contents::cpu_of(std::size_t index) const {
+  const auto ring = static_cast<std::uint32_t>(index % rings_per_set_);
+  return ring < cpus_ ? ring : (ring - cpus_) % cpus_;
+}
+
+const std::byte* Contents::memory_of(std::size_t index) const {
+  const domain::User& user = domain_.users().all()[index / rings_per_set_];
+  return user.mapping.data() + place_.rings + index % rings_per_set_ * place_.geometry.stride();
+}
+
+std::uint64_t Contents::discarded(std::size_t index) const {
+  return ring::Reader(memory_of(index), place_.geometry, {}).discarded();
+}
+
+Contents::State Contents::state_of(std::size_t index) const {
+  const Ring& ring = rings_[index];
+  const ring::Reader reader(memory_of(index), place_.geometry, ring.base);
+  State state{.end = reader.end(), .from = {0, later(ring.base, ring.kept)}};
+  const std::size_t frozen = ring.frozen ? ring.frozen->records().size() : 0;
+  Counts& counts = state.counts;
+  counts.dropped = difference(reader.discarded(), ring.discarded);
+  if (state.end.count == ring.base.count && frozen == 0) return state;
+
+  // A place that a reader knows may be older than the oldest one that the ring itself still marks.
+  const auto intact = [&reader](ring::Mark mark) {
+    return reader.is_intact(mark.position) ? mark : later(mark, reader.oldest());
+  };
+  ring::Mark unread = later(ring.base, ring.kept);
+  if (ring.consumer) {
+    state.from = ring.consumer->place();
+    unread = ring.consumer->read_up_to();
+    counts.entries = ring.consumer->pending();
+    counts.read = ring.consumer->taken();
+  } else if (frozen > 0) {  // it goes as the ring fills
+    const std::uint64_t used = difference(state.end.position, ring.base.position);
+    state.from.frozen = ring.frozen->first_within(difference(place_.geometry.size(), used));
+  }
+  state.from.live = intact(state.from.live);
+  counts.entries += frozen - state.from.frozen + difference(state.end.count, intact(unread).count);
+  const std::uint64_t came = frozen + difference(state.end.count, ring.base.count);
+  counts.overrun = difference(came, counts.entries + counts.read);
+  counts.bytes = difference(state.end.position, state.from.live.position);
+  if (frozen > 0) counts.bytes += ring.frozen->bytes_from(state.from.frozen);
+  return state;
+}
+
+void Contents::clear(std::uint32_t cpu) {
+  add_users();
+  if (cpu == kAllCpus) cleared_at_ = arch::read_raw_clock(raw_clock());
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    if (cpu == kAllCpus || cpu_of(i) == cpu) clear_ring(i);
+  }
+}
+
+void Contents::clear_ring(std::size_t index) {
+  const ring::Reader reader(memory_of(index), place_.geometry, {});
+  Ring& ring = rings_[index] = {};
+  ring.base = reader.end();
+  ring.discarded = reader.discarded();
+  domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(index / rings_per_set_),
+                                   static_cast<std::uint32_t>(index % rings_per_set_), ring.base.position);
+}
+
+void Contents::set_overwrite(bool overwrite) {
+  add_users();
+  domain_.instances().set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {
+    const std::size_t index = std::size_t{user} * rings_per_set_ + ring;
+    if (index >= rings_.size()) return std::uint64_t{0};
+    rings_[index].kept = state_of(index).from.live;
+    return rings_[index].kept.position;
+  });
+}
+
+Contents::Counts Contents::counts(std::uint32_t cpu) {
+  add_users();
+  Counts sum;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
+    const Counts counts = state_of(i).counts;
+    const Counts& before = rings_[i].before;
+    sum.entries += counts.entries;
+    sum.overrun += counts.overrun + before.overrun;
+    sum.dropped += counts.dropped + before.dropped;
+    sum.read += counts.read + before.read;
+    sum.bytes += counts.bytes;
+  }
+  return sum;
+}
+
+std::uint64_t Contents::unread_bytes(std::uint32_t cpu) {
+  add_users();
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    if (cpu == kAllCpus || cpu_of(i) == cpu) most = std::max(most, state_of(i).counts.bytes);
+  }
+  return most;
+}
+
+void Contents::consume(std::uint32_t cpu, Merge& merge) {
+  add_users();
+  merge.clear();
+  const std::uint64_t now = arch::read_raw_clock(raw_clock());
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
+    Ring& ring = rings_[i];
+    if (!ring.consumer) {
+      const State state = state_of(i);
+      if (state.counts.entries == 0) continue;
+      // From the base on, not from the oldest: what was overwritten since then is missing.
+      ring.consumer = std::make_unique<RingCursor>(
+          memory_of(i), place_.geometry, static_cast<std::uint32_t>(i / rings_per_set_), raw_clock(), started_,
+          RingCursor::Begin{{state.from.frozen, ring.base}, {~0ull, ~0ull}, ring.discarded, ring.frozen});
+    }
+    merge.add({ring.consumer.get(), cpu_of(i)});
+  }
+  merge.begin(now);
+}
+
+void Contents::consumed() {
+  if (place_.overwrite) return;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    Ring& ring = rings_[i];
+    if (!ring.consumer) continue;
+    const ring::Mark place = ring.consumer->place().live;
+    if (place.position <= ring.kept.position) continue;
+    ring.kept = place;
+    domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
+                                     static_cast<std::uint32_t>(i % rings_per_set_), place.position);
+  }
+}
+
+std::shared_ptr<const Frozen> Contents::freeze(std::size_t index, std::uint64_t bytes, std::uint64_t& gone) const {
+  const State state = state_of(index);
+  if (state.counts.entries == 0) return nullptr;
+  RingCursor cursor(memory_of(index), place_.geometry, static_cast<std::uint32_t>(index / rings_per_set_), raw_clock(),
+                    started_, {state.from, state.end, discarded(index), rings_[index].frozen});
+  cursor.allow_reads(std::numeric_limits<int>::max());
+  auto frozen = std::make_shared<Frozen>();
+  for (; cursor.ready(); cursor.pop()) frozen->append(cursor.record(), cursor.clock());
+  gone = frozen->finish(bytes) + cursor.take_lost();
+  return frozen;
+}
+
+void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Contents> self) {
+  add_users();
+  other.add_users();
+  for (std::size_t i = 0; i < other.rings_.size(); ++i) {
+    const Counts counts = other.state_of(i).counts;
+    Ring& ring = rings_[i];
+    ring.before = other.rings_[i].before;
+    std::uint64_t gone = 0;
+    ring.frozen = other.freeze(i, bytes, gone);
+    ring.before.overrun += counts.overrun + gone;
+    ring.before.read += counts.read;
+    ring.before.dropped += counts.dropped;
+  }
+  std::vector<std::uint64_t> ends;
+  for (std::size_t i = 0; i < other.rings_.size(); ++i) ends.push_back(other.state_of(i).end.count);
+  // It runs before the memory of those rings is given back, which is asked for after this.
+  domain_.grace().after_readers([domain = &domain_, place = other.place_, ends, self = std::move(self)] {
+    const auto heir = self.lock();
+    if (!heir) return;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const std::byte* const base = domain->users().all()[i / heir->rings_per_set_].mapping.data();
+      const std::byte* const ring = base + place.rings + i % heir->rings_per_set_ * place.geometry.stride();
+      heir->rings_[i].before.overrun += difference(ring::Reader(ring, place.geometry, {}).end().count, ends[i]);
+    }
+  });
+}
+
+std::optional<std::uint64_t> Contents::oldest(std::uint32_t cpu) {
+  add_users();
+  std::optional<std::uint64_t> oldest;
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
+    const State state = state_of(i);
+    if (state.counts.entries == 0) continue;
+    RingCursor cursor(memory_of(i), place_.geometry, 0, raw_clock(), started_,
+                      {state.from, state.end, discarded(i), rings_[i].frozen});
+    cursor.allow_reads(1);
+    if (cursor.ready()) oldest = std::min(oldest.value_or(~0ull), cursor.clock());
+  }
+  return oldest;
+}
+
+}  // namespace landtrace::buffer

@@ -1,0 +1,218 @@
+#include "buffer/contents.hpp"
+
+#include <gmock/gmock.h>
+
+#include "buffer/test_domain.hpp"
+
+namespace landtrace::buffer {
+namespace {
+
+const std::uint32_t kTid = this_thread();
+
+class ContentsTest : public ::testing::Test {
+ protected:
+  std::vector<std::uint32_t> numbers(std::uint32_t cpu = kAllCpus) {
+    Reading reading(contents_, cpu);
+    return taken_from(reading.merge, 1u << 30);
+  }
+  static std::vector<std::uint32_t> taken_from(Merge& merge, std::size_t limit) {
+    std::vector<std::uint32_t> numbers;
+    while (const Merge::Source* const source = numbers.size() < limit ? merge.next() : nullptr) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, source->cursor->record().payload.data(), sizeof number);
+      numbers.push_back(number);
+      source->cursor->pop();
+    }
+    return numbers;
+  }
+  std::vector<std::uint32_t> consume(std::size_t limit, std::uint32_t cpu = kAllCpus) {
+    Merge merge;
+    contents_->consume(cpu, merge);
+    auto numbers = taken_from(merge, limit);
+    contents_->consumed();
+    return numbers;
+  }
+  // Until no room is left anywhere: the thread may move between CPUs.
+  std::uint32_t fill(std::uint32_t number) {
+    while (contents_->counts(kAllCpus).dropped == 0) domain_.write(proxy_, kTid, number++, 1000);
+    return number;
+  }
+
+  TestDomain domain_;
+  domain::Proxy proxy_{*domain_};
+  std::shared_ptr<Contents> contents_ = std::make_shared<Contents>(*domain_, domain_->top().place, false);
+};
+
+TEST_F(ContentsTest, ReadingTakesNothingAwayAndEndsWhereItBegan) {
+  domain_.write_many(kTid, 0, 3);
+  Reading first(contents_, kAllCpus);
+  Reading second(contents_, kAllCpus);
+  domain_.write_many(kTid, 3, 5);
+  EXPECT_THAT(taken_from(first.merge, 100), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(taken_from(second.merge, 100), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST_F(ContentsTest, ConsumersShareOnePositionAndOthersBeginThere) {
+  domain_.write_many(kTid, 0, 6);
+  EXPECT_THAT(consume(2), ::testing::ElementsAre(0, 1));
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(consume(1), ::testing::ElementsAre(2));
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries, 3u);
+  EXPECT_EQ(counts.read, 3u);
+  EXPECT_EQ(counts.overrun, 0u);
+  EXPECT_THAT(consume(100), ::testing::ElementsAre(3, 4, 5));
+  EXPECT_THAT(numbers(), ::testing::IsEmpty());
+  EXPECT_EQ(contents_->counts(kAllCpus).bytes, 0u);
+}
+
+TEST_F(ContentsTest, CpusAreReadAndClearedOneByOne) {
+  domain_.write_many(kTid, 0, 8);
+  std::size_t of_cpus = 0;
+  std::uint32_t busy = 0;
+  for (std::uint32_t cpu = 0; cpu < domain_->instances().first_claimed(); ++cpu) {
+    const std::size_t here = numbers(cpu).size();
+    EXPECT_EQ(contents_->counts(cpu).entries, here);
+    of_cpus += here;
+    if (here > 0) busy = cpu;
+  }
+  EXPECT_EQ(of_cpus, 8u);
+  const std::size_t before = numbers(busy).size();
+  contents_->clear(busy);
+  EXPECT_TRUE(numbers(busy).empty());
+  EXPECT_EQ(numbers().size(), 8 - before);
+}
+
+TEST_F(ContentsTest, ClearForgetsCountsAndWhatAConsumerHadAtHand) {
+  domain_.write_many(kTid, 0, 5);
+  EXPECT_EQ(consume(2).size(), 2u);
+  contents_->clear(kAllCpus);
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries + counts.overrun + counts.read + counts.bytes, 0u);
+  EXPECT_THAT(consume(100), ::testing::IsEmpty());
+  domain_.write_many(kTid, 5, 7);
+  EXPECT_THAT(consume(100), ::testing::ElementsAre(5, 6));
+}
+
+TEST_F(ContentsTest, WhatWasOverwrittenIsCountedAndToldToConsumersOnly) {
+  constexpr std::uint32_t kMany = 100'000;
+  domain_.write_many(kTid, 0, kMany, 24);
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_GT(counts.overrun, 0u);
+  EXPECT_EQ(counts.entries + counts.overrun, kMany);
+  Seen seen;
+  Reading reading(contents_, kAllCpus);
+  seen.take_all(reading.merge);
+  EXPECT_EQ(seen.events(), counts.entries);
+  EXPECT_EQ(seen.lost(), 0u);
+
+  Merge merge;
+  contents_->consume(kAllCpus, merge);
+  Seen consumed;
+  consumed.take_all(merge);
+  EXPECT_EQ(consumed.events(), counts.entries);
+  EXPECT_EQ(consumed.lost(), counts.overrun);
+  EXPECT_EQ(contents_->counts(kAllCpus).overrun, counts.overrun);
+  EXPECT_EQ(contents_->counts(kAllCpus).read, counts.entries);
+}
+
+TEST_F(ContentsTest, ReaderThatIsLappedCountsExactly) {
+  domain_.write_many(kTid, 0, 3000, 24);
+  const std::uint64_t began_with = contents_->counts(kAllCpus).entries;
+  Reading reading(contents_, kAllCpus);
+  Seen seen;
+  domain_.write_many(kTid, 3000, 200'000, 24);
+  seen.take_all(reading.merge);
+  EXPECT_EQ(seen.events() + seen.lost(), began_with);
+}
+
+TEST_F(ContentsTest, ConsumerAndWritersAtOnceAccountForEverything) {
+  BusyWriters writers(domain_, 2);
+  Seen seen;
+  Merge merge;
+  for (int i = 0; i < 100; ++i) {
+    writers.wait_for(1000);
+    contents_->consume(kAllCpus, merge);
+    seen.take_all(merge);
+    contents_->consumed();
+  }
+  writers.stop();
+  contents_->consume(kAllCpus, merge);
+  seen.take_all(merge);
+  EXPECT_EQ(seen.events() + seen.lost(), writers.written());
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.read, seen.events());
+  EXPECT_EQ(counts.overrun, seen.lost());
+  EXPECT_EQ(counts.entries, 0u);
+}
+
+TEST_F(ContentsTest, ClearWhileWritersGoOn) {
+  BusyWriters writers(domain_, 2);
+  for (int i = 0; i < 50; ++i) {
+    writers.wait_for(100);
+    contents_->clear(kAllCpus);
+    Reading reading(contents_, kAllCpus);
+    Seen seen;
+    seen.take_all(reading.merge);
+  }
+  contents_->clear(kAllCpus);
+  writers.stop();
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  Seen seen;
+  Reading reading(contents_, kAllCpus);
+  seen.take_all(reading.merge);
+  EXPECT_EQ(seen.events(), counts.entries);
+  EXPECT_EQ(seen.events() == 0 ? 0 : seen.next(writers.tid(0)), seen.events() == 0 ? 0 : writers.written(0));
+}
+
+TEST_F(ContentsTest, WithoutOverwriteTheOldestStayUntilTheyAreConsumed) {
+  contents_->set_overwrite(false);
+  std::uint32_t number = fill(0);
+  Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.dropped, 1u);
+  EXPECT_EQ(counts.overrun, 0u);
+  EXPECT_EQ(counts.entries, number - 1);
+  EXPECT_EQ(numbers().front(), 0u);
+  EXPECT_EQ(consume(1u << 30).size(), number - 1);
+  domain_.write(proxy_, kTid, number, 1000);
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(number));
+  EXPECT_EQ(contents_->counts(kAllCpus).dropped, 1u);
+}
+
+TEST_F(ContentsTest, ClearMakesRoomWithoutOverwrite) {
+  contents_->set_overwrite(false);
+  const std::uint32_t number = fill(0);
+  contents_->clear(kAllCpus);
+  domain_.write(proxy_, kTid, number, 1000);
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(number));
+  EXPECT_EQ(contents_->counts(kAllCpus).dropped, 0u);
+}
+
+TEST_F(ContentsTest, OverwriteThatIsTurnedOffKeepsWhatIsThere) {
+  domain_.write_many(kTid, 0, 2000, 1000);
+  const auto before = numbers();
+  contents_->set_overwrite(false);
+  fill(2000);
+  const auto after = numbers();
+  ASSERT_GE(after.size(), before.size());
+  EXPECT_EQ(after.front(), before.front());
+  contents_->set_overwrite(true);
+  domain_.write_many(kTid, 10'000, 12'000, 1000);
+  EXPECT_EQ(numbers().back(), 11'999u);
+}
+
+TEST_F(ContentsTest, OldestIsTheFirstEntry) {
+  EXPECT_EQ(contents_->oldest(kAllCpus), std::nullopt);
+  const std::uint64_t before = arch::read_raw_clock(domain_->clock_line().raw_clock());
+  domain_.write_many(kTid, 0, 1);
+  const std::uint64_t after = arch::read_raw_clock(domain_->clock_line().raw_clock());
+  domain_.write_many(kTid, 1, 3);
+  const auto oldest = contents_->oldest(kAllCpus);
+  ASSERT_TRUE(oldest);
+  EXPECT_GE(*oldest, before);
+  EXPECT_LE(*oldest, after);
+}
+
+}  // namespace
+}  // namespace landtrace::buffer

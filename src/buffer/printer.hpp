@@ -1,0 +1,63 @@
+// Records of an instance as people see them: with the type, the task and the time that they stand for.
+#pragma once
+
+#include <string>
+
+#include "buffer/merge.hpp"
+#include "buffer/slot_types.hpp"
+#include "buffer/tasks.hpp"
+#include "buffer/trace_clock.hpp"
+#include "output/text/header.hpp"
+#include "output/text/latency.hpp"
+
+namespace landtrace::buffer {
+
+// How lines look, as trace_options has it.
+struct TextStyle {
+  enum class Body : std::uint8_t { kText, kFields, kRaw, kHex, kBin };
+
+  output::TextColumns columns;
+  Body body = Body::kText;
+  bool learn_names = true;  // record-cmd
+};
+
+class Printer {
+ public:
+  // All must outlive it.
+  Printer(domain::Domain& domain, TraceClock& clock) : domain_(domain), clock_(clock), types_(domain) {}
+
+  // To be called before each batch of lines. `anew`: somebody begins to read, names are looked up again.
+  void prepare(bool anew);
+
+  struct Found {
+    output::Record record;
+    const output::EventType* type;
+  };
+  // The record that stands ready. Its payload is valid until the next record is looked for.
+  Found look_at(const Merge::Source& source) {
+    const ring::RecordView& view = source.cursor->record();
+    const output::EventType* const type = types_.find(view.header.event, view.header.clock);
+    return {{.time_ns = clock_.shown(source.cursor->clock()),
+             .cpu = source.cpu,
+             .tid = static_cast<std::int32_t>(view.header.tid),
+             .event_id = type != nullptr ? type->id : types_.id_of(view.header.event),
+             .payload = view.payload},
+            type};
+  }
+  void append(std::string& out, const Found& found, std::uint32_t user, const TextStyle& style,
+              const output::LinePlace& place);
+  [[nodiscard]] TraceClock& clock() { return clock_; }
+
+ private:
+  const output::Task* task_of(const Found& found, std::uint32_t user, const TextStyle& style) {
+    return tasks_.find(static_cast<std::uint32_t>(found.record.tid), domain_.users().all()[user].data(),
+                       style.learn_names);
+  }
+
+  domain::Domain& domain_;
+  TraceClock& clock_;
+  SlotTypes types_;
+  Tasks tasks_;
+};
+
+}  // namespace landtrace::buffer

@@ -1,0 +1,42 @@
+// What the event slots of the owner's own domain mean now. (EventTable is for recordings, where a number must mean one
+// thing for ever.)
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "domain/domain.hpp"
+#include "output/record.hpp"
+
+namespace landtrace::buffer {
+
+class SlotTypes {
+ public:
+  explicit SlotTypes(domain::Domain& domain);
+
+  // To be called before records are looked at.
+  void refresh();
+  // The type of a record that carries `slot` and was made at that raw time; nullptr when the event that it was has given
+  // its slot to another one since, or there never was one.
+  const output::EventType* find(std::uint32_t slot, std::uint64_t clock) {
+    if (slot < slots_.size()) [[likely]] {
+      const Slot& known = slots_[slot];
+      if (known.type && clock >= known.made_at) [[likely]] return known.type.get();
+    }
+    return nullptr;
+  }
+  // The number that stands for the slot where there is no type.
+  [[nodiscard]] std::uint16_t id_of(std::uint32_t slot) const;
+
+ private:
+  struct Slot {
+    std::unique_ptr<output::EventType> type;
+    std::uint64_t made_at = 0;
+    std::uint32_t generation = 0;
+  };
+  domain::Domain& domain_;
+  std::vector<Slot> slots_;
+  std::uint64_t changes_seen_ = ~0ull;
+};
+
+}  // namespace landtrace::buffer

@@ -1,0 +1,24 @@
+#include "buffer/tasks.hpp"
+
+#include "buffer/task_names.hpp"
+
+namespace landtrace::buffer {
+
+const output::Task* Tasks::look_up(std::uint32_t tid, const plan::DataSegment& data, bool learn) {
+  auto found = tasks_.find(tid);
+  if (learn) {
+    // A number can be another thread's by now. Where the table has lost it, what was known is the best that there is.
+    if (auto task = task_of(data, tid)) {
+      if (found != tasks_.end()) {
+        found->second = std::move(*task);
+      } else if (tasks_.size() < kMaxTasks) {
+        found = tasks_.emplace(tid, std::move(*task)).first;
+      }
+    }
+  }
+  const output::Task* const task = found == tasks_.end() ? nullptr : &found->second;
+  recent_[tid % kRecent] = {tid, epoch_, task};
+  return task;
+}
+
+}  // namespace landtrace::buffer

@@ -1,0 +1,47 @@
+// The clock in which an instance shows its events (trace_clock). Records carry the domain's raw clock whatever is
+// chosen here; this says what to make of it.
+//
+//   local global perf mono   CLOCK_MONOTONIC
+//   mono_raw boot tai        the system's clocks of these names, read beside the raw clock since they were chosen
+//   uptime                   hundredths of a second of CLOCK_MONOTONIC (the kernel counts from its boot, too)
+//   counter x86-tsc          the raw clock itself: like the kernel's counter it puts events in order, but it skips numbers
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arch/clock_line.hpp"
+#include "base/result.hpp"
+
+namespace landtrace::buffer {
+
+class TraceClock {
+ public:
+  // `monotonic` must outlive it.
+  explicit TraceClock(arch::ClockLine& monotonic) : monotonic_(monotonic) {}
+
+  // EINVAL for a name that is none. What was recorded before is not to be shown in a clock that was chosen after it.
+  Result<void> select(std::string_view name);
+  // All names, the one chosen in brackets.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string_view name() const;
+  // Whether it shows nanoseconds.
+  [[nodiscard]] bool in_ns() const;
+
+  // To be called before times are shown.
+  void sample();
+  [[nodiscard]] std::uint64_t shown(std::uint64_t raw) const {
+    if (chosen_line_) return chosen_line_->to_ns(raw);
+    return scale_ == 0 ? raw : monotonic_.to_ns(raw) / scale_;
+  }
+  [[nodiscard]] std::uint64_t now() const { return shown(arch::read_raw_clock(monotonic_.raw_clock())); }
+
+ private:
+  arch::ClockLine& monotonic_;
+  std::size_t chosen_ = 0;
+  std::optional<arch::ClockLine> chosen_line_;
+  std::uint64_t scale_ = 1;  // ns in a unit; 0: raw
+};
+
+}  // namespace landtrace::buffer

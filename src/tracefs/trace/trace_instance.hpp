@@ -1,0 +1,45 @@
+// What the files of one instance about its buffer share.
+#pragma once
+
+#include <memory>
+
+#include "buffer/buffer.hpp"
+#include "buffer/lines.hpp"
+#include "tracefs/trace/trace_options.hpp"
+
+namespace landtrace::tracefs {
+
+class TraceInstance {
+ public:
+  // The domain must outlive it. `top`: whose options a new instance takes over; nullptr for the top one itself.
+  TraceInstance(domain::Domain& domain, std::uint32_t instance_index, const TraceInstance* top = nullptr);
+
+  // nullptr once it is gone.
+  [[nodiscard]] domain::Instance* instance() const { return buffer.instance(); }
+  // ENODEV once it is gone.
+  [[nodiscard]] Result<domain::Instance*> get() const;
+
+  [[nodiscard]] const TraceOptions& options() const { return options_; }
+  // EINVAL where it cannot be changed.
+  Result<void> set_option(TraceOption option, bool on);
+  // How lines look now. latency-format has effect for those who open a file after it was set.
+  [[nodiscard]] buffer::TextStyle style(bool latency) const;
+  // EINVAL. The buffers are emptied: their events would be shown in a clock that they were not recorded with.
+  Result<void> select_clock(std::string_view name);
+
+  // One reader at a time has a CPU's trace_pipe open; that of all CPUs counts for each. EBUSY.
+  Result<void> take_pipe(std::uint32_t cpu);
+  void give_pipe(std::uint32_t cpu);
+
+  domain::Domain& domain;
+  buffer::Buffer buffer;
+  buffer::TraceClock clock;
+  buffer::Printer printer;
+  unsigned buffer_percent = 50;
+
+ private:
+  TraceOptions options_;
+  std::vector<bool> pipes_;  // by CPU
+};
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,70 @@
+// The options of an instance, as trace_options lists them: those of Linux 6.12 with its nop tracer. Those that mean nothing
+// in user space (symbols, stacks, functions, printk) are kept and read back.
+#pragma once
+
+#include <bitset>
+#include <optional>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace landtrace::tracefs {
+
+// In the order in which they are listed.
+enum class TraceOption : std::uint8_t {
+  kPrintParent,
+  kSymOffset,
+  kSymAddr,
+  kVerbose,
+  kRaw,
+  kHex,
+  kBin,
+  kBlock,
+  kFields,
+  kTracePrintk,
+  kAnnotate,
+  kUserStackTrace,
+  kSymUserObj,
+  kPrintkMsgOnly,
+  kContextInfo,
+  kLatencyFormat,
+  kRecordCmd,
+  kRecordTgid,
+  kOverwrite,
+  kDisableOnFree,
+  kIrqInfo,
+  kMarkers,
+  kEventFork,
+  kTracePrintkDest,
+  kPauseOnTrace,
+  kHashPtr,
+  kFunctionTrace,
+  kFunctionFork,
+  kStackTrace,
+  kTestNopAccept,
+  kTestNopRefuse,
+  kCount,
+};
+
+inline constexpr std::size_t kTraceOptions = static_cast<std::size_t>(TraceOption::kCount);
+
+std::string_view name_of(TraceOption option);
+std::optional<TraceOption> option_named(std::string_view name);
+// Whether only the top instance has a file of it in options/ (trace_options lists it everywhere).
+bool is_of_the_top(TraceOption option);
+
+class TraceOptions {
+ public:
+  // Those of the top instance, as they are at first.
+  TraceOptions();
+  // Those of a new instance: as `top` has them, but for some that are off.
+  static TraceOptions of_instance(const TraceOptions& top);
+
+  [[nodiscard]] bool operator[](TraceOption option) const { return bits_[static_cast<std::size_t>(option)]; }
+  void set(TraceOption option, bool on) { bits_[static_cast<std::size_t>(option)] = on; }
+
+ private:
+  std::bitset<kTraceOptions> bits_;
+};
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,79 @@
+#include "tracefs/trace/trace_pipe.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace landtrace::tracefs {
+namespace {
+
+class OpenPipe : public OpenFile {
+ public:
+  OpenPipe(std::shared_ptr<TraceInstance> instance, std::uint32_t cpu, int flags)
+      : instance_(std::move(instance)),
+        cpu_(cpu),
+        may_wait_((flags & O_NONBLOCK) == 0),
+        latency_(instance_->options()[TraceOption::kLatencyFormat]) {
+    instance_->printer.prepare(true);
+  }
+  ~OpenPipe() override { instance_->give_pipe(cpu_); }
+
+  Result<std::size_t> read(const Caller&, std::span<char> to, std::uint64_t) override {
+    LT_TRY(const domain::Instance* const instance, instance_->get());
+    if (given_ == text_.size()) take(to.size());
+    const std::size_t size = std::min(to.size(), text_.size() - given_);
+    if (size == 0 && !to.empty()) return nothing(*instance);
+    std::memcpy(to.data(), text_.data() + given_, size);
+    given_ += size;
+    has_given_ = true;
+    return size;
+  }
+  short ready() override {
+    if (instance_->instance() == nullptr) return POLLIN | POLLERR;
+    const bool is_any = given_ < text_.size() || instance_->buffer.main()->unread_bytes(cpu_) > 0;
+    return is_any ? POLLIN : 0;
+  }
+  bool has_input() override { return ready() != 0 || is_over(); }
+
+ private:
+  [[nodiscard]] bool is_over() const {
+    const domain::Instance* const instance = instance_->instance();
+    return instance == nullptr || (!instance->tracing && has_given_ && may_wait_);
+  }
+  // A reader that has read something is at the end when tracing is off; one that has not goes on waiting.
+  Result<std::size_t> nothing(const domain::Instance&) const {
+    if (is_over()) return 0;
+    return fail(EAGAIN, "no event is there");
+  }
+  void take(std::size_t size) {
+    text_.clear();
+    given_ = 0;
+    instance_->printer.prepare(false);
+    const buffer::TextStyle style = instance_->style(latency_);
+    buffer::Contents& contents = *instance_->buffer.main();
+    contents.consume(cpu_, merge_);
+    while (text_.size() < size && lines_.append_next(text_, merge_, instance_->printer, style)) {
+    }
+    merge_.clear();
+    contents.consumed();
+  }
+
+  std::shared_ptr<TraceInstance> instance_;
+  std::uint32_t cpu_;
+  bool may_wait_;
+  bool latency_;
+  buffer::Merge merge_;
+  buffer::Lines lines_{{}};
+  std::string text_;
+  std::size_t given_ = 0;
+  bool has_given_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<OpenFile>> TracePipe::open(const Caller&, int flags) {
+  LT_CHECK(instance_->get());
+  LT_CHECK(instance_->take_pipe(cpu_));
+  return std::make_unique<OpenPipe>(instance_, cpu_, flags);
+}
+
+}  // namespace landtrace::tracefs
