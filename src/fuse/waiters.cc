@@ -30,7 +30,7 @@ bool Waiters::serve_one(const Parked& parked) {
     return true;
   }
   tracefs::OpenFile& file = *parked.handle->file;
-  if (!file.is_woken() && (file.ready() & (POLLIN | POLLERR | POLLHUP)) == 0) return false;
+  if (!file.is_woken() && !file.has_input()) return false;
   buffer_.resize(std::max(buffer_.size(), parked.size));
   const auto got = file.read(parked.caller, {buffer_.data(), parked.size}, parked.offset);
   if (!got && got.error().code == EAGAIN) return false;
