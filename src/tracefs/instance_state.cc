@@ -9,8 +9,7 @@ namespace {
 
 // What a new instance takes over from the top one.
 std::shared_ptr<TraceInstance> trace_of(Context& context, const domain::Instance& instance) {
-  const TraceInstance* const top =
-      instance.index == 0 ? nullptr : context.state_of(context.domain.top())->trace.get();
+  const TraceInstance* const top = instance.index == 0 ? nullptr : context.state_of(context.domain.top())->trace.get();
   return std::make_shared<TraceInstance>(context.domain, instance.index, top);
 }
 

@@ -23,7 +23,7 @@ Result<std::vector<Folder::Entry>> EventsFolder::list() {
 
 Result<std::shared_ptr<Node>> EventsFolder::find(std::string_view name) {
   if (name == "enable") return std::make_shared<GroupEnable>(instance_, Selection{});
-  if (name == "header_page") return std::make_shared<HeaderPage>();
+  if (name == "header_page") return std::make_shared<HeaderPage>(instance_);
   if (name == "header_event") return std::make_shared<HeaderEvent>();
   if (name == "ftrace") return ftrace_;
   const auto events = instance_->context.domain.events().all();
