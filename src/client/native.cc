@@ -103,13 +103,13 @@ static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base
 inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, std::uint32_t count, std::size_t size) {
   if (size < event.min_size) return -EINVAL;
   if (size > ring::kMaxPayload) return -E2BIG;
-  const plan::Thread* const thread = Process::thread();
-  if (__builtin_expect(thread == nullptr, 0)) return -EAGAIN;
+  const Place* const place = Process::place();
+  if (__builtin_expect(place == nullptr, 0)) return -EAGAIN;
   // Inside the section, so that a slot that is this event's stays so until the record is written.
-  const plan::Section section(*thread->slot);
+  const plan::Section section(*place->thread.slot);
   if (__builtin_expect(is_replaced(event), 0)) return -EBADF;
   const bool heard =
-      plan::emit_in_section(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
+      plan::emit_in_section(place->view, place->thread, static_cast<std::uint32_t>(event.index),
                             reinterpret_cast<const ring::Segment*>(vectors), count, static_cast<std::uint32_t>(size));
   return heard ? 0 : -EBADF;
 }

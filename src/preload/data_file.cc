@@ -83,7 +83,7 @@ int open_data_file(int flags) {
     return -1;
   }
   if ((flags & O_NONBLOCK) != 0) real().fcntl(fd->get(), F_SETFL, reinterpret_cast<void*>(O_RDWR | O_NONBLOCK));
-  client::Process::thread();  // finds the thread its place now, so that its first event is like the others
+  client::Process::place();  // finds the thread its place now, so that its first event is like the others
   return fd->release();
 }
 

@@ -26,11 +26,15 @@ ssize_t size_of(const iovec* vectors, int count) {
 }
 
 ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
-  client::Process& process = client::Process::get();
-  const plan::Thread* const thread = process.thread();
+  const client::Place* place = client::Process::place();
   // No place in the data plane: the domain has counted the event as lost, and the program is not to blame.
-  if (thread == nullptr) return size_of(vectors, count);
-  return plan::write_file(process.view(), *thread, entry.file(), vectors, count);
+  if (place == nullptr) return size_of(vectors, count);
+  const ssize_t written = plan::write_file(place->view, place->thread, entry.file(), vectors, count);
+  if (__builtin_expect(written >= 0 || !plan::owner_died(place->view), 1)) return written;
+  // Nobody hears an orphan; with a new owner this event may be one that somebody listens to.
+  if (!client::Process::get().join_next_owner()) return written;
+  place = client::Process::place();
+  return place == nullptr ? written : plan::write_file(place->view, place->thread, entry.file(), vectors, count);
 }
 
 }  // namespace
