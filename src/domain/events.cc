@@ -35,13 +35,13 @@ std::vector<Event*> Events::all() {
   return events;
 }
 
-Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, bool& taken) {
+Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken) {
   taken = false;
   const auto [first, last] = by_registered_name_.equal_range(std::string(parts.name));
   for (auto it = first; it != last; ++it) {
     Event* const event = slots_[it->second].get();
     if (((event->flags & kMultiFormat) != 0) != multi) continue;
-    if (declares_same_fields(event->declaration, parts.fields)) return event;
+    if (match == Match::kByName || declares_same_fields(event->declaration, parts.fields)) return event;
     taken = !multi;
   }
   return nullptr;
@@ -102,11 +102,11 @@ Result<void> Events::describe(const Event& event) {
 }
 
 Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
-                                                    std::uint32_t limit) {
+                                                    std::uint32_t limit, Match match) {
   const bool multi = (flags & kMultiFormat) != 0;
   LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
   bool taken = false;
-  if (Event* const found = find_registered(parts, multi, taken)) return Registration{found, false};
+  if (Event* const found = find_registered(parts, multi, match, taken)) return Registration{found, false};
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
   LT_TRY(event::Declaration declaration, event::parse_declaration(text));
   if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
@@ -155,6 +155,7 @@ Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid)
 
 void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
+  if (on_removal_) on_removal_(event);
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
   std::erase(order_, slot);
