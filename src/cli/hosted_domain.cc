@@ -17,6 +17,8 @@ void DescriptorLimit::restore() { ::setrlimit(RLIMIT_NOFILE, &before_); }
 Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const std::string& path, std::uint64_t ring_bytes) {
   LT_TRY(std::unique_ptr<domain::Domain> domain, domain::Domain::create({.ring_bytes = ring_bytes}));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, path));
+  // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
+  std::ignore = domain->keep_journal(path + ".state");
   return std::unique_ptr<HostedDomain>(new HostedDomain(std::move(domain), std::move(server)));
 }
 

@@ -224,7 +224,7 @@ bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
     adopt();
     return true;
   }
-  if (on_next_owner_ != nullptr) on_next_owner_();
+  if (on_next_owner_ != nullptr) on_next_owner_(static_cast<std::uint32_t>(reply.c));
   __atomic_store_n(&page_->foreign, next->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
   // Pairs with the load in find_place(). Where a fresh child has no number yet it gets one with its first place.
@@ -242,16 +242,17 @@ bool Process::adopt_owner(const ipc::Reply& reply, const int (&fds)[2]) {
 }
 
 bool Process::join_next_owner() {
-  if (page_ == nullptr || !is_orphaned()) return is_attached();
+  const auto has_owner = [] { return is_attached() && !is_orphaned(); };
+  if (page_ == nullptr || socket_path_[0] == '\0' || has_owner()) return is_attached();
   const std::uint64_t now = arch::monotonic_ns();
   if (now < __atomic_load_n(&next_look_ns_, __ATOMIC_RELAXED)) return false;
   // A vfork child has its parent's memory, and descriptors of its own: what it joins the parent would not have.
   if (is_other_process(static_cast<std::uint32_t>(::getpid()))) return false;
   const int saved_errno = errno;
   const Locked lock(page_->asking, false);
-  if (lock.is_held() && is_orphaned() && !is_given_up()) look_for_owner();
+  if (lock.is_held() && !has_owner() && !is_given_up()) look_for_owner();
   errno = saved_errno;
-  return !is_orphaned();
+  return has_owner();
 }
 
 // One that takes the connection and does not answer, which costs the caller some time, is left alone ever longer.
@@ -295,24 +296,37 @@ ipc::PlainAnswer Process::ask_plain(const ipc::Request& request) {
   if (page_ == nullptr) return {ENOTSUP, {}};
   const Locked lock(page_->asking);
   if (is_given_up()) return {ETIMEDOUT, {}};
-  const int fd = control_connection(kPatience_ms);
-  if (fd < 0) {
-    note_answer(-fd);
-    return {-fd, {}};
+  for (int attempt = 0;; ++attempt) {
+    const int fd = control_connection(kPatience_ms);
+    if (fd < 0) {
+      note_answer(-fd);
+      return {-fd, {}};
+    }
+    const ipc::PlainAnswer answer = ipc::ask_plain(fd, request);
+    note_answer(answer.error);
+    if (answer.error != EPIPE || attempt > 0) return answer;
   }
-  const ipc::PlainAnswer answer = ipc::ask_plain(fd, request);
-  note_answer(answer.error);
-  return answer;
+}
+
+bool Process::find_socket() {
+  const std::string path = ipc::default_socket();
+  if (path.size() >= sizeof socket_path_) return false;
+  std::memcpy(socket_path_, path.c_str(), path.size() + 1);
+  return true;
+}
+
+void Process::attach_later() {
+  if (page_ == nullptr || is_attached()) return;
+  const Locked lock(page_->asking);
+  if (!is_attached()) find_socket();
 }
 
 bool Process::attach() {
   if (is_attached()) return true;
   if (page_ == nullptr) return false;
-  const std::string path = ipc::default_socket();
-  if (path.size() >= sizeof socket_path_) return false;
   const Locked lock(page_->asking);
   if (is_attached()) return true;  // another thread was faster
-  std::memcpy(socket_path_, path.c_str(), path.size() + 1);
+  if (!find_socket()) return false;
   if (!is_given_up()) note_answer(-control_connection(kPatience_ms));
   return is_attached();
 }

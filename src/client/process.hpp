@@ -48,6 +48,8 @@ class Process {
   // Attaches to the domain at ipc::default_socket(), once. False when there is none, it does not want us, or it is
   // served by a user whom we must not trust: only root, or ourselves. Not async-signal-safe.
   bool attach();
+  // Where the domain is, for a process that join_next_owner() is to attach.
+  void attach_later();
   [[nodiscard]] static bool is_attached() { return current() != nullptr; }
   [[nodiscard]] static Attachment* current() { return __atomic_load_n(&current_, __ATOMIC_ACQUIRE); }
   // Of the current owner. The process must be attached.
@@ -55,7 +57,8 @@ class Process {
   // True when the owner has died or ended; its events have no listeners any more.
   [[nodiscard]] static bool is_orphaned() { return is_attached() && plan::owner_died(view()); }
 
-  // Joins the owner that has taken an orphaned process's domain over. True when there is an owner now. Looks at most every
+  // Joins the owner that has taken an orphaned process's domain over, or the first one of a process that is to attach
+  // later. True when there is an owner now. Looks at most every
   // kLookAgain_ms, and waits for nobody: neither for an owner nor for another thread that is at it already. Allocates
   // nothing; async-signal-safe.
   bool join_next_owner();
@@ -63,14 +66,14 @@ class Process {
   // kAttach, to be closed by the caller. False where they are no good. For who has a connection of their own.
   bool adopt_owner(const ipc::Reply& reply, const int (&fds)[2]);
   // Called before the threads of the process find the next owner, with everything held back that ask() holds back.
-  void set_on_next_owner(void (*function)()) { on_next_owner_ = function; }
+  // `pid` is what that owner sees the process as.
+  void set_on_next_owner(void (*function)(std::uint32_t pid)) { on_next_owner_ = function; }
 
   // Asks the owner, joining the next one where it has died. Serialised over the threads of the process, with signals and
   // cancellation held back meanwhile. ETIMEDOUT when it does not answer for some seconds, and from then on for a while at
   // once: an owner that is stopped must not stop its programs.
   Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {});
-  // The same for requests without text whose answer is a number, and of this owner alone. Allocates nothing: for the
-  // handlers of fork.
+  // The same for requests without text whose answer is a number. Allocates nothing: for the handlers of fork.
   ipc::PlainAnswer ask_plain(const ipc::Request& request);
 
   // Where the domain is, as it was found when the process attached; the environment may have changed since.
@@ -106,6 +109,7 @@ class Process {
   int meet_owner(int fd);
   void look_for_owner();
   void drop_connection();
+  bool find_socket();
   bool switch_to(const ipc::Reply& reply, const int (&fds)[2]);
   [[nodiscard]] bool is_given_up() const;
   void note_answer(int error);
@@ -119,7 +123,7 @@ class Process {
   std::uint64_t given_up_until_ns_ = 0;
   std::uint64_t next_look_ns_ = 0;  // when an orphan looks for an owner again
   unsigned silent_looks_ = 0;
-  void (*on_next_owner_)() = nullptr;
+  void (*on_next_owner_)(std::uint32_t pid) = nullptr;
   char socket_path_[108] = {};
 
   // Static, so that an event gets at it without a detour through get().

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "ipc/claim.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -43,22 +44,34 @@ Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity c
 
 void EnableWords::forget(Process& process) {
   const Words words = std::exchange(process.words, {});
-  for (const auto& [bit, event] : words) events_.drop_reference(event);
+  if (journal_ != nullptr && !words.empty()) journal_->process_gone(process.space->pid);
+  for (const auto& [bit, word] : words) events_.drop_reference(word.event);
 }
 
-Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, EnableBit bit) {
+Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim) {
   LT_TRY(Process* const owner, process(pid, client));
-  if (owner->words.contains(bit)) return fail(EADDRINUSE, "this bit of this enable word is registered already");
-  return {};
+  const auto found = owner->words.find(bit);
+  if (found == owner->words.end() || (claim != 0 && found->second.claim == claim)) return {};
+  return fail(EADDRINUSE, "this bit of this enable word is registered already");
 }
 
-Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event) {
+void EnableWords::insert(Process& process, EnableBit bit, Word word, Event& event) {
+  if (!process.words.emplace(bit, word).second) return;
+  events_.add_reference(event);
+  if (journal_ == nullptr || process.space->identity == 0) return;
+  const std::uint32_t pid = process.space->pid;
+  if (process.words.size() == 1) {
+    journal_->process_known({process_id(pid), process.who, process.space->identity, {}});
+  }
+  journal_->word_added(pid, {bit, word.event, word.claim});
+}
+
+Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim) {
   LT_TRY(Process* const owner, process(pid, client));
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }
-  owner->words.emplace(bit, event.slot);
-  events_.add_reference(event);
+  insert(*owner, bit, {event.slot, claim}, event);
   return {};
 }
 
@@ -66,8 +79,9 @@ Result<void> EnableWords::remove(std::uint32_t pid, Identity client, EnableBit b
   LT_TRY(Process* const owner, process(pid, client));
   const auto found = owner->words.find(bit);
   if (found == owner->words.end()) return fail(ENOENT, "this enable word is not registered");
-  const std::uint32_t event = found->second;
+  const std::uint32_t event = found->second.event;
   owner->words.erase(found);
+  if (journal_ != nullptr) journal_->word_removed(pid, bit);
   auto cleared = memory_.check_and_set(owner->space, bit, false);
   events_.drop_reference(event);
   if (!cleared) return fail(EFAULT, std::move(cleared).error().message);
@@ -91,14 +105,46 @@ Result<void> EnableWords::duplicate(std::uint32_t parent, std::uint32_t child, I
   const Words words = found->second.words;
   LT_TRY(Process* const copy, process(child, client));
   std::vector<ForeignMemory::Change> changes;
-  for (const auto& [bit, slot] : words) {
-    Event* const event = events_.at(slot);
-    if (event == nullptr || !copy->words.emplace(bit, slot).second) continue;
-    events_.add_reference(*event);
+  for (const auto& [bit, word] : words) {
+    Event* const event = events_.at(word.event);
+    if (event == nullptr || copy->words.contains(bit)) continue;
+    insert(*copy, bit, word, *event);
     changes.push_back({copy->space, bit, event->listeners.any()});
   }
   memory_.set_all(std::move(changes));
   return {};
+}
+
+// A process that has given a word up while there was no owner to tell uses its memory for something else by now.
+bool EnableWords::is_claimed(const Process& process, const SavedWord& word) {
+  if (word.claim == 0) return true;
+  ipc::Claim claim{};
+  return memory_.read(process.space, word.claim, &claim, sizeof claim) &&
+         claim.is_valid(word.bit.address, word.bit.bit);
+}
+
+Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<Event*>& events) {
+  if (process_id(saved.id.pid) != saved.id) return fail(ESRCH, "the process is gone");
+  LT_TRY(Process* const known, process(saved.id.pid, saved.who));
+  // Between the look at the process and the opening of its memory it may have ended: so by the number once more.
+  if (known->space->identity != saved.space || process_id(saved.id.pid) != saved.id) {
+    return fail(ESRCH, "the process has become another program");
+  }
+  for (std::size_t i = 0; i < saved.words.size(); ++i) {
+    const SavedWord& word = saved.words[i];
+    if (!is_claimed(*known, word)) continue;
+    Event* const event = events[i];
+    const bool on = event != nullptr && event->listeners.any();
+    if (!memory_.check_and_set(known->space, word.bit, on) || event == nullptr) continue;
+    insert(*known, word.bit, {event->slot, word.claim}, *event);
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> EnableWords::processes() const {
+  std::vector<std::uint32_t> pids;
+  for (const auto& [pid, process] : processes_) pids.push_back(pid);
+  return pids;
 }
 
 void EnableWords::refresh(const std::vector<Event*>& events) {
@@ -106,8 +152,8 @@ void EnableWords::refresh(const std::vector<Event*>& events) {
   for (const Event* const event : events) wanted[event->slot] = true;
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
-    for (const auto& [bit, slot] : process.words) {
-      if (wanted[slot]) changes.push_back({process.space, bit, events_.at(slot)->listeners.any()});
+    for (const auto& [bit, word] : process.words) {
+      if (wanted[word.event]) changes.push_back({process.space, bit, events_.at(word.event)->listeners.any()});
     }
   }
   memory_.set_all(std::move(changes));
@@ -135,7 +181,7 @@ bool EnableWords::sweep() {
 void EnableWords::clear_all() {
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
-    for (const auto& [bit, slot] : process.words) changes.push_back({process.space, bit, false});
+    for (const auto& [bit, word] : process.words) changes.push_back({process.space, bit, false});
   }
   memory_.set_all(std::move(changes));
 }

@@ -17,10 +17,12 @@ class EnableWords {
  public:
   explicit EnableWords(Events& events) : events_(events) {}
 
-  // EADDRINUSE where this bit of this word is registered already.
-  Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit);
+  // EADDRINUSE where this bit of this word is registered already, but for the same claim: a program asks again when its
+  // owner died before the answer.
+  Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim = 0);
   // Registers the bit and sets it to what the event is now. ENOMEM where the process could not write there.
-  Result<void> add(std::uint32_t pid, Identity client, EnableBit bit, Event& event);
+  // `claim`: where the process says that the word is registered, see ipc::Claim; 0: nowhere.
+  Result<void> add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim = 0);
   // Clears the bit as the process itself would: EFAULT where it could not, but the registration goes in any case.
   // ENOENT if it is not registered.
   Result<void> remove(std::uint32_t pid, Identity client, EnableBit bit);
@@ -35,6 +37,12 @@ class EnableWords {
   // up to date. EPERM where the parent is another user's.
   Result<void> duplicate(std::uint32_t parent, std::uint32_t child, Identity client);
 
+  // Where words are written down from here on.
+  void keep(Journal* journal) { journal_ = journal; }
+  // The words of a process of an earlier owner, each with its event (nullptr: one that is gone), set to what the events are
+  // now. ESRCH where the process is another by now. What the process has given up meanwhile is left alone.
+  Result<void> restore(const SavedProcess& saved, const std::vector<Event*>& events);
+
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
   // Drops the words of address spaces that are gone, and the references they held. True: some of them wait for a
@@ -44,12 +52,17 @@ class EnableWords {
   void clear_all();
 
   [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.contains(pid); }
+  [[nodiscard]] std::vector<std::uint32_t> processes() const;
 
  private:
   struct BitHash {
     std::size_t operator()(EnableBit bit) const { return bit.address * 64 + bit.bit; }
   };
-  using Words = std::unordered_map<EnableBit, std::uint32_t, BitHash>;  // to the event's slot
+  struct Word {
+    std::uint32_t event;  // slot
+    std::uint64_t claim;
+  };
+  using Words = std::unordered_map<EnableBit, Word, BitHash>;
   struct Process {
     Identity who;
     std::shared_ptr<AddressSpace> space;
@@ -61,10 +74,13 @@ class EnableWords {
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
   static bool has_become(Process& process, Identity client);
+  void insert(Process& process, EnableBit bit, Word word, Event& event);
+  bool is_claimed(const Process& process, const SavedWord& word);
   void forget(Process& process);
 
   Events& events_;
   ForeignMemory memory_;
+  Journal* journal_ = nullptr;
   std::unordered_map<std::uint32_t, Process> processes_;
 };
 

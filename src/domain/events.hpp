@@ -10,6 +10,7 @@
 
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
+#include "domain/journal.hpp"
 #include "event/declaration.hpp"
 
 namespace landtrace::domain {
@@ -25,6 +26,7 @@ struct Event {
   std::uint32_t slot;
   std::string system;
   std::string name;                // as the events directory shows it
+  std::string text;                // as it was declared first
   event::Declaration declaration;  // declaration.name is the name as registered
   std::uint16_t flags;
   std::uint32_t uid;             // who may delete it
@@ -64,6 +66,16 @@ class Events {
   Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                       std::uint32_t limit = plan::kMaxEvents, Match match = Match::kByFields);
 
+  // An event of an earlier owner, under the name that it had, which is still to be had.
+  Result<Event*> restore(const SavedEvent& saved);
+  // Numbers below this one were given to events of several formats.
+  void restore_next_multi(std::uint64_t next) { next_multi_ = next; }
+  // Where events are written down from here on.
+  void keep(Journal* journal) { journal_ = journal; }
+
+  // The event stays when its last reference goes.
+  void make_lasting(Event& event);
+
   void add_reference(Event& event) { ++event.references; }
   // Removes the event if that was the last reference and nothing else keeps it.
   void drop_reference(std::uint32_t slot);
@@ -86,7 +98,9 @@ class Events {
 
  private:
   Result<std::uint32_t> take_slot();
+  Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
   Result<void> describe(const Event& event);
+  void write_down(const Event& event);
   void destroy(Event& event);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 
@@ -99,6 +113,7 @@ class Events {
   std::unordered_map<std::uint32_t, std::uint32_t> made_by_;  // events by uid
   std::uint64_t next_multi_ = 0;
   std::function<void(Event&)> on_removal_;
+  Journal* journal_ = nullptr;
 };
 
 }  // namespace landtrace::domain

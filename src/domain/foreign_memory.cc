@@ -5,11 +5,13 @@
 #include <sys/uio.h>
 
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
 #include "domain/assumed_identity.hpp"
 #include "domain/memory_map.hpp"
+#include "domain/space_identity.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -74,6 +76,7 @@ Result<std::shared_ptr<AddressSpace>> open_as(std::uint32_t pid, Identity client
   if (must_assume(client)) {
     LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
   }
+  space->identity = space_identity(pid, space->mem.get());
   return space;
 }
 
@@ -170,6 +173,24 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
     return silent();
   }
   if (job->code != 0) return fail_errno("writing the enable word", job->code);
+  return {};
+}
+
+Result<void> ForeignMemory::read(const std::shared_ptr<AddressSpace>& space, std::uint64_t address, void* to,
+                                 std::size_t size) {
+  const auto silent = [] { return fail(EFAULT, "the process's memory does not answer"); };
+  if (space->unresponsive) return silent();
+  const auto bytes = std::make_shared<std::string>(size, '\0');
+  const auto done = std::make_shared<ssize_t>(0);
+  const auto job = [=] {
+    *done = ::pread(space->mem.get(), bytes->data(), bytes->size(), static_cast<off_t>(address));
+  };
+  if (!run(job, kPatience)) {
+    space->unresponsive = true;
+    return silent();
+  }
+  if (*done != static_cast<ssize_t>(size)) return fail(EFAULT, "not the process's memory");
+  std::memcpy(to, bytes->data(), size);
   return {};
 }
 

@@ -22,6 +22,7 @@ struct AddressSpace {
   std::uint32_t pid;
   Fd mem;   // /proc/PID/mem
   Fd maps;  // /proc/PID/maps; only for a client whom the owner's own rights must not serve (see must_assume())
+  std::uint64_t identity = 0;  // no other program's, and that of its forked children; 0: not known
   std::atomic<bool> unresponsive = false;
 
   // False once the process has called exec or is gone.
@@ -47,6 +48,9 @@ class ForeignMemory {
   // Sets or clears the bit, refusing (EFAULT) what the process itself could not write, since the mem descriptor
   // writes to read-only pages, too.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
+
+  // Copies bytes from the process's memory, at most a page. EFAULT where they cannot be read.
+  Result<void> read(const std::shared_ptr<AddressSpace>& space, std::uint64_t address, void* to, std::size_t size);
 
   struct Change {
     std::shared_ptr<AddressSpace> space;

@@ -21,6 +21,8 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
+  std::uint32_t pid = 0;              // who asked last, and for which user
+  std::uint32_t uid = 0;
 };
 
 // What a request gets: a reply, its text, descriptors of the server's to send along.
@@ -58,7 +60,8 @@ class Server {
   bool turn_one_away();
   void serve(int fd);
   bool serve_one(Connection& connection);
-  void open_file(Connection& connection, std::uint32_t uid);
+  void open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid);
+  Connection& holder_of(Connection& asking, const ipc::Request& request);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid);
   void run_tasks();

@@ -254,7 +254,9 @@ PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2]) {
 Result<FileIdentity> peek_identity(int fd) {
   FileIdentity identity;
   const int saved_errno = errno;
-  const ssize_t n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
+  ssize_t n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
+  // An owner that was killed with something unread leaves an error in front of it.
+  if (n < 0 && errno == ECONNRESET) n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
   errno = saved_errno;
   if (n != static_cast<ssize_t>(sizeof identity) || identity.magic != kIdentityMagic) {
     return fail(EBADF, {});

@@ -111,8 +111,26 @@ LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* st
 }
 
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
-LT_EXPORT int dup2(int from, int to) noexcept { return duplicated(from, real().dup2(from, to)); }
-LT_EXPORT int dup3(int from, int to, int flags) noexcept { return duplicated(from, real().dup3(from, to, flags)); }
+
+namespace {
+// A data file that is replaced is none from the moment on that it may be another one.
+template <typename Duplicate>
+int replaced(int from, int to, Duplicate duplicate) {
+  const FdEntry before = FdTable::get(to);
+  const bool replaces = before.generation != 0 && from != to && !in_vfork_child();
+  if (replaces) FdTable::clear(to);
+  const int result = duplicate();
+  if (result < 0 && replaces) FdTable::set(to, before);
+  return duplicated(from, result);
+}
+}  // namespace
+
+LT_EXPORT int dup2(int from, int to) noexcept {
+  return replaced(from, to, [&] { return real().dup2(from, to); });
+}
+LT_EXPORT int dup3(int from, int to, int flags) noexcept {
+  return replaced(from, to, [&] { return real().dup3(from, to, flags); });
+}
 
 namespace {
 // A socket can be read and written, whatever the file was opened for.

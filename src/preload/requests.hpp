@@ -18,4 +18,7 @@ int data_request(FdEntry file, unsigned long request, void* argument);
 void announce_fork();
 void announce_child();
 
+// Another owner serves the domain from here on, which sees this process as `pid`.
+void on_next_owner(std::uint32_t pid);
+
 }  // namespace landtrace::preload

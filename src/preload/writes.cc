@@ -27,10 +27,14 @@ ssize_t size_of(const iovec* vectors, int count) {
 
 ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
   const client::Place* place = client::Process::place();
-  // No place in the data plane: the domain has counted the event as lost, and the program is not to blame.
-  if (place == nullptr) return size_of(vectors, count);
-  const ssize_t written = plan::write_file(place->view, place->thread, entry.file(), vectors, count);
-  if (__builtin_expect(written >= 0 || !plan::owner_died(place->view), 1)) return written;
+  ssize_t written = -EBADF;
+  if (__builtin_expect(place != nullptr, 1)) {
+    written = plan::write_file(place->view, place->thread, entry.file(), vectors, count);
+    if (__builtin_expect(written >= 0 || !plan::owner_died(place->view), 1)) return written;
+  } else if (client::Process::is_attached()) {
+    // No place in the data plane: the domain has counted the event as lost, and the program is not to blame.
+    return size_of(vectors, count);
+  }
   // Nobody hears an orphan; with a new owner this event may be one that somebody listens to.
   if (!client::Process::get().join_next_owner()) return written;
   place = client::Process::place();
