@@ -258,11 +258,12 @@ bool Process::join_next_owner() {
 // One that takes the connection and does not answer, which costs the caller some time, is left alone ever longer.
 void Process::look_for_owner() {
   drop_connection();
-  const int error = -control_connection(kShortPatience_ms);
+  const int fd = control_connection(kShortPatience_ms);
+  const int error = fd < 0 ? -fd : 0;
   const bool silent = error == EAGAIN || error == ETIMEDOUT;
   silent_looks_ = silent ? std::min(silent_looks_ + 1, kMaxSilentLooks) : 0;
   const std::uint64_t pause_ns = silent ? kLookAgain_ns << silent_looks_ : kLookAgain_ns;
-  __atomic_store_n(&next_look_ns_, arch::monotonic_ns() + pause_ns, __ATOMIC_RELAXED);
+  __atomic_store_n(&next_look_ns_, error == 0 ? 0 : arch::monotonic_ns() + pause_ns, __ATOMIC_RELAXED);
 }
 
 bool Process::is_given_up() const { return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_; }

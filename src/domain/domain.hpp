@@ -168,6 +168,7 @@ class Domain {
   Result<void> publish_listeners(const Instance& instance);
   Result<void> listen_as_patterns_say(Event& event);
   void restore(const SavedDomain& saved);
+  std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
   void let_go_of_waiting_events();
 
   std::recursive_mutex mutex_;

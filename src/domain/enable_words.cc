@@ -141,6 +141,11 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
   return {};
 }
 
+std::uint64_t EnableWords::program_of(std::uint32_t pid, Identity client) {
+  const auto space = memory_.open(pid, client);
+  return space ? (*space)->identity : 0;
+}
+
 std::vector<std::uint32_t> EnableWords::processes() const {
   std::vector<std::uint32_t> pids;
   for (const auto& [pid, process] : processes_) pids.push_back(pid);

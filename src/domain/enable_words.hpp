@@ -42,6 +42,8 @@ class EnableWords {
   // The words of a process of an earlier owner, each with its event (nullptr: one that is gone), set to what the events are
   // now. ESRCH where the process is another by now. What the process has given up meanwhile is left alone.
   Result<void> restore(const SavedProcess& saved, const std::vector<Event*>& events);
+  // The number of the program that the process runs, see AddressSpace::identity; 0 where it cannot be told.
+  std::uint64_t program_of(std::uint32_t pid, Identity client);
 
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);

@@ -1,5 +1,11 @@
 // What an owner takes over from the one before it.
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include "domain/domain.hpp"
@@ -12,6 +18,25 @@ using EventsBySlot = std::unordered_map<std::uint32_t, Event*>;  // by the slot 
 Event* find(const EventsBySlot& events, std::uint32_t slot) {
   const auto found = events.find(slot);
   return found == events.end() ? nullptr : found->second;
+}
+
+std::vector<std::uint32_t> all_pids() {
+  std::vector<std::uint32_t> pids;
+  DIR* const folder = ::opendir("/proc");
+  if (folder == nullptr) return pids;
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (const auto pid = std::strtoul(entry->d_name, nullptr, 10); pid != 0) {
+      pids.push_back(static_cast<std::uint32_t>(pid));
+    }
+  }
+  ::closedir(folder);
+  return pids;
+}
+
+std::optional<Identity> user_of(std::uint32_t pid) {
+  struct stat st {};
+  if (::stat(("/proc/" + std::to_string(pid)).c_str(), &st) != 0) return std::nullopt;
+  return Identity{st.st_uid, st.st_gid};
 }
 
 // Who may have the file open: its opener, and who has words for its events, which a process gets by registering with the
@@ -60,10 +85,12 @@ void Domain::restore(const SavedDomain& saved) {
   }
   waiting_until_ = std::chrono::steady_clock::now() + kRestoredWait;
 
+  const std::vector<SavedProcess> children = find_unannounced_children(saved);
   std::vector<const SavedProcess*> alive;
   for (const SavedProcess& process : saved.processes) {
     if (process_id(process.id.pid) == process.id) alive.push_back(&process);
   }
+  for (const SavedProcess& child : children) alive.push_back(&child);
   for (const SavedFile& file : saved.files) {
     auto keepers = keepers_of(file, alive);
     if (keepers.empty()) continue;
@@ -76,6 +103,30 @@ void Domain::restore(const SavedDomain& saved) {
     for (const SavedWord& word : process->words) of_words.push_back(find(events, word.event));
     std::ignore = enable_words_.restore(*process, of_words);
   }
+}
+
+// A process that was forked while there was no owner to tell has copies of words that nobody knows of. It runs the same
+// program as one that is known, and its claims say which words it has; a process that is known may be gone by now.
+std::vector<SavedProcess> Domain::find_unannounced_children(const SavedDomain& saved) {
+  std::unordered_map<std::uint64_t, std::vector<SavedWord>> claimed;  // by program
+  std::set<std::uint32_t> known, users;
+  for (const SavedProcess& process : saved.processes) {
+    if (process_id(process.id.pid) == process.id) known.insert(process.id.pid);
+    for (const SavedWord& word : process.words) {
+      if (word.claim == 0) continue;
+      claimed[process.space].push_back(word);
+      users.insert(process.who.uid);
+    }
+  }
+  std::vector<SavedProcess> children;
+  if (claimed.empty()) return children;
+  for (const std::uint32_t pid : all_pids()) {
+    const auto who = user_of(pid);
+    if (known.contains(pid) || !who || !users.contains(who->uid)) continue;
+    const auto words = claimed.find(enable_words_.program_of(pid, *who));
+    if (words != claimed.end()) children.push_back({process_id(pid), *who, words->first, words->second});
+  }
+  return children;
 }
 
 void Domain::let_go_of_waiting_events() {
