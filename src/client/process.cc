@@ -316,6 +316,15 @@ bool Process::find_socket() {
   return true;
 }
 
+void Process::copy_socket_path(char (&to)[108]) {
+  if (page_ == nullptr) {
+    to[0] = '\0';
+    return;
+  }
+  const Locked lock(page_->asking);
+  std::memcpy(to, socket_path_, sizeof to);
+}
+
 void Process::attach_later() {
   if (page_ == nullptr || is_attached()) return;
   const Locked lock(page_->asking);

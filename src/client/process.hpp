@@ -78,6 +78,8 @@ class Process {
 
   // Where the domain is, as it was found when the process attached; the environment may have changed since.
   [[nodiscard]] const char* socket_path() const { return socket_path_; }
+  // The same for a thread that has no other reason to know that it stays as it is.
+  void copy_socket_path(char (&to)[108]);
 
   // The calling thread's place in the data plane; nullptr when it can have none (not attached, no slot free, or the
   // call interrupts the search for it). Async-signal-safe.

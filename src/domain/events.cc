@@ -1,6 +1,7 @@
 #include "domain/events.hpp"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +17,13 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
   return static_cast<std::uint16_t>(kFirst + slot - plan::kFirstEventSlot);
 }
 
+constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
+
 }  // namespace
+
+Events::Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {
+  if (::getrandom(&first_generation_, sizeof first_generation_, 0) < 0) first_generation_ = kGoldenRatio;
+}
 
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
 
@@ -96,7 +103,9 @@ Result<void> Events::describe(const Event& event) {
   shared.text_size = static_cast<std::uint32_t>(text.size());
   publish(shared.registered, 1);
   publish(shared.text, text_at);
-  publish(shared.generation, shared.generation + 1);
+  // 0 is a slot that was never used.
+  const std::uint32_t first = std::max(first_generation_ + event.slot * kGoldenRatio, 1u);
+  publish(shared.generation, shared.generation == 0 ? first : shared.generation + 1);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   return {};
 }

@@ -53,7 +53,7 @@ class Events {
     std::uint32_t slot_;
   };
 
-  Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {}
+  Events(ControlMemory& control, Grace& grace);
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
   // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made` tells which it was.
@@ -107,6 +107,9 @@ class Events {
   ControlMemory& control_;
   Grace& grace_;
   std::vector<std::unique_ptr<Event>> slots_;
+  // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the next
+  // does not take another event for its own.
+  std::uint32_t first_generation_ = 0;
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
