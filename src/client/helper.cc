@@ -71,6 +71,14 @@ int meet(int fd) {
   return error;
 }
 
+// True where there is one.
+bool silence_orphan() {
+  const ListLocked list;
+  const bool is_orphan = Process::is_orphaned();
+  if (is_orphan) silence_all();
+  return is_orphan;
+}
+
 void* run(void*) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   __atomic_store_n(&thread_id, static_cast<std::uint32_t>(::syscall(SYS_gettid)), __ATOMIC_RELEASE);
@@ -80,17 +88,16 @@ void* run(void*) {
   for (;;) {
     char path[108];
     Process::get().copy_socket_path(path);
-    const int fd = wait_for_owner(path);
+    int fd = connect_to_owner(path);
+    if (fd < 0) {
+      silence_orphan();  // its owner may have died before this thread knew it
+      fd = wait_for_owner(path);
+    }
     const int error = meet(fd);
     // One that does not answer may yet; one that refuses us may give way to another.
     wait_for_end(fd, error == EAGAIN ? POLLIN | POLLRDHUP : POLLRDHUP, -1);
     ::close(fd);
-    bool has_died = false;
-    {
-      const ListLocked list;
-      has_died = error == 0 && Process::is_orphaned();
-      if (has_died) silence_all();
-    }
+    const bool has_died = silence_orphan() && error == 0;
     pause_ms = has_died ? kFirstPause_ms : std::min(pause_ms * 2, kLongestPause_ms);
     if (!has_died) wait_for_end(-1, 0, pause_ms / 2);
   }

@@ -33,20 +33,11 @@ int wait(int fd, int timeout_ms) {
   return ready;
 }
 
-int connect(const char* path) {
-  const int fd = ipc::connect_plain(path, true, kPatience_ms);
-  if (fd < 0) return fd;
-  const std::int64_t owner = ipc::peer_uid(fd);
-  if (owner == 0 || owner == std::int64_t{::geteuid()}) return fd;
-  ::close(fd);
-  return -EPERM;
-}
-
 // One that has just appeared is bound, and does not listen yet.
 int connect_to_new(const char* path) {
   int fd = -ENOENT;
   for (int i = 0; i < kReadyPauses; ++i) {
-    fd = connect(path);
+    fd = connect_to_owner(path);
     if (fd >= 0 || (fd != -ECONNREFUSED && fd != -EACCES)) return fd;
     wait(-1, kReadyPause_ms);
   }
@@ -89,10 +80,19 @@ bool is_about(int inotify, const std::string& path, bool own_folder) {
 
 }  // namespace
 
+int connect_to_owner(const char* path) {
+  const int fd = ipc::connect_plain(path, true, kPatience_ms);
+  if (fd < 0) return fd;
+  const std::int64_t owner = ipc::peer_uid(fd);
+  if (owner == 0 || owner == std::int64_t{::geteuid()}) return fd;
+  ::close(fd);
+  return -EPERM;
+}
+
 int wait_for_owner(const char* path_text) {
   const std::string path = path_text;
   for (;;) {
-    if (const int fd = connect(path_text); fd >= 0) return fd;
+    if (const int fd = connect_to_owner(path_text); fd >= 0) return fd;
     const int inotify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (inotify < 0) {
       wait(-1, kSlowPause_ms);

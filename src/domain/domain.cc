@@ -258,11 +258,16 @@ Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never
 
 Result<RingPlace> Domain::replace_rings(Instance& instance, ring::Geometry geometry) {
   LT_TRY(const RingPlace next, instances_.make_place(geometry, instance.place.overwrite));
+  auto old = exchange_rings(instance, next);
+  if (!old) grace_.after_readers([this, next] { instances_.free_place(next); });
+  return old;
+}
+
+Result<RingPlace> Domain::exchange_rings(Instance& instance, const RingPlace& next) {
   const RingPlace old = std::exchange(instance.place, next);
   if (auto published = publish_listeners(instance); !published) {
     instance.place = old;
     std::ignore = publish_listeners(instance);
-    grace_.after_readers([this, next] { instances_.free_place(next); });
     return tl::unexpected<Error>(std::move(published).error());
   }
   grace_.after_readers([] {});

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "arch/clock.hpp"
+#include "arch/clock_line.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/events.hpp"
@@ -20,7 +20,7 @@
 
 namespace landtrace::domain {
 
-using plan::Abi;
+using event::Abi;
 
 // buffer_size_kb of a fresh kernel.
 inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;
@@ -120,6 +120,8 @@ class Domain {
   // Gives the instance other rings, and waits (bounded) until no producer writes to the old ones, which the caller frees
   // with instances().free_place(), in a grace period's time.
   Result<RingPlace> replace_rings(Instance& instance, ring::Geometry geometry);
+  // The same with rings that there are already: `next` is the instance's from here on, and what was is the caller's.
+  Result<RingPlace> exchange_rings(Instance& instance, const RingPlace& next);
 
   // Some producer has ended: what it held in shared memory is taken back.
   void producers_ended();
@@ -154,6 +156,8 @@ class Domain {
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] StatusPages& status_pages() { return pages_; }
   [[nodiscard]] Abi abi() const { return control_.segment().abi; }
+  // Raw times in CLOCK_MONOTONIC, since the domain began.
+  [[nodiscard]] arch::ClockLine& clock_line() { return clock_line_; }
   [[nodiscard]] Instance& top() { return *instances_.at(0); }
 
  private:
@@ -182,6 +186,7 @@ class Domain {
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_};
+  arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
   std::unique_ptr<Journal> journal_;
   std::vector<std::uint32_t> waiting_events_;  // restored, and held until then
   std::chrono::steady_clock::time_point waiting_until_{};

@@ -27,28 +27,46 @@ bool EnableWords::has_become(Process& process, Identity client) {
   return true;
 }
 
-Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity client) {
-  const auto found = processes_.find(pid);
-  if (found != processes_.end()) {
-    Process& known = found->second;
-    if (known.space->is_alive()) {
-      if (known.who.uid != client.uid && !has_become(known, client)) return fail(EPERM, kForeign);
-      return &known;
-    }
-    forget(known);
-    processes_.erase(found);
+Result<EnableWords::Process*> EnableWords::find_process(std::uint32_t pid, Identity client) {
+  auto found = processes_.find(pid);
+  if (found == processes_.end()) found = processes_.find(sharer_of(pid));
+  if (found == processes_.end()) return nullptr;
+  Process& known = found->second;
+  if (known.space->is_alive()) {
+    if (known.who.uid != client.uid && !has_become(known, client)) return fail(EPERM, kForeign);
+    return &known;
   }
-  LT_TRY(auto space, memory_.open(pid, client));
-  return &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}}).first->second;
+  const std::uint32_t gone = found->first;
+  if (known.family) catch_up();
+  erase(gone);
+  return nullptr;
 }
 
-void EnableWords::forget(Process& process) {
-  const Words words = std::exchange(process.words, {});
-  if (journal_ != nullptr && !words.empty()) journal_->process_gone(process.space->pid);
-  for (const auto& [bit, word] : words) events_.drop_reference(word.event);
+Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity client) {
+  LT_TRY(Process * known, find_process(pid, client));
+  if (known != nullptr) return known;
+  LT_TRY(auto space, memory_.open(pid, client));
+  known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
+  if (watcher_) watcher_(pid);
+  return known;
+}
+
+Result<std::shared_ptr<AddressSpace>> EnableWords::space(std::uint32_t pid, Identity client) {
+  LT_TRY(const Process* const known, find_process(pid, client));
+  if (known != nullptr) return known->space;
+  return memory_.open(pid, client);
+}
+
+void EnableWords::erase(std::uint32_t pid) {
+  auto node = processes_.extract(pid);
+  if (node.empty()) return;
+  if (node.mapped().family && --followed_ == 0) fork_events_.reset();
+  if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
+  for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event);
 }
 
 Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim) {
+  catch_up(pid);
   LT_TRY(Process* const owner, process(pid, client));
   const auto found = owner->words.find(bit);
   if (found == owner->words.end() || (claim != 0 && found->second.claim == claim)) return {};
@@ -71,11 +89,12 @@ Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit,
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }
-  insert(*owner, bit, {event.slot, claim}, event);
+  insert(*owner, bit, {event.slot, now_ticks(), claim}, event);
   return {};
 }
 
 Result<void> EnableWords::remove(std::uint32_t pid, Identity client, EnableBit bit) {
+  catch_up(pid);
   LT_TRY(Process* const owner, process(pid, client));
   const auto found = owner->words.find(bit);
   if (found == owner->words.end()) return fail(ENOENT, "this enable word is not registered");
@@ -104,15 +123,19 @@ Result<void> EnableWords::duplicate(std::uint32_t parent, std::uint32_t child, I
   if (found->second.expected_children > 0) --found->second.expected_children;
   const Words words = found->second.words;
   LT_TRY(Process* const copy, process(child, client));
+  copy_words(words, *copy, kAnyTime);
+  return {};
+}
+
+void EnableWords::copy_words(const Words& from, Process& to, std::uint64_t ticks) {
   std::vector<ForeignMemory::Change> changes;
-  for (const auto& [bit, word] : words) {
+  for (const auto& [bit, word] : from) {
     Event* const event = events_.at(word.event);
-    if (event == nullptr || copy->words.contains(bit)) continue;
-    insert(*copy, bit, word, *event);
-    changes.push_back({copy->space, bit, event->listeners.any()});
+    if (event == nullptr || word.since_ticks > ticks || to.words.contains(bit)) continue;
+    insert(to, bit, word, *event);
+    changes.push_back({to.space, bit, event->listeners.any()});
   }
   memory_.set_all(std::move(changes));
-  return {};
 }
 
 // A process that has given a word up while there was no owner to tell uses its memory for something else by now.
@@ -136,7 +159,7 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
     Event* const event = events[i];
     const bool on = event != nullptr && event->listeners.any();
     if (!memory_.check_and_set(known->space, word.bit, on) || event == nullptr) continue;
-    insert(*known, word.bit, {event->slot, word.claim}, *event);
+    insert(*known, word.bit, {event->slot, now_ticks(), word.claim}, *event);
   }
   return {};
 }
@@ -162,28 +185,30 @@ void EnableWords::refresh(const std::vector<Event*>& events) {
     }
   }
   memory_.set_all(std::move(changes));
+  catch_up();  // who was forked before its parent's word was written has the old one, and gets the new one now
 }
 
 bool EnableWords::sweep() {
   const auto now = std::chrono::steady_clock::now();
   bool waiting = false;
+  bool had_followed = false;
   std::vector<std::uint32_t> gone;
   for (auto& [pid, process] : processes_) {
     if (process.space->is_alive()) continue;
     if (process.gone == decltype(now){}) process.gone = now;
     const bool waits = process.expected_children > 0 && now - process.gone < kWaitForChild;
     waiting |= waits;
-    if (!waits) gone.push_back(pid);
+    if (waits) continue;
+    gone.push_back(pid);
+    had_followed |= process.family.has_value();
   }
-  for (const std::uint32_t pid : gone) {
-    Process process = std::move(processes_.at(pid));
-    processes_.erase(pid);
-    forget(process);
-  }
+  if (had_followed) catch_up();
+  for (const std::uint32_t pid : gone) erase(pid);
   return waiting;
 }
 
 void EnableWords::clear_all() {
+  catch_up();
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
     for (const auto& [bit, word] : process.words) changes.push_back({process.space, bit, false});

@@ -1,15 +1,21 @@
 // Enable words: bits in the memory of unmodified programs that say whether anybody listens to an event.
 //
 // A word belongs to an address space, not to a file: it is kept, and keeps its event, until it is unregistered or
-// the address space goes (exec, exit), also after the file was closed; fork duplicates it.
+// the address space goes (exec, exit), also after the file was closed; fork duplicates it. Processes under the shim
+// announce their children (duplicate()); those of others are found out (follow_forks()), by the kernel's telling or, where it
+// does not, by looking at all processes there are.
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "domain/events.hpp"
+#include "domain/families.hpp"
 #include "domain/foreign_memory.hpp"
+#include "domain/process_events.hpp"
 
 namespace landtrace::domain {
 
@@ -45,6 +51,20 @@ class EnableWords {
   // The number of the program that the process runs, see AddressSpace::identity; 0 where it cannot be told.
   std::uint64_t program_of(std::uint32_t pid, Identity client);
 
+  // The process's memory for a request of its own; kept if it has words. EPERM where it is another user's.
+  Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
+  [[nodiscard]] ForeignMemory& memory() { return memory_; }
+
+  // Told of each process that comes to have words: somebody is to call sweep() soon after it has ended.
+  void set_watcher(std::function<void(std::uint32_t pid)> watcher) { watcher_ = std::move(watcher); }
+
+  // From here on children of the process are found without their announcing themselves. The process must be in the middle of a
+  // request.
+  Result<void> follow_forks(std::uint32_t pid, Identity client);
+  // Whether the kernel tells of forks; otherwise children are looked for.
+  [[nodiscard]] bool is_told_of_forks() const { return fork_events_.has_value(); }
+  [[nodiscard]] bool has_followed() const { return followed_ > 0; }
+
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
   // Drops the words of address spaces that are gone, and the references they held. True: some of them wait for a
@@ -61,8 +81,9 @@ class EnableWords {
     std::size_t operator()(EnableBit bit) const { return bit.address * 64 + bit.bit; }
   };
   struct Word {
-    std::uint32_t event;  // slot
-    std::uint64_t claim;
+    std::uint32_t event;  // its slot
+    std::uint64_t since_ticks;
+    std::uint64_t claim;  // see ipc::Claim; 0: none
   };
   using Words = std::unordered_map<EnableBit, Word, BitHash>;
   struct Process {
@@ -71,19 +92,44 @@ class EnableWords {
     Words words;
     unsigned expected_children = 0;
     std::chrono::steady_clock::time_point gone{};  // when that was first seen
+    std::optional<Ancestor> family;                // where its forks are followed
   };
+  // The process if it is there and its address space is the one that it was; what was left of an earlier one is dropped.
+  Result<Process*> find_process(std::uint32_t pid, Identity client);
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
   static bool has_become(Process& process, Identity client);
   void insert(Process& process, EnableBit bit, Word word, Event& event);
   bool is_claimed(const Process& process, const SavedWord& word);
-  void forget(Process& process);
+  void erase(std::uint32_t pid);
+  static constexpr std::uint64_t kAnyTime = ~0ull;
+  // Registers copies of what `from` had at `ticks`, and brings them up to date.
+  void copy_words(const Words& from, Process& to, std::uint64_t ticks);
+
+  // -- of those whose forks are followed (enable_words_forks.cc) --
+  // Takes note of the forks until now. Where they are not told, those of one process that is about to change its words, or
+  // that which made the process...
+  void catch_up(std::uint32_t pid);
+  // ... or of all: before what is known of a process is dropped, and after a change that must reach all of them.
+  void catch_up();
+  [[nodiscard]] bool is_relative(std::uint32_t pid) const;
+  // What the kernel has told. False if that is not all.
+  bool catch_up_by_events();
+  void catch_up_by_looking(const std::vector<TaskStat>& tasks);
+  // False where the child has no copy of its own of its ancestor's words, or not any more.
+  bool adopt(std::uint32_t ancestor, std::uint32_t child, std::uint64_t born_ticks);
+  static bool is_copy(const Process& parent, std::uint32_t child);
+  // The process that has the words of a vfork child; otherwise 0.
+  [[nodiscard]] std::uint32_t sharer_of(std::uint32_t pid) const;
 
   Events& events_;
   ForeignMemory memory_;
   Journal* journal_ = nullptr;
+  std::function<void(std::uint32_t)> watcher_;
   std::unordered_map<std::uint32_t, Process> processes_;
+  std::size_t followed_ = 0;  // of them
+  std::optional<ProcessEvents> fork_events_;
 };
 
 }  // namespace landtrace::domain

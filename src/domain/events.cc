@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "arch/clock.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -19,6 +21,11 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
 
 constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
 
+std::string shown_name(std::string_view system, std::string_view name) {
+  std::string key(system);
+  return key.append(1, ':').append(name);
+}
+
 }  // namespace
 
 Events::Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {
@@ -28,11 +35,8 @@ Events::Events(ControlMemory& control, Grace& grace) : control_(control), grace_
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
 
 Event* Events::find(std::string_view system, std::string_view name) {
-  for (const std::uint32_t slot : order_) {
-    Event& event = *slots_[slot];
-    if (event.name == name && event.system == system) return &event;
-  }
-  return nullptr;
+  const auto found = by_shown_name_.find(shown_name(system, name));
+  return found == by_shown_name_.end() ? nullptr : slots_[found->second].get();
 }
 
 std::vector<Event*> Events::all() {
@@ -133,6 +137,7 @@ Result<Event*> Events::make(std::string_view text, std::uint16_t flags, std::uin
   LT_TRY(const std::uint32_t slot, take_slot());
   auto event = std::make_unique<Event>();
   event->slot = slot;
+  event->serial = next_serial_++;
   event->system = (flags & kMultiFormat) != 0 ? kMultiSystem : kSystem;
   event->name = std::move(name);
   event->text = text;
@@ -145,8 +150,11 @@ Result<Event*> Events::make(std::string_view text, std::uint16_t flags, std::uin
   }
   ++made_by_[uid];
   slots_[slot] = std::move(event);
+  made_at_.resize(slots_.size());
+  made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
   order_.push_back(slot);
   by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
+  by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);
   return slots_[slot].get();
 }
 
@@ -180,14 +188,25 @@ void Events::drop_reference(std::uint32_t slot) {
   if (!event->in_use() && (event->flags & kPersist) == 0) destroy(*event);
 }
 
+Result<void> Events::check_removable(const Event& event, std::uint32_t uid) {
+  if (event.in_use()) return fail(EBUSY, fmt::format("event '{}' is in use", event.name));
+  if (uid != 0 && uid != event.uid) return fail(EPERM, fmt::format("event '{}' is another user's", event.name));
+  return {};
+}
+
+Result<void> Events::remove(Event& event, std::uint32_t uid) {
+  LT_CHECK(check_removable(event, uid));
+  destroy(event);
+  return {};
+}
+
 Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid) {
   const auto [first, last] = by_registered_name_.equal_range(std::string(registered_name));
   if (first == last) return fail(ENOENT, fmt::format("no event '{}'", registered_name));
   std::vector<Event*> victims;
   for (auto it = first; it != last; ++it) {
     Event* const event = slots_[it->second].get();
-    if (event->in_use()) return fail(EBUSY, fmt::format("event '{}' is in use", event->name));
-    if (uid != 0 && uid != event->uid) return fail(EPERM, fmt::format("event '{}' is another user's", event->name));
+    LT_CHECK(check_removable(*event, uid));
     victims.push_back(event);
   }
   for (Event* const event : victims) destroy(*event);
@@ -200,6 +219,7 @@ void Events::destroy(Event& event) {
   if (journal_ != nullptr) journal_->event_gone(slot);
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
+  by_shown_name_.erase(shown_name(event.system, event.name));
   std::erase(order_, slot);
   if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);
   publish(control_.segment().events[slot].registered, 0);

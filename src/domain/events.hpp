@@ -24,6 +24,7 @@ inline constexpr const char* kMultiSystem = "user_events_multi";
 
 struct Event {
   std::uint32_t slot;
+  std::uint64_t serial;  // no other event of the domain has or had this one; grows with each registration
   std::string system;
   std::string name;                // as the events directory shows it
   std::string text;                // as it was declared first
@@ -85,8 +86,14 @@ class Events {
 
   // ENOENT, EBUSY while anybody refers to it, EPERM for another user's (root may).
   Result<void> remove(std::string_view registered_name, std::uint32_t uid);
+  // Just this one of those that share a name.
+  Result<void> remove(Event& event, std::uint32_t uid);
 
   [[nodiscard]] Event* at(std::uint32_t slot);
+  // The serial that the next event gets.
+  [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
+  // When the slot's event, or the one that was there last, was made (a raw time): older records are of another one.
+  [[nodiscard]] std::uint64_t made_at(std::uint32_t slot) const { return slot < made_at_.size() ? made_at_[slot] : 0; }
   // By system and shown name; nullptr if there is none.
   [[nodiscard]] Event* find(std::string_view system, std::string_view name);
   // In the order in which they were registered.
@@ -102,6 +109,7 @@ class Events {
   Result<void> describe(const Event& event);
   void write_down(const Event& event);
   void destroy(Event& event);
+  static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 
   ControlMemory& control_;
@@ -110,11 +118,14 @@ class Events {
   // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the next
   // does not take another event for its own.
   std::uint32_t first_generation_ = 0;
+  std::vector<std::uint64_t> made_at_;    // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
-  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;  // events by uid
+  std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
+  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;      // events by uid
   std::uint64_t next_multi_ = 0;
+  std::uint64_t next_serial_ = 1;
   std::function<void(Event&)> on_removal_;
   Journal* journal_ = nullptr;
 };

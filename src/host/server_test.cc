@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <random>
 #include <thread>
+
+#include "domain/data_requests.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -190,6 +193,35 @@ TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
   ASSERT_TRUE(text);
   EXPECT_EQ(text->text, "# Used by ftrace\n\nActive: 1\nBusy: 1\n");
   EXPECT_EQ(text->reply.a, text->text.size() + 3);
+}
+
+TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
+  std::uint32_t word = 0;
+  event::abi::UserReg reg{
+      sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"), 9};
+  const pid_t program = ::fork();  // its memory is like ours
+  if (program == 0) {
+    for (;;) ::pause();
+  }
+  const domain::Identity me{::geteuid(), ::getegid()};
+  const auto file = domain_->open_file(me.uid);
+  ASSERT_TRUE(file);
+  const auto done = domain::data_request(*domain_, *file, static_cast<std::uint32_t>(program), me,
+                                         event::abi::kRegister, reinterpret_cast<std::uint64_t>(&reg));
+  ASSERT_TRUE(done) << done.error().message;
+  const auto count = [&] {
+    const auto access = domain_->enter();
+    return domain_->events().all().size();
+  };
+  {
+    const auto access = domain_->enter();
+    domain_->files().close(*file);
+  }
+  EXPECT_EQ(count(), 1u) << "the word keeps the event";
+  ::kill(program, SIGKILL);
+  ::waitpid(program, nullptr, 0);
+  for (int i = 0; i < 500 && count() > 0; ++i) ::usleep(1000);
+  EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {

@@ -20,9 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event/user_events_abi.hpp"
 #include "ring/layout.hpp"
 
 namespace landtrace::plan {
+
+using event::Abi;
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
@@ -33,6 +36,9 @@ inline constexpr std::uint32_t kMaxEvents = 16384;
 inline constexpr std::uint32_t kPrintSlot = 0;
 inline constexpr std::uint32_t kRawDataSlot = 1;
 inline constexpr std::uint32_t kFirstEventSlot = 2;
+// Their ids in tracefs and in raw pages: the kernel's.
+inline constexpr std::uint16_t kPrintId = 5;
+inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
 inline constexpr std::uint32_t kMaxUsers = 64;
@@ -52,12 +58,6 @@ struct EventSlot {
   std::uint32_t registered;  // 0 when the event is gone
 };
 static_assert(sizeof(EventSlot) == 32);
-
-// Which kernel's ways a domain has where kernels differ.
-enum class Abi : std::uint32_t {
-  k6_12,  // 6.4 and later: enable words
-  k6_1,   // 6.0 and 6.1: bits in the page of user_events_status
-};
 
 struct FileSlot {
   std::uint32_t table;       // offset of the published FileTable; 0: nothing registered; kPlainFile may be set in it

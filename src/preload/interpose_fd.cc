@@ -12,6 +12,7 @@
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
+#include "preload/status_file.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -54,9 +55,9 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
       break;
   }
   const int saved_errno = errno;
-  const int result = data_request(file, request, argument);
+  const int result = is_status_file(file) ? -ENOTTY : data_request(file, request, argument);
   errno = result < 0 ? -result : saved_errno;
-  return result < 0 ? -1 : 0;
+  return result < 0 ? -1 : result;
 }
 
 }  // namespace
@@ -136,7 +137,8 @@ namespace {
 // A socket can be read and written, whatever the file was opened for.
 int flags_of(FdEntry file, int of_socket) {
   constexpr int kLargeFile = 0100000;
-  return of_socket < 0 ? of_socket : (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
+  if (of_socket < 0 || is_status_file(file)) return of_socket;
+  return (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
 }
 
 int fcntl_any(int fd, int command, void* argument) {

@@ -8,6 +8,7 @@
 #include "client/process.hpp"
 #include "ipc/socket.hpp"
 #include "preload/real.hpp"
+#include "preload/status_file.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -80,7 +81,7 @@ bool is_known_below(int fd, FdEntry file) {
 void reopen_files() {
   for (int fd = 0; fd < static_cast<int>(FdTable::end()); ++fd) {
     const FdEntry file = FdTable::get(fd);
-    if (file.generation != 0 && !is_known_below(fd, file)) reopen_from(fd, file);
+    if (file.generation != 0 && !is_status_file(file) && !is_known_below(fd, file)) reopen_from(fd, file);
   }
 }
 

@@ -7,10 +7,12 @@
 namespace landtrace::preload {
 
 inline bool is_data_request(unsigned long request) {
-  return request == client::abi::kRegister || request == client::abi::kDelete || request == client::abi::kUnregister;
+  namespace abi = client::abi;
+  return request == abi::kRegister || request == abi::kDelete || request == abi::kUnregister ||
+         request == abi::kRegisterPlain;
 }
 
-// Returns 0 or a negative errno.
+// Returns what the system call does, or a negative errno.
 int data_request(FdEntry file, unsigned long request, void* argument);
 
 // Around fork: the owner is told before, since the parent may end before its child has said a word. In the child, its

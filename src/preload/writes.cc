@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kMaxVectors = 1024;
 
+bool is_writable(FdEntry entry) { return entry.access == O_WRONLY || entry.access == O_RDWR; }
+
 ssize_t finish(ssize_t result) {
   if (result >= 0) return result;
   errno = static_cast<int>(-result);
@@ -44,14 +46,14 @@ ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
 }  // namespace
 
 ssize_t write_data_file(FdEntry entry, const void* buffer, std::size_t size) {
-  if (entry.access == O_RDONLY) return finish(-EBADF);
+  if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
   if (!is_readable(buffer, size)) return finish(-EFAULT);
   const iovec vector{const_cast<void*>(buffer), size};
   return finish(write_vectors(entry, &vector, 1));
 }
 
 ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count) {
-  if (entry.access == O_RDONLY) return finish(-EBADF);
+  if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
   if (count < 0 || count > kMaxVectors) return finish(-EINVAL);
   if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
   const ssize_t size = size_of(vectors, count);

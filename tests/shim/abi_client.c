@@ -448,6 +448,56 @@ static void past_shim(void) {
   CHECK(write(fd, event, sizeof event) == sizeof event); /* the file is as good as before */
 }
 
+/* A path beside the data file. */
+static const char* beside(const char* name) {
+  static char text[4096];
+  snprintf(text, sizeof text, "%s", path);
+  strcpy(strrchr(text, '/') + 1, name);
+  return text;
+}
+
+/* As the 2021 proposal has it; the test listens to everything. */
+static void of_2021(void) {
+  int page_fd = open(beside("user_events_mmap"), O_RDONLY);
+  CHECK(page_fd >= 0);
+  const volatile unsigned char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, page_fd, 0);
+  CHECK(page != MAP_FAILED && close(page_fd) == 0);
+  int fd = open_data(O_RDWR);
+  CHECK(write(fd, "early", 5) == -1);
+  int place = ioctl(fd, _IOW('*', 0, char*), "plain_event u32 n");
+  CHECK(place > 0 && page[place] != 0);
+  uint32_t value = 2021;
+  CHECK(write(fd, &value, sizeof value) == sizeof value);
+  CHECK(ioctl(fd, DIAG_IOCSDEL, "plain_event") == -1 && errno == EBUSY);
+  CHECK(open(beside("user_events_mmap"), O_RDWR) == -1 && errno == EACCES);
+}
+
+/* As 6.0 and 6.1 have it, in a domain with today's ways. */
+static void of_6_1(void) {
+  struct {
+    uint32_t size;
+    uint64_t name;
+    uint32_t status_bit, write_index;
+  } __attribute__((__packed__)) r = {20, (uintptr_t) "bit_event u32 n", 0, 0};
+  int status = open(beside("user_events_status"), O_RDONLY);
+  CHECK(status >= 0);
+  const volatile unsigned char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, status, 0);
+  CHECK(page != MAP_FAILED);
+  int fd = open_data(O_RDWR);
+  CHECK(ioctl(fd, DIAG_IOCSREG, &r) == 0 && r.status_bit != 0 && r.write_index == 0);
+  CHECK(page[r.status_bit / 8] & 1 << r.status_bit % 8);
+  CHECK(emit(fd, (int32_t)r.write_index, 61) == 8);
+  char text[256] = {0};
+  size_t n = 0;
+  for (ssize_t got; (got = read(status, text + n, 7)) != 0; n += (size_t)got) CHECK(got > 0);
+  CHECK(strcmp(text, "bit_event # Used by ftrace\n\nActive: 1\nBusy: 1\n") == 0);
+  CHECK(lseek(status, 0, SEEK_SET) == 0 && read(status, text, 3) == 3 && memcmp(text, "bit", 3) == 0);
+  CHECK(write(status, "x", 1) == -1 && errno == EBADF);
+  CHECK(ioctl(status, DIAG_IOCSREG, &r) == -1 && errno == ENOTTY);
+  FILE* stream = fopen(beside("user_events_status"), "r");
+  CHECK(stream == NULL); /* libc's own open is not ours */
+}
+
 /* Does what the lines on standard input say and answers each with a line. Words and write indices are by number, in
  * the order of the registrations. */
 static uint32_t words[1024];
@@ -616,6 +666,10 @@ int main(int argc, char** argv) {
     many_events(atoi(argv[3]));
   else if (strcmp(what, "past-shim") == 0)
     past_shim();
+  else if (strcmp(what, "of-2021") == 0)
+    of_2021();
+  else if (strcmp(what, "of-6.1") == 0)
+    of_6_1();
   else if (strcmp(what, "obeys") == 0)
     obeys();
   else if (strcmp(what, "storms") == 0)

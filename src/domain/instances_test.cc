@@ -1,0 +1,163 @@
+// What instances do to events, through the owner's own place in the data plane.
+#include "domain/instances.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "domain/domain.hpp"
+#include "domain/proxy.hpp"
+#include "ring/reader.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::uint32_t kUser = 1000;
+
+class InstancesTest : public testing::Test {
+ protected:
+  InstancesTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
+    file_ = *domain_->open_file(kUser);
+    event_ = domain_->events().register_event("job u32 id", 0, kUser)->event;
+    EXPECT_EQ(*domain_->files().add_event(file_, *event_), 0u);
+  }
+
+  ssize_t write(std::uint32_t tid, std::uint32_t id) {
+    const std::uint32_t words[] = {0, id};
+    const iovec vector{const_cast<std::uint32_t*>(words), sizeof words};
+    return proxy_.write(file_, tid, kUser, std::span(&vector, 1));
+  }
+
+  std::vector<std::uint32_t> recorded(const RingPlace& place) {
+    std::vector<std::uint32_t> ids;
+    for (const User& user : domain_->users().all()) {
+      for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+        ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
+        for (const ring::RecordView& record : reader.read().records) {
+          std::uint32_t id = 0;
+          std::memcpy(&id, record.payload.data(), sizeof id);
+          ids.push_back(id);
+        }
+      }
+    }
+    return ids;
+  }
+  void listen(Instance& instance) { ASSERT_TRUE(domain_->listen(instance, {event_}, true)); }
+  Instance& top() { return domain_->top(); }
+
+  std::unique_ptr<Domain> domain_;
+  Proxy proxy_;
+  FileId file_;
+  Event* event_ = nullptr;
+};
+
+constexpr ssize_t kWritten = 8;
+
+TEST_F(InstancesTest, EventsOfListedThreadsAlonePass) {
+  listen(top());
+  ASSERT_TRUE(domain_->set_threads(top(), {{300, 7, 9}}, std::nullopt));
+  for (const std::uint32_t tid : {7u, 8u, 9u, 300u, 301u}) EXPECT_EQ(write(tid, tid), kWritten);
+  EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(7, 9, 300));
+}
+
+TEST_F(InstancesTest, EventsOfUnwantedThreadsDoNot) {
+  listen(top());
+  ASSERT_TRUE(domain_->set_threads(top(), {{7, 8}}, {{8, 9}}));
+  for (const std::uint32_t tid : {7u, 8u, 9u}) EXPECT_EQ(write(tid, tid), kWritten);
+  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, {{9}}));
+  for (const std::uint32_t tid : {17u, 9u}) EXPECT_EQ(write(tid, tid), kWritten);
+  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, std::nullopt));
+  write(9, 109);
+  EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(7, 17, 109));
+}
+
+TEST_F(InstancesTest, AnEmptyListLetsNobodyThrough) {
+  listen(top());
+  ASSERT_TRUE(domain_->set_threads(top(), std::vector<std::uint32_t>{}, std::nullopt));
+  EXPECT_EQ(write(7, 1), kWritten);
+  EXPECT_THAT(recorded(top().place), IsEmpty());
+}
+
+TEST_F(InstancesTest, OneInstancesThreadsAreNotTheOthers) {
+  Instance* const other = *domain_->instances().create("other", ring::Geometry::holding(0), true, true);
+  listen(top());
+  listen(*other);
+  ASSERT_TRUE(domain_->set_threads(top(), {{7}}, std::nullopt));
+  write(8, 1);
+  write(7, 2);
+  EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(2));
+  EXPECT_THAT(recorded(other->place), testing::UnorderedElementsAre(1, 2));
+}
+
+TEST_F(InstancesTest, AListThatChangesOftenLeavesNothingBehind) {
+  listen(top());
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(domain_->set_threads(top(), {{i, i + 1}}, std::nullopt));
+    write(i, i);
+    domain_->grace().poll();
+  }
+  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, std::nullopt));
+  domain_->grace().poll();
+  EXPECT_EQ(domain_->control().bytes_in_use(), before);
+}
+
+TEST_F(InstancesTest, WhatDoesNotTraceRecordsNothingForAnyUser) {
+  listen(top());
+  write(7, 1);
+  domain_->set_tracing(top(), false);
+  write(7, 2);
+  Proxy other(*domain_);
+  const std::uint32_t words[] = {0, 3};
+  const iovec vector{const_cast<std::uint32_t*>(words), sizeof words};
+  EXPECT_EQ(other.write(file_, 9, kUser + 1, std::span(&vector, 1)), kWritten);  // joins only now
+  domain_->set_tracing(top(), true);
+  write(7, 4);
+  EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(1, 4));
+}
+
+TEST_F(InstancesTest, OtherRingsTakeOverAndTheOldOnesKeepWhatTheyHave) {
+  listen(top());
+  write(7, 1);
+  const auto old = domain_->replace_rings(top(), ring::Geometry::holding(1 << 20));
+  ASSERT_TRUE(old);
+  write(7, 2);
+  EXPECT_THAT(recorded(*old), ElementsAre(1));
+  EXPECT_THAT(recorded(top().place), ElementsAre(2));
+  domain_->instances().free_place(*old);
+  write(7, 3);
+  EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(2, 3));
+}
+
+TEST_F(InstancesTest, ARecordForOneInstanceReachesNoOther) {
+  Instance* const other = *domain_->instances().create("other", ring::Geometry::holding(0), true, true);
+  listen(top());
+  const std::uint32_t id = 5;
+  const ring::Segment segment{&id, sizeof id};
+  ASSERT_TRUE(proxy_.record(*other, event_->slot, 7, kUser, std::span(&segment, 1)));
+  EXPECT_THAT(recorded(other->place), ElementsAre(5));
+  EXPECT_THAT(recorded(top().place), IsEmpty());
+}
+
+TEST_F(InstancesTest, FullRingsKeepTheOldestOnceTheyDoNotOverwrite) {
+  listen(top());
+  domain_->instances().set_overwrite(top(), false);
+  for (std::uint32_t i = 0; i < 20000; ++i) ASSERT_EQ(write(7, i), kWritten);
+  EXPECT_EQ(recorded(top().place).at(0), 0u);
+}
+
+TEST_F(InstancesTest, ASessionAndAListedInstanceMayHaveOneName) {
+  ASSERT_TRUE(domain_->instances().create("foo", ring::Geometry::holding(0), true, true));
+  EXPECT_EQ(domain_->instances().create("foo", ring::Geometry::holding(0), true, true).error().code, EEXIST);
+  EXPECT_TRUE(domain_->instances().create("foo", ring::Geometry::holding(0), true, false));
+  EXPECT_TRUE(domain_->instances().find("foo")->listed);
+  EXPECT_EQ(domain_->instances().find("nosuch"), nullptr);
+}
+
+}  // namespace
+}  // namespace landtrace::domain
