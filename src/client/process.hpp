@@ -85,8 +85,10 @@ class Process {
   // call interrupts the search for it). Async-signal-safe.
   static const Place* place() {
     LocalThread& local = local_;
-    if (__builtin_expect(local.generation == local.page->generation, 1)) return local.place;
-    return get().find_place(local);
+    if (__builtin_expect(local.generation != local.page->generation, 0)) return get().find_place(local);
+    const Place* const place = local.place;
+    if (place == nullptr) __builtin_unreachable();  // with that generation there is one: a test less for the caller
+    return place;
   }
 
   // The descriptor of the control connection, or -1 if there is none, or the program has put another file there.
