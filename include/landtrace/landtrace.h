@@ -83,9 +83,9 @@ int landtrace_attach(void);
  * has a stack of 128 KiB and a descriptor table of its own (Linux 5.9; without that, there is no helper), in which is one
  * connection with the owner; where there is no owner it uses one of the user's inotify instances.
  *
- * A program with a second thread is not what it was: unshare(2) and setns(2) refuse it some namespaces, and fork() takes
- * some 50 us longer. Who does without calls landtrace_attach() now and then. The environment variable LANDTRACE_HELPER=0
- * switches it off for good.
+ * A program with a second thread is not what it was: unshare(2) and setns(2) refuse it some namespaces, and a fork() with
+ * its child's end takes some 0.2 ms longer. Who does without calls landtrace_attach() now and then. The environment variable
+ * LANDTRACE_HELPER=0 switches it off for good.
  *
  * landtrace_helper(0) ends the helper, and returns when it has ended; landtrace_helper(1) allows it again. Returns 0, or a
  * negative errno of pthread_create(). Thread-safe; not async-signal-safe. */

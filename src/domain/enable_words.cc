@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/fd.hpp"
-#include "ipc/claim.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -138,14 +137,6 @@ void EnableWords::copy_words(const Words& from, Process& to, std::uint64_t ticks
   memory_.set_all(std::move(changes));
 }
 
-// A process that has given a word up while there was no owner to tell uses its memory for something else by now.
-bool EnableWords::is_claimed(const Process& process, const SavedWord& word) {
-  if (word.claim == 0) return true;
-  ipc::Claim claim{};
-  return memory_.read(process.space, word.claim, &claim, sizeof claim) &&
-         claim.is_valid(word.bit.address, word.bit.bit);
-}
-
 Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<Event*>& events) {
   if (process_id(saved.id.pid) != saved.id) return fail(ESRCH, "the process is gone");
   LT_TRY(Process* const known, process(saved.id.pid, saved.who));
@@ -153,13 +144,15 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
   if (known->space->identity != saved.space || process_id(saved.id.pid) != saved.id) {
     return fail(ESRCH, "the process has become another program");
   }
+  std::vector<ForeignMemory::KnownWord> words;
   for (std::size_t i = 0; i < saved.words.size(); ++i) {
-    const SavedWord& word = saved.words[i];
-    if (!is_claimed(*known, word)) continue;
-    Event* const event = events[i];
-    const bool on = event != nullptr && event->listeners.any();
-    if (!memory_.check_and_set(known->space, word.bit, on) || event == nullptr) continue;
-    insert(*known, word.bit, {event->slot, now_ticks(), word.claim}, *event);
+    const bool on = events[i] != nullptr && events[i]->listeners.any();
+    words.push_back({saved.words[i].bit, saved.words[i].claim, on});
+  }
+  const std::vector<bool> taken = memory_.take_over(known->space, words);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!taken[i] || events[i] == nullptr) continue;
+    insert(*known, words[i].bit, {events[i]->slot, now_ticks(), words[i].claim}, *events[i]);
   }
   return {};
 }

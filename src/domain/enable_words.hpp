@@ -101,7 +101,6 @@ class EnableWords {
   Result<Process*> process(std::uint32_t pid, Identity client);
   static bool has_become(Process& process, Identity client);
   void insert(Process& process, EnableBit bit, Word word, Event& event);
-  bool is_claimed(const Process& process, const SavedWord& word);
   void erase(std::uint32_t pid);
   static constexpr std::uint64_t kAnyTime = ~0ull;
   // Registers copies of what `from` had at `ticks`, and brings them up to date.

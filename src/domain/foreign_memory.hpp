@@ -23,8 +23,15 @@ class ForeignMemory {
   // writes to read-only pages, too.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
 
-  // Copies bytes from the process's memory, at most a page. EFAULT where they cannot be read.
-  Result<void> read(const std::shared_ptr<AddressSpace>& space, std::uint64_t address, void* to, std::size_t size);
+  // A word that an earlier owner knew.
+  struct KnownWord {
+    EnableBit bit;
+    std::uint64_t claim;  // see ipc::Claim; 0: none
+    bool on;
+  };
+  // Sets or clears those of the words that the process still claims, as check_and_set() does. Which those are, by place in
+  // `words`.
+  std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
 
   struct Change {
     std::shared_ptr<AddressSpace> space;
