@@ -11,7 +11,9 @@
  * that $LANDTRACE_SOCKET names, else the user's own), to the kernel's user_events where it has them, or nowhere; the
  * program is the same. C++ programs have <landtrace/landtrace.hpp> on top of this.
  *
- * The library starts no thread, installs no signal handler and prints nothing.
+ * A domain is served by a process, its owner, which may die, be killed, come back or come late. The program goes on in any
+ * case, and once there is an owner (again) its events are that owner's, under the same names. So that this needs no doing of
+ * the program's, the library has one thread, see landtrace_helper(). It installs no signal handler and prints nothing.
  */
 #ifndef LANDTRACE_LANDTRACE_H
 #define LANDTRACE_LANDTRACE_H
@@ -70,9 +72,24 @@ int landtrace_register(struct landtrace_event* event, const char* declaration, u
 int landtrace_unregister(struct landtrace_event* event);
 
 /* Looks for a domain (or the kernel) again, for the events that have found nobody so far, and for those that the domain
- * has dropped (a daemon that closed all its descriptors took them down with the connection). A program that may start
- * before its domain calls it now and then. Returns how many events found one. Not async-signal-safe. */
+ * has dropped (its owner has died; a daemon that closed all its descriptors took them down with the connection). A program
+ * that may start before its domain, and has no helper, calls it now and then. Returns how many events found one. Not
+ * async-signal-safe. */
 int landtrace_attach(void);
+
+/* The library's helper: a thread that waits for an owner to die or to appear, and registers the program's events with the one
+ * that is there now, within milliseconds. It is made when the first event is registered (in C++ before main()), ends
+ * with the last one, and is made again in a child of fork(). It sleeps in poll() without any timer, blocks all signals,
+ * has a stack of 128 KiB and a descriptor table of its own (Linux 5.9; without that, there is no helper), in which is one
+ * connection with the owner; where there is no owner it uses one of the user's inotify instances.
+ *
+ * A program with a second thread is not what it was: unshare(2) and setns(2) refuse it some namespaces, and a fork() with
+ * its child's end takes some 0.2 ms longer. Who does without calls landtrace_attach() now and then. The environment variable
+ * LANDTRACE_HELPER=0 switches it off for good.
+ *
+ * landtrace_helper(0) ends the helper, and returns when it has ended; landtrace_helper(1) allows it again. Returns 0, or a
+ * negative errno of pthread_create(). Thread-safe; not async-signal-safe. */
+int landtrace_helper(int on);
 
 /* Nonzero when somebody listens. Two loads, a test and a branch; thread-safe and async-signal-safe. */
 static inline int landtrace_enabled(const struct landtrace_event* event) {

@@ -59,4 +59,11 @@ Result<void> check_sealed_memfd(int fd, std::size_t size) {
   return {};
 }
 
+bool is_sealed_memfd(int fd, std::size_t size) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  struct stat st {};
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstat(fd, &st) == 0 && st.st_size >= 0 &&
+         static_cast<std::size_t>(st.st_size) >= size;
+}
+
 }  // namespace landtrace

@@ -49,5 +49,7 @@ Result<void> seal_against_new_writers(int fd);
 // Refuses (EINVAL) a descriptor that is not a memfd of at least `size` bytes that nobody can shrink:
 // what comes over a socket is checked before it is mapped, so that a later SIGBUS is impossible.
 Result<void> check_sealed_memfd(int fd, std::size_t size);
+// The same without a sentence, and so without the heap.
+bool is_sealed_memfd(int fd, std::size_t size);
 
 }  // namespace landtrace

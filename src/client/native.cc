@@ -1,14 +1,11 @@
 // The C API of <landtrace/landtrace.h>.
 #include <landtrace/landtrace.h>
 
-#include <pthread.h>
-
-#include <cstdlib>
-#include <cstring>
 #include <tuple>
 
 #include "client/backend_kernel.hpp"
-#include "client/process.hpp"
+#include "client/event_list.hpp"
+#include "client/helper.hpp"
 
 extern "C" const uint32_t landtrace_never = 0;
 
@@ -18,99 +15,23 @@ namespace {
 constexpr int kMaxVectors = 64;
 constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
 
-// All registered events; those that found nobody are tried again by landtrace_attach().
-pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-landtrace_event* list_head = nullptr;
-
-class ListLocked {
- public:
-  ListLocked() { pthread_mutex_lock(&list_lock); }
-  ~ListLocked() { pthread_mutex_unlock(&list_lock); }
-  ListLocked(const ListLocked&) = delete;
-  ListLocked& operator=(const ListLocked&) = delete;
-};
-
-// $LANDTRACE_BACKEND narrows the choice: domain, kernel or none.
-bool backend_allowed(const char* name) {
-  const char* const wanted = ::secure_getenv("LANDTRACE_BACKEND");
-  return wanted == nullptr || wanted[0] == '\0' || std::strcmp(wanted, name) == 0;
-}
-
-int register_in_domain(landtrace_event& event) {
-  Process& process = Process::get();
-  if (!process.attach()) return -ENOENT;
-  auto answer = process.ask({.operation = ipc::Operation::kRegisterNative, .d = event.flags}, event.declaration);
-  if (!answer) return ipc::nobody_answers(answer.error().code) ? -ENOENT : -answer.error().code;
-  const std::uint64_t slot = answer->reply.a;
-  if (slot >= plan::kMaxEvents) return -EPROTO;
-  const plan::EventSlot& shared = process.view().control->events[slot];
-  event.index = static_cast<std::int32_t>(slot);
-  event.min_size = shared.min_size;
-  event.word = shared.generation;
-  event.backend = LANDTRACE_DOMAIN;
-  __atomic_store_n(&event.enable, &shared.plan, __ATOMIC_RELEASE);
-  return 0;
-}
-
-// True when the slot has another event by now.
-inline bool is_replaced(const landtrace_event& event) {
-  const plan::EventSlot& slot = Process::view().control->events[event.index];
-  return __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != event.word;
-}
-
-// True when the domain has forgotten the event: the connection that held it is gone, and it had no listener.
-bool is_dropped(const landtrace_event& event) {
-  if (event.backend != LANDTRACE_DOMAIN) return false;
-  const plan::EventSlot& slot = Process::view().control->events[event.index];
-  return is_replaced(event) || __atomic_load_n(&slot.registered, __ATOMIC_RELAXED) == 0;
-}
-
-int register_in_kernel(landtrace_event& event) {
-  event.word = 0;
-  const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
-  if (!index) return -index.error().code;
-  event.index = *index;
-  event.backend = LANDTRACE_KERNEL;
-  __atomic_store_n(&event.enable, &event.word, __ATOMIC_RELEASE);
-  return 0;
-}
-
-// A program with a thousand events, and nobody to send them to, looks for somebody once, not a thousand times.
-constexpr std::uint64_t kLookAgain_ns = 10'000'000;
-std::uint64_t nobody_at_ns = 0;
-
-// 0 with a back end, -ENOENT with none, another errno where one refused the event.
-int find_backend(landtrace_event& event) {
-  const std::uint64_t now = arch::monotonic_ns();
-  if (nobody_at_ns != 0 && now - nobody_at_ns < kLookAgain_ns) return -ENOENT;
-  int result = -ENOENT;
-  if (backend_allowed("domain")) result = register_in_domain(event);
-  if (result == -ENOENT && backend_allowed("kernel")) result = register_in_kernel(event);
-  nobody_at_ns = result == -ENOENT ? now : 0;
-  return result;
-}
-
-bool is_listed(const landtrace_event* event) {
-  for (const landtrace_event* at = list_head; at != nullptr; at = at->next) {
-    if (at == event) return true;
-  }
-  return false;
-}
-
 static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base) == offsetof(ring::Segment, data) &&
               offsetof(iovec, iov_len) == offsetof(ring::Segment, size));
 
 inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, std::uint32_t count, std::size_t size) {
-  if (size < event.min_size) return -EINVAL;
+  // Before the rest: see event_list.hpp.
+  const std::uint32_t word = __atomic_load_n(&event.word, __ATOMIC_ACQUIRE);
+  const auto index = static_cast<std::uint32_t>(__atomic_load_n(&event.index, __ATOMIC_RELAXED));
+  if (size < __atomic_load_n(&event.min_size, __ATOMIC_RELAXED)) return -EINVAL;
   if (size > ring::kMaxPayload) return -E2BIG;
-  const plan::Thread* const thread = Process::thread();
-  if (__builtin_expect(thread == nullptr, 0)) return -EAGAIN;
+  const Place* const place = Process::place();
+  if (__builtin_expect(place == nullptr, 0)) return -EAGAIN;
   // Inside the section, so that a slot that is this event's stays so until the record is written.
-  const plan::Section section(*thread->slot);
-  if (__builtin_expect(is_replaced(event), 0)) return -EBADF;
+  const plan::Section section(*place->thread.slot);
+  if (__builtin_expect(is_replaced(place->view, index, word), 0)) return -EBADF;
   const bool heard =
-      plan::emit_in_section(Process::view(), *thread, static_cast<std::uint32_t>(event.index),
-                            reinterpret_cast<const ring::Segment*>(vectors), count, static_cast<std::uint32_t>(size));
+      plan::emit_in_section(place->view, place->thread, index, reinterpret_cast<const ring::Segment*>(vectors), count,
+                            static_cast<std::uint32_t>(size));
   return heard ? 0 : -EBADF;
 }
 
@@ -129,36 +50,48 @@ extern "C" int landtrace_register(struct landtrace_event* event, const char* dec
   event->flags = static_cast<std::uint16_t>(flags);
   const int result = find_backend(*event);
   if (result != 0 && result != -ENOENT) return result;
-  event->next = list_head;
-  list_head = event;
+  add_to_list(*event);
+  std::ignore = helper::start();  // without it the event is as good, but for owners to come
   return 0;
 }
 
 extern "C" int landtrace_unregister(struct landtrace_event* event) {
-  const ListLocked lock;
-  landtrace_event** at = &list_head;
-  while (*at != nullptr && *at != event) at = &(*at)->next;
-  if (*at == nullptr) return -ENOENT;
-  *at = event->next;
-  __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
-  if (event->backend == LANDTRACE_DOMAIN) {
-    std::ignore = Process::get().ask(
-        {.operation = landtrace::ipc::Operation::kReleaseNative, .a = static_cast<std::uint64_t>(event->index)});
-  } else if (event->backend == LANDTRACE_KERNEL) {
-    kernel::unregister_event(&event->word);
+  bool was_last = false;
+  {
+    const ListLocked lock;
+    if (!remove_from_list(*event)) return -ENOENT;
+    was_last = list_is_empty();
+    // Not the next owner's event that has the same number.
+    const bool is_held = event->backend == LANDTRACE_DOMAIN && !is_dropped(*event);
+    __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
+    if (is_held) {
+      std::ignore = Process::get().ask(
+          {.operation = landtrace::ipc::Operation::kReleaseNative, .a = static_cast<std::uint64_t>(event->index)});
+    } else if (event->backend == LANDTRACE_KERNEL) {
+      kernel::unregister_event(&event->word);
+    }
+    event->backend = LANDTRACE_NONE;
   }
-  event->backend = LANDTRACE_NONE;
+  // The library may be unloaded with its last event.
+  if (was_last) helper::stop();
   return 0;
 }
 
 extern "C" int landtrace_attach(void) {
   const ListLocked lock;
-  int found = 0;
-  nobody_at_ns = 0;
-  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
-    if ((event->backend == LANDTRACE_NONE || is_dropped(*event)) && find_backend(*event) == 0) ++found;
+  forget_nobody();
+  if (Process::is_orphaned()) Process::get().join_next_owner();
+  return find_backends();
+}
+
+extern "C" int landtrace_helper(int on) {
+  helper::set_wanted(on != 0);
+  if (on == 0) {
+    helper::stop();
+    return 0;
   }
-  return found;
+  const ListLocked lock;
+  return list_is_empty() ? 0 : helper::start();
 }
 
 extern "C" int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count,

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "base/mapping.hpp"
 #include "ipc/path.hpp"
 #include "plan/thread_slots.hpp"
 
@@ -21,8 +21,12 @@ namespace {
 
 // Out of the way of programs that count on the lowest descriptors, as far as the limit lets us.
 constexpr int kOwnFds[] = {700, 200, 60, 20, 3};
-constexpr int kPatience_s = 3;
+constexpr int kPatience_ms = 3'000;
 constexpr std::uint64_t kGiveUpFor_ns = 10'000'000'000;
+// In the middle of somebody's write.
+constexpr int kShortPatience_ms = 100;
+constexpr unsigned kMaxSilentLooks = 9;  // 10 s
+constexpr std::uint64_t kLookAgain_ns = Process::kLookAgain_ms * 1'000'000ull;
 // A thread that found no place looks again after this many events.
 constexpr std::uint32_t kSilentEvents = 4096;
 
@@ -41,22 +45,25 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+// Where `patient` is false, only if nobody else has it.
 class Locked {
  public:
-  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) {
+  explicit Locked(pthread_mutex_t& mutex, bool patient = true) : mutex_(mutex) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    pthread_mutex_lock(&mutex_);
+    held_ = (patient ? pthread_mutex_lock(&mutex_) : pthread_mutex_trylock(&mutex_)) == 0;
   }
   ~Locked() {
-    pthread_mutex_unlock(&mutex_);
+    if (held_) pthread_mutex_unlock(&mutex_);
     pthread_setcancelstate(cancel_state_, nullptr);
   }
+  [[nodiscard]] bool is_held() const { return held_; }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
  private:
   SignalsBlocked signals_;
   int cancel_state_ = 0;
+  bool held_;
   pthread_mutex_t& mutex_;
 };
 
@@ -83,7 +90,7 @@ std::uint64_t inode_of(int fd) {
 
 }  // namespace
 
-constinit plan::View Process::view_{};
+constinit Attachment* Process::current_ = nullptr;
 constinit thread_local LocalThread Process::local_{};
 
 Process::Process() : page_(make_fork_page()) {
@@ -103,39 +110,47 @@ void Process::adopt() {
   if (__atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE) != 0) return;
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   __atomic_store_n(&page_->pid, static_cast<std::uint32_t>(::getpid()), __ATOMIC_RELAXED);
-  __atomic_store_n(&page_->foreign, attached_foreign_ || pid_namespace() != namespace_, __ATOMIC_RELAXED);
+  __atomic_store_n(&page_->foreign, current()->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   const std::uint64_t generation = __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED);
   std::uint64_t none = 0;
   __atomic_compare_exchange_n(&page_->generation, &none, generation, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-plan::Thread* Process::find_thread(LocalThread& local) {
+const Place* Process::find_place(LocalThread& local) {
   if (page_ == nullptr || !is_attached()) return nullptr;
   if (local.searching || local.silent_for > 0) {
     if (local.silent_for > 0) --local.silent_for;
-    __atomic_fetch_add(&view_.data->slotless, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&view().data->slotless, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
   local.searching = true;
   const int saved_errno = errno;
   adopt();
+  // In this order: with the number of an owner and the segments of the next one it searches once more, not too little.
+  const std::uint64_t generation = __atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE);
+  Attachment& attachment = *current();
+  const plan::View& view = attachment.view;
   const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   const bool foreign = page_->foreign;
-  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view_.data, foreign ? 0 : page_->pid, tid);
+  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : page_->pid, tid);
+  Place* place = nullptr;
   if (slot == nullptr) {
-    __atomic_fetch_add(&view_.data->slotless, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&view.data->slotless, 1, __ATOMIC_RELAXED);
     local.silent_for = kSilentEvents;
   } else {
-    const auto clock = static_cast<arch::RawClock>(view_.control->raw_clock);
+    const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
     const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
-    local.place = {
+    place = &attachment.places[slot - view.data->threads];
+    place->thread = {
         slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, foreign ? tid | plan::kForeignClaim : tid};
-    local.generation = page_->generation;
+    place->view = view;
+    local.place = place;
+    local.generation = generation;
     local.page = page_;
   }
   errno = saved_errno;
   local.searching = false;
-  return slot == nullptr ? nullptr : &local.place;
+  return place;
 }
 
 int Process::control_fd() const {
@@ -143,10 +158,15 @@ int Process::control_fd() const {
   return known >= 0 && inode_of(known) == page_->socket_inode ? known : -1;
 }
 
-// The connection's descriptor, made where there is none, or a negative errno.
-int Process::control_connection() {
-  if (const int known = control_fd(); known >= 0) return known;
-  int fd = ipc::connect_plain(socket_path_, true);
+void Process::drop_connection() {
+  const int fd = control_fd();
+  page_->socket_plus_one = 0;
+  if (fd >= 0) ::close(fd);
+}
+
+// A connection with an owner whom we may trust, or a negative errno.
+int Process::connect(int patience_ms) {
+  int fd = ipc::connect_plain(socket_path_, true, patience_ms);
   if (fd < 0) return fd;
   const std::int64_t owner = ipc::peer_uid(fd);
   if (owner != 0 && owner != std::int64_t{::geteuid()}) {
@@ -160,76 +180,165 @@ int Process::control_connection() {
     fd = high;
     break;
   }
-  ipc::set_timeout(fd, kPatience_s);
+  ipc::set_timeout(fd, patience_ms);
+  return fd;
+}
+
+// Asks who answers on a new connection, and makes that the process's owner. 0 or an errno.
+int Process::meet_owner(int fd) {
+  int fds[2];
+  const ipc::PlainAnswer answer = ipc::ask_plain(fd, {.operation = ipc::Operation::kAttach}, &fds);
+  const bool joined = answer.error == 0 && switch_to(answer.reply, fds);
+  for (const int memory : fds) {
+    if (memory >= 0) ::close(memory);
+  }
+  return answer.error == 0 && !joined ? EPROTO : answer.error;
+}
+
+// The connection's descriptor, made where there is none, or a negative errno.
+int Process::control_connection(int patience_ms) {
+  if (const int known = control_fd(); known >= 0) return known;
+  const int fd = connect(patience_ms);
+  if (fd < 0) return fd;
+  // One that lives is not met again: a connection was lost, or this is a child's first.
+  const bool known_owner = is_attached() && !is_orphaned();
+  if (const int error = known_owner ? 0 : meet_owner(fd); error != 0) {
+    ::close(fd);
+    return -error;
+  }
+  ipc::set_timeout(fd, kPatience_ms);
   page_->socket_inode = inode_of(fd);
   page_->socket_plus_one = fd + 1;
   return fd;
 }
 
+// With page_->asking held.
+bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
+  Attachment* const old = current();
+  if (old != nullptr && old->control_inode == inode_of_memory(fds[0])) return true;
+  Attachment* const next = make_attachment(reply, fds, old);
+  if (next == nullptr) return false;
+  if (old == nullptr) {
+    namespace_ = pid_namespace();
+    __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
+    adopt();
+    return true;
+  }
+  if (on_next_owner_ != nullptr) on_next_owner_(static_cast<std::uint32_t>(reply.c));
+  __atomic_store_n(&page_->foreign, next->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
+  __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
+  // Pairs with the load in find_place(). Where a fresh child has no number yet it gets one with its first place.
+  if (page_->generation != 0) {
+    __atomic_store_n(&page_->generation, __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+  }
+  if (old->before != nullptr) retire(*old->before);
+  return true;
+}
+
+bool Process::adopt_owner(const ipc::Reply& reply, const int (&fds)[2]) {
+  if (page_ == nullptr) return false;
+  const Locked lock(page_->asking);
+  return switch_to(reply, fds);
+}
+
+bool Process::join_next_owner() {
+  const auto has_owner = [] { return is_attached() && !is_orphaned(); };
+  if (page_ == nullptr || socket_path_[0] == '\0' || has_owner()) return is_attached();
+  const std::uint64_t now = arch::monotonic_ns();
+  if (now < __atomic_load_n(&next_look_ns_, __ATOMIC_RELAXED)) return false;
+  // A vfork child has its parent's memory, and descriptors of its own: what it joins the parent would not have.
+  if (is_other_process(static_cast<std::uint32_t>(::getpid()))) return false;
+  const int saved_errno = errno;
+  const Locked lock(page_->asking, false);
+  if (lock.is_held() && !has_owner() && !is_given_up()) look_for_owner();
+  errno = saved_errno;
+  return has_owner();
+}
+
+// One that takes the connection and does not answer, which costs the caller some time, is left alone ever longer.
+void Process::look_for_owner() {
+  drop_connection();
+  const int fd = control_connection(kShortPatience_ms);
+  const int error = fd < 0 ? -fd : 0;
+  const bool silent = error == EAGAIN || error == ETIMEDOUT;
+  silent_looks_ = silent ? std::min(silent_looks_ + 1, kMaxSilentLooks) : 0;
+  const std::uint64_t pause_ns = silent ? kLookAgain_ns << silent_looks_ : kLookAgain_ns;
+  __atomic_store_n(&next_look_ns_, error == 0 ? 0 : arch::monotonic_ns() + pause_ns, __ATOMIC_RELAXED);
+}
+
 bool Process::is_given_up() const { return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_; }
 
-// A connection on which an answer may still come is not used again.
+// A connection on which an answer may still come is not used again, nor one that has ended.
 void Process::note_answer(int error) {
+  if (error == EPIPE) drop_connection();
   if (error != EAGAIN && error != ETIMEDOUT) return;
   given_up_until_ns_ = arch::monotonic_ns() + kGiveUpFor_ns;
-  if (const int fd = control_fd(); fd >= 0) ::shutdown(fd, SHUT_RDWR);
-  page_->socket_plus_one = 0;
+  drop_connection();
 }
 
 Result<ipc::Answer> Process::ask(const ipc::Request& request, std::string_view text) {
   if (page_ == nullptr) return fail(ENOTSUP, "this kernel has no MADV_WIPEONFORK");
   const Locked lock(page_->asking);
   if (is_given_up()) return fail(ETIMEDOUT, "the owner of the domain does not answer");
-  const int fd = control_connection();
-  if (fd < 0) return fail(-fd, "no connection to the owner of the domain");
-  auto answer = ipc::ask(fd, request, text);
-  if (!answer) note_answer(answer.error().code);
-  return answer;
+  for (int attempt = 0;; ++attempt) {
+    const int fd = control_connection(kPatience_ms);
+    if (fd < 0) {
+      note_answer(-fd);
+      return fail(-fd, "no connection to the owner of the domain");
+    }
+    auto answer = ipc::ask(fd, request, text);
+    if (!answer) note_answer(answer.error().code);
+    // Gone since we last spoke to it: the next one may be there.
+    if (answer || answer.error().code != EPIPE || attempt > 0) return answer;
+  }
 }
 
 ipc::PlainAnswer Process::ask_plain(const ipc::Request& request) {
   if (page_ == nullptr) return {ENOTSUP, {}};
   const Locked lock(page_->asking);
   if (is_given_up()) return {ETIMEDOUT, {}};
-  const int fd = control_connection();
-  if (fd < 0) return {-fd, {}};
-  const ipc::PlainAnswer answer = ipc::ask_plain(fd, request);
-  note_answer(answer.error);
-  return answer;
+  for (int attempt = 0;; ++attempt) {
+    const int fd = control_connection(kPatience_ms);
+    if (fd < 0) {
+      note_answer(-fd);
+      return {-fd, {}};
+    }
+    const ipc::PlainAnswer answer = ipc::ask_plain(fd, request);
+    note_answer(answer.error);
+    if (answer.error != EPIPE || attempt > 0) return answer;
+  }
 }
 
-bool Process::map_segments(ipc::Answer& answer) {
-  if (!check_sealed_memfd(answer.fds[0].get(), plan::kControlBytes) ||
-      !check_sealed_memfd(answer.fds[1].get(), answer.reply.b)) {
-    return false;
-  }
-  auto control = Mapping::map(answer.fds[0].get(), plan::kControlBytes, Mapping::Access::kReadOnly);
-  auto data = Mapping::map(answer.fds[1].get(), answer.reply.b, Mapping::Access::kReadWrite);
-  if (!control || !data) return false;
-  const auto* const segment = reinterpret_cast<const plan::ControlSegment*>(control->data());
-  if (segment->magic != plan::kControlMagic || segment->version != plan::kLayoutVersion) return false;
-  const auto view = plan::make_view(segment, reinterpret_cast<plan::DataSegment*>(data->release()),
-                                    static_cast<std::uint32_t>(answer.reply.a));
-  view_.data = view.data;
-  view_.consumed_row = view.consumed_row;
-  // Last, because is_attached() looks at it; pairs with nothing stronger than the program's own synchronisation.
-  __atomic_store_n(&view_.control, reinterpret_cast<const plan::ControlSegment*>(control->release()), __ATOMIC_RELEASE);
+bool Process::find_socket() {
+  const std::string path = ipc::default_socket();
+  if (path.size() >= sizeof socket_path_) return false;
+  std::memcpy(socket_path_, path.c_str(), path.size() + 1);
   return true;
+}
+
+void Process::copy_socket_path(char (&to)[108]) {
+  if (page_ == nullptr) {
+    to[0] = '\0';
+    return;
+  }
+  const Locked lock(page_->asking);
+  std::memcpy(to, socket_path_, sizeof to);
+}
+
+void Process::attach_later() {
+  if (page_ == nullptr || is_attached()) return;
+  const Locked lock(page_->asking);
+  if (!is_attached()) find_socket();
 }
 
 bool Process::attach() {
   if (is_attached()) return true;
-  const std::string path = ipc::default_socket();
-  if (path.size() >= sizeof socket_path_) return false;
-  std::memcpy(socket_path_, path.c_str(), path.size() + 1);
-  auto answer = ask({.operation = ipc::Operation::kAttach});
-  if (!answer || !answer->fds[0] || !answer->fds[1]) return false;
+  if (page_ == nullptr) return false;
+  const Locked lock(page_->asking);
   if (is_attached()) return true;  // another thread was faster
-  namespace_ = pid_namespace();
-  attached_foreign_ = answer->reply.c != static_cast<std::uint64_t>(::getpid());
-  if (!map_segments(*answer)) return false;
-  adopt();
-  return true;
+  if (!find_socket()) return false;
+  if (!is_given_up()) note_answer(-control_connection(kPatience_ms));
+  return is_attached();
 }
 
 }  // namespace landtrace::client

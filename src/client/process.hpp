@@ -1,4 +1,9 @@
-// The calling process's attachment to a domain. There is one in a process.
+// The calling process's attachments to a domain, one after the other as owners come and go.
+//
+// An owner that dies leaves its memory to those who have mapped it; its mark in the control segment says that nobody reads
+// it any more. The process then joins the next owner at the same path: a new Attachment becomes the current one, and the
+// number by which threads know their places grows, so that each finds a new place at its next event. What is still
+// inside an emit goes on in the old one, unheard.
 //
 // fork: the mappings are inherited, so a child goes on emitting; what must not be shared is found again at its first
 // use. A page that the kernel wipes on fork (MADV_WIPEONFORK, so that no fork escapes notice, whatever made it)
@@ -10,8 +15,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "client/attachment.hpp"
 #include "ipc/socket.hpp"
-#include "plan/emit.hpp"
 
 namespace landtrace::client {
 
@@ -30,7 +35,7 @@ inline constexpr ForkPage kNoForkPage{};
 struct LocalThread {
   const ForkPage* page = &kNoForkPage;
   std::uint64_t generation = 1;  // ForkPage::generation when `place` was found; no match before that
-  plan::Thread place;
+  const Place* place = nullptr;
   bool searching = false;
   std::uint32_t silent_for = 0;  // events to let go before the next search, after one that found nothing
 };
@@ -38,29 +43,52 @@ struct LocalThread {
 class Process {
  public:
   static Process& get();
+  static constexpr int kLookAgain_ms = 20;
 
   // Attaches to the domain at ipc::default_socket(), once. False when there is none, it does not want us, or it is
   // served by a user whom we must not trust: only root, or ourselves. Not async-signal-safe.
   bool attach();
-  [[nodiscard]] static bool is_attached() { return view_.control != nullptr; }
-  [[nodiscard]] static const plan::View& view() { return view_; }
+  // Where the domain is, for a process that join_next_owner() is to attach.
+  void attach_later();
+  [[nodiscard]] static bool is_attached() { return current() != nullptr; }
+  [[nodiscard]] static Attachment* current() { return __atomic_load_n(&current_, __ATOMIC_ACQUIRE); }
+  // Of the current owner. The process must be attached.
+  [[nodiscard]] static const plan::View& view() { return current()->view; }
+  // True when the owner has died or ended; its events have no listeners any more.
+  [[nodiscard]] static bool is_orphaned() { return is_attached() && plan::owner_died(view()); }
 
-  // Asks the owner. Serialised over the threads of the process, with signals and cancellation held back meanwhile.
-  // ETIMEDOUT when it does not answer for some seconds, and from then on for a while at once: an owner that is stopped
-  // must not stop its programs.
+  // Joins the owner that has taken an orphaned process's domain over, or the first one of a process that is to attach
+  // later. True when there is an owner now. Looks at most every
+  // kLookAgain_ms, and waits for nobody: neither for an owner nor for another thread that is at it already. Allocates
+  // nothing; async-signal-safe.
+  bool join_next_owner();
+  // Makes the owner with this control segment the process's, unless it is already; `reply` and `fds` as they came for
+  // kAttach, to be closed by the caller. False where they are no good. For who has a connection of their own.
+  bool adopt_owner(const ipc::Reply& reply, const int (&fds)[2]);
+  // Called before the threads of the process find the next owner, with everything held back that ask() holds back.
+  // `pid` is what that owner sees the process as.
+  void set_on_next_owner(void (*function)(std::uint32_t pid)) { on_next_owner_ = function; }
+
+  // Asks the owner, joining the next one where it has died. Serialised over the threads of the process, with signals and
+  // cancellation held back meanwhile. ETIMEDOUT when it does not answer for some seconds, and from then on for a while at
+  // once: an owner that is stopped must not stop its programs.
   Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {});
   // The same for requests without text whose answer is a number. Allocates nothing: for the handlers of fork.
   ipc::PlainAnswer ask_plain(const ipc::Request& request);
 
   // Where the domain is, as it was found when the process attached; the environment may have changed since.
   [[nodiscard]] const char* socket_path() const { return socket_path_; }
+  // The same for a thread that has no other reason to know that it stays as it is.
+  void copy_socket_path(char (&to)[108]);
 
   // The calling thread's place in the data plane; nullptr when it can have none (not attached, no slot free, or the
   // call interrupts the search for it). Async-signal-safe.
-  static plan::Thread* thread() {
+  static const Place* place() {
     LocalThread& local = local_;
-    if (__builtin_expect(local.generation == local.page->generation, 1)) return &local.place;
-    return get().find_thread(local);
+    if (__builtin_expect(local.generation != local.page->generation, 0)) return get().find_place(local);
+    const Place* const place = local.place;
+    if (place == nullptr) __builtin_unreachable();  // with that generation there is one: a test less for the caller
+    return place;
   }
 
   // The descriptor of the control connection, or -1 if there is none, or the program has put another file there.
@@ -80,23 +108,30 @@ class Process {
 
  private:
   Process();
-  bool map_segments(ipc::Answer& answer);
-  int control_connection();
+  int control_connection(int patience_ms);
+  int connect(int patience_ms);
+  int meet_owner(int fd);
+  void look_for_owner();
+  void drop_connection();
+  bool find_socket();
+  bool switch_to(const ipc::Reply& reply, const int (&fds)[2]);
   [[nodiscard]] bool is_given_up() const;
   void note_answer(int error);
-  plan::Thread* find_thread(LocalThread& local);
+  const Place* find_place(LocalThread& local);
   void adopt();
 
   ForkPage* page_ = nullptr;
   std::uint64_t last_generation_ = 0;
   bool portable_ = false;
   std::uint64_t namespace_ = 0;  // the pid namespace that the process attached in
-  bool attached_foreign_ = false;
   std::uint64_t given_up_until_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;  // when an orphan looks for an owner again
+  unsigned silent_looks_ = 0;
+  void (*on_next_owner_)(std::uint32_t pid) = nullptr;
   char socket_path_[108] = {};
 
   // Static, so that an event gets at it without a detour through get().
-  static constinit plan::View view_;
+  static constinit Attachment* current_;
   static constinit thread_local LocalThread local_ __attribute__((tls_model("initial-exec")));
 };
 

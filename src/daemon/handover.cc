@@ -16,7 +16,7 @@ constexpr int kPatience_s = 10;
 
 Result<Handover> Handover::offer(const std::string& socket, unsigned abi) {
   LT_TRY(Fd owner, ipc::connect_to(socket));
-  ipc::set_timeout(owner.get(), kPatience_s);
+  ipc::set_timeout(owner.get(), 1000 * kPatience_s);
   LT_CHECK(ipc::ask(owner.get(), {.operation = ipc::Operation::kOfferMount, .a = abi}));
   return Handover(std::move(owner));
 }

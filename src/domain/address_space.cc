@@ -5,6 +5,7 @@
 
 #include "domain/assumed_identity.hpp"
 #include "domain/memory_map.hpp"
+#include "domain/space_identity.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -34,6 +35,7 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Iden
   if (must_assume(client)) {
     LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
   }
+  space->identity = space_identity(pid, space->mem.get());
   return space;
 }
 

@@ -26,6 +26,7 @@ struct AddressSpace final : event::CallerMemory {
   std::uint32_t pid = 0;
   Fd mem;   // /proc/PID/mem
   Fd maps;  // /proc/PID/maps; only for a client whom the owner's own rights must not serve (see must_assume())
+  std::uint64_t identity = 0;  // of the program in it, see space_identity(); 0: not known
   std::atomic<bool> unresponsive = false;
 
   // The memory of process `pid`, as far as `client` may touch it. EPERM/EACCES where the system does not let it.

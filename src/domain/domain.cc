@@ -84,22 +84,27 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
   if (!registration) return tl::unexpected<Error>(std::move(registration).error());
   Event& event = *registration->event;
   if (!registration->made) return &event;
+  LT_CHECK(listen_as_patterns_say(event));
+  // There every event has a bit; one more than the page holds does without, and nobody finds it by one.
+  if (abi() == Abi::k6_1) std::ignore = give_place(event, Page::kBits);
+  return &event;
+}
+
+Result<void> Domain::listen_as_patterns_say(Event& event) {
   for (Instance* const instance : instances_.all()) {
     const bool wanted = std::any_of(instance->patterns.begin(), instance->patterns.end(),
                                     [&](const Pattern& pattern) { return pattern.matches(event.system, event.name); });
     if (wanted) event.listeners[instance->index] = true;
   }
   if (event.listeners.any()) LT_CHECK(publish(event));
-  // There every event has a bit; one more than the page holds does without, and nobody finds it by one.
-  if (abi() == Abi::k6_1) std::ignore = give_place(event, Page::kBits);
-  return &event;
+  return {};
 }
 
 // Of programs for a kernel where events stay until they are deleted.
 Result<Event*> Domain::find_or_register_lasting(std::string_view text, std::uint32_t uid, Events::Match match) {
   const bool may_last = !is_guest(uid);
   LT_TRY(Event* const event, find_or_register(text, may_last ? kPersist : 0, uid, match));
-  if (may_last) event->flags |= kPersist;
+  if (may_last) events_.make_lasting(*event);
   return event;
 }
 
@@ -127,13 +132,13 @@ Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, 
   LT_CHECK(files_.check(file, Files::Form::kIndexed));
   if ((request.flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   LT_CHECK(check_bit(request));
-  LT_CHECK(enable_words_.check_unused(pid, client, request.bit));
+  LT_CHECK(enable_words_.check_unused(pid, client, request.bit, request.claim));
   if (request.text_error != 0) return fail(request.text_error, "the declaration could not be read");
   LT_TRY(Event* const event, find_or_register(request.text, request.flags, client.uid));
   const Events::Hold hold(events_, *event);
   LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
   // The file keeps its reference also where the word turns out not to be writable, as in the kernel.
-  LT_CHECK(enable_words_.add(pid, client, request.bit, *event));
+  LT_CHECK(enable_words_.add(pid, client, request.bit, *event, request.claim));
   return index;
 }
 
@@ -274,11 +279,13 @@ void Domain::producers_ended() { reap(users_, instances_); }
 
 bool Domain::maintain() {
   const bool waiting = enable_words_.sweep();
+  if (const auto due = next_deadline(); due && std::chrono::steady_clock::now() >= *due) let_go_of_waiting_events();
   return grace_.poll() || waiting;
 }
 
 void Domain::shut_down() {
   enable_words_.clear_all();
+  if (journal_) journal_->end();
   for (Event* const event : events_.all()) {
     std::ignore = events_.publish_plan(*event, {});
     pages_.set(Page::kBits, event->status_bit, false);

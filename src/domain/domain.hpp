@@ -70,7 +70,8 @@ class Domain {
     std::uint16_t flags;
     EnableBit bit;
     std::uint8_t size;
-    int text_error = 0;  // errno: `text` could not be read from the program
+    int text_error = 0;       // errno: `text` could not be read from the program
+    std::uint64_t claim = 0;  // see ipc::Claim
   };
   // DIAG_IOCSREG, in the kernel's order of checks. Returns the write index.
   Result<std::uint32_t> register_for_file(FileId file, std::uint32_t pid, Identity client,
@@ -90,9 +91,9 @@ class Domain {
   // DIAG_IOCSDEL.
   Result<void> remove_event(std::string_view name, std::uint32_t uid);
   Result<void> forked(std::uint32_t parent, std::uint32_t child, Identity client);
-  // EMFILE beyond what the user may have.
-  Result<FileId> open_file(std::uint32_t uid) {
-    return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles);
+  // EMFILE beyond what the user may have. `opener`: the process, 0 where that is not known.
+  Result<FileId> open_file(std::uint32_t uid, std::uint32_t opener = 0) {
+    return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles, opener);
   }
 
   // -- what the native library asks for --------------------------------------------------------------------------
@@ -129,6 +130,23 @@ class Domain {
   // The domain ends: every enable word is cleared and no event has a listener.
   void shut_down();
 
+  // -- the owners before and after this one -------------------------------------------------------------------
+  // Writes down in the file at `path` what the next owner needs (see journal.hpp), beginning with what the one before has
+  // left there: its events, open files and enable words are this domain's, as far as their processes live. To be called once,
+  // before anybody is served and after all patterns are known; nobody else may have the file. On error, that of the file
+  // system, nothing is written down, and what was left is restored all the same.
+  Result<void> keep_journal(const std::string& path);
+  // How long restored events wait for programs that link the library, which register them anew.
+  static constexpr std::chrono::seconds kRestoredWait{5};
+  // When maintain() has something to do that nobody announces.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> next_deadline() const {
+    return waiting_events_.empty() ? std::nullopt : std::optional(waiting_until_);
+  }
+  // The processes that something of the domain waits for: it is to be told by processes_ended() when one has ended.
+  [[nodiscard]] std::vector<std::uint32_t> processes() const;
+  // True: call again soon, some of what they had waits for a child.
+  bool processes_ended();
+
   [[nodiscard]] ControlMemory& control() { return control_; }
   [[nodiscard]] Users& users() { return users_; }
   [[nodiscard]] Files& files() { return files_; }
@@ -152,6 +170,10 @@ class Domain {
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
+  Result<void> listen_as_patterns_say(Event& event);
+  void restore(const SavedDomain& saved);
+  std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
+  void let_go_of_waiting_events();
 
   std::recursive_mutex mutex_;
   std::function<void()> wake_;
@@ -165,6 +187,9 @@ class Domain {
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_};
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
+  std::unique_ptr<Journal> journal_;
+  std::vector<std::uint32_t> waiting_events_;  // restored, and held until then
+  std::chrono::steady_clock::time_point waiting_until_{};
 };
 
 }  // namespace landtrace::domain

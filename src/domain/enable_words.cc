@@ -66,23 +66,35 @@ void EnableWords::erase(std::uint32_t pid) {
   auto node = processes_.extract(pid);
   if (node.empty()) return;
   if (node.mapped().family && --followed_ == 0) fork_events_.reset();
+  if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
   for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event);
 }
 
-Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, EnableBit bit) {
+Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim) {
   catch_up(pid);
   LT_TRY(Process* const owner, process(pid, client));
-  if (owner->words.contains(bit)) return fail(EADDRINUSE, "this bit of this enable word is registered already");
-  return {};
+  const auto found = owner->words.find(bit);
+  if (found == owner->words.end() || (claim != 0 && found->second.claim == claim)) return {};
+  return fail(EADDRINUSE, "this bit of this enable word is registered already");
 }
 
-Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event) {
+void EnableWords::insert(Process& process, EnableBit bit, Word word, Event& event) {
+  if (!process.words.emplace(bit, word).second) return;
+  events_.add_reference(event);
+  if (journal_ == nullptr || process.space->identity == 0) return;
+  const std::uint32_t pid = process.space->pid;
+  if (process.words.size() == 1) {
+    journal_->process_known({process_id(pid), process.who, process.space->identity, {}});
+  }
+  journal_->word_added(pid, {bit, word.event, word.claim});
+}
+
+Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim) {
   LT_TRY(Process* const owner, process(pid, client));
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }
-  owner->words.emplace(bit, Word{event.slot, now_ticks()});
-  events_.add_reference(event);
+  insert(*owner, bit, {event.slot, now_ticks(), claim}, event);
   return {};
 }
 
@@ -93,6 +105,7 @@ Result<void> EnableWords::remove(std::uint32_t pid, Identity client, EnableBit b
   if (found == owner->words.end()) return fail(ENOENT, "this enable word is not registered");
   const std::uint32_t event = found->second.event;
   owner->words.erase(found);
+  if (journal_ != nullptr) journal_->word_removed(pid, bit);
   auto cleared = memory_.check_and_set(owner->space, bit, false);
   events_.drop_reference(event);
   if (!cleared) return fail(EFAULT, std::move(cleared).error().message);
@@ -123,11 +136,42 @@ void EnableWords::copy_words(const Words& from, Process& to, std::uint64_t ticks
   std::vector<ForeignMemory::Change> changes;
   for (const auto& [bit, word] : from) {
     Event* const event = events_.at(word.event);
-    if (event == nullptr || word.since_ticks > ticks || !to.words.emplace(bit, word).second) continue;
-    events_.add_reference(*event);
+    if (event == nullptr || word.since_ticks > ticks || to.words.contains(bit)) continue;
+    insert(to, bit, word, *event);
     changes.push_back({to.space, bit, event->listeners.any()});
   }
   memory_.set_all(std::move(changes));
+}
+
+Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<Event*>& events) {
+  if (process_id(saved.id.pid) != saved.id) return fail(ESRCH, "the process is gone");
+  LT_TRY(Process* const known, process(saved.id.pid, saved.who));
+  // Between the look at the process and the opening of its memory it may have ended: so by the number once more.
+  if (known->space->identity != saved.space || process_id(saved.id.pid) != saved.id) {
+    return fail(ESRCH, "the process has become another program");
+  }
+  std::vector<ForeignMemory::KnownWord> words;
+  for (std::size_t i = 0; i < saved.words.size(); ++i) {
+    const bool on = events[i] != nullptr && events[i]->listeners.any();
+    words.push_back({saved.words[i].bit, saved.words[i].claim, on});
+  }
+  const std::vector<bool> taken = memory_.take_over(known->space, words);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!taken[i] || events[i] == nullptr) continue;
+    insert(*known, words[i].bit, {events[i]->slot, now_ticks(), words[i].claim}, *events[i]);
+  }
+  return {};
+}
+
+std::uint64_t EnableWords::program_of(std::uint32_t pid, Identity client) {
+  const auto space = memory_.open(pid, client);
+  return space ? (*space)->identity : 0;
+}
+
+std::vector<std::uint32_t> EnableWords::processes() const {
+  std::vector<std::uint32_t> pids;
+  for (const auto& [pid, process] : processes_) pids.push_back(pid);
+  return pids;
 }
 
 void EnableWords::refresh(const std::vector<Event*>& events) {

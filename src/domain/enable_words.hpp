@@ -23,10 +23,12 @@ class EnableWords {
  public:
   explicit EnableWords(Events& events) : events_(events) {}
 
-  // EADDRINUSE where this bit of this word is registered already.
-  Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit);
+  // EADDRINUSE where this bit of this word is registered already, but for the same claim: a program asks again when its
+  // owner died before the answer.
+  Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim = 0);
   // Registers the bit and sets it to what the event is now. ENOMEM where the process could not write there.
-  Result<void> add(std::uint32_t pid, Identity client, EnableBit bit, Event& event);
+  // `claim`: where the process says that the word is registered, see ipc::Claim; 0: nowhere.
+  Result<void> add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim = 0);
   // Clears the bit as the process itself would: EFAULT where it could not, but the registration goes in any case.
   // ENOENT if it is not registered.
   Result<void> remove(std::uint32_t pid, Identity client, EnableBit bit);
@@ -40,6 +42,14 @@ class EnableWords {
   // `child` was forked from `parent` and has copies of its words: they are registered for it, too, and brought
   // up to date. EPERM where the parent is another user's.
   Result<void> duplicate(std::uint32_t parent, std::uint32_t child, Identity client);
+
+  // Where words are written down from here on.
+  void keep(Journal* journal) { journal_ = journal; }
+  // The words of a process of an earlier owner, each with its event (nullptr: one that is gone), set to what the events are
+  // now. ESRCH where the process is another by now. What the process has given up meanwhile is left alone.
+  Result<void> restore(const SavedProcess& saved, const std::vector<Event*>& events);
+  // The number of the program that the process runs, see AddressSpace::identity; 0 where it cannot be told.
+  std::uint64_t program_of(std::uint32_t pid, Identity client);
 
   // The process's memory for a request of its own; kept if it has words. EPERM where it is another user's.
   Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
@@ -64,6 +74,7 @@ class EnableWords {
   void clear_all();
 
   [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.contains(pid); }
+  [[nodiscard]] std::vector<std::uint32_t> processes() const;
 
  private:
   struct BitHash {
@@ -72,6 +83,7 @@ class EnableWords {
   struct Word {
     std::uint32_t event;  // its slot
     std::uint64_t since_ticks;
+    std::uint64_t claim;  // see ipc::Claim; 0: none
   };
   using Words = std::unordered_map<EnableBit, Word, BitHash>;
   struct Process {
@@ -88,6 +100,7 @@ class EnableWords {
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
   static bool has_become(Process& process, Identity client);
+  void insert(Process& process, EnableBit bit, Word word, Event& event);
   void erase(std::uint32_t pid);
   static constexpr std::uint64_t kAnyTime = ~0ull;
   // Registers copies of what `from` had at `ticks`, and brings them up to date.
@@ -111,6 +124,7 @@ class EnableWords {
 
   Events& events_;
   ForeignMemory memory_;
+  Journal* journal_ = nullptr;
   std::function<void(std::uint32_t)> watcher_;
   std::unordered_map<std::uint32_t, Process> processes_;
   std::size_t followed_ = 0;  // of them

@@ -1,6 +1,7 @@
 #include "domain/events.hpp"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,12 +19,18 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
   return static_cast<std::uint16_t>(kFirst + slot - plan::kFirstEventSlot);
 }
 
+constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
+
 std::string shown_name(std::string_view system, std::string_view name) {
   std::string key(system);
   return key.append(1, ':').append(name);
 }
 
 }  // namespace
+
+Events::Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {
+  if (::getrandom(&first_generation_, sizeof first_generation_, 0) < 0) first_generation_ = kGoldenRatio;
+}
 
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
 
@@ -100,7 +107,9 @@ Result<void> Events::describe(const Event& event) {
   shared.text_size = static_cast<std::uint32_t>(text.size());
   publish(shared.registered, 1);
   publish(shared.text, text_at);
-  publish(shared.generation, shared.generation + 1);
+  // 0 is a slot that was never used.
+  const std::uint32_t first = std::max(first_generation_ + event.slot * kGoldenRatio, 1u);
+  publish(shared.generation, shared.generation == 0 ? first : shared.generation + 1);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   return {};
 }
@@ -112,16 +121,26 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   bool taken = false;
   if (Event* const found = find_registered(parts, multi, match, taken)) return Registration{found, false};
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
-  LT_TRY(event::Declaration declaration, event::parse_declaration(text));
   if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
+    LT_CHECK(event::parse_declaration(text));  // a bad one is worse
     return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
   }
+  LT_TRY(Event* const event,
+         make(text, flags, uid, multi ? fmt::format("{}.{:x}", parts.name, next_multi_) : std::string(parts.name)));
+  if (multi) ++next_multi_;
+  write_down(*event);
+  return Registration{event, true};
+}
+
+Result<Event*> Events::make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name) {
+  LT_TRY(event::Declaration declaration, event::parse_declaration(text));
   LT_TRY(const std::uint32_t slot, take_slot());
   auto event = std::make_unique<Event>();
   event->slot = slot;
   event->serial = next_serial_++;
-  event->system = multi ? kMultiSystem : kSystem;
-  event->name = multi ? fmt::format("{}.{:x}", declaration.name, next_multi_) : declaration.name;
+  event->system = (flags & kMultiFormat) != 0 ? kMultiSystem : kSystem;
+  event->name = std::move(name);
+  event->text = text;
   event->flags = flags;
   event->uid = uid;
   event->declaration = std::move(declaration);
@@ -129,7 +148,6 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
     free_slots_.push_front(slot);
     return tl::unexpected<Error>(std::move(described).error());
   }
-  if (multi) ++next_multi_;
   ++made_by_[uid];
   slots_[slot] = std::move(event);
   made_at_.resize(slots_.size());
@@ -137,7 +155,30 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   order_.push_back(slot);
   by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
   by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);
-  return Registration{slots_[slot].get(), true};
+  return slots_[slot].get();
+}
+
+Result<Event*> Events::restore(const SavedEvent& saved) {
+  LT_TRY(const event::DeclarationParts parts, event::split_declaration(saved.text));
+  const bool multi = (saved.flags & kMultiFormat) != 0;
+  const bool sound = multi ? saved.name.starts_with(std::string(parts.name) + ".") : saved.name == parts.name;
+  if (!sound || find(multi ? kMultiSystem : kSystem, saved.name) != nullptr) {
+    return fail(EINVAL, "an event under a name that is not its own");
+  }
+  LT_TRY(Event* const event, make(saved.text, saved.flags, saved.uid, saved.name));
+  write_down(*event);
+  return event;
+}
+
+void Events::write_down(const Event& event) {
+  if (journal_ == nullptr) return;
+  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.text}, next_multi_);
+}
+
+void Events::make_lasting(Event& event) {
+  if ((event.flags & kPersist) != 0) return;
+  event.flags |= kPersist;
+  write_down(event);
 }
 
 void Events::drop_reference(std::uint32_t slot) {
@@ -175,6 +216,7 @@ Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid)
 void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
   if (on_removal_) on_removal_(event);
+  if (journal_ != nullptr) journal_->event_gone(slot);
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
   by_shown_name_.erase(shown_name(event.system, event.name));

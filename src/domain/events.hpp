@@ -10,6 +10,7 @@
 
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
+#include "domain/journal.hpp"
 #include "event/declaration.hpp"
 
 namespace landtrace::domain {
@@ -26,6 +27,7 @@ struct Event {
   std::uint64_t serial;  // no other event of the domain has or had this one; grows with each registration
   std::string system;
   std::string name;                // as the events directory shows it
+  std::string text;                // as it was declared first
   event::Declaration declaration;  // declaration.name is the name as registered
   std::uint16_t flags;
   std::uint32_t uid;             // who may delete it
@@ -52,7 +54,7 @@ class Events {
     std::uint32_t slot_;
   };
 
-  Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {}
+  Events(ControlMemory& control, Grace& grace);
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
   // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made` tells which it was.
@@ -64,6 +66,16 @@ class Events {
   enum class Match { kByFields, kByName };
   Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                       std::uint32_t limit = plan::kMaxEvents, Match match = Match::kByFields);
+
+  // An event of an earlier owner, under the name that it had, which is still to be had.
+  Result<Event*> restore(const SavedEvent& saved);
+  // Numbers below this one were given to events of several formats.
+  void restore_next_multi(std::uint64_t next) { next_multi_ = next; }
+  // Where events are written down from here on.
+  void keep(Journal* journal) { journal_ = journal; }
+
+  // The event stays when its last reference goes.
+  void make_lasting(Event& event);
 
   void add_reference(Event& event) { ++event.references; }
   // Removes the event if that was the last reference and nothing else keeps it.
@@ -93,7 +105,9 @@ class Events {
 
  private:
   Result<std::uint32_t> take_slot();
+  Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
   Result<void> describe(const Event& event);
+  void write_down(const Event& event);
   void destroy(Event& event);
   static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
@@ -101,7 +115,10 @@ class Events {
   ControlMemory& control_;
   Grace& grace_;
   std::vector<std::unique_ptr<Event>> slots_;
-  std::vector<std::uint64_t> made_at_;  // by slot
+  // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the next
+  // does not take another event for its own.
+  std::uint32_t first_generation_ = 0;
+  std::vector<std::uint64_t> made_at_;    // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
@@ -110,6 +127,7 @@ class Events {
   std::uint64_t next_multi_ = 0;
   std::uint64_t next_serial_ = 1;
   std::function<void(Event&)> on_removal_;
+  Journal* journal_ = nullptr;
 };
 
 }  // namespace landtrace::domain

@@ -18,7 +18,7 @@ Result<std::uint32_t> random_generation() {
 
 }  // namespace
 
-Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit) {
+Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t opener) {
   if (const auto own = open_of_.find(uid); own != open_of_.end() && own->second >= limit) {
     return fail(EMFILE, "the user has as many open files as they may");
   }
@@ -33,10 +33,20 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit) {
   } else {
     return fail(EMFILE, "the domain has as many open files as it can");
   }
-  files_[slot] = File{generation, uid, {}, {}, 0, false};
+  File& file = files_[slot] = File{};
+  file.generation = generation;
+  file.uid = uid;
+  if (journal_ != nullptr && opener != 0) file.opener = process_id(opener);
   ++open_of_[uid];
   publish(control_.segment().files[slot].generation, generation);
+  write_down(slot);
   return FileId{slot, generation};
+}
+
+void Files::write_down(std::uint32_t slot) {
+  if (journal_ == nullptr) return;
+  const File& file = files_[slot];
+  journal_->file_opened({slot, file.generation, file.uid, file.plain, file.opener, {}});
 }
 
 Result<void> Files::check(FileId file) const {
@@ -86,6 +96,7 @@ Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
   file.events.push_back(event.slot);
   file.index_of.emplace(event.slot, index);
   events_.add_reference(event);
+  if (journal_ != nullptr) journal_->file_event(id.slot, index, event.slot);
   return index;
 }
 
@@ -98,18 +109,95 @@ Result<void> Files::set_plain_event(FileId id, Event& event) {
   if (!file.index_of.emplace(event.slot, 0).second) return {};
   file.events.push_back(event.slot);
   events_.add_reference(event);
+  write_down(id.slot);
+  // The last one is what is written to it.
+  if (journal_ != nullptr)
+    journal_->file_event(id.slot, static_cast<std::uint32_t>(file.events.size() - 1), event.slot);
   return {};
 }
 
 void Files::close(FileId id) {
   File& file = files_[id.slot];
-  publish_table(id, 0);
-  publish(control_.segment().files[id.slot].generation, 0);
+  if (file.open_by > 0) --file.open_by;
+  close_unused(id.slot);
+}
+
+void Files::close_unused(std::uint32_t slot) {
+  File& file = files_[slot];
+  if (file.open_by > 0 || !file.keepers.empty()) return;
+  publish_table({slot, file.generation}, 0);
+  publish(control_.segment().files[slot].generation, 0);
+  if (journal_ != nullptr) journal_->file_closed(slot);
   const auto events = std::move(file.events);
   if (--open_of_[file.uid] == 0) open_of_.erase(file.uid);
   file = {};
   for (const std::uint32_t event : events) events_.drop_reference(event);
-  grace_.after_readers([this, slot = id.slot] { free_.push_back(slot); });
+  grace_.after_readers([this, slot] { free_.push_back(slot); });
+}
+
+Result<FileId> Files::restore(const SavedFile& saved, const std::vector<Event*>& events,
+                              std::vector<ProcessId> keepers) {
+  if (saved.slot >= plan::kMaxFiles || saved.generation == 0) return fail(EINVAL, "not a file");
+  while (files_.size() <= saved.slot) {
+    free_.push_back(static_cast<std::uint32_t>(files_.size()));
+    files_.emplace_back();
+  }
+  const auto free = std::find(free_.rbegin(), free_.rend(), saved.slot);
+  if (free == free_.rend()) return fail(EBUSY, "the place of the file is taken");
+  free_.erase(std::next(free).base());
+  File& file = files_[saved.slot] = File{};
+  file.generation = saved.generation;
+  file.uid = saved.uid;
+  file.opener = saved.opener;
+  file.open_by = 0;
+  file.restored = true;
+  file.keepers = std::move(keepers);
+  ++open_of_[saved.uid];
+  publish(control_.segment().files[saved.slot].generation, saved.generation);
+  write_down(saved.slot);
+  const FileId id{saved.slot, saved.generation};
+  LT_CHECK(restore_events(id, saved.plain, events));
+  return id;
+}
+
+Result<void> Files::restore_events(FileId id, bool plain, const std::vector<Event*>& events) {
+  for (Event* const event : events) {
+    if (event == nullptr) return {};  // the indices after it would be others
+    if (plain) {
+      LT_CHECK(set_plain_event(id, *event));
+    } else {
+      LT_CHECK(add_event(id, *event));
+    }
+  }
+  return {};
+}
+
+Result<void> Files::reopen(FileId id, std::uint32_t pid) {
+  LT_CHECK(check(id));
+  File& file = files_[id.slot];
+  if (!file.restored) return fail(EBADF, "not a file of an earlier owner");
+  ++file.open_by;
+  std::erase_if(file.keepers, [&](const ProcessId& keeper) { return keeper.pid == pid; });
+  return {};
+}
+
+void Files::drop_dead_keepers() {
+  for (std::uint32_t slot = 0; slot < files_.size(); ++slot) {
+    File& file = files_[slot];
+    if (file.generation == 0 || file.keepers.empty()) continue;
+    std::erase_if(file.keepers, [](const ProcessId& keeper) { return process_id(keeper.pid) != keeper; });
+    close_unused(slot);
+  }
+}
+
+std::vector<std::uint32_t> Files::keepers() const {
+  std::vector<std::uint32_t> pids;
+  for (const File& file : files_) {
+    for (const ProcessId& keeper : file.keepers) pids.push_back(keeper.pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
 }
 
 }  // namespace landtrace::domain

@@ -20,9 +20,23 @@ class Files {
  public:
   Files(ControlMemory& control, Grace& grace, Events& events) : control_(control), grace_(grace), events_(events) {}
 
-  // EMFILE beyond plan::kMaxFiles, and beyond `limit` files of this user.
-  Result<FileId> open(std::uint32_t uid, std::uint32_t limit = plan::kMaxFiles);
+  // EMFILE beyond plan::kMaxFiles, and beyond `limit` files of this user. `opener` is the process that opens it, 0 where that
+  // is not known.
+  Result<FileId> open(std::uint32_t uid, std::uint32_t limit = plan::kMaxFiles, std::uint32_t opener = 0);
+  // One who has it open has it no more; after the last one the file is gone.
   void close(FileId file);
+
+  // Where files are written down from here on.
+  void keep(Journal* journal) { journal_ = journal; }
+  // A file of an earlier owner, its events in the order of its write indices (nullptr: one that is gone). Nobody has it open
+  // yet: it waits for the `keepers`.
+  Result<FileId> restore(const SavedFile& saved, const std::vector<Event*>& events, std::vector<ProcessId> keepers);
+  // A process comes back for a restored file, which it need not wait for any more. EBADF for any other.
+  Result<void> reopen(FileId file, std::uint32_t pid);
+  // Files wait no more for processes that are gone, and go themselves where they waited only for those.
+  void drop_dead_keepers();
+  // The processes that files wait for.
+  [[nodiscard]] std::vector<std::uint32_t> keepers() const;
 
   // EBADF for a file that is not open. Who has the descriptor may use the file, as in the kernel: a process that has
   // changed its user, one of another user that was given it. So the generation is a number that nobody guesses.
@@ -45,7 +59,14 @@ class Files {
     std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // event slot to write index
     std::size_t capacity = 0;                                   // of the published table
     bool plain = false;
+    unsigned open_by = 1;  // connections that stand for it
+    bool restored = false;
+    std::vector<ProcessId> keepers;  // of a restored one: processes that may have it open, and have not come back yet
+    ProcessId opener;
   };
+  Result<void> restore_events(FileId file, bool plain, const std::vector<Event*>& events);
+  void write_down(std::uint32_t slot);
+  void close_unused(std::uint32_t slot);
   void publish_table(FileId file, std::uint32_t table);
   Result<void> grow(FileId file);
 
@@ -55,6 +76,7 @@ class Files {
   std::vector<File> files_;
   std::deque<std::uint32_t> free_;
   std::unordered_map<std::uint32_t, std::uint32_t> open_of_;  // by uid
+  Journal* journal_ = nullptr;
 };
 
 }  // namespace landtrace::domain

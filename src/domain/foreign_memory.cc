@@ -1,6 +1,9 @@
 #include "domain/foreign_memory.hpp"
 
+#include <algorithm>
 #include <tuple>
+
+#include "ipc/claim.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -9,6 +12,13 @@ constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
 constexpr std::chrono::microseconds kPatiencePerChange{20};
 // Once a page has not answered: the others wait already.
 constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseconds(100);
+
+// A process that has given a word up while there was no owner to tell uses its memory for something else by now.
+bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word) {
+  ipc::Claim claim{};
+  return word.claim == 0 ||
+         (space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit));
+}
 
 tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does not answer"); }
 
@@ -45,6 +55,36 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
   }
   if (job->code != 0) return fail_errno("writing the enable word", job->code);
   return {};
+}
+
+std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& space,
+                                           const std::vector<KnownWord>& words) {
+  // So many at a time that a busy machine does them in good time.
+  constexpr std::size_t kAtOnce = 1000;
+  std::vector<bool> taken(words.size(), false);
+  for (std::size_t first = 0; first < words.size(); first += kAtOnce) {
+    struct Job {
+      std::vector<KnownWord> words;
+      std::vector<bool> taken;
+      AddressSpace::Cancelled cancelled = false;
+    };
+    const auto job = std::make_shared<Job>();
+    const std::size_t end = std::min(words.size(), first + kAtOnce);
+    job->words.assign(words.begin() + static_cast<std::ptrdiff_t>(first),
+                      words.begin() + static_cast<std::ptrdiff_t>(end));
+    const bool answers = visit(space, [job](const AddressSpace& there) {
+      for (const KnownWord& word : job->words) {
+        job->taken.push_back(is_claimed(there, word) &&
+                             there.set_as_the_process_would(word.bit, word.on, job->cancelled) == 0);
+      }
+    });
+    if (!answers) {
+      job->cancelled = true;
+      break;
+    }
+    std::copy(job->taken.begin(), job->taken.end(), taken.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  return taken;
 }
 
 Result<event::DataRequest> ForeignMemory::read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi,

@@ -23,6 +23,16 @@ class ForeignMemory {
   // writes to read-only pages, too.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
 
+  // A word that an earlier owner knew.
+  struct KnownWord {
+    EnableBit bit;
+    std::uint64_t claim;  // see ipc::Claim; 0: none
+    bool on;
+  };
+  // Sets or clears those of the words that the process still claims, as check_and_set() does. Which those are, by place in
+  // `words`.
+  std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
+
   struct Change {
     std::shared_ptr<AddressSpace> space;
     EnableBit bit;

@@ -70,11 +70,11 @@ Response attach(const Context& c) {
 
 Response register_for_file(const Context& c) {
   constexpr std::uint64_t kMaxErrno = 4095;
-  if (c.request.b > 255 || c.request.c > 255 || c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
-  Response response = respond(
-      c.domain.register_for_file(c.file(), c.pid, c.who,
-                                 {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
-                                  static_cast<std::uint8_t>(c.request.c), static_cast<int>(c.request.d >> 16)}));
+  if (c.request.b > 255 || c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
+  Response response = respond(c.domain.register_for_file(
+      c.file(), c.pid, c.who,
+      {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(), static_cast<std::uint8_t>(c.request.c),
+       static_cast<int>(c.request.d >> 16), c.request.c >> 8}));
   response.reply.b = c.pid;
   return response;
 }
@@ -114,7 +114,7 @@ Response register_native(const Context& c) {
 Response release_native(const Context& c) {
   auto& held = c.connection.native;
   const auto found = std::find(held.begin(), held.end(), c.request.a);
-  if (found == held.end()) return error_response(Error(ENOENT, "this connection does not hold the event"));
+  if (found == held.end()) return error_response(Error(ENOENT, "the process does not hold the event"));
   held.erase(found);
   c.domain.release_native(static_cast<std::uint32_t>(c.request.a));
   return {};
@@ -224,6 +224,7 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kStatusText:
       return status_text(c);
     case Operation::kOpenFile:
+    case Operation::kReopenFile:
     case Operation::kOfferMount:
     case Operation::kServeMount:
       break;  // the server's own

@@ -119,6 +119,7 @@ void Server::run() {
     const std::lock_guard alone(domain_.mutex());
     domain_.set_wake([this] { wake(); });
     domain_.enable_words().set_watcher([this](std::uint32_t pid) { watch_process(pid); });
+    for (const std::uint32_t pid : domain_.processes()) watch_process(pid);
   }
   std::array<epoll_event, 64> events;
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
@@ -150,7 +151,8 @@ void Server::keep_house() {
     next_reap_ = now + kReapInterval;
     domain_.producers_ended();
   }
-  if (sweeping_) sweeping_ = domain_.enable_words().sweep();
+  if (sweeping_) sweeping_ = domain_.processes_ended();
+  if (const auto due = domain_.next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
   next_grace_ = now + grace_interval_;
@@ -160,7 +162,11 @@ void Server::keep_house() {
 int Server::patience_ms() const {
   if (sweeping_) return static_cast<int>(kShortestInterval.count());
   if (grace_waits_) return static_cast<int>(grace_interval_.count());
-  return producers_ended_ ? static_cast<int>(kReapInterval.count()) : -1;
+  if (producers_ended_) return static_cast<int>(kReapInterval.count());
+  const auto due = domain_.next_deadline();
+  if (!due) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(*due - steady_clock::now());
+  return static_cast<int>(std::max(left, milliseconds(0)).count());
 }
 
 // Without a descriptor for it a client would wait for ever, and the listener would be readable for ever.
@@ -191,7 +197,7 @@ void Server::accept_all() {
 
 // A process with enable words is watched: when it ends, its words go, and with them the events that only they kept.
 void Server::watch_process(std::uint32_t pid) {
-  if (!domain_.enable_words().has_process(pid) || pidfds_.contains(pid)) return;
+  if (pidfds_.contains(pid)) return;
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd || !watch(epoll_.get(), pidfd.get())) {
     sweeping_ = true;  // it has ended already
@@ -213,9 +219,15 @@ void Server::serve(int fd) {
   if (found != connections_.end() && !serve_one(found->second)) close_connection(fd);
 }
 
-void Server::open_file(Connection& connection, std::uint32_t uid) {
+void Server::open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid) {
+  Result<domain::FileId> file = domain::FileId{request.file_slot, request.file_generation};
+  if (request.operation == ipc::Operation::kOpenFile) {
+    file = domain_.open_file(uid, pid);
+  } else if (auto reopened = domain_.files().reopen(*file, pid); !reopened) {
+    file = tl::unexpected<Error>(std::move(reopened).error());
+  }
   ipc::FileIdentity identity;
-  if (auto file = domain_.open_file(uid)) {
+  if (file) {
     connection.file = *file;
     identity.slot = file->slot;
     identity.generation = file->generation;
@@ -251,6 +263,18 @@ Result<void> Server::serve_mount(Connection& connection, MountOffer offer) {
   return mounter_(std::move(offer));
 }
 
+// An event may be held by another connection of the same process: the library's helper has one of its own.
+Connection& Server::holder_of(Connection& asking, const ipc::Request& request) {
+  const auto holds = [&](const Connection& connection) {
+    return std::find(connection.native.begin(), connection.native.end(), request.a) != connection.native.end();
+  };
+  if (request.operation != ipc::Operation::kReleaseNative || holds(asking)) return asking;
+  for (auto& [fd, connection] : connections_) {
+    if (connection.pid == asking.pid && connection.uid == asking.uid && holds(connection)) return connection;
+  }
+  return asking;
+}
+
 // False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down a
 // file's connection was written past the shim.
 bool Server::serve_one(Connection& connection) {
@@ -271,8 +295,10 @@ bool Server::serve_one(Connection& connection) {
   std::memcpy(&request, buffer_.data(), sizeof request);
   const bool sound = request.magic == ipc::kRequestMagic && received->size == sizeof request + request.text_size;
   if (!sound) return false;
-  if (request.operation == ipc::Operation::kOpenFile) {
-    open_file(connection, received->uid);
+  connection.pid = received->pid;
+  connection.uid = received->uid;
+  if (request.operation == ipc::Operation::kOpenFile || request.operation == ipc::Operation::kReopenFile) {
+    open_file(connection, request, received->pid, received->uid);
     return true;
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
@@ -285,9 +311,9 @@ bool Server::serve_one(Connection& connection) {
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else {
-    response = handle_request(domain_, connection, received->pid, who, request, text);
+    response = handle_request(domain_, holder_of(connection, request), received->pid, who, request, text);
   }
-  watch_process(received->pid);
+  if (domain_.enable_words().has_process(received->pid)) watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());
   // A client that does not read its replies is not waited for.

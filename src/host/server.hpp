@@ -24,6 +24,8 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
+  std::uint32_t pid = 0;              // who asked last, and for which user
+  std::uint32_t uid = 0;
   bool in_group = false;              // made by a member of the domain's group
   bool offers_mount = false;          // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
@@ -82,9 +84,10 @@ class Server {
   bool turn_one_away();
   void serve(int fd);
   bool serve_one(Connection& connection);
-  void open_file(Connection& connection, std::uint32_t uid);
+  void open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid);
   Result<void> offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const;
   Result<void> serve_mount(Connection& connection, MountOffer offer);
+  Connection& holder_of(Connection& asking, const ipc::Request& request);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid);
   void run_tasks();

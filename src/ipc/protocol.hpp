@@ -6,7 +6,7 @@
 //
 // A connection is one of
 //   control  of a process or a consumer; it asks, one request at a time
-//   file     an open user_events_data of an unmodified program. Its first request makes it one (kOpenFile), and it
+//   file     an open user_events_data of an unmodified program. Its first request makes it one (kOpenFile, kReopenFile), and it
 //            asks nothing more: the descriptor stands for the file, so that dup, fork, passing and last close mean
 //            what they mean in the kernel. The owner leaves one datagram in it, a FileIdentity, which is only ever
 //            peeked at: so a process that got the descriptor from elsewhere can tell which file it is.
@@ -26,8 +26,9 @@ enum class Operation : std::uint32_t {
   kOpenFile = 1,    // this connection becomes a file
   kAttach,          // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
                     // control segment and of the user's data segment
-  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, d = flags, and above the low 16 bits
-                    // the errno of a name that could not be read (the kernel looks at it last); text
+  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, and above the low 8 bits the address of a
+                    // Claim, or 0; d = flags, and above the low 16 bits the errno of a name that could not be read (the
+                    // kernel looks at it last); text
                     // -> a = write index, b = pid as the owner sees it
   kUnregister,      // DIAG_IOCSUNREG: a = address, b = bit
   kDelete,          // DIAG_IOCSDEL:   text
@@ -42,6 +43,7 @@ enum class Operation : std::uint32_t {
   kSessionStop,     // stop listening to everything and wait until no producer is in the middle of an event
   kConsumed,        // text = ConsumedPosition[]
   kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
+  kReopenFile,      // this connection becomes one of those that stand for a file of an earlier owner: file
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
   kRegisterStatusBit = 64,  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit

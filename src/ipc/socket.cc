@@ -11,9 +11,6 @@
 namespace landtrace::ipc {
 namespace {
 
-// A full backlog of an owner that does not accept is not waited for longer.
-constexpr int kConnectSeconds = 5;
-
 bool set_path(sockaddr_un& address, const char* path) {
   const std::size_t length = std::strlen(path);
   address.sun_family = AF_UNIX;
@@ -34,7 +31,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
 Result<void> wait_for(int fd, short events) {
   pollfd poll_fd{fd, events, 0};
   int ready;
-  while ((ready = ::poll(&poll_fd, 1, kConnectSeconds * 1000)) < 0) {
+  while ((ready = ::poll(&poll_fd, 1, kConnectPatience_ms)) < 0) {
     if (errno != EINTR) return fail_errno("poll");
   }
   if (ready == 0) return fail(ETIMEDOUT, "the other side does not answer");
@@ -65,12 +62,12 @@ void take_control_messages(msghdr& message, Received& received) {
 
 }  // namespace
 
-int connect_plain(const char* path, bool cloexec) {
+int connect_plain(const char* path, bool cloexec, int patience_ms) {
   sockaddr_un address{};
   if (!set_path(address, path)) return -ENAMETOOLONG;
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | (cloexec ? SOCK_CLOEXEC : 0), 0);
   if (fd < 0) return -errno;
-  set_timeout(fd, kConnectSeconds);
+  set_timeout(fd, patience_ms);
   while (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EINTR) continue;
     const int error = errno;
@@ -110,8 +107,8 @@ bool peer_is_member(int fd, std::uint32_t gid) {
   return std::find(groups.begin(), groups.end(), gid) != groups.end();
 }
 
-void set_timeout(int fd, int seconds) {
-  const timeval limit{seconds, 0};
+void set_timeout(int fd, int milliseconds) {
+  const timeval limit{milliseconds / 1000, milliseconds % 1000 * 1000};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
@@ -226,28 +223,50 @@ Result<Answer> ask(int fd, Request request, std::string_view text, int descripto
   return answer;
 }
 
-PlainAnswer ask_plain(int fd, const Request& request) {
+namespace {
+
+// The reply into `answer`; an error's sentence is cut off.
+ssize_t receive_plain(int fd, PlainAnswer& answer, int (*fds)[2]) {
+  iovec vector{&answer.reply, sizeof answer.reply};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof *fds)];
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  if (fds != nullptr) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  ssize_t n;
+  do {
+    n = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0 || fds == nullptr) return n;
+  for (const cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, const_cast<cmsghdr*>(c))) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    std::memcpy(*fds, CMSG_DATA(c), std::min<std::size_t>(c->cmsg_len - CMSG_LEN(0), sizeof *fds));
+  }
+  return n;
+}
+
+}  // namespace
+
+PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2]) {
   const int saved_errno = errno;
   PlainAnswer answer{};
+  if (fds != nullptr) (*fds)[0] = (*fds)[1] = -1;
   ssize_t n;
   do {
     n = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
   } while (n < 0 && errno == EINTR);
+  if (n >= 0) n = receive_plain(fd, answer, fds);
   if (n < 0) {
     answer.error = errno == ECONNRESET ? EPIPE : errno;
+  } else if (n == 0) {
+    answer.error = EPIPE;
+  } else if (n != static_cast<ssize_t>(sizeof answer.reply) || answer.reply.magic != kReplyMagic) {
+    answer.error = EPROTO;
   } else {
-    do {  // an error's sentence is cut off
-      n = ::recv(fd, &answer.reply, sizeof answer.reply, 0);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) {
-      answer.error = errno == ECONNRESET ? EPIPE : errno;
-    } else if (n == 0) {
-      answer.error = EPIPE;
-    } else if (n != static_cast<ssize_t>(sizeof answer.reply) || answer.reply.magic != kReplyMagic) {
-      answer.error = EPROTO;
-    } else {
-      answer.error = answer.reply.error;
-    }
+    answer.error = answer.reply.error;
   }
   errno = saved_errno;
   return answer;
@@ -256,7 +275,9 @@ PlainAnswer ask_plain(int fd, const Request& request) {
 Result<FileIdentity> peek_identity(int fd) {
   FileIdentity identity;
   const int saved_errno = errno;
-  const ssize_t n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
+  ssize_t n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
+  // An owner that was killed with something unread leaves an error in front of it.
+  if (n < 0 && errno == ECONNRESET) n = ::recv(fd, &identity, sizeof identity, MSG_PEEK | MSG_DONTWAIT);
   errno = saved_errno;
   if (n != static_cast<ssize_t>(sizeof identity) || identity.magic != kIdentityMagic) {
     return fail(EBADF, {});

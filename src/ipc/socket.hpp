@@ -14,15 +14,17 @@ namespace landtrace::ipc {
 
 // Connects to where an owner listens, with close-on-exec as `cloexec` says.
 Result<Fd> connect_to(const std::string& path, bool cloexec = true);
+// A full backlog of an owner that does not accept is not waited for longer.
+inline constexpr int kConnectPatience_ms = 5000;
 // The same without allocating: a descriptor or a negative errno.
-int connect_plain(const char* path, bool cloexec);
+int connect_plain(const char* path, bool cloexec, int patience_ms = kConnectPatience_ms);
 
 // The user who serves the other end, by the kernel's word; -1 if that cannot be told.
 std::int64_t peer_uid(int fd);
 // Whether that user has, or had when the connection was made, `gid` as a group.
 bool peer_is_member(int fd, std::uint32_t gid);
-// Sends and receives on `fd` fail with EAGAIN after this long.
-void set_timeout(int fd, int seconds);
+// Sends and receives on `fd` fail with EAGAIN after this long; 0: never.
+void set_timeout(int fd, int milliseconds);
 
 // Creates a listening socket at `path`, mode 0666: who may do what is decided by credentials. EADDRINUSE when an
 // owner lives there; a socket left by a dead one is replaced.
@@ -67,13 +69,14 @@ struct Answer {
 };
 Result<Answer> ask(int fd, Request request, std::string_view text = {}, int descriptor = -1);
 
-// The same for requests without text whose answer is a number, without allocating: for fork handlers, where the heap
-// may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.
+// The same for requests without text whose answer is a number, without allocating: for handlers of signals and of fork, where
+// the heap may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.
 struct PlainAnswer {
   int error;  // errno, 0: `reply` is valid
   Reply reply;
 };
-PlainAnswer ask_plain(int fd, const Request& request);
+// Descriptors that come with the answer are put into `fds` (-1: none), for the caller to close.
+PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2] = nullptr);
 
 // The identity in a file's connection, without taking it out. EBADF for any other descriptor.
 Result<FileIdentity> peek_identity(int fd);

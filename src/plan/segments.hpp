@@ -48,7 +48,7 @@ inline constexpr std::uint64_t kControlBytes = 256ull << 20;  // sparse
 
 struct EventSlot {
   std::uint32_t plan;        // offset of the published Plan; 0: nobody listens. The native enable word.
-  std::uint32_t generation;  // grows when the slot is taken for another event, and when that is complete
+  std::uint32_t generation;  // grows when the slot is taken for another event, and when that is complete; begins anywhere
   std::uint32_t min_size;    // payload bytes that a write must have
   std::uint32_t checks;      // offset of event::DynamicFieldCheck[check_count]
   std::uint16_t check_count;

@@ -13,6 +13,7 @@
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
 #include "preload/real.hpp"
+#include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
 
 namespace landtrace::preload {
@@ -83,15 +84,23 @@ int open_data_file(int flags) {
     return -1;
   }
   if ((flags & O_NONBLOCK) != 0) real().fcntl(fd->get(), F_SETFL, reinterpret_cast<void*>(O_RDWR | O_NONBLOCK));
-  client::Process::thread();  // finds the thread its place now, so that its first event is like the others
+  client::Process::place();  // finds the thread its place now, so that its first event is like the others
   return fd->release();
 }
 
 bool recognise(int fd) {
   const int saved_errno = errno;
   const auto identity = ipc::peek_identity(fd);
-  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd) && client::Process::get().attach() &&
-                    FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR});
+  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd);
+  if (ours && FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR})) {
+    // Its owner may have died since the file was opened, and there may be another one, or none yet.
+    client::Process& process = client::Process::get();
+    if (process.attach()) {
+      reopen_if_dead(fd);
+    } else {
+      process.attach_later();
+    }
+  }
   errno = saved_errno;
   return ours;
 }

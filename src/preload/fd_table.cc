@@ -1,5 +1,6 @@
 #include "preload/fd_table.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 
 namespace landtrace::preload {
 namespace {
+
+constexpr int kMaxTurns = 10'000;
 
 std::uint64_t pack(FdEntry entry) {
   return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.access} << 48;
@@ -43,7 +46,26 @@ void FdTable::set_if_there(int fd, FdEntry entry) {
   if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return;
   // A store only where something changes keeps the table's untouched pages untouched.
   const std::uint64_t word = pack(entry);
-  if (__atomic_load_n(&words[fd], __ATOMIC_RELAXED) != word) __atomic_store_n(&words[fd], word, __ATOMIC_RELEASE);
+  std::uint64_t old = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
+  // Not for ever: in a child whose parent made it past the handlers of fork nobody would unlock it.
+  for (int turns = 0; turns < kMaxTurns && (old & kLocked) != 0; ++turns) {
+    ::sched_yield();
+    old = __atomic_load_n(&words[fd], __ATOMIC_ACQUIRE);
+  }
+  if (old != word) __atomic_store_n(&words[fd], word, __ATOMIC_RELEASE);
+}
+
+bool FdTable::lock(int fd, FdEntry entry) {
+  std::uint64_t word = pack(entry);
+  return __atomic_compare_exchange_n(&words_[fd], &word, word | kLocked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void FdTable::unlock(int fd, FdEntry entry) { __atomic_store_n(&words_[fd], pack(entry), __ATOMIC_RELEASE); }
+
+void FdTable::unlock_all() {
+  for (unsigned fd = 0; fd < end(); ++fd) {
+    if ((words_[fd] & kLocked) != 0) words_[fd] &= ~kLocked;
+  }
 }
 
 void FdTable::copy(int from, int to) {

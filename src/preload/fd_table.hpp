@@ -34,8 +34,18 @@ class FdTable {
   // `to` has become a duplicate of `from`.
   static void copy(int from, int to);
   static void clear_range(unsigned first, unsigned last);
+  // Entries at and above this were never used.
+  static unsigned end() { return __atomic_load_n(&high_, __ATOMIC_RELAXED); }
+
+  // Keeps a descriptor from being closed or replaced by others of the process, for some microseconds. False when it is not
+  // `entry` any more. Whoever has the lock holds signals back.
+  static bool lock(int fd, FdEntry entry);
+  static void unlock(int fd, FdEntry entry);
+  // In a forked child: what others of the parent had locked.
+  static void unlock_all();
 
  private:
+  static constexpr std::uint64_t kLocked = 1ull << 63;
   static FdEntry unpack(std::uint64_t word);
   static void set_if_there(int fd, FdEntry entry);
 
@@ -45,7 +55,7 @@ class FdTable {
 
 inline FdEntry FdTable::unpack(std::uint64_t word) {
   return {static_cast<std::uint32_t>(word), static_cast<std::uint16_t>(word >> 32),
-          static_cast<std::uint16_t>(word >> 48)};
+          static_cast<std::uint16_t>((word & ~kLocked) >> 48)};
 }
 
 // A vfork child shares this memory but has descriptors of its own: what it closes or duplicates before it calls exec

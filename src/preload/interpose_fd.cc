@@ -12,6 +12,7 @@
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
+#include "preload/status_file.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -54,9 +55,9 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
       break;
   }
   const int saved_errno = errno;
-  const int result = data_request(file, request, argument);
+  const int result = is_status_file(file) ? -ENOTTY : data_request(file, request, argument);
   errno = result < 0 ? -result : saved_errno;
-  return result < 0 ? -1 : 0;
+  return result < 0 ? -1 : result;
 }
 
 }  // namespace
@@ -111,14 +112,33 @@ LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* st
 }
 
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
-LT_EXPORT int dup2(int from, int to) noexcept { return duplicated(from, real().dup2(from, to)); }
-LT_EXPORT int dup3(int from, int to, int flags) noexcept { return duplicated(from, real().dup3(from, to, flags)); }
+
+namespace {
+// A data file that is replaced is none from the moment on that it may be another one.
+template <typename Duplicate>
+int replaced(int from, int to, Duplicate duplicate) {
+  const FdEntry before = FdTable::get(to);
+  const bool replaces = before.generation != 0 && from != to && !in_vfork_child();
+  if (replaces) FdTable::clear(to);
+  const int result = duplicate();
+  if (result < 0 && replaces) FdTable::set(to, before);
+  return duplicated(from, result);
+}
+}  // namespace
+
+LT_EXPORT int dup2(int from, int to) noexcept {
+  return replaced(from, to, [&] { return real().dup2(from, to); });
+}
+LT_EXPORT int dup3(int from, int to, int flags) noexcept {
+  return replaced(from, to, [&] { return real().dup3(from, to, flags); });
+}
 
 namespace {
 // A socket can be read and written, whatever the file was opened for.
 int flags_of(FdEntry file, int of_socket) {
   constexpr int kLargeFile = 0100000;
-  return of_socket < 0 ? of_socket : (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
+  if (of_socket < 0 || is_status_file(file)) return of_socket;
+  return (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
 }
 
 int fcntl_any(int fd, int command, void* argument) {

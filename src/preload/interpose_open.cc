@@ -6,6 +6,7 @@
 
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
+#include "preload/status_file.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -25,6 +26,15 @@ bool made_a_file(int fd, int flags) {
   return fd >= 0 && has_mode(flags) && (::fstatfs(fd, &where) != 0 || where.f_type != kTracefsMagic);
 }
 
+// Only where the real one cannot be opened: on a mount it is the owner's own.
+int open_status(StatusFile file, int flags, int error, int errno_before) {
+  const int fd = open_status_file(file, flags);
+  if (fd >= 0) errno = errno_before;
+  if (fd != kNoDomain) return fd;
+  errno = error;
+  return -1;
+}
+
 // The real open goes first: it tells, without a system call of ours, whether the path can be read at all, and a program
 // that has nothing to do with events is not touched.
 int open_any(int folder, const char* path, int flags, mode_t mode) {
@@ -33,6 +43,11 @@ int open_any(int folder, const char* path, int flags, mode_t mode) {
   const int error = errno;
   if (fd >= 0 && FdTable::is_ours(fd)) fresh(fd);
   const bool is_a_path = fd >= 0 || (error != EFAULT && error != ENAMETOOLONG);
+  if (is_a_path && fd < 0) {
+    if (const StatusFile file = names_status_file(path); file != StatusFile::kNone) {
+      return open_status(file, flags, error, errno_before);
+    }
+  }
   if (!is_a_path || !names_data_file(path) || made_a_file(fd, flags)) return fd;
   const int ours = open_data_file(flags);
   if (ours == kNoDomain) {

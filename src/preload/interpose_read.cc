@@ -8,13 +8,17 @@
 
 #include "preload/fd_table.hpp"
 #include "preload/real.hpp"
+#include "preload/status_file.hpp"
 
 using namespace landtrace::preload;
 
 namespace {
 
-ssize_t refuse_read(int fd) {
-  errno = FdTable::get(fd).access == O_WRONLY ? EBADF : EINVAL;
+// Of a data file; the status files of older ABIs are read here.
+ssize_t read_ours(int fd, void* buffer, std::size_t size, off_t offset = -1) {
+  const FdEntry entry = FdTable::get(fd);
+  if (is_status_file(entry)) return read_status_file(fd, entry, buffer, size, offset);
+  errno = entry.access == O_WRONLY ? EBADF : EINVAL;
   return -1;
 }
 
@@ -31,14 +35,16 @@ ssize_t refuse_receive() {
   return __builtin_expect(FdTable::is_ours(fd), 0) ? (refusal) : next(fd, __VA_ARGS__)
 
 LT_EXPORT ssize_t read(int fd, void* buffer, std::size_t size) {
-  return __builtin_expect(FdTable::is_ours(fd), 0) ? refuse_read(fd) : real().read(fd, buffer, size);
+  return __builtin_expect(FdTable::is_ours(fd), 0) ? read_ours(fd, buffer, size) : real().read(fd, buffer, size);
 }
-LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) { LT_FORWARD(readv, refuse_read(fd), vectors, count); }
+LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) {
+  LT_FORWARD(readv, count > 0 ? read_ours(fd, vectors[0].iov_base, vectors[0].iov_len) : 0, vectors, count);
+}
 LT_EXPORT ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset) {
-  LT_FORWARD(pread, refuse_read(fd), buffer, size, offset);
+  LT_FORWARD(pread, read_ours(fd, buffer, size, offset), buffer, size, offset);
 }
 LT_EXPORT ssize_t pread64(int fd, void* buffer, std::size_t size, off64_t offset) {
-  LT_FORWARD(pread64, refuse_read(fd), buffer, size, offset);
+  LT_FORWARD(pread64, read_ours(fd, buffer, size, offset), buffer, size, offset);
 }
 LT_EXPORT ssize_t recv(int fd, void* buffer, std::size_t size, int flags) {
   // The library's own peek at an identity comes this way, too.
@@ -51,5 +57,9 @@ LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, in
   LT_FORWARD(recvfrom, refuse_receive(), buffer, size, flags, address, length);
 }
 
-LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept { LT_FORWARD(lseek, 0, offset, whence); }
-LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept { LT_FORWARD(lseek64, 0, offset, whence); }
+LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept {
+  LT_FORWARD(lseek, is_status_file(FdTable::get(fd)) ? next(fd, offset, whence) : 0, offset, whence);
+}
+LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
+  LT_FORWARD(lseek64, is_status_file(FdTable::get(fd)) ? next(fd, offset, whence) : 0, offset, whence);
+}

@@ -2,93 +2,108 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cstddef>
 
 #include "client/process.hpp"
+#include "event/data_request.hpp"
+#include "preload/claims.hpp"
+#include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
 
 namespace landtrace::preload {
 namespace {
 
 using client::abi::UserReg;
-using client::abi::UserUnreg;
+using client::abi::UserRegStatusBit;
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kMaxDeclaration = 512;
-
-// The process, as the owner sees it (its pid namespace may be another), that this address space's enable words are
+// The process, as its owner sees it (its pid namespace may be another), that this address space's enable words are
 // registered for; 0: it has none.
 std::uint32_t words_of = 0;
 
-// A structure that says its own size: E2BIG over a page or where bytes that we do not know are set, EINVAL under
-// what we need, EFAULT.
-template <typename T>
-int structure_in(T& structure, const void* argument) {
-  std::uint32_t size = 0;
-  if (!copy_in(&size, argument, sizeof size)) return -EFAULT;
-  if (size > kPage) return -E2BIG;
-  if (size < sizeof(T)) return -EINVAL;
-  unsigned char bytes[kPage];
-  if (!copy_in(bytes, argument, size)) return -EFAULT;
-  if (std::any_of(bytes + sizeof(T), bytes + size, [](unsigned char byte) { return byte != 0; })) return -E2BIG;
-  std::memcpy(&structure, bytes, sizeof structure);
-  return 0;
-}
+class OwnMemory final : public event::CallerMemory {
+ public:
+  [[nodiscard]] bool read(std::uint64_t from, void* to, std::size_t size) const override {
+    return copy_in(to, reinterpret_cast<const void*>(from), size);
+  }
+};
 
 // What the owner answered, as an errno; a dead owner is a device that went away.
 int error_of(const Error& error) { return ipc::nobody_answers(error.code) ? -ENODEV : -error.code; }
 
-int register_event(FdEntry file, void* argument) {
-  UserReg reg;
-  if (const int error = structure_in(reg, argument); error != 0) return error;
-  const auto text = string_in(reinterpret_cast<const char*>(reg.name_args), kMaxDeclaration);
-  const auto text_error = static_cast<std::uint64_t>(text ? 0 : text.error().code);
-  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kRegister,
-                                                  .file_slot = file.slot,
-                                                  .file_generation = file.generation,
-                                                  .a = reg.enable_addr,
-                                                  .b = reg.enable_bit,
-                                                  .c = reg.enable_size,
-                                                  .d = reg.flags | text_error << 16},
-                                                 text ? std::string_view(*text) : std::string_view());
-  if (!answer) return error_of(answer.error());
+ipc::Request about(FdEntry file, ipc::Operation operation) {
+  return {.operation = operation, .file_slot = file.slot, .file_generation = file.generation};
+}
+
+// As in the kernel, a structure that cannot be written does not undo a registration.
+void put(void* structure, std::size_t offset, std::uint64_t value) {
+  const auto number = static_cast<std::uint32_t>(value);
+  copy_out(static_cast<char*>(structure) + offset, &number, sizeof number);
+}
+
+int register_word(FdEntry file, const event::DataRequest& wanted, void* argument) {
+  const UserReg& reg = wanted.reg;
+  ipc::Claim* const claim = claim_word(reg.enable_addr, reg.enable_bit);
+  ipc::Request request = about(file, ipc::Operation::kRegister);
+  request.a = reg.enable_addr;
+  request.b = reg.enable_bit;
+  request.c = reg.enable_size | reinterpret_cast<std::uint64_t>(claim) << 8;
+  request.d = reg.flags | static_cast<std::uint64_t>(wanted.text_error) << 16;
+  const auto answer = client::Process::get().ask(request, wanted.text);
+  if (!answer) {
+    give_up(claim);
+    return error_of(answer.error());
+  }
   words_of = static_cast<std::uint32_t>(answer->reply.b);
-  const auto index = static_cast<std::uint32_t>(answer->reply.a);
-  // As in the kernel, a structure that cannot be written does not undo the registration.
-  copy_out(static_cast<char*>(argument) + offsetof(UserReg, write_index), &index, sizeof index);
+  put(argument, offsetof(UserReg, write_index), answer->reply.a);
   return 0;
 }
 
-int unregister_word(void* argument) {
-  UserUnreg unreg;
-  if (const int error = structure_in(unreg, argument); error != 0) return error;
-  if (unreg.reserved != 0 || unreg.reserved2 != 0) return -EINVAL;
-  const auto answer = client::Process::get().ask(
-      {.operation = ipc::Operation::kUnregister, .a = unreg.disable_addr, .b = unreg.disable_bit});
+int register_status_bit(FdEntry file, const event::DataRequest& wanted, void* argument) {
+  const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterStatusBit), wanted.text);
+  if (!answer) return error_of(answer.error());
+  put(argument, offsetof(UserRegStatusBit, status_bit), answer->reply.b);
+  put(argument, offsetof(UserRegStatusBit, write_index), answer->reply.a);
+  return 0;
+}
+
+int register_plain(FdEntry file, const event::DataRequest& wanted) {
+  const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterPlain), wanted.text);
+  return answer ? static_cast<int>(answer->reply.a) : error_of(answer.error());
+}
+
+int unregister_word(const event::DataRequest& wanted) {
+  const std::uint64_t address = wanted.unreg.disable_addr;
+  const std::uint8_t bit = wanted.unreg.disable_bit;
+  // First: should there be no owner to tell, the next one must not touch the word.
+  give_up_word(address, bit);
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kUnregister, .a = address, .b = bit});
   return answer ? 0 : error_of(answer.error());
 }
 
-int delete_event(const void* argument) {
-  const auto name = string_in(static_cast<const char*>(argument), kMaxDeclaration);
-  if (!name) return -name.error().code;
-  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kDelete}, *name);
+int delete_event(const event::DataRequest& wanted) {
+  const auto answer = client::Process::get().ask({.operation = ipc::Operation::kDelete}, wanted.text);
   return answer ? 0 : error_of(answer.error());
 }
 
 }  // namespace
 
 int data_request(FdEntry file, unsigned long request, void* argument) {
-  switch (request) {
-    case client::abi::kRegister:
-      return register_event(file, argument);
-    case client::abi::kUnregister:
-      return unregister_word(argument);
-    case client::abi::kDelete:
-      return delete_event(argument);
-    default:
-      return -ENOTTY;
+  const event::Abi abi = client::Process::is_attached() ? client::Process::view().control->abi : event::Abi::k6_12;
+  const auto wanted = event::read_data_request(OwnMemory(), abi, request, reinterpret_cast<std::uint64_t>(argument));
+  if (!wanted) return -wanted.error().code;
+  switch (wanted->command) {
+    case event::DataCommand::kRegisterWord:
+      return register_word(file, *wanted, argument);
+    case event::DataCommand::kRegisterStatusBit:
+      return register_status_bit(file, *wanted, argument);
+    case event::DataCommand::kRegisterPlain:
+      return register_plain(file, *wanted);
+    case event::DataCommand::kUnregister:
+      return unregister_word(*wanted);
+    case event::DataCommand::kDelete:
+      return delete_event(*wanted);
   }
+  return -ENOTTY;
 }
 
 void announce_fork() {
@@ -96,10 +111,20 @@ void announce_fork() {
 }
 
 void announce_child() {
+  FdTable::unlock_all();
   client::Process::get().after_fork();
   if (words_of == 0) return;
   const auto answer = client::Process::get().ask_plain({.operation = ipc::Operation::kForked, .a = words_of});
-  words_of = answer.error == 0 ? static_cast<std::uint32_t>(answer.reply.b) : 0;
+  if (answer.error == 0) {
+    words_of = static_cast<std::uint32_t>(answer.reply.b);
+  } else if (!ipc::nobody_answers(answer.error)) {
+    words_of = 0;
+  }  // else it has words all the same, which the next owner finds by their claims
+}
+
+void on_next_owner(std::uint32_t pid) {
+  if (words_of != 0) words_of = pid;
+  reopen_files();
 }
 
 }  // namespace landtrace::preload

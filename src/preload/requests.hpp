@@ -7,15 +7,20 @@
 namespace landtrace::preload {
 
 inline bool is_data_request(unsigned long request) {
-  return request == client::abi::kRegister || request == client::abi::kDelete || request == client::abi::kUnregister;
+  namespace abi = client::abi;
+  return request == abi::kRegister || request == abi::kDelete || request == abi::kUnregister ||
+         request == abi::kRegisterPlain;
 }
 
-// Returns 0 or a negative errno.
+// Returns what the system call does, or a negative errno.
 int data_request(FdEntry file, unsigned long request, void* argument);
 
 // Around fork: the owner is told before, since the parent may end before its child has said a word. In the child, its
 // copies of enable words are made known to the owner before fork() returns.
 void announce_fork();
 void announce_child();
+
+// Another owner serves the domain from here on, which sees this process as `pid`.
+void on_next_owner(std::uint32_t pid);
 
 }  // namespace landtrace::preload

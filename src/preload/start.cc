@@ -26,7 +26,8 @@ void look_at_inherited() {
 __attribute__((constructor)) void start() {
   const int saved_errno = errno;
   real();
-  client::Process::get();  // now, and not in the middle of a program that has locked itself in
+  // Now, and not in the middle of a program that has locked itself in.
+  client::Process::get().set_on_next_owner(on_next_owner);
   ::pthread_atfork(announce_fork, nullptr, announce_child);
   look_at_inherited();
   errno = saved_errno;

@@ -45,21 +45,6 @@ bool copy_out(void* to, const void* from, std::size_t size) {
   return ::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
-Result<std::string> string_in(const char* from, std::size_t limit) {
-  std::string text;
-  constexpr std::uintptr_t kPage = 1ull << kPageShift;
-  while (text.size() < limit) {
-    const auto at = reinterpret_cast<std::uintptr_t>(from) + text.size();
-    const std::size_t n = std::min<std::size_t>(limit - text.size(), kPage - at % kPage);
-    char piece[kPage];
-    if (!copy_in(piece, reinterpret_cast<const void*>(at), n)) return fail(EFAULT);
-    const std::size_t length = ::strnlen(piece, n);
-    text.append(piece, length);
-    if (length < n) return text;
-  }
-  return fail(EINVAL);
-}
-
 bool is_readable(const void* at, std::size_t size) {
   if (size == 0) return true;
   const auto first = reinterpret_cast<std::uintptr_t>(at);

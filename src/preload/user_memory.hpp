@@ -11,8 +11,6 @@ namespace landtrace::preload {
 // Copies through the kernel, one system call each; for requests.
 bool copy_in(void* to, const void* from, std::size_t size);
 bool copy_out(void* to, const void* from, std::size_t size);
-// A string of at most `limit` bytes with its NUL: EFAULT, or EINVAL if it is longer.
-Result<std::string> string_in(const char* from, std::size_t limit);
 
 // True if the bytes can be read. Pages that were readable once are remembered per thread, so that an event costs no
 // system call; what is unmapped after it was used crashes its program as it would anywhere but in a system call.

@@ -204,7 +204,7 @@ TEST_F(NativeTest, SignalHandlersEmitInTheMiddleOfAnEmit) {
 }
 
 TEST_F(NativeTest, ADomainThatAppearsLaterIsFoundByAttach) {
-  Client client(socket_, "late_domain");
+  Client client(socket_, "late_domain", {{"LANDTRACE_HELPER", "0"}});
   ASSERT_EQ(client.line(), "alone");
   Host& host = start_host();
   client.go_on();
@@ -248,7 +248,7 @@ TEST_F(NativeTest, ProgramsSurviveTheOwnersKill) {
 
 TEST_F(NativeTest, ADaemonThatClosedItsDescriptorsAttachesAgain) {
   Host& host = start_host();
-  Client client(socket_, "closes_all");
+  Client client(socket_, "closes_all", {{"LANDTRACE_HELPER", "0"}});
   ASSERT_EQ(client.line(), "closed");
   EXPECT_THAT(host.texts(), ElementsAre("number: n=0x1 (1)"));
   host.listen(false);

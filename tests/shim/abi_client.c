@@ -16,6 +16,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct user_reg {
@@ -447,6 +448,185 @@ static void past_shim(void) {
   CHECK(write(fd, event, sizeof event) == sizeof event); /* the file is as good as before */
 }
 
+/* A path beside the data file. */
+static const char* beside(const char* name) {
+  static char text[4096];
+  snprintf(text, sizeof text, "%s", path);
+  strcpy(strrchr(text, '/') + 1, name);
+  return text;
+}
+
+/* As the 2021 proposal has it; the test listens to everything. */
+static void of_2021(void) {
+  int page_fd = open(beside("user_events_mmap"), O_RDONLY);
+  CHECK(page_fd >= 0);
+  const volatile unsigned char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, page_fd, 0);
+  CHECK(page != MAP_FAILED && close(page_fd) == 0);
+  int fd = open_data(O_RDWR);
+  CHECK(write(fd, "early", 5) == -1);
+  int place = ioctl(fd, _IOW('*', 0, char*), "plain_event u32 n");
+  CHECK(place > 0 && page[place] != 0);
+  uint32_t value = 2021;
+  CHECK(write(fd, &value, sizeof value) == sizeof value);
+  CHECK(ioctl(fd, DIAG_IOCSDEL, "plain_event") == -1 && errno == EBUSY);
+  CHECK(open(beside("user_events_mmap"), O_RDWR) == -1 && errno == EACCES);
+}
+
+/* As 6.0 and 6.1 have it, in a domain with today's ways. */
+static void of_6_1(void) {
+  struct {
+    uint32_t size;
+    uint64_t name;
+    uint32_t status_bit, write_index;
+  } __attribute__((__packed__)) r = {20, (uintptr_t) "bit_event u32 n", 0, 0};
+  int status = open(beside("user_events_status"), O_RDONLY);
+  CHECK(status >= 0);
+  const volatile unsigned char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, status, 0);
+  CHECK(page != MAP_FAILED);
+  int fd = open_data(O_RDWR);
+  CHECK(ioctl(fd, DIAG_IOCSREG, &r) == 0 && r.status_bit != 0 && r.write_index == 0);
+  CHECK(page[r.status_bit / 8] & 1 << r.status_bit % 8);
+  CHECK(emit(fd, (int32_t)r.write_index, 61) == 8);
+  char text[256] = {0};
+  size_t n = 0;
+  for (ssize_t got; (got = read(status, text + n, 7)) != 0; n += (size_t)got) CHECK(got > 0);
+  CHECK(strcmp(text, "bit_event # Used by ftrace\n\nActive: 1\nBusy: 1\n") == 0);
+  CHECK(lseek(status, 0, SEEK_SET) == 0 && read(status, text, 3) == 3 && memcmp(text, "bit", 3) == 0);
+  CHECK(write(status, "x", 1) == -1 && errno == EBADF);
+  CHECK(ioctl(status, DIAG_IOCSREG, &r) == -1 && errno == ENOTTY);
+  FILE* stream = fopen(beside("user_events_status"), "r");
+  CHECK(stream == NULL); /* libc's own open is not ours */
+}
+
+/* Does what the lines on standard input say and answers each with a line. Words and write indices are by number, in
+ * the order of the registrations. */
+static uint32_t words[1024];
+static int indices[1024], word_count, data_fd;
+
+static int await_word(int i, uint32_t wanted) {
+  for (int n = 0; n < 50000 && *(volatile uint32_t*)&words[i] != wanted; ++n) usleep(100);
+  return *(volatile uint32_t*)&words[i] == wanted;
+}
+
+/* A word that is set is a promise that the event is taken; there may be a moment between two owners. */
+static int emit_soon(int i, uint32_t value) {
+  for (int n = 0; n < 50000; ++n) {
+    ssize_t written = emit(data_fd, indices[i], value);
+    if (written == 8) return 1;
+    if (errno != EBADF) return 0;
+    usleep(100);
+  }
+  return 0;
+}
+
+static long now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int obey_one(const char* line, pid_t* child) {
+  int i = 0;
+  unsigned value = 0;
+  char text[256];
+  if (sscanf(line, "reg %255[^\n]", text) == 1) {
+    indices[word_count] = reg(data_fd, text, &words[word_count]);
+    printf("%d\n", indices[word_count++]);
+  } else if (sscanf(line, "multi %255[^\n]", text) == 1) {
+    struct user_reg r = {sizeof r, 0, 4, 2, (uintptr_t)&words[word_count], (uintptr_t)text, 0};
+    printf("%d\n", ioctl(data_fd, DIAG_IOCSREG, &r) == 0 ? indices[word_count++] = (int)r.write_index : -errno);
+  } else if (sscanf(line, "unreg %d", &i) == 1) {
+    printf("%d\n", unreg(data_fd, &words[i]));
+  } else if (sscanf(line, "again %d", &i) == 1) {
+    printf("%d\n", reg(data_fd, "again u32 n", &words[i]));
+  } else if (sscanf(line, "set %d %u", &i, &value) == 2) {
+    words[i] = value;
+    puts("ok");
+  } else if (sscanf(line, "word %d", &i) == 1) {
+    printf("%u\n", words[i]);
+  } else if (sscanf(line, "await %d %u", &i, &value) == 2) {
+    puts(await_word(i, value) ? "ok" : "never");
+  } else if (sscanf(line, "emit %d %u", &i, &value) == 2) {
+    ssize_t n = emit(data_fd, indices[i], value);
+    printf("%d\n", n < 0 ? -errno : (int)n);
+  } else if (sscanf(line, "soon %d %u", &i, &value) == 2) {
+    puts(emit_soon(i, value) ? "ok" : "never");
+  } else if (sscanf(line, "time %d %u", &i, &value) == 2) { /* the time of day when it was emitted */
+    int done = await_word(i, 1) && emit_soon(i, value);
+    printf("%ld\n", done ? now_us() : -1);
+  } else if (sscanf(line, "child %d %u", &i, &value) == 2) { /* one that waits for its own word, and emits */
+    *child = fork();
+    if (*child == 0) _exit(await_word(i, 1) && emit_soon(i, value) ? 0 : 1);
+    puts("ok");
+  } else if (strcmp(line, "join\n") == 0) {
+    int status;
+    CHECK(waitpid(*child, &status, 0) == *child);
+    printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  } else if (strcmp(line, "move\n") == 0) { /* another number for the file, kept over exec as it was */
+    int fd = dup(data_fd);
+    CHECK(fd >= 0 && close(data_fd) == 0);
+    data_fd = fd;
+    printf("%d\n", fcntl(fd, F_GETFD));
+  } else if (strcmp(line, "flags\n") == 0) {
+    printf("%d %d\n", fcntl(data_fd, F_GETFD), fcntl(data_fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK));
+  } else if (strcmp(line, "exec\n") == 0) {
+    execl("/proc/self/exe", self[0], "obeys", path, (char*)NULL);
+  } else if (strcmp(line, "fork\n") == 0) { /* the child goes on, without a word */
+    if (fork() != 0) _exit(0);
+    puts("ok");
+  } else if (strcmp(line, "close\n") == 0) {
+    printf("%d\n", close(data_fd));
+  } else {
+    return 0;
+  }
+  return fflush(stdout) == 0;
+}
+
+static void obeys(void) {
+  char line[300];
+  pid_t child = -1;
+  data_fd = open(path, O_WRONLY | O_CLOEXEC);
+  puts(data_fd >= 0 ? "ready" : "no file");
+  fflush(stdout);
+  /* read() and not stdio: children share the standard input */
+  for (size_t n = 0; read(0, line + n, 1) == 1;) {
+    if (line[n++] != '\n') continue;
+    line[n] = '\0';
+    n = 0;
+    CHECK(obey_one(line, &child));
+  }
+}
+
+/* Eight threads emit without a pause until the test closes standard input; prints how many events were taken. */
+static volatile int storming = 1;
+static void* storm(void* number) {
+  long taken = 0;
+  while (storming) {
+    ssize_t n = emit(data_fd, indices[0], (uint32_t)(intptr_t)number);
+    if (n == 8) ++taken;
+    else CHECK(n == -1 && errno == EBADF);
+  }
+  return (void*)taken;
+}
+
+static void storms(void) {
+  data_fd = open_data(O_RDWR);
+  CHECK((indices[0] = reg(data_fd, "storm_event u32 n", &words[0])) == 0);
+  pthread_t all[8];
+  for (intptr_t i = 0; i < 8; ++i) CHECK(pthread_create(&all[i], NULL, storm, (void*)i) == 0);
+  CHECK(write(1, "ready\n", 6) == 6);
+  char byte;
+  CHECK(read(0, &byte, 1) == 0);
+  storming = 0;
+  long sum = 0;
+  for (int i = 0; i < 8; ++i) {
+    void* taken;
+    CHECK(pthread_join(all[i], &taken) == 0);
+    sum += (long)taken;
+  }
+  printf("%ld\n", sum);
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   self = argv;
@@ -486,6 +666,14 @@ int main(int argc, char** argv) {
     many_events(atoi(argv[3]));
   else if (strcmp(what, "past-shim") == 0)
     past_shim();
+  else if (strcmp(what, "of-2021") == 0)
+    of_2021();
+  else if (strcmp(what, "of-6.1") == 0)
+    of_6_1();
+  else if (strcmp(what, "obeys") == 0)
+    obeys();
+  else if (strcmp(what, "storms") == 0)
+    storms();
   else
     return 2;
   return 0;

@@ -90,7 +90,7 @@ class ShimSession(conform.Session):
         raise Unsupported(a[0])
 
     def run1(self, cmd, args):
-        if cmd in ("rmdir", "mode", "text", "pipe", "oreg", "obit"):
+        if cmd in ("rmdir", "mode", "text", "pipe"):
             raise Unsupported(cmd)
         return super().run1(cmd, args)
 

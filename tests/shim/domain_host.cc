@@ -1,11 +1,13 @@
 // A domain for tests of unmodified programs: serves at the socket that argv[1] names, and does what the lines on its
-// standard input say, answering each with text and a line "." alone.
+// standard input say, answering each with text and a line "." alone. With a third argument it keeps a journal.
 //
 //   cat user_events_status | dynamic_events | events/SYSTEM/EVENT/enable | events/SYSTEM/EVENT/format
 //   put events/SYSTEM/EVENT/enable VALUE      as the kernel takes it
 //   trace                                     "EVENT: fields" of all that the rings hold, oldest first
 //   clear                                     from here on `trace` shows later events only
 //   ls SYSTEM
+//   listen PATTERN | unlisten PATTERN         as a recorder does
+//   count                                     how many events the rings were written
 // and, as a mount would ask it for a program that is not under the shim (a FILE is a number):
 //   open                                      -> a FILE
 //   ioctl FILE TID COMMAND ADDRESS            -> the system call's result or a negative errno
@@ -52,6 +54,8 @@ class Host {
     if (command == "cat") return cat(rest);
     if (command == "put") return put(rest);
     if (command == "ls") return ls(rest);
+    if (command == "listen" || command == "unlisten") return listen(rest, command == "listen");
+    if (command == "count") return count();
     if (command == "open" || command == "ioctl" || command == "write" || command == "close") {
       return std::to_string(request(command, rest));
     }
@@ -128,6 +132,26 @@ class Host {
     return done ? "ok" : "-E" + std::to_string(done.error().code);
   }
 
+  std::string listen(const std::string& text, bool on) {
+    const auto pattern = domain::Pattern::parse(text);
+    if (!pattern) return "-EINVAL";
+    const auto done = domain_.listen_pattern(domain_.top(), *pattern, on);
+    return done ? "ok" : "-E" + std::to_string(done.error().code);
+  }
+
+  std::string count() {
+    std::uint64_t written = 0;
+    const domain::Instance& top = domain_.top();
+    for (const domain::User& user : domain_.users().all()) {
+      for (std::uint32_t i = 0; i < domain_.instances().rings_per_set(); ++i) {
+        ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(),
+                            top.place.geometry);
+        if (!reader.untouched()) written += reader.written();
+      }
+    }
+    return std::to_string(written);
+  }
+
   std::string ls(const std::string& system) {
     domain_.maintain();
     std::vector<std::string> names;
@@ -183,7 +207,7 @@ class Host {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   const char* const abi = std::getenv("LANDTRACE_TEST_ABI");
   const bool is_old = abi != nullptr && std::strcmp(abi, "6.1") == 0;
   auto domain = domain::Domain::create({.abi = is_old ? domain::Abi::k6_1 : domain::Abi::k6_12});
@@ -192,6 +216,11 @@ int main(int argc, char** argv) {
   if (!server) {
     std::cerr << server.error().message << "\n";
     return 1;
+  }
+  if (argc == 3) {
+    if (const auto kept = (*domain)->keep_journal(std::string(argv[1]) + ".state"); !kept) {
+      std::cerr << kept.error().message << "\n";
+    }
   }
   std::thread serving([&] { (*server)->run(); });
   Host host(**domain);

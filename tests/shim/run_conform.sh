@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_conform.sh PYTHON SHIM HOST TRANSCRIPTS FILE...: the transcripts, made by a process under the shim.
+# [LANDTRACE_TEST_ABI=6.1] run_conform.sh PYTHON SHIM HOST TRANSCRIPTS FILE...: the transcripts, made by a process under the shim.
 python=$1 shim=$2 host=$3 transcripts=$4
 shift 4
 folder=$(mktemp -d)

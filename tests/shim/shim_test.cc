@@ -105,7 +105,8 @@ class ShimTest : public testing::Test {
       const domain::Instance& top = domain_->top();
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-          ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry);
+          ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(),
+                              top.place.geometry);
           if (!reader.untouched()) count(reader, lines);
         }
       }
@@ -330,6 +331,18 @@ TEST_F(ShimTest, WritesPastTheShimAreRecordedByTheOwner) {
   for (int i = 0; i < 500 && total() < 3; ++i) ::usleep(10'000);
   EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("past_event: n=0x1 (1)", 1), Pair("past_event: n=0x2 (2)", 1),
                                                Pair("past_event: n=0x3 (3)", 1)));
+}
+
+TEST_F(ShimTest, ProgramsOfThe2021ProposalWork) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"of-2021"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("plain_event: n=0x7e5 (2021)", 1)));
+}
+
+TEST_F(ShimTest, ProgramsOf61SeeTheirBitAndTheStatusText) {
+  listen("user_events:*");
+  EXPECT_EQ(Client(socket_, {"of-6.1"}).wait(), 0);
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("bit_event: n=0x3d (61)", 1)));
 }
 
 TEST(ShimWithoutDomainTest, IsNotThere) { EXPECT_EQ(Client("/nonexistent/socket", {"without-owner"}).wait(), 0); }

@@ -17,7 +17,7 @@ Check domain_at(const char* id, const std::string& path) {
     if (is_nobody(owner.error())) return {kDomains, id, State::kAbsent, "nobody serves " + path, ""};
     return {kDomains, id, State::kMissing, sentence(owner.error()), ""};
   }
-  ipc::set_timeout(owner->get(), kPatience_s);
+  ipc::set_timeout(owner->get(), 1000 * kPatience_s);
   const auto about = ipc::ask(owner->get(), {.operation = ipc::Operation::kAbout});
   if (!about) {
     return {kDomains, id, State::kMissing, fmt::format("{}: {}", path, sentence(about.error())),

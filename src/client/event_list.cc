@@ -1,0 +1,143 @@
+#include "client/event_list.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "client/backend_kernel.hpp"
+
+namespace landtrace::client {
+namespace {
+
+pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+bool locked_for_fork = false;
+landtrace_event* list_head = nullptr;
+
+// A program with a thousand events, and nobody to send them to, looks for somebody once, not a thousand times.
+constexpr std::uint64_t kLookAgain_ns = 10'000'000;
+std::uint64_t nobody_at_ns = 0;
+
+constexpr auto kRegister = ipc::Operation::kRegisterNative;
+
+int take_slot(landtrace_event& event, std::uint64_t slot) {
+  if (slot >= plan::kMaxEvents) return -EPROTO;
+  const plan::EventSlot& shared = Process::view().control->events[slot];
+  __atomic_store_n(&event.enable, &landtrace_never, __ATOMIC_RELEASE);
+  __atomic_store_n(&event.word, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&event.index, static_cast<std::int32_t>(slot), __ATOMIC_RELEASE);
+  __atomic_store_n(&event.min_size, shared.min_size, __ATOMIC_RELEASE);
+  __atomic_store_n(&event.backend, std::uint16_t{LANDTRACE_DOMAIN}, __ATOMIC_RELEASE);
+  __atomic_store_n(&event.word, shared.generation, __ATOMIC_RELEASE);
+  __atomic_store_n(&event.enable, &shared.plan, __ATOMIC_RELEASE);
+  return 0;
+}
+
+int register_in_domain(landtrace_event& event) {
+  Process& process = Process::get();
+  if (!process.attach()) return -ENOENT;
+  auto answer = process.ask({.operation = kRegister, .d = event.flags}, event.declaration);
+  if (!answer) return ipc::nobody_answers(answer.error().code) ? -ENOENT : -answer.error().code;
+  return take_slot(event, answer->reply.a);
+}
+
+int register_in_kernel(landtrace_event& event) {
+  event.word = 0;
+  const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
+  if (!index) return -index.error().code;
+  event.index = *index;
+  event.backend = LANDTRACE_KERNEL;
+  __atomic_store_n(&event.enable, &event.word, __ATOMIC_RELEASE);
+  return 0;
+}
+
+}  // namespace
+
+ListLocked::ListLocked() { pthread_mutex_lock(&list_lock); }
+ListLocked::~ListLocked() { pthread_mutex_unlock(&list_lock); }
+
+// Not for ever: a handler that forks may have interrupted who has the lock. The list is whole at any moment.
+void lock_list_for_fork() {
+  timespec until;
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 1;
+  locked_for_fork = pthread_mutex_timedlock(&list_lock, &until) == 0;
+}
+void unlock_list_in_parent() {
+  if (locked_for_fork) pthread_mutex_unlock(&list_lock);
+}
+void unlock_list_in_child() { pthread_mutex_init(&list_lock, nullptr); }
+
+bool backend_allowed(const char* name) {
+  const char* const wanted = ::secure_getenv("LANDTRACE_BACKEND");
+  return wanted == nullptr || wanted[0] == '\0' || std::strcmp(wanted, name) == 0;
+}
+
+bool is_listed(const landtrace_event* event) {
+  for (const landtrace_event* at = list_head; at != nullptr; at = at->next) {
+    if (at == event) return true;
+  }
+  return false;
+}
+
+bool list_is_empty() { return list_head == nullptr; }
+
+void add_to_list(landtrace_event& event) {
+  event.next = list_head;
+  list_head = &event;
+}
+
+bool remove_from_list(landtrace_event& event) {
+  landtrace_event** at = &list_head;
+  while (*at != nullptr && *at != &event) at = &(*at)->next;
+  if (*at == nullptr) return false;
+  *at = event.next;
+  return true;
+}
+
+void forget_nobody() { nobody_at_ns = 0; }
+
+int find_backend(landtrace_event& event) {
+  const std::uint64_t now = arch::monotonic_ns();
+  if (nobody_at_ns != 0 && now - nobody_at_ns < kLookAgain_ns) return -ENOENT;
+  int result = -ENOENT;
+  if (backend_allowed("domain")) result = register_in_domain(event);
+  if (result == -ENOENT && backend_allowed("kernel")) result = register_in_kernel(event);
+  nobody_at_ns = result == -ENOENT ? now : 0;
+  return result;
+}
+
+int find_backends() {
+  int found = 0;
+  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    if ((event->backend == LANDTRACE_NONE || is_dropped(*event)) && find_backend(*event) == 0) ++found;
+  }
+  return found;
+}
+
+bool is_dropped(const landtrace_event& event) {
+  if (event.backend != LANDTRACE_DOMAIN) return false;
+  const plan::View& view = Process::view();
+  const auto index = static_cast<std::uint32_t>(event.index);
+  return Process::is_orphaned() || is_replaced(view, index, event.word) || event.enable == &landtrace_never ||
+         __atomic_load_n(&view.control->events[index].registered, __ATOMIC_RELAXED) == 0;
+}
+
+void register_all_on(int connection) {
+  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    if (event->backend == LANDTRACE_KERNEL) continue;
+    const auto answer = ipc::ask(connection, {.operation = kRegister, .d = event->flags}, event->declaration);
+    if (answer) {
+      take_slot(*event, answer->reply.a);
+    } else if (ipc::nobody_answers(answer.error().code)) {
+      return;
+    }
+  }
+}
+
+void silence_all() {
+  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    if (event->backend == LANDTRACE_DOMAIN) __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace landtrace::client

@@ -1,0 +1,93 @@
+// What must outlive an owner, written to a file beside its socket as it happens: events, open files with their write
+// indices, enable words. The next owner at the same place begins with it (see restore.cc).
+//
+// It is the user's alone (0600), and it counts only in the system that it was written in, before a reboot, and among the
+// same process ids: what it names are processes. An owner that ends in good order leaves none.
+#pragma once
+
+#include <vector>
+
+#include "domain/foreign_memory.hpp"
+#include "domain/identity.hpp"
+#include "domain/record_log.hpp"
+
+namespace landtrace::domain {
+
+// A process, whatever gets its pid later.
+struct ProcessId {
+  std::uint32_t pid = 0;
+  std::uint64_t start = 0;  // in clock ticks since the boot; 0: unknown
+
+  friend bool operator==(const ProcessId&, const ProcessId&) = default;
+};
+// As it is now; start is 0 when there is no such process.
+ProcessId process_id(std::uint32_t pid);
+
+struct SavedEvent {
+  std::uint32_t slot = 0;
+  std::uint16_t flags = 0;
+  std::uint32_t uid = 0;
+  std::string name;  // as shown
+  std::string text;  // as declared
+};
+
+struct SavedFile {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t uid = 0;
+  bool plain = false;
+  ProcessId opener;
+  std::vector<std::uint32_t> events;  // by write index
+};
+
+struct SavedWord {
+  EnableBit bit{};
+  std::uint32_t event = 0;
+  std::uint64_t claim = 0;  // see ipc::Claim; 0: none
+};
+
+struct SavedProcess {
+  ProcessId id;
+  Identity who;
+  std::uint64_t space = 0;  // AddressSpace::identity
+  std::vector<SavedWord> words;
+};
+
+struct SavedDomain {
+  std::uint64_t next_multi = 0;
+  std::vector<SavedEvent> events;  // by slot
+  std::vector<SavedFile> files;    // by slot
+  std::vector<SavedProcess> processes;
+};
+
+class Journal {
+ public:
+  explicit Journal(const std::string& path);
+
+  // What an earlier owner has left.
+  [[nodiscard]] SavedDomain saved() const;
+
+  // From here on the file is ours; what was put before is in it.
+  Result<void> start() { return log_.start(); }
+  void end() { log_.end(); }
+  [[nodiscard]] bool is_kept() const { return log_.is_started(); }
+
+  void event_made(const SavedEvent& event, std::uint64_t next_multi);
+  void event_gone(std::uint32_t slot);
+
+  void file_opened(const SavedFile& file);  // without its events
+  void file_event(std::uint32_t slot, std::uint32_t index, std::uint32_t event);
+  void file_closed(std::uint32_t slot);
+
+  void process_known(const SavedProcess& process);  // without its words
+  void process_gone(std::uint32_t pid);
+  void word_added(std::uint32_t pid, const SavedWord& word);
+  void word_removed(std::uint32_t pid, EnableBit bit);
+
+ private:
+  std::string path_;
+  std::string header_;
+  RecordLog log_;
+};
+
+}  // namespace landtrace::domain

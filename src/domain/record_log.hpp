@@ -1,0 +1,51 @@
+// A map of keys to values that outlives its process in a file: each change is appended as it happens, and the file is
+// written anew when most of it is history.
+//
+// A record carries its length and a checksum. Whoever is killed in the middle of an append leaves a torn tail, and what
+// comes before it counts. Nothing is synced: a system that goes down takes the domain along (see journal.hpp).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace landtrace::domain {
+
+class RecordLog {
+ public:
+  using Entries = std::map<std::string, std::string>;
+
+  // What the file at `path` holds. Nothing, if it does not begin with `header`, or if it is not the caller's alone: another
+  // user's, readable or writable for others, a link, no ordinary file.
+  static Entries read(const std::string& path, const std::string& header);
+
+  RecordLog(std::string path, std::string header) : path_(std::move(path)), header_(std::move(header)) {}
+
+  void put(const std::string& key, std::string value);
+  void erase(const std::string& key);
+  // Forgets all keys that begin so.
+  void erase_all(const std::string& prefix);
+
+  // Until this is called changes are kept in memory, and a file that is there stays as it is. Then it is replaced, at
+  // once and as a whole.
+  Result<void> start();
+  // Removes the file; from here on changes are kept in memory again.
+  void end();
+
+  [[nodiscard]] bool is_started() const { return static_cast<bool>(fd_); }
+
+ private:
+  void append(char operation, const std::string& key, const std::string& value);
+  Result<void> rewrite();
+
+  std::string path_;
+  std::string header_;
+  Entries entries_;
+  std::size_t live_ = 0;     // bytes of the records of all entries
+  std::size_t written_ = 0;  // bytes in the file
+  Fd fd_;
+};
+
+}  // namespace landtrace::domain

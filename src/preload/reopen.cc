@@ -1,0 +1,95 @@
+#include "preload/reopen.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "client/process.hpp"
+#include "ipc/socket.hpp"
+#include "preload/real.hpp"
+#include "preload/status_file.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+// For all of one answer: this happens in the middle of somebody's write.
+constexpr int kPatience_ms = 100;
+
+bool is_same_file(FdEntry a, FdEntry b) { return a.generation == b.generation && a.slot == b.slot; }
+
+// A connection that has become a file: the descriptor, or -1.
+int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identity) {
+  const int fd = ipc::connect_plain(client::Process::get().socket_path(), true, kPatience_ms);
+  if (fd < 0) return -1;
+  const ipc::Request request{.operation = operation, .file_slot = file.slot, .file_generation = file.generation};
+  ssize_t sent;
+  do {
+    sent = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  pollfd answer{fd, POLLIN, 0};
+  const bool answered = sent == static_cast<ssize_t>(sizeof request) && ::poll(&answer, 1, kPatience_ms) == 1;
+  const auto known = answered ? ipc::peek_identity(fd) : Result<ipc::FileIdentity>(fail(EBADF));
+  if (known && known->error == 0) {
+    identity = *known;
+    return fd;
+  }
+  real().close(fd);
+  return -1;
+}
+
+// Another thread may be closing the descriptor, and the number may be another file's right after: the table's lock keeps
+// it until the new file is in its place.
+void replace(int fd, FdEntry file, int socket, FdEntry fresh) {
+  if (!FdTable::lock(fd, file)) return;
+  const auto identity = ipc::peek_identity(fd);
+  const bool is_that_file = identity && identity->generation == file.generation && identity->slot == file.slot;
+  if (!is_that_file) return FdTable::unlock(fd, {});  // closed past the shim
+  const int flags = real().fcntl(fd, F_GETFD, nullptr);
+  const bool cloexec = flags >= 0 && (flags & FD_CLOEXEC) != 0;
+  fresh.access = file.access;
+  const bool replaced = real().dup3(socket, fd, cloexec ? O_CLOEXEC : 0) == fd;
+  FdTable::unlock(fd, replaced ? fresh : file);
+}
+
+// All descriptors from `first` on that are this file.
+void reopen_from(int first, FdEntry file) {
+  ipc::FileIdentity identity;
+  int socket = connect_as(ipc::Operation::kReopenFile, file, identity);
+  if (socket < 0) socket = connect_as(ipc::Operation::kOpenFile, file, identity);
+  if (socket < 0) return;
+  const int flags = real().fcntl(first, F_GETFL, nullptr);
+  if (flags >= 0 && (flags & O_NONBLOCK) != 0) {
+    real().fcntl(socket, F_SETFL, reinterpret_cast<void*>(O_RDWR | O_NONBLOCK));
+  }
+  const FdEntry fresh{identity.generation, static_cast<std::uint16_t>(identity.slot), 0};
+  for (int fd = first; fd < static_cast<int>(FdTable::end()); ++fd) {
+    if (const FdEntry entry = FdTable::get(fd); is_same_file(entry, file)) replace(fd, entry, socket, fresh);
+  }
+  real().close(socket);
+}
+
+bool is_known_below(int fd, FdEntry file) {
+  for (int below = 0; below < fd; ++below) {
+    if (is_same_file(FdTable::get(below), file)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void reopen_files() {
+  for (int fd = 0; fd < static_cast<int>(FdTable::end()); ++fd) {
+    const FdEntry file = FdTable::get(fd);
+    if (file.generation != 0 && !is_status_file(file) && !is_known_below(fd, file)) reopen_from(fd, file);
+  }
+}
+
+void reopen_if_dead(int fd) {
+  pollfd state{fd, 0, 0};
+  if (::poll(&state, 1, 0) != 1 || (state.revents & POLLHUP) == 0) return;
+  const FdEntry file = FdTable::get(fd);
+  if (file.generation != 0 && !client::Process::is_orphaned()) reopen_from(fd, file);
+}
+
+}  // namespace landtrace::preload

@@ -1,0 +1,15 @@
+// Files whose owner has died, and the owner that has taken them over.
+#pragma once
+
+#include "preload/fd_table.hpp"
+
+namespace landtrace::preload {
+
+// Makes the process's descriptors of data files descriptors of the next owner: the same files where it knows them, else
+// new ones. They keep their numbers, and what close-on-exec and O_NONBLOCK were. Allocates nothing; async-signal-safe.
+void reopen_files();
+
+// The same for one descriptor, which came from elsewhere, if its owner has died.
+void reopen_if_dead(int fd);
+
+}  // namespace landtrace::preload

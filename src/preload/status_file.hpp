@@ -1,0 +1,30 @@
+// The files of older ABIs by which a program sees whether anybody listens: user_events_status (6.0, 6.1: a page of bits to
+// be mapped, and text to be read) and user_events_mmap (2021: a page of bytes). A descriptor of one is the owner's page,
+// opened for reading, so that mmap() is the kernel's business; its text comes from the owner, read by read.
+//
+// The page is its owner's: a program that has mapped it sees nothing of the next one.
+#pragma once
+
+#include <cstddef>
+#include <sys/types.h>
+
+#include "preload/fd_table.hpp"
+
+namespace landtrace::preload {
+
+enum class StatusFile { kNone, kBits, kBytes };
+// By the last part of the path, which must be readable.
+StatusFile names_status_file(const char* path);
+
+// The descriptor, or -1 with errno; kNoDomain where no domain answers.
+int open_status_file(StatusFile file, int flags);
+
+// How a descriptor's entry says that it is one; such an entry has no file of the domain.
+inline constexpr std::uint16_t kStatusText = 4;  // as FdEntry::access
+inline constexpr std::uint16_t kStatusNoText = 5;
+inline bool is_status_file(FdEntry entry) { return entry.access >= kStatusText; }
+
+// As read() and pread(); offset -1: from where the descriptor is, which moves on.
+ssize_t read_status_file(int fd, FdEntry entry, void* buffer, std::size_t size, off_t offset = -1);
+
+}  // namespace landtrace::preload
