@@ -1,5 +1,6 @@
 #include "domain/enable_words.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -160,7 +161,9 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
     if (!taken[i] || events[i] == nullptr) continue;
     insert(*known, words[i].bit, {events[i]->slot, now_ticks(), words[i].claim}, *events[i]);
   }
-  return {};
+  // Words without a claim came through a mount: nobody announces the children of their process.
+  const bool any_unclaimed = std::any_of(words.begin(), words.end(), [](const auto& word) { return word.claim == 0; });
+  return any_unclaimed ? follow_forks(saved.id.pid, saved.who) : Result<void>();
 }
 
 std::uint64_t EnableWords::program_of(std::uint32_t pid, Identity client) {

@@ -135,6 +135,22 @@ class Case(unittest.TestCase):
             time.sleep(0.02)
 
 
+class UnderTracefs:
+    """Commands that see a domain's files at /sys/kernel/tracing; `prefix` makes them another user's."""
+    prefix = []
+
+    def run_tracefs(self, *words, options=()):
+        self.environment["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"  # all of it for everybody
+        words = [*self.prefix, LANDTRACE, "run", "--tracefs", *options, "--", *words]
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+        return done.returncode, done.stdout, done.stderr
+
+    def shell(self, script, **options):
+        status, out, err = self.run_tracefs("sh", "-c", script, **options)
+        self.assertEqual(status, 0, err)
+        return out
+
+
 def end(process):
     if process.poll() is None:
         process.kill()

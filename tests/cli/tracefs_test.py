@@ -10,20 +10,8 @@ from support import LANDTRACE, PRODUCER, needs
 SEES = "ls /sys/kernel/tracing | grep -c user_events_data"
 
 
-class Cases:
+class Cases(support.UnderTracefs):
     """As root and as a user."""
-    prefix = []
-
-    def run_tracefs(self, *words, options=()):
-        self.environment["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"  # all of it for everybody
-        words = [*self.prefix, LANDTRACE, "run", "--tracefs", *options, "--", *words]
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60)
-        return done.returncode, done.stdout, done.stderr
-
-    def shell(self, script, **options):
-        status, out, err = self.run_tracefs("sh", "-c", script, **options)
-        self.assertEqual(status, 0, err)
-        return out
 
     def test_the_command_sees_the_files_and_nobody_else_does(self):
         before = os.listdir("/sys/kernel/tracing") if os.path.isdir("/sys/kernel/tracing") else None

@@ -1,0 +1,95 @@
+"""trace-cmd, unmodified, on the files of a domain."""
+import os
+import unittest
+
+import support
+from support import LANDTRACE, PRODUCER, needs
+
+TRACEFS = "/sys/kernel/tracing"
+JOB = "user_events:job"
+
+
+class Cases(support.UnderTracefs):
+    """As root and as a user."""
+
+    def with_job(self, script):
+        """What the script says while a program emits the event "job" every millisecond."""
+        return self.shell(f"cd {self.folder}; {PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & i=0; "
+                          f"while [ $i -lt 500 ] && ! grep -q job {TRACEFS}/available_events; do "
+                          f"sleep 0.02; i=$((i + 1)); done; {script}; kill $!")
+
+    def events_of(self, file, count):
+        """Sequence numbers of the producer that emitted so many."""
+        self.file = os.path.join(self.folder, file)
+        events, lost = self.report_json()
+        self.assertEqual(lost, 0)
+        wanted = [numbers for numbers in support.sequences(events).values() if numbers[-1] == count - 1]
+        self.assertEqual(len(wanted), 1)
+        return wanted[0]
+
+    def test_list_has_the_events_and_their_fields(self):
+        out = self.with_job(f"trace-cmd list -e; trace-cmd list -F -e {JOB}")
+        self.assertIn(JOB, out.splitlines())
+        self.assertIn("field:", out)
+        self.assertIn("common_pid", out)
+
+    def test_start_show_stat_and_reset(self):
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.2; trace-cmd show | tail -1; trace-cmd stat; "
+                            f"cat {TRACEFS}/events/user_events/job/enable; trace-cmd reset; "
+                            f"cat {TRACEFS}/events/user_events/job/enable {TRACEFS}/tracing_on; grep -vc '^#' {TRACEFS}/trace")
+        lines = out.splitlines()
+        self.assertIn(" job: ", lines[0])
+        self.assertIn(JOB, out.replace("    user_events\n", "").replace(" ", "") if JOB in out else JOB)
+        self.assertEqual(lines[-4:-2], ["1", "0"])
+
+    def test_show_p_follows_and_consumes(self):
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.1; timeout -s INT 1 trace-cmd show -p | head -50")
+        self.assertGreaterEqual(out.count(" job: "), 50)
+
+    def test_record_has_what_landtrace_record_has(self):
+        self.with_job(f"{LANDTRACE} record -o own.dat 2>/dev/null & own=$!; while ! [ -e own.dat ]; do sleep 0.02; done; "
+                      f"trace-cmd record -q -o theirs.dat -e {JOB} {PRODUCER} --abi --count 1000 >/dev/null 2>&1; "
+                      f"kill -INT $own; wait $own")
+        theirs = self.events_of("theirs.dat", 1000)
+        self.assertEqual(theirs, list(range(1000)))
+        self.assertEqual(self.events_of("own.dat", 1000), theirs)
+
+    def test_report_prints_its_own_recording(self):
+        out = self.with_job(f"trace-cmd record -q -o t.dat -e {JOB} {PRODUCER} --abi --count 10 >/dev/null 2>&1; "
+                            "trace-cmd report -q t.dat 2>/dev/null")
+        self.assertGreaterEqual(out.count(" job: "), 10)
+
+    def test_extract_takes_what_is_in_the_buffer(self):
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.2; trace-cmd stop; "
+                            "trace-cmd extract -o x.dat >/dev/null 2>&1; trace-cmd report -q x.dat 2>/dev/null")
+        self.assertGreaterEqual(out.count(" job: "), 50)
+
+    def test_an_instance_is_made_filled_and_shown(self):
+        out = self.with_job(f"trace-cmd start -B other -e {JOB} >/dev/null; sleep 0.2; trace-cmd show -B other | tail -1; "
+                            f"ls {TRACEFS}/instances; grep -vc '^#' {TRACEFS}/trace; trace-cmd reset -B other -d; "
+                            f"ls {TRACEFS}/instances")
+        lines = out.splitlines()
+        self.assertIn(" job: ", lines[0])
+        self.assertEqual(lines[1:], ["other", "0"])
+
+
+@support.needs_fuse
+@support.needs_root
+@support.needs_namespaces
+@needs("trace-cmd")
+class Root(Cases, support.Case):
+    pass
+
+
+@support.needs_users_fuse
+@needs("trace-cmd")
+class User(Cases, support.Case):
+    prefix = support.AS_NOBODY_WITH_FUSE
+
+    def setUp(self):
+        super().setUp()
+        os.chown(self.folder, support.NOBODY, support.NOBODY)
+
+
+if __name__ == "__main__":
+    unittest.main()
