@@ -30,7 +30,7 @@ class Lines {
 
   Options options_;
   std::uint64_t index_ = 0;
-  std::vector<bool> started_;        // by CPU
+  std::vector<bool> started_;       // by CPU
   std::vector<std::byte> payload_;  // of the record whose successor is looked for
 };
 

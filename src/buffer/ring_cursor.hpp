@@ -54,9 +54,7 @@ class RingCursor {
   // The place of that record; where none stands ready, where the next one will be looked for.
   [[nodiscard]] Place place() const;
   // Records that were copied out of the ring and stand ready.
-  [[nodiscard]] std::size_t pending() const {
-    return records_ != nullptr && !in_frozen_ ? records_->size() - at_ : 0;
-  }
+  [[nodiscard]] std::size_t pending() const { return records_ != nullptr && !in_frozen_ ? records_->size() - at_ : 0; }
   // Records handed out so far.
   [[nodiscard]] std::uint64_t taken() const { return taken_ + (at_ - batch_begin_); }
   // Where the ring will be read next: what stands before is in hand already.

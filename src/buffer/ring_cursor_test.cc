@@ -139,5 +139,62 @@ TEST_F(RingCursorTest, ImplausibleCountsAreNotBelieved) {
   EXPECT_EQ(cursor.take_rest(), 0u);
 }
 
+TEST_F(RingCursorTest, CursorBeginsWhereAnotherIsAndEndsWhereToldTo) {
+  TestRing ring;
+  for (std::uint32_t i = 0; i < 10; ++i) ring.write(i);
+  RingCursor first = cursor_of(ring);
+  first.allow_reads(10);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(first.ready());
+    first.pop();
+  }
+  EXPECT_EQ(first.taken(), 4u);
+  EXPECT_EQ(first.pending(), 6u);
+  const Place place = first.place();
+  EXPECT_EQ(place.live.count, 4u);
+  const ring::Mark end = ring.words().commit;
+  for (std::uint32_t i = 10; i < 20; ++i) ring.write(i);
+  RingCursor second(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {place, end, 0, nullptr});
+  next_ = 4;
+  take_all(second);
+  EXPECT_EQ(next_, 10u);
+  EXPECT_EQ(second.taken(), 6u);
+  EXPECT_EQ(second.place().live.position, end.position);
+}
+
+TEST_F(RingCursorTest, CursorThatIsLappedBeforeItsEndCountsUpToThere) {
+  TestRing ring(true);
+  for (std::uint32_t i = 0; i < 100; ++i) ring.write(i);
+  const ring::Mark end = ring.words().commit;
+  RingCursor cursor(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0, {{}, end, 0, nullptr});
+  for (std::uint32_t i = 100; i < 50'000; ++i) ring.write(i);
+  cursor.allow_reads(10);
+  EXPECT_FALSE(cursor.ready());
+  EXPECT_EQ(cursor.take_lost(), 100u);
+}
+
+TEST_F(RingCursorTest, FrozenRecordsComeFirst) {
+  TestRing old;
+  for (std::uint32_t i = 0; i < 5; ++i) old.write(i);
+  RingCursor source = cursor_of(old);
+  source.allow_reads(1);
+  auto frozen = std::make_shared<Frozen>();
+  for (; source.ready(); source.pop()) frozen->append(source.record(), source.clock());
+  EXPECT_EQ(frozen->finish(4 * 64), 1u);  // the oldest has to go
+  EXPECT_EQ(frozen->first_within(2 * 64), 2u);
+  EXPECT_EQ(frozen->bytes_from(2), 2u * 64);
+
+  TestRing ring;
+  for (std::uint32_t i = 5; i < 8; ++i) ring.write(i);
+  RingCursor cursor(ring.data(), ring.geometry(), 0, arch::RawClock::kMonotonic, 0,
+                    {{1, {}}, {~0ull, ~0ull}, 0, frozen});
+  EXPECT_EQ(cursor.place().frozen, 1u);
+  next_ = 2;
+  take_all(cursor);
+  EXPECT_EQ(next_, 8u);
+  EXPECT_EQ(cursor.taken(), 6u);
+  EXPECT_EQ(cursor.place().frozen, 4u);
+}
+
 }  // namespace
 }  // namespace landtrace::buffer

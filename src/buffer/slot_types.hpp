@@ -21,7 +21,8 @@ class SlotTypes {
   const output::EventType* find(std::uint32_t slot, std::uint64_t clock) {
     if (slot < slots_.size()) [[likely]] {
       const Slot& known = slots_[slot];
-      if (known.type && clock >= known.made_at) [[likely]] return known.type.get();
+      if (known.type && clock >= known.made_at) [[likely]]
+        return known.type.get();
     }
     return nullptr;
   }

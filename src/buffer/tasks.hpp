@@ -19,7 +19,8 @@ class Tasks {
   // only for its own threads. Stays valid until the next call of any function.
   const output::Task* find(std::uint32_t tid, const plan::DataSegment& data, bool learn = true) {
     const Recent& recent = recent_[tid % kRecent];
-    if (recent.tid == tid && recent.epoch == epoch_) [[likely]] return recent.task;
+    if (recent.tid == tid && recent.epoch == epoch_) [[likely]]
+      return recent.task;
     return look_up(tid, data, learn);
   }
 

@@ -21,7 +21,8 @@ inline std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid(
 
 class TestDomain {
  public:
-  explicit TestDomain(std::uint64_t ring_bytes = 1 << 18) : domain_(*domain::Domain::create({.ring_bytes = ring_bytes})) {
+  explicit TestDomain(std::uint64_t ring_bytes = 1 << 18)
+      : domain_(*domain::Domain::create({.ring_bytes = ring_bytes})) {
     file_ = *domain_->open_file(::getuid());
     index_ = *domain_->register_for_file(file_, static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()},
                                          {.text = "job u32 number", .flags = 0, .bit = bit(), .size = 8});
@@ -29,8 +30,7 @@ class TestDomain {
     EXPECT_TRUE(domain_->listen(domain_->top(), {event_}, true));
   }
   ~TestDomain() {
-    std::ignore =
-        domain_->unregister(static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()}, bit());
+    std::ignore = domain_->unregister(static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()}, bit());
   }
   TestDomain(const TestDomain&) = delete;
   TestDomain& operator=(const TestDomain&) = delete;
@@ -42,9 +42,8 @@ class TestDomain {
   // Writes an event as thread `tid`, whose number and `extra` bytes it carries.
   ssize_t write(domain::Proxy& proxy, std::uint32_t tid, std::uint32_t number, std::size_t extra = 0) {
     static const std::vector<char> kZeros(64 * 1024);
-    const iovec vectors[] = {{&index_, sizeof index_},
-                             {&number, sizeof number},
-                             {const_cast<char*>(kZeros.data()), extra}};
+    const iovec vectors[] = {
+        {&index_, sizeof index_}, {&number, sizeof number}, {const_cast<char*>(kZeros.data()), extra}};
     return proxy.write(file_, tid, ::getuid(), vectors);
   }
   void write_many(std::uint32_t tid, std::uint32_t first, std::uint32_t end, std::size_t extra = 0) {

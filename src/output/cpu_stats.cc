@@ -51,8 +51,8 @@ std::string cpu_stats_text(const CpuStats& stats, bool in_ns) {
   return fmt::format(
       "entries: {}\noverrun: {}\ncommit overrun: {}\nbytes: {}\n"
       "oldest event ts: {}\nnow ts: {}\ndropped events: {}\nread events: {}\n",
-      stats.entries, stats.overrun, stats.commit_overrun, stats.bytes, time(stats.oldest_event_ns),
-      time(stats.now_ns), stats.dropped, stats.read);
+      stats.entries, stats.overrun, stats.commit_overrun, stats.bytes, time(stats.oldest_event_ns), time(stats.now_ns),
+      stats.dropped, stats.read);
 }
 
 CpuStats parse_cpu_stats(std::string_view text) {

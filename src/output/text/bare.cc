@@ -42,8 +42,8 @@ void append_raw_line(std::string& out, const Record& record, const EventType* ty
 
 void append_hex_line(std::string& out, const Record& record, const EventType* type, bool context) {
   if (context) {
-    fmt::format_to(std::back_inserter(out), "{:08x} {:08x} {:016x} ", static_cast<std::uint32_t>(record.tid), record.cpu,
-                   record.time_ns);
+    fmt::format_to(std::back_inserter(out), "{:08x} {:08x} {:016x} ", static_cast<std::uint32_t>(record.tid),
+                   record.cpu, record.time_ns);
   }
   if (type != nullptr) append_number(out, record);
   out += '\n';

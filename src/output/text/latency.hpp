@@ -17,7 +17,7 @@ struct LinePlace {
 
 // Appends the columns:
 //
-//       app-1234      3..... 12345678us+: 
+//       app-1234      3..... 12345678us+:
 void append_latency_context(std::string& out, const Record& record, const Task* task, const LinePlace& place,
                             const TextColumns& columns);
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "output/text/bare.hpp"
+#include "output/text/latency.hpp"
+#include "output/text/own_events.hpp"
+
 namespace landtrace::output {
 namespace {
 
@@ -87,6 +91,64 @@ TEST(TextLineTest, Lost) {
   append_text_lost(out, 3, 12);
   append_text_lost(out, 4, kLostUnknown);
   EXPECT_EQ(out, "CPU:3 [LOST 12 EVENTS]\nCPU:4 [LOST EVENTS]\n");
+}
+
+// As Linux 6.18 prints markers with these options.
+class OtherFormsTest : public ::testing::Test {
+ protected:
+  std::string latency(std::uint64_t next_us, const TextColumns& columns = {.latency = true}) const {
+    std::string out;
+    const Task task{"bash", 0};
+    append_latency_context(out, record_, &task, {3, 0, 12017867356000 + next_us * 1000}, columns);
+    return out;
+  }
+  std::string payload_ = std::string("\x5a\x89\x49\x81\xff\xff\xff\xffhello\n\0", 15);
+  Record record_{12017867356000, 1, 19129, 5, std::as_bytes(std::span(payload_))};
+  EventType marker_ = marker_type();
+};
+
+TEST_F(OtherFormsTest, LatencyFormatMarksDelays) {
+  EXPECT_EQ(latency(0), "    bash-19129     1..... 12017867356us : ");
+  EXPECT_THAT(latency(10), EndsWith("us : "));
+  EXPECT_THAT(latency(11), EndsWith("us+: "));
+  EXPECT_THAT(latency(101), EndsWith("us!: "));
+  EXPECT_THAT(latency(1001), EndsWith("us#: "));
+  EXPECT_THAT(latency(10'001), EndsWith("us*: "));
+  EXPECT_THAT(latency(100'001), EndsWith("us@: "));
+  EXPECT_THAT(latency(1'000'001), EndsWith("us$: "));
+}
+
+TEST_F(OtherFormsTest, VerboseLatencyFormat) {
+  EXPECT_EQ(latency(18, {.latency = true, .verbose = true}),
+            "            bash   19129   1 0 00000000 00000003 [2cc521a5c] 12017867.356ms (+0.018ms): ");
+}
+
+TEST_F(OtherFormsTest, Raw) {
+  std::string out;
+  append_raw_line(out, record_, &marker_, true);
+  append_raw_line(out, record_, &marker_, false);
+  EXPECT_EQ(out, "19129 1 12017867356000 # ffffffff8149895a hello\n# ffffffff8149895a hello\n");
+}
+
+TEST_F(OtherFormsTest, Hex) {
+  std::string out;
+  record_.time_ns = 0xaee20b6f645;
+  append_hex_line(out, record_, &marker_, true);
+  EXPECT_EQ(out, "00004ab9 00000001 00000aee20b6f645 type: 5\n\n");
+}
+
+TEST_F(OtherFormsTest, Fields) {
+  std::string out;
+  append_fields_body(out, record_, &marker_);
+  EXPECT_EQ(out, "UNKNOWN TYPE 5\n");
+}
+
+TEST_F(OtherFormsTest, RawMarker) {
+  const std::string bytes("abcd\1\2\3\0", 8);
+  const EventType type = raw_marker_type();
+  std::string out;
+  append_text_body(out, {0, 0, 1, type.id, std::as_bytes(std::span(bytes))}, &type);
+  EXPECT_EQ(out, "# 64636261 buf: 01 02 03 00\n");
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class BufferSizeKb : public TextFile {
 
 class BufferTotalSizeKb : public TextFile {
  public:
-  explicit BufferTotalSizeKb(std::shared_ptr<TraceInstance> instance) : TextFile(0440), instance_(std::move(instance)) {}
+  explicit BufferTotalSizeKb(std::shared_ptr<TraceInstance> instance)
+      : TextFile(0440), instance_(std::move(instance)) {}
 
  protected:
   Result<std::string> text() override;

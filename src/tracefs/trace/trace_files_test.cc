@@ -82,8 +82,8 @@ TEST_F(TraceFilesTest, ClockEmptiesTheBuffer) {
 }
 
 TEST_F(TraceFilesTest, OptionsAreKeptAndReadBack) {
-  EXPECT_THAT(session_("cat trace_options"), AllOf(StartsWith("print-parent\nnosym-offset\n"), HasSubstr("\nirq-info\n"),
-                                                   HasSubstr("\nnotest_nop_refuse")));
+  EXPECT_THAT(session_("cat trace_options"), AllOf(StartsWith("print-parent\nnosym-offset\n"),
+                                                   HasSubstr("\nirq-info\n"), HasSubstr("\nnotest_nop_refuse")));
   EXPECT_EQ(put("trace_options", " nosym-addr\n"), "ok");
   EXPECT_EQ(put("trace_options", "sym-addr"), "ok");
   EXPECT_EQ(session_("cat options/sym-addr"), "1");
@@ -174,7 +174,8 @@ TEST_F(TraceFilesTest, TraceIsTheSameInPiecesOfAnySize) {
   for (const std::size_t size : {1u, 7u, 80u, 1000u}) {
     const auto file = *open("trace");
     std::string pieces;
-    for (std::string piece = read(*file, size); !piece.empty(); piece = read(*file, size, pieces.size())) pieces += piece;
+    for (std::string piece = read(*file, size); !piece.empty(); piece = read(*file, size, pieces.size()))
+      pieces += piece;
     EXPECT_EQ(pieces, text);
     EXPECT_EQ(read(*file, 50, 1000), text.substr(1000, 50));  // back
     EXPECT_EQ(read(*file, 50, 2000), text.substr(2000, 50));  // and past some
