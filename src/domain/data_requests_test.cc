@@ -337,7 +337,7 @@ TEST_F(DataRequestsTest, AForkThatWasNotHeardOfIsFoundByLooking) {
 }
 
 TEST(ProcessEventsTest, WhatDoesNotFitIsSaidToBeLost) {
-  auto events = ProcessEvents::subscribe(2048);
+  auto events = ProcessEvents::subscribe(4 << 20);  // the whole machine's forks are told
   if (!events) GTEST_SKIP() << "SKIPPED: process events are not told here: " << events.error().message;
   bool lost = false;
   std::vector<std::uint32_t> children;
@@ -357,13 +357,17 @@ TEST(ProcessEventsTest, WhatDoesNotFitIsSaidToBeLost) {
   std::thread([] {}).join();
   EXPECT_FALSE(tells_of(events->drain(lost), me)) << "a thread is not a fork";
   EXPECT_FALSE(lost);
+  events = ProcessEvents::subscribe(2048);
+  ASSERT_TRUE(events);
   for (int i = 0; i < 200; ++i) fork_one();
   events->drain(lost);
   EXPECT_TRUE(lost);
-  lost = false;
-  fork_one();
-  EXPECT_TRUE(tells_of(events->drain(lost), children.back()));
-  EXPECT_FALSE(lost);
+  bool told = false;  // again, unless other programs' forks fill so small a buffer once more
+  for (int i = 0; i < 1000 && !told; ++i) {
+    fork_one();
+    told = tells_of(events->drain(lost), children.back());
+  }
+  EXPECT_TRUE(told);
 }
 
 }  // namespace
