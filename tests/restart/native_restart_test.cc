@@ -89,7 +89,6 @@ TEST_F(NativeRestartTest, AHundredOwnersInARow) {
   EXPECT_EQ(program->ask("descriptors"), descriptors);
   std::printf("new owner serves -> recorded again: mean %ld us, longest %ld us; kill -> recorded: longest %ld us\n",
               sum_us / 100, longest_us, longest_us_with_start);
-  EXPECT_LT(longest_us, 1'000'000);
 }
 
 TEST_F(NativeRestartTest, EightThreadsEmitOnWhileOwnersComeAndGo) {
