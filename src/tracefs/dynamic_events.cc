@@ -49,9 +49,11 @@ Result<Removal> parse_removal(std::string_view command) {
   return removal;
 }
 
-bool is_meant(const domain::Event& event, const Removal& removal) {
+// Kernels before 6.4 take a name alone for the event, whatever its fields.
+bool is_meant(const domain::Event& event, const Removal& removal, domain::Abi abi) {
+  const bool name_is_enough = abi == domain::Abi::k6_1 && removal.fields.empty();
   return event.declaration.name == removal.name && (!removal.system || event.system == *removal.system) &&
-         fields_text(event.declaration) == removal.fields;
+         (name_is_enough || fields_text(event.declaration) == removal.fields);
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ Result<void> DynamicEvents::remove(const Caller& caller, std::string_view comman
   domain::Events& events = context_.domain.events();
   bool found = false;
   for (domain::Event* const event : events.all()) {
-    if (!is_meant(*event, removal)) continue;
+    if (!is_meant(*event, removal, context_.domain.abi())) continue;
     found = true;
     LT_CHECK(events.remove(*event, caller.who.uid));
   }

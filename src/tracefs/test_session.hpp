@@ -14,7 +14,8 @@ namespace landtrace::tracefs {
 
 class TestSession {
  public:
-  TestSession() : domain_(*domain::Domain::create({})), tree_(*domain_) {}
+  explicit TestSession(const domain::Domain::Options& options = {})
+      : domain_(*domain::Domain::create(options)), tree_(*domain_) {}
 
   ~TestSession() { clean(); }
   // Takes back what the commands so far have done.

@@ -333,5 +333,13 @@ TEST_F(TreeTest, ClosingAnEventFileLetsItsEventsGo) {
   EXPECT_EQ(session_("exists events/user_events/e1"), "no");
 }
 
+TEST(TreeOf61Test, ANameAloneRemovesAnEventOfAnyFields) {
+  TestSession session({.abi = domain::Abi::k6_1});
+  EXPECT_EQ(session.append("dynamic_events", "u:e1 u32 a"), "ok");
+  EXPECT_EQ(session.append("dynamic_events", "!u:e1 u64 a"), "-ENOENT");
+  EXPECT_EQ(session.append("dynamic_events", "!u:e1"), "ok");
+  EXPECT_EQ(session.cat("dynamic_events"), "(empty)");
+}
+
 }  // namespace
 }  // namespace landtrace::tracefs
