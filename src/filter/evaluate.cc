@@ -142,10 +142,9 @@ bool matches(const Op& op, const std::byte* pool, const Context& context, const 
 }
 
 template <typename Payload>
-bool run(const Program& program, const Context& context, const Payload& payload) {
+bool run(const Program& program, const Context& context, const Payload& payload, std::uint32_t next) {
   const Op* ops = program.ops();
   const std::byte* pool = program.pool();
-  std::uint32_t next = 0;
   do {
     const Op& op = ops[next];
     next = matches(op, pool, context, payload) ? op.on_match : op.on_mismatch;
@@ -153,13 +152,58 @@ bool run(const Program& program, const Context& context, const Payload& payload)
   return next == Op::kPass;
 }
 
+// Out of line, so that passes() itself calls nothing and needs no frame.
+[[gnu::noinline]] bool run_flat(const Program& program, const Context& context, const arch::Segment& segment,
+                                std::uint32_t next) {
+  return run(program, context, FlatPayload(context, segment), next);
+}
+
+[[gnu::noinline]] bool run_scattered(const Program& program, const Context& context, const arch::Segment* segments,
+                                     std::size_t count) {
+  return run(program, context, ScatteredPayload(context, segments, count), 0);
+}
+
 }  // namespace
 
 bool passes(const Program& program, const Context& context, const arch::Segment* segments, std::size_t segment_count) {
-  if (__builtin_expect(segment_count == 1 && segments[0].size >= program.min_size, 1)) {
-    return run(program, context, FlatPayload(context, segments[0]));
+  if (__builtin_expect(segment_count != 1 || segments[0].size < program.min_size, 0)) {
+    return run_scattered(program, context, segments, segment_count);
   }
-  return run(program, context, ScatteredPayload(context, segments, segment_count));
+  // The usual numbers here; from the first predicate that is something else on, run_flat().
+  const FlatPayload payload(context, segments[0]);
+  const Op* ops = program.ops();
+  std::uint32_t next = 0;
+  do {
+    const Op& op = ops[next];
+    bool matched = false;
+    switch (op.code) {
+      case OpCode::kRange32:
+        matched = in_range(payload.load<std::uint32_t>(op.offset), op);
+        break;
+      case OpCode::kRange64:
+        matched = in_range(payload.load<std::uint64_t>(op.offset), op);
+        break;
+      case OpCode::kRange16:
+        matched = in_range(payload.load<std::uint16_t>(op.offset), op);
+        break;
+      case OpCode::kRange8:
+        matched = in_range(payload.load<std::uint8_t>(op.offset), op);
+        break;
+      case OpCode::kBits32:
+        matched = (payload.load<std::uint32_t>(op.offset) & op.bits) != 0;
+        break;
+      case OpCode::kBits64:
+        matched = (payload.load<std::uint64_t>(op.offset) & op.bits) != 0;
+        break;
+      case OpCode::kHeaderRange:
+        matched = header_in_range(context, op);
+        break;
+      default:
+        return run_flat(program, context, segments[0], next);
+    }
+    next = matched ? op.on_match : op.on_mismatch;
+  } while (next < Op::kReject);
+  return next == Op::kPass;
 }
 
 }  // namespace landtrace::filter
