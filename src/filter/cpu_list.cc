@@ -22,7 +22,7 @@ struct Region {
 // Reads regions from the front of a text.
 class Reader {
  public:
-  Reader(std::string_view text, std::uint32_t cpus) : text_(text.substr(0, text.find('\n'))), last_cpu_(cpus - 1) {}
+  Reader(std::string_view text, std::uint32_t cpus) : text_(text), last_cpu_(cpus - 1) {}
 
   // False at the end of the list.
   bool find_region() {
@@ -45,7 +45,10 @@ class Reader {
     }
     if (region.last > last_cpu_ || region.first > region.last) return std::nullopt;
     region.used = region.group = region.last + 1;
-    if (at_end_of_region()) return region;
+    if (at_end_of_region()) {
+      if (text_.starts_with('\n')) text_ = {};  // here, but nowhere else, the kernel takes it for the end
+      return region;
+    }
     if (!take(':') || !number(region.used) || !take('/') || !number(region.group)) return std::nullopt;
     if (region.group == 0 || region.used > region.group) return std::nullopt;
     return region;

@@ -288,6 +288,24 @@ Test cpus_predicate(const FieldView& field, const std::string& op, const CpuMask
 
 struct Refused {};
 
+// Also in what is not looked at, as the end of a list of CPUs behind a newline.
+bool is_balanced(std::string_view text) {
+  char quote = 0;
+  int open = 0;
+  for (const char c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(') {
+      ++open;
+    } else if (c == ')' && --open < 0) {
+      return false;
+    }
+  }
+  return quote == 0 && open == 0;
+}
+
 class Reader {
  public:
   Reader(std::string_view text, const Names& names) : text_(text), names_(names) {}
@@ -430,8 +448,10 @@ std::uint64_t ReferenceEntry::number(std::uint64_t position, std::uint32_t size)
 }
 
 std::optional<ReferenceFilter> reference_filter(std::string_view expression, const Names& names) {
+  expression = expression.substr(0, expression.find('\0'));
+  if (!is_balanced(expression)) return std::nullopt;
   try {
-    return Reader(expression.substr(0, expression.find('\0')), names).expression(0);
+    return Reader(expression, names).expression(0);
   } catch (const Refused&) {
     return std::nullopt;
   }
