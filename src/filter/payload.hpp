@@ -60,9 +60,15 @@ class ScatteredPayload {
   template <typename T>
   [[nodiscard]] T load(std::uint32_t offset) const {
     ScatteredText bytes = scattered(std::uint64_t{offset} + kHeaderSize);
-    std::uint8_t raw[sizeof(T)];
-    for (std::size_t i = 0; i < sizeof raw; ++i) raw[i] = bytes.at(i);
     T value;
+    std::size_t here = 0;
+    const FlatText piece = bytes.piece_here(here);
+    if (here >= sizeof value) {
+      std::memcpy(&value, piece.data(), sizeof value);
+      return value;
+    }
+    std::uint8_t raw[sizeof value];
+    for (std::size_t i = 0; i < sizeof raw; ++i) raw[i] = bytes.at(i);
     std::memcpy(&value, raw, sizeof value);
     return value;
   }

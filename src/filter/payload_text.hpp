@@ -18,6 +18,8 @@ class FlatText {
  public:
   FlatText(const void* data, std::size_t size) : data_(static_cast<const std::byte*>(data)), size_(size) {}
 
+  [[nodiscard]] const std::byte* data() const { return data_; }
+
   std::uint8_t at(std::size_t i) { return i < size_ ? std::to_integer<std::uint8_t>(data_[i]) : 0; }
 
   // Whether `what`, which holds no NUL but maybe as its last byte, stands at `i`.

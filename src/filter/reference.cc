@@ -1,6 +1,7 @@
 #include "filter/reference.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cctype>
 #include <cstring>
 #include <set>
@@ -54,42 +55,35 @@ bool is_inside(const ReferenceEntry& entry, Span text, const std::string& patter
   return false;
 }
 
+using Characters = std::bitset<256>;
+
 struct GlobStep {
   bool repeats;
-  std::set<int> accepted;
+  Characters accepted;
 };
 
-std::set<int> all_characters() {
-  std::set<int> all;
-  for (int c = 1; c < 256; ++c) all.insert(c);
-  return all;
-}
+Characters one(char c) { return Characters().set(static_cast<unsigned char>(c)); }
 
 // The class that begins behind the '[' at `at`; moves behind its ']'. nullopt when it has no end.
-std::optional<std::set<int>> read_class(const std::string& pattern, std::size_t& at) {
+std::optional<Characters> read_class(const std::string& pattern, std::size_t& at) {
   std::size_t i = at;
   const bool inverted = i < pattern.size() && pattern[i] == '!';
   if (inverted) ++i;
-  std::set<int> members;
+  Characters members;
   for (bool first = true;; first = false) {
     if (i >= pattern.size()) return std::nullopt;
     if (pattern[i] == ']' && !first) break;
     const auto low = static_cast<unsigned char>(pattern[i++]);
-    int high = low;
+    std::size_t high = low;
     if (i < pattern.size() && pattern[i] == '-' && !(i + 1 < pattern.size() && pattern[i + 1] == ']')) {
       if (i + 1 >= pattern.size()) return std::nullopt;
       high = static_cast<unsigned char>(pattern[i + 1]);
       i += 2;
     }
-    for (int c = low; c <= high; ++c) members.insert(c);
+    for (std::size_t c = low; c <= high; ++c) members.set(c);
   }
   at = i + 1;
-  if (!inverted) return members;
-  std::set<int> rest;
-  for (int c = 1; c < 256; ++c) {
-    if (!members.contains(c)) rest.insert(c);
-  }
-  return rest;
+  return inverted ? ~members : members;
 }
 
 std::vector<GlobStep> glob_steps(const std::string& pattern) {
@@ -97,16 +91,16 @@ std::vector<GlobStep> glob_steps(const std::string& pattern) {
   for (std::size_t i = 0; i < pattern.size();) {
     const char c = pattern[i++];
     if (c == '*') {
-      steps.push_back({true, all_characters()});
+      steps.push_back({true, Characters().set()});
     } else if (c == '?') {
-      steps.push_back({false, all_characters()});
+      steps.push_back({false, Characters().set()});
     } else if (c == '[') {
       const auto members = read_class(pattern, i);
-      steps.push_back({false, members ? *members : std::set<int>{'['}});
+      steps.push_back({false, members ? *members : one('[')});
     } else if (c == '\\') {
-      if (i < pattern.size()) steps.push_back({false, {static_cast<unsigned char>(pattern[i++])}});
+      if (i < pattern.size()) steps.push_back({false, one(pattern[i++])});
     } else {
-      steps.push_back({false, {static_cast<unsigned char>(c)}});
+      steps.push_back({false, one(c)});
     }
   }
   return steps;
@@ -121,11 +115,11 @@ bool is_glob(const ReferenceEntry& entry, std::uint64_t begin, const std::vector
   };
   reach(now, 0);
   for (;; ++begin) {
-    const int c = entry.byte(begin);
+    const std::uint8_t c = entry.byte(begin);
     if (c == 0) return now[steps.size()];
     std::vector<bool> next(steps.size() + 1);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (now[i] && steps[i].accepted.contains(c)) reach(next, steps[i].repeats ? i : i + 1);
+      if (now[i] && steps[i].accepted[c]) reach(next, steps[i].repeats ? i : i + 1);
     }
     now = std::move(next);
   }

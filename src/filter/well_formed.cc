@@ -74,12 +74,39 @@ std::uint64_t loaded_bytes(const Op& op) {
   }
 }
 
-bool is_field_good(const Op& op, std::uint32_t min_size) {
-  const bool is_header = op.code == OpCode::kHeaderRange || op.code == OpCode::kHeaderBits ||
-                         (op.code == OpCode::kNumberInMask && op.source == Source::kHeader);
-  if (is_header && (!is_number_size(op.size) || op.offset + std::uint64_t{op.size} > 8)) return false;
-  if (op.code == OpCode::kNumberInMask && !is_number_size(op.size)) return false;
-  return op.offset + loaded_bytes(op) <= min_size || loaded_bytes(op) == 0;
+bool is_source_good(const Op& op, std::uint16_t uses) {
+  switch (op.code) {
+    case OpCode::kEqual:
+    case OpCode::kPrefix:
+    case OpCode::kInside:
+    case OpCode::kSuffix:
+    case OpCode::kGlob:
+      if (op.source == Source::kComm) return (uses & Program::kUsesComm) != 0;
+      return op.source == Source::kField || op.source == Source::kDataLoc || op.source == Source::kRelLoc;
+    case OpCode::kMaskEqual:
+    case OpCode::kMaskIntersects:
+      return op.source == Source::kDataLoc;
+    case OpCode::kHeaderRange:
+    case OpCode::kHeaderBits:
+      return op.source == Source::kHeader;
+    case OpCode::kNumberInMask:
+      return op.source == Source::kHeader || op.source == Source::kField;
+    case OpCode::kCpuRange:
+    case OpCode::kCpuInMask:
+      return (uses & Program::kUsesCpu) != 0;
+    case OpCode::kFunction:
+      return (uses & Program::kUsesProcess) != 0;
+    default:
+      return true;
+  }
+}
+
+bool is_field_good(const Op& op, const Program& program) {
+  if (!is_source_good(op, program.uses)) return false;
+  const bool is_header = op.source == Source::kHeader && op.code != OpCode::kNever;
+  if ((is_header || op.code == OpCode::kNumberInMask) && !is_number_size(op.size)) return false;
+  if (is_header) return op.offset + std::uint64_t{op.size} <= sizeof(std::uint64_t);
+  return loaded_bytes(op) == 0 || op.offset + loaded_bytes(op) <= program.min_size;
 }
 
 }  // namespace
@@ -100,7 +127,7 @@ bool is_well_formed(std::span<const std::byte> bytes) {
     if (static_cast<std::uint8_t>(op.code) >= kOpCodes || static_cast<std::uint8_t>(op.source) >= kSources)
       return false;
     if (!leads_forward(op.on_match, i, count) || !leads_forward(op.on_mismatch, i, count)) return false;
-    if (!is_operand_good(op, pool) || !is_field_good(op, program.min_size)) return false;
+    if (!is_operand_good(op, pool) || !is_field_good(op, program)) return false;
   }
   return true;
 }
