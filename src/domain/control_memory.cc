@@ -17,6 +17,7 @@ Result<ControlMemory> ControlMemory::create(const Shape& shape) {
   segment.cpus = shape.cpus;
   segment.claimed = shape.claimed;
   segment.data_bytes = shape.data_bytes;
+  segment.abi = shape.abi;
 
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);

@@ -23,8 +23,13 @@ Result<void> check_bit(const Domain::RegisterRequest& request) {
 
 }  // namespace
 
-Domain::Domain(ControlMemory control, std::uint64_t data_bytes, std::uint32_t owner_uid)
-    : owner_uid_(owner_uid), control_(std::move(control)), users_(data_bytes) {}
+Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid)
+    : owner_uid_(owner_uid), control_(std::move(control)), pages_(std::move(pages)), users_(data_bytes) {
+  events_.set_on_removal([this](Event& event) {
+    pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
+    pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
+  });
+}
 
 Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   const auto cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
@@ -32,9 +37,10 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   const auto geometry = ring::Geometry::holding(options.ring_bytes);
   const std::uint64_t data_bytes =
       std::max(kMinDataBytes, sizeof(plan::DataSegment) + kInstancesOfTopSize * geometry.stride() * (cpus + claimed));
-  LT_TRY(ControlMemory control,
-         ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed, data_bytes}));
-  std::unique_ptr<Domain> domain(new Domain(std::move(control), data_bytes, options.owner_uid));
+  LT_TRY(ControlMemory control, ControlMemory::create({static_cast<std::uint32_t>(options.raw_clock), cpus, claimed,
+                                                       data_bytes, options.abi}));
+  LT_TRY(StatusPages pages, StatusPages::create());
+  std::unique_ptr<Domain> domain(new Domain(std::move(control), std::move(pages), data_bytes, options.owner_uid));
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
 }
@@ -49,14 +55,31 @@ Result<void> Domain::publish(Event& event) {
   return events_.publish_plan(event, steps);
 }
 
-Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid) {
+Result<void> Domain::give_place(Event& event, Page page) {
+  std::uint32_t& place = page == Page::kBits ? event.status_bit : event.status_byte;
+  if (place != 0) return {};
+  LT_TRY(place, pages_.take(page));
+  pages_.set(page, place, event.listeners.any());
+  return {};
+}
+
+void Domain::show_listeners(const std::vector<Event*>& events) {
+  enable_words_.refresh(events);
+  for (const Event* const event : events) {
+    pages_.set(Page::kBits, event->status_bit, event->listeners.any());
+    pages_.set(Page::kBytes, event->status_byte, event->listeners.any());
+  }
+}
+
+Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
+                                        Events::Match match) {
   if ((flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   if ((flags & kPersist) != 0 && is_guest(uid)) return fail(EPERM, "only the domain's user may make events that stay");
   const std::uint32_t limit = is_guest(uid) ? kGuestEvents : plan::kMaxEvents;
-  auto registration = events_.register_event(text, flags, uid, limit);
+  auto registration = events_.register_event(text, flags, uid, limit, match);
   if (!registration && registration.error().code == EADDRINUSE) {
     enable_words_.sweep();  // the one that has the name may be gone
-    registration = events_.register_event(text, flags, uid, limit);
+    registration = events_.register_event(text, flags, uid, limit, match);
   }
   if (!registration) return tl::unexpected<Error>(std::move(registration).error());
   Event& event = *registration->event;
@@ -67,17 +90,47 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
     if (wanted) event.listeners[instance->index] = true;
   }
   if (event.listeners.any()) LT_CHECK(publish(event));
+  // There every event has a bit; one more than the page holds does without, and nobody finds it by one.
+  if (abi() == Abi::k6_1) std::ignore = give_place(event, Page::kBits);
   return &event;
+}
+
+// Of programs for a kernel where events stay until they are deleted.
+Result<Event*> Domain::find_or_register_lasting(std::string_view text, std::uint32_t uid, Events::Match match) {
+  const bool may_last = !is_guest(uid);
+  LT_TRY(Event* const event, find_or_register(text, may_last ? kPersist : 0, uid, match));
+  if (may_last) event->flags |= kPersist;
+  return event;
+}
+
+Result<Domain::StatusRegistration> Domain::register_status_bit(FileId file, std::string_view text, std::uint32_t uid) {
+  LT_CHECK(files_.check(file, Files::Form::kIndexed));
+  const auto match = abi() == Abi::k6_1 ? Events::Match::kByName : Events::Match::kByFields;
+  LT_TRY(Event* const event, find_or_register_lasting(text, uid, match));
+  const Events::Hold hold(events_, *event);
+  LT_CHECK(give_place(*event, Page::kBits));
+  LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
+  return StatusRegistration{index, event->status_bit};
+}
+
+Result<std::uint32_t> Domain::register_plain(FileId file, std::string_view text, std::uint32_t uid) {
+  LT_CHECK(files_.check(file, Files::Form::kPlain));
+  LT_TRY(Event* const event, find_or_register_lasting(text, uid, Events::Match::kByFields));
+  const Events::Hold hold(events_, *event);
+  LT_CHECK(give_place(*event, Page::kBytes));
+  LT_CHECK(files_.set_plain_event(file, *event));
+  return event->status_byte;
 }
 
 Result<std::uint32_t> Domain::register_for_file(FileId file, std::uint32_t pid, Identity client,
                                                 const RegisterRequest& request) {
-  LT_CHECK(files_.check(file));
+  LT_CHECK(files_.check(file, Files::Form::kIndexed));
   if ((request.flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   LT_CHECK(check_bit(request));
   LT_CHECK(enable_words_.check_unused(pid, client, request.bit));
   if (request.text_error != 0) return fail(request.text_error, "the declaration could not be read");
   LT_TRY(Event* const event, find_or_register(request.text, request.flags, client.uid));
+  const Events::Hold hold(events_, *event);
   LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
   // The file keeps its reference also where the word turns out not to be writable, as in the kernel.
   LT_CHECK(enable_words_.add(pid, client, request.bit, *event));
@@ -116,7 +169,7 @@ Result<void> Domain::listen(Instance& instance, const std::vector<Event*>& event
     }
     changed.push_back(event);
   }
-  enable_words_.refresh(changed);
+  show_listeners(changed);
   if (!on) {  // listening may have been all that kept them
     for (Event* const event : changed) {
       events_.add_reference(*event);
@@ -200,11 +253,16 @@ Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never
 
 Result<RingPlace> Domain::replace_rings(Instance& instance, ring::Geometry geometry) {
   LT_TRY(const RingPlace next, instances_.make_place(geometry, instance.place.overwrite));
+  auto old = exchange_rings(instance, next);
+  if (!old) grace_.after_readers([this, next] { instances_.free_place(next); });
+  return old;
+}
+
+Result<RingPlace> Domain::exchange_rings(Instance& instance, const RingPlace& next) {
   const RingPlace old = std::exchange(instance.place, next);
   if (auto published = publish_listeners(instance); !published) {
     instance.place = old;
     std::ignore = publish_listeners(instance);
-    grace_.after_readers([this, next] { instances_.free_place(next); });
     return tl::unexpected<Error>(std::move(published).error());
   }
   grace_.after_readers([] {});
@@ -221,7 +279,11 @@ bool Domain::maintain() {
 
 void Domain::shut_down() {
   enable_words_.clear_all();
-  for (Event* const event : events_.all()) std::ignore = events_.publish_plan(*event, {});
+  for (Event* const event : events_.all()) {
+    std::ignore = events_.publish_plan(*event, {});
+    pages_.set(Page::kBits, event->status_bit, false);
+    pages_.set(Page::kBytes, event->status_byte, false);
+  }
 }
 
 }  // namespace landtrace::domain

@@ -8,16 +8,19 @@
 #include <memory>
 #include <mutex>
 
-#include "arch/clock.hpp"
+#include "arch/clock_line.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/events.hpp"
 #include "domain/files.hpp"
 #include "domain/grace.hpp"
 #include "domain/instances.hpp"
+#include "domain/status_pages.hpp"
 #include "domain/users.hpp"
 
 namespace landtrace::domain {
+
+using event::Abi;
 
 // buffer_size_kb of a fresh kernel.
 inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;
@@ -28,6 +31,7 @@ class Domain {
     std::uint64_t ring_bytes = kDefaultRingBytes;  // of each ring of the top instance
     arch::RawClock raw_clock = arch::best_raw_clock();
     std::uint32_t owner_uid = ::geteuid();
+    Abi abi = Abi::k6_12;
   };
   static Result<std::unique_ptr<Domain>> create(const Options& options);
 
@@ -71,6 +75,16 @@ class Domain {
   // DIAG_IOCSREG, in the kernel's order of checks. Returns the write index.
   Result<std::uint32_t> register_for_file(FileId file, std::uint32_t pid, Identity client,
                                           const RegisterRequest& request);
+  // The same of 6.0 and 6.1: no enable word, but a bit in Page::kBits. The event stays until it is deleted, if its maker may
+  // have such events. In a domain with that kernel's ways a name is enough to find it, whatever its fields.
+  struct StatusRegistration {
+    std::uint32_t index;
+    std::uint32_t bit;
+  };
+  Result<StatusRegistration> register_status_bit(FileId file, std::string_view text, std::uint32_t uid);
+  // The same of the 2021 proposal: what is written to the file is the event's payload from here on. The event stays as
+  // above. Returns its place in Page::kBytes.
+  Result<std::uint32_t> register_plain(FileId file, std::string_view text, std::uint32_t uid);
   // DIAG_IOCSUNREG.
   Result<void> unregister(std::uint32_t pid, Identity client, EnableBit bit);
   // DIAG_IOCSDEL.
@@ -90,7 +104,7 @@ class Domain {
   Result<std::uint32_t> join(std::uint32_t uid);
 
   // -- listening ------------------------------------------------------------------------------------------------
-  // Every enable word has its new value when this returns.
+  // Every enable word and status page has its new value when this returns.
   Result<void> listen(Instance& instance, const std::vector<Event*>& events, bool on);
   // Listens to all events that match, now and as they register; or stops it.
   Result<void> listen_pattern(Instance& instance, const Pattern& pattern, bool on);
@@ -105,6 +119,8 @@ class Domain {
   // Gives the instance other rings, and waits (bounded) until no producer writes to the old ones, which the caller frees
   // with instances().free_place(), in a grace period's time.
   Result<RingPlace> replace_rings(Instance& instance, ring::Geometry geometry);
+  // The same with rings that there are already: `next` is the instance's from here on, and what was is the caller's.
+  Result<RingPlace> exchange_rings(Instance& instance, const RingPlace& next);
 
   // Some producer has ended: what it held in shared memory is taken back.
   void producers_ended();
@@ -120,24 +136,35 @@ class Domain {
   [[nodiscard]] Instances& instances() { return instances_; }
   [[nodiscard]] Grace& grace() { return grace_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
+  [[nodiscard]] StatusPages& status_pages() { return pages_; }
+  [[nodiscard]] Abi abi() const { return control_.segment().abi; }
+  // Raw times in CLOCK_MONOTONIC, since the domain began.
+  [[nodiscard]] arch::ClockLine& clock_line() { return clock_line_; }
   [[nodiscard]] Instance& top() { return *instances_.at(0); }
 
  private:
-  Domain(ControlMemory control, std::uint64_t data_bytes, std::uint32_t owner_uid);
-  Result<Event*> find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid);
+  Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid);
+  Result<Event*> find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
+                                  Events::Match match = Events::Match::kByFields);
+  Result<Event*> find_or_register_lasting(std::string_view text, std::uint32_t uid, Events::Match match);
+  Result<void> give_place(Event& event, Page page);
   Result<void> publish(Event& event);
+  // Whoever looks at whether these events have listeners finds out: enable words, status pages.
+  void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
 
   std::recursive_mutex mutex_;
   std::function<void()> wake_;
   std::uint32_t owner_uid_;
   ControlMemory control_;
+  StatusPages pages_;
   Users users_;
   Grace grace_{users_};
   Events events_{control_, grace_};
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_};
+  arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
 };
 
 }  // namespace landtrace::domain

@@ -26,19 +26,32 @@ bool EnableWords::has_become(Process& process, Identity client) {
   return true;
 }
 
-Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity client) {
+Result<EnableWords::Process*> EnableWords::find_process(std::uint32_t pid, Identity client) {
   const auto found = processes_.find(pid);
-  if (found != processes_.end()) {
-    Process& known = found->second;
-    if (known.space->is_alive()) {
-      if (known.who.uid != client.uid && !has_become(known, client)) return fail(EPERM, kForeign);
-      return &known;
-    }
-    forget(known);
-    processes_.erase(found);
+  if (found == processes_.end()) return nullptr;
+  Process& known = found->second;
+  if (known.space->is_alive()) {
+    if (known.who.uid != client.uid && !has_become(known, client)) return fail(EPERM, kForeign);
+    return &known;
   }
+  forget(known);
+  processes_.erase(found);
+  return nullptr;
+}
+
+Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity client) {
+  LT_TRY(Process * known, find_process(pid, client));
+  if (known != nullptr) return known;
   LT_TRY(auto space, memory_.open(pid, client));
-  return &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}}).first->second;
+  known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}}).first->second;
+  if (watcher_) watcher_(pid);
+  return known;
+}
+
+Result<std::shared_ptr<AddressSpace>> EnableWords::space(std::uint32_t pid, Identity client) {
+  LT_TRY(const Process* const known, find_process(pid, client));
+  if (known != nullptr) return known->space;
+  return memory_.open(pid, client);
 }
 
 void EnableWords::forget(Process& process) {

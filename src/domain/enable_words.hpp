@@ -35,6 +35,13 @@ class EnableWords {
   // up to date. EPERM where the parent is another user's.
   Result<void> duplicate(std::uint32_t parent, std::uint32_t child, Identity client);
 
+  // The process's memory for a request of its own; kept if it has words. EPERM where it is another user's.
+  Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
+  [[nodiscard]] ForeignMemory& memory() { return memory_; }
+
+  // Told of each process that comes to have words: somebody is to call sweep() soon after it has ended.
+  void set_watcher(std::function<void(std::uint32_t pid)> watcher) { watcher_ = std::move(watcher); }
+
   // Brings all words of these events up to date; returns when they are.
   void refresh(const std::vector<Event*>& events);
   // Drops the words of address spaces that are gone, and the references they held. True: some of them wait for a
@@ -57,6 +64,8 @@ class EnableWords {
     unsigned expected_children = 0;
     std::chrono::steady_clock::time_point gone{};  // when that was first seen
   };
+  // The process if it is there and its address space is the one that it was; what was left of an earlier one is dropped.
+  Result<Process*> find_process(std::uint32_t pid, Identity client);
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
@@ -65,6 +74,7 @@ class EnableWords {
 
   Events& events_;
   ForeignMemory memory_;
+  std::function<void(std::uint32_t)> watcher_;
   std::unordered_map<std::uint32_t, Process> processes_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "arch/clock.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -16,16 +18,18 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
   return static_cast<std::uint16_t>(kFirst + slot - plan::kFirstEventSlot);
 }
 
+std::string shown_name(std::string_view system, std::string_view name) {
+  std::string key(system);
+  return key.append(1, ':').append(name);
+}
+
 }  // namespace
 
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
 
 Event* Events::find(std::string_view system, std::string_view name) {
-  for (const std::uint32_t slot : order_) {
-    Event& event = *slots_[slot];
-    if (event.name == name && event.system == system) return &event;
-  }
-  return nullptr;
+  const auto found = by_shown_name_.find(shown_name(system, name));
+  return found == by_shown_name_.end() ? nullptr : slots_[found->second].get();
 }
 
 std::vector<Event*> Events::all() {
@@ -35,13 +39,13 @@ std::vector<Event*> Events::all() {
   return events;
 }
 
-Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, bool& taken) {
+Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken) {
   taken = false;
   const auto [first, last] = by_registered_name_.equal_range(std::string(parts.name));
   for (auto it = first; it != last; ++it) {
     Event* const event = slots_[it->second].get();
     if (((event->flags & kMultiFormat) != 0) != multi) continue;
-    if (declares_same_fields(event->declaration, parts.fields)) return event;
+    if (match == Match::kByName || declares_same_fields(event->declaration, parts.fields)) return event;
     taken = !multi;
   }
   return nullptr;
@@ -102,11 +106,11 @@ Result<void> Events::describe(const Event& event) {
 }
 
 Result<Events::Registration> Events::register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
-                                                    std::uint32_t limit) {
+                                                    std::uint32_t limit, Match match) {
   const bool multi = (flags & kMultiFormat) != 0;
   LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
   bool taken = false;
-  if (Event* const found = find_registered(parts, multi, taken)) return Registration{found, false};
+  if (Event* const found = find_registered(parts, multi, match, taken)) return Registration{found, false};
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
   LT_TRY(event::Declaration declaration, event::parse_declaration(text));
   if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
@@ -115,6 +119,7 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   LT_TRY(const std::uint32_t slot, take_slot());
   auto event = std::make_unique<Event>();
   event->slot = slot;
+  event->serial = next_serial_++;
   event->system = multi ? kMultiSystem : kSystem;
   event->name = multi ? fmt::format("{}.{:x}", declaration.name, next_multi_) : declaration.name;
   event->flags = flags;
@@ -127,8 +132,11 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   if (multi) ++next_multi_;
   ++made_by_[uid];
   slots_[slot] = std::move(event);
+  made_at_.resize(slots_.size());
+  made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
   order_.push_back(slot);
   by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
+  by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);
   return Registration{slots_[slot].get(), true};
 }
 
@@ -139,14 +147,25 @@ void Events::drop_reference(std::uint32_t slot) {
   if (!event->in_use() && (event->flags & kPersist) == 0) destroy(*event);
 }
 
+Result<void> Events::check_removable(const Event& event, std::uint32_t uid) {
+  if (event.in_use()) return fail(EBUSY, fmt::format("event '{}' is in use", event.name));
+  if (uid != 0 && uid != event.uid) return fail(EPERM, fmt::format("event '{}' is another user's", event.name));
+  return {};
+}
+
+Result<void> Events::remove(Event& event, std::uint32_t uid) {
+  LT_CHECK(check_removable(event, uid));
+  destroy(event);
+  return {};
+}
+
 Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid) {
   const auto [first, last] = by_registered_name_.equal_range(std::string(registered_name));
   if (first == last) return fail(ENOENT, fmt::format("no event '{}'", registered_name));
   std::vector<Event*> victims;
   for (auto it = first; it != last; ++it) {
     Event* const event = slots_[it->second].get();
-    if (event->in_use()) return fail(EBUSY, fmt::format("event '{}' is in use", event->name));
-    if (uid != 0 && uid != event->uid) return fail(EPERM, fmt::format("event '{}' is another user's", event->name));
+    LT_CHECK(check_removable(*event, uid));
     victims.push_back(event);
   }
   for (Event* const event : victims) destroy(*event);
@@ -155,8 +174,10 @@ Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid)
 
 void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
+  if (on_removal_) on_removal_(event);
   const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
   by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
+  by_shown_name_.erase(shown_name(event.system, event.name));
   std::erase(order_, slot);
   if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);
   publish(control_.segment().events[slot].registered, 0);

@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@ inline constexpr const char* kMultiSystem = "user_events_multi";
 
 struct Event {
   std::uint32_t slot;
+  std::uint64_t serial;  // no other event of the domain has or had this one; grows with each registration
   std::string system;
   std::string name;                // as the events directory shows it
   event::Declaration declaration;  // declaration.name is the name as registered
@@ -29,12 +31,27 @@ struct Event {
   std::uint32_t uid;             // who may delete it
   std::uint32_t references = 0;  // of files, enable words, native clients
   std::bitset<plan::kMaxInstances> listeners;
+  std::uint32_t status_bit = 0;   // its place in Page::kBits; 0: none
+  std::uint32_t status_byte = 0;  // in Page::kBytes
 
   [[nodiscard]] bool in_use() const { return references > 0 || listeners.any(); }
 };
 
 class Events {
  public:
+  // Keeps an event while somebody makes it theirs; if nobody does, it goes with this.
+  class Hold {
+   public:
+    Hold(Events& events, Event& event) : events_(events), slot_(event.slot) { events.add_reference(event); }
+    ~Hold() { events_.drop_reference(slot_); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Events& events_;
+    std::uint32_t slot_;
+  };
+
   Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {}
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
@@ -43,17 +60,28 @@ class Events {
     Event* event;
     bool made;
   };
+  // kByName: an event that has the name is the one, whatever its fields.
+  enum class Match { kByFields, kByName };
   Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
-                                      std::uint32_t limit = plan::kMaxEvents);
+                                      std::uint32_t limit = plan::kMaxEvents, Match match = Match::kByFields);
 
   void add_reference(Event& event) { ++event.references; }
   // Removes the event if that was the last reference and nothing else keeps it.
   void drop_reference(std::uint32_t slot);
 
+  // Called for each event that goes, while it is still there.
+  void set_on_removal(std::function<void(Event&)> on_removal) { on_removal_ = std::move(on_removal); }
+
   // ENOENT, EBUSY while anybody refers to it, EPERM for another user's (root may).
   Result<void> remove(std::string_view registered_name, std::uint32_t uid);
+  // Just this one of those that share a name.
+  Result<void> remove(Event& event, std::uint32_t uid);
 
   [[nodiscard]] Event* at(std::uint32_t slot);
+  // The serial that the next event gets.
+  [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
+  // When the slot's event, or the one that was there last, was made (a raw time): older records are of another one.
+  [[nodiscard]] std::uint64_t made_at(std::uint32_t slot) const { return slot < made_at_.size() ? made_at_[slot] : 0; }
   // By system and shown name; nullptr if there is none.
   [[nodiscard]] Event* find(std::string_view system, std::string_view name);
   // In the order in which they were registered.
@@ -67,16 +95,21 @@ class Events {
   Result<std::uint32_t> take_slot();
   Result<void> describe(const Event& event);
   void destroy(Event& event);
-  [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, bool& taken);
+  static Result<void> check_removable(const Event& event, std::uint32_t uid);
+  [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 
   ControlMemory& control_;
   Grace& grace_;
   std::vector<std::unique_ptr<Event>> slots_;
+  std::vector<std::uint64_t> made_at_;  // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
-  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;  // events by uid
+  std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
+  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;      // events by uid
   std::uint64_t next_multi_ = 0;
+  std::uint64_t next_serial_ = 1;
+  std::function<void(Event&)> on_removal_;
 };
 
 }  // namespace landtrace::domain

@@ -46,6 +46,22 @@ TEST_F(EventsTest, PersistentOnesStayUntilTheyAreRemoved) {
   EXPECT_EQ(events_.remove("e1", kUser).error().code, ENOENT);
 }
 
+TEST_F(EventsTest, OneOfSeveralFormatsIsRemovedAlone) {
+  Event* const first = make("m u32 x", kMultiFormat);
+  ASSERT_NE(make("m u64 x", kMultiFormat), nullptr);
+  EXPECT_EQ(events_.find(kMultiSystem, "m.0"), first);
+  EXPECT_EQ(events_.remove(*first, kUser + 1).error().code, EPERM);
+  ASSERT_TRUE(events_.remove(*first, kUser));
+  EXPECT_EQ(events_.find(kMultiSystem, "m.0"), nullptr);
+  EXPECT_NE(events_.find(kMultiSystem, "m.1"), nullptr);
+}
+
+TEST_F(EventsTest, ANameThatComesBackIsAnotherEvent) {
+  const std::uint64_t first = make("e1 u32 x")->serial;
+  ASSERT_TRUE(events_.remove("e1", kUser));
+  EXPECT_GT(make("e1 u32 x")->serial, first);
+}
+
 TEST_F(EventsTest, AListenerKeepsItUntilItStops) {
   Event* const event = make("e1");
   ASSERT_TRUE(domain_->listen(domain_->top(), {event}, true));

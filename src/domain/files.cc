@@ -33,7 +33,7 @@ Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit) {
   } else {
     return fail(EMFILE, "the domain has as many open files as it can");
   }
-  files_[slot] = File{generation, uid, {}, {}, 0};
+  files_[slot] = File{generation, uid, {}, {}, 0, false};
   ++open_of_[uid];
   publish(control_.segment().files[slot].generation, generation);
   return FileId{slot, generation};
@@ -46,6 +46,14 @@ Result<void> Files::check(FileId file) const {
   return {};
 }
 
+Result<void> Files::check(FileId id, Form form) const {
+  LT_CHECK(check(id));
+  const File& file = files_[id.slot];
+  if (file.events.empty() || file.plain == (form == Form::kPlain)) return {};
+  return fail(EINVAL, file.plain ? "the file was registered with as in 2021: what is written to it has no index"
+                                 : "what is written to the file starts with an index");
+}
+
 // Publishes a copy of the file's table with twice the room.
 Result<void> Files::grow(FileId id) {
   File& file = files_[id.slot];
@@ -54,12 +62,16 @@ Result<void> Files::grow(FileId id) {
   auto* const words = reinterpret_cast<std::uint32_t*>(control_.at(next));
   words[0] = static_cast<std::uint32_t>(file.events.size());
   std::copy(file.events.begin(), file.events.end(), words + 1);
-  std::uint32_t& published = control_.segment().files[id.slot].table;
-  const std::uint32_t old = published;
-  publish(published, next);
-  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  publish_table(id, next);
   file.capacity = capacity;
   return {};
+}
+
+void Files::publish_table(FileId id, std::uint32_t table) {
+  std::uint32_t& published = control_.segment().files[id.slot].table;
+  const std::uint32_t old = published & ~plan::kPlainFile;
+  publish(published, table);
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
 }
 
 Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
@@ -77,20 +89,27 @@ Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
   return index;
 }
 
+Result<void> Files::set_plain_event(FileId id, Event& event) {
+  File& file = files_[id.slot];
+  const std::uint32_t words[] = {1, event.slot};  // a FileTable
+  LT_TRY(const std::uint32_t table, control_.store(std::as_bytes(std::span(words))));
+  publish_table(id, table | plan::kPlainFile);
+  file.plain = true;
+  if (!file.index_of.emplace(event.slot, 0).second) return {};
+  file.events.push_back(event.slot);
+  events_.add_reference(event);
+  return {};
+}
+
 void Files::close(FileId id) {
   File& file = files_[id.slot];
-  plan::FileSlot& shared = control_.segment().files[id.slot];
-  const std::uint32_t old = shared.table;
-  publish(shared.table, 0);
-  publish(shared.generation, 0);
+  publish_table(id, 0);
+  publish(control_.segment().files[id.slot].generation, 0);
   const auto events = std::move(file.events);
   if (--open_of_[file.uid] == 0) open_of_.erase(file.uid);
   file = {};
   for (const std::uint32_t event : events) events_.drop_reference(event);
-  grace_.after_readers([this, old, slot = id.slot] {
-    if (old != 0) control_.free(old);
-    free_.push_back(slot);
-  });
+  grace_.after_readers([this, slot = id.slot] { free_.push_back(slot); });
 }
 
 }  // namespace landtrace::domain

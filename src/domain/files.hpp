@@ -27,8 +27,15 @@ class Files {
   // EBADF for a file that is not open. Who has the descriptor may use the file, as in the kernel: a process that has
   // changed its user, one of another user that was given it. So the generation is a number that nobody guesses.
   Result<void> check(FileId file) const;
+  // The same, and EINVAL where what is written to the file has the other form: a write index first, or in a plain file
+  // none.
+  enum class Form { kIndexed, kPlain };
+  Result<void> check(FileId file, Form form) const;
   // The event's write index in the file: the one it has already, or a new one, which refers to the event.
   Result<std::uint32_t> add_event(FileId file, Event& event);
+  // What is written to the file is this event's payload from here on: a plain file. Refers to the event, and to those that
+  // it was for before, until it is closed.
+  Result<void> set_plain_event(FileId file, Event& event);
 
  private:
   struct File {
@@ -37,7 +44,9 @@ class Files {
     std::vector<std::uint32_t> events;                          // by write index
     std::unordered_map<std::uint32_t, std::uint32_t> index_of;  // event slot to write index
     std::size_t capacity = 0;                                   // of the published table
+    bool plain = false;
   };
+  void publish_table(FileId file, std::uint32_t table);
   Result<void> grow(FileId file);
 
   ControlMemory& control_;

@@ -1,46 +1,21 @@
-// Reads and writes words in other processes' memory.
+// Reads and writes other processes' memory.
 //
 // Touching a page that its process handles itself (userfaultfd, a hung FUSE mapping) blocks the toucher, perhaps
 // for ever. So all of it happens in a helper thread; if that does not come back in time it is left behind,
 // another takes its place, and the process that did this is not touched again.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "base/fd.hpp"
-#include "domain/identity.hpp"
+#include "domain/address_space.hpp"
+#include "domain/patient_worker.hpp"
 
 namespace landtrace::domain {
 
-// A process's memory. The descriptors are bound to the address space: once that is gone (exec, exit) reads and
-// writes return 0, whatever process has the pid then.
-struct AddressSpace {
-  std::uint32_t pid;
-  Fd mem;   // /proc/PID/mem
-  Fd maps;  // /proc/PID/maps; only for a client whom the owner's own rights must not serve (see must_assume())
-  std::atomic<bool> unresponsive = false;
-
-  // False once the process has called exec or is gone.
-  [[nodiscard]] bool is_alive() const;
-};
-
-// Bit `bit` of the word at `address`, which is 4 or 8 bytes wide.
-struct EnableBit {
-  std::uint64_t address;
-  std::uint8_t bit;
-
-  friend bool operator==(const EnableBit&, const EnableBit&) = default;
-};
-
 class ForeignMemory {
  public:
-  ForeignMemory();
-  ~ForeignMemory();
-
   // The memory of process `pid`, as far as `client` may touch it. EPERM/EACCES where the system does not let it.
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
@@ -56,12 +31,18 @@ class ForeignMemory {
   // All of them. What cannot be written is passed over: its process is gone, has unmapped the word or does not answer.
   void set_all(std::vector<Change> changes);
 
- private:
-  class Worker;
-  // False when the job did not finish in time. The job may go on: it must own what it touches.
-  bool run(std::function<void()> job, std::chrono::microseconds patience);
+  // What an ioctl of the process asks for. EFAULT where its memory does not answer; errors as of read_data_request().
+  Result<event::DataRequest> read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi, unsigned command,
+                                          std::uint64_t argument);
+  // If the process itself could write there; otherwise nothing happens.
+  void write(const std::shared_ptr<AddressSpace>& space, std::uint64_t to, std::vector<std::byte> bytes);
 
-  std::shared_ptr<Worker> worker_;
+ private:
+  // Runs the job in the helper thread. False when it did not finish in time: the process is not touched again. The job may
+  // go on: it must own what it touches.
+  bool visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job);
+
+  PatientWorker worker_;
 };
 
 }  // namespace landtrace::domain

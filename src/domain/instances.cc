@@ -42,10 +42,16 @@ void Instances::free_place(const RingPlace& place) {
 }
 
 void Instances::set_overwrite(Instance& instance, bool overwrite) {
-  instance.place.overwrite = overwrite;
-  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(instance.place.consumed));
-  for (std::size_t i = 0; i < std::size_t{plan::kMaxUsers} * rings_per_set(); ++i) {
-    __atomic_store_n(&positions[i], overwrite ? ring::kNeverFull : 0, __ATOMIC_RELEASE);
+  set_overwrite(instance.place, overwrite, [](std::uint32_t, std::uint32_t) { return 0; });
+}
+
+void Instances::set_overwrite(RingPlace& place, bool overwrite, const Consumed& consumed) {
+  place.overwrite = overwrite;
+  auto* position = reinterpret_cast<std::uint64_t*>(control_.at(place.consumed));
+  for (std::uint32_t user = 0; user < plan::kMaxUsers; ++user) {
+    for (std::uint32_t ring = 0; ring < rings_per_set(); ++ring) {
+      __atomic_store_n(position++, overwrite ? ring::kNeverFull : consumed(user, ring), __ATOMIC_RELEASE);
+    }
   }
 }
 
@@ -75,9 +81,9 @@ void Instances::destroy(std::uint32_t index) {
   });
 }
 
-void Instances::set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
-  if (instance.place.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
-  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(instance.place.consumed));
+void Instances::set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
+  if (place.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
+  auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(place.consumed));
   __atomic_store_n(&positions[std::size_t{user} * rings_per_set() + ring], position, __ATOMIC_RELEASE);
 }
 

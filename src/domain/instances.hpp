@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bitset>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,9 +69,15 @@ class Instances {
   void free_place(const RingPlace& place);
   // Whether writers keep the newest events or the oldest. Positions that set_consumed() gave before are forgotten.
   void set_overwrite(Instance& instance, bool overwrite);
+  // The same for rings that need not be the instance's now; `consumed` tells how far the consumer of a ring is.
+  using Consumed = std::function<std::uint64_t(std::uint32_t user, std::uint32_t ring)>;
+  void set_overwrite(RingPlace& place, bool overwrite, const Consumed& consumed);
 
   // How far the consumer of a ring is: makes room in discard mode. Ignored where it makes no sense.
-  void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
+  void set_consumed(Instance& instance, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
+    set_consumed(instance.place, user, ring, position);
+  }
+  void set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
   // Rings of a set below this one belong to CPUs.
   [[nodiscard]] std::uint32_t first_claimed() const { return control_.segment().cpus; }
   [[nodiscard]] std::uint32_t rings_per_set() const { return control_.segment().cpus + control_.segment().claimed; }

@@ -3,25 +3,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "arch/rseq.hpp"
 #include "base/fd.hpp"
+#include "domain/task.hpp"
 #include "plan/file_write.hpp"
 #include "plan/thread_slots.hpp"
 
 namespace landtrace::domain {
 namespace {
-
-std::uint32_t process_of(std::uint32_t tid) {
-  const auto status = read_file("/proc/" + std::to_string(tid) + "/status", 4096);
-  if (!status) return tid;
-  const auto at = status->find("\nTgid:");
-  return at == std::string::npos ? tid
-                                 : static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 6, nullptr, 10));
-}
 
 // The sender never had a place in the data plane, so its name is not there yet.
 void leave_name(plan::DataSegment& data, std::uint32_t tid) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "domain/status_pages.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -49,13 +51,14 @@ std::uint32_t bucket(const Event& event) {
 
 }  // namespace
 
-std::string status_text(Events& events) {
+std::string status_text(Events& events, plan::Abi abi) {
   std::vector<Event*> all = events.all();
   std::reverse(all.begin(), all.end());  // a bucket lists its newest first
   std::stable_sort(all.begin(), all.end(), [](const Event* a, const Event* b) { return bucket(*a) < bucket(*b); });
   std::string text;
   std::size_t busy = 0;
   for (const Event* const event : all) {
+    if (abi == plan::Abi::k6_1) text += fmt::format("{}:", event->status_bit);
     text += event->name;
     if (event->listeners.any()) {
       text += " # Used by ftrace";
@@ -63,7 +66,9 @@ std::string status_text(Events& events) {
     }
     text += '\n';
   }
-  return text + fmt::format("\nActive: {}\nBusy: {}\n", all.size(), busy);
+  text += fmt::format("\nActive: {}\nBusy: {}\n", all.size(), busy);
+  if (abi == plan::Abi::k6_1) text += fmt::format("Max: {}\n", StatusPages::kBits);
+  return text;
 }
 
 std::string dynamic_events_text(Events& events) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "domain/status.hpp"
 #include "host/server.hpp"
 
 namespace landtrace::host {
@@ -66,6 +67,31 @@ Response register_for_file(const Context& c) {
                                  {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(),
                                   static_cast<std::uint8_t>(c.request.c), static_cast<int>(c.request.d >> 16)}));
   response.reply.b = c.pid;
+  return response;
+}
+
+Response register_status_bit(const Context& c) {
+  const auto registered = c.domain.register_status_bit(c.file(), c.text, c.who.uid);
+  if (!registered) return error_response(registered.error());
+  Response response;
+  response.reply.a = registered->index;
+  response.reply.b = registered->bit;
+  return response;
+}
+
+Response status_page(const Context& c) {
+  if (c.request.a > 1) return error_response(Error(EINVAL, "there are two status pages, 0 and 1"));
+  Response response;
+  response.fds[0] = c.domain.status_pages().fd(c.request.a == 0 ? domain::Page::kBits : domain::Page::kBytes);
+  return response;
+}
+
+Response status_text(const Context& c) {
+  c.domain.maintain();
+  const std::string text = domain::status_text(c.domain.events(), c.domain.abi());
+  Response response;
+  response.reply.a = text.size();
+  if (c.request.a < text.size()) response.text = text.substr(c.request.a, ipc::kMaxText);
   return response;
 }
 
@@ -178,6 +204,14 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return consumed(c);
     case Operation::kDataSegment:
       return data_segment(c);
+    case Operation::kRegisterStatusBit:
+      return register_status_bit(c);
+    case Operation::kRegisterPlain:
+      return respond(domain.register_plain(c.file(), text, who.uid));
+    case Operation::kStatusPage:
+      return status_page(c);
+    case Operation::kStatusText:
+      return status_text(c);
     case Operation::kOpenFile:
       break;
   }

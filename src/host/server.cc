@@ -102,7 +102,11 @@ void Server::run_tasks() {
 
 void Server::run() {
   domain_.control().mark_owner_alive();
-  domain_.set_wake([this] { wake(); });
+  {
+    const std::lock_guard alone(domain_.mutex());
+    domain_.set_wake([this] { wake(); });
+    domain_.enable_words().set_watcher([this](std::uint32_t pid) { watch_process(pid); });
+  }
   std::array<epoll_event, 64> events;
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
@@ -121,6 +125,7 @@ void Server::run() {
   }
   const std::lock_guard alone(domain_.mutex());
   run_tasks();
+  domain_.enable_words().set_watcher({});
   domain_.shut_down();
 }
 

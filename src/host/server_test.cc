@@ -158,6 +158,40 @@ TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
                        {.operation = Operation::kUnregister, .a = reinterpret_cast<std::uint64_t>(&word), .b = 0}));
 }
 
+TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
+  const Fd file = connect();
+  const Request open{.operation = Operation::kOpenFile};
+  ASSERT_TRUE(ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {}));
+  pollfd readable{file.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
+  const auto identity = ipc::peek_identity(file.get());
+  ASSERT_TRUE(identity);
+  const Fd control = connect();
+  const auto ask = [&](Operation operation, std::string_view text, std::uint64_t a = 0) {
+    return ipc::ask(
+        control.get(),
+        {.operation = operation, .file_slot = identity->slot, .file_generation = identity->generation, .a = a}, text);
+  };
+  const auto made = ask(Operation::kRegisterStatusBit, "e1 u32 n");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->reply.a, 0u);
+  EXPECT_EQ(made->reply.b, 1u);
+  EXPECT_EQ(ask(Operation::kRegisterPlain, "e2").error().code, EINVAL) << "the file's writes have an index";
+  const auto page = ask(Operation::kStatusPage, "");
+  ASSERT_TRUE(page);
+  const auto bits = Mapping::map(page->fds[0].get(), 4096, Mapping::Access::kReadOnly);
+  ASSERT_TRUE(bits);
+  EXPECT_FALSE(Mapping::map(page->fds[0].get(), 4096, Mapping::Access::kReadWrite));
+  server_->call([&] { EXPECT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), true)); });
+  EXPECT_EQ(bits->data()[0], std::byte{2});
+  EXPECT_TRUE(ask(Operation::kStatusPage, "", 1));
+  EXPECT_EQ(ask(Operation::kStatusPage, "", 2).error().code, EINVAL);
+  const auto text = ask(Operation::kStatusText, "", 3);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->text, "# Used by ftrace\n\nActive: 1\nBusy: 1\n");
+  EXPECT_EQ(text->reply.a, text->text.size() + 3);
+}
+
 TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
   const Fd mine = connect();

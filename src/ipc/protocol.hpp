@@ -16,7 +16,7 @@
 
 namespace landtrace::ipc {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kRequestMagic = 0x5172544c;           // "LTrQ"
 inline constexpr std::uint32_t kReplyMagic = 0x5072544c;             // "LTrP"
 inline constexpr std::uint64_t kIdentityMagic = 0x656c69465472544c;  // "LTrTFile"
@@ -42,6 +42,13 @@ enum class Operation : std::uint32_t {
   kSessionStop,     // stop listening to everything and wait until no producer is in the middle of an event
   kConsumed,        // text = ConsumedPosition[]
   kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
+
+  // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
+  kRegisterStatusBit = 64,  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit
+  kRegisterPlain,           // the 2021 proposal's: file, text -> a = the event's byte. Writes to the file have no index
+  kStatusPage,              // -> a read-only descriptor of a page to be mapped: a = 0 user_events_status (bits),
+                            // a = 1 user_events_mmap (bytes)
+  kStatusText,              // what user_events_status says: a = offset -> text from there, a = size of all of it
 };
 
 struct Request {

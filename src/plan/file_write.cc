@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxVectors = 1024;  // IOV_MAX
 
-// What follows the index. The array is the caller's.
+// What follows the index, or all there is. The array is the caller's.
 struct Payload {
   Segment* segments;
   std::uint32_t count = 0;
@@ -23,6 +23,10 @@ void add_segment(Payload& payload, const void* data, std::size_t size) {
   if (size == 0) return;
   payload.segments[payload.count++] = {data, size};
   payload.size += size;
+}
+
+void take_all(const iovec* vectors, int count, Payload& payload) {
+  for (int i = 0; i < count; ++i) add_segment(payload, vectors[i].iov_base, vectors[i].iov_len);
 }
 
 // The index in more than one piece.
@@ -47,7 +51,7 @@ bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& p
   std::memcpy(&index, vectors[0].iov_base, sizeof index);
   add_segment(payload, static_cast<const std::byte*>(vectors[0].iov_base) + sizeof index,
               vectors[0].iov_len - sizeof index);
-  for (int i = 1; i < count; ++i) add_segment(payload, vectors[i].iov_base, vectors[i].iov_len);
+  take_all(vectors + 1, count - 1, payload);
   return true;
 }
 
@@ -76,13 +80,18 @@ bool dynamic_fields_valid(const event::DynamicFieldCheck* checks, std::uint32_t 
   return event::payload_is_valid_in(checks, count, static_cast<std::uint32_t>(payload.size), fetch);
 }
 
-std::int64_t find_event(const View& view, FileRef file, std::int32_t index) {
+bool is_plain(const View& view, FileRef file) {
+  return (__atomic_load_n(&view.control->files[file.slot].table, __ATOMIC_RELAXED) & kPlainFile) != 0;
+}
+
+std::int64_t find_event(const View& view, FileRef file, bool plain, std::int32_t index) {
   if (index < 0) return -EINVAL;
   const FileSlot& slot = view.control->files[file.slot];
   // Pairs with the release store in domain/files.cc.
   const std::uint32_t offset = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
   if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != file.generation) return -ENOENT;
-  const FileTable& table = *control_at<FileTable>(view, offset);
+  if (((offset & kPlainFile) != 0) != plain) return -ENOENT;  // not before the event was registered
+  const FileTable& table = *control_at<FileTable>(view, offset & ~kPlainFile);
   if (static_cast<std::uint32_t>(index) >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)) return -ENOENT;
   return table.events()[index];
 }
@@ -99,10 +108,15 @@ ssize_t write_file(const View& view, const Thread& thread, FileRef file, const i
   if (count > kFew) {
     payload.segments = static_cast<Segment*>(__builtin_alloca(static_cast<std::size_t>(count) * sizeof(Segment)));
   }
-  if (!take_index(vectors, count, index, payload)) return -EFAULT;
+  const bool plain = is_plain(view, file);
+  if (__builtin_expect(plain, 0)) {
+    take_all(vectors, count, payload);
+  } else if (!take_index(vectors, count, index, payload)) {
+    return -EFAULT;
+  }
 
   const Section section(*thread.slot);
-  const std::int64_t event = find_event(view, file, index);
+  const std::int64_t event = find_event(view, file, plain, index);
   if (event < 0) return static_cast<ssize_t>(event);
   const EventSlot& slot = view.control->events[event];
   if (payload.size < slot.min_size) return -EINVAL;
@@ -112,7 +126,7 @@ ssize_t write_file(const View& view, const Thread& thread, FileRef file, const i
   if (!dynamic_fields_valid(checks, slot.check_count, payload)) return -EFAULT;
   const bool kept = emit_in_section(view, thread, static_cast<std::uint32_t>(event), payload.segments, payload.count,
                                     static_cast<std::uint32_t>(payload.size));
-  return kept ? static_cast<ssize_t>(sizeof index + payload.size) : -EBADF;
+  return kept ? static_cast<ssize_t>((plain ? 0 : sizeof index) + payload.size) : -EBADF;
 }
 
 }  // namespace landtrace::plan

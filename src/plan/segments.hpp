@@ -20,19 +20,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event/user_events_abi.hpp"
 #include "ring/layout.hpp"
 
 namespace landtrace::plan {
 
+using event::Abi;
+
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw.
 inline constexpr std::uint32_t kPrintSlot = 0;
 inline constexpr std::uint32_t kRawDataSlot = 1;
 inline constexpr std::uint32_t kFirstEventSlot = 2;
+// Their ids in tracefs and in raw pages: the kernel's.
+inline constexpr std::uint16_t kPrintId = 5;
+inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
 inline constexpr std::uint32_t kMaxUsers = 64;
@@ -54,9 +60,13 @@ struct EventSlot {
 static_assert(sizeof(EventSlot) == 32);
 
 struct FileSlot {
-  std::uint32_t table;       // offset of the published FileTable; 0: nothing registered
+  std::uint32_t table;       // offset of the published FileTable; 0: nothing registered; kPlainFile may be set in it
   std::uint32_t generation;  // of the file that has this slot; 0: free
 };
+
+// In FileSlot::table, whose offsets are multiples of 8: what is written to the file is payload from its first byte, of the
+// one event in the table (the 2021 proposal).
+inline constexpr std::uint32_t kPlainFile = 1;
 
 // Followed by event slots, by write index; `count` grows in place (release) until the table is full.
 struct FileTable {
@@ -110,6 +120,7 @@ struct alignas(4096) ControlSegment {
   std::uint32_t user_count;
   std::uint32_t event_high;     // slots at and above this were never used
   std::uint64_t event_changes;  // grows with each registration and removal
+  Abi abi;
   // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL,
   // the kernel itself marks the word; a producer that sees the mark stops.
   alignas(64) pthread_mutex_t owner_alive;

@@ -35,13 +35,16 @@ std::uint64_t oldest_intact(std::uint64_t intent, std::uint64_t size) { return i
 }  // namespace
 
 Reader::Reader(const std::byte* ring, Geometry geometry) : ring_(ring), geometry_(geometry) {
+  const Mark start = oldest();
+  position_ = start.position;
+  count_ = start.count;
+  lost_ = start.count;
+}
+
+Mark Reader::oldest() const {
   const Mark commit = load_commit();
-  if (oldest_intact(load_intent(), geometry_.size()) > 0) {
-    const Mark start = oldest_mark(oldest_intact(load_intent(), geometry_.size()), commit);
-    position_ = start.position;
-    count_ = start.count;
-    lost_ = start.count;
-  }
+  const std::uint64_t intact = oldest_intact(load_intent(), geometry_.size());
+  return intact > 0 ? oldest_mark(intact, commit) : Mark{};
 }
 
 Mark Reader::load_commit() const { return load_mark(reinterpret_cast<const Mark*>(ring_)); }
@@ -124,6 +127,8 @@ bool Reader::parse(std::size_t bytes, Mark commit) {
     at += length;
   }
   if (at == 0) return false;
+  batch_.start = place();
+  batch_.bytes = buffer_.data();
   position_ += at;
   count_ += batch_.records.size();
   return true;
@@ -133,7 +138,8 @@ const Reader::Batch& Reader::read() {
   batch_.records.clear();
   batch_.lost_before = 0;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    const Mark commit = load_commit();
+    Mark commit = load_commit();
+    if (commit.position > end_.position) commit = end_;
     if (commit.position == position_) {
       // The tail is where we are, so the counts have to agree; where they do not, somebody made them up.
       count_ = commit.count;

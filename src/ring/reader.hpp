@@ -19,6 +19,12 @@ class Reader {
  public:
   // `ring` points at the ring's RingWords. Reads from the oldest intact record on.
   Reader(const std::byte* ring, Geometry geometry);
+  // Reads from `from` on, which stood between two records once. What was overwritten since counts as lost.
+  Reader(const std::byte* ring, Geometry geometry, Mark from)
+      : ring_(ring), geometry_(geometry), position_(from.position), count_(from.count) {}
+
+  // Nothing beyond `end`, which stands between two records, is read from here on.
+  void stop_at(Mark end) { end_ = end; }
 
   // Copies whole records that follow position(), at most one internal buffer full, in order. An empty answer
   // means that nothing is there now, or that a writer at full speed has lapped the copy several times in a row: the
@@ -27,12 +33,21 @@ class Reader {
   struct Batch {
     std::vector<RecordView> records;
     std::uint64_t lost_before = 0;
+    Mark start{};                      // where the first record stands in the ring
+    const std::byte* bytes = nullptr;  // the copy of what stands from there on
+
+    [[nodiscard]] Mark place_of(std::size_t index) const {
+      const std::byte* const record = records[index].payload.data() - arch::kRecordHeader;
+      return {start.position + static_cast<std::uint64_t>(record - bytes), start.count + index};
+    }
   };
   // The batch and the bytes it points at belong to the reader.
   const Batch& read();
 
   // Where the next read() begins. A consumer publishes it to make room in discard mode.
   [[nodiscard]] std::uint64_t position() const { return position_; }
+  // The same, with the number of records before it.
+  [[nodiscard]] Mark place() const { return {position_, count_}; }
   // Events overwritten before this reader got to them, so far.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   // Events that writers found no room for (discard mode), so far, over all readers.
@@ -41,6 +56,10 @@ class Reader {
   [[nodiscard]] std::uint64_t corrupt() const { return corrupt_; }
   // Records committed to the ring since it was made.
   [[nodiscard]] std::uint64_t written() const;
+  // Where the next record will stand, and how many there were before it.
+  [[nodiscard]] Mark end() const { return load_commit(); }
+  // The oldest place from which all records up to the end are intact.
+  [[nodiscard]] Mark oldest() const;
   // True if nothing was ever written, so that callers can leave the ring's memory untouched.
   [[nodiscard]] bool untouched() const { return written() == 0; }
 
@@ -58,6 +77,7 @@ class Reader {
   Geometry geometry_;
   std::uint64_t position_ = 0;
   std::uint64_t count_ = 0;  // records before position_
+  Mark end_{~0ull, ~0ull};
   std::uint64_t lost_ = 0;
   std::uint64_t corrupt_ = 0;
   std::vector<std::byte> buffer_;

@@ -73,6 +73,12 @@ class OpenFile {
   [[nodiscard]] virtual short ready();
   // Readers that wait now are to come back (ioctl(fd, 0) of trace_pipe_raw): true until the next read.
   [[nodiscard]] virtual bool is_woken() { return false; }
+
+  // Something that is let go when the file is closed.
+  void keep(std::shared_ptr<const void> held) { held_ = std::move(held); }
+
+ private:
+  std::shared_ptr<const void> held_;
 };
 
 class File : public Node {
@@ -88,8 +94,10 @@ class File : public Node {
   // A file whose reads are whole pages addressed by offset, so that splice() can go through the page cache:
   // per_cpu/cpuN/trace_pipe_raw and snapshot_raw.
   [[nodiscard]] virtual bool is_paged() const { return false; }
+  // A file without positions, whose reads take what they give: trace_pipe.
+  [[nodiscard]] virtual bool is_stream() const { return false; }
   // A file whose write() is the data plane: the adapter hands it to domain::Proxy without holding the domain.
-  // See UserEventsData.
+  // What it opens is an EventDataFile.
   [[nodiscard]] virtual bool is_event_data() const { return false; }
 };
 

@@ -30,7 +30,8 @@ class TextFile : public File, public std::enable_shared_from_this<TextFile> {
 
 // `bytes` without the white space around it.
 std::string_view trimmed(std::string_view bytes);
-// A number as the kernel's kstrtoul reads it (base 10, 0x, 0; one newline at the end). EINVAL, ERANGE.
-Result<std::uint64_t> number_in(std::string_view bytes);
+// A number as the kernel's kstrtoul reads it: up to a NUL, with one newline at the end perhaps. Base 0 goes by the prefix
+// (0x, 0). EINVAL, ERANGE.
+Result<std::uint64_t> number_in(std::string_view bytes, int base = 0);
 
 }  // namespace landtrace::tracefs

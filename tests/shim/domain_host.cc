@@ -6,15 +6,25 @@
 //   trace                                     "EVENT: fields" of all that the rings hold, oldest first
 //   clear                                     from here on `trace` shows later events only
 //   ls SYSTEM
+// and, as a mount would ask it for a program that is not under the shim (a FILE is a number):
+//   open                                      -> a FILE
+//   ioctl FILE TID COMMAND ADDRESS            -> the system call's result or a negative errno
+//   write FILE TID HEX                        -> the same
+//   close FILE
+//   page                                      -> a path at which the page of user_events_status can be mapped
+// With 6.1 in $LANDTRACE_TEST_ABI the domain has that kernel's ways.
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <sstream>
 #include <thread>
 
+#include "domain/data_requests.hpp"
+#include "domain/proxy.hpp"
 #include "domain/status.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
@@ -33,7 +43,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 class Host {
  public:
-  explicit Host(domain::Domain& domain) : domain_(domain) {}
+  explicit Host(domain::Domain& domain) : domain_(domain), proxy_(domain) {}
 
   std::string run(const std::string& line) {
     const std::size_t space = line.find(' ');
@@ -42,6 +52,13 @@ class Host {
     if (command == "cat") return cat(rest);
     if (command == "put") return put(rest);
     if (command == "ls") return ls(rest);
+    if (command == "open" || command == "ioctl" || command == "write" || command == "close") {
+      return std::to_string(request(command, rest));
+    }
+    if (command == "page") {
+      return "/proc/" + std::to_string(::getpid()) + "/fd/" +
+             std::to_string(domain_.status_pages().fd(domain::Page::kBits));
+    }
     if (command == "trace") return trace(false);
     if (command == "clear") return trace(true);
     return "!unknown command";
@@ -55,9 +72,42 @@ class Host {
     return domain_.events().find(parts[1], parts[2]);
   }
 
+  // A FILE is the file's slot and generation in one number.
+  long request(const std::string& command, const std::string& rest) {
+    const domain::Identity who{::geteuid(), ::getegid()};
+    if (command == "open") {
+      const auto file = domain_.open_file(who.uid);
+      return file ? static_cast<long>(std::uint64_t{file->generation} << 16 | file->slot) : -file.error().code;
+    }
+    std::istringstream words(rest);
+    std::uint64_t packed = 0;
+    std::uint32_t tid = 0;
+    words >> packed >> tid;
+    const domain::FileId file{static_cast<std::uint32_t>(packed & 0xffff), static_cast<std::uint32_t>(packed >> 16)};
+    if (command == "close") {
+      domain_.files().close(file);
+      return 0;
+    }
+    if (command == "write") {
+      std::string hex;
+      words >> hex;
+      std::string bytes;
+      for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+      }
+      const iovec vector{bytes.data(), bytes.size()};
+      return proxy_.write(file, tid, who.uid, std::span(&vector, 1));
+    }
+    unsigned ioctl = 0;
+    std::uint64_t argument = 0;
+    words >> ioctl >> argument;
+    const auto result = domain::data_request(domain_, file, tid, who, ioctl, argument);
+    return result ? *result : -result.error().code;
+  }
+
   std::string cat(const std::string& path) {
     domain_.maintain();
-    if (path == "user_events_status") return domain::status_text(domain_.events());
+    if (path == "user_events_status") return domain::status_text(domain_.events(), domain_.abi());
     if (path == "dynamic_events") return domain::dynamic_events_text(domain_.events());
     std::string file;
     const domain::Event* const event = find(path, file);
@@ -126,6 +176,7 @@ class Host {
   }
 
   domain::Domain& domain_;
+  domain::Proxy proxy_;
   std::map<std::size_t, std::uint64_t> seen_;
 };
 
@@ -133,7 +184,9 @@ class Host {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  auto domain = domain::Domain::create({});
+  const char* const abi = std::getenv("LANDTRACE_TEST_ABI");
+  const bool is_old = abi != nullptr && std::strcmp(abi, "6.1") == 0;
+  auto domain = domain::Domain::create({.abi = is_old ? domain::Abi::k6_1 : domain::Abi::k6_12});
   if (!domain) return 1;
   auto server = host::Server::create(**domain, argv[1]);
   if (!server) {

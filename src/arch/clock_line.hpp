@@ -1,0 +1,48 @@
+// What the raw clock said when another clock said something: a line through pairs of readings, for times that are shown
+// after the fact. Between two pairs the error is that of one reading (tens of ns), however long ago they were
+// taken, and what was once said of a time between pairs does not change.
+//
+// ClockConverter is for those who convert times as they come and cannot wait for the next pair.
+#pragma once
+
+#include <ctime>
+#include <vector>
+
+#include "arch/clock.hpp"
+
+namespace landtrace::arch {
+
+class ClockLine {
+ public:
+  // Takes the first pair. Times from before it are guesses.
+  ClockLine(RawClock raw, clockid_t shown);
+
+  // Takes another pair, if it is time for one. Call it after the records whose times are wanted were read.
+  void sample();
+  // In ns of the clock shown.
+  [[nodiscard]] std::uint64_t to_ns(std::uint64_t raw) const {
+    if (is_identity_) return raw;
+    if (raw < last_.raw) return between(raw);
+    return last_.ns + static_cast<std::uint64_t>(static_cast<double>(raw - last_.raw) * slope_);
+  }
+  [[nodiscard]] RawClock raw_clock() const { return raw_; }
+
+ private:
+  struct Pair {
+    std::uint64_t raw;
+    std::uint64_t ns;
+  };
+  static constexpr std::size_t kMaxPairs = 8192;
+
+  [[nodiscard]] Pair read_pair() const;
+  [[nodiscard]] std::uint64_t between(std::uint64_t raw) const;
+
+  RawClock raw_;
+  clockid_t shown_;
+  bool is_identity_;
+  std::vector<Pair> pairs_;  // ascending
+  Pair last_{};
+  double slope_ = 1.0;  // beyond the last pair
+};
+
+}  // namespace landtrace::arch

@@ -1,0 +1,64 @@
+// The pages by which programs for the older ABIs see whether anybody listens to an event: they map them.
+//
+//   Page::kBits   user_events_status of 6.0 and 6.1: one bit an event, little-endian
+//   Page::kBytes  user_events_mmap of the 2021 proposal: one byte an event; in it, bit 0 is for listeners of ours (the
+//                 proposal gives bit 1 to perf and keeps bit 7 for whatever else there is)
+//
+// Only the owner writes them. Place 0 of either is nobody's, so that a program has one for its error cases.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "base/mapping.hpp"
+
+namespace landtrace::domain {
+
+enum class Page { kBits, kBytes };
+
+class StatusPages {
+ public:
+  static constexpr std::size_t kSize = 4096;
+  // `Max:` of the status text.
+  static constexpr std::uint32_t kBits = kSize * 8;
+
+  static Result<StatusPages> create();
+
+  // The lowest free place of the page, cleared. EMFILE when the page is full.
+  Result<std::uint32_t> take(Page page);
+  // Clears the place and gives it to whoever comes next. 0 is ignored.
+  void give_back(Page page, std::uint32_t place);
+  // 0 is ignored.
+  void set(Page page, std::uint32_t place, bool on);
+
+  // They change in place and stay where they are for as long as the domain lives.
+  [[nodiscard]] const std::byte* bits() const { return sheets_[0].mapping.data(); }
+  [[nodiscard]] const std::byte* bytes() const { return sheets_[1].mapping.data(); }
+  // The page as a file that can be mapped, and only for reading.
+  [[nodiscard]] int fd(Page page) const { return sheet(page).read_only.get(); }
+
+  // `changed` is called after each change, with the offset of the byte that is new, by whoever holds the domain.
+  // Returns what forget_change() takes.
+  using Changed = std::function<void(Page, std::size_t offset)>;
+  unsigned on_change(Changed changed);
+  void forget_change(unsigned id) { watchers_.erase(id); }
+
+ private:
+  struct Sheet {
+    Mapping mapping;
+    Fd read_only;
+    std::vector<bool> taken;
+    std::size_t lowest = 1;  // no free place is below this one
+  };
+  [[nodiscard]] Sheet& sheet(Page page) { return sheets_[page == Page::kBits ? 0 : 1]; }
+  [[nodiscard]] const Sheet& sheet(Page page) const { return sheets_[page == Page::kBits ? 0 : 1]; }
+
+  Sheet sheets_[2];
+  std::map<unsigned, Changed> watchers_;
+  unsigned next_watcher_ = 1;
+};
+
+}  // namespace landtrace::domain

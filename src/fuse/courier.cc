@@ -1,0 +1,86 @@
+#include "fuse/courier.hpp"
+
+#include <algorithm>
+
+namespace landtrace::fuse {
+
+void Courier::start(fuse_session* session) {
+  session_ = session;
+  thread_ = std::thread([this] { run(); });
+}
+
+void Courier::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  work_.notify_one();
+  brought_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Courier::poke() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_poked_, true)) return;
+  }
+  work_.notify_one();
+}
+
+void Courier::bring(std::uint64_t inode, const std::byte* page, std::size_t offset, std::size_t size) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back({inode, page, offset, size});
+  }
+  work_.notify_one();
+}
+
+void Courier::wait_for_pages() {
+  std::unique_lock lock(mutex_);
+  brought_.wait(lock, [this] { return (changes_.empty() && !is_bringing_) || is_stopping_; });
+}
+
+void Courier::bring_all(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    fuse_bufvec bytes = FUSE_BUFVEC_INIT(change.size);
+    bytes.buf[0].mem = const_cast<std::byte*>(change.page + change.offset);
+    // ENOENT: nobody has the inode in the page cache.
+    fuse_lowlevel_notify_store(session_, change.inode, static_cast<off_t>(change.offset), &bytes,
+                               static_cast<fuse_buf_copy_flags>(0));
+  }
+}
+
+void Courier::run() {
+  auto delay = kShortest;
+  bool is_anyone_waiting = false;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto has_work = [this] { return is_stopping_ || is_poked_ || !changes_.empty(); };
+    if (is_anyone_waiting) {
+      work_.wait_for(lock, delay, has_work);
+    } else {
+      work_.wait(lock, has_work);
+    }
+    if (is_stopping_) return;
+    const bool was_poked = std::exchange(is_poked_, false);
+    const auto changes = std::exchange(changes_, {});
+    is_bringing_ = !changes.empty();
+    lock.unlock();
+    bring_all(changes);
+    if (!changes.empty()) {
+      lock.lock();
+      is_bringing_ = false;
+      brought_.notify_all();
+      lock.unlock();
+    }
+    if (was_poked || is_anyone_waiting) {
+      const auto access = domain_.enter();
+      const Waiters::Round round = waiters_.serve();
+      is_anyone_waiting = round.is_anyone_left;
+      delay = was_poked || round.has_served ? kShortest : std::min(delay + delay / 4, kLongest);
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace landtrace::fuse

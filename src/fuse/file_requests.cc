@@ -1,0 +1,152 @@
+// Requests about files: opened, read, written, closed, asked by ioctl().
+#include <cstring>
+
+#include "fuse/answer.hpp"
+#include "fuse/mounted_tree.hpp"
+#include "fuse/wire.hpp"
+#include "tracefs/event_data_file.hpp"
+
+namespace landtrace::fuse {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+struct Opened {
+  Handle* handle;
+  std::uint32_t flags;  // as OPEN answers them
+};
+
+// Every file is read past the page cache, so that each read asks anew; but splice() and mappings use it all the same.
+std::uint32_t flags_for(tracefs::File& file) {
+  if (file.is_event_data()) {
+    return wire::kDirectIo | wire::kNonSeekable | wire::kStream | wire::kParallelWrites;
+  }
+  if (file.is_stream()) return wire::kDirectIo | wire::kNonSeekable | wire::kStream;
+  return wire::kDirectIo;
+}
+
+Result<Opened> open_file(MountedTree& tree, fuse_ino_t number, const tracefs::Caller& caller, int flags) {
+  const auto access = tree.domain.enter();
+  Inode* const inode = tree.inodes.find(number);
+  if (inode == nullptr) return fail(ESTALE, "forgotten");
+  tracefs::File* const file = inode->node->file();
+  if (file == nullptr) return fail(EISDIR, "a folder");
+  LT_TRY(auto opened, file->open(caller, flags));
+  Handle& handle = tree.handles.add();
+  handle.file = std::move(opened);
+  handle.page = file->page();
+  handle.is_paged = file->is_paged();
+  if (file->is_event_data()) handle.event_data = static_cast<tracefs::EventDataFile&>(*handle.file).id();
+  return Opened{&handle, flags_for(*file)};
+}
+
+void close_handle(MountedTree& tree, Handle& handle) {
+  const auto access = tree.domain.enter();
+  tree.waiters.drop(handle);
+  tree.handles.remove(handle);
+}
+
+void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  MountedTree& tree = tree_of(request);
+  const auto opened = open_file(tree, number, caller_of(request), info->flags);
+  tree.courier.wait_for_pages();
+  if (!opened) return answer_error(request, opened.error());
+  const wire::OpenAnswer answer{Handles::name(*opened->handle), opened->flags};
+  if (fuse_reply_buf(request, reinterpret_cast<const char*>(&answer), sizeof answer) != 0) {
+    close_handle(tree, *opened->handle);  // who opened it is gone, and will not close it
+  }
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+  MountedTree& tree = tree_of(request);
+  close_handle(tree, Handles::named(info->fh));
+  tree.courier.wait_for_pages();
+  fuse_reply_err(request, 0);
+}
+
+// A mapping's fault, or splice() of a file without pages. Answered at once and without the domain: a program may have
+// handed us memory that it has mapped here, and whoever holds the domain may be reading it.
+void read_cached(fuse_req_t request, const Handle& handle, std::size_t size, std::size_t offset) {
+  if (handle.page == nullptr) return answer_error(request, EINVAL);
+  const std::size_t from = std::min(offset, kPageBytes);
+  answer_data(request, handle.page + from, std::min(size, kPageBytes - from));
+}
+
+void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) {
+  MountedTree& tree = tree_of(request);
+  Handle& handle = Handles::named(info->fh);
+  const auto offset = static_cast<std::uint64_t>(at);
+  const bool is_cached = info->lock_owner == 0;
+  if (is_cached && !handle.is_paged) return read_cached(request, handle, size, offset);
+
+  const tracefs::Caller caller = caller_of(request);
+  static thread_local std::vector<char> buffer;
+  buffer.resize(std::max(buffer.size(), size));
+  bool is_polled = false;
+  const auto got = [&]() -> std::optional<Result<std::size_t>> {
+    const auto access = tree.domain.enter();
+    is_polled = handle.poll != nullptr;
+    auto result = handle.file->read(caller, {buffer.data(), size}, offset);
+    Waiters::has_read(handle);
+    // A reader of the page cache has it locked, and could not even be killed while it waits.
+    if (result || result.error().code != EAGAIN || is_cached || (info->flags & O_NONBLOCK) != 0) return result;
+    fuse_req_interrupt_func(
+        request, [](fuse_req_t interrupted, void*) { tree_of(interrupted).courier.poke(); }, nullptr);
+    tree.waiters.park(request, handle, caller, size, offset);
+    return std::nullopt;
+  }();
+  if (!got || is_polled) tree.courier.poke();
+  if (!got) return;  // parked: the request is the courier's now
+  if (!*got) return answer_error(request, got->error());
+  answer_data(request, buffer.data(), **got);
+}
+
+void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t size, off_t offset, fuse_file_info* info) {
+  const Handle& handle = Handles::named(info->fh);
+  const tracefs::Caller caller = caller_of(request);
+  if (handle.event_data) {
+    const iovec whole{const_cast<char*>(bytes), size};
+    const ssize_t taken = this_thread_records_by->write(*handle.event_data, caller.tid, caller.who.uid, {&whole, 1});
+    if (taken < 0) return answer_error(request, static_cast<int>(-taken));
+    fuse_reply_write(request, static_cast<std::size_t>(taken));
+    return;
+  }
+  MountedTree& tree = tree_of(request);
+  const auto taken = [&] {
+    const auto access = tree.domain.enter();
+    return handle.file->write(caller, {bytes, size}, static_cast<std::uint64_t>(offset));
+  }();
+  tree.courier.wait_for_pages();
+  if (!taken) return answer_error(request, taken.error());
+  fuse_reply_write(request, *taken);
+}
+
+// Only restricted requests come here, whose argument the kernel has partly copied already: we use its address alone, and
+// answer no bytes, so that nothing of the caller's is overwritten.
+void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void* argument, fuse_file_info* info, unsigned flags,
+           const void*, std::size_t, std::size_t) {
+  // user_events has no compat_ioctl: programs of 32 bits never had these.
+  if ((flags & (FUSE_IOCTL_COMPAT | FUSE_IOCTL_DIR)) != 0) return answer_error(request, ENOTTY);
+  MountedTree& tree = tree_of(request);
+  const Handle& handle = Handles::named(info->fh);
+  const auto answer = [&] {
+    const auto access = tree.domain.enter();
+    return handle.file->ioctl(caller_of(request), command, reinterpret_cast<std::uintptr_t>(argument));
+  }();
+  tree.courier.poke();  // it may have been to wake who waits
+  tree.courier.wait_for_pages();
+  if (!answer) return answer_error(request, answer.error());
+  fuse_reply_ioctl(request, *answer, nullptr, 0);
+}
+
+}  // namespace
+
+void add_file_operations(fuse_lowlevel_ops& operations) {
+  operations.open = open;
+  operations.release = release;
+  operations.read = read;
+  operations.write = write;
+  operations.ioctl = ioctl;
+}
+
+}  // namespace landtrace::fuse

@@ -1,0 +1,77 @@
+// What the kernel knows of the tree: a number for each node that it has looked up, until it forgets it. The nodes
+// themselves are looked up anew each time, since events come and go.
+//
+// Whoever uses this holds the domain.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <ctime>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "tracefs/node.hpp"
+
+namespace landtrace::fuse {
+
+struct Inode {
+  std::uint64_t number = 0;  // the kernel's name for it (nodeid)
+  std::string path;          // "" is the root
+  std::shared_ptr<tracefs::Node> node;
+  std::uint64_t lookups = 0;
+};
+
+// What chmod and chown have changed. Kept for as long as the tree is mounted: people chgrp -R a tracefs.
+struct Override {
+  std::optional<mode_t> mode;
+  std::optional<uid_t> uid;
+  std::optional<gid_t> gid;
+};
+
+class Inodes {
+ public:
+  struct Shown {
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+  };
+  Inodes(std::shared_ptr<tracefs::Folder> root, Shown shown);
+
+  // nullptr: the kernel asks for something that it has forgotten.
+  Inode* find(std::uint64_t number);
+  // The entry `name` of a folder, as it is now, counted as one lookup more. ENOENT, ENOTDIR, and what the folder says.
+  Result<Inode*> look_up(std::uint64_t folder, std::string_view name);
+  void forget(std::uint64_t number, std::uint64_t lookups);
+  void forget_all();
+
+  Override& override_of(const Inode& inode) { return overrides_[inode.path]; }
+  // A folder is gone, and what was said about everything in it.
+  void drop_overrides(const std::string& path);
+
+  [[nodiscard]] struct stat attributes(const Inode& inode) const;
+  // The number that users see: the same for a path at all times.
+  static std::uint64_t visible_number(std::string_view path);
+  static std::string join(std::string_view folder, std::string_view name);
+
+  // Every inode whose page this is.
+  template <typename F>
+  void for_page(const std::byte* page, F&& each) {
+    const auto [first, last] = pages_.equal_range(page);
+    for (auto at = first; at != last; ++at) each(at->second);
+  }
+
+ private:
+  Inode& add(std::string path, std::shared_ptr<tracefs::Node> node);
+
+  Shown shown_;
+  std::timespec made_{};
+  std::uint64_t next_ = 1;
+  std::unordered_map<std::uint64_t, Inode> inodes_;
+  std::unordered_map<std::string, std::uint64_t> by_path_;
+  std::multimap<const std::byte*, std::uint64_t> pages_;
+  std::map<std::string, Override, std::less<>> overrides_;
+};
+
+}  // namespace landtrace::fuse

@@ -1,0 +1,5 @@
+// libfuse's low-level interface, in the version that this adapter is written for.
+#pragma once
+
+#define FUSE_USE_VERSION 314
+#include <fuse_lowlevel.h>

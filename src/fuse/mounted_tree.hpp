@@ -1,0 +1,50 @@
+// A tree with all that the kernel knows of it through one mount: what the requests work on.
+#pragma once
+
+#include <atomic>
+
+#include "domain/domain.hpp"
+#include "domain/proxy.hpp"
+#include "fuse/courier.hpp"
+#include "fuse/folder_listing.hpp"
+#include "fuse/handle.hpp"
+#include "fuse/ids.hpp"
+#include "fuse/inodes.hpp"
+#include "fuse/waiters.hpp"
+#include "tracefs/node.hpp"
+
+namespace landtrace::fuse {
+
+struct MountedTree {
+  MountedTree(domain::Domain& domain_in, std::shared_ptr<tracefs::Folder> root, Inodes::Shown shown, Ids uids_in,
+              Ids gids_in)
+      : domain(domain_in), uids(std::move(uids_in)), gids(std::move(gids_in)), inodes(std::move(root), shown) {}
+
+  domain::Domain& domain;
+  Ids uids;
+  Ids gids;
+  // These are used by who holds the domain.
+  Inodes inodes;
+  Handles handles;
+  FolderListings listings;
+  Waiters waiters;
+
+  Courier courier{domain, waiters};
+  // The request that the kernel begins with, if its answer is to say that files read past the page cache can be mapped.
+  std::atomic<std::uint64_t> init_to_allow_pages{0};
+};
+
+// What a request is about, and who asks.
+MountedTree& tree_of(fuse_req_t request);
+tracefs::Caller caller_of(fuse_req_t request);
+
+// The place in the data plane of the thread that serves requests, by which it records for others.
+extern thread_local domain::Proxy* this_thread_records_by;
+
+// What libfuse is to call for each kind of request.
+fuse_lowlevel_ops operations();
+void add_tree_operations(fuse_lowlevel_ops& operations);
+void add_file_operations(fuse_lowlevel_ops& operations);
+void add_wait_operations(fuse_lowlevel_ops& operations);
+
+}  // namespace landtrace::fuse

@@ -1,0 +1,147 @@
+#include "fuse/session.hpp"
+
+#include <sys/uio.h>
+
+#include <atomic>
+
+#include "fuse/mounted_tree.hpp"
+#include "fuse/wire.hpp"
+#include "fuse/workers.hpp"
+
+namespace landtrace::fuse {
+namespace {
+
+// Whether the tree has a file that is both text and, mapped, a page. Only then is mapping allowed for files read past the
+// page cache: it is allowed for all of them or none, and a mapped trace_pipe_raw would not be what its readers take it for.
+bool has_pages(domain::Domain& domain, tracefs::Folder& root) {
+  const auto access = domain.enter();
+  const auto entries = root.list();
+  if (!entries) return false;
+  for (const auto& entry : *entries) {
+    if (entry.is_folder) continue;
+    const auto node = root.find(entry.name);
+    if (node && (*node)->file() != nullptr && (*node)->file()->page() != nullptr) return true;
+  }
+  return false;
+}
+
+std::unique_ptr<MountedTree> tree_with(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root,
+                                       const SessionOptions& options) {
+  return std::make_unique<MountedTree>(domain, std::move(root), Inodes::Shown{options.uid, options.gid},
+                                       Ids(options.uids), Ids(options.gids));
+}
+
+}  // namespace
+
+class Session::Connection {
+ public:
+  Connection(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, const SessionOptions& options)
+      : allows_pages_(has_pages(domain, *root)), tree_(tree_with(domain, std::move(root), options)) {}
+  ~Connection() {
+    workers_.reset();
+    tree_->courier.stop();
+    if (session_ != nullptr) fuse_session_destroy(session_);  // closes the descriptor
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Result<void> open(Fd fuse);
+  void start(unsigned threads);
+  [[nodiscard]] bool has_ended() const { return workers_->has_ended(); }
+  MountedTree& tree() { return *tree_; }
+
+ private:
+  static ssize_t write_answer(int fd, iovec* vectors, int count, void* tree);
+  static ssize_t read_nothing(int, void*, std::size_t, void*) { return -ENOSYS; }
+  static bool is_prompt(const wire::Request& request);
+  void greet(const wire::Request& request);
+  void end();
+
+  bool allows_pages_;
+  std::unique_ptr<MountedTree> tree_;
+  fuse_session* session_ = nullptr;
+  int fd_ = -1;
+  std::optional<Workers> workers_;
+};
+
+Result<void> Session::Connection::open(Fd fuse) {
+  fuse_set_log_func([](fuse_log_level, const char*, va_list) {});  // it would write to stderr
+  std::string name = "landtrace";
+  char* arguments[] = {name.data(), nullptr};
+  fuse_args args = FUSE_ARGS_INIT(1, arguments);
+  const fuse_lowlevel_ops handlers = operations();
+  session_ = fuse_session_new(&args, &handlers, sizeof handlers, tree_.get());
+  fuse_opt_free_args(&args);
+  if (session_ == nullptr) return fail(ENOMEM, "libfuse gives no session");
+  fuse_custom_io io{};
+  io.writev = write_answer;
+  io.read = read_nothing;
+  if (const int result = fuse_session_custom_io(session_, &io, fuse.get()); result != 0) {
+    return fail_errno("libfuse does not take the descriptor", -result);
+  }
+  fd_ = fuse.release();
+  return {};
+}
+
+void Session::Connection::start(unsigned threads) {
+  tree_->courier.start(session_);
+  workers_.emplace(tree_->domain, session_, fd_,
+                   Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});
+  workers_->start(threads);
+}
+
+// What is done at once, and so must neither take the domain nor wait.
+bool Session::Connection::is_prompt(const wire::Request& request) {
+  if (wire::is_interrupt(request)) return true;
+  if (wire::is_write(request)) return Handles::named(request.file).event_data.has_value();
+  return wire::is_read(request) && request.is_cached_read && !Handles::named(request.file).is_paged;
+}
+
+void Session::Connection::greet(const wire::Request& request) {
+  if (allows_pages_ && request.may_map_direct_io) tree_->init_to_allow_pages = request.unique;
+}
+
+ssize_t Session::Connection::write_answer(int fd, iovec* vectors, int count, void* tree) {
+  std::atomic<std::uint64_t>& init = static_cast<MountedTree*>(tree)->init_to_allow_pages;
+  if (init.load(std::memory_order_relaxed) == 0) return ::writev(fd, vectors, count);
+  std::vector<std::byte> answer;
+  for (const iovec& part : std::span(vectors, static_cast<std::size_t>(count))) {
+    const auto* const bytes = static_cast<const std::byte*>(part.iov_base);
+    answer.insert(answer.end(), bytes, bytes + part.iov_len);
+  }
+  if (wire::answers(answer, init)) {
+    wire::allow_mapping_direct_io(answer);
+    init = 0;
+  }
+  return ::write(fd, answer.data(), answer.size());
+}
+
+// The tree is unmounted, or is to be left. Nobody works on a request any more.
+void Session::Connection::end() {
+  const auto access = tree_->domain.enter();
+  tree_->waiters.give_up(ENOTCONN);
+  tree_->handles.for_each([this](Handle& handle) { tree_->waiters.drop(handle); });
+  tree_->handles.clear();
+  tree_->listings.clear();
+  tree_->inodes.forget_all();
+}
+
+Session::Session(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::serve(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, Fd fuse,
+                                                const SessionOptions& options) {
+  auto connection = std::make_unique<Connection>(domain, std::move(root), options);
+  LT_CHECK(connection->open(std::move(fuse)));
+  connection->start(options.threads);
+  return std::unique_ptr<Session>(new Session(std::move(connection)));
+}
+
+bool Session::has_ended() const { return connection_->has_ended(); }
+
+void Session::page_changed(const std::byte* page, std::size_t offset, std::size_t size) {
+  MountedTree& tree = connection_->tree();
+  tree.inodes.for_page(page, [&](std::uint64_t inode) { tree.courier.bring(inode, page, offset, size); });
+}
+
+}  // namespace landtrace::fuse

@@ -1,0 +1,20 @@
+#include "tracefs/command_lines.hpp"
+
+#include "tracefs/words.hpp"
+
+namespace landtrace::tracefs {
+
+Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result<void>(std::string_view)>& run) {
+  constexpr std::size_t kMaxLine = 4094;
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const auto end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (line.size() > kMaxLine) return fail(EINVAL, "the line is too long");
+    line = until_nul(line);
+    LT_CHECK(run(line.substr(0, line.find('#'))));
+  }
+  return bytes.size();
+}
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,104 @@
+#include "tracefs/dynamic_events.hpp"
+
+#include "domain/status.hpp"
+#include "tracefs/command_lines.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+constexpr const char* kSpace = " \t\n\v\f\r";
+
+std::string_view without_leading_space(std::string_view text) {
+  const auto first = text.find_first_not_of(kSpace);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = without_leading_space(text); !text.empty(); text = without_leading_space(text)) {
+    words.push_back(text.substr(0, text.find_first_of(kSpace)));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+struct Removal {
+  std::optional<std::string_view> system;  // any, where it was not said
+  std::string_view name;
+  std::string fields;
+};
+
+Result<Removal> parse_removal(std::string_view command) {
+  const auto words = words_of(command);
+  const std::string_view target = words[0];
+  const auto colon = target.find(':');
+  if (colon == std::string_view::npos || (target[0] == '-' && colon != 1)) {
+    return fail(EINVAL, "want -:NAME, or !u:NAME");
+  }
+  Removal removal;
+  removal.name = target.substr(colon + 1);
+  const auto slash = removal.name.find('/');
+  if (slash != std::string_view::npos) {
+    removal.system = removal.name.substr(0, slash);
+    removal.name.remove_prefix(slash + 1);
+  } else if (removal.name.empty()) {
+    return fail(EINVAL, "an event's name was expected");
+  }
+  for (std::size_t i = 1; i < words.size(); ++i) removal.fields.append(i == 1 ? "" : " ").append(words[i]);
+  if (removal.fields.size() > 1 && removal.fields.ends_with(';')) removal.fields.pop_back();
+  return removal;
+}
+
+bool is_meant(const domain::Event& event, const Removal& removal) {
+  return event.declaration.name == removal.name && (!removal.system || event.system == *removal.system) &&
+         fields_text(event.declaration) == removal.fields;
+}
+
+}  // namespace
+
+Result<std::string> DynamicEvents::text() { return domain::dynamic_events_text(context_.domain.events()); }
+
+Result<std::size_t> DynamicEvents::store(const Caller& caller, std::string_view bytes) {
+  return run_lines(bytes, [&](std::string_view line) { return run(caller, line); });
+}
+
+Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
+  if (line.starts_with('-') || line.starts_with('!')) return remove(caller, line);
+  const std::string_view command = without_leading_space(line);
+  if (command.empty()) return {};
+  if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS");
+  return make(caller, without_leading_space(line.substr(2)));
+}
+
+Result<void> DynamicEvents::make(const Caller& caller, std::string_view definition) {
+  LT_TRY(const std::uint32_t slot, context_.domain.register_native(definition, domain::kPersist, caller.who.uid));
+  context_.domain.release_native(slot);
+  return {};
+}
+
+Result<void> DynamicEvents::remove(const Caller& caller, std::string_view command) {
+  LT_TRY(const Removal removal, parse_removal(command));
+  context_.domain.enable_words().sweep();  // who kept it may be gone
+  domain::Events& events = context_.domain.events();
+  bool found = false;
+  for (domain::Event* const event : events.all()) {
+    if (!is_meant(*event, removal)) continue;
+    found = true;
+    LT_CHECK(events.remove(*event, caller.who.uid));
+  }
+  if (!found) return fail(ENOENT, "no such event");
+  return {};
+}
+
+Result<void> DynamicEvents::truncate(const Caller& caller) {
+  context_.domain.enable_words().sweep();
+  domain::Events& events = context_.domain.events();
+  const auto all = events.all();
+  for (const domain::Event* const event : all) {
+    if (event->in_use()) return fail(EBUSY, "event '" + event->name + "' is in use");
+  }
+  for (domain::Event* const event : all) LT_CHECK(events.remove(*event, caller.who.uid));
+  return {};
+}
+
+}  // namespace landtrace::tracefs

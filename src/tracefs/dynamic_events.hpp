@@ -1,0 +1,30 @@
+// dynamic_events: the events that programs made, as definitions.
+//   u:NAME FIELDS                 makes one, which stays until it is removed
+//   -:[SYSTEM/]NAME [FIELDS]      removes it; without fields, one that has none
+//   !u:[SYSTEM/]NAME [FIELDS]     the same
+// Truncation removes all of them, if none is in use.
+#pragma once
+
+#include "tracefs/context.hpp"
+#include "tracefs/text_file.hpp"
+
+namespace landtrace::tracefs {
+
+class DynamicEvents : public TextFile {
+ public:
+  explicit DynamicEvents(Context& context) : TextFile(0640), context_(context) {}
+
+ protected:
+  Result<std::string> text() override;
+  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<void> truncate(const Caller& caller) override;
+
+ private:
+  Result<void> run(const Caller& caller, std::string_view line);
+  Result<void> make(const Caller& caller, std::string_view definition);
+  Result<void> remove(const Caller& caller, std::string_view command);
+
+  Context& context_;
+};
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,10 @@
+// events/ftrace: what is recorded without being registered, for the programs that read formats.
+#pragma once
+
+#include "tracefs/list_folder.hpp"
+
+namespace landtrace::tracefs {
+
+std::shared_ptr<Folder> make_ftrace_folder();
+
+}  // namespace landtrace::tracefs

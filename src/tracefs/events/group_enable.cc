@@ -1,0 +1,28 @@
+#include "tracefs/events/group_enable.hpp"
+
+#include <algorithm>
+
+#include "tracefs/events/switch.hpp"
+
+namespace landtrace::tracefs {
+
+Result<void> GroupEnable::check_open(const Caller&, int) {
+  if (!events_.is_all() && select(*instance_, events_).empty()) return fail(ENODEV, "the system has no event");
+  return {};
+}
+
+Result<std::string> GroupEnable::text() {
+  const auto events = select(*instance_, events_);
+  const auto on = std::count_if(events.begin(), events.end(),
+                                [&](const domain::Event* event) { return event->listeners[instance_->index]; });
+  if (on == 0) return "0\n";
+  return static_cast<std::size_t>(on) == events.size() ? "1\n" : "X\n";
+}
+
+Result<std::size_t> GroupEnable::store(const Caller&, std::string_view bytes) {
+  LT_TRY(const bool on, switch_in(bytes));
+  LT_CHECK(listen_to(*instance_, events_, on));
+  return bytes.size();
+}
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,41 @@
+#include "tracefs/events/selection.hpp"
+
+#include "tracefs/context.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+std::optional<std::string> part(std::string_view text) {
+  if (text.empty() || text == "*") return std::nullopt;
+  return std::string(text);
+}
+
+bool fits(const std::optional<std::string>& wanted, const std::string& name) { return !wanted || *wanted == name; }
+
+}  // namespace
+
+Selection Selection::parse(std::string_view word) {
+  const auto colon = word.find(':');
+  if (colon == std::string_view::npos) return {{}, {}, std::string(word)};
+  return {part(word.substr(0, colon)), part(word.substr(colon + 1)), {}};
+}
+
+bool Selection::has(const domain::Event& candidate) const {
+  if (either && *either != candidate.name && *either != candidate.system) return false;
+  return fits(system, candidate.system) && fits(event, candidate.name);
+}
+
+std::vector<domain::Event*> select(const InstanceState& instance, const Selection& selection) {
+  std::vector<domain::Event*> events = instance.events();
+  std::erase_if(events, [&](const domain::Event* event) { return !selection.has(*event); });
+  return events;
+}
+
+Result<void> listen_to(const InstanceState& state, const Selection& selection, bool on) {
+  LT_TRY(domain::Instance* const instance, state.get());
+  const auto events = select(state, selection);
+  if (events.empty() && !selection.is_all()) return fail(EINVAL, "no event is called that");
+  return state.context.domain.listen(*instance, events, on);
+}
+
+}  // namespace landtrace::tracefs

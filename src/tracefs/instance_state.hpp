@@ -1,0 +1,39 @@
+// What the tree keeps about an instance beyond what the domain does. The instance's nodes share it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "domain/domain.hpp"
+#include "tracefs/cpu_mask.hpp"
+#include "tracefs/logged_errors.hpp"
+
+namespace landtrace::tracefs {
+
+class Context;
+
+class InstanceState {
+ public:
+  InstanceState(Context& context, const domain::Instance& instance);
+
+  // ENODEV once it is gone.
+  [[nodiscard]] Result<domain::Instance*> get() const;
+  // Its events in the order in which its files list them: the newest first, and behind them those that were there
+  // before the instance, the oldest first.
+  [[nodiscard]] std::vector<domain::Event*> events() const;
+
+  Context& context;
+  const std::uint32_t index;
+  const std::uint64_t serial;
+  LoggedErrors errors;
+  CpuMask cpus;
+  std::atomic<unsigned> open_files{0};  // which keep the instance from being removed
+
+ private:
+  std::uint64_t first_new_event_;
+};
+
+using InstancePtr = std::shared_ptr<InstanceState>;
+
+}  // namespace landtrace::tracefs

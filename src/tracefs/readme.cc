@@ -1,0 +1,72 @@
+#include "tracefs/readme.hpp"
+
+namespace landtrace::tracefs {
+
+// In the shape of the kernel's own, because scripts search it for the names of what they need.
+const char* const kReadme = R"(Landtrace mini-HOWTO:
+
+These files do what those of the kernel's tracefs do, for the events of
+user-space programs. Nobody but the owner, root and the group that the mount
+was given reads or writes them.
+
+# echo 1 > events/enable : record all events that there are
+# cat trace              : see what was recorded
+# echo 0 > tracing_on    : keep what was recorded, record nothing more
+# echo > trace           : empty the buffer
+
+ Events:
+  available_events	- Every event, as <system>:<event>
+  set_event		- The enabled events; write names to enable them
+	    accepts: <system>:<event>, <system>:*, *:<event>, *:*, <name>
+	             with a '!' in front the event is disabled again
+  set_event_pid		- Only threads with these ids record events
+  set_event_notrace_pid	- Threads with these ids record none
+  dynamic_events	- Create/append/remove/show the dynamic events
+	   Format: u:<event> [<type> <field>;...]
+	           -:[<system>/]<event> [<type> <field>;...]
+  synthetic_events	- Shows the synthetic events
+  user_events_data	- Programs register user_events here, and write them
+  user_events_status	- The registered user_events, and those in use
+  events/enable, events/<system>/enable, events/<system>/<event>/enable
+			- Write 0/1 to disable/enable; reads X for a mixture
+  events/<system>/<event>/format
+			- The fields of the event, and how it is printed
+  events/<system>/<event>/id
+			- The number that stands for the event in raw buffers
+  events/<system>/<event>/filter
+			- If set, only events passing filter are traced
+  events/<system>/<event>/trigger
+			- If set, a command to perform when event is hit
+  events/<system>/<event>/hist
+			- The tables of the event's hist triggers, each of them
+			  a hist trigger that was written to trigger
+  events/<system>/<event>/inject
+			- Records the event by hand
+	   Format: <field> = <number> <field> = "<text>" ...
+
+ Buffers:
+  trace			- What the buffer holds
+  trace_pipe		- The same as it comes, and what was read is gone
+  per_cpu/cpuN/		- The same for one CPU
+  snapshot		- A second buffer, to keep what the first one holds now
+  tracing_on		- Whether anything is recorded
+  trace_marker		- What is written here stands among the events
+  trace_marker_raw	- The same for binary data
+  trace_clock		- The clock of the time stamps
+  timestamp_mode	- How the buffer keeps them
+  trace_options, options/
+			- How the buffer is printed and how it is filled;
+			  'no' in front of a name switches it off
+  buffer_size_kb	- The size of each CPU's buffer
+  buffer_total_size_kb	- The size of all of them
+  tracing_cpumask	- The CPUs that were chosen
+
+ More:
+  instances		- mkdir instances/foo makes a tree of buffers and
+			  enabled events of its own, rmdir removes it
+  error_log		- Why the last commands were refused
+  current_tracer, available_tracers
+			- There is one, nop: events are all there is
+)";
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,32 @@
+#include "tracefs/tree.hpp"
+
+#include "tracefs/available_events.hpp"
+#include "tracefs/dynamic_events.hpp"
+#include "tracefs/fixed_text.hpp"
+#include "tracefs/instances/instance_files.hpp"
+#include "tracefs/instances/instances_folder.hpp"
+#include "tracefs/readme.hpp"
+#include "tracefs/synthetic_events.hpp"
+#include "tracefs/user_events/data.hpp"
+#include "tracefs/user_events/status.hpp"
+
+namespace landtrace::tracefs {
+
+Tree::Tree(domain::Domain& domain) : context_(domain), root_(std::make_shared<ListFolder>()) {
+  const InstancePtr top = context_.state_of(domain.top());
+  add_instance_files(*root_, top);
+  root_->add<FixedText>("README", kReadme);
+  root_->add<AvailableEvents>("available_events", top);
+  root_->add<DynamicEvents>("dynamic_events", context_);
+  root_->add<InstancesFolder>("instances", context_);
+  root_->add<FixedText>("printk_formats", "");
+  root_->add<SyntheticEvents>("synthetic_events");
+  root_->add<UserEventsData>("user_events_data", context_);
+  root_->add<UserEventsStatus>("user_events_status", context_);
+}
+
+Result<std::shared_ptr<Node>> Tree::find(std::string_view path) {
+  return walk(root_, path, [](const Node&) { return Result<void>(); });
+}
+
+}  // namespace landtrace::tracefs
