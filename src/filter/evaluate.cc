@@ -30,7 +30,7 @@ bool has_cpu(const Op& op, const std::byte* pool, std::uint64_t cpu) {
 // What of a mask's byte is CPUs.
 std::uint8_t valid_bits(std::uint64_t cpus, std::uint64_t byte) {
   const std::uint64_t left = cpus - 8 * byte;
-  return left >= 8 ? 0xff : static_cast<std::uint8_t>((1u << left) - 1);
+  return static_cast<std::uint8_t>(left >= 8 ? 0xffu : (1u << left) - 1);
 }
 
 bool compare_mask(const Op& op, const std::byte* pool, ScatteredText mask) {
