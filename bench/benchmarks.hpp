@@ -18,6 +18,10 @@ inline constexpr const char* kPayload = "payload_";  // and the size
 inline constexpr int kPayloads[] = {0, 16, 64, 256, 1024, 4096};
 inline constexpr const char* kPortable = "recorded_portable";
 inline constexpr const char* kClock = "rdtsc";
+inline constexpr const char* kFilterOne = "filter_one_number";
+inline constexpr const char* kFilterTwo = "filter_two_numbers";
+inline constexpr const char* kFilterInside = "filter_inside_text";
+inline constexpr const char* kFilterGlob = "filter_glob";
 inline constexpr const char* kLttng = "lttng_tracepoint";
 inline constexpr const char* kShim = "shim_writev";
 inline constexpr const char* kMarker = "trace_marker";
@@ -31,6 +35,7 @@ inline constexpr const char* kEnable = "enable_100";
 }  // namespace name
 
 void add_native(Owner& owner, const Setting& setting);
+void add_filter();
 void add_peers(const Setting& setting);
 void add_shim(Owner& owner);
 void add_threads(Owner& owner, const Setting& setting);

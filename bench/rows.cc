@@ -79,6 +79,19 @@ void add_events(Rows& rows, const Results& results, const Setting& setting) {
              setting.tracefs.absent);
 }
 
+void add_filters(Rows& rows, const Results& results) {
+  const auto empty = results.median(name::kEmptyLoop).value_or(0);
+  const auto alone = [&](const char* what, const char* benchmark, double bar) {
+    auto figure = results.median(benchmark);
+    if (figure) *figure -= empty;
+    rows.alone(what, figure, "ns", bar, false, "the evaluator alone, over an empty loop");
+  };
+  alone("filter, n == 5", name::kFilterOne, 4);
+  alone("filter, n == 4 && s > 0", name::kFilterTwo, 6);
+  alone("filter, text ~ \"*abc*\" in 32 bytes", name::kFilterInside, 40);
+  rows.information("filter, text ~ \"*j?mp[a-z] *x*\" in 32 bytes", name::kFilterGlob);
+}
+
 void add_threads(Rows& rows, const Results& results) {
   const auto per_second = [&](const char* which) {
     return results.median(name::kTwoThreads, which).value_or(0) / kMillion;
@@ -121,6 +134,7 @@ void add_owner(Rows& rows, const Results& results) {
 std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   Rows rows(results);
   add_events(rows, results, setting);
+  add_filters(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);

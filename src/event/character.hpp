@@ -1,4 +1,4 @@
-// Character classes as the kernel has them: Latin-1, whatever the locale. Internal to the event layer.
+// Character classes as the kernel has them: Latin-1, whatever the locale.
 #pragma once
 
 #include <string_view>

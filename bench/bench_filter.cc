@@ -1,0 +1,60 @@
+// Filters alone: what one costs that refuses an event, on a payload as a producer has it. The loop is in the figure, the
+// context of the event too, since a producer has to fill it in.
+#include <cstring>
+#include <stdexcept>
+
+#include "benchmarks.hpp"
+#include "filter/compile.hpp"
+#include "filter/evaluate.hpp"
+
+namespace landtrace::bench {
+namespace {
+
+constexpr std::size_t kTextSize = 32;
+
+struct FilteredEvent {
+  std::uint32_t n = 4;
+  std::int32_t s = 0;
+  std::uint64_t q = 1;
+  char text[kTextSize] = "the quick brown fox jumps away.";
+};
+
+filter::ProgramBuffer compiled(const char* expression) {
+  const auto event = event::parse_declaration("filtered u32 n;s32 s;u64 q;char[32] text");
+  auto program = filter::compile(expression, {event->fields, 1, nullptr});
+  if (!program) throw std::runtime_error(std::string("not a filter: ") + expression);
+  return *std::move(program);
+}
+
+void filter_alone(benchmark::State& state, const filter::ProgramBuffer& buffer) {
+  FilteredEvent event;
+  const arch::Segment segment{&event, sizeof event};
+  const filter::Program* program = &buffer.program();
+  std::int32_t tid = 4711;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(program);
+    benchmark::DoNotOptimize(tid);
+    filter::Context context;
+    context.type = 60000;
+    context.pid = tid;
+    bool passed = filter::passes(*program, context, &segment, 1);
+    benchmark::DoNotOptimize(passed);
+    benchmark::ClobberMemory();
+  }
+  if (filter::passes(*program, {}, &segment, 1)) state.SkipWithError("the filter lets the event pass");
+}
+
+void add(const char* name, const char* expression) {
+  benchmark::RegisterBenchmark(name, [program = compiled(expression)](auto& state) { filter_alone(state, program); });
+}
+
+}  // namespace
+
+void add_filter() {
+  add(name::kFilterOne, "n == 5");
+  add(name::kFilterTwo, "n == 4 && s > 0");
+  add(name::kFilterInside, "text ~ \"*abc*\"");
+  add(name::kFilterGlob, "text ~ \"*j?mp[a-z] *x*\"");
+}
+
+}  // namespace landtrace::bench

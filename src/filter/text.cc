@@ -1,0 +1,44 @@
+#include "filter/text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+
+#include "filter/character.hpp"
+
+namespace landtrace::filter {
+
+static_assert(kBadSubsystemFilter.code == EINVAL);
+
+Written read_written(std::string_view bytes) {
+  bytes = bytes.substr(0, bytes.find('\0'));
+  while (!bytes.empty() && is_space(bytes.back())) bytes.remove_suffix(1);
+  const bool clears = event::skip_spaces(bytes) == "0";
+  return {clears, clears ? std::string() : std::string(bytes)};
+}
+
+std::string no_filter_text() { return "none\n"; }
+
+std::string filter_text(std::string_view expression) { return fmt::format("{}\n", expression); }
+
+std::string failed_filter_text(std::string_view expression, const Failure& failure) {
+  if (failure.kind == FailureKind::kUnspecified) return fmt::format("{}\nError: (0)\n\n", expression);
+  // The caret of this file is one to the right of the error log's, but at the very beginning.
+  const auto position = std::min<std::size_t>(failure.position, expression.size());
+  return fmt::format("{}\n{:>{}}\nparse_error: {}\n\n", expression, "^", position == 0 ? 1 : position + 1,
+                     failure_text(failure.kind));
+}
+
+std::string subsystem_filter_text() {
+  return "### global filter ###\n"
+         "# Use this to set filters for multiple events.\n"
+         "# Only events with the given fields will be affected.\n"
+         "# If no events are modified, an error message will be displayed here\n";
+}
+
+ErrorLogParts error_log_parts(const Failure& failure) {
+  const bool is_named = failure.kind != FailureKind::kUnspecified;
+  return {failure_text(failure.kind), is_named ? failure.position : 0};
+}
+
+}  // namespace landtrace::filter
