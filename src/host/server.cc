@@ -125,6 +125,7 @@ void Server::run() {
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
     const std::lock_guard alone(domain_.mutex());
+    if (n > 0) serve_ended();
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listener_.get()) {
@@ -141,6 +142,20 @@ void Server::run() {
   run_tasks();
   domain_.enable_words().set_watcher({});
   domain_.shut_down();
+}
+
+// A file is closed before what its program asks for next, on another connection: closing it and deleting its event must not
+// be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking again.
+void Server::serve_ended() {
+  std::array<epoll_event, 256> events;
+  const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  for (int i = 0; i < n; ++i) {
+    const auto& event = events[static_cast<std::size_t>(i)];
+    const auto found = connections_.find(event.data.fd);
+    if ((event.events & EPOLLHUP) == 0 || found == connections_.end()) continue;
+    while (serve_one(found->second)) continue;  // what was sent before it ended
+    close_connection(event.data.fd);
+  }
 }
 
 // What is not due to a client's message.

@@ -26,8 +26,8 @@ struct Connection {
   std::uint32_t session = 0;          // instance of a consumer; 0: none
   std::uint32_t pid = 0;              // who asked last, and for which user
   std::uint32_t uid = 0;
-  bool in_group = false;              // made by a member of the domain's group
-  bool offers_mount = false;          // may send a descriptor
+  bool in_group = false;      // made by a member of the domain's group
+  bool offers_mount = false;  // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
 };
@@ -80,6 +80,7 @@ class Server {
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
 
   void wake();
+  void serve_ended();
   void accept_all();
   bool turn_one_away();
   void serve(int fd);

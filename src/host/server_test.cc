@@ -39,6 +39,22 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(fd) << (fd ? "" : fd.error().message);
     return fd ? std::move(*fd) : Fd();
   }
+  // An open user_events_data, as a program under the shim has it.
+  struct DataFile {
+    Fd fd;
+    ipc::FileIdentity identity;
+  };
+  DataFile open_data_file() {
+    DataFile file{connect(), {}};
+    const Request open{.operation = Operation::kOpenFile};
+    EXPECT_TRUE(ipc::send(file.fd.get(), std::as_bytes(std::span(&open, 1)), {}));
+    pollfd readable{file.fd.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&readable, 1, 5000), 1);
+    const auto identity = ipc::peek_identity(file.fd.get());
+    EXPECT_TRUE(identity);
+    if (identity) file.identity = *identity;
+    return file;
+  }
   bool still_serves() {
     const Fd fd = connect();
     return ipc::ask(fd.get(), {.operation = Operation::kAttach}).has_value();
@@ -124,20 +140,13 @@ TEST_F(ServerTest, AThousandClients) {
 }
 
 TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
-  const Fd file = connect();
-  const Request open{.operation = Operation::kOpenFile};
-  ASSERT_TRUE(ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {}));
-  pollfd readable{file.get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
-  const auto identity = ipc::peek_identity(file.get());
-  ASSERT_TRUE(identity);
-
+  const auto [file, identity] = open_data_file();
   const Fd control = connect();
   std::uint32_t word = 0;
   const auto answer = ipc::ask(control.get(),
                                {.operation = Operation::kRegister,
-                                .file_slot = identity->slot,
-                                .file_generation = identity->generation,
+                                .file_slot = identity.slot,
+                                .file_generation = identity.generation,
                                 .a = reinterpret_cast<std::uint64_t>(&word),
                                 .b = 0,
                                 .c = 4},
@@ -146,8 +155,8 @@ TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
   EXPECT_EQ(answer->reply.a, 0u);
   EXPECT_EQ(ipc::ask(control.get(),
                      {.operation = Operation::kRegister,
-                      .file_slot = identity->slot,
-                      .file_generation = identity->generation + 1,
+                      .file_slot = identity.slot,
+                      .file_generation = identity.generation + 1,
                       .c = 4},
                      "e2 u32 n")
                 .error()
@@ -162,18 +171,13 @@ TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
 }
 
 TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
-  const Fd file = connect();
-  const Request open{.operation = Operation::kOpenFile};
-  ASSERT_TRUE(ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {}));
-  pollfd readable{file.get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
-  const auto identity = ipc::peek_identity(file.get());
-  ASSERT_TRUE(identity);
+  const DataFile file = open_data_file();
   const Fd control = connect();
   const auto ask = [&](Operation operation, std::string_view text, std::uint64_t a = 0) {
     return ipc::ask(
         control.get(),
-        {.operation = operation, .file_slot = identity->slot, .file_generation = identity->generation, .a = a}, text);
+        {.operation = operation, .file_slot = file.identity.slot, .file_generation = file.identity.generation, .a = a},
+        text);
   };
   const auto made = ask(Operation::kRegisterStatusBit, "e1 u32 n");
   ASSERT_TRUE(made) << made.error().message;
@@ -193,6 +197,23 @@ TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
   ASSERT_TRUE(text);
   EXPECT_EQ(text->text, "# Used by ftrace\n\nActive: 1\nBusy: 1\n");
   EXPECT_EQ(text->reply.a, text->text.size() + 3);
+}
+
+TEST_F(ServerTest, AFileIsClosedBeforeWhatItsProgramAsksNext) {
+  const Fd control = connect();
+  ASSERT_TRUE(ipc::ask(control.get(), {.operation = Operation::kAttach}));
+  for (int i = 0; i < 3000; ++i) {
+    DataFile file = open_data_file();
+    ASSERT_TRUE(ipc::ask(control.get(),
+                         {.operation = Operation::kRegisterStatusBit,
+                          .file_slot = file.identity.slot,
+                          .file_generation = file.identity.generation},
+                         "e1 u32 n"));
+    if (i % 3 == 0) std::ignore = ::send(file.fd.get(), "raw", 3, MSG_NOSIGNAL);  // not read yet when it is closed
+    file.fd.reset();
+    const auto deleted = ipc::ask(control.get(), {.operation = Operation::kDelete}, "e1");
+    ASSERT_TRUE(deleted) << i << ": " << deleted.error().message;
+  }
 }
 
 TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
