@@ -9,9 +9,9 @@ namespace landtrace::tracefs {
 Result<std::string> EventFilter::text() {
   LT_TRY(const domain::Event* const event, event_.get());
   const domain::EventFile* const file = event->file(event_.instance->index);
-  if (file == nullptr || file->filter.expression.empty()) return filter::no_filter_text();
-  const domain::EventFilter& now = file->filter;
-  return now.failure ? filter::failed_filter_text(now.expression, *now.failure) : filter::filter_text(now.expression);
+  const domain::EventFilter now = file == nullptr ? domain::EventFilter() : file->filter;
+  if (now.failure) return filter::failed_filter_text(now.expression, *now.failure);
+  return now.program == 0 ? filter::no_filter_text() : filter::filter_text(now.expression);
 }
 
 Result<std::size_t> EventFilter::store(const Caller&, std::string_view bytes) {
