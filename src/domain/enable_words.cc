@@ -46,15 +46,25 @@ Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity c
   LT_TRY(Process * known, find_process(pid, client));
   if (known != nullptr) return known;
   LT_TRY(auto space, memory_.open(pid, client));
-  known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
+  return remember(std::move(space), client);
+}
+
+EnableWords::Process* EnableWords::remember(std::shared_ptr<AddressSpace> space, Identity client) {
+  const std::uint32_t pid = space->pid;
+  Process* const known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
   if (watcher_) watcher_(pid);
   return known;
 }
 
-Result<std::shared_ptr<AddressSpace>> EnableWords::space(std::uint32_t pid, Identity client) {
+Result<std::shared_ptr<AddressSpace>> EnableWords::known_space(std::uint32_t pid, Identity client) {
   LT_TRY(const Process* const known, find_process(pid, client));
-  if (known != nullptr) return known->space;
-  return memory_.open(pid, client);
+  return known == nullptr ? nullptr : known->space;
+}
+
+Result<void> EnableWords::know(const std::shared_ptr<AddressSpace>& space, Identity client) {
+  LT_TRY(const Process* const known, find_process(space->pid, client));
+  if (known == nullptr && space->is_alive()) remember(space, client);
+  return {};
 }
 
 void EnableWords::set_watcher(std::function<void(std::uint32_t pid)> watcher) {

@@ -51,9 +51,11 @@ class EnableWords {
   // The number of the program that the process runs, see AddressSpace::identity; 0 where it cannot be told.
   std::uint64_t program_of(std::uint32_t pid, Identity client);
 
-  // The process's memory for a request of its own; kept if it has words. EPERM where it is another user's.
-  Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
-  [[nodiscard]] ForeignMemory& memory() { return memory_; }
+  // The process's memory where it is known; else nullptr. EPERM where it is another user's.
+  Result<std::shared_ptr<AddressSpace>> known_space(std::uint32_t pid, Identity client);
+  // The memory that a process has which comes to have words, unless it is known: it need not be opened here, which may take
+  // long. EPERM as above.
+  Result<void> know(const std::shared_ptr<AddressSpace>& space, Identity client);
 
   // Told of each process that has words or comes to have some: somebody is to call sweep() soon after it has ended.
   void set_watcher(std::function<void(std::uint32_t pid)> watcher);
@@ -99,6 +101,7 @@ class EnableWords {
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
+  Process* remember(std::shared_ptr<AddressSpace> space, Identity client);
   static bool has_become(Process& process, Identity client);
   void insert(Process& process, EnableBit bit, Word word, Event& event);
   void erase(std::uint32_t pid);

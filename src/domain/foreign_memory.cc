@@ -87,19 +87,6 @@ std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& 
   return taken;
 }
 
-Result<event::DataRequest> ForeignMemory::read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi,
-                                                       unsigned command, std::uint64_t argument) {
-  using Read = Result<event::DataRequest>;
-  const auto read = std::make_shared<Read>();
-  const auto job = [=](const AddressSpace& there) { *read = event::read_data_request(there, abi, command, argument); };
-  if (!visit(space, job)) return silent();
-  return std::move(*read);
-}
-
-void ForeignMemory::write(const std::shared_ptr<AddressSpace>& space, std::uint64_t to, std::vector<std::byte> bytes) {
-  visit(space, [to, bytes = std::move(bytes)](const AddressSpace& there) { std::ignore = there.write(to, bytes); });
-}
-
 void ForeignMemory::set_all(std::vector<Change> changes) {
   struct Job {
     std::vector<Change> changes;

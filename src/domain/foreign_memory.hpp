@@ -41,12 +41,6 @@ class ForeignMemory {
   // All of them. What cannot be written is passed over: its process is gone, has unmapped the word or does not answer.
   void set_all(std::vector<Change> changes);
 
-  // What an ioctl of the process asks for. EFAULT where its memory does not answer; errors as of read_data_request().
-  Result<event::DataRequest> read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi, unsigned command,
-                                          std::uint64_t argument);
-  // If the process itself could write there; otherwise nothing happens.
-  void write(const std::shared_ptr<AddressSpace>& space, std::uint64_t to, std::vector<std::byte> bytes);
-
  private:
   // Runs the job in the helper thread. False when it did not finish in time: the process is not touched again. The job may
   // go on: it must own what it touches.

@@ -1,7 +1,5 @@
 #include "tracefs/user_events/data.hpp"
 
-#include "domain/data_requests.hpp"
-
 namespace landtrace::tracefs {
 
 OpenUserEventsData::~OpenUserEventsData() {
@@ -16,8 +14,9 @@ Result<std::size_t> OpenUserEventsData::write(const Caller& caller, std::string_
   return static_cast<std::size_t>(written);
 }
 
-Result<int> OpenUserEventsData::ioctl(const Caller& caller, unsigned command, std::uint64_t argument) {
-  return domain::data_request(context_.domain, id_, caller.tid, caller.who, command, argument);
+std::optional<domain::DataCall> OpenUserEventsData::call(const Caller& caller, unsigned command,
+                                                         std::uint64_t argument) {
+  return domain::DataCall(context_.domain, id_, caller.tid, caller.who, command, argument);
 }
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {
