@@ -15,9 +15,13 @@ constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseco
 
 // A process that has given a word up while there was no owner to tell uses its memory for something else by now.
 bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word) {
+  if (word.claim == 0) {
+    std::uint64_t bits = 0;
+    const std::size_t size = word.bit.bit < 32 ? 4 : 8;  // so much of it there is in any case
+    return space.read(word.bit.address, &bits, size) && (bits & ~word.registered) == 0;
+  }
   ipc::Claim claim{};
-  return word.claim == 0 ||
-         (space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit));
+  return space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit);
 }
 
 tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does not answer"); }

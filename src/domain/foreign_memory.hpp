@@ -28,8 +28,10 @@ class ForeignMemory {
     EnableBit bit;
     std::uint64_t claim;  // see ipc::Claim; 0: none
     bool on;
+    // Of a word without a claim: all its bits that were registered. Others that are set say that it is none any more.
+    std::uint64_t registered = 0;
   };
-  // Sets or clears those of the words that the process still claims, as check_and_set() does. Which those are, by place in
+  // Sets or clears those of the words that the process still claims, or that still look like one, as check_and_set() does. Which those are, by place in
   // `words`.
   std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
 

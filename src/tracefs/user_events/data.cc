@@ -1,5 +1,7 @@
 #include "tracefs/user_events/data.hpp"
 
+#include "domain/task.hpp"
+
 namespace landtrace::tracefs {
 
 OpenUserEventsData::~OpenUserEventsData() {
@@ -20,7 +22,8 @@ std::optional<domain::DataCall> OpenUserEventsData::call(const Caller& caller, u
 }
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {
-  LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid));
+  const std::uint32_t opener = caller.tid == 0 ? 0 : domain::process_of(caller.tid);
+  LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid, opener));
   return std::make_unique<OpenUserEventsData>(context_, id);
 }
 
