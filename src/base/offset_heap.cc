@@ -4,27 +4,60 @@
 #include <iterator>
 
 namespace landtrace {
+namespace {
+
+std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+}  // namespace
 
 OffsetHeap::OffsetHeap(std::uint64_t begin, std::uint64_t end) {
   begin = std::max<std::uint64_t>(begin, 1);
-  if (begin < end) free_.emplace(begin, end - begin);
+  if (begin < end) add_free(begin, end - begin);
+}
+
+void OffsetHeap::add_free(std::uint64_t offset, std::uint64_t size) {
+  free_.emplace(offset, size);
+  by_size_.emplace(size, offset);
+}
+
+void OffsetHeap::remove_free(std::uint64_t offset, std::uint64_t size) {
+  free_.erase(offset);
+  by_size_.erase({size, offset});
+}
+
+bool OffsetHeap::fits(const Range& range, std::uint64_t size, std::uint64_t alignment) {
+  const auto [length, start] = range;
+  const std::uint64_t skipped = aligned(start, alignment) - start;
+  return length >= skipped && length - skipped >= size;
+}
+
+OffsetHeap::Ranges::iterator OffsetHeap::find(std::uint64_t size, std::uint64_t alignment) const {
+  const auto smallest = by_size_.lower_bound({size, 0});
+  if (smallest == by_size_.end() || fits(*smallest, size, alignment)) return smallest;
+  if (size > ~std::uint64_t{0} - alignment) return by_size_.end();
+  // So large that it fits wherever the range begins.
+  const auto certain = by_size_.lower_bound({size + alignment - 1, 0});
+  if (certain != by_size_.end()) return certain;
+  return std::find_if(smallest, by_size_.end(), [&](const Range& range) { return fits(range, size, alignment); });
 }
 
 Result<std::uint64_t> OffsetHeap::allocate(std::uint64_t size, std::uint64_t alignment) {
   size = std::max<std::uint64_t>(size, 1);
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
-    const auto [start, length] = *it;
-    const std::uint64_t offset = (start + alignment - 1) & ~(alignment - 1);
-    const std::uint64_t skipped = offset - start;
-    if (length < skipped || length - skipped < size) continue;
-    free_.erase(it);
-    if (skipped > 0) free_.emplace(start, skipped);
-    if (length - skipped > size) free_.emplace(offset + size, length - skipped - size);
-    allocated_.emplace(offset, size);
-    in_use_ += size;
-    return offset;
+  const auto found = find(size, alignment);
+  if (found == by_size_.end()) {
+    return fail(ENOMEM, "no room for " + std::to_string(size) + " bytes in the segment");
   }
-  return fail(ENOMEM, "no room for " + std::to_string(size) + " bytes in the segment");
+  const auto [length, start] = *found;
+  const std::uint64_t offset = aligned(start, alignment);
+  const std::uint64_t skipped = offset - start;
+  remove_free(start, length);
+  if (skipped > 0) add_free(start, skipped);
+  if (length - skipped > size) add_free(offset + size, length - skipped - size);
+  allocated_.emplace(offset, size);
+  in_use_ += size;
+  return offset;
 }
 
 void OffsetHeap::free(std::uint64_t offset) {
@@ -34,19 +67,21 @@ void OffsetHeap::free(std::uint64_t offset) {
   in_use_ -= size;
   allocated_.erase(found);
 
-  auto next = free_.lower_bound(offset);
-  if (next != free_.end() && offset + size == next->first) {
-    size += next->second;
-    next = free_.erase(next);
+  if (const auto next = free_.find(offset + size); next != free_.end()) {
+    const std::uint64_t next_size = next->second;
+    remove_free(offset + size, next_size);
+    size += next_size;
   }
-  if (next != free_.begin()) {
-    const auto previous = std::prev(next);
-    if (previous->first + previous->second == offset) {
-      previous->second += size;
-      return;
+  const auto after = free_.lower_bound(offset);
+  if (after != free_.begin()) {
+    const auto [start, length] = *std::prev(after);
+    if (start + length == offset) {
+      remove_free(start, length);
+      offset = start;
+      size += length;
     }
   }
-  free_.emplace(offset, size);
+  add_free(offset, size);
 }
 
 }  // namespace landtrace

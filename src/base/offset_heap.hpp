@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -14,7 +16,8 @@ class OffsetHeap {
   // Manages [begin, end). Offset 0 is never handed out, so that it can mean "none".
   OffsetHeap(std::uint64_t begin, std::uint64_t end);
 
-  // First fit. `alignment` is a power of two. ENOMEM when no range is large enough.
+  // The smallest range that it fits in, the first of those. `alignment` is a power of two. ENOMEM when none is large enough.
+  // Takes the logarithm of the number of ranges, but where only one that is just large enough happens to be aligned.
   Result<std::uint64_t> allocate(std::uint64_t size, std::uint64_t alignment);
   // `offset` must have come from allocate().
   void free(std::uint64_t offset);
@@ -22,7 +25,15 @@ class OffsetHeap {
   [[nodiscard]] std::uint64_t bytes_in_use() const { return in_use_; }
 
  private:
+  using Range = std::pair<std::uint64_t, std::uint64_t>;  // size, offset
+  using Ranges = std::set<Range>;
+  static bool fits(const Range& range, std::uint64_t size, std::uint64_t alignment);
+  Ranges::iterator find(std::uint64_t size, std::uint64_t alignment) const;
+  void add_free(std::uint64_t offset, std::uint64_t size);
+  void remove_free(std::uint64_t offset, std::uint64_t size);
+
   std::map<std::uint64_t, std::uint64_t> free_;       // offset -> size, coalesced
+  Ranges by_size_;                                    // the same
   std::map<std::uint64_t, std::uint64_t> allocated_;  // offset -> size
   std::uint64_t in_use_ = 0;
 };

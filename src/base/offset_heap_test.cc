@@ -23,6 +23,29 @@ TEST(OffsetHeapTest, SaysWhenFullAndServesAgainAfterFree) {
   EXPECT_TRUE(heap.allocate(4096, 4096));
 }
 
+TEST(OffsetHeapTest, TakesTheSmallestRangeThatItFitsIn) {
+  OffsetHeap heap(4096, 8192);
+  std::vector<std::uint64_t> ranges;
+  for (const std::uint64_t size : {256, 8, 64, 8, 128, 8}) ranges.push_back(*heap.allocate(size, 8));
+  for (const std::size_t hole : {0, 2, 4}) heap.free(ranges[hole]);
+  EXPECT_EQ(*heap.allocate(100, 8), ranges[4]);
+  EXPECT_EQ(*heap.allocate(64, 8), ranges[2]);
+  EXPECT_EQ(*heap.allocate(64, 8), ranges[0]);
+  EXPECT_EQ(heap.allocate(~0ull, 8).error().code, ENOMEM);
+}
+
+TEST(OffsetHeapTest, FindsTheOneRangeThatIsAlignedAndJustLargeEnough) {
+  OffsetHeap heap(4096, 4096 + 3 * 64);
+  const auto first = *heap.allocate(32, 1), aligned = *heap.allocate(64, 64), rest = *heap.allocate(64, 1);
+  ASSERT_EQ(aligned, 4096u + 64);
+  while (heap.allocate(1, 1)) continue;
+  heap.free(aligned);
+  EXPECT_EQ(*heap.allocate(64, 64), aligned);
+  heap.free(rest);
+  EXPECT_EQ(heap.allocate(64, 64).has_value(), rest % 64 == 0);
+  heap.free(first);
+}
+
 TEST(OffsetHeapTest, RandomUseNeverOverlapsAndCoalescesToOneRange) {
   OffsetHeap heap(4096, 1 << 20);
   std::mt19937 random(7);

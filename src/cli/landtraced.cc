@@ -50,6 +50,7 @@ int serve(const Settings& settings) {
   }
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  options->may_come_back = true;
   const auto hosted = daemon::HostedDomain::start(*options);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   if (auto mounted = mount_all(**hosted, settings); !mounted) {

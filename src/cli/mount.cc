@@ -40,7 +40,7 @@ int serve_here(const MountOptions& options, unsigned abi) {
     if (auto folder = ipc::runtime_folder(); !folder) return fail_with(kFailure, sentence(folder.error()));
     socket = ipc::user_socket();
   }
-  const auto hosted = daemon::HostedDomain::start({.socket = socket, .abi = abi});
+  const auto hosted = daemon::HostedDomain::start({.socket = socket, .abi = abi, .may_come_back = true});
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   const auto watch = (*hosted)->mounts().mount(options.folder, options.allow_other);
   if (!watch) return fail_with(kFailure, sentence(watch.error()));

@@ -26,7 +26,9 @@ namespace {
 constexpr const char* kFolder = "/sys/kernel/tracing";
 constexpr const char* kOldFolder = "/sys/kernel/debug/tracing";
 constexpr const char* kMounts = "/proc/mounts";
-constexpr const char* kFtraceEnabled = "/proc/sys/kernel/ftrace_enabled";
+// What trace-cmd writes to: it turns the kernel's own function tracer on and off, and lets itself see addresses. That is none
+// of the command's business; and in a user namespace it cannot, and gives up.
+constexpr const char* kKernelSwitches[] = {"/proc/sys/kernel/ftrace_enabled", "/proc/sys/kernel/kptr_restrict"};
 constexpr const char* kLine = "tracefs /sys/kernel/tracing tracefs rw,relatime 0 0\n";
 // <linux/mount.h> and <sys/mount.h> of some versions exclude each other.
 constexpr unsigned kOpenTreeClone = 1, kMoveMountFromDescriptor = 4;
@@ -82,11 +84,13 @@ Result<void> cover_file(const char* path, const std::string& text, mode_t mode) 
   return cover.lay_over(path);
 }
 
-// trace-cmd turns the kernel's own function tracer on and off here, which is none of the command's business; and in a user
-// namespace it cannot, and gives up.
-Result<void> cover_ftrace_enabled() {
-  if (::access(kFtraceEnabled, F_OK) != 0) return {};
-  return cover_file(kFtraceEnabled, "1\n", 0644);
+Result<void> cover_kernel_switches() {
+  for (const char* const path : kKernelSwitches) {
+    if (::access(path, F_OK) != 0) continue;
+    const auto now = read_file(path);
+    LT_CHECK(cover_file(path, now ? *now : "1\n", 0644));
+  }
+  return {};
 }
 
 Result<void> make_tracefs_line() {
@@ -106,7 +110,7 @@ Result<void> enter_private_tracefs(const std::string& socket, Ids ids) {
   LT_TRY(daemon::Handover handover, daemon::Handover::offer(socket, 0));
   LT_CHECK(enter_own_namespace(ids));
   LT_CHECK(make_mount_point(kFolder));
-  LT_CHECK(cover_ftrace_enabled());
+  LT_CHECK(cover_kernel_switches());
   LT_CHECK(make_tracefs_line());
   // Not every machine lets a user, or has anything, below debugfs; nor does everybody look there.
   const bool has_old = make_mount_point(kOldFolder).has_value();

@@ -62,7 +62,7 @@ Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes, std::
   auto view = consumer::DomainView::connect(path);
   if (view || (view.error().code != ENOENT && view.error().code != ECONNREFUSED)) return view;
   LT_CHECK(ipc::runtime_folder());
-  LT_TRY(hosted, HostedDomain::start({.socket = path, .ring_bytes = ring_bytes}));
+  LT_TRY(hosted, HostedDomain::start({.socket = path, .ring_bytes = ring_bytes, .may_come_back = true}));
   return consumer::DomainView::connect(path);
 }
 

@@ -25,6 +25,8 @@ constexpr int kPatience_ms = 3'000;
 // An owner that sends us away is asked again ever less often.
 constexpr int kFirstPause_ms = 10;
 constexpr int kLongestPause_ms = 10'000;
+// Most children call exec, or end, before this: their helper costs them its making and no more.
+constexpr int kChildsPause_ms = 20;
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_t thread;
@@ -32,6 +34,8 @@ std::uint32_t thread_id = 0;  // 0: has not run yet
 bool running = false;
 bool wanted = true;
 bool forked = false;  // this process is a child: its parent's connection holds the events, and not for ever
+// The events hang on the connection of a helper, which ends with its process; else on the program's own, which children have.
+bool holds_events = false;
 
 // A descriptor table with nothing in it.
 bool leave_descriptors() {
@@ -63,7 +67,10 @@ int meet(int fd) {
     const ListLocked list;
     const Attachment* const before = Process::current();
     if (!Process::get().adopt_owner(answer.reply, fds)) error = EPROTO;
-    if (error == 0 && (before != Process::current() || forked)) register_all_on(fd);
+    if (error == 0 && (before != Process::current() || forked)) {
+      register_all_on(fd);
+      holds_events = true;
+    }
   }
   for (const int memory : fds) {
     if (memory >= 0) ::close(memory);
@@ -83,6 +90,7 @@ void* run(void*) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   __atomic_store_n(&thread_id, static_cast<std::uint32_t>(::syscall(SYS_gettid)), __ATOMIC_RELEASE);
   ::prctl(PR_SET_NAME, "landtrace");
+  if (forked && !holds_events) wait_for_end(-1, 0, kChildsPause_ms);
   if (!leave_descriptors()) return nullptr;
   int pause_ms = kFirstPause_ms;
   for (;;) {

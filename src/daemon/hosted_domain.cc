@@ -27,7 +27,9 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
   for (const domain::Pattern& pattern : options.events) LT_CHECK(domain->listen_pattern(domain->top(), pattern, true));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, options.socket));
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
-  std::ignore = domain->keep_journal(options.socket + ".state");
+  using domain::Domain;
+  std::ignore = domain->keep_journal(options.socket + ".state",
+                                     options.may_come_back ? Domain::Successor::kMayCome : Domain::Successor::kNone);
   return std::unique_ptr<HostedDomain>(new HostedDomain(std::move(domain), std::move(server), options));
 }
 

@@ -41,6 +41,8 @@ class HostedDomain {
     unsigned abi = kAbi6_12;
     std::vector<domain::Pattern> events{};  // enabled in the top instance from the moment they register
     Mounts::Permissions permissions{};
+    // Another owner may serve the same socket later, and go on with what programs have registered.
+    bool may_come_back = false;
     bool group_records = false;  // members of permissions.gid may record
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;

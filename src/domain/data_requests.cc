@@ -5,81 +5,96 @@
 #include "domain/task.hpp"
 
 namespace landtrace::domain {
-namespace {
 
 using event::DataCommand;
-using event::DataRequest;
 using event::abi::UserReg;
 using event::abi::UserRegStatusBit;
 
-struct Call {
-  Domain& domain;
-  FileId file;
-  std::uint32_t pid;
-  Identity who;
-  std::uint64_t argument;
-  std::shared_ptr<AddressSpace> space;
+Result<void> DataCall::begin() {
+  const auto access = domain_.enter();
+  LT_CHECK(domain_.files().check(file_));
+  abi_ = domain_.abi();
+  if (!event::is_data_command(abi_, command_)) return fail(ENOTTY, "user_events_data has no such ioctl");
+  if (tid_ == 0) return fail(EPERM, "the caller is in a pid namespace that is not seen from here");
+  pid_ = process_of(tid_);
+  LT_TRY(space_, domain_.enable_words().known_space(pid_, who_));
+  return {};
+}
 
-  // As in the kernel, a structure that cannot be written does not undo what was done.
-  template <typename... Numbers>
-  void answer(std::size_t offset, Numbers... numbers) const {
-    const std::uint32_t words[] = {numbers...};
-    const auto bytes = std::as_bytes(std::span(words));
-    domain.enable_words().memory().write(space, argument + offset, {bytes.begin(), bytes.end()});
+Result<void> DataCall::read() {
+  if (!space_) {
+    LT_TRY(space_, AddressSpace::open(pid_, who_));
   }
-};
+  LT_TRY(request_, event::read_data_request(*space_, abi_, command_, argument_));
+  touch_word();
+  return {};
+}
 
-Result<int> register_word(const Call& call, const DataRequest& request) {
-  const UserReg& reg = request.reg;
-  LT_CHECK(call.domain.enable_words().follow_forks(call.pid, call.who));
+// A word whose page is there is written without waiting by whoever holds the domain.
+void DataCall::touch_word() const {
+  std::byte byte{};
+  if (request_.command == DataCommand::kRegisterWord) {
+    std::ignore = space_->read(request_.reg.enable_addr + request_.reg.enable_bit / 8, &byte, 1);
+  } else if (request_.command == DataCommand::kUnregister) {
+    std::ignore = space_->read(request_.unreg.disable_addr + request_.unreg.disable_bit / 8, &byte, 1);
+  }
+}
+
+Result<int> DataCall::register_word() {
+  const UserReg& reg = request_.reg;
+  LT_CHECK(domain_.enable_words().know(space_, who_));
+  LT_CHECK(domain_.enable_words().follow_forks(pid_, who_));
   LT_TRY(const std::uint32_t index,
-         call.domain.register_for_file(
-             call.file, call.pid, call.who,
-             {request.text, reg.flags, {reg.enable_addr, reg.enable_bit}, reg.enable_size, request.text_error}));
-  call.answer(offsetof(UserReg, write_index), index);
+         domain_.register_for_file(
+             file_, pid_, who_,
+             {request_.text, reg.flags, {reg.enable_addr, reg.enable_bit}, reg.enable_size, request_.text_error}));
+  answer_at_ = argument_ + offsetof(UserReg, write_index);
+  answer_ = {index};
   return 0;
 }
 
-Result<int> register_status_bit(const Call& call, const DataRequest& request) {
-  LT_TRY(const auto made, call.domain.register_status_bit(call.file, request.text, call.who.uid));
+Result<int> DataCall::register_status_bit() {
+  LT_TRY(const auto made, domain_.register_status_bit(file_, request_.text, who_.uid));
   static_assert(offsetof(UserRegStatusBit, write_index) == offsetof(UserRegStatusBit, status_bit) + 4);
-  call.answer(offsetof(UserRegStatusBit, status_bit), made.bit, made.index);
+  answer_at_ = argument_ + offsetof(UserRegStatusBit, status_bit);
+  answer_ = {made.bit, made.index};
   return 0;
 }
 
-Result<int> carry_out(const Call& call, const DataRequest& request) {
-  switch (request.command) {
+Result<int> DataCall::carry_out() {
+  const auto access = domain_.enter();
+  LT_CHECK(domain_.files().check(file_));
+  switch (request_.command) {
     case DataCommand::kRegisterWord:
-      return register_word(call, request);
+      return register_word();
     case DataCommand::kRegisterStatusBit:
-      return register_status_bit(call, request);
+      return register_status_bit();
     case DataCommand::kRegisterPlain: {
-      LT_TRY(const std::uint32_t byte, call.domain.register_plain(call.file, request.text, call.who.uid));
+      LT_TRY(const std::uint32_t byte, domain_.register_plain(file_, request_.text, who_.uid));
       return static_cast<int>(byte);
     }
     case DataCommand::kUnregister:
-      LT_CHECK(call.domain.unregister(call.pid, call.who, {request.unreg.disable_addr, request.unreg.disable_bit}));
+      LT_CHECK(domain_.unregister(pid_, who_, {request_.unreg.disable_addr, request_.unreg.disable_bit}));
       return 0;
     case DataCommand::kDelete:
-      LT_CHECK(call.domain.remove_event(request.text, call.who.uid));
+      LT_CHECK(domain_.remove_event(request_.text, who_.uid));
       return 0;
   }
   return fail(ENOTTY);
 }
 
-}  // namespace
+void DataCall::answer() {
+  if (!answer_.empty()) std::ignore = space_->write(answer_at_, std::as_bytes(std::span(answer_)));
+}
 
 Result<int> data_request(Domain& domain, FileId file, std::uint32_t tid, Identity who, unsigned command,
                          std::uint64_t argument) {
-  const auto access = domain.enter();
-  LT_CHECK(domain.files().check(file));
-  if (!event::is_data_command(domain.abi(), command)) return fail(ENOTTY, "user_events_data has no such ioctl");
-  if (tid == 0) return fail(EPERM, "the caller is in a pid namespace that is not seen from here");
-  const std::uint32_t pid = process_of(tid);
-  LT_TRY(auto space, domain.enable_words().space(pid, who));
-  LT_TRY(const DataRequest request,
-         domain.enable_words().memory().read_request(space, domain.abi(), command, argument));
-  return carry_out({domain, file, pid, who, argument, std::move(space)}, request);
+  DataCall call(domain, file, tid, who, command, argument);
+  LT_CHECK(call.begin());
+  LT_CHECK(call.read());
+  auto result = call.carry_out();
+  call.answer();
+  return result;
 }
 
 }  // namespace landtrace::domain

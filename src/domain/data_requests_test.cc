@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
-#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "domain/test_client.hpp"
+#include "domain/test_silent_page.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -112,20 +112,26 @@ TEST_F(DataRequestsTest, GuestsMayDoWhatTheyMayOverTheSocket) {
   EXPECT_EQ(request(kDelete, me, reinterpret_cast<std::uint64_t>(mine)), -EBADF) << "the file is closed";
 }
 
-TEST_F(DataRequestsTest, MemoryThatDoesNotAnswerIsAFaultAndHoldsUpNobodyElse) {
-  const int uffd = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC));
-  if (uffd < 0) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
-  void* const silent = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
-  ASSERT_EQ(::ioctl(uffd, UFFDIO_API, &api), 0);
-  uffdio_register range{
-      .range = {reinterpret_cast<std::uint64_t>(silent), 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING, .ioctls = 0};
-  ASSERT_EQ(::ioctl(uffd, UFFDIO_REGISTER, &range), 0);
-  TestClient other;
+TEST_F(DataRequestsTest, MemoryThatTakesItsTimeHoldsUpNobodyElse) {
+  const SilentPage structure, word;
+  if (!structure.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
   const auto me = static_cast<std::uint32_t>(::getpid());
-  EXPECT_EQ(request(kRegister, me, reinterpret_cast<std::uint64_t>(silent)), -EFAULT);
+  event::abi::UserReg reg{28, 0, 4, 0, word.address(), reinterpret_cast<std::uint64_t>("slow"), 9};
+  int result = 1;
+  std::thread slow([&] { result = request(kRegister, me, structure.address()); });
+  structure.wait_until_touched();
+  TestClient other;
   EXPECT_EQ(ask_for(other, "e1"), 0);
-  ::close(uffd);
+  structure.answer_with(&reg, sizeof reg);
+  word.wait_until_touched();
+  EXPECT_EQ(ask_for(other, "e2"), -EADDRINUSE);
+  listen(true);
+  EXPECT_EQ(other.ask("word"), 1u);
+  EXPECT_FALSE(exists("slow"));
+  word.answer_with("", 1);
+  slow.join();
+  EXPECT_EQ(result, 0);
+  EXPECT_TRUE(exists("slow"));
 }
 
 TEST_F(DataRequestsTest, PlainWritesComeFromADeclarationAlone) {

@@ -51,6 +51,7 @@ Result<void> Domain::give_place(Event& event, Page page) {
   if (place != 0) return {};
   LT_TRY(place, pages_.take(page));
   pages_.set(page, place, event.listeners.any());
+  events_.write_down(event);
   return {};
 }
 
@@ -254,12 +255,14 @@ bool Domain::maintain() {
 
 void Domain::shut_down() {
   enable_words_.clear_all();
-  if (journal_) journal_->end();
   for (Event* const event : events_.all()) {
     std::ignore = events_.publish_plan(*event, {});
     pages_.set(Page::kBits, event->status_bit, false);
     pages_.set(Page::kBytes, event->status_byte, false);
   }
+  if (journal_ && successor_ == Successor::kMayCome && is_anything_to_take_over()) return journal_->leave();
+  if (journal_) journal_->end();
+  pages_.remove_files();
 }
 
 }  // namespace landtrace::domain

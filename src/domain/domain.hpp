@@ -143,7 +143,8 @@ class Domain {
   void producers_ended();
   // Drops what belonged to processes that are gone; runs what waited for a grace period. True: call again soon.
   bool maintain();
-  // The domain ends: every enable word is cleared and no event has a listener.
+  // The domain ends: every enable word is cleared and no event has a listener. What the next owner needs stays where there is
+  // to be one; it goes where nothing is left that it could take over.
   void shut_down();
 
   // -- the owners before and after this one -------------------------------------------------------------------
@@ -151,7 +152,9 @@ class Domain {
   // left there: its events, open files and enable words are this domain's, as far as their processes live. To be called once,
   // before anybody is served and after all patterns are known; nobody else may have the file. On error, that of the file
   // system, nothing is written down, and what was left is restored all the same.
-  Result<void> keep_journal(const std::string& path);
+  // kMayCome: another owner may serve the place after this one has ended in good order, too.
+  enum class Successor { kNone, kMayCome };
+  Result<void> keep_journal(const std::string& path, Successor successor = Successor::kNone);
   // How long restored events wait for programs that link the library, which register them anew.
   static constexpr std::chrono::seconds kRestoredWait{5};
   // When maintain() has something to do that nobody announces.
@@ -186,6 +189,7 @@ class Domain {
   Result<void> give_place(Event& event, Page page);
   void drop_event_file(Instance& instance, Event& event);
   void drop_event_files(Instance& instance);
+  void give_place_again(Event& event, Page page, std::uint32_t place);
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
@@ -193,6 +197,7 @@ class Domain {
   void restore(const SavedDomain& saved);
   std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
   void let_go_of_waiting_events();
+  bool is_anything_to_take_over();
 
   std::recursive_mutex mutex_;
   std::function<void()> wake_;
@@ -208,6 +213,7 @@ class Domain {
   Instances instances_{control_, users_, grace_, cells_};
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
   std::unique_ptr<Journal> journal_;
+  Successor successor_ = Successor::kNone;
   std::vector<std::uint32_t> waiting_events_;  // restored, and held until then
   std::chrono::steady_clock::time_point waiting_until_{};
 };

@@ -46,15 +46,25 @@ Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity c
   LT_TRY(Process * known, find_process(pid, client));
   if (known != nullptr) return known;
   LT_TRY(auto space, memory_.open(pid, client));
-  known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
+  return remember(std::move(space), client);
+}
+
+EnableWords::Process* EnableWords::remember(std::shared_ptr<AddressSpace> space, Identity client) {
+  const std::uint32_t pid = space->pid;
+  Process* const known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
   if (watcher_) watcher_(pid);
   return known;
 }
 
-Result<std::shared_ptr<AddressSpace>> EnableWords::space(std::uint32_t pid, Identity client) {
+Result<std::shared_ptr<AddressSpace>> EnableWords::known_space(std::uint32_t pid, Identity client) {
   LT_TRY(const Process* const known, find_process(pid, client));
-  if (known != nullptr) return known->space;
-  return memory_.open(pid, client);
+  return known == nullptr ? nullptr : known->space;
+}
+
+Result<void> EnableWords::know(const std::shared_ptr<AddressSpace>& space, Identity client) {
+  LT_TRY(const Process* const known, find_process(space->pid, client));
+  if (known == nullptr && space->is_alive()) remember(space, client);
+  return {};
 }
 
 void EnableWords::set_watcher(std::function<void(std::uint32_t pid)> watcher) {
@@ -75,7 +85,7 @@ Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, Enabl
   catch_up(pid);
   LT_TRY(Process* const owner, process(pid, client));
   const auto found = owner->words.find(bit);
-  if (found == owner->words.end() || (claim != 0 && found->second.claim == claim)) return {};
+  if (found == owner->words.end() || found->second.is_left || (claim != 0 && found->second.claim == claim)) return {};
   return fail(EADDRINUSE, "this bit of this enable word is registered already");
 }
 
@@ -87,7 +97,7 @@ void EnableWords::insert(Process& process, EnableBit bit, Word word, Event& even
   if (process.words.size() == 1) {
     journal_->process_known({process_id(pid), process.who, process.space->identity, {}});
   }
-  journal_->word_added(pid, {bit, word.event, word.claim});
+  journal_->word_added(pid, {bit, word.event, word.claim, word.since_ticks});
 }
 
 Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim) {
@@ -95,8 +105,18 @@ Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit,
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }
+  if (const auto left = owner->words.find(bit); left != owner->words.end() && left->second.is_left) {
+    forget(*owner, left);
+  }
   insert(*owner, bit, {event.slot, now_ticks(), claim}, event);
   return {};
+}
+
+void EnableWords::forget(Process& process, Words::iterator word) {
+  const std::uint32_t event = word->second.event;
+  if (journal_ != nullptr) journal_->word_removed(process.space->pid, word->first);
+  process.words.erase(word);
+  events_.drop_reference(event);
 }
 
 Result<void> EnableWords::remove(std::uint32_t pid, Identity client, EnableBit bit) {
@@ -152,14 +172,18 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
     return fail(ESRCH, "the process has become another program");
   }
   std::vector<ForeignMemory::KnownWord> words;
+  std::unordered_map<std::uint64_t, std::uint64_t> registered;  // bits by address
+  for (const SavedWord& word : saved.words) registered[word.bit.address] |= 1ull << word.bit.bit;
   for (std::size_t i = 0; i < saved.words.size(); ++i) {
     const bool on = events[i] != nullptr && events[i]->listeners.any();
-    words.push_back({saved.words[i].bit, saved.words[i].claim, on});
+    const EnableBit bit = saved.words[i].bit;
+    words.push_back({bit, saved.words[i].claim, on, registered[bit.address]});
   }
   const std::vector<bool> taken = memory_.take_over(known->space, words);
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!taken[i] || events[i] == nullptr) continue;
-    insert(*known, words[i].bit, {events[i]->slot, now_ticks(), words[i].claim}, *events[i]);
+    insert(*known, words[i].bit, {events[i]->slot, saved.words[i].since, words[i].claim, words[i].claim == 0},
+           *events[i]);
   }
   // Words without a claim came through a mount: nobody announces the children of their process.
   const bool any_unclaimed = std::any_of(words.begin(), words.end(), [](const auto& word) { return word.claim == 0; });
@@ -175,6 +199,11 @@ std::vector<std::uint32_t> EnableWords::processes() const {
   std::vector<std::uint32_t> pids;
   for (const auto& [pid, process] : processes_) pids.push_back(pid);
   return pids;
+}
+
+bool EnableWords::has_words() const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [](const auto& entry) { return !entry.second.words.empty(); });
 }
 
 void EnableWords::refresh(const std::vector<Event*>& events) {

@@ -24,7 +24,7 @@ class EnableWords {
   explicit EnableWords(Events& events) : events_(events) {}
 
   // EADDRINUSE where this bit of this word is registered already, but for the same claim: a program asks again when its
-  // owner died before the answer.
+  // owner died before the answer. What came through a mount of an earlier owner may be registered again, too.
   Result<void> check_unused(std::uint32_t pid, Identity client, EnableBit bit, std::uint64_t claim = 0);
   // Registers the bit and sets it to what the event is now. ENOMEM where the process could not write there.
   // `claim`: where the process says that the word is registered, see ipc::Claim; 0: nowhere.
@@ -51,9 +51,11 @@ class EnableWords {
   // The number of the program that the process runs, see AddressSpace::identity; 0 where it cannot be told.
   std::uint64_t program_of(std::uint32_t pid, Identity client);
 
-  // The process's memory for a request of its own; kept if it has words. EPERM where it is another user's.
-  Result<std::shared_ptr<AddressSpace>> space(std::uint32_t pid, Identity client);
-  [[nodiscard]] ForeignMemory& memory() { return memory_; }
+  // The process's memory where it is known; else nullptr. EPERM where it is another user's.
+  Result<std::shared_ptr<AddressSpace>> known_space(std::uint32_t pid, Identity client);
+  // The memory that a process has which comes to have words, unless it is known: it need not be opened here, which may take
+  // long. EPERM as above.
+  Result<void> know(const std::shared_ptr<AddressSpace>& space, Identity client);
 
   // Told of each process that has words or comes to have some: somebody is to call sweep() soon after it has ended.
   void set_watcher(std::function<void(std::uint32_t pid)> watcher);
@@ -73,6 +75,7 @@ class EnableWords {
   // Clears every word: the domain ends.
   void clear_all();
 
+  [[nodiscard]] bool has_words() const;
   [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.contains(pid); }
   [[nodiscard]] std::vector<std::uint32_t> processes() const;
 
@@ -84,6 +87,8 @@ class EnableWords {
     std::uint32_t event;  // its slot
     std::uint64_t since_ticks;
     std::uint64_t claim;  // see ipc::Claim; 0: none
+    // It came through an earlier owner's mount, whose files are of no use any more: its process may register it anew.
+    bool is_left = false;
   };
   using Words = std::unordered_map<EnableBit, Word, BitHash>;
   struct Process {
@@ -99,8 +104,10 @@ class EnableWords {
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
+  Process* remember(std::shared_ptr<AddressSpace> space, Identity client);
   static bool has_become(Process& process, Identity client);
   void insert(Process& process, EnableBit bit, Word word, Event& event);
+  void forget(Process& process, Words::iterator word);
   void erase(std::uint32_t pid);
   static constexpr std::uint64_t kAnyTime = ~0ull;
   // Registers copies of what `from` had at `ticks`, and brings them up to date.

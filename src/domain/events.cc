@@ -172,7 +172,8 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
 
 void Events::write_down(const Event& event) {
   if (journal_ == nullptr) return;
-  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.text}, next_multi_);
+  journal_->event_made(
+      {event.slot, event.flags, event.uid, event.name, event.text, event.status_bit, event.status_byte}, next_multi_);
 }
 
 void Events::make_lasting(Event& event) {

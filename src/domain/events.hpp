@@ -83,6 +83,8 @@ class Events {
 
   // The event stays when its last reference goes.
   void make_lasting(Event& event);
+  // Something of the event that the next owner needs has changed.
+  void write_down(const Event& event);
 
   void add_reference(Event& event) { ++event.references; }
   // Removes the event if that was the last reference and nothing else keeps it.
@@ -114,7 +116,6 @@ class Events {
   Result<std::uint32_t> take_slot();
   Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
   Result<void> describe(const Event& event);
-  void write_down(const Event& event);
   void destroy(Event& event);
   static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);

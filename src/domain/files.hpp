@@ -35,6 +35,7 @@ class Files {
   Result<void> reopen(FileId file, std::uint32_t pid);
   // Files wait no more for processes that are gone, and go themselves where they waited only for those.
   void drop_dead_keepers();
+  [[nodiscard]] bool is_any_open() const { return !open_of_.empty(); }
   // The processes that files wait for.
   [[nodiscard]] std::vector<std::uint32_t> keepers() const;
 

@@ -15,9 +15,13 @@ constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseco
 
 // A process that has given a word up while there was no owner to tell uses its memory for something else by now.
 bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word) {
+  if (word.claim == 0) {
+    std::uint64_t bits = 0;
+    const std::size_t size = word.bit.bit < 32 ? 4 : 8;  // so much of it there is in any case
+    return space.read(word.bit.address, &bits, size) && (bits & ~word.registered) == 0;
+  }
   ipc::Claim claim{};
-  return word.claim == 0 ||
-         (space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit));
+  return space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit);
 }
 
 tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does not answer"); }
@@ -85,19 +89,6 @@ std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& 
     std::copy(job->taken.begin(), job->taken.end(), taken.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return taken;
-}
-
-Result<event::DataRequest> ForeignMemory::read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi,
-                                                       unsigned command, std::uint64_t argument) {
-  using Read = Result<event::DataRequest>;
-  const auto read = std::make_shared<Read>();
-  const auto job = [=](const AddressSpace& there) { *read = event::read_data_request(there, abi, command, argument); };
-  if (!visit(space, job)) return silent();
-  return std::move(*read);
-}
-
-void ForeignMemory::write(const std::shared_ptr<AddressSpace>& space, std::uint64_t to, std::vector<std::byte> bytes) {
-  visit(space, [to, bytes = std::move(bytes)](const AddressSpace& there) { std::ignore = there.write(to, bytes); });
 }
 
 void ForeignMemory::set_all(std::vector<Change> changes) {

@@ -28,8 +28,10 @@ class ForeignMemory {
     EnableBit bit;
     std::uint64_t claim;  // see ipc::Claim; 0: none
     bool on;
+    // Of a word without a claim: all its bits that were registered. Others that are set say that it is none any more.
+    std::uint64_t registered = 0;
   };
-  // Sets or clears those of the words that the process still claims, as check_and_set() does. Which those are, by place in
+  // Sets or clears those of the words that the process still claims, or that still look like one, as check_and_set() does. Which those are, by place in
   // `words`.
   std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
 
@@ -40,12 +42,6 @@ class ForeignMemory {
   };
   // All of them. What cannot be written is passed over: its process is gone, has unmapped the word or does not answer.
   void set_all(std::vector<Change> changes);
-
-  // What an ioctl of the process asks for. EFAULT where its memory does not answer; errors as of read_data_request().
-  Result<event::DataRequest> read_request(const std::shared_ptr<AddressSpace>& space, event::Abi abi, unsigned command,
-                                          std::uint64_t argument);
-  // If the process itself could write there; otherwise nothing happens.
-  void write(const std::shared_ptr<AddressSpace>& space, std::uint64_t to, std::vector<std::byte> bytes);
 
  private:
   // Runs the job in the helper thread. False when it did not finish in time: the process is not touched again. The job may

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <type_traits>
 
 namespace landtrace::domain {
@@ -62,6 +64,8 @@ bool unpack(const std::string& bytes, T& value) {
 struct EventValue {
   std::uint32_t uid;
   std::uint32_t flags;
+  std::uint32_t status_bit;
+  std::uint32_t status_byte;
 };
 struct FileValue {
   std::uint32_t generation;
@@ -79,6 +83,7 @@ struct ProcessValue {
 struct WordValue {
   std::uint64_t claim;
   std::uint64_t event;
+  std::uint64_t since;
 };
 
 void add_event(SavedDomain& domain, const std::string& key, const std::string& value) {
@@ -88,7 +93,8 @@ void add_event(SavedDomain& domain, const std::string& key, const std::string& v
   const auto end = rest.find('\0');
   if (end == std::string_view::npos) return;
   domain.events.push_back({KeyReader(key).take<std::uint32_t>(), static_cast<std::uint16_t>(fixed.flags), fixed.uid,
-                           std::string(rest.substr(0, end)), std::string(rest.substr(end + 1))});
+                           std::string(rest.substr(0, end)), std::string(rest.substr(end + 1)), fixed.status_bit,
+                           fixed.status_byte});
 }
 
 void add_file(SavedDomain& domain, const std::string& key, const std::string& value) {
@@ -129,14 +135,15 @@ void add_word(SavedDomain& domain, std::map<std::uint32_t, std::size_t>& process
   if (found == processes.end() || !unpack(value, v)) return;
   const auto address = reader.take<std::uint64_t>();
   const auto bit = reader.take<std::uint8_t>();
-  domain.processes[found->second].words.push_back({{address, bit}, static_cast<std::uint32_t>(v.event), v.claim});
+  domain.processes[found->second].words.push_back(
+      {{address, bit}, static_cast<std::uint32_t>(v.event), v.claim, v.since});
 }
 
 std::string make_header() {
   const auto boot = read_file("/proc/sys/kernel/random/boot_id", 4096);
   struct stat st {};
   const std::uint64_t pids = ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-  return "landtrace state 1\nuid " + std::to_string(::geteuid()) + "\npids " + std::to_string(pids) + "\nboot " +
+  return "landtrace state 2\nuid " + std::to_string(::geteuid()) + "\npids " + std::to_string(pids) + "\nboot " +
          (boot ? *boot : std::string("?\n"));
 }
 
@@ -148,10 +155,14 @@ ProcessId process_id(std::uint32_t pid) {
   if (!stat) return id;
   const auto name_end = stat->rfind(')');  // the name may hold anything
   if (name_end == std::string::npos) return id;
-  std::size_t at = name_end;
-  constexpr int kFieldsToStart = 20;  // field 22, and the name is field 2
-  for (int i = 0; i < kFieldsToStart && at != std::string::npos; ++i) at = stat->find(' ', at + 1);
-  if (at != std::string::npos) id.start = std::strtoull(stat->c_str() + at + 1, nullptr, 10);
+  std::istringstream fields(stat->substr(name_end + 1));
+  const std::vector<std::string> words{std::istream_iterator<std::string>(fields), {}};
+  constexpr std::size_t kState = 0, kThreads = 17, kStart = 19;  // of those behind the name
+  if (words.size() <= kStart) return id;
+  // One that nobody has waited for is there, and has ended, unless it is only its first thread that has.
+  const bool has_ended =
+      words[kState] == "X" || (words[kState] == "Z" && words[kThreads].size() == 1 && words[kThreads][0] <= '1');
+  if (!has_ended) id.start = std::strtoull(words[kStart].c_str(), nullptr, 10);
   return id;
 }
 
@@ -160,7 +171,10 @@ Journal::Journal(const std::string& path) : path_(path), header_(make_header()),
 SavedDomain Journal::saved() const {
   SavedDomain domain;
   std::map<std::uint32_t, std::size_t> files, processes;
-  for (const auto& [key, value] : RecordLog::read(path_, header_)) {
+  const auto entries = RecordLog::read(path_, header_);
+  domain.found = entries.has_value();
+  if (!entries) return domain;
+  for (const auto& [key, value] : *entries) {
     switch (key.empty() ? '\0' : key[0]) {
       case kNextMulti:
         unpack(value, domain.next_multi);
@@ -189,7 +203,8 @@ SavedDomain Journal::saved() const {
 
 void Journal::event_made(const SavedEvent& event, std::uint64_t next_multi) {
   if (next_multi != 0) log_.put(key(kNextMulti), pack(next_multi));
-  log_.put(key(kEvent, event.slot), pack(EventValue{event.uid, event.flags}, event.name + '\0' + event.text));
+  log_.put(key(kEvent, event.slot), pack(EventValue{event.uid, event.flags, event.status_bit, event.status_byte},
+                                         event.name + '\0' + event.text));
 }
 
 void Journal::event_gone(std::uint32_t slot) { log_.erase(key(kEvent, slot)); }
@@ -219,7 +234,7 @@ void Journal::process_gone(std::uint32_t pid) {
 }
 
 void Journal::word_added(std::uint32_t pid, const SavedWord& word) {
-  log_.put(key(kWord, pid, word.bit.address, word.bit.bit), pack(WordValue{word.claim, word.event}));
+  log_.put(key(kWord, pid, word.bit.address, word.bit.bit), pack(WordValue{word.claim, word.event, word.since}));
 }
 
 void Journal::word_removed(std::uint32_t pid, EnableBit bit) { log_.erase(key(kWord, pid, bit.address, bit.bit)); }

@@ -2,7 +2,8 @@
 // indices, enable words. The next owner at the same place begins with it (see restore.cc).
 //
 // It is the user's alone (0600), and it counts only in the system that it was written in, before a reboot, and among the
-// same process ids: what it names are processes. An owner that ends in good order leaves none.
+// same process ids: what it names are processes, by when they started and what they run. So one from long ago does no
+// harm. An owner that ends in good order leaves it if there is to be another one, and something to take over.
 #pragma once
 
 #include <vector>
@@ -20,15 +21,17 @@ struct ProcessId {
 
   friend bool operator==(const ProcessId&, const ProcessId&) = default;
 };
-// As it is now; start is 0 when there is no such process.
+// As it is now; start is 0 when there is no such process, or it has ended.
 ProcessId process_id(std::uint32_t pid);
 
 struct SavedEvent {
   std::uint32_t slot = 0;
   std::uint16_t flags = 0;
   std::uint32_t uid = 0;
-  std::string name;  // as shown
-  std::string text;  // as declared
+  std::string name;              // as shown
+  std::string text;              // as declared
+  std::uint32_t status_bit = 0;  // its places in the status pages; 0: none
+  std::uint32_t status_byte = 0;
 };
 
 struct SavedFile {
@@ -44,6 +47,7 @@ struct SavedWord {
   EnableBit bit{};
   std::uint32_t event = 0;
   std::uint64_t claim = 0;  // see ipc::Claim; 0: none
+  std::uint64_t since = 0;  // when it was registered, in the unit of ProcessId::start
 };
 
 struct SavedProcess {
@@ -54,6 +58,7 @@ struct SavedProcess {
 };
 
 struct SavedDomain {
+  bool found = false;  // there was a journal
   std::uint64_t next_multi = 0;
   std::vector<SavedEvent> events;  // by slot
   std::vector<SavedFile> files;    // by slot
@@ -70,6 +75,8 @@ class Journal {
   // From here on the file is ours; what was put before is in it.
   Result<void> start() { return log_.start(); }
   void end() { log_.end(); }
+  // No more is written down, and the file stays.
+  void leave() { log_.leave(); }
   [[nodiscard]] bool is_kept() const { return log_.is_started(); }
 
   void event_made(const SavedEvent& event, std::uint64_t next_multi);

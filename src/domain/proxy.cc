@@ -3,34 +3,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <string>
-
 #include "arch/rseq.hpp"
-#include "base/fd.hpp"
-#include "domain/task.hpp"
 #include "plan/file_write.hpp"
 #include "plan/thread_slots.hpp"
 
 namespace landtrace::domain {
-namespace {
-
-// The sender never had a place in the data plane, so its name is not there yet.
-void leave_name(plan::DataSegment& data, std::uint32_t tid) {
-  plan::TaskEntry& entry = data.tasks[tid % plan::kMaxTasks];
-  if (__atomic_load_n(&entry.tid, __ATOMIC_RELAXED) == tid) return;
-  auto comm = read_file("/proc/" + std::to_string(tid) + "/comm", 4096);
-  if (!comm) return;  // gone already
-  if (comm->ends_with('\n')) comm->pop_back();
-  comm->resize(sizeof entry.comm - 1, '\0');
-  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
-  entry.pid = process_of(tid);
-  std::memcpy(entry.comm, comm->c_str(), sizeof entry.comm);
-  __atomic_store_n(&entry.tid, tid, __ATOMIC_RELEASE);
-}
-
-}  // namespace
-
 Proxy::~Proxy() {
   for (const auto& [uid, place] : places_) __atomic_store_n(&place.thread.slot->tid, 0, __ATOMIC_RELEASE);
 }
@@ -59,7 +36,7 @@ ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::spa
   Place* const place = place_of(uid);
   if (place == nullptr) return -ENOSPC;
   place->thread.tid = tid;
-  leave_name(*place->view.data, tid);
+  names_.leave(*place->view.data, tid);
   return plan::write_file(place->view, place->thread, {file.slot, file.generation}, vectors.data(),
                           static_cast<int>(vectors.size()));
 }
@@ -72,7 +49,7 @@ Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, s
   for (const ring::Segment& segment : segments) size += segment.size;
   if (size > ring::kMaxPayload) return fail(E2BIG, "more than an event can carry");
   place->thread.tid = tid;
-  leave_name(*place->view.data, tid);
+  names_.leave(*place->view.data, tid);
   const plan::Section section(*place->thread.slot);
   plan::record_in(place->view, place->thread, domain_.record_step(instance), event_slot, segments.data(),
                   static_cast<std::uint32_t>(segments.size()), static_cast<std::uint32_t>(size));

@@ -73,13 +73,13 @@ std::string contents(const std::string& path) {
 
 }  // namespace
 
-RecordLog::Entries RecordLog::read(const std::string& path, const std::string& header) {
+std::optional<RecordLog::Entries> RecordLog::read(const std::string& path, const std::string& header) {
   Entries entries;
   const std::string all = contents(path);
   std::string_view text = all;
   Head head;
   std::string_view body;
-  if (!take_record(text, head, body) || head.operation != kHeader || body != header) return entries;
+  if (!take_record(text, head, body) || head.operation != kHeader || body != header) return std::nullopt;
   while (take_record(text, head, body)) {
     const std::string key(body.substr(0, head.key_size));
     if (head.operation == kPut) {

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/fd.hpp"
@@ -17,9 +18,9 @@ class RecordLog {
  public:
   using Entries = std::map<std::string, std::string>;
 
-  // What the file at `path` holds. Nothing, if it does not begin with `header`, or if it is not the caller's alone: another
+  // What the file at `path` holds. nullopt if it does not begin with `header`, or if it is not the caller's alone: another
   // user's, readable or writable for others, a link, no ordinary file.
-  static Entries read(const std::string& path, const std::string& header);
+  static std::optional<Entries> read(const std::string& path, const std::string& header);
 
   RecordLog(std::string path, std::string header) : path_(std::move(path)), header_(std::move(header)) {}
 
@@ -33,6 +34,8 @@ class RecordLog {
   Result<void> start();
   // Removes the file; from here on changes are kept in memory again.
   void end();
+  // The same, and the file stays as it is.
+  void leave() { fd_.reset(); }
 
   [[nodiscard]] bool is_started() const { return static_cast<bool>(fd_); }
 

@@ -55,9 +55,11 @@ std::vector<ProcessId> keepers_of(const SavedFile& file, const std::vector<const
 
 }  // namespace
 
-Result<void> Domain::keep_journal(const std::string& path) {
+Result<void> Domain::keep_journal(const std::string& path, Successor successor) {
+  successor_ = successor;
   journal_ = std::make_unique<Journal>(path);
   const SavedDomain saved = journal_->saved();
+  std::ignore = pages_.keep_in(path, saved.found);  // without files they are this owner's alone
   events_.keep(journal_.get());
   files_.keep(journal_.get());
   enable_words_.keep(journal_.get());
@@ -82,6 +84,11 @@ void Domain::restore(const SavedDomain& saved) {
     waiting_events_.push_back((*event)->slot);
     events.emplace(each.slot, *event);
     std::ignore = listen_as_patterns_say(**event);  // without room for a plan it is silent
+    give_place_again(**event, Page::kBits, each.status_bit);
+    give_place_again(**event, Page::kBytes, each.status_byte);
+  }
+  if (abi() == Abi::k6_1) {  // where every event has one
+    for (Event* const event : events_.all()) std::ignore = give_place(*event, Page::kBits);
   }
   waiting_until_ = std::chrono::steady_clock::now() + kRestoredWait;
 
@@ -106,14 +113,14 @@ void Domain::restore(const SavedDomain& saved) {
 }
 
 // A process that was forked while there was no owner to tell has copies of words that nobody knows of. It runs the same
-// program as one that is known, and its claims say which words it has; a process that is known may be gone by now.
+// program as one that is known, and its claims say which words it has, or of what came through a mount its age; a process
+// that is known may be gone by now.
 std::vector<SavedProcess> Domain::find_unannounced_children(const SavedDomain& saved) {
   std::unordered_map<std::uint64_t, std::vector<SavedWord>> claimed;  // by program
   std::set<std::uint32_t> known, users;
   for (const SavedProcess& process : saved.processes) {
     if (process_id(process.id.pid) == process.id) known.insert(process.id.pid);
     for (const SavedWord& word : process.words) {
-      if (word.claim == 0) continue;
       claimed[process.space].push_back(word);
       users.insert(process.who.uid);
     }
@@ -124,9 +131,27 @@ std::vector<SavedProcess> Domain::find_unannounced_children(const SavedDomain& s
     const auto who = user_of(pid);
     if (known.contains(pid) || !who || !users.contains(who->uid)) continue;
     const auto words = claimed.find(enable_words_.program_of(pid, *who));
-    if (words != claimed.end()) children.push_back({process_id(pid), *who, words->first, words->second});
+    if (words == claimed.end()) continue;
+    SavedProcess child{process_id(pid), *who, words->first, words->second};
+    std::erase_if(child.words, [&](const SavedWord& word) { return word.claim == 0 && child.id.start < word.since; });
+    if (!child.words.empty()) children.push_back(std::move(child));
   }
   return children;
+}
+
+// Programs know the place, and look there.
+void Domain::give_place_again(Event& event, Page page, std::uint32_t place) {
+  if (!pages_.take_again(page, place)) return;
+  (page == Page::kBits ? event.status_bit : event.status_byte) = place;
+  pages_.set(page, place, event.listeners.any());
+  events_.write_down(event);
+}
+
+bool Domain::is_anything_to_take_over() {
+  enable_words_.sweep();
+  const std::vector<Event*> events = events_.all();
+  return enable_words_.has_words() || files_.is_any_open() ||
+         std::any_of(events.begin(), events.end(), [](const Event* event) { return (event->flags & kPersist) != 0; });
 }
 
 void Domain::let_go_of_waiting_events() {

@@ -1,21 +1,54 @@
 #include "domain/status_pages.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace landtrace::domain {
 namespace {
+
+// Opened anew without the right to write, so that a program gets EACCES for a writable mapping, as of the kernel's file.
+Result<Fd> without_writing(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  Fd read_only(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!read_only) return fail_errno("open " + path);
+  return read_only;
+}
 
 Result<Mapping> make_page(const char* name, Fd& read_only) {
   LT_TRY(const Fd fd, create_memfd(name, StatusPages::kSize));
   LT_TRY(Mapping mapping, Mapping::map(fd.get(), StatusPages::kSize, Mapping::Access::kReadWrite));
   LT_CHECK(seal_against_new_writers(fd.get()));
-  // Opened anew without the right to write, so that a program gets EACCES for a writable mapping, as of the kernel's file.
-  const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
-  read_only = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!read_only) return fail_errno("open " + path);
+  LT_TRY(read_only, without_writing(fd.get()));
   return mapping;
+}
+
+constexpr mode_t kFileMode = 0644;
+
+// The file that an earlier owner has left.
+Fd open_left(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat st {};
+  const bool sound = fd && ::fstat(fd.get(), &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == ::geteuid() &&
+                     (st.st_mode & 07777) == kFileMode && st.st_nlink == 1 &&
+                     st.st_size == static_cast<off_t>(StatusPages::kSize);
+  return sound ? std::move(fd) : Fd();
+}
+
+Result<Fd> make_file(const std::string& path) {
+  ::unlink(path.c_str());
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!fd) return fail_errno("open " + path);
+  // Programs of other users map it, too; and room that is not there would be a fault at the first change.
+  int error = ::fchmod(fd.get(), kFileMode) == 0 ? 0 : errno;
+  if (error == 0) error = ::posix_fallocate(fd.get(), 0, StatusPages::kSize);
+  if (error == 0) return fd;
+  ::unlink(path.c_str());
+  return fail_errno("making " + path, error);
 }
 
 }  // namespace
@@ -29,6 +62,36 @@ Result<StatusPages> StatusPages::create() {
   bits.taken.assign(kBits, false);
   bytes.taken.assign(kSize, false);
   return pages;
+}
+
+Result<void> StatusPages::keep_in(const std::string& path, bool go_on) {
+  for (const auto& [page, name] : {std::pair(Page::kBits, path + ".bits"), std::pair(Page::kBytes, path + ".bytes")}) {
+    Fd fd = go_on ? open_left(name) : Fd();
+    if (!fd) {
+      LT_TRY(fd, make_file(name));
+    }
+    LT_TRY(Mapping mapping, Mapping::map(fd.get(), kSize, Mapping::Access::kReadWrite));
+    LT_TRY(Fd read_only, without_writing(fd.get()));
+    std::memset(mapping.data(), 0, kSize);
+    Sheet& sheet = this->sheet(page);
+    sheet.mapping = std::move(mapping);
+    sheet.read_only = std::move(read_only);
+    sheet.path = name;
+  }
+  return {};
+}
+
+void StatusPages::remove_files() {
+  for (Sheet& sheet : sheets_) {
+    if (const std::string path = std::exchange(sheet.path, {}); !path.empty()) ::unlink(path.c_str());
+  }
+}
+
+bool StatusPages::take_again(Page page, std::uint32_t place) {
+  Sheet& sheet = this->sheet(page);
+  if (place == 0 || place >= sheet.taken.size() || sheet.taken[place]) return false;
+  sheet.taken[place] = true;
+  return true;
 }
 
 Result<std::uint32_t> StatusPages::take(Page page) {

@@ -4,6 +4,10 @@
 //   Page::kBytes  user_events_mmap of the 2021 proposal: one byte an event; in it, bit 0 is for listeners of ours (the
 //                 proposal gives bit 1 to perf and keeps bit 7 for whatever else there is)
 //
+// A domain that is to outlive its owner has them in files beside its journal, and the next owner goes on with those: a program
+// that has mapped a page need not do anything to see who listens from then on, and those that nobody listens to would not
+// know when to. Else they are memory of the owner's alone.
+//
 // Only the owner writes them. Place 0 of either is nobody's, so that a program has one for its error cases.
 #pragma once
 
@@ -11,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "base/mapping.hpp"
@@ -26,9 +31,16 @@ class StatusPages {
   static constexpr std::uint32_t kBits = kSize * 8;
 
   static Result<StatusPages> create();
+  // Before anything else: from here on the pages are the files PATH.bits and PATH.bytes, cleared. With `go_on` those that an
+  // earlier owner has left, if they are nobody's but this user's to write; else new ones.
+  Result<void> keep_in(const std::string& path, bool go_on);
+  // The files, if they are, go; whoever has mapped them keeps what there is.
+  void remove_files();
 
   // The lowest free place of the page, cleared. EMFILE when the page is full.
   Result<std::uint32_t> take(Page page);
+  // This place, which an event had with an earlier owner. False where there is no such place, or it is taken.
+  bool take_again(Page page, std::uint32_t place);
   // Clears the place and gives it to whoever comes next. 0 is ignored.
   void give_back(Page page, std::uint32_t place);
   // 0 is ignored.
@@ -52,6 +64,7 @@ class StatusPages {
     Fd read_only;
     std::vector<bool> taken;
     std::size_t lowest = 1;  // no free place is below this one
+    std::string path;        // of its file, if it is one
   };
   [[nodiscard]] Sheet& sheet(Page page) { return sheets_[page == Page::kBits ? 0 : 1]; }
   [[nodiscard]] const Sheet& sheet(Page page) const { return sheets_[page == Page::kBits ? 0 : 1]; }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "fuse/errands.hpp"
+
 namespace landtrace::fuse {
 
-void Courier::start(fuse_session* session) {
+void Courier::start(fuse_session* session, Errands& errands) {
   session_ = session;
+  errands_ = &errands;
   thread_ = std::thread([this] { run(); });
 }
 
@@ -73,6 +76,7 @@ void Courier::run() {
       brought_.notify_all();
       lock.unlock();
     }
+    if (was_poked) errands_->serve_interrupted();
     if (was_poked || is_anyone_waiting) {
       const auto access = domain_.enter();
       const Waiters::Round round = waiters_.serve();

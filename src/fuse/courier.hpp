@@ -13,6 +13,8 @@
 
 namespace landtrace::fuse {
 
+class Errands;
+
 class Courier {
  public:
   Courier(domain::Domain& domain, Waiters& waiters) : domain_(domain), waiters_(waiters) {}
@@ -20,7 +22,7 @@ class Courier {
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
 
-  void start(fuse_session* session);
+  void start(fuse_session* session, Errands& errands);
   void stop();
 
   // Somebody has begun to wait, or has been woken or interrupted. Any thread, holding anything.
@@ -49,6 +51,7 @@ class Courier {
   domain::Domain& domain_;
   Waiters& waiters_;
   fuse_session* session_ = nullptr;
+  Errands* errands_ = nullptr;
 
   std::mutex mutex_;
   std::condition_variable work_;

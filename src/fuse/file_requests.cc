@@ -156,9 +156,17 @@ void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void* argument, fus
   if ((flags & (FUSE_IOCTL_COMPAT | FUSE_IOCTL_DIR)) != 0) return answer_error(request, ENOTTY);
   MountedTree& tree = tree_of(request);
   const Handle& handle = Handles::named(info->fh);
+  const auto address = reinterpret_cast<std::uintptr_t>(argument);
+  if (handle.event_data) {
+    auto& file = static_cast<tracefs::EventDataFile&>(*handle.file);
+    if (auto call = file.call(caller_of(request), command, address)) {
+      if (const auto begun = call->begin(); !begun) return answer_error(request, begun.error());
+      return tree.errands.send(request, *std::move(call));
+    }
+  }
   const auto answer = [&] {
     const auto access = tree.domain.enter();
-    return handle.file->ioctl(caller_of(request), command, reinterpret_cast<std::uintptr_t>(argument));
+    return handle.file->ioctl(caller_of(request), command, address);
   }();
   tree.courier.poke();  // it may have been to wake who waits
   tree.courier.wait_for_pages();

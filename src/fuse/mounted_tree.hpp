@@ -6,6 +6,7 @@
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "fuse/courier.hpp"
+#include "fuse/errands.hpp"
 #include "fuse/folder_listing.hpp"
 #include "fuse/handle.hpp"
 #include "fuse/ids.hpp"
@@ -30,6 +31,7 @@ struct MountedTree {
   Waiters waiters;
 
   Courier courier{domain, waiters};
+  Errands errands{courier};
   // The request that the kernel begins with, if its answer is to say that files read past the page cache can be mapped.
   std::atomic<std::uint64_t> init_to_allow_pages{0};
 };

@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 
@@ -187,6 +188,27 @@ TEST_F(MountedReaders, PagesAreWaitedForToo) {
   EXPECT_EQ(errno, EAGAIN);
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_F(MountedReaders, AllWhoWaitForPagesAreWokenByAnIoctl) {
+  const Fd file = open("raw", O_RDONLY);
+  constexpr int kReaders = 3;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.emplace_back([&file] {
+      char page[RawPages::kPage];
+      // Not read(), which lets one after the other read, as a descriptor has one position.
+      EXPECT_EQ(::pread(file.get(), page, sizeof page, 0), 0);
+    });
+  }
+  while (change([&] { return tree_->raw->reads; }) < kReaders) ::usleep(1000);
+  EXPECT_EQ(::ioctl(file.get(), 0, 0), 1);
+  for (std::thread& reader : readers) reader.join();
+
+  std::thread late([&file] { EXPECT_EQ(read_some(file.get()).size(), RawPages::kPage); });
+  while (change([&] { return tree_->raw->reads; }) < 2 * kReaders + 1) ::usleep(1000);
+  change([&] { tree_->raw->pages = 1; });
+  late.join();
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ class Session::Connection {
       tree_->domain.status_pages().forget_change(watch_);
     }
     workers_.reset();
+    tree_->errands.stop();
     tree_->courier.stop();
     if (session_ != nullptr) fuse_session_destroy(session_);  // closes the descriptor
   }
@@ -91,7 +92,7 @@ Result<void> Session::Connection::open(Fd fuse) {
 }
 
 Result<void> Session::Connection::start() {
-  tree_->courier.start(session_);
+  tree_->courier.start(session_, tree_->errands);
   watch_pages();
   workers_.emplace(tree_->domain, session_, fd_,
                    Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});

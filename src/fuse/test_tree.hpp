@@ -95,6 +95,7 @@ class RawPages : public tracefs::File {
   [[nodiscard]] unsigned mode() const override { return 0440; }
   [[nodiscard]] bool is_paged() const override { return true; }
   std::uint64_t pages = 0;
+  int reads = 0;
   std::multiset<std::uint64_t> served;
 
   Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller&, int) override {
@@ -102,6 +103,7 @@ class RawPages : public tracefs::File {
      public:
       explicit Open(RawPages& all) : all_(all), serial_(all.opened_++) {}
       Result<std::size_t> read(const tracefs::Caller&, std::span<char> to, std::uint64_t offset) override {
+        ++all_.reads;
         if (offset / kPage >= all_.pages) return fail(EAGAIN, "nothing yet");
         all_.served.insert(offset / kPage);
         const std::uint64_t stamp[] = {offset / kPage, serial_};
@@ -109,11 +111,14 @@ class RawPages : public tracefs::File {
         std::memcpy(to.data(), stamp, sizeof stamp);
         return std::min(to.size(), kPage);
       }
+      Result<int> ioctl(const tracefs::Caller&, unsigned, std::uint64_t) override { return static_cast<int>(++wakes_); }
       short ready() override { return all_.pages > 0 ? POLLIN : 0; }
+      [[nodiscard]] std::uint64_t wakes() const override { return wakes_; }
 
      private:
       RawPages& all_;
       std::uint64_t serial_;
+      std::uint64_t wakes_ = 0;
     };
     return std::make_unique<Open>(*this);
   }

@@ -6,7 +6,7 @@ namespace landtrace::fuse {
 
 void Waiters::park(fuse_req_t request, Handle& handle, const tracefs::Caller& caller, std::size_t size,
                    std::uint64_t offset) {
-  parked_.push_back({request, &handle, caller, size, offset});
+  parked_.push_back({request, &handle, caller, size, offset, handle.file->wakes()});
 }
 
 void Waiters::watch(Handle& handle, fuse_pollhandle* poll, short wanted, short told) {
@@ -30,10 +30,14 @@ bool Waiters::serve_one(const Parked& parked) {
     return true;
   }
   tracefs::OpenFile& file = *parked.handle->file;
-  if (!file.is_woken() && !file.has_input()) return false;
+  const bool is_woken = file.wakes() != parked.wakes;
+  if (!is_woken && !file.has_input()) return false;
   buffer_.resize(std::max(buffer_.size(), parked.size));
-  const auto got = file.read(parked.caller, {buffer_.data(), parked.size}, parked.offset);
-  if (!got && got.error().code == EAGAIN) return false;
+  auto got = file.read(parked.caller, {buffer_.data(), parked.size}, parked.offset);
+  if (!got && got.error().code == EAGAIN) {
+    if (!is_woken) return false;
+    got = 0;
+  }
   has_read(*parked.handle);
   if (!got) {
     answer_error(parked.request, got.error().code);

@@ -37,6 +37,7 @@ class Waiters {
     tracefs::Caller caller;
     std::size_t size;
     std::uint64_t offset;
+    std::uint64_t wakes;  // of the file, when it began to wait
   };
   bool serve_one(const Parked& parked);
   bool tell(Handle& handle);

@@ -18,10 +18,13 @@ constexpr int kPatience_ms = 100;
 
 bool is_same_file(FdEntry a, FdEntry b) { return a.generation == b.generation && a.slot == b.slot; }
 
-// A connection that has become a file: the descriptor, or -1.
+constexpr int kNoAnswer = -1;
+constexpr int kRefused = -2;
+
+// A connection that has become a file: the descriptor, or one of these.
 int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identity) {
   const int fd = ipc::connect_plain(client::Process::get().socket_path(), true, kPatience_ms);
-  if (fd < 0) return -1;
+  if (fd < 0) return kNoAnswer;
   const ipc::Request request{.operation = operation, .file_slot = file.slot, .file_generation = file.generation};
   ssize_t sent;
   do {
@@ -35,7 +38,7 @@ int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identi
     return fd;
   }
   real().close(fd);
-  return -1;
+  return known ? kRefused : kNoAnswer;
 }
 
 // Another thread may be closing the descriptor, and the number may be another file's right after: the table's lock keeps
@@ -56,7 +59,8 @@ void replace(int fd, FdEntry file, int socket, FdEntry fresh) {
 void reopen_from(int first, FdEntry file) {
   ipc::FileIdentity identity;
   int socket = connect_as(ipc::Operation::kReopenFile, file, identity);
-  if (socket < 0) socket = connect_as(ipc::Operation::kOpenFile, file, identity);
+  // Where the owner has not found the time to answer, it has the file all the same, under the number that we know.
+  if (socket == kRefused) socket = connect_as(ipc::Operation::kOpenFile, file, identity);
   if (socket < 0) return;
   const int flags = real().fcntl(first, F_GETFL, nullptr);
   if (flags >= 0 && (flags & O_NONBLOCK) != 0) {

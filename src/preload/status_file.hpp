@@ -2,7 +2,7 @@
 // be mapped, and text to be read) and user_events_mmap (2021: a page of bytes). A descriptor of one is the owner's page,
 // opened for reading, so that mmap() is the kernel's business; its text comes from the owner, read by read.
 //
-// The page is its owner's: a program that has mapped it sees nothing of the next one.
+// The page is a file that the next owner goes on with, so what a program has mapped stays valid (domain/status_pages.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,9 @@
 // An open user_events_data: its writes are the data plane, and pass by the node.
 #pragma once
 
-#include "domain/files.hpp"
+#include <optional>
+
+#include "domain/data_requests.hpp"
 #include "tracefs/node.hpp"
 
 namespace landtrace::tracefs {
@@ -11,6 +13,8 @@ namespace landtrace::tracefs {
 class EventDataFile : public OpenFile {
  public:
   [[nodiscard]] virtual domain::FileId id() const = 0;
+  // An ioctl, for who calls it without holding the domain. nullopt: ioctl() is to carry it out.
+  virtual std::optional<domain::DataCall> call(const Caller&, unsigned, std::uint64_t) { return std::nullopt; }
 };
 
 }  // namespace landtrace::tracefs

@@ -73,8 +73,9 @@ class OpenFile {
   [[nodiscard]] virtual short ready();
   // Whether a read() that waits is to be asked again. Files whose poll() wants more than that differ (trace_pipe_raw).
   [[nodiscard]] virtual bool has_input() { return (ready() & (POLLIN | POLLERR | POLLHUP)) != 0; }
-  // Readers that wait now are to come back (ioctl(fd, 0) of trace_pipe_raw): true until the next read.
-  [[nodiscard]] virtual bool is_woken() { return false; }
+  // How often those who wait were woken (ioctl(fd, 0) of trace_pipe_raw): a read() that has waited since it was less gets
+  // what there is, or else the end.
+  [[nodiscard]] virtual std::uint64_t wakes() const { return 0; }
 
   // Something that is let go when the file is closed.
   void keep(std::shared_ptr<const void> held) { held_ = std::move(held); }

@@ -39,6 +39,20 @@ class Daemon(support.Case):
         self.assertEqual(self.stop(daemon)[0], 0)
         self.assertIsNone(producer.poll())
 
+    def test_the_one_that_is_started_again_goes_on_with_the_programs_there_are(self):
+        producer = None
+        for _ in range(3):
+            daemon = self.serve("--trace-event", "job")
+            if producer is None:
+                producer = self.start("run", "--", PRODUCER, "--abi", "--count", "1000000", "--pause", "1000")
+            self.wait_until(lambda: " job: " in self.landtrace("cat", "trace")[1])
+            self.assertEqual(self.stop(daemon)[0], 0)
+        self.assertIsNone(producer.poll())
+        self.assertTrue(os.path.exists(self.socket + ".state"))
+        self.stop(producer, signal.SIGKILL)
+        self.assertEqual(self.stop(self.serve())[0], 0)
+        self.assertEqual([name for name in os.listdir(os.path.dirname(self.socket)) if ".state" in name], [])
+
     def test_one_domain_has_one_owner(self):
         self.serve()
         status, line = self.refused()

@@ -29,13 +29,14 @@ class Cases(support.UnderTracefs):
         self.assertEqual(support.read_text("/proc/self/mounts"), before)
         self.assertEqual(os.listdir(os.path.join(self.folder, "landtrace")), [])
 
-    def test_ftrace_enabled_is_the_commands_own(self):
-        path = "/proc/sys/kernel/ftrace_enabled"
-        if not os.path.exists(path):
-            self.skipTest("SKIPPED: no " + path)
-        before = support.read_text(path)
-        self.assertEqual(self.shell(f"echo 0 > {path} && cat {path}"), "0\n")
-        self.assertEqual(support.read_text(path), before)
+    def test_what_trace_cmd_switches_in_the_kernel_is_the_commands_own(self):
+        for name in ("ftrace_enabled", "kptr_restrict"):
+            path = "/proc/sys/kernel/" + name
+            if not os.path.exists(path):
+                continue
+            before = support.read_text(path)
+            self.assertEqual(self.shell(f"cat {path} && echo 2 > {path} && cat {path}"), before + "2\n")
+            self.assertEqual(support.read_text(path), before)
 
     def test_exit_statuses_are_the_commands(self):
         self.assertEqual(self.run_tracefs("sh", "-c", "exit 7")[0], 7)

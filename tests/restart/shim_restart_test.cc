@@ -21,7 +21,7 @@ class ShimRestartTest : public testing::Test {
   void SetUp() override { owner_.emplace(socket_); }
   void TearDown() override {
     std::filesystem::remove(socket_);
-    std::filesystem::remove(state_);
+    for (const char* const end : {"", ".bits", ".bytes"}) std::filesystem::remove(state_ + end);
   }
 
   TalkingProcess::Environment environment() { return {{"LANDTRACE_SOCKET", socket_}, {"LD_PRELOAD", LANDTRACE_SHIM}}; }
@@ -261,22 +261,52 @@ TEST_F(ShimRestartTest, FilesOfTheNextOwnerCloseWithTheirLastDescriptor) {
   EXPECT_EQ(owner_->ask("ls user_events"), "-ENOENT\n");
 }
 
-TEST_F(ShimRestartTest, AnOwnerThatEndsInGoodOrderLeavesNothing) {
+TEST_F(ShimRestartTest, AfterAnOwnerThatEndedInGoodOrderProgramsAreTakenOverToo) {
   const auto program = client();
   ASSERT_EQ(program->ask("reg first u32 n"), "0");
   owner_->ask("listen first");
-  EXPECT_TRUE(std::filesystem::exists(state_));
   owner_->end();
-  EXPECT_FALSE(std::filesystem::exists(state_));
   EXPECT_EQ(program->ask("word 0"), "0");
   EXPECT_EQ(program->ask("emit 0 1"), "-9");
+  EXPECT_TRUE(std::filesystem::exists(state_));
   owner_.emplace(socket_);
-  EXPECT_EQ(owner_->ask("ls user_events"), "-ENOENT\n");
-  ::usleep(30'000);
-  EXPECT_EQ(program->ask("emit 0 1"), "-2");  // its file is a new one
-  EXPECT_EQ(program->ask("reg first u32 n"), "0");
+  EXPECT_EQ(program->ask("word 0"), "0");
   owner_->ask("listen first");
-  EXPECT_EQ(program->ask("emit 1 1"), "8");
+  EXPECT_EQ(program->ask("word 0"), "1");
+  ::usleep(30'000);  // a program that found nobody does not look again at once
+  EXPECT_EQ(program->ask("emit 0 2"), "8");
+  EXPECT_EQ(owner_->ask("trace"), "first: n=0x2 (2)\n");
+}
+
+TEST_F(ShimRestartTest, AnOwnerThatEndsInGoodOrderLeavesNothingWhereNobodyIsLeft) {
+  {
+    const auto program = client();
+    ASSERT_EQ(program->ask("reg first u32 n"), "0");
+  }
+  for (int i = 0; i < 500 && owner_->ask("ls user_events") != "-ENOENT\n"; ++i) ::usleep(10'000);
+  owner_->end();
+  for (const char* const end : {"", ".bits", ".bytes"}) EXPECT_FALSE(std::filesystem::exists(state_ + end)) << end;
+}
+
+TEST_F(ShimRestartTest, APageThatAProgramHasMappedFollowsTheNextOwner) {
+  const auto program = client();
+  ASSERT_EQ(program->ask("bit first u32 n"), "1");
+  const std::string bit = program->ask("bit second u32 n");
+  ASSERT_EQ(bit, "2");
+  ASSERT_EQ(program->ask("map"), "ok");
+  owner_->ask("listen second");
+  EXPECT_EQ(program->ask("mapped 2"), "1");
+  for (const bool killed : {true, false}) {
+    killed ? owner_->kill() : owner_->end();
+    owner_.emplace(socket_);
+    EXPECT_EQ(program->ask("mapped 2"), "0");
+    owner_->ask("listen second");
+    EXPECT_EQ(program->ask("mapped 1"), "0");
+    EXPECT_EQ(program->ask("mapped 2"), "1");
+    EXPECT_EQ(program->ask("soon 1 7"), "ok");
+    EXPECT_EQ(owner_->ask("trace"), "second: n=0x7 (7)\n");
+    EXPECT_EQ(program->ask("bit second u32 n"), "2");
+  }
 }
 
 TEST_F(ShimRestartTest, WithoutAJournalAProgramStartsAnewWithTheNextOwner) {

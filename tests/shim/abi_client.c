@@ -223,6 +223,12 @@ static void passes(void) {
   }
   int fd = open_data(O_RDWR);
   CHECK(reg(fd, "sender_event u32 n", &word) == 0);
+  int own[2];
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, own) == 0);
+  send_fd(own[0], fd);
+  CHECK(setenv("LANDTRACE_SOCKET", "/nonexistent/elsewhere", 1) == 0); /* the program stays where it is */
+  int copy = receive_fd(own[1]);
+  CHECK(emit(copy, 0, 10) == 8 && close(copy) == 0);
   send_fd(pair[0], fd);
   CHECK(close(fd) == 0); /* the file lives on in the socket and in the child */
   wait_child(child);
@@ -502,6 +508,7 @@ static void of_6_1(void) {
  * the order of the registrations. */
 static uint32_t words[1024];
 static int indices[1024], word_count, data_fd;
+static const volatile unsigned char* status_page;
 
 static int await_word(int i, uint32_t wanted) {
   for (int n = 0; n < 50000 && *(volatile uint32_t*)&words[i] != wanted; ++n) usleep(100);
@@ -535,6 +542,18 @@ static int obey_one(const char* line, pid_t* child) {
   } else if (sscanf(line, "multi %255[^\n]", text) == 1) {
     struct user_reg r = {sizeof r, 0, 4, 2, (uintptr_t)&words[word_count], (uintptr_t)text, 0};
     printf("%d\n", ioctl(data_fd, DIAG_IOCSREG, &r) == 0 ? indices[word_count++] = (int)r.write_index : -errno);
+  } else if (sscanf(line, "bit %255[^\n]", text) == 1) { /* as in 6.1: its place in the page */
+    struct __attribute__((packed)) { uint32_t size; uint64_t name_args; uint32_t status_bit, write_index; } r = {
+        20, (uintptr_t)text, 0, 0};
+    CHECK(ioctl(data_fd, DIAG_IOCSREG, &r) == 0);
+    indices[word_count++] = (int)r.write_index;
+    printf("%u\n", r.status_bit);
+  } else if (strcmp(line, "map\n") == 0) {
+    int status = open(beside("user_events_status"), O_RDONLY);
+    status_page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, status, 0);
+    puts(status_page != MAP_FAILED && close(status) == 0 ? "ok" : "no page");
+  } else if (sscanf(line, "mapped %d", &i) == 1) {
+    printf("%d\n", (status_page[i / 8] & 1 << i % 8) != 0);
   } else if (sscanf(line, "unreg %d", &i) == 1) {
     printf("%d\n", unreg(data_fd, &words[i]));
   } else if (sscanf(line, "again %d", &i) == 1) {

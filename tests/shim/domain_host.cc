@@ -218,7 +218,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (argc == 3) {
-    if (const auto kept = (*domain)->keep_journal(std::string(argv[1]) + ".state"); !kept) {
+    if (const auto kept = (*domain)->keep_journal(std::string(argv[1]) + ".state", domain::Domain::Successor::kMayCome);
+        !kept) {
       std::cerr << kept.error().message << "\n";
     }
   }

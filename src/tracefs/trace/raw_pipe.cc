@@ -22,7 +22,6 @@ class OpenRawPipe : public OpenFile {
         pages_(cpu, static_cast<std::size_t>(instance_->buffer.sub_buffer_bytes())) {}
 
   Result<std::size_t> read(const Caller&, std::span<char> to, std::uint64_t offset) override {
-    woken_ = false;
     LT_CHECK(instance_->get());
     const std::uint64_t number = offset / pages_.page_bytes();
     if (number >= next_) {
@@ -39,7 +38,7 @@ class OpenRawPipe : public OpenFile {
   // What the kernel calls waking the waiters; it knows no other request here.
   Result<int> ioctl(const Caller&, unsigned command, std::uint64_t) override {
     if (command != 0) return fail(ENOTTY, "no such request");
-    woken_ = true;
+    ++wakes_;
     return 0;
   }
   // poll() waits until buffer_percent of the buffer is full.
@@ -52,7 +51,7 @@ class OpenRawPipe : public OpenFile {
   }
   // read() waits for anything.
   bool has_input() override { return unread_bytes() > 0 || instance_->instance() == nullptr; }
-  bool is_woken() override { return woken_; }
+  std::uint64_t wakes() const override { return wakes_; }
 
  private:
   [[nodiscard]] std::shared_ptr<buffer::Contents> contents() const {
@@ -84,7 +83,7 @@ class OpenRawPipe : public OpenFile {
   buffer::RawPages pages_;
   std::deque<std::vector<std::byte>> kept_;  // the last ones before next_
   std::uint64_t next_ = 0;                   // number of the next page
-  bool woken_ = false;
+  std::uint64_t wakes_ = 0;
 };
 
 }  // namespace

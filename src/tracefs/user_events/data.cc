@@ -1,6 +1,6 @@
 #include "tracefs/user_events/data.hpp"
 
-#include "domain/data_requests.hpp"
+#include "domain/task.hpp"
 
 namespace landtrace::tracefs {
 
@@ -16,12 +16,14 @@ Result<std::size_t> OpenUserEventsData::write(const Caller& caller, std::string_
   return static_cast<std::size_t>(written);
 }
 
-Result<int> OpenUserEventsData::ioctl(const Caller& caller, unsigned command, std::uint64_t argument) {
-  return domain::data_request(context_.domain, id_, caller.tid, caller.who, command, argument);
+std::optional<domain::DataCall> OpenUserEventsData::call(const Caller& caller, unsigned command,
+                                                         std::uint64_t argument) {
+  return domain::DataCall(context_.domain, id_, caller.tid, caller.who, command, argument);
 }
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {
-  LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid));
+  const std::uint32_t opener = caller.tid == 0 ? 0 : domain::process_of(caller.tid);
+  LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid, opener));
   return std::make_unique<OpenUserEventsData>(context_, id);
 }
 

@@ -14,7 +14,7 @@ class OpenUserEventsData : public EventDataFile {
 
   [[nodiscard]] domain::FileId id() const override { return id_; }
   Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t offset) override;
-  Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument) override;
+  std::optional<domain::DataCall> call(const Caller& caller, unsigned command, std::uint64_t argument) override;
 
  private:
   Context& context_;
