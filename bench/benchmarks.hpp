@@ -32,6 +32,11 @@ inline constexpr const char* kMemory100 = "owner_memory_100";
 inline constexpr const char* kMemory10000 = "owner_memory_10000";
 inline constexpr const char* kAttach = "attach";
 inline constexpr const char* kEnable = "enable_100";
+inline constexpr const char* kMountWrite = "mount_write";
+inline constexpr const char* kMountFourWriters = "mount_write_by_four";
+inline constexpr const char* kMountTrace = "mount_trace";
+inline constexpr const char* kMountLists = "mount_lists";
+inline constexpr const char* kIdle = "idle_daemon";
 }  // namespace name
 
 void add_native(Owner& owner, const Setting& setting);
@@ -41,6 +46,7 @@ void add_shim(Owner& owner);
 void add_threads(Owner& owner, const Setting& setting);
 void add_stream(const Setting& setting);
 void add_owner(Owner& owner, const Setting& setting);
+void add_mount(const Setting& setting);
 
 // Compares what a benchmark emitted with what was recorded since this was made.
 template <typename Count>

@@ -27,6 +27,11 @@ constexpr Role kRoles[] = {
     {"attacher", 1, [](char** a) { return attach_once(a[0]); }},
     {"registrar", 2, [](char** a) { return register_many(a[0], a[1]); }},
     {"waiter", 0, [](char**) { return wait_for_enable_word(); }},
+    {"mount-writer", 3, [](char** a) { return write_through_mount(a[0], a[1], a[2]); }},
+    {"filler", 2, [](char** a) { return fill(a[0], a[1]); }},
+    {"trace-reader", 1, [](char** a) { return read_trace(a[0]); }},
+    {"mount-lister", 2, [](char** a) { return list_through_mount(a[0], a[1]); }},
+    {"mount-holder", 1, [](char** a) { return hold_on_mount(a[0]); }},
 };
 
 int play(int argc, char** argv) {

@@ -28,6 +28,7 @@ void add_all(Owner& owner, const Setting& setting) {
   add_threads(owner, setting);
   add_stream(setting);
   add_owner(owner, setting);
+  add_mount(setting);
 }
 
 // LTTng has no counter of events: its session must list the event as enabled, and its buffers must be full.

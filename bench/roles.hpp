@@ -24,4 +24,17 @@ int register_many(const char* socket, const char* count);
 // An unmodified program with one event: says "ready", then answers each line with its enable word.
 int wait_for_enable_word();
 
+// Programs on a mounted tree at `folder`. `writers` threads with a file each write events of 16 bytes for so long: prints the
+// median ns of a write, how many were written per second and in all, and the median ns of a round trip that does nothing.
+int write_through_mount(const char* folder, const char* writers, const char* for_ms);
+// Emits `count` native events.
+int fill(const char* socket, const char* count);
+// Reads `trace` to its end: prints the ns that it took, and the lines.
+int read_trace(const char* folder);
+// Registers `count` events: prints the ns for reading available_events, for listing events/user_events, and for enabling all
+// of them by set_event.
+int list_through_mount(const char* folder, const char* count);
+// Registers an event, says "ready", and stays until its standard input ends.
+int hold_on_mount(const char* folder);
+
 }  // namespace landtrace::bench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks.hpp"
+#include "mounted_domain.hpp"
 
 namespace landtrace::bench {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kMb = 1e6;
 constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerUs = 1e3;
 
 Verdict judge(const std::optional<double>& figure, double bar, bool at_least) {
   if (!figure) return Verdict::kNotRun;
@@ -129,6 +131,35 @@ void add_owner(Rows& rows, const Results& results) {
              slowest(name::kEnable));
 }
 
+void add_mount(Rows& rows, const Results& results) {
+  const std::string absent = reason_not_to_mount();
+  const auto load = [&](const char* benchmark) {
+    return fmt::format("load {:.1f}", results.median(benchmark, "load").value_or(0));
+  };
+  const auto write = results.median(name::kMountWrite);
+  const auto bare = results.median(name::kMountWrite, "round_trip");
+  std::string note;
+  if (write && bare) {
+    note = fmt::format("median; {:.2f} x a round trip that does nothing ({:.1f} us); {}", *write / *bare,
+                       *bare / kNsPerUs, load(name::kMountWrite));
+  }
+  rows.alone("write through the mount, 16 bytes, one writer", scaled(write, kNsPerUs), "us", 12, false, note, absent);
+  const auto one = results.median(name::kMountWrite, "per_second"),
+             four = results.median(name::kMountFourWriters, "per_second");
+  if (four) note = fmt::format("one writer {:.0f}; {}", one.value_or(0), load(name::kMountFourWriters));
+  rows.alone("writes per second through the mount, four writers", four, "/s", 100'000, true, note, absent);
+  rows.alone("trace of 1,000,000 events read through the mount", scaled(results.median(name::kMountTrace), kNsPerMs),
+             "ms", 1500, false, load(name::kMountTrace), absent);
+  const auto list = [&](const char* what, std::optional<double> ns) {
+    rows.alone(what, scaled(ns, kNsPerMs), "ms", 50, false, load(name::kMountLists), absent);
+  };
+  list("1,000 events: available_events", results.median(name::kMountLists));
+  list("1,000 events: names in events/user_events", results.median(name::kMountLists, "names"));
+  list("1,000 events: all enabled by set_event", results.median(name::kMountLists, "set_event"));
+  rows.alone("idle daemon, a mount and two clients, CPU in 5 s", scaled(results.median(name::kIdle), kNsPerMs), "ms", 0,
+             false, load(name::kIdle), absent);
+}
+
 }  // namespace
 
 std::vector<Row> make_rows(const Results& results, const Setting& setting) {
@@ -138,6 +169,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);
+  add_mount(rows, results);
   rows.information("recorded event, native, 16 bytes, portable writer", name::kPortable);
   for (const int size : name::kPayloads) {
     rows.information(fmt::format("recorded event, C API, {} bytes", size), name::kPayload + std::to_string(size));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include "child.hpp"
 #include "kernel_trace.hpp"
 #include "lttng_session.hpp"
+#include "mounted_domain.hpp"
 
 namespace landtrace::bench {
 namespace {
@@ -30,6 +32,7 @@ class PrivateFolder {
     if (::mkdtemp(path_.data()) == nullptr) throw Broken("mkdtemp " + path_ + ": " + errno_text(errno));
   }
   ~PrivateFolder() {
+    ::umount2((path_ + kMountFolder).c_str(), MNT_DETACH);  // where its daemon had no time for it
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "domain/reaper.hpp"
+#include "event/name_flags.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -65,6 +66,8 @@ void Domain::show_listeners(const std::vector<Event*>& events) {
 
 Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                         Events::Match match) {
+  std::string bare;
+  if (abi() == Abi::k6_1) text = bare = event::without_flags(text);
   if ((flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   if ((flags & kPersist) != 0 && is_guest(uid)) return fail(EPERM, "only the domain's user may make events that stay");
   const std::uint32_t limit = is_guest(uid) ? kGuestEvents : plan::kMaxEvents;

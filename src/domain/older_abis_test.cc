@@ -181,6 +181,18 @@ TEST_F(KernelSixOneTest, ANameIsEnoughToFindAnEvent) {
   EXPECT_EQ(other->bit, 1u);
 }
 
+TEST_F(KernelSixOneTest, FlagsBehindANameSayNothing) {
+  const FileId file = open_file();
+  ASSERT_TRUE(domain_->register_status_bit(file, "e1:BPF_ITER,FLAG_FUTURE u32 x", mine_));
+  EXPECT_EQ(domain_->register_status_bit(file, "e1 u32 x", mine_)->index, 0u);
+  EXPECT_EQ(status(), "1:e1\n\nActive: 1\nBusy: 0\nMax: 32768\n");
+  EXPECT_EQ(domain_->remove_event("e1:BPF_ITER", mine_).error().code, ENOENT) << "to be deleted it has its name alone";
+}
+
+TEST_F(OlderAbisTest, ElsewhereFlagsBehindANameAreRefused) {
+  EXPECT_EQ(domain_->register_status_bit(open_file(), "e1:BPF_ITER u32 x", mine_).error().code, EINVAL);
+}
+
 TEST_F(OlderAbisTest, ElsewhereTheFieldsMustBeTheSame) {
   ASSERT_TRUE(domain_->register_status_bit(open_file(), "e1 u32 x", mine_));
   EXPECT_EQ(domain_->register_status_bit(open_file(), "e1 u64 x", mine_).error().code, EADDRINUSE);

@@ -329,6 +329,14 @@ TEST_F(TreeTest, ClosingAnEventFileLetsItsEventsGo) {
   EXPECT_EQ(session_("exists events/user_events/e1"), "no");
 }
 
+TEST(TreeOf61Test, FlagsBehindANameSayNothing) {
+  TestSession session({.abi = domain::Abi::k6_1});
+  EXPECT_EQ(session.append("dynamic_events", "u:e1:BPF_ITER,FLAG_FUTURE u32 a"), "ok");
+  EXPECT_EQ(session.cat("dynamic_events"), "u:e1 u32 a");
+  TestSession later;
+  EXPECT_EQ(later.append("dynamic_events", "u:e1:BPF_ITER u32 a"), "-EINVAL");
+}
+
 TEST(TreeOf61Test, ANameAloneRemovesAnEventOfAnyFields) {
   TestSession session({.abi = domain::Abi::k6_1});
   EXPECT_EQ(session.append("dynamic_events", "u:e1 u32 a"), "ok");

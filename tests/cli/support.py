@@ -139,10 +139,10 @@ class UnderTracefs:
     """Commands that see a domain's files at /sys/kernel/tracing; `prefix` makes them another user's."""
     prefix = []
 
-    def run_tracefs(self, *words, options=()):
+    def run_tracefs(self, *words, options=(), timeout=TIMEOUT_S):
         self.environment["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"  # all of it for everybody
         words = [*self.prefix, LANDTRACE, "run", "--tracefs", *options, "--", *words]
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout)
         return done.returncode, done.stdout, done.stderr
 
     def shell(self, script, **options):
