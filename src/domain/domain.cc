@@ -186,6 +186,7 @@ Result<std::uint32_t> Domain::join(std::uint32_t uid) {
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;
   cells_.joined(users_.all()[user]);
+  attention_.watch(&users_.all()[user].data().attention);
   __atomic_store_n(&control_.segment().user_count, count, __ATOMIC_RELEASE);
   return user;
 }
@@ -196,29 +197,6 @@ Result<void> Domain::publish_listeners(const Instance& instance) {
     if (event->listeners[instance.index]) LT_CHECK(publish(*event));
   }
   return {};
-}
-
-Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never) {
-  std::vector<std::uint32_t> words{plan::ThreadList::kEverybody, 0};
-  if (only) {
-    std::sort(only->begin(), only->end());
-    words[0] = static_cast<std::uint32_t>(only->size());
-    words.insert(words.end(), only->begin(), only->end());
-  }
-  if (never) {
-    std::sort(never->begin(), never->end());
-    words[1] = static_cast<std::uint32_t>(never->size());
-    words.insert(words.end(), never->begin(), never->end());
-  }
-  std::uint32_t next = 0;
-  if (only || never) {
-    LT_TRY(next, control_.store(std::as_bytes(std::span(words))));
-  }
-  const std::uint32_t old = instance.threads.published;
-  instance.threads = {std::move(only), std::move(never), next};
-  const auto published = publish_listeners(instance);
-  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
-  return published;
 }
 
 Result<void> Domain::set_flip(Instance& instance, std::optional<Flip> flip) {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "arch/clock_line.hpp"
+#include "domain/attention.hpp"
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/enable_words.hpp"
@@ -17,6 +18,7 @@
 #include "domain/grace.hpp"
 #include "domain/instances.hpp"
 #include "domain/status_pages.hpp"
+#include "domain/thread_events.hpp"
 #include "domain/users.hpp"
 
 namespace landtrace::domain {
@@ -127,6 +129,14 @@ class Domain {
   // Whose events the instance takes from here on; nullopt: everybody's. Lists need not be sorted.
   using Threads = std::optional<std::vector<std::uint32_t>>;
   Result<void> set_threads(Instance& instance, Threads only, Threads never);
+  // Threads that those of the lists make are listed, too, and those that end no more; where the kernel tells of them (as it
+  // does root).
+  void set_follow_forks(Instance& instance, bool on);
+  // Readable when catch_up_threads() has something to do; -1: nobody follows.
+  [[nodiscard]] int thread_events_fd() const { return thread_events_ ? thread_events_->fd() : -1; }
+  void catch_up_threads();
+  // Whether events of a thread that nobody knows are to wait for that. Any thread may ask.
+  [[nodiscard]] bool follows_threads() const { return __atomic_load_n(&follows_threads_, __ATOMIC_ACQUIRE); }
   // Gives the instance other rings, and waits (bounded) until no producer writes to the old ones, which the caller frees
   // with instances().free_place(), in a grace period's time.
   Result<RingPlace> replace_rings(Instance& instance, ring::Geometry geometry);
@@ -193,6 +203,7 @@ class Domain {
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
+  void follow_threads_where_wanted();
   Result<void> listen_as_patterns_say(Event& event);
   void restore(const SavedDomain& saved);
   std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
@@ -211,11 +222,18 @@ class Domain {
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_, cells_};
+  std::optional<ThreadEvents> thread_events_;
+  bool follows_threads_ = false;
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
   std::unique_ptr<Journal> journal_;
   Successor successor_ = Successor::kNone;
   std::vector<std::uint32_t> waiting_events_;  // restored, and held until then
   std::chrono::steady_clock::time_point waiting_until_{};
+  // The last member: its thread calls into the others.
+  Attention attention_{[this] {
+    const Access access = enter();
+    cells_.spread();
+  }};
 };
 
 }  // namespace landtrace::domain

@@ -28,6 +28,7 @@ struct RingPlace {
 struct ThreadFilter {
   std::optional<std::vector<std::uint32_t>> only;  // ascending
   std::optional<std::vector<std::uint32_t>> never;
+  bool follows_forks = false;   // the option event-fork
   std::uint32_t published = 0;  // offset of the plan::ThreadList in the control segment; 0: no filter
 
   [[nodiscard]] bool is_set() const { return only || never; }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "domain/proc_connector.hpp"
 
 namespace landtrace::domain {
 
@@ -16,12 +16,8 @@ class ProcessEvents {
  public:
   static constexpr int kBufferBytes = 16 << 20;
 
-  // EPERM for users where the kernel keeps it for root, ECONNREFUSED in another network namespace, ENOTSUP in another pid or user
-  // namespace, EPROTONOSUPPORT where the kernel has no such thing.
+  // Fails as ProcConnector::open().
   static Result<ProcessEvents> subscribe(int buffer_bytes = kBufferBytes);
-  ProcessEvents(ProcessEvents&&) = default;
-  ProcessEvents& operator=(ProcessEvents&&) = default;
-  ~ProcessEvents();
 
   // Processes, not threads.
   struct Fork {
@@ -32,9 +28,9 @@ class ProcessEvents {
   std::vector<Fork> drain(bool& lost);
 
  private:
-  explicit ProcessEvents(Fd socket) : socket_(std::move(socket)) {}
+  explicit ProcessEvents(ProcConnector connector) : connector_(std::move(connector)) {}
 
-  Fd socket_;
+  ProcConnector connector_;
 };
 
 }  // namespace landtrace::domain

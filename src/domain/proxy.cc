@@ -35,6 +35,10 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
 ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {
   Place* const place = place_of(uid);
   if (place == nullptr) return -ENOSPC;
+  if (domain_.follows_threads()) {
+    const auto access = domain_.enter();
+    domain_.catch_up_threads();
+  }
   place->thread.tid = tid;
   names_.leave(*place->view.data, tid);
   return plan::write_file(place->view, place->thread, {file.slot, file.generation}, vectors.data(),

@@ -125,6 +125,7 @@ void Server::run() {
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
     const std::lock_guard alone(domain_.mutex());
+    domain_.catch_up_threads();  // before a child's own request
     if (n > 0) serve_ended();
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
@@ -132,6 +133,8 @@ void Server::run() {
         accept_all();
       } else if (fd == wake_.get()) {
         run_tasks();
+      } else if (fd == domain_.thread_events_fd()) {
+        continue;  // done above
       } else {
         serve(fd);
       }
@@ -158,8 +161,16 @@ void Server::serve_ended() {
   }
 }
 
+// Another descriptor each time that it begins; one that is closed leaves by itself.
+void Server::follow_threads() {
+  const int fd = domain_.thread_events_fd();
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  if (fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);  // or it is there already
+}
+
 // What is not due to a client's message.
 void Server::keep_house() {
+  follow_threads();
   const auto now = steady_clock::now();
   if (producers_ended_ && now >= next_reap_) {
     producers_ended_ = false;

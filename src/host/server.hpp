@@ -81,6 +81,7 @@ class Server {
 
   void wake();
   void serve_ended();
+  void follow_threads();
   void accept_all();
   bool turn_one_away();
   void serve(int fd);

@@ -1,6 +1,13 @@
 #include "plan/triggers.hpp"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <span>
 
 namespace landtrace::plan {
 namespace {
@@ -71,7 +78,7 @@ class Firing {
     Cell& target = cell(trigger.target);
     if (is_thrown(target) == thrown || !may_happen(trigger)) return;
     throw_switch(target, throw_word(thrown, arch::read_raw_clock(thread_.mode.clock)));
-    wake();
+    tell_others();
   }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {
     return trigger.count == 0 || count_up_to(cell(trigger.count), trigger.limit);
@@ -88,13 +95,21 @@ class Firing {
       case TriggerAction::kSnapshot:
         if (!may_happen(trigger)) return;
         count(cell(trigger.target));
-        return wake();
+        return tell_others();
       case TriggerAction::kStackTrace:
         return;
     }
   }
 
-  void wake() const {}
+  // The owner is to tell the other users' producers, if there are any: the one system call here, and only where something
+  // changed.
+  void tell_others() const {
+    if (__atomic_load_n(&view_.control->user_count, __ATOMIC_RELAXED) < 2) return;
+    const int saved_errno = errno;
+    __atomic_fetch_add(&view_.data->attention, 1, __ATOMIC_RELEASE);
+    ::syscall(SYS_futex, &view_.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    errno = saved_errno;
+  }
 
   const View& view_;
   const Thread& thread_;

@@ -23,6 +23,7 @@ Result<domain::Instance*> TraceInstance::get() const {
 Result<void> TraceInstance::set_option(TraceOption option, bool on) {
   if (option == TraceOption::kTestNopRefuse) return fail(EINVAL, "test_nop_refuse is there to be refused");
   if (option == TraceOption::kOverwrite && on != options_[option]) buffer.set_overwrite(on);
+  if (option == TraceOption::kEventFork) domain.set_follow_forks(*instance(), on);
   options_.set(option, on);
   return {};
 }
