@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kRest{1};       // between two calls
+constexpr milliseconds kRest{1};        // between two calls
 constexpr milliseconds kLookAgain{10};  // where the kernel cannot wait for several words (before 5.16)
 
 std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }

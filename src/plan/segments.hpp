@@ -199,7 +199,7 @@ struct alignas(4096) DataSegment {
   std::uint32_t thread_hint;  // where to look for a free slot first
   std::uint32_t thread_high;  // slots at and above this were never used
   std::uint32_t attention;    // a futex: counts changes of cells that the owner is to carry over to other users
-  std::uint64_t slotless;  // events lost because no thread slot was free
+  std::uint64_t slotless;     // events lost because no thread slot was free
   Cell cells[kMaxCells];
   ThreadSlot threads[kMaxThreads];
   TaskEntry tasks[kMaxTasks];
