@@ -1,0 +1,34 @@
+// How the registers of a frame's caller are found: the rules that hold at an address, from the instructions of its entry.
+#pragma once
+
+#include "unwind/fde.hpp"
+#include "unwind/registers.hpp"
+
+namespace landtrace::unwind {
+
+enum class RuleKind : std::uint8_t {
+  kSame,              // the callee left it alone
+  kUndefined,         // lost; of the return address: the stack ends here
+  kAtOffset,          // in memory at CFA + value
+  kIsOffset,          // it is CFA + value
+  kRegister,          // in the register `value`
+  kAtExpression,      // in memory where the expression at address `value` says
+  kIsExpression,      // it is what the expression at address `value` says
+  kRegisterPlusValue  // of the CFA alone: the register `base` + value
+};
+
+struct Rule {
+  std::uint64_t value = 0;
+  RuleKind kind = RuleKind::kSame;
+  std::uint8_t base = 0;
+};
+
+struct Rules {
+  Rule cfa{0, RuleKind::kUndefined, 0};  // the canonical frame address: the stack pointer before the call
+  Rule registers[kRegisters];
+};
+
+// False for instructions that are malformed, unknown, or too many.
+bool find_rules(const Fde& fde, std::uint64_t pc, Rules& rules);
+
+}  // namespace landtrace::unwind
