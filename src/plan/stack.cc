@@ -1,0 +1,39 @@
+#include "plan/stack.hpp"
+
+#include <unistd.h>
+
+#include "arch/clock.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constinit unwind::Own own_frames{};
+
+struct Noting {
+  const View& view;
+  std::uint32_t pid;
+};
+
+void note(void* self, const unwind::Object& object) {
+  const auto& noting = *static_cast<const Noting*>(self);
+  const auto clock = static_cast<arch::RawClock>(noting.view.control->raw_clock);
+  unwind::note_object(noting.view.data->objects, noting.pid, object, arch::read_raw_clock(clock));
+}
+
+}  // namespace
+
+void set_own_frames(const unwind::Own& own) { own_frames = own; }
+
+void record_stack(const View& view, const Thread& thread, const PlanStep& step) {
+  UserStack stack;
+  // Threads whose ids mean nothing to the owner have no pid in their slot.
+  stack.tgid = thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
+  stack.padding = 0;
+  Noting noting{view, stack.tgid};
+  const std::uint32_t count = unwind::capture(stack.caller, unwind::kMaxFrames, own_frames, {note, &noting});
+  const std::uint64_t size = offsetof(UserStack, caller) + count * sizeof stack.caller[0];
+  const Segment segment{&stack, size};
+  record_in(view, thread, step, kUserStackSlot, &segment, 1, static_cast<std::uint32_t>(size));
+}
+
+}  // namespace landtrace::plan
