@@ -36,7 +36,7 @@ FunctionTable::FunctionTable(ElfFile::SymbolSection section) : names_(std::move(
     if (!functions_.empty() && functions_.back().begin == symbol.st_value) continue;
     if (!functions_.empty()) functions_.back().end = std::min(functions_.back().end, symbol.st_value);
     const std::uint64_t size = symbol.st_size != 0 ? symbol.st_size : kSizeless;
-    functions_.push_back({symbol.st_value, symbol.st_value + size, symbol.st_name});
+    functions_.push_back({symbol.st_value, symbol.st_value + size, symbol.st_name, symbol.st_size != 0});
   }
 }
 
@@ -46,7 +46,7 @@ std::optional<FunctionTable::Found> FunctionTable::find(std::uint64_t address) c
   if (after == functions_.begin()) return std::nullopt;
   const Function& function = *--after;
   if (address >= function.end) return std::nullopt;
-  return Found{names_.c_str() + function.name, address - function.begin};
+  return Found{names_.c_str() + function.name, address - function.begin, function.has_size};
 }
 
 }  // namespace landtrace::symbols

@@ -30,8 +30,11 @@ std::string in_hex(std::string_view bytes) {
 std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address) {
   const FunctionTable& table = table_of(path, build_id);
   // A call may be the last instruction of its function: what it returns to is the next one's.
-  if (const auto found = table.find(address - 1)) return Function{demangle(found->name), found->offset + 1};
-  if (const auto found = table.find(address)) return Function{demangle(found->name), found->offset};
+  const auto before = table.find(address - 1);
+  const auto here = table.find(address);
+  const bool take_here = here && !(before && before->is_certain) && (here->is_certain || here->offset == 0);
+  if (take_here) return Function{demangle(here->name), here->offset};
+  if (before) return Function{demangle(before->name), before->offset + 1};
   return std::nullopt;
 }
 
