@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "arch/clock.hpp"
 
 namespace landtrace::plan {
@@ -31,7 +34,9 @@ void record_stack(const View& view, const Thread& thread, const PlanStep& step) 
   stack.padding = 0;
   Noting noting{view, stack.tgid};
   const std::uint32_t count = unwind::capture(stack.caller, unwind::kMaxFrames, own_frames, {note, &noting});
-  const std::uint64_t size = offsetof(UserStack, caller) + count * sizeof stack.caller[0];
+  // Readers that know the kernel's format alone look at eight.
+  if (count < kKernelFrames) std::memset(stack.caller + count, 0, (kKernelFrames - count) * sizeof stack.caller[0]);
+  const std::uint64_t size = offsetof(UserStack, caller) + std::max(count, kKernelFrames) * sizeof stack.caller[0];
   const Segment segment{&stack, size};
   record_in(view, thread, step, kUserStackSlot, &segment, 1, static_cast<std::uint32_t>(size));
 }

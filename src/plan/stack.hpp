@@ -6,7 +6,8 @@
 
 namespace landtrace::plan {
 
-// As the kernel has it, but that the kernel always has eight addresses, the last ones 0. Only `count` are written.
+// As the kernel has it, but that the kernel's always has eight addresses, the last ones 0; ours at least as many.
+inline constexpr std::uint32_t kKernelFrames = 8;
 struct UserStack {
   std::uint32_t tgid;
   std::uint32_t padding;

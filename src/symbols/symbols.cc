@@ -8,7 +8,8 @@ namespace landtrace::symbols {
 namespace {
 
 std::string demangle(std::string_view name) {
-  const std::string mangled(name);
+  // Behind an @ stands the version of a library's symbol.
+  const std::string mangled(name.substr(0, name.find('@')));
   if (!mangled.starts_with("_Z")) return mangled;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
