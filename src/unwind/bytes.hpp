@@ -48,6 +48,8 @@ class Cursor {
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return !ok_ || at_ >= end_; }
   [[nodiscard]] std::uint64_t address() const { return base_ + at_; }
+  // left() bytes.
+  [[nodiscard]] const std::byte* rest() const { return data_ + at_; }
   [[nodiscard]] std::uint64_t left() const { return ok_ ? end_ - at_ : 0; }
 
   // The next `size` bytes become the end.

@@ -39,9 +39,10 @@ Taken taken;
 Frames ours() { return {taken.ours + 1, taken.ours + std::max(taken.count, 1u)}; }
 Frames theirs() {
   Frames frames;
-  for (int i = 1; i < std::min<int>(taken.their_count, kMaxFrames); ++i) {
-    frames.push_back(reinterpret_cast<std::uint64_t>(taken.theirs[i]));
-  }
+  // A sanitizer puts a function of its own before it.
+  void* const* const end = taken.theirs + taken.their_count;
+  void* const* at = std::find<void* const*>(taken.theirs, end, reinterpret_cast<void*>(taken.ours[1]));
+  for (; at < end && frames.size() < kMaxFrames - 1; ++at) frames.push_back(reinterpret_cast<std::uint64_t>(*at));
   return frames;
 }
 
@@ -53,20 +54,20 @@ void expect_same() {
 }
 
 // The compiler may use rbp for what it likes, as everywhere without -fno-omit-frame-pointer.
-[[gnu::noinline, gnu::optimize("omit-frame-pointer")]] int deep(int depth) {
+[[gnu::noinline, gnu::optimize("omit-frame-pointer")]] unsigned deep(unsigned depth) {
   if (depth == 0) {
     take();
     return 1;
   }
-  const int below = deep(depth - 1);
+  const unsigned below = deep(depth - 1);
   asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
   return below + depth;
 }
 
-[[gnu::noinline]] int with_variable_frame(int size) {
-  auto* const room = static_cast<volatile char*>(__builtin_alloca(static_cast<std::size_t>(size)));
+[[gnu::noinline]] unsigned with_variable_frame(std::size_t size) {
+  auto* const room = static_cast<volatile char*>(__builtin_alloca(size));
   room[0] = 1;
-  return deep(3) + room[0];
+  return deep(3) + static_cast<unsigned char>(room[0]);
 }
 
 int compare(const void* /*a*/, const void* /*b*/) {

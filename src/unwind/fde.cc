@@ -24,10 +24,11 @@ std::uint64_t search(const Tables& tables, std::uint64_t pc) {
   cursor.pointer(frame_encoding, tables.header);
   const std::uint64_t count = cursor.pointer(count_encoding, tables.header);
   if (!cursor.ok() || count == 0 || count > cursor.left() / kRow) return 0;
-  const auto row = [&](std::uint64_t i) {
-    Cursor at = cursor;
-    at.skip(i * kRow);
-    return at.take<IndexRow>();
+  const std::byte* const rows = cursor.rest();
+  const auto row = [rows](std::uint64_t i) {
+    IndexRow at;
+    std::memcpy(&at, rows + i * kRow, sizeof at);
+    return at;
   };
   const auto code_of = [&](std::uint64_t i) { return tables.header + static_cast<std::uint64_t>(row(i).code); };
   std::uint64_t low = 0;

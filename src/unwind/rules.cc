@@ -191,6 +191,8 @@ bool Interpreter::execute_extended(std::uint8_t instruction) {
 }  // namespace
 
 bool find_rules(const Fde& fde, std::uint64_t pc, Rules& rules) {
+  rules = {};
+  rules.cfa.kind = RuleKind::kUndefined;
   Interpreter interpreter(fde, pc, rules);
   if (!interpreter.run(fde.initial)) return false;
   interpreter.keep_initial();

@@ -17,18 +17,19 @@ enum class RuleKind : std::uint8_t {
   kRegisterPlusValue  // of the CFA alone: the register `base` + value
 };
 
+// All zero is kSame. Not initialised by itself: some lie on a stack of which mostly nothing is used.
 struct Rule {
-  std::uint64_t value = 0;
-  RuleKind kind = RuleKind::kSame;
-  std::uint8_t base = 0;
+  std::uint64_t value;
+  RuleKind kind;
+  std::uint8_t base;
 };
 
 struct Rules {
-  Rule cfa{0, RuleKind::kUndefined, 0};  // the canonical frame address: the stack pointer before the call
+  Rule cfa;  // the canonical frame address: the stack pointer before the call
   Rule registers[kRegisters];
 };
 
-// False for instructions that are malformed, unknown, or too many.
+// False for instructions that are malformed, unknown, or too many. `rules` need not be initialised.
 bool find_rules(const Fde& fde, std::uint64_t pc, Rules& rules);
 
 }  // namespace landtrace::unwind
