@@ -14,13 +14,18 @@ tl::unexpected<Error> no_memory(const Error& error) { return fail(ENOMEM, error.
 
 Buffer::Buffer(domain::Domain& domain, std::uint32_t instance_index)
     : domain_(domain), index_(instance_index), sub_buffers_(domain.instances().first_claimed()) {
-  const domain::Instance& instance = *domain.instances().at(instance_index);
+  domain::Instance& instance = *domain.instances().at(instance_index);
+  instance.arm_snapshot = [this](bool armed) { return arm(armed); };
   serial_ = instance.serial;
   main_ = std::make_shared<Contents>(domain, instance.place, false);
   // A ring is as large as the next power of two; the usual size is told as it was asked for.
   const std::uint64_t size = instance.place.geometry.size();
   const bool is_usual = size == ring::Geometry::holding(domain::kDefaultRingBytes).size();
   std::fill(sub_buffers_.begin(), sub_buffers_.end(), count_for(is_usual ? domain::kDefaultRingBytes : size));
+}
+
+Buffer::~Buffer() {
+  if (domain::Instance* const left = instance()) left->arm_snapshot = nullptr;
 }
 
 domain::Instance* Buffer::instance() const {
@@ -46,7 +51,7 @@ Result<void> Buffer::switch_to(std::shared_ptr<Contents> next) {
   return {};
 }
 
-Result<void> Buffer::take_snapshot() {
+Result<void> Buffer::make_snapshot() {
   const ring::Geometry geometry = main_->place().geometry;
   if (!snapshot_ || snapshot_->place().geometry.size_log2 != geometry.size_log2) {
     LT_TRY(auto made, make_contents(geometry));
@@ -54,13 +59,55 @@ Result<void> Buffer::take_snapshot() {
     snapshot_ = std::move(made);
   }
   snapshot_->set_overwrite(overwrite());
+  return {};
+}
+
+Result<void> Buffer::take_snapshot() {
+  if (const auto& flip = instance()->flip) {
+    domain_.cells().count_one_more(flip->counter);
+    return {};
+  }
+  LT_CHECK(make_snapshot());
   std::shared_ptr<Contents> taken = main_;
   LT_CHECK(switch_to(snapshot_));
   snapshot_ = std::move(taken);
   return {};
 }
 
+Result<void> Buffer::free_snapshot() {
+  if (instance()->flip) return fail(EBUSY, "an event has a snapshot trigger");
+  snapshot_.reset();
+  return {};
+}
+
+Result<void> Buffer::arm(bool armed) {
+  if (!armed) {
+    auto disarmed = domain_.set_flip(*instance(), std::nullopt);
+    if (main_->place().rings != instance()->place.rings) exchange();
+    return disarmed;
+  }
+  LT_CHECK(make_snapshot());
+  LT_TRY(const std::uint32_t counter, domain_.cells().take_counter());
+  flips_ = 0;
+  return domain_.set_flip(*instance(), domain::Flip{counter, {main_->place(), snapshot_->place()}});
+}
+
+void Buffer::exchange() {
+  std::swap(main_, snapshot_);
+  main_->set_owned(false);
+  snapshot_->set_owned(true);
+  instance()->place = main_->place();
+}
+
+void Buffer::follow_flips() {
+  const domain::Instance* const found = instance();
+  if (found == nullptr || !found->flip) return;
+  const std::uint64_t flips = domain_.cells().count_of(found->flip->counter);
+  if ((flips - std::exchange(flips_, flips)) % 2 != 0) exchange();
+}
+
 void Buffer::clear_all() {
+  follow_flips();
   main_->clear(kAllCpus);
   if (snapshot_) snapshot_->clear(kAllCpus);
 }
@@ -75,14 +122,19 @@ Result<void> Buffer::resize(std::uint32_t cpu, std::uint64_t bytes) {
   if (largest > kMost / usable_bytes()) return fail(ENOMEM, "no ring can be as large");
   // The smaller ones of CPUs that differ are as large as the largest: a set of rings has one size.
   const ring::Geometry geometry = ring::Geometry::holding(largest * usable_bytes());
-  if (geometry.size_log2 != main_->place().geometry.size_log2) {
-    LT_TRY(auto made, make_contents(geometry));
-    const std::shared_ptr<Contents> old = main_;
-    LT_CHECK(switch_to(made));
-    main_->adopt(*old, geometry.size(), main_);
-  }
+  if (geometry.size_log2 != main_->place().geometry.size_log2) LT_CHECK(resize_rings(geometry));
   sub_buffers_ = std::move(next);
   return {};
+}
+
+Result<void> Buffer::resize_rings(ring::Geometry geometry) {
+  LT_TRY(auto made, make_contents(geometry));
+  const bool armed = instance()->flip.has_value();
+  if (armed) LT_CHECK(arm(false));
+  const std::shared_ptr<Contents> old = main_;
+  LT_CHECK(switch_to(made));
+  main_->adopt(*old, geometry.size(), main_);
+  return armed ? arm(true) : Result<void>();
 }
 
 void Buffer::set_sub_buffer_order(unsigned order) {
@@ -95,6 +147,7 @@ void Buffer::set_sub_buffer_order(unsigned order) {
 }
 
 void Buffer::set_overwrite(bool overwrite) {
+  follow_flips();
   main_->set_overwrite(overwrite);
   instance()->place.overwrite = overwrite;
   if (snapshot_) snapshot_->set_overwrite(overwrite);

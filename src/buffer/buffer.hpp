@@ -17,18 +17,29 @@ inline constexpr unsigned kMaxSubBufferOrder = 7;  // 2^7 pages
 class Buffer {
  public:
   Buffer(domain::Domain& domain, std::uint32_t instance_index);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
 
   // The instance; nullptr once it is gone. Then nothing else here may be called.
   [[nodiscard]] domain::Instance* instance() const;
 
-  [[nodiscard]] const std::shared_ptr<Contents>& main() const { return main_; }
-  // nullptr: there is no room for one.
-  [[nodiscard]] const std::shared_ptr<Contents>& snapshot() const { return snapshot_; }
+  // As triggers have exchanged the two by now.
+  [[nodiscard]] const std::shared_ptr<Contents>& main() {
+    follow_flips();
+    return main_;
+  }
+  // nullptr: there is none.
+  [[nodiscard]] const std::shared_ptr<Contents>& snapshot() {
+    follow_flips();
+    return snapshot_;
+  }
 
   // What is recorded from here on goes into what the snapshot was, and that into the snapshot; made when there is none.
   // No event is lost between, and no producer waits. ENOMEM.
   Result<void> take_snapshot();
-  void free_snapshot() { snapshot_.reset(); }
+  // EBUSY while triggers may take one.
+  Result<void> free_snapshot();
   // Forgets everything, the snapshot's contents too.
   void clear_all();
 
@@ -51,6 +62,13 @@ class Buffer {
   Result<std::shared_ptr<Contents>> make_contents(ring::Geometry geometry);
   // The instance records into `next` from here on.
   Result<void> switch_to(std::shared_ptr<Contents> next);
+  // The snapshot has rings, as large as the instance's.
+  Result<void> make_snapshot();
+  // Triggers may take snapshots from here on, or no more.
+  Result<void> arm(bool armed);
+  void follow_flips();
+  void exchange();
+  Result<void> resize_rings(ring::Geometry geometry);
 
   domain::Domain& domain_;
   std::uint32_t index_;
@@ -59,6 +77,7 @@ class Buffer {
   std::shared_ptr<Contents> snapshot_;
   std::vector<std::uint64_t> sub_buffers_;  // by CPU
   unsigned order_ = 0;
+  std::uint64_t flips_ = 0;  // of the instance's, that were followed
 };
 
 }  // namespace landtrace::buffer

@@ -47,7 +47,7 @@ TEST_F(BufferTest, SnapshotsSwap) {
   EXPECT_EQ(seen_in(buffer.main()).next(kTid), 3u);
   domain.write_many(kTid, 5, 6);
   EXPECT_EQ(seen_in(buffer.main()).events(), 4u);
-  buffer.free_snapshot();
+  EXPECT_TRUE(buffer.free_snapshot());
   EXPECT_EQ(seen_in(buffer.main()).events(), 4u);
 }
 
@@ -84,7 +84,7 @@ TEST_F(BufferTest, ReaderKeepsWhatItReadsThroughSwapAndResize) {
   Reading reading(buffer.main(), kAllCpus);
   Seen seen;
   ASSERT_TRUE(buffer.take_snapshot());
-  buffer.free_snapshot();
+  EXPECT_TRUE(buffer.free_snapshot());
   ASSERT_TRUE(buffer.resize(kAllCpus, 2 << 20));
   domain->grace().drain(std::chrono::seconds(1));
   domain.write_many(kTid, 1000, 3000);

@@ -28,6 +28,7 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
   events_.set_on_removal([this](Event& event) {
     pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
     pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
+    for (Instance* const instance : instances_.all()) drop_event_file(*instance, event);
   });
 }
 
@@ -43,16 +44,6 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   std::unique_ptr<Domain> domain(new Domain(std::move(control), std::move(pages), data_bytes, options.owner_uid));
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
-}
-
-Result<void> Domain::publish(Event& event) {
-  std::vector<plan::PlanStep> steps;
-  for (const Instance* const instance : instances_.all()) {
-    if (!event.listeners[instance->index]) continue;
-    if (instance->threads.published != 0) steps.push_back(instance->threads_step());
-    steps.push_back(instance->record_step());
-  }
-  return events_.publish_plan(event, steps);
 }
 
 Result<void> Domain::give_place(Event& event, Page page) {
@@ -161,29 +152,6 @@ Result<std::uint32_t> Domain::register_native(std::string_view text, std::uint16
   return event->slot;
 }
 
-Result<void> Domain::listen(Instance& instance, const std::vector<Event*>& events, bool on) {
-  std::vector<Event*> changed;
-  Result<void> result;
-  for (Event* const event : events) {
-    if (event->listeners[instance.index] == on) continue;
-    event->listeners[instance.index] = on;
-    if (auto published = publish(*event); !published) {
-      event->listeners[instance.index] = !on;
-      result = std::move(published);
-      break;
-    }
-    changed.push_back(event);
-  }
-  show_listeners(changed);
-  if (!on) {  // listening may have been all that kept them
-    for (Event* const event : changed) {
-      events_.add_reference(*event);
-      events_.drop_reference(event->slot);
-    }
-  }
-  return result;
-}
-
 Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, bool on) {
   std::erase_if(instance.patterns, [&](const Pattern& other) { return other.text() == pattern.text(); });
   if (on) instance.patterns.push_back(pattern);
@@ -194,6 +162,7 @@ Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, 
 
 void Domain::quiesce(Instance& instance) {
   instance.patterns.clear();
+  drop_event_files(instance);
   std::ignore = listen(instance, events_.all(), false);
   grace_.after_readers([] {});
   grace_.drain(std::chrono::milliseconds(200));
@@ -203,6 +172,7 @@ void Domain::destroy_instance(std::uint32_t index) {
   Instance* const instance = instances_.at(index);
   if (instance == nullptr || index == 0) return;
   instance->patterns.clear();
+  drop_event_files(*instance);
   std::ignore = listen(*instance, events_.all(), false);
   instances_.destroy(index);
 }
@@ -211,18 +181,9 @@ Result<std::uint32_t> Domain::join(std::uint32_t uid) {
   LT_TRY(const std::uint32_t user, users_.find_or_create(uid));
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;
-  for (const Instance* const instance : instances_.all()) {
-    users_.all()[user].data().instances[instance->index].stopped = instance->tracing ? 0 : 1;
-  }
+  cells_.joined(users_.all()[user]);
   __atomic_store_n(&control_.segment().user_count, count, __ATOMIC_RELEASE);
   return user;
-}
-
-void Domain::set_tracing(Instance& instance, bool on) {
-  instance.tracing = on;
-  for (const User& user : users_.all()) {
-    __atomic_store_n(&user.data().instances[instance.index].stopped, on ? 0 : 1, __ATOMIC_RELEASE);
-  }
 }
 
 // What changed about an instance reaches the plans of all events that it listens to.
@@ -253,6 +214,14 @@ Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never
   instance.threads = {std::move(only), std::move(never), next};
   const auto published = publish_listeners(instance);
   if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  return published;
+}
+
+Result<void> Domain::set_flip(Instance& instance, std::optional<Flip> flip) {
+  if (!flip) instance.place = instance.flip->places[cells_.count_of(instance.flip->counter) & 1];
+  const std::optional<Flip> old = std::exchange(instance.flip, std::move(flip));
+  auto published = publish_listeners(instance);
+  if (old) grace_.after_readers([this, cell = old->counter] { cells_.give_back(cell); });
   return published;
 }
 

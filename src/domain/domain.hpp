@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "arch/clock_line.hpp"
+#include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/events.hpp"
@@ -107,13 +108,22 @@ class Domain {
   // -- listening ------------------------------------------------------------------------------------------------
   // Every enable word and status page has its new value when this returns.
   Result<void> listen(Instance& instance, const std::vector<Event*>& events, bool on);
+  // Soft mode: the event is enabled for its triggers or for those that switch it, and stays as recorded as it was. What was
+  // enabled by this alone is off when the last one lets go, unless a trigger has switched it on.
+  Result<void> hold_soft(Instance& instance, Event& event);
+  void release_soft(Instance& instance, Event& event);
+  // Whether the instance records the event: what its `enable` file says.
+  [[nodiscard]] bool is_recorded(const Instance& instance, const Event& event) const;
+  // What the event does, as all of its instances have it now. To be called after any of that has changed.
+  Result<void> publish(Event& event);
   // Listens to all events that match, now and as they register; or stops it.
   Result<void> listen_pattern(Instance& instance, const Pattern& pattern, bool on);
   // Stops all listening of the instance and waits (bounded) until no producer writes to it.
   void quiesce(Instance& instance);
   void destroy_instance(std::uint32_t index);
   // tracing_on: whether the instance records.
-  void set_tracing(Instance& instance, bool on);
+  void set_tracing(Instance& instance, bool on) { cells_.set_switch(instance.stop_switch, !on); }
+  [[nodiscard]] bool is_tracing(const Instance& instance) const { return !cells_.is_thrown(instance.stop_switch); }
   // Whose events the instance takes from here on; nullopt: everybody's. Lists need not be sorted.
   using Threads = std::optional<std::vector<std::uint32_t>>;
   Result<void> set_threads(Instance& instance, Threads only, Threads never);
@@ -122,6 +132,12 @@ class Domain {
   Result<RingPlace> replace_rings(Instance& instance, ring::Geometry geometry);
   // The same with rings that there are already: `next` is the instance's from here on, and what was is the caller's.
   Result<RingPlace> exchange_rings(Instance& instance, const RingPlace& next);
+
+  // Two sets of rings to be exchanged by triggers from here on, of which the instance has the first now; nullopt: the instance
+  // stays with the one that it has.
+  Result<void> set_flip(Instance& instance, std::optional<Flip> flip);
+  // What records in the instance now.
+  [[nodiscard]] plan::PlanStep record_step(const Instance& instance) const;
 
   // Some producer has ended: what it held in shared memory is taken back.
   void producers_ended();
@@ -153,6 +169,8 @@ class Domain {
   [[nodiscard]] Events& events() { return events_; }
   [[nodiscard]] Instances& instances() { return instances_; }
   [[nodiscard]] Grace& grace() { return grace_; }
+  [[nodiscard]] Cells& cells() { return cells_; }
+  [[nodiscard]] const Cells& cells() const { return cells_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] StatusPages& status_pages() { return pages_; }
   [[nodiscard]] Abi abi() const { return control_.segment().abi; }
@@ -166,7 +184,8 @@ class Domain {
                                   Events::Match match = Events::Match::kByFields);
   Result<Event*> find_or_register_lasting(std::string_view text, std::uint32_t uid, Events::Match match);
   Result<void> give_place(Event& event, Page page);
-  Result<void> publish(Event& event);
+  void drop_event_file(Instance& instance, Event& event);
+  void drop_event_files(Instance& instance);
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
@@ -182,10 +201,11 @@ class Domain {
   StatusPages pages_;
   Users users_;
   Grace grace_{users_};
+  Cells cells_{users_, static_cast<arch::RawClock>(control_.segment().raw_clock)};
   Events events_{control_, grace_};
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
-  Instances instances_{control_, users_, grace_};
+  Instances instances_{control_, users_, grace_, cells_};
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
   std::unique_ptr<Journal> journal_;
   std::vector<std::uint32_t> waiting_events_;  // restored, and held until then

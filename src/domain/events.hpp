@@ -4,11 +4,13 @@
 #include <bitset>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "domain/control_memory.hpp"
+#include "domain/event_file.hpp"
 #include "domain/grace.hpp"
 #include "domain/journal.hpp"
 #include "event/declaration.hpp"
@@ -33,9 +35,14 @@ struct Event {
   std::uint32_t uid;             // who may delete it
   std::uint32_t references = 0;  // of files, enable words, native clients
   std::bitset<plan::kMaxInstances> listeners;
-  std::uint32_t status_bit = 0;   // its place in Page::kBits; 0: none
-  std::uint32_t status_byte = 0;  // in Page::kBytes
+  std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
+  std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
+  std::uint32_t status_byte = 0;             // in Page::kBytes
 
+  [[nodiscard]] const EventFile* file(std::uint32_t instance) const {
+    const auto found = files.find(instance);
+    return found == files.end() ? nullptr : &found->second;
+  }
   [[nodiscard]] bool in_use() const { return references > 0 || listeners.any(); }
 };
 

@@ -64,9 +64,19 @@ Result<Instance*> Instances::create(std::string name, ring::Geometry geometry, b
   if (index == plan::kMaxInstances) return fail(ENOSPC, "the domain has as many instances as it can");
 
   LT_TRY(const RingPlace place, make_place(geometry, overwrite));
-  instances_[index] = Instance{index, next_serial_++, std::move(name), listed, place, true, {}, {}};
-  for (const User& user : users_.all()) __atomic_store_n(&user.data().instances[index].stopped, 0, __ATOMIC_RELEASE);
-  return &*instances_[index];
+  const auto stop_switch = cells_.take_switch(false);
+  if (!stop_switch) {
+    free_place(place);
+    return tl::unexpected<Error>(stop_switch.error());
+  }
+  Instance& made = instances_[index].emplace();
+  made.index = index;
+  made.serial = next_serial_++;
+  made.name = std::move(name);
+  made.listed = listed;
+  made.stop_switch = *stop_switch;
+  made.place = place;
+  return &made;
 }
 
 void Instances::destroy(std::uint32_t index) {
@@ -74,9 +84,10 @@ void Instances::destroy(std::uint32_t index) {
   const Instance gone = std::move(*instances_[index]);
   instances_[index].reset();
   closing_[index] = true;
-  grace_.after_readers([this, place = gone.place, threads = gone.threads.published, index] {
+  grace_.after_readers([this, place = gone.place, threads = gone.threads.published, cell = gone.stop_switch, index] {
     free_place(place);
     if (threads != 0) control_.free(threads);
+    cells_.give_back(cell);
     closing_[index] = false;
   });
 }

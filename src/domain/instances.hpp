@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
 #include "domain/pattern.hpp"
@@ -32,28 +33,31 @@ struct ThreadFilter {
   [[nodiscard]] bool is_set() const { return only || never; }
 };
 
+// Two sets of rings that triggers exchange: the instance records into the one that the parity of a counter says.
+struct Flip {
+  std::uint32_t counter;  // cell
+  RingPlace places[2];
+};
+
 struct Instance {
   std::uint32_t index;
   std::uint64_t serial;  // no other instance of the domain has or had this one
   std::string name;
-  bool listed;  // in the instances folder; a recorder's session is not
+  bool listed;                // in the instances folder; a recorder's session is not
+  std::uint32_t stop_switch;  // cell: thrown while tracing_on is 0
   RingPlace place;
-  bool tracing = true;            // tracing_on, as it was set last
+  std::optional<Flip> flip;       // `place` is one of the two
   std::vector<Pattern> patterns;  // events that register later are listened to if one of these matches
   ThreadFilter threads;
-
-  [[nodiscard]] plan::PlanStep record_step() const {
-    return {plan::StepKind::kRecord, index, {place.rings}, place.consumed, place.geometry};
-  }
-  // Stands before the record step.
-  [[nodiscard]] plan::PlanStep threads_step() const {
-    return {plan::StepKind::kThreads, index, {threads.published}, 0, place.geometry};
-  }
+  // Makes rings for snapshots to be had at any time and sets `flip`, or lets go of them. Who keeps the instance's buffer says how.
+  std::function<Result<void>(bool armed)> arm_snapshot;
+  unsigned snapshot_triggers = 0;
 };
 
 class Instances {
  public:
-  Instances(ControlMemory& control, Users& users, Grace& grace) : control_(control), users_(users), grace_(grace) {}
+  Instances(ControlMemory& control, Users& users, Grace& grace, Cells& cells)
+      : control_(control), users_(users), grace_(grace), cells_(cells) {}
 
   // EEXIST, ENOSPC. The instance listens to nothing yet.
   Result<Instance*> create(std::string name, ring::Geometry geometry, bool overwrite, bool listed = false);
@@ -86,6 +90,7 @@ class Instances {
   ControlMemory& control_;
   Users& users_;
   Grace& grace_;
+  Cells& cells_;
   std::optional<Instance> instances_[plan::kMaxInstances];
   std::uint64_t next_serial_ = 1;
   std::bitset<plan::kMaxInstances> closing_;

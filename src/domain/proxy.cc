@@ -51,7 +51,7 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
   const plan::ControlSegment& control = domain_.control().segment();
   const auto clock = static_cast<arch::RawClock>(control.raw_clock);
   const bool restartable = clock == arch::RawClock::kTsc && arch::rseq_usable();
-  const plan::Thread thread{slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid};
+  const plan::Thread thread{slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid, true};
   return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread}).first->second;
 }
 
@@ -74,7 +74,7 @@ Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, s
   place->thread.tid = tid;
   leave_name(*place->view.data, tid);
   const plan::Section section(*place->thread.slot);
-  plan::record_in(place->view, place->thread, instance.record_step(), event_slot, segments.data(),
+  plan::record_in(place->view, place->thread, domain_.record_step(instance), event_slot, segments.data(),
                   static_cast<std::uint32_t>(segments.size()), static_cast<std::uint32_t>(size));
   return {};
 }

@@ -1,15 +1,16 @@
 #include "plan/emit.hpp"
 
+#include <sched.h>
+#include <sys/prctl.h>
+
 #include <algorithm>
 
+#include "plan/triggers.hpp"
+
 namespace landtrace::plan {
+namespace {
 
-void detail::record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
-                          arch::WriteRequest& request) {
-  ring::write_after(first, request, rings_of(view, step), thread.mode, thread.claim);
-}
-
-bool detail::lets_through(const View& view, const PlanStep& step, std::uint32_t tid) {
+bool lets_through(const View& view, const PlanStep& step, std::uint32_t tid) {
   const ThreadList& list = *control_at<ThreadList>(view, static_cast<std::uint32_t>(step.threads));
   const std::uint32_t* ids = list.ids();
   if (list.only_count != ThreadList::kEverybody) {
@@ -17,6 +18,65 @@ bool detail::lets_through(const View& view, const PlanStep& step, std::uint32_t 
     ids += list.only_count;
   }
   return !std::binary_search(ids, ids + list.never_count, tid);
+}
+
+std::uint32_t current_cpu(const Thread& thread) {
+  if (thread.mode.area != nullptr) return thread.mode.area->cpu_id_start;
+  const int cpu = ::sched_getcpu();
+  return cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu);
+}
+
+}  // namespace
+
+bool detail::passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
+                                 filter::Context& context, const arch::WriteRequest& request) {
+  const TaskEntry& task = view.data->tasks[thread.tid % kMaxTasks];
+  char name[filter::kCommSize] = {};
+  if ((program.uses & filter::Program::kUsesCpu) != 0) context.cpu = current_cpu(thread);
+  if ((program.uses & filter::Program::kUsesProcess) != 0)
+    context.process = thread.is_proxy ? task.pid : thread.slot->pid;
+  if ((program.uses & filter::Program::kUsesComm) != 0) {
+    // The one system call of the data plane: a thread may change its name at any time, and nobody is told.
+    if (!thread.is_proxy) ::prctl(PR_GET_NAME, name, 0, 0, 0);
+    context.comm = thread.is_proxy ? task.comm : name;
+  }
+  return filter::passes(program, context, request.segments, request.segment_count);
+}
+
+void detail::record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
+                          arch::WriteRequest& request) {
+  ring::write_after(first, request, rings_of(view, step), thread.mode, thread.claim);
+}
+
+bool detail::is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
+                            const arch::WriteRequest& request) {
+  switch (gate.kind) {
+    case StepKind::kSoft:
+      return !is_thrown(view.data->cells[gate.cell]);
+    case StepKind::kThreads:
+      return lets_through(view, gate, thread.tid);
+    case StepKind::kFilter:
+      return passes(view, thread, gate.filter, event, request);
+    case StepKind::kRecord:
+    case StepKind::kFlip:
+    case StepKind::kTriggers:
+      break;
+  }
+  return true;
+}
+
+std::uint32_t detail::run_step(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                               arch::WriteRequest& request) {
+  switch (step.kind) {
+    case StepKind::kTriggers:
+      run_triggers(view, thread, step, event, request);
+      return step.skip;
+    case StepKind::kFlip:
+      record(view, thread, flipped(view, step), request);
+      return step.skip;
+    default:
+      return is_let_through(view, thread, step, event, request) ? 0 : step.skip;
+  }
 }
 
 }  // namespace landtrace::plan

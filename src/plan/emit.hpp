@@ -2,9 +2,11 @@
 // Async-signal-safe; no lock, no system call, no allocation; may be killed at any instruction.
 #pragma once
 
-#include "ring/writer.hpp"
+#include "filter/evaluate.hpp"
+#include "plan/cells.hpp"
 #include "plan/section.hpp"
 #include "plan/segments.hpp"
+#include "ring/writer.hpp"
 
 namespace landtrace::plan {
 
@@ -27,6 +29,7 @@ struct Thread {
   ring::WriteMode mode{};
   std::uint32_t tid = 0;
   std::uint32_t claim = 0;  // how the thread marks a ring that it claims: its id, or with kForeignClaim
+  bool is_proxy = false;    // `tid` is of another process, for which the thread writes; its names are in the task table
 };
 
 // Set in the claims of threads whose ids mean nothing to the owner (another pid namespace): it must not judge whether
@@ -62,15 +65,41 @@ inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
 void record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
                   arch::WriteRequest& request);
 
-// Whether the step after this one, a kThreads, is for the thread.
-bool lets_through(const View& view, const PlanStep& step, std::uint32_t tid);
-
-inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
-  if (__atomic_load_n(&view.data->instances[step.instance].stopped, __ATOMIC_RELAXED) != 0) return;
+inline void record_always(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
   const arch::WriteOutcome outcome = ring::write_at_once(request, rings_of(view, step), thread.mode);
   if (__builtin_expect(outcome == arch::WriteOutcome::kCommitted, 1)) return;
   record_after(outcome, view, thread, step, request);
 }
+
+inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
+  if (!is_thrown(view.data->cells[step.cell])) record_always(view, thread, step, request);
+}
+
+// A filter that looks at more than the payload and the entry's header.
+bool passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
+                         filter::Context& context, const arch::WriteRequest& request);
+
+inline bool passes(const View& view, const Thread& thread, std::uint64_t program_at, std::uint32_t event,
+                   const arch::WriteRequest& request) {
+  const auto& program = *control_at<filter::Program>(view, static_cast<std::uint32_t>(program_at));
+  filter::Context context;
+  context.type = view.control->events[event].id;
+  context.pid = static_cast<std::int32_t>(thread.tid);
+  if (__builtin_expect(program.uses != 0, 0)) return passes_with_context(view, thread, program, context, request);
+  return filter::passes(program, context, request.segments, request.segment_count);
+}
+
+// The one of the two steps behind a kFlip that is the instance's record now.
+inline const PlanStep& flipped(const View& view, const PlanStep& flip) {
+  return (&flip)[1 + (counted(view.data->cells[flip.cell]) & 1)];
+}
+
+bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
+                    const arch::WriteRequest& request);
+
+// Any step but kRecord. Returns how many of those that follow are not to be run.
+std::uint32_t run_step(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                       arch::WriteRequest& request);
 
 }  // namespace detail
 
@@ -91,9 +120,10 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   for (std::uint32_t left = plan.step_count;; ++step) {
     if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
       detail::record(view, thread, *step, request);
-    } else if (!detail::lets_through(view, *step, thread.tid)) {
-      ++step;
-      --left;
+    } else {
+      const std::uint32_t skipped = detail::run_step(view, thread, *step, event, request);
+      step += skipped;
+      left -= skipped;
     }
     if (__builtin_expect(--left == 0, 1)) return true;
   }

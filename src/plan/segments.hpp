@@ -47,15 +47,17 @@ inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
 inline constexpr std::uint32_t kMaxUsers = 64;
+inline constexpr std::uint32_t kMaxCells = 65536;  // cell 0 is none
 inline constexpr std::uint32_t kMaxThreads = 16384;
 inline constexpr std::uint32_t kMaxTasks = 65536;
 inline constexpr std::uint64_t kControlBytes = 256ull << 20;  // sparse
 
 struct EventSlot {
-  std::uint32_t plan;        // offset of the published Plan; 0: nobody listens. The native enable word.
-  std::uint32_t generation;  // grows when the slot is taken for another event, and when that is complete; begins anywhere
-  std::uint32_t min_size;    // payload bytes that a write must have
-  std::uint32_t checks;      // offset of event::DynamicFieldCheck[check_count]
+  std::uint32_t plan;  // offset of the published Plan; 0: nobody listens. The native enable word.
+  std::uint32_t
+      generation;          // grows when the slot is taken for another event, and when that is complete; begins anywhere
+  std::uint32_t min_size;  // payload bytes that a write must have
+  std::uint32_t checks;    // offset of event::DynamicFieldCheck[check_count]
   std::uint16_t check_count;
   std::uint16_t id;    // the id that tracefs and trace files show
   std::uint32_t text;  // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
@@ -80,10 +82,16 @@ struct FileTable {
   [[nodiscard]] const std::uint32_t* events() const { return &count + 1; }
 };
 
-enum class StepKind : std::uint32_t {
-  kRecord = 1,
-  kThreads = 2,  // the step after this one is for the threads that `threads` lets through
-  // Filters, triggers and histograms become steps of their own, before kRecord.
+// A plan is a list of steps, run in order; those before a record decide whether it is made.
+enum class StepKind : std::uint16_t {
+  kRecord = 1,  // into the instance's rings, unless it is stopped
+  kFlip,        // one of the next two steps, both kRecord, by the parity of `cell`
+  // Gates: who is not let through goes on `skip` steps later.
+  kSoft,     // the event's switch: `cell` is thrown while the event is soft-disabled
+  kThreads,  // the threads that `threads` names
+  kFilter,   // events that pass `filter`
+  // Runs `triggers` around the next `skip` steps, which are the gates and the record of one instance.
+  kTriggers,
 };
 
 // Followed by `only_count` ids, then `never_count`, both ascending.
@@ -97,15 +105,42 @@ struct ThreadList {
 
 struct PlanStep {
   StepKind kind;
-  std::uint32_t instance;
+  std::uint16_t skip;
+  std::uint32_t cell;  // kRecord: the switch that stops the instance; kFlip, kSoft
   union {
-    std::uint64_t rings;    // kRecord: offset of the instance's ring set in a data segment
-    std::uint64_t threads;  // kThreads: offset of a ThreadList in the control segment
+    std::uint64_t rings;     // kRecord: offset of the instance's ring set in a data segment
+    std::uint64_t threads;   // offset of a ThreadList in the control segment
+    std::uint64_t filter;    // of a filter::Program there
+    std::uint64_t triggers;  // of a TriggerList there
   };
   std::uint64_t consumed;  // offset in the control segment of std::uint64_t[kMaxUsers][rings of a set]
   ring::PreparedGeometry geometry;
 };
 static_assert(sizeof(PlanStep) == 72);
+
+enum class TriggerAction : std::uint32_t { kTraceOn, kTraceOff, kSnapshot, kStackTrace, kEnableEvent, kDisableEvent };
+
+struct Trigger {
+  TriggerAction action;
+  bool is_late;          // happens behind the record, if the trigger list is conditional
+  std::uint32_t filter;  // offset of a filter::Program in the control segment; 0: none
+  std::uint32_t target;  // the cell that the action changes; of kStackTrace none
+  std::uint32_t count;   // the cell that counts how often it happened; 0: there is no limit
+  std::uint32_t reserved;
+  std::uint64_t limit;
+};
+static_assert(sizeof(Trigger) == 32);
+
+// Followed by the triggers, in the order in which they are run.
+struct alignas(8) TriggerList {
+  std::uint32_t count;
+  // As in the kernel: the event is looked at first, and with it whether the instance records; the triggers run whose filters
+  // it passes; it is recorded; the late ones run. Else all triggers run first.
+  bool is_conditional;
+
+  [[nodiscard]] const Trigger* triggers() const { return reinterpret_cast<const Trigger*>(this + 1); }
+};
+static_assert(sizeof(TriggerList) == 8);
 
 // Followed by `step_count` steps, at least one.
 struct alignas(8) Plan {
@@ -153,8 +188,14 @@ struct TaskEntry {
   char comm[16];
 };
 
-struct InstanceState {
-  std::uint32_t stopped;  // tracing_on = 0
+// Soft state: what triggers change in producers, at once and without the owner. Each user's segment has all cells; the owner
+// carries over what one user's producers did to the others' (domain/cells.hpp).
+struct Cell {
+  // A switch: raw time of the last throw << 1 | thrown; the newest throw counts, whoever made it.
+  // A counter: how often this user's producers did it.
+  std::uint64_t own;
+  // Of a counter: how often all others did, as the owner knows.
+  std::uint64_t others;
 };
 
 struct alignas(4096) DataSegment {
@@ -164,7 +205,7 @@ struct alignas(4096) DataSegment {
   std::uint32_t thread_high;  // slots at and above this were never used
   std::uint32_t reserved;
   std::uint64_t slotless;  // events lost because no thread slot was free
-  InstanceState instances[kMaxInstances];
+  Cell cells[kMaxCells];
   ThreadSlot threads[kMaxThreads];
   TaskEntry tasks[kMaxTasks];
   unwind::ObjectTable objects;  // that were on stacks

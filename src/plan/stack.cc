@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "arch/clock.hpp"
+#include "plan/foreign_stack.hpp"
 
 namespace landtrace::plan {
 namespace {
@@ -28,13 +29,17 @@ void note(void* self, const unwind::Object& object) {
 void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
 void record_stack(const View& view, const Thread& thread, const PlanStep& step) {
+  if (thread.is_proxy) return record_foreign_stack(view, thread, step);
   UserStack stack;
   // Threads whose ids mean nothing to the owner have no pid in their slot.
   stack.tgid = thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
   stack.padding = 0;
   Noting noting{view, stack.tgid};
   const std::uint32_t count = unwind::capture(stack.caller, unwind::kMaxFrames, own_frames, {note, &noting});
-  // Readers that know the kernel's format alone look at eight.
+  write_stack(view, thread, step, stack, count);
+}
+
+void write_stack(const View& view, const Thread& thread, const PlanStep& step, UserStack& stack, std::uint32_t count) {
   if (count < kKernelFrames) std::memset(stack.caller + count, 0, (kKernelFrames - count) * sizeof stack.caller[0]);
   const std::uint64_t size = offsetof(UserStack, caller) + std::max(count, kKernelFrames) * sizeof stack.caller[0];
   const Segment segment{&stack, size};

@@ -22,4 +22,8 @@ void set_own_frames(const unwind::Own& own);
 // segment. The caller is inside a Section. Async-signal-safe; takes some 4 KiB of stack.
 void record_stack(const View& view, const Thread& thread, const PlanStep& step);
 
+// Records the first `count` addresses of `stack`, and zeros behind them: readers that know the kernel's format alone look
+// at eight.
+void write_stack(const View& view, const Thread& thread, const PlanStep& step, UserStack& stack, std::uint32_t count);
+
 }  // namespace landtrace::plan

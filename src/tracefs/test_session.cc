@@ -78,6 +78,9 @@ void TestSession::clean() {
   registrations_.clear();
   files_.clear();
   words_.clear();
+  std::vector<std::string> folders;  // an event may go with another's trigger
+  for (const domain::Event* const event : domain_->events().all()) folders.push_back(event->system + "/" + event->name);
+  for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
   const auto instances = *(*tree_.find("instances"))->folder()->list();
   for (const auto& entry : instances) make_folder("instances/" + entry.name, false);
   for (const char* const file :
@@ -87,6 +90,13 @@ void TestSession::clean() {
   put("snapshot", "0");
   put("tracing_on", "1");
   put("options/overwrite", "1");
+}
+
+void TestSession::remove_triggers(const std::string& file) {
+  std::istringstream lines(cat(file));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) append(file, "!" + line);
+  }
 }
 
 std::string TestSession::reg(const Options& options) {

@@ -41,6 +41,7 @@ class TestSession {
   [[nodiscard]] static Caller caller();
 
  private:
+  void remove_triggers(const std::string& file);
   struct Registration {
     std::string file;
     std::uint32_t index = 0;

@@ -8,6 +8,8 @@ if [ "$1" = --abi ]; then
   abi="--abi $2"
   shift 2
 fi
+# Filters on CPUs were recorded on CPU 0; what is written through the mount has the CPU of the thread that takes it.
+taskset -cp 0 $$ >/dev/null 2>&1
 folder=$(mktemp -d)
 XDG_RUNTIME_DIR=$folder
 LANDTRACE_SOCKET=$folder/domain.sock

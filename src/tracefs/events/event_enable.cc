@@ -6,7 +6,11 @@ namespace landtrace::tracefs {
 
 Result<std::string> EventEnable::text() {
   LT_TRY(const domain::Event* const event, event_.get());
-  return event->listeners[event_.instance->index] ? "1\n" : "0\n";
+  LT_TRY(const domain::Instance* const instance, event_.instance->get());
+  const domain::EventFile* const file = event->file(instance->index);
+  std::string text = event_.instance->context.domain.is_recorded(*instance, *event) ? "1" : "0";
+  if (file != nullptr && file->in_soft_mode()) text += '*';
+  return text + '\n';
 }
 
 Result<std::size_t> EventEnable::store(const Caller&, std::string_view bytes) {

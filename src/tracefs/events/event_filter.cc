@@ -1,17 +1,29 @@
 #include "tracefs/events/event_filter.hpp"
 
-#include "tracefs/words.hpp"
+#include "domain/filters.hpp"
+#include "filter/text.hpp"
+#include "tracefs/events/filter_errors.hpp"
 
 namespace landtrace::tracefs {
 
 Result<std::string> EventFilter::text() {
-  LT_TRY([[maybe_unused]] const domain::Event* const event, event_.get());
-  return "none\n";
+  LT_TRY(const domain::Event* const event, event_.get());
+  const domain::EventFile* const file = event->file(event_.instance->index);
+  const domain::EventFilter now = file == nullptr ? domain::EventFilter() : file->filter;
+  if (now.failure) return filter::failed_filter_text(now.expression, *now.failure);
+  return now.program == 0 ? filter::no_filter_text() : filter::filter_text(now.expression);
 }
 
 Result<std::size_t> EventFilter::store(const Caller&, std::string_view bytes) {
-  LT_TRY([[maybe_unused]] const domain::Event* const event, event_.get());
-  if (trimmed(until_nul(bytes)) != "0") return fail(EINVAL, "events of this domain have no filters");
+  LT_TRY(domain::Event* const event, event_.get());
+  LT_TRY(domain::Instance* const instance, event_.instance->get());
+  LT_TRY(const filter::Written written, filter_in(bytes));
+  if (written.clears) {
+    domain::clear_filter(event_.instance->context.domain, *instance, *event);
+    return bytes.size();
+  }
+  const auto set = domain::set_filter(event_.instance->context.domain, *instance, *event, written.expression);
+  if (!set) return refuse_filter(*event_.instance, written.expression, set.error());
   return bytes.size();
 }
 

@@ -1,16 +1,31 @@
 #include "tracefs/events/event_trigger.hpp"
 
+#include "domain/triggers.hpp"
+#include "tracefs/events/filter_errors.hpp"
+
 namespace landtrace::tracefs {
+namespace {
+
+constexpr std::size_t kMaxCommand = 4095;
+
+}  // namespace
 
 Result<std::string> EventTrigger::text() {
-  LT_TRY([[maybe_unused]] const domain::Event* const event, event_.get());
-  return kAvailable;
+  LT_TRY(const domain::Event* const event, event_.get());
+  LT_TRY(const domain::Instance* const instance, event_.instance->get());
+  return domain::triggers_text(event_.instance->context.domain, *instance, *event);
 }
 
 Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
-  LT_TRY([[maybe_unused]] const domain::Event* const event, event_.get());
-  if (!bytes.empty()) return fail(EINVAL, "events of this domain have no triggers");
-  return 0;
+  LT_TRY(domain::Event* const event, event_.get());
+  LT_TRY(domain::Instance* const instance, event_.instance->get());
+  if (bytes.empty()) return 0;
+  if (bytes.size() > kMaxCommand) return fail(EINVAL, "no trigger is as long");
+  const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes);
+  if (applied) return bytes.size();
+  const domain::RefusedTrigger& refused = applied.error();
+  if (refused.filter) return refuse_filter(*event_.instance, refused.expression, *refused.filter);
+  return fail(refused.error.code, refused.error.message);
 }
 
 }  // namespace landtrace::tracefs

@@ -1,19 +1,27 @@
 #include "tracefs/events/system_filter.hpp"
 
-#include "tracefs/words.hpp"
+#include "domain/filters.hpp"
+#include "tracefs/context.hpp"
+#include "tracefs/events/filter_errors.hpp"
 
 namespace landtrace::tracefs {
 
-// What the transcripts have (20-filter).
-Result<std::string> SystemFilter::text() {
-  return "### global filter ###\n"
-         "# Use this to set filters for multiple events.\n"
-         "# Only events with the given fields will be affected.\n"
-         "# If no events are modified, an error message will be displayed here\n";
-}
+Result<std::string> SystemFilter::text() { return filter::subsystem_filter_text(); }
 
 Result<std::size_t> SystemFilter::store(const Caller&, std::string_view bytes) {
-  if (!bytes.empty() && trimmed(until_nul(bytes)) != "0") return fail(EINVAL, "events of this domain have no filters");
+  if (bytes.empty()) return 0;
+  LT_TRY(domain::Instance* const instance, instance_->get());
+  LT_TRY(const filter::Written written, filter_in(bytes));
+  domain::Domain& domain = instance_->context.domain;
+  for (domain::Event* const event : select(*instance_, system_)) {
+    if (written.clears) {
+      domain::clear_filter(domain, *instance, *event);
+      continue;
+    }
+    // As in the kernel, an event that the filter does not fit shows so, and loses the one that it had.
+    const auto set = domain::set_filter(domain, *instance, *event, written.expression, filter::kBadSubsystemFilter);
+    if (!set) std::ignore = refuse_filter(*instance_, written.expression, filter::kBadSubsystemFilter);
+  }
   return bytes.size();
 }
 

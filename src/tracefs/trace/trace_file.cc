@@ -32,11 +32,8 @@ class OpenTrace : public OpenFile {
     // As in a kernel that cannot swap the buffer of one CPU alone.
     if (number <= 1 && cpu_ != buffer::kAllCpus) return fail(EINVAL, "only the whole snapshot is taken or freed");
     if (number == 1) return buffer.take_snapshot();
-    if (number == 0) {
-      buffer.free_snapshot();
-    } else if (buffer.snapshot()) {
-      buffer.snapshot()->clear(cpu_);
-    }
+    if (number == 0) return buffer.free_snapshot();
+    if (buffer.snapshot()) buffer.snapshot()->clear(cpu_);
     return {};
   }
 

@@ -37,7 +37,7 @@ class OpenPipe : public OpenFile {
  private:
   [[nodiscard]] bool is_over() const {
     const domain::Instance* const instance = instance_->instance();
-    return instance == nullptr || (!instance->tracing && has_given_ && may_wait_);
+    return instance == nullptr || (!instance_->domain.is_tracing(*instance) && has_given_ && may_wait_);
   }
   // A reader that has read something is at the end when tracing is off; one that has not goes on waiting.
   Result<std::size_t> nothing(const domain::Instance&) const {

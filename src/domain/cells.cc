@@ -1,0 +1,86 @@
+#include "domain/cells.hpp"
+
+#include <algorithm>
+
+namespace landtrace::domain {
+
+Result<std::uint32_t> Cells::take(State state) {
+  auto cell = static_cast<std::uint32_t>(cells_.size());
+  if (!free_.empty()) {
+    cell = free_.back();
+    free_.pop_back();
+    cells_[cell] = state;
+  } else if (cells_.size() < plan::kMaxCells) {
+    cells_.push_back(state);
+  } else {
+    return fail(ENOSPC, "the domain has as many triggers as it can");
+  }
+  for (const User& user : users_.all()) {
+    user.data().cells[cell] = {};
+    write_to(user, cell);
+  }
+  return cell;
+}
+
+Result<std::uint32_t> Cells::take_switch(bool thrown) {
+  return take({true, true, plan::throw_word(thrown, arch::read_raw_clock(clock_))});
+}
+
+Result<std::uint32_t> Cells::take_counter() { return take({false, true, 0}); }
+
+void Cells::give_back(std::uint32_t cell) {
+  cells_[cell].in_use = false;
+  free_.push_back(cell);
+}
+
+// A throw from the future is a producer's doing that wants it to last: it counts as made now.
+std::uint64_t Cells::newest_throw(std::uint32_t cell) const {
+  const std::uint64_t now = arch::read_raw_clock(clock_);
+  std::uint64_t newest = cells_[cell].own;
+  for (const User& user : users_.all()) {
+    const std::uint64_t word = own_of(user, cell);
+    newest = std::max(newest, std::min(word, plan::throw_word(plan::is_thrown(word), now)));
+  }
+  return newest;
+}
+
+bool Cells::is_thrown(std::uint32_t cell) const { return plan::is_thrown(newest_throw(cell)); }
+
+void Cells::set_switch(std::uint32_t cell, bool thrown) {
+  cells_[cell].own = plan::throw_word(thrown, arch::read_raw_clock(clock_));
+  for (const User& user : users_.all()) {
+    __atomic_store_n(&user.data().cells[cell].own, cells_[cell].own, __ATOMIC_RELEASE);
+  }
+}
+
+std::uint64_t Cells::count_of(std::uint32_t cell) const {
+  std::uint64_t count = cells_[cell].own;
+  for (const User& user : users_.all()) count += own_of(user, cell);
+  return count;
+}
+
+void Cells::count_one_more(std::uint32_t cell) {
+  ++cells_[cell].own;
+  for (const User& user : users_.all()) write_to(user, cell);
+}
+
+void Cells::write_to(const User& user, std::uint32_t cell) const {
+  plan::Cell& shared = user.data().cells[cell];
+  if (cells_[cell].is_switch) {
+    plan::throw_switch(shared, newest_throw(cell));
+  } else {
+    __atomic_store_n(&shared.others, count_of(cell) - own_of(user, cell), __ATOMIC_RELEASE);
+  }
+}
+
+void Cells::joined(const User& user) {
+  for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
+    if (cells_[cell].in_use) write_to(user, cell);
+  }
+}
+
+void Cells::spread() {
+  for (const User& user : users_.all()) joined(user);
+}
+
+}  // namespace landtrace::domain

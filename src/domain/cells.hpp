@@ -1,0 +1,55 @@
+// The soft state of a domain: switches and counters that triggers change in producers, at once and without the owner. Each
+// user's data segment has all of them (plan::Cell); here is what they say together, and how one user's changes
+// reach the others.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "arch/clock.hpp"
+#include "domain/users.hpp"
+#include "plan/cells.hpp"
+
+namespace landtrace::domain {
+
+class Cells {
+ public:
+  Cells(Users& users, arch::RawClock clock) : users_(users), clock_(clock) { cells_.emplace_back(); }
+
+  // ENOSPC.
+  Result<std::uint32_t> take_switch(bool thrown);
+  Result<std::uint32_t> take_counter();
+  // When no plan names it any more.
+  void give_back(std::uint32_t cell);
+
+  [[nodiscard]] bool is_thrown(std::uint32_t cell) const;
+  void set_switch(std::uint32_t cell, bool thrown);
+  // How often all users' producers, and the owner, did it.
+  [[nodiscard]] std::uint64_t count_of(std::uint32_t cell) const;
+  void count_one_more(std::uint32_t cell);
+
+  // The user's segment is new.
+  void joined(const User& user);
+  // Carries over to every user's segment what the others' producers did.
+  void spread();
+
+ private:
+  struct State {
+    bool is_switch = false;
+    bool in_use = false;
+    std::uint64_t own = 0;  // the owner's part: the newest throw that it knows, or how often it counted
+  };
+  Result<std::uint32_t> take(State state);
+  [[nodiscard]] static std::uint64_t own_of(const User& user, std::uint32_t cell) {
+    return __atomic_load_n(&user.data().cells[cell].own, __ATOMIC_ACQUIRE);
+  }
+  [[nodiscard]] std::uint64_t newest_throw(std::uint32_t cell) const;
+  void write_to(const User& user, std::uint32_t cell) const;
+
+  Users& users_;
+  arch::RawClock clock_;
+  std::vector<State> cells_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace landtrace::domain

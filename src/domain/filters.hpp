@@ -1,0 +1,22 @@
+// Filters of events in an instance. Who calls these holds the domain.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "domain/domain.hpp"
+#include "filter/program.hpp"
+
+namespace landtrace::domain {
+
+// The expression compiled against the event's fields, in the control segment: its offset, for who frees it behind a grace
+// period. ENOSPC where there is no room.
+filter::Parsed<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression);
+
+// `expression` is the event's filter in the instance from here on. One that is refused is shown with its failure, and then
+// the event has no filter: everything passes. `shown`: what it is shown with instead of its own failure.
+filter::Parsed<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
+                                const std::optional<filter::Failure>& shown = {});
+void clear_filter(Domain& domain, Instance& instance, Event& event);
+
+}  // namespace landtrace::domain

@@ -1,0 +1,124 @@
+#include "plan/triggers.hpp"
+
+#include <algorithm>
+
+#include "plan/stack.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+// An event with triggers, in one instance.
+class Firing {
+ public:
+  Firing(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event, arch::WriteRequest& request)
+      : view_(view),
+        thread_(thread),
+        event_(event),
+        request_(request),
+        list_(*control_at<TriggerList>(view, static_cast<std::uint32_t>(step.triggers))),
+        gates_(&step + 1),
+        record_(gates_ + step.skip - 1) {
+    for (const PlanStep* flip = gates_; flip < record_; ++flip) {
+      if (flip->kind == StepKind::kFlip) flip_ = flip;
+    }
+  }
+
+  // No trigger looks at the event: they come first, but for the switch that they may throw for their own event.
+  void run_plain() {
+    const bool soft_disabled = gates_->kind == StepKind::kSoft && is_thrown(cell(gates_->cell));
+    for (const Trigger& trigger : triggers()) fire(trigger);
+    if (!soft_disabled && is_let_through(false)) detail::record(view_, thread_, record(), request_);
+  }
+
+  // Whether it is recorded, and where, was decided before its triggers.
+  void run_conditional() {
+    const PlanStep& place = record();
+    const bool stopped = is_thrown(cell(place.cell));
+    std::uint64_t late = 0;
+    for (std::uint32_t i = 0; i < list_.count; ++i) {
+      const Trigger& trigger = list_.triggers()[i];
+      if (trigger.filter != 0 && !detail::passes(view_, thread_, trigger.filter, event_, request_)) continue;
+      if (happens_late(trigger)) {
+        late |= std::uint64_t{1} << i;
+      } else {
+        fire(trigger);
+      }
+    }
+    if (!stopped && is_let_through(true)) detail::record_always(view_, thread_, place, request_);
+    for (std::uint32_t i = 0; i < list_.count; ++i) {
+      if ((late >> i & 1) != 0) fire(list_.triggers()[i]);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::span<const Trigger> triggers() const { return {list_.triggers(), list_.count}; }
+  [[nodiscard]] Cell& cell(std::uint32_t index) const { return view_.data->cells[index]; }
+  [[nodiscard]] const PlanStep& record() const { return flip_ == nullptr ? *record_ : detail::flipped(view_, *flip_); }
+
+  // An event that the kernel has begun to write before it takes a snapshot ends up in that.
+  static bool happens_late(const Trigger& trigger) {
+    return trigger.is_late || trigger.action == TriggerAction::kSnapshot;
+  }
+
+  bool is_let_through(bool with_switch) const {
+    const PlanStep* const end = flip_ == nullptr ? record_ : flip_;
+    return std::all_of(gates_, end, [&](const PlanStep& gate) {
+      return (gate.kind == StepKind::kSoft && !with_switch) ||
+             detail::is_let_through(view_, thread_, gate, event_, request_);
+    });
+  }
+
+  // In the kernel a switch that is where it should be is not counted.
+  void throw_once(const Trigger& trigger, bool thrown) const {
+    Cell& target = cell(trigger.target);
+    if (is_thrown(target) == thrown || !may_happen(trigger)) return;
+    throw_switch(target, throw_word(thrown, arch::read_raw_clock(thread_.mode.clock)));
+    wake();
+  }
+  [[nodiscard]] bool may_happen(const Trigger& trigger) const {
+    return trigger.count == 0 || count_up_to(cell(trigger.count), trigger.limit);
+  }
+
+  void fire(const Trigger& trigger) const {
+    switch (trigger.action) {
+      case TriggerAction::kTraceOn:
+      case TriggerAction::kEnableEvent:
+        return throw_once(trigger, false);
+      case TriggerAction::kTraceOff:
+      case TriggerAction::kDisableEvent:
+        return throw_once(trigger, true);
+      case TriggerAction::kSnapshot:
+        if (!may_happen(trigger)) return;
+        count(cell(trigger.target));
+        return wake();
+      case TriggerAction::kStackTrace:
+        if (may_happen(trigger)) record_stack(view_, thread_, record());
+        return;
+    }
+  }
+
+  void wake() const {}
+
+  const View& view_;
+  const Thread& thread_;
+  std::uint32_t event_;
+  arch::WriteRequest& request_;
+  const TriggerList& list_;
+  const PlanStep* gates_;
+  const PlanStep* record_;
+  const PlanStep* flip_ = nullptr;
+};
+
+}  // namespace
+
+void run_triggers(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                  arch::WriteRequest& request) {
+  Firing firing(view, thread, step, event, request);
+  if (control_at<TriggerList>(view, static_cast<std::uint32_t>(step.triggers))->is_conditional) {
+    firing.run_conditional();
+  } else {
+    firing.run_plain();
+  }
+}
+
+}  // namespace landtrace::plan
