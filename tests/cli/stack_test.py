@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import support
-from support import needs
+from support import PRODUCER, needs
 
 
 class Stacks(support.Case):
@@ -57,6 +57,47 @@ class Stacks(support.Case):
         shown = re.findall(r"=> (?:0x)?([0-9a-f]+)$", out, re.M)
         self.assertEqual([address for address in shown if address != "0"], addresses[:8], out)
         self.assertEqual(len(shown), 8)
+
+
+class Triggers(support.Case):
+    """`stacktrace` on an event of unmodified programs."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        for file, text in (("dynamic_events", "u:job u32 source; u32 sequence"),
+                           ("events/user_events/job/trigger", "stacktrace:1"), ("events/user_events/job/enable", "1")):
+            status, _, err = self.landtrace("write", file, text)
+            self.assertEqual(status, 0, err)
+
+    def frames(self, *words):
+        status, _, err = self.landtrace(*words)
+        self.assertEqual(status, 0, err)
+        lines = [line for line in self.landtrace("cat", "trace")[1].splitlines() if not line.startswith("#")]
+        heads = [i for i, line in enumerate(lines) if "<user stack trace>" in line]
+        self.assertEqual(len(heads), 1, lines)
+        return lines[heads[0] + 1:]
+
+    def option(self, name):
+        self.assertEqual(self.landtrace("write", f"options/{name}", "1")[0], 0)
+        return [line for line in self.landtrace("cat", "trace")[1].splitlines() if line.startswith(" => ")]
+
+    def test_under_the_shim_it_begins_with_the_programs_call(self):
+        frames = self.frames("run", "--", PRODUCER, "--abi", "--count", "3")
+        self.assertRegex(frames[0], rf"^ => \w+\+0x[0-9a-f]+ \[{re.escape(PRODUCER)}\]$")
+        self.assertIn(" => main+", "\n".join(frames))
+        self.assertNotIn("landtrace-preload", "\n".join(frames))
+
+    def test_the_native_library_leaves_itself_out(self):
+        frames = self.frames("run", "--", PRODUCER, "--count", "3")
+        self.assertRegex(frames[0], rf"^ => \w+\+0x[0-9a-f]+ \[{re.escape(PRODUCER)}\]$")
+        self.assertNotIn("landtrace", "\n".join(frames).replace(PRODUCER, ""))
+
+    def test_options_give_the_kernels_forms(self):
+        frames = self.frames("run", "--", PRODUCER, "--abi", "--count", "3")
+        self.assertRegex(self.option("sym-userobj")[0], rf"^ => {re.escape(PRODUCER)}\[\+0x[0-9a-f]+\]$")
+        self.assertRegex(self.option("sym-addr")[0], rf"^ => {re.escape(PRODUCER)}\[\+0x[0-9a-f]+\] <[0-9a-f]{{16}}>$")
+        self.assertGreater(len(frames), 2)
 
 
 if __name__ == "__main__":
