@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   memory.object.tables.header = kBase + data[0];
   Registers registers;
   for (unsigned i = 0; i < kRegisters; ++i) registers.set(i, kBase + data[1 + i % (kHead - 1)] * std::uint64_t{8});
-  Walk walk(registers, {read_word, &memory}, {find_object, &memory});
+  Walk walk(registers, {read_word, &memory}, {find_object, &memory}, Walk::Cache::kNone);
   for (unsigned frames = 0; frames < kMaxFrames; ++frames) {
     walk.look();
     if (!walk.go_on()) break;

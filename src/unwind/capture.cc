@@ -32,7 +32,7 @@ std::uint32_t capture(std::uint64_t* frames, std::uint32_t max, const Own& own, 
   max = std::min(max, kMaxFrames);
   StackMemory memory(registers.sp());
   Object object;
-  Walk walk(registers, memory.reader(), {find_local, &object});
+  Walk walk(registers, memory.reader(), {find_local, &object}, Walk::Cache::kOwnObjects);
   const auto here = reinterpret_cast<std::uint64_t>(&capture);
   std::uint64_t own_object = 0;
   std::uint64_t told = 0;

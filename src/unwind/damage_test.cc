@@ -34,7 +34,7 @@ const Object* find_copy(void* self, std::uint64_t address) {
 }
 
 std::uint32_t walk_through(const Registers& registers, Copy& copy) {
-  Walk walk(registers, {read_word, &copy}, {find_copy, &copy});
+  Walk walk(registers, {read_word, &copy}, {find_copy, &copy}, Walk::Cache::kNone);
   for (std::uint32_t frames = 1; frames < kMaxFrames; ++frames) {
     walk.look();
     if (!walk.go_on()) return frames;

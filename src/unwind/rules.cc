@@ -191,6 +191,7 @@ bool Interpreter::execute_extended(std::uint8_t instruction) {
 }  // namespace
 
 bool find_rules(const Fde& fde, std::uint64_t pc, Rules& rules) {
+  if (fde.return_column != kRip) return false;
   rules = {};
   rules.cfa.kind = RuleKind::kUndefined;
   Interpreter interpreter(fde, pc, rules);

@@ -1,7 +1,6 @@
 #include "unwind/step.hpp"
 
 #include "unwind/expression.hpp"
-#include "unwind/rules.hpp"
 
 namespace landtrace::unwind {
 namespace {
@@ -63,14 +62,13 @@ class Caller {
 
 }  // namespace
 
-Step step_by_table(const Tables& tables, const Fde& fde, std::uint64_t pc, WordReader read, Registers& registers) {
-  Rules rules;
-  if (fde.return_column != kRip || !find_rules(fde, pc, rules)) return Step::kBroken;
+Step step_by_rules(const Tables& tables, const Rules& rules, bool is_signal_frame, WordReader read,
+                   Registers& registers) {
   if (rules.registers[kRip].kind == RuleKind::kUndefined) return Step::kEnd;
   Caller caller(tables, registers, read);
   if (!caller.find_cfa(rules.cfa)) return Step::kBroken;
   // A call pushes at least its return address; only a signal changes stacks.
-  if (!fde.is_signal_frame && caller.cfa() <= registers.sp()) return Step::kBroken;
+  if (!is_signal_frame && caller.cfa() <= registers.sp()) return Step::kBroken;
   Registers next;
   for (unsigned i = 0; i < kRegisters; ++i) {
     const Rule& rule = rules.registers[i];
@@ -84,7 +82,7 @@ Step step_by_table(const Tables& tables, const Fde& fde, std::uint64_t pc, WordR
   if (!next.has(kRip) || !next.has(kRsp) || rules.registers[kRip].kind == RuleKind::kSame) return Step::kBroken;
   registers = next;
   if (registers.pc() == 0) return Step::kEnd;
-  return fde.is_signal_frame ? Step::kSignalFrame : Step::kCaller;
+  return is_signal_frame ? Step::kSignalFrame : Step::kCaller;
 }
 
 Step step_by_frame_pointer(WordReader read, Registers& registers) {

@@ -1,8 +1,7 @@
 // From a frame to its caller's.
 #pragma once
 
-#include "unwind/fde.hpp"
-#include "unwind/registers.hpp"
+#include "unwind/rules.hpp"
 
 namespace landtrace::unwind {
 
@@ -13,8 +12,9 @@ enum class Step : std::uint8_t {
   kBroken,       // the table and the stack do not fit together
 };
 
-// By the entry that covers the frame's pc.
-Step step_by_table(const Tables& tables, const Fde& fde, std::uint64_t pc, WordReader read, Registers& registers);
+// By the rules that hold at the frame's pc, as find_rules() has found them.
+Step step_by_rules(const Tables& tables, const Rules& rules, bool is_signal_frame, WordReader read,
+                   Registers& registers);
 
 // By the chain of frame pointers: where rbp points there is the caller's, and behind it the return address. Only as good
 // as the code that it meets; what registers a frame saved is not known, so only these two and the stack pointer remain.

@@ -3,6 +3,7 @@
 
 #include "unwind/capture.hpp"
 #include "unwind/step.hpp"
+#include "unwind/step_cache.hpp"
 
 namespace landtrace::unwind {
 
@@ -14,9 +15,12 @@ struct ObjectFinder {
 
 class Walk {
  public:
+  // Whether the objects are this process's own, whose tables say the same whenever they are asked.
+  enum class Cache : std::uint8_t { kNone, kOwnObjects };
+
   // `registers` are those at the pc itself, not a caller's.
-  Walk(const Registers& registers, WordReader read, ObjectFinder objects)
-      : registers_(registers), read_(read), objects_(objects) {}
+  Walk(const Registers& registers, WordReader read, ObjectFinder objects, Cache cache)
+      : registers_(registers), read_(read), objects_(objects), cache_(cache) {}
 
   struct Frame {
     std::uint64_t pc;
@@ -29,11 +33,17 @@ class Walk {
   bool go_on();
 
  private:
+  [[nodiscard]] std::uint64_t place() const { return registers_.pc() - (is_return_address_ ? 1 : 0); }
+  Step step_by_table(std::uint64_t pc);
+
   Registers registers_;
   WordReader read_;
   ObjectFinder objects_;
   bool is_return_address_ = false;  // the call itself stands before it, perhaps in another entry
   const Object* object_ = nullptr;
+  Cache cache_;
+  bool has_shape_ = false;  // known from before
+  FrameShape shape_;
   bool has_fde_ = false;
   Fde fde_;
 };
