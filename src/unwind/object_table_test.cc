@@ -27,7 +27,12 @@ class ObjectTableTest : public ::testing::Test {
     }
     return all;
   }
-  std::unique_ptr<ObjectTable> table_ = std::make_unique<ObjectTable>();
+  // Processes know tables by their addresses, and keep them: no two tests have one at the same place.
+  static ObjectTable* next_table() {
+    static std::vector<std::unique_ptr<ObjectTable>> tables;
+    return tables.emplace_back(std::make_unique<ObjectTable>()).get();
+  }
+  ObjectTable* table_ = next_table();
   std::uint32_t pid_ = static_cast<std::uint32_t>(::getpid());
 };
 
