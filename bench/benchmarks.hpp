@@ -22,6 +22,8 @@ inline constexpr const char* kFilterOne = "filter_one_number";
 inline constexpr const char* kFilterTwo = "filter_two_numbers";
 inline constexpr const char* kFilterInside = "filter_inside_text";
 inline constexpr const char* kFilterGlob = "filter_glob";
+inline constexpr const char* kStack = "stack";
+inline constexpr const char* kBacktrace = "stack_backtrace";
 inline constexpr const char* kLttng = "lttng_tracepoint";
 inline constexpr const char* kShim = "shim_writev";
 inline constexpr const char* kMarker = "trace_marker";
@@ -41,6 +43,7 @@ inline constexpr const char* kIdle = "idle_daemon";
 
 void add_native(Owner& owner, const Setting& setting);
 void add_filter();
+void add_stack();
 void add_peers(const Setting& setting);
 void add_shim(Owner& owner);
 void add_threads(Owner& owner, const Setting& setting);

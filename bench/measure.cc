@@ -23,6 +23,7 @@ void initialize(const Setting& setting) {
 void add_all(Owner& owner, const Setting& setting) {
   add_native(owner, setting);
   add_filter();
+  add_stack();
   add_peers(setting);
   add_shim(owner);
   add_threads(owner, setting);

@@ -166,6 +166,8 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   Rows rows(results);
   add_events(rows, results, setting);
   add_filters(rows, results);
+  rows.information("stack of ten frames", name::kStack);
+  rows.information("the same by glibc's backtrace()", name::kBacktrace);
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);

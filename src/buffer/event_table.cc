@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "output/text/own_events.hpp"
+
 namespace landtrace::buffer {
 namespace {
 
@@ -72,6 +74,11 @@ void EventTable::refresh() {
 }
 
 const output::EventType* EventTable::resolve(std::uint32_t slot) {
+  if (slot == plan::kUserStackSlot) {
+    types_.push_back(output::user_stack_type());
+    ids_.set(plan::kUserStackId);
+    return slots_[slot].type = &types_.back();
+  }
   const auto copy = copy_slot_text(control_, slot);
   if (!copy || copy->generation == slots_[slot].generation) return slots_[slot].type;
   slots_[slot].generation = copy->generation;

@@ -1,7 +1,10 @@
 #include "buffer/printer.hpp"
 
+#include <unistd.h>
+
 #include "output/text/bare.hpp"
 #include "output/text/line.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::buffer {
 
@@ -35,7 +38,22 @@ void Printer::append(std::string& out, const Found& found, std::uint32_t user, c
     }
   }
   if (style.body == TextStyle::Body::kFields) return output::append_fields_body(out, record, type);
-  output::append_text_body(out, record, type);
+  output::StackNames* const names = type != nullptr && output::is_user_stack(*type) ? &names_of(user) : nullptr;
+  output::append_text_body(out, record, type, names, style.stack);
+}
+
+// The files of other users' programs are not opened here: the owner may be root, and a file system of theirs could keep it
+// waiting for ever. Their frames are shown by object.
+output::StackNames& Printer::names_of(std::uint32_t user) {
+  const domain::User& who = domain_.users().all()[user];
+  symbols::Symbols* const symbols = who.uid == ::geteuid() ? &symbols_ : nullptr;
+  const auto found = objects_.try_emplace(user, UserObjects{MappedObjects(who.uid), output::StackNames(symbols)}).first;
+  auto& [table, names] = found->second;
+  table.refresh(who.data(), [&](unwind::MappedObject object) {
+    object.first_seen = clock_.shown(object.first_seen);
+    names.objects().add(std::move(object));
+  });
+  return names;
 }
 
 }  // namespace landtrace::buffer

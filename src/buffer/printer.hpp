@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 
+#include "buffer/mapped_objects.hpp"
 #include "buffer/merge.hpp"
 #include "buffer/slot_types.hpp"
 #include "buffer/tasks.hpp"
 #include "buffer/trace_clock.hpp"
+#include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
 #include "output/text/latency.hpp"
 
@@ -19,6 +22,7 @@ struct TextStyle {
   output::TextColumns columns;
   Body body = Body::kText;
   bool learn_names = true;  // record-cmd
+  output::StackStyle stack;
 };
 
 class Printer {
@@ -54,10 +58,19 @@ class Printer {
                        style.learn_names);
   }
 
+  output::StackNames& names_of(std::uint32_t user);
+
+  // The objects on the stacks of one user's processes: what it says of others' would not be believed.
+  struct UserObjects {
+    buffer::MappedObjects table;
+    output::StackNames names;
+  };
   domain::Domain& domain_;
   TraceClock& clock_;
   SlotTypes types_;
   Tasks tasks_;
+  symbols::Symbols symbols_;
+  std::unordered_map<std::uint32_t, UserObjects> objects_;  // by user
 };
 
 }  // namespace landtrace::buffer

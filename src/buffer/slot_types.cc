@@ -10,6 +10,7 @@ namespace landtrace::buffer {
 SlotTypes::SlotTypes(domain::Domain& domain) : domain_(domain), slots_(plan::kFirstEventSlot) {
   slots_[plan::kPrintSlot].type = std::make_unique<output::EventType>(output::marker_type());
   slots_[plan::kRawDataSlot].type = std::make_unique<output::EventType>(output::raw_marker_type());
+  slots_[plan::kUserStackSlot].type = std::make_unique<output::EventType>(output::user_stack_type());
 }
 
 void SlotTypes::refresh() {

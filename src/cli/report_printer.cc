@@ -21,6 +21,7 @@ std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
     : options_(options), file_(std::move(file)), reader_(std::move(reader)), told_lost_(reader_.cpus()) {
   columns_.time_in_ns = !counts(reader_.clock());
+  for (const output::MappedObject& object : reader_.objects()) names_.objects().add(object);
   if (options_.filter.wants_all()) wanted_.set();
   for (const auto& [id, type] : reader_.events()) wanted_[id] = options_.filter.wants(type);
 }
@@ -69,9 +70,9 @@ void ReportPrinter::print_record(const output::Record& record) {
   const auto task = reader_.tasks().find(record.tid);
   const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
   if (options_.json) {
-    output::append_json_line(out_.text(), record, who, known);
+    output::append_json_line(out_.text(), record, who, known, &names_);
   } else {
-    output::append_text_line(out_.text(), record, who, known, columns_);
+    output::append_text_line(out_.text(), record, who, known, columns_, &names_);
   }
   ++printed_;
 }

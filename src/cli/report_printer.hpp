@@ -6,6 +6,7 @@
 
 #include "cli/event_filter.hpp"
 #include "cli/text_output.hpp"
+#include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
 #include "output/trace_dat/reader.hpp"
 
@@ -39,6 +40,8 @@ class ReportPrinter {
   output::TraceDatReader reader_;
   TextOutput out_;
   output::TextColumns columns_;
+  symbols::Symbols symbols_;
+  output::StackNames names_{&symbols_};
   std::bitset<65536> wanted_;             // by event id
   std::vector<std::uint64_t> told_lost_;  // by CPU
   std::uint64_t printed_ = 0;

@@ -17,6 +17,7 @@ class TraceFileSink : public consumer::Sink {
 
   void type(const output::EventType& type) override;
   void task(std::int32_t tid, const output::Task& task) override { writer_.set_task(tid, task); }
+  void object(const unwind::MappedObject& object) override { writer_.add_object(object); }
   void event(const output::Record& record, const output::EventType& type) override;
   void lost(std::uint32_t cpu, std::uint64_t count) override { writer_.lost(cpu, count); }
 

@@ -6,6 +6,7 @@
 #include "client/backend_kernel.hpp"
 #include "client/event_list.hpp"
 #include "client/helper.hpp"
+#include "plan/stack.hpp"
 
 extern "C" const uint32_t landtrace_never = 0;
 
@@ -35,6 +36,13 @@ inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, st
   return heard ? 0 : -EBADF;
 }
 
+// Stacks begin with who called these.
+void name_own_frames() {
+  static const void* const entries[] = {reinterpret_cast<const void*>(&landtrace_emit_enabled),
+                                        reinterpret_cast<const void*>(&landtrace_emit)};
+  plan::set_own_frames({entries, 2, false});
+}
+
 }  // namespace
 }  // namespace landtrace::client
 
@@ -43,6 +51,7 @@ using namespace landtrace::client;
 extern "C" int landtrace_register(struct landtrace_event* event, const char* declaration, unsigned flags) {
   if (declaration == nullptr || (flags & ~kKnownFlags) != 0) return -EINVAL;
   const ListLocked lock;
+  name_own_frames();
   if (is_listed(event)) return 0;
   event->enable = &landtrace_never;
   event->backend = LANDTRACE_NONE;

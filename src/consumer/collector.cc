@@ -36,6 +36,7 @@ void Collector::add_new_users() {
   for (std::size_t i = published_.size(); i < users.size(); ++i) {
     published_.emplace_back(streams_.size());
     placeless_before_.push_back(0);
+    objects_.emplace_back(users[i].uid);
     for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
       streams_[ring].add(session_.ring(users[i], ring), session_.geometry(), static_cast<std::uint32_t>(i),
                          session_.raw_clock(), session_.started());
@@ -45,6 +46,16 @@ void Collector::add_new_users() {
 
 void Collector::announce_types() {
   for (; types_announced_ < types_.types().size(); ++types_announced_) sink_.type(types_.types()[types_announced_]);
+}
+
+void Collector::announce_objects() {
+  const auto& users = view_.users();
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    objects_[i].refresh(users[i].data(), [this](unwind::MappedObject object) {
+      object.first_seen = clock_.to_ns(object.first_seen);
+      sink_.object(object);
+    });
+  }
 }
 
 Result<void> Collector::prepare() {
@@ -57,6 +68,7 @@ Result<void> Collector::prepare() {
     clock_.sample();
     last_sample_ns_ = now;
   }
+  announce_objects();
   if (mapped && view_.owner_died()) return fail(EPIPE, "the owner of the domain is gone");
   return mapped;
 }
@@ -130,6 +142,7 @@ Result<void> Collector::finish() {
     if (lost > 0) sink_.lost(cpu, lost);
   }
   tasks_.refresh();
+  announce_objects();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "consumer/session.hpp"
 #include "consumer/sink.hpp"
 #include "buffer/stream.hpp"
+#include "buffer/mapped_objects.hpp"
 #include "buffer/task_names.hpp"
 
 namespace landtrace::consumer {
@@ -45,6 +46,7 @@ class Collector {
   void add_new_users();
   [[nodiscard]] std::uint64_t placeless(std::size_t user) const;
   void announce_types();
+  void announce_objects();
   bool drain_streams(std::uint64_t horizon);
   void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
   Result<void> publish_positions();
@@ -57,6 +59,7 @@ class Collector {
   buffer::EventTable types_;
   std::size_t types_announced_ = 0;
   buffer::TaskNames tasks_;
+  std::vector<buffer::MappedObjects> objects_;         // by user
   std::vector<buffer::Stream> streams_;                // by ring number
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring

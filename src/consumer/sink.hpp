@@ -2,6 +2,7 @@
 #pragma once
 
 #include "output/record.hpp"
+#include "unwind/object_table.hpp"
 
 namespace landtrace::consumer {
 
@@ -16,6 +17,8 @@ class Sink {
   virtual void type(const output::EventType& type) = 0;
   // A thread's name, when it is first known and when it changes.
   virtual void task(std::int32_t tid, const output::Task& task) = 0;
+  // An object (program, library) that lies on stacks of a process, `first_seen` in the time of records.
+  virtual void object(const unwind::MappedObject& /*object*/) {}
   // An event; in the order of time within a CPU. The payload is valid during the call.
   virtual void event(const output::Record& record, const output::EventType& type) = 0;
   // `count` events of the CPU are missing between the one before and the next one.

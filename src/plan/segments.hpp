@@ -7,7 +7,8 @@
 //     heap                     plans, file tables, texts, validators, consumer positions; by offset
 //
 //   data segment (one a user)  written by that user's producers
-//     DataSegment              thread slots (who is inside the data plane), names of threads
+//     DataSegment              thread slots (who is inside the data plane), names of threads, objects
+//                              (programs, libraries) that lay on stacks
 //     arena                    rings, by offset; a ring has the same offset in every user's segment
 //
 // The owner publishes by one release store of an offset (pairs with the acquire load where it is read) and frees
@@ -22,6 +23,7 @@
 
 #include "event/user_events_abi.hpp"
 #include "ring/layout.hpp"
+#include "unwind/object_table.hpp"
 
 namespace landtrace::plan {
 
@@ -29,15 +31,18 @@ using event::Abi;
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
-// Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw.
+// Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw, and
+// the stacks of threads.
 inline constexpr std::uint32_t kPrintSlot = 0;
 inline constexpr std::uint32_t kRawDataSlot = 1;
-inline constexpr std::uint32_t kFirstEventSlot = 2;
+inline constexpr std::uint32_t kUserStackSlot = 2;
+inline constexpr std::uint32_t kFirstEventSlot = 3;
 // Their ids in tracefs and in raw pages: the kernel's.
 inline constexpr std::uint16_t kPrintId = 5;
+inline constexpr std::uint16_t kUserStackId = 12;
 inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxInstances = 64;
@@ -203,6 +208,7 @@ struct alignas(4096) DataSegment {
   Cell cells[kMaxCells];
   ThreadSlot threads[kMaxThreads];
   TaskEntry tasks[kMaxTasks];
+  unwind::ObjectTable objects;  // that were on stacks
 };
 
 }  // namespace landtrace::plan

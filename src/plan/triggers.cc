@@ -9,6 +9,8 @@
 #include <climits>
 #include <span>
 
+#include "plan/stack.hpp"
+
 namespace landtrace::plan {
 namespace {
 
@@ -97,6 +99,7 @@ class Firing {
         count(cell(trigger.target));
         return tell_others();
       case TriggerAction::kStackTrace:
+        if (may_happen(trigger)) record_stack(view_, thread_, record());
         return;
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "client/process.hpp"
+#include "plan/stack.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
@@ -26,6 +27,7 @@ void look_at_inherited() {
 __attribute__((constructor)) void start() {
   const int saved_errno = errno;
   real();
+  plan::set_own_frames({.object = true});
   // Now, and not in the middle of a program that has locked itself in.
   client::Process::get().set_on_next_owner(on_next_owner);
   ::pthread_atfork(announce_fork, nullptr, announce_child);

@@ -7,6 +7,7 @@
 
 #include "output/json/string.hpp"
 #include "output/json/value.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::output {
 namespace {
@@ -17,12 +18,7 @@ void append_task(std::string& out, const Task& task) {
   json::append_string(out, task.comm);
 }
 
-void append_event(std::string& out, const EventType& type, std::span<const std::byte> payload) {
-  out += ",\"system\":";
-  json::append_string(out, type.system);
-  out += ",\"event\":";
-  json::append_string(out, type.name);
-  out += ",\"fields\":{";
+void append_fields(std::string& out, const EventType& type, std::span<const std::byte> payload) {
   bool first = true;
   for (const event::Field& field : type.declaration.fields) {
     if (!first) out += ',';
@@ -31,17 +27,31 @@ void append_event(std::string& out, const EventType& type, std::span<const std::
     out += ':';
     json::append_value(out, field, payload);
   }
+}
+
+void append_event(std::string& out, const Record& record, const EventType& type, StackNames* names) {
+  out += ",\"system\":";
+  json::append_string(out, type.system);
+  out += ",\"event\":";
+  json::append_string(out, type.name);
+  out += ",\"fields\":{";
+  if (is_user_stack(type)) {
+    append_json_user_stack(out, record, names);
+  } else {
+    append_fields(out, type, record.payload);
+  }
   out += '}';
 }
 
 }  // namespace
 
-void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type) {
+void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type,
+                      StackNames* names) {
   fmt::format_to(std::back_inserter(out), FMT_COMPILE("{{\"time\":{},\"cpu\":{},\"pid\":{}"), record.time_ns,
                  record.cpu, record.tid);
   if (task) append_task(out, *task);
   if (type) {
-    append_event(out, *type, record.payload);
+    append_event(out, record, *type, names);
   } else {
     fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"id\":{},\"payload\":"), record.event_id);
     json::append_hex(out, record.payload);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "output/record.hpp"
+#include "output/stack/user_stack.hpp"
 
 namespace landtrace::output {
 
@@ -14,7 +15,9 @@ namespace landtrace::output {
 //
 // `time` is in ns, `pid` is the thread's, as tracing has it. Without a task there is no "tgid" and no "comm".
 // Without a type there are "id" and "payload" (hex) in place of "system", "event" and "fields".
-void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type);
+// `names` are for the frames of stacks; nullptr: addresses.
+void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type,
+                      StackNames* names = nullptr);
 
 // {"lost":12,"cpu":3}; the count is null for kLostUnknown.
 void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);

@@ -63,7 +63,8 @@ void append_context(std::string& out, const Record& record, const Task* task, co
   out.append(text, static_cast<std::size_t>(at - text));
 }
 
-void append_text_body(std::string& out, const Record& record, const EventType* type) {
+void append_text_body(std::string& out, const Record& record, const EventType* type, StackNames* names,
+                      const StackStyle& style) {
   if (type == nullptr) {
     fmt::format_to(std::back_inserter(out), "Unknown type {}", record.event_id);
   } else if (is_marker(*type)) {
@@ -71,6 +72,8 @@ void append_text_body(std::string& out, const Record& record, const EventType* t
     out += marker_text(record.payload);
   } else if (is_raw_marker(*type)) {
     append_raw_marker(out, record.payload);
+  } else if (is_user_stack(*type)) {
+    append_user_stack(out, record, names, style);
   } else {
     out += type->name;
     out += ':';
@@ -85,9 +88,9 @@ void append_fields_body(std::string& out, const Record& record, const EventType*
 }
 
 void append_text_line(std::string& out, const Record& record, const Task* task, const EventType* type,
-                      const TextColumns& columns) {
+                      const TextColumns& columns, StackNames* names) {
   if (columns.context) append_context(out, record, task, columns);
-  append_text_body(out, record, type);
+  append_text_body(out, record, type, names);
 }
 
 void append_text_lost(std::string& out, std::uint32_t cpu, std::uint64_t count) {

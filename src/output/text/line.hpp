@@ -4,6 +4,7 @@
 #include <string>
 
 #include "output/record.hpp"
+#include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
 
 namespace landtrace::output {
@@ -14,13 +15,15 @@ namespace landtrace::output {
 //
 // `task` and `type` may be nullptr: "<...>" stands for an unknown task, "Unknown type ID" for an unknown
 // event. The time is rounded to microseconds, as the kernel and trace-cmd do.
+// `names` are for the frames of stacks; nullptr: addresses.
 void append_text_line(std::string& out, const Record& record, const Task* task, const EventType* type,
-                      const TextColumns& columns = {});
+                      const TextColumns& columns = {}, StackNames* names = nullptr);
 
 // The columns: "             app-1234    [003] .....    12.345678: ".
 void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns);
 // What stands behind the columns: "job: id=0x7 (7) name=x\n".
-void append_text_body(std::string& out, const Record& record, const EventType* type);
+void append_text_body(std::string& out, const Record& record, const EventType* type, StackNames* names = nullptr,
+                      const StackStyle& style = {});
 // The same with the option `fields`: events print so anyway, ftrace's own have no fields that it knows.
 void append_fields_body(std::string& out, const Record& record, const EventType* type);
 

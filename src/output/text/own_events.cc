@@ -10,6 +10,7 @@ namespace landtrace::output {
 namespace {
 
 constexpr std::uint16_t kPrintId = 5;
+constexpr std::uint16_t kUserStackId = 12;
 constexpr std::uint16_t kRawDataId = 18;
 
 event::Field field(const char* type, const char* name, std::uint32_t offset, std::uint32_t size,
@@ -55,6 +56,31 @@ EventType raw_marker_type() {
   type.declaration.name = type.name;
   type.declaration.fields = {field("unsigned int", "id", 8, 4, event::FieldKind::kInteger),
                              field("char[]", "buf", 12, 0, event::FieldKind::kCharArray)};
+  return type;
+}
+
+EventType user_stack_type() {
+  EventType type{.id = kUserStackId, .system = "ftrace", .name = "user_stack", .declaration = {}, .format = {}};
+  type.declaration.name = type.name;
+  type.declaration.fields = {field("unsigned int", "tgid", 8, 4, event::FieldKind::kInteger),
+                             field("unsigned long[8]", "caller", 16, 64, event::FieldKind::kStruct)};
+  std::string print;
+  std::string arguments;
+  for (int i = 0; i < 8; ++i) {
+    print += i == 3 || i == 6 ? "\" \"" : "";
+    print += "\\t=> %ps\\n";
+    arguments += fmt::format(", (void *)REC->caller[{}]", i);
+  }
+  type.format = fmt::format(
+      "name: user_stack\nID: {}\nformat:\n"
+      "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+      "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+      "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+      "\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"
+      "\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\n"
+      "print fmt: \"{}\"{}\n",
+      type.id, print, arguments);
   return type;
 }
 

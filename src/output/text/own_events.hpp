@@ -1,5 +1,5 @@
 // ftrace's own events: what is written to trace_marker (`print`: an address, and text that brings its newline) and to
-// trace_marker_raw (`raw_data`: a number, and bytes).
+// trace_marker_raw (`raw_data`: a number, and bytes), and stacks of user space (`user_stack`: a process, and addresses).
 #pragma once
 
 #include <span>
@@ -13,6 +13,7 @@ namespace landtrace::output {
 inline bool is_of_ftrace(const EventType& type) { return type.system == "ftrace"; }
 inline bool is_marker(const EventType& type) { return is_of_ftrace(type) && type.name == "print"; }
 inline bool is_raw_marker(const EventType& type) { return is_of_ftrace(type) && type.name == "raw_data"; }
+inline bool is_user_stack(const EventType& type) { return is_of_ftrace(type) && type.name == "user_stack"; }
 
 // The text, without the newline at its end.
 std::string_view marker_text(std::span<const std::byte> payload);
@@ -22,5 +23,7 @@ void append_raw_marker(std::string& out, std::span<const std::byte> payload);
 // The types, with the ids that Linux 6.12 gives them.
 EventType marker_type();
 EventType raw_marker_type();
+// With its `format`: as the kernel's, in which there are eight addresses. Ours has as many as the record is long.
+EventType user_stack_type();
 
 }  // namespace landtrace::output

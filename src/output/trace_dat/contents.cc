@@ -6,6 +6,8 @@
 #include <bit>
 #include <charconv>
 
+#include "output/trace_dat/object_lines.hpp"
+
 namespace landtrace::output::trace_dat {
 namespace {
 
@@ -132,6 +134,7 @@ Result<void> read_cmdlines(FileCursor& cursor, Contents& contents) {
 
 void take_option(Option option, const std::string& data, Contents& contents) {
   if (option == Option::kCpuStat) take_cpu_stat(data, contents);
+  if (option == Option::kObjects) contents.objects = parse_object_lines(data);
   if (option == Option::kTgids) {
     for_each_numbered_line(data, [&](std::int32_t tid, std::string_view tgid) {
       std::from_chars(tgid.data(), tgid.data() + tgid.size(), contents.tasks[tid].tgid);

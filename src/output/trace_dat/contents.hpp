@@ -8,6 +8,7 @@
 
 #include "output/cpu_stats.hpp"
 #include "output/record.hpp"
+#include "output/stack/object_map.hpp"
 #include "output/trace_dat/file_cursor.hpp"
 #include "output/trace_dat/file_format.hpp"
 
@@ -26,6 +27,7 @@ struct Contents {
   std::map<std::uint16_t, EventType> events;
   std::unordered_map<std::int32_t, Task> tasks;
   std::vector<CpuStats> stats;
+  std::vector<MappedObject> objects;  // on stacks
   std::vector<CpuRegion> regions;
 };
 

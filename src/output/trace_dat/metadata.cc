@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "output/trace_dat/file_format.hpp"
+#include "output/trace_dat/object_lines.hpp"
 #include "output/trace_dat/page_format.hpp"
 
 namespace landtrace::output::trace_dat {
@@ -129,6 +130,9 @@ void put_options(std::string& out, const Metadata& metadata, const std::vector<C
   if (const std::string tgids = tgid_lines(metadata.tasks); !tgids.empty()) {
     put_option(out, Option::kTgids, tgids);
   }
+  std::string objects;
+  for (const MappedObject& object : metadata.objects) objects += object_line(object);
+  if (!objects.empty()) put_option(out, Option::kObjects, objects);
   put(out, Option::kDone);
 }
 
@@ -164,5 +168,7 @@ std::size_t encoded_size(const Task& task) {
   constexpr std::size_t kNumbers = 64;  // "TID COMM\n" and "TID TGID\n"
   return task.comm.size() + kNumbers;
 }
+
+std::size_t encoded_size(const MappedObject& object) { return object_line(object).size(); }
 
 }  // namespace landtrace::output::trace_dat

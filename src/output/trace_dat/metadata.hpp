@@ -7,6 +7,7 @@
 
 #include "output/cpu_stats.hpp"
 #include "output/record.hpp"
+#include "output/stack/object_map.hpp"
 
 namespace landtrace::output::trace_dat {
 
@@ -15,6 +16,7 @@ struct Metadata {
   std::string kallsyms;
   std::map<std::uint16_t, EventType> events;
   std::map<std::int32_t, Task> tasks;
+  std::vector<MappedObject> objects;
 };
 
 // Where the pages of a CPU are.
@@ -28,8 +30,9 @@ struct Region {
 std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
                             const std::vector<Region>& regions);
 
-// At least as many bytes as the event or the task adds to encode_metadata().
+// At least as many bytes as the event, the task or the object adds to encode_metadata().
 std::size_t encoded_size(const EventType& type);
 std::size_t encoded_size(const Task& task);
+std::size_t encoded_size(const MappedObject& object);
 
 }  // namespace landtrace::output::trace_dat

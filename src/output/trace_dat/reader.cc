@@ -68,6 +68,7 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 
 const std::map<std::uint16_t, EventType>& TraceDatReader::events() const { return state_->contents.events; }
 const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const { return state_->contents.tasks; }
+const std::vector<MappedObject>& TraceDatReader::objects() const { return state_->contents.objects; }
 std::uint32_t TraceDatReader::cpus() const { return state_->contents.cpus; }
 const std::string& TraceDatReader::clock() const { return state_->contents.clock; }
 const std::vector<CpuStats>& TraceDatReader::stats() const { return state_->contents.stats; }

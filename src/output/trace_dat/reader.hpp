@@ -10,6 +10,7 @@
 
 #include "output/cpu_stats.hpp"
 #include "output/record.hpp"
+#include "output/stack/object_map.hpp"
 
 namespace landtrace::output {
 
@@ -31,6 +32,8 @@ class TraceDatReader {
 
   [[nodiscard]] const std::map<std::uint16_t, EventType>& events() const;
   [[nodiscard]] const std::unordered_map<std::int32_t, Task>& tasks() const;
+  // On stacks; empty in files of others.
+  [[nodiscard]] const std::vector<MappedObject>& objects() const;
   [[nodiscard]] std::uint32_t cpus() const;
   [[nodiscard]] const std::string& clock() const;            // empty: the file does not say
   [[nodiscard]] const std::vector<CpuStats>& stats() const;  // by CPU

@@ -111,6 +111,11 @@ void TraceDatWriter::set_task(std::int32_t tid, Task task) {
   if (is_new) std::ignore = reserve_more(trace_dat::encoded_size(place->second));
 }
 
+void TraceDatWriter::add_object(MappedObject object) {
+  std::ignore = reserve_more(trace_dat::encoded_size(object));
+  metadata_.objects.push_back(std::move(object));
+}
+
 std::uint64_t TraceDatWriter::bytes_written() const {
   std::uint64_t sum = 0;
   for (const CpuStream& stream : streams_) sum += stream.bytes();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "output/text/own_events.hpp"
 #include "plan/segments.hpp"
 #include "trigger/command.hpp"
 #include "tracefs/fixed_text.hpp"
@@ -49,12 +50,22 @@ std::shared_ptr<Folder> make_raw_data() {
   return folder;
 }
 
+// What triggers record of a thread.
+std::shared_ptr<Folder> make_user_stack() {
+  auto folder = std::make_shared<EventsListFolder>();
+  folder->add<FixedText>("format", output::user_stack_type().format);
+  folder->add<FixedText>("hist", "");
+  folder->add<FixedText>("id", fmt::format("{}\n", plan::kUserStackId));
+  return folder;
+}
+
 }  // namespace
 
 std::shared_ptr<Folder> make_ftrace_folder() {
   auto folder = std::make_shared<EventsListFolder>();
   folder->put("print", make_print());
   folder->put("raw_data", make_raw_data());
+  folder->put("user_stack", make_user_stack());
   return folder;
 }
 

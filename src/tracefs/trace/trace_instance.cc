@@ -38,6 +38,8 @@ buffer::TextStyle TraceInstance::style(bool latency) const {
   style.columns.time_in_ns = clock.in_ns();
   style.columns.latency = latency;
   style.learn_names = options_[TraceOption::kRecordCmd];
+  style.stack.functions = !options_[TraceOption::kSymUserObj];
+  style.stack.addresses = options_[TraceOption::kSymAddr];
   if (options_[TraceOption::kFields]) style.body = Body::kFields;
   if (options_[TraceOption::kRaw]) style.body = Body::kRaw;
   if (options_[TraceOption::kHex]) style.body = Body::kHex;

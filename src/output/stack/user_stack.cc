@@ -1,0 +1,95 @@
+#include "output/stack/user_stack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "output/json/string.hpp"
+
+namespace landtrace::output {
+namespace {
+
+constexpr std::size_t kHead = 8;
+
+// Paths come from programs: what would break a line does not get into one.
+std::string printable(std::string path) {
+  std::replace_if(
+      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+  return path;
+}
+
+void append_frame(std::string& out, const StackNames::Place& place, std::uint64_t address, const StackStyle& style) {
+  const auto to = std::back_inserter(out);
+  out += " => ";
+  if (place.function) {
+    fmt::format_to(to, "{}+{:#x} [{}]", place.function->name, place.function->offset, printable(place.object->path));
+  } else if (place.object != nullptr) {
+    fmt::format_to(to, "{}[+{:#x}]", printable(place.object->path), place.offset);
+  }
+  if (style.addresses || place.object == nullptr) fmt::format_to(to, " <{:016x}>", address);
+}
+
+}  // namespace
+
+StackNames::Place StackNames::find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool functions) {
+  Place place;
+  // What was called last in an object returns behind it.
+  place.object = objects_.find(tgid, address - 1, time);
+  if (place.object == nullptr) return place;
+  place.offset = address - place.object->bias;
+  if (functions && symbols_ != nullptr) {
+    place.function = symbols_->find(place.object->path, place.object->build_id, place.offset);
+  }
+  return place;
+}
+
+UserStack parse_user_stack(std::span<const std::byte> payload) {
+  UserStack stack;
+  if (payload.size() < kHead) return stack;
+  std::memcpy(&stack.tgid, payload.data(), sizeof stack.tgid);
+  for (std::size_t at = kHead; payload.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+    std::uint64_t address = 0;
+    std::memcpy(&address, payload.data() + at, sizeof address);
+    if (address == 0) break;
+    stack.caller.push_back(address);
+  }
+  return stack;
+}
+
+void append_user_stack(std::string& out, const Record& record, StackNames* names, const StackStyle& style) {
+  const UserStack stack = parse_user_stack(record.payload);
+  out += "<user stack trace>";
+  for (const std::uint64_t address : stack.caller) {
+    out += '\n';
+    const auto place =
+        names != nullptr ? names->find(stack.tgid, address, record.time_ns, style.functions) : StackNames::Place();
+    append_frame(out, place, address, style);
+  }
+}
+
+void append_json_user_stack(std::string& out, const Record& record, StackNames* names) {
+  const UserStack stack = parse_user_stack(record.payload);
+  const auto to = std::back_inserter(out);
+  fmt::format_to(to, "\"tgid\":{},\"caller\":[", stack.tgid);
+  for (std::size_t i = 0; i < stack.caller.size(); ++i) {
+    fmt::format_to(to, "{}{{\"address\":\"{:#x}\"", i == 0 ? "" : ",", stack.caller[i]);
+    const auto place =
+        names != nullptr ? names->find(stack.tgid, stack.caller[i], record.time_ns) : StackNames::Place();
+    if (place.object != nullptr) {
+      out += ",\"object\":";
+      json::append_string(out, place.object->path);
+      fmt::format_to(to, ",\"offset\":\"{:#x}\"", place.offset);
+    }
+    if (place.function) {
+      out += ",\"function\":";
+      json::append_string(out, place.function->name);
+      fmt::format_to(to, ",\"function_offset\":\"{:#x}\"", place.function->offset);
+    }
+    out += '}';
+  }
+  out += ']';
+}
+
+}  // namespace landtrace::output

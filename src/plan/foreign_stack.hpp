@@ -1,0 +1,14 @@
+// The stack of a thread of another process, on whose behalf the owner writes an event: of that all that is known is where
+// the thread has called the system.
+#pragma once
+
+#include "plan/emit.hpp"
+
+namespace landtrace::plan {
+
+// Its one address is that of the system call, by which the thread waits for the owner. More is in memory that the owner
+// must not touch here: a page that its program serves itself would keep everybody waiting. Without the right to trace the
+// process there is no address. Makes system calls; not for signal handlers.
+void record_foreign_stack(const View& view, const Thread& thread, const PlanStep& step);
+
+}  // namespace landtrace::plan

@@ -1,0 +1,49 @@
+#include "plan/stack.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "arch/clock.hpp"
+#include "plan/foreign_stack.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constinit unwind::Own own_frames{};
+
+struct Noting {
+  const View& view;
+  std::uint32_t pid;
+};
+
+void note(void* self, const unwind::Object& object) {
+  const auto& noting = *static_cast<const Noting*>(self);
+  const auto clock = static_cast<arch::RawClock>(noting.view.control->raw_clock);
+  unwind::note_object(noting.view.data->objects, noting.pid, object, arch::read_raw_clock(clock));
+}
+
+}  // namespace
+
+void set_own_frames(const unwind::Own& own) { own_frames = own; }
+
+void record_stack(const View& view, const Thread& thread, const PlanStep& step) {
+  if (thread.is_proxy) return record_foreign_stack(view, thread, step);
+  UserStack stack;
+  // Threads whose ids mean nothing to the owner have no pid in their slot.
+  stack.tgid = thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
+  stack.padding = 0;
+  Noting noting{view, stack.tgid};
+  const std::uint32_t count = unwind::capture(stack.caller, unwind::kMaxFrames, own_frames, {note, &noting});
+  write_stack(view, thread, step, stack, count);
+}
+
+void write_stack(const View& view, const Thread& thread, const PlanStep& step, UserStack& stack, std::uint32_t count) {
+  if (count < kKernelFrames) std::memset(stack.caller + count, 0, (kKernelFrames - count) * sizeof stack.caller[0]);
+  const std::uint64_t size = offsetof(UserStack, caller) + std::max(count, kKernelFrames) * sizeof stack.caller[0];
+  const Segment segment{&stack, size};
+  record_in(view, thread, step, kUserStackSlot, &segment, 1, static_cast<std::uint32_t>(size));
+}
+
+}  // namespace landtrace::plan

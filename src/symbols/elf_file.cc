@@ -1,0 +1,97 @@
+#include "symbols/elf_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <bit>
+#include <cstring>
+
+namespace landtrace::symbols {
+namespace {
+
+constexpr std::uint64_t kMaxSymbolBytes = 512u << 20;  // the largest programs have some 100 MB
+constexpr std::uint64_t kMaxNoteBytes = 64u << 10;
+constexpr unsigned char kOwnData = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+
+// The id in a section of notes.
+std::string id_in(const std::string& notes) {
+  for (std::size_t at = 0; notes.size() - at >= sizeof(Elf64_Nhdr);) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data() + at, sizeof note);
+    at += sizeof note;
+    const std::uint64_t name = (std::uint64_t{note.n_namesz} + 3) & ~3ull;
+    const std::uint64_t body = (std::uint64_t{note.n_descsz} + 3) & ~3ull;
+    if (name > notes.size() - at || body > notes.size() - at - name) break;
+    const bool is_id = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && notes.compare(at, 3, "GNU") == 0;
+    if (is_id) return notes.substr(at + name, note.n_descsz);
+    at += name + body;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ElfFile> ElfFile::open(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return fail(errno, path);
+  struct stat st {};
+  if (::fstat(fd.get(), &st) != 0) return fail(errno, path);
+  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a file");
+  ElfFile file(std::move(fd), static_cast<std::uint64_t>(st.st_size));
+  LT_CHECK(file.read_headers());
+  return file;
+}
+
+Result<void> ElfFile::read(std::uint64_t offset, std::span<std::byte> out) const {
+  if (offset > size_ || out.size() > size_ - offset) return fail(EBADMSG, "it ends before what it refers to");
+  while (!out.empty()) {
+    const ssize_t n = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return fail(n < 0 ? errno : EBADMSG, "it cannot be read");
+    out = out.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return {};
+}
+
+Result<void> ElfFile::read_headers() {
+  Elf64_Ehdr header{};
+  LT_CHECK(read(0, std::as_writable_bytes(std::span(&header, 1))));
+  const bool is_ours = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                       header.e_ident[EI_DATA] == kOwnData;
+  if (!is_ours) return fail(EBADMSG, "not an ELF file of this machine's kind");
+  if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
+  sections_.resize(header.e_shnum);
+  return read(header.e_shoff, std::as_writable_bytes(std::span(sections_)));
+}
+
+bool ElfFile::read_section(const Elf64_Shdr& section, std::uint64_t limit, std::string& out) const {
+  if (section.sh_type == SHT_NOBITS || section.sh_size > limit || section.sh_size > size_) return false;
+  out.resize(section.sh_size);
+  return read(section.sh_offset, std::as_writable_bytes(std::span(out))).has_value();
+}
+
+std::string ElfFile::build_id() const {
+  for (const Elf64_Shdr& section : sections_) {
+    std::string notes;
+    if (section.sh_type != SHT_NOTE || !read_section(section, kMaxNoteBytes, notes)) continue;
+    if (std::string id = id_in(notes); !id.empty()) return id;
+  }
+  return {};
+}
+
+ElfFile::SymbolSection ElfFile::symbols(std::uint32_t section_type) const {
+  SymbolSection found;
+  for (const Elf64_Shdr& section : sections_) {
+    if (section.sh_type != section_type || section.sh_link >= sections_.size()) continue;
+    std::string bytes;
+    if (!read_section(section, kMaxSymbolBytes, bytes)) continue;
+    if (!read_section(sections_[section.sh_link], kMaxSymbolBytes, found.names)) continue;
+    found.symbols.resize(bytes.size() / sizeof(Elf64_Sym));
+    std::memcpy(found.symbols.data(), bytes.data(), found.symbols.size() * sizeof(Elf64_Sym));
+    break;
+  }
+  return found;
+}
+
+}  // namespace landtrace::symbols

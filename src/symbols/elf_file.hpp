@@ -1,0 +1,41 @@
+// An ELF file as a source of function names. Whatever is in it, nothing but what it says may come out wrong: every offset
+// is checked, and it is read with pread, as a mapping would end in SIGBUS when somebody truncates the file.
+#pragma once
+
+#include <elf.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace landtrace::symbols {
+
+class ElfFile {
+ public:
+  // EBADMSG: not a 64-bit ELF file of this machine's byte order; EINVAL: not a regular file; what open(2) says. Never
+  // waits for a FIFO or a device.
+  static Result<ElfFile> open(const std::string& path);
+
+  // NT_GNU_BUILD_ID; empty where there is none.
+  [[nodiscard]] std::string build_id() const;
+  struct SymbolSection {
+    std::vector<Elf64_Sym> symbols;
+    std::string names;
+  };
+  // The symbols of the section of type SHT_SYMTAB or SHT_DYNSYM; empty where there is none.
+  [[nodiscard]] SymbolSection symbols(std::uint32_t section_type) const;
+
+ private:
+  ElfFile(Fd fd, std::uint64_t size) : fd_(std::move(fd)), size_(size) {}
+  Result<void> read_headers();
+  Result<void> read(std::uint64_t offset, std::span<std::byte> out) const;
+  [[nodiscard]] bool read_section(const Elf64_Shdr& section, std::uint64_t limit, std::string& out) const;
+
+  Fd fd_;
+  std::uint64_t size_;
+  std::vector<Elf64_Shdr> sections_;
+};
+
+}  // namespace landtrace::symbols

@@ -1,0 +1,52 @@
+#include "symbols/function_table.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace landtrace::symbols {
+namespace {
+
+// What assembler labels without a size may reach.
+constexpr std::uint64_t kSizeless = 4096;
+
+bool is_function(const Elf64_Sym& symbol, std::uint64_t names) {
+  const auto type = ELF64_ST_TYPE(symbol.st_info);
+  return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && symbol.st_name != 0 &&
+         symbol.st_name < names && symbol.st_value <= ~0ull - symbol.st_size;
+}
+
+// Of several names for one function the most public one: `write` before `__write`.
+auto rank(const Elf64_Sym& symbol, const std::string& names) {
+  const auto binding = ELF64_ST_BIND(symbol.st_info);
+  const unsigned hidden = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+  const std::size_t underscores = names.find_first_not_of('_', symbol.st_name);
+  const std::size_t leading = std::min(underscores, names.size()) - symbol.st_name;
+  return std::tuple(symbol.st_value, symbol.st_size == 0, leading, hidden, symbol.st_name);
+}
+
+}  // namespace
+
+FunctionTable::FunctionTable(ElfFile::SymbolSection section) : names_(std::move(section.names)) {
+  names_ += '\0';
+  auto& symbols = section.symbols;
+  std::erase_if(symbols, [&](const Elf64_Sym& symbol) { return !is_function(symbol, names_.size()); });
+  std::sort(symbols.begin(), symbols.end(),
+            [&](const Elf64_Sym& a, const Elf64_Sym& b) { return rank(a, names_) < rank(b, names_); });
+  for (const Elf64_Sym& symbol : symbols) {
+    if (!functions_.empty() && functions_.back().begin == symbol.st_value) continue;
+    if (!functions_.empty()) functions_.back().end = std::min(functions_.back().end, symbol.st_value);
+    const std::uint64_t size = symbol.st_size != 0 ? symbol.st_size : kSizeless;
+    functions_.push_back({symbol.st_value, symbol.st_value + size, symbol.st_name, symbol.st_size != 0});
+  }
+}
+
+std::optional<FunctionTable::Found> FunctionTable::find(std::uint64_t address) const {
+  auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                [](std::uint64_t at, const Function& function) { return at < function.begin; });
+  if (after == functions_.begin()) return std::nullopt;
+  const Function& function = *--after;
+  if (address >= function.end) return std::nullopt;
+  return Found{names_.c_str() + function.name, address - function.begin, function.has_size};
+}
+
+}  // namespace landtrace::symbols

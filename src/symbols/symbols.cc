@@ -1,0 +1,67 @@
+#include "symbols/symbols.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+namespace landtrace::symbols {
+namespace {
+
+std::string demangle(std::string_view name) {
+  // Behind an @ stands the version of a library's symbol.
+  const std::string mangled(name.substr(0, name.find('@')));
+  if (!mangled.starts_with("_Z")) return mangled;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? text.get() : mangled;
+}
+
+std::string in_hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    text += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address) {
+  const FunctionTable& table = table_of(path, build_id);
+  // A call may be the last instruction of its function: what it returns to is the next one's.
+  const auto before = table.find(address - 1);
+  const auto here = table.find(address);
+  const bool take_here = here && !(before && before->is_certain) && (here->is_certain || here->offset == 0);
+  if (take_here) return Function{demangle(here->name), here->offset};
+  if (before) return Function{demangle(before->name), before->offset + 1};
+  return std::nullopt;
+}
+
+const FunctionTable& Symbols::table_of(const std::string& path, const std::string& build_id) {
+  const auto known = tables_.find({path, build_id});
+  if (known != tables_.end()) return known->second;
+  if (tables_.size() >= kMaxObjects) tables_.clear();
+  return tables_.emplace(std::pair(path, build_id), load(path, build_id)).first->second;
+}
+
+FunctionTable Symbols::load(const std::string& path, const std::string& build_id) const {
+  const auto file = path.starts_with('/') ? ElfFile::open(path) : fail(ENOENT, path);
+  const bool is_same = file && file->build_id() == build_id;
+  if (is_same) {
+    if (FunctionTable table(file->symbols(SHT_SYMTAB)); !table.empty()) return table;
+  }
+  if (FunctionTable table = load_debug(build_id); !table.empty()) return table;
+  return is_same ? FunctionTable(file->symbols(SHT_DYNSYM)) : FunctionTable();
+}
+
+FunctionTable Symbols::load_debug(const std::string& build_id) const {
+  if (build_id.size() < 2) return {};
+  const std::string id = in_hex(build_id);
+  const auto file = ElfFile::open(debug_folder_ + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug");
+  if (!file || file->build_id() != build_id) return {};
+  return FunctionTable(file->symbols(SHT_SYMTAB));
+}
+
+}  // namespace landtrace::symbols

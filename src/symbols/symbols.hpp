@@ -1,0 +1,41 @@
+// Function names for addresses in objects that were mapped once, by their files as they are now. A file that has been
+// replaced since has another build id, and says nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "symbols/function_table.hpp"
+
+namespace landtrace::symbols {
+
+struct Function {
+  std::string name;  // demangled
+  std::uint64_t offset = 0;
+};
+
+// Not thread-safe.
+class Symbols {
+ public:
+  // Where separate debug files are, by build id.
+  explicit Symbols(std::string debug_folder = "/usr/lib/debug") : debug_folder_(std::move(debug_folder)) {}
+
+  // The function to which a call at `address` returns, or that a signal interrupted there. Names come from .symtab, else
+  // from a separate debug file, else from .dynsym. An object that was mapped without a build id is believed to be the
+  // file of that name if that has none either.
+  std::optional<Function> find(const std::string& path, const std::string& build_id, std::uint64_t address);
+
+ private:
+  static constexpr std::size_t kMaxObjects = 1024;
+
+  const FunctionTable& table_of(const std::string& path, const std::string& build_id);
+  [[nodiscard]] FunctionTable load(const std::string& path, const std::string& build_id) const;
+  [[nodiscard]] FunctionTable load_debug(const std::string& build_id) const;
+
+  std::string debug_folder_;
+  std::map<std::pair<std::string, std::string>, FunctionTable> tables_;  // by path and build id
+};
+
+}  // namespace landtrace::symbols

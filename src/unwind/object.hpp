@@ -1,0 +1,28 @@
+// The object (program, library, vdso) that an address of this process lies in.
+#pragma once
+
+#include "unwind/bytes.hpp"
+
+struct link_map;
+
+namespace landtrace::unwind {
+
+inline constexpr unsigned kMaxBuildId = 20;
+
+struct Object {
+  std::uint64_t start = 0;  // what its loader has taken for it
+  std::uint64_t end = 0;
+  std::uint64_t bias = 0;  // from the addresses in its file to those in memory
+  const char* name = "";   // as the loader knows it; empty for the program itself
+  Tables tables;
+  std::uint8_t build_id[kMaxBuildId] = {};
+  unsigned build_id_size = 0;
+
+  [[nodiscard]] bool holds(std::uint64_t address) const { return address - start < end - start; }
+};
+
+// False where no object is known to hold it: code that was made at run time, or a C library that cannot tell in a signal
+// handler (before glibc 2.35, musl). Async-signal-safe, takes no lock.
+bool find_object(std::uint64_t address, Object& object);
+
+}  // namespace landtrace::unwind
