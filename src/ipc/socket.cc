@@ -201,7 +201,7 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
   }
 }
 
-Result<Answer> ask(int fd, Request request, std::string_view text, int descriptor) {
+Result<Answer> exchange(int fd, Request request, std::string_view text, int descriptor) {
   if (text.size() > kMaxText) return fail(E2BIG, "a request longer than the protocol's");
   request.text_size = static_cast<std::uint32_t>(text.size());
   LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)), descriptor));
@@ -218,8 +218,13 @@ Result<Answer> ask(int fd, Request request, std::string_view text, int descripto
     return fail(EPROTO, "a reply that is not one");
   }
   answer.text = buffer.substr(sizeof answer.reply, answer.reply.text_size);
-  if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
   for (int i = 0; i < 2; ++i) answer.fds[i] = std::move(received.fds[i]);
+  return answer;
+}
+
+Result<Answer> ask(int fd, Request request, std::string_view text, int descriptor) {
+  LT_TRY(Answer answer, exchange(fd, request, text, descriptor));
+  if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
   return answer;
 }
 
