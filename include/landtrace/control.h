@@ -50,7 +50,8 @@ void landtrace_control_close(struct landtrace_control* control);
 /* Why the last call failed. */
 struct landtrace_failure {
   int code;             /* the errno, positive; 0: the last call succeeded */
-  int position;         /* how many characters of the filter or trigger that was given stand before what is wrong; -1: not known */
+  int position;         /* how many characters of the filter or trigger that was given stand before what is wrong; -1: not
+                         * known. An unknown field's place is behind its name, as in the kernel's files */
   const char* sentence; /* for a person: in a filter, the kernel's ("Field not found"); never NULL */
 };
 /* Never NULL; it and its sentence are the connection's, and hold until its next call. */
@@ -69,7 +70,8 @@ int landtrace_control_enable(struct landtrace_control* control, const char* inst
  * next event of each on. Of a whole "SYSTEM": each of its events gets it; those that it does not fit have no filter then,
  * their `filter` file says so, and the call succeeds all the same.
  *   -EINVAL  the expression is no filter of this event. The event has no filter then, and its `filter` file shows the failure
- *   -EPERM, -ENOENT, -ESRCH, -E2BIG  the same, where the kernel answers so: parentheses that do not match, a bad CPU list, ...
+ *   -EPERM, -ENOENT, -ESRCH, -E2BIG  the same, where the kernel answers so: parentheses that do not match, a term too
+ *            many. landtrace_control_failure() tells an expression from an event that is not there
  *   -EINVAL  it is longer than 4095 bytes; the filter before stays
  *   -ENOSPC  the domain has no room for it */
 int landtrace_control_set_filter(struct landtrace_control* control, const char* instance, const char* event,

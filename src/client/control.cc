@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
@@ -75,8 +76,9 @@ class Call {
   }
 
   Result<void> write(const std::string& path, std::string_view text) {
-    LT_CHECK(open(path, O_WRONLY | O_APPEND));
     if (text.size() > ipc::kMaxText) return fail(EINVAL, "longer than any file takes");
+    const OpenFile file(*this);
+    LT_CHECK(open(path, O_WRONLY | O_APPEND));
     LT_TRY(const ipc::Answer answer, ask({.operation = ipc::Operation::kTreeWrite}, text));
     if (answer.reply.a != text.size()) return fail(EIO, "the file took a part only");
     return {};
@@ -84,6 +86,7 @@ class Call {
 
   // As much of the file as `text` holds. How long it is.
   Result<std::size_t> read(const std::string& path, char* text, std::size_t size) {
+    const OpenFile file(*this);
     LT_CHECK(open(path, O_RDONLY));
     std::size_t length = 0;
     for (;;) {
@@ -105,6 +108,18 @@ class Call {
   }
 
  private:
+  // Closes what is open of the tree: it would keep others from removing an instance.
+  class OpenFile {
+   public:
+    explicit OpenFile(Call& call) : call_(call) {}
+    ~OpenFile() { std::ignore = ipc::exchange(call_.control_.socket.get(), {.operation = ipc::Operation::kTreeClose}); }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+
+   private:
+    Call& call_;
+  };
+
   int end(const Error& error) {
     control_.sentence = error.message.empty() ? landtrace::errno_text(error.code) : error.message;
     control_.failure.code = error.code;

@@ -284,6 +284,7 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kTreeWrite:
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
+    case Operation::kTreeClose:
       break;  // see tree_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));

@@ -144,6 +144,9 @@ Result<Response> carry_out(const TreeRequest& r) {
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
       return change_folder(r);
+    case Operation::kTreeClose:
+      r.connection.tree_file.reset();
+      return Response{};
     default:
       return fail(EOPNOTSUPP, "no such operation");
   }
@@ -152,7 +155,7 @@ Result<Response> carry_out(const TreeRequest& r) {
 }  // namespace
 
 bool is_tree_request(Operation operation) {
-  return operation >= Operation::kTreeStat && operation <= Operation::kTreeRemoveFolder;
+  return operation >= Operation::kTreeStat && operation <= Operation::kTreeClose;
 }
 
 Response handle_tree_request(tracefs::Tree& tree, Connection& connection, const tracefs::Caller& caller,

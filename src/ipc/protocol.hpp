@@ -73,6 +73,7 @@ enum class Operation : std::uint32_t {
                // before what is wrong, 0: that is not known
   kTreeMakeFolder,
   kTreeRemoveFolder,
+  kTreeClose,  // the file that is open, if any: an open file may keep an instance from being removed
 };
 
 struct Request {

@@ -66,7 +66,7 @@ TEST_F(ControlTest, ARefusedFilterSaysWhyAndWhere) {
   EXPECT_EQ(control_.failure().code, EINVAL);
   EXPECT_STREQ(control_.failure().sentence, "Field not found");
   EXPECT_EQ(control_.failure().position, 16);  // behind the name, as the kernel has it
-  EXPECT_EQ(control_.set_filter(kJob, "(n == 5"), -EPERM);
+  EXPECT_EQ(control_.set_filter(kJob, "(n == 5"), -ENOENT);  // so says the kernel
   EXPECT_STREQ(control_.failure().sentence, "Too many '('");
   EXPECT_EQ(control_.failure().position, 0);
   EXPECT_EQ(control_.set_filter(kJob, std::string(5000, ' ')), -EINVAL);
