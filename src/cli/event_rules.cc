@@ -31,6 +31,9 @@ Session::Selection joined(const Session::Selection& all, const Session::Selectio
 // `expression` ends `line`; the caret stands below its place there.
 tl::unexpected<Error> point_at(const std::string& option, const std::string& line, std::string_view expression,
                                const filter::Failure& failure) {
+  if (failure.kind == filter::FailureKind::kUnspecified) {
+    return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
+  }
   const std::size_t index = line.size() - expression.size() + filter::index_of_mistake(failure, expression);
   return fail(EINVAL, fmt::format("{}: {}\n  {}\n  {:>{}}", option, failure_text(failure.kind), line, "^", index + 1));
 }

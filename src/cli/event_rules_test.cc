@@ -48,6 +48,7 @@ TEST(EventRules, AMistakeIsPointedAt) {
   EXPECT_EQ(message("n == x", {}), "--filter: Invalid value (did you forget quotes)?\n  n == x\n       ^");
   EXPECT_EQ(message("", {"traceoff:2 if n = 5"}),
             "--trigger: Invalid operator\n  traceoff:2 if n = 5\n                  ^");
+  EXPECT_EQ(message("n == 5 &&& x", {}), "--filter: n == 5 &&& x: this is no filter expression");
   EXPECT_THAT(message("", {"snapshot"}), testing::HasSubstr("a recording has no snapshot"));
 }
 

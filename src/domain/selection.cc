@@ -29,7 +29,7 @@ void note_unfit(Instance& instance, const Event& event, Unfit unfit) {
 }
 
 std::string sentence(const filter::Failure& failure) {
-  return failure.kind == filter::FailureKind::kUnspecified ? errno_text(failure.code)
+  return failure.kind == filter::FailureKind::kUnspecified ? "this is no filter expression"
                                                            : std::string(failure_text(failure.kind));
 }
 
