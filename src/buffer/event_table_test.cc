@@ -78,7 +78,7 @@ TEST_F(EventTableTest, SlotWithAnotherEventGetsAnotherId) {
   ASSERT_NE(type, nullptr);
   EXPECT_EQ(type->name, "other");
   EXPECT_NE(type->id, table_.types()[7].id);
-  EXPECT_EQ(table_.types()[7].name, "e9");
+  EXPECT_EQ(table_.types()[7].name, "e" + std::to_string(plan::kFirstEventSlot + 7));
 }
 
 // The owner of a domain may be another user.

@@ -3,6 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/environment.hpp"
+#include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/private_tracefs.hpp"
 #include "cli/quantity.hpp"
@@ -20,10 +21,11 @@ constexpr const char* kExamples =
     "  landtrace record ./server --port 80             all events of ./server and its children\n"
     "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
     "  landtrace record --overwrite -- ./server        keep the last events only\n"
-    "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds";
+    "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
+    "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server";
 
 struct RecordOptions {
-  std::vector<std::string> patterns = {"user_events:*"};
+  std::vector<consumer::Session::Selection> selections;
   std::string file = "trace.dat";
   std::string buffer_size = "4M";
   std::string duration;
@@ -39,7 +41,10 @@ struct RecordOptions {
 Result<void> check_options(RecordOptions& options) {
   if (options.tracefs && options.command.empty())
     return fail(EINVAL, "--tracefs: there is no command to show files to");
-  LT_TRY(options.filter, EventFilter::parse(options.patterns));
+  LT_CHECK(check_event_rules(options.selections));
+  std::vector<std::string> patterns;
+  for (const auto& selection : options.selections) patterns.push_back(selection.pattern);
+  LT_TRY(options.filter, EventFilter::parse(patterns));
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
   if (!options.duration.empty()) {
     LT_TRY(options.duration_ns, parse_seconds(options.duration));
@@ -85,9 +90,7 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
     LT_TRY(setup.view, join_default_domain(options.ring_bytes, setup.hosted));
   }
   LT_TRY(setup.session, consumer::Session::open(*setup.view, {options.ring_bytes, options.overwrite}));
-  for (const domain::Pattern& pattern : options.filter.patterns()) {
-    LT_CHECK(setup.session->listen(pattern.text()));
-  }
+  for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
          output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
@@ -103,6 +106,18 @@ Result<Child> start_command(const RecordOptions& options, const Setup& setup, co
   if (options.tracefs)
     return Child::start(tracefs_command(socket, Ids::kSame, options.command), own_environment(), mask);
   return Child::start(options.command, traced_environment(socket, setup.preload), mask);
+}
+
+// What an attentive reader of the options would not expect of the file.
+void say_what_became_of_rules(consumer::Session& session) {
+  const auto state = session.state();
+  if (!state) return;  // the domain has ended, which was said
+  if (!state->recording) complain("a traceoff trigger ended what is recorded; no traceon followed");
+  constexpr std::size_t kMostLines = 20;
+  for (std::size_t i = 0; i < std::min(state->unfit.size(), kMostLines); ++i) complain(unfit_text(state->unfit[i]));
+  if (state->unfit.size() > kMostLines) {
+    complain(fmt::format("and {} more filters and triggers that do not fit", state->unfit.size() - kMostLines));
+  }
 }
 
 int record(RecordOptions& options) {
@@ -123,6 +138,7 @@ int record(RecordOptions& options) {
   Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
                       options.overwrite);
   const bool succeeded = recording.run();
+  say_what_became_of_rules(*setup.session);
   complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
                          setup.collector->processes(), options.file}));
   recording.wait_for_child();
@@ -135,10 +151,7 @@ int record(RecordOptions& options) {
 void add_record(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordOptions>();
   CLI::App* const sub = app.add_subcommand("record", "Record the events of a command, or of a running domain");
-  sub->add_option("-e,--event", options->patterns, "SYSTEM:EVENT to record, globs allowed; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN")
-      ->capture_default_str();
+  add_event_options(*sub);
   sub->add_option("-o,--output", options->file, "File to write")->type_name("FILE")->capture_default_str();
   sub->add_option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G")
       ->type_name("SIZE")
@@ -151,6 +164,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
   sub->footer(kExamples);
   sub->callback([sub, options, &invocation] {
     options->command = take_command(*sub, invocation.line);
+    options->selections = read_event_rules(*sub);
     invocation.run = [options] { return record(*options); };
   });
 }

@@ -15,6 +15,13 @@ bool rings_lie_within(std::uint64_t offset, std::uint64_t size_log2, std::uint64
   return offset >= sizeof(plan::DataSegment) && offset <= bytes && rings <= (bytes - offset) / stride;
 }
 
+// The next of the texts that each end in a NUL.
+std::string_view take_text(std::string_view& texts) {
+  const std::string_view text = texts.substr(0, texts.find('\0'));
+  texts.remove_prefix(std::min(text.size() + 1, texts.size()));
+  return text;
+}
+
 }  // namespace
 
 Session::Session(DomainView& view)
@@ -37,9 +44,32 @@ Result<Session> Session::open(DomainView& view, const Options& options) {
   return session;
 }
 
-Result<void> Session::listen(std::string_view pattern) {
-  LT_CHECK(view_->ask({.operation = ipc::Operation::kSessionEvents, .a = 1}, pattern));
+Result<void> Session::select(const Selection& selection) {
+  std::string texts = selection.pattern;
+  texts.append(1, '\0').append(selection.filter).append(1, '\0');
+  for (const std::string& trigger : selection.triggers) texts.append(trigger).append(1, '\0');
+  LT_CHECK(view_->ask({.operation = ipc::Operation::kSessionSelect}, texts));
   return {};
+}
+
+Result<Session::State> Session::state() {
+  State state;
+  std::uint64_t next = 0;
+  do {
+    LT_TRY(const ipc::Answer answer, view_->ask({.operation = ipc::Operation::kSessionState, .a = next}));
+    state.recording = answer.reply.a != 0;
+    std::string_view texts = answer.text;
+    while (!texts.empty()) {
+      const std::string_view event = take_text(texts);
+      const std::string_view rule = take_text(texts);
+      if (rule.empty()) return fail(EPROTO, "the owner of the domain tells of no rule");
+      state.unfit.push_back(
+          {std::string(event), std::string(rule.substr(1)), rule[0] == 't', std::string(take_text(texts))});
+    }
+    if (answer.reply.b != 0 && answer.reply.b <= next) return fail(EPROTO, "a list without an end");
+    next = answer.reply.b;
+  } while (next != 0);
+  return state;
 }
 
 Result<void> Session::stop() {

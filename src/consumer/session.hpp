@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "arch/clock.hpp"
 #include "consumer/domain_view.hpp"
@@ -22,7 +24,31 @@ class Session {
   static Result<Session> open(DomainView& view, const Options& options);
 
   // Listens to the events that match, now and as they register. EINVAL with a sentence for a bad pattern.
-  Result<void> listen(std::string_view pattern);
+  Result<void> listen(std::string_view pattern) { return select({.pattern = std::string(pattern)}); }
+
+  // What the events that match are recorded with: from the first on, and evaluated in the programs that emit them.
+  struct Selection {
+    std::string pattern;
+    std::string filter = {};                 // "": everything passes
+    std::vector<std::string> triggers = {};  // as an event's `trigger` file takes them
+  };
+  // The same with a filter and triggers; an event that several selections match has the filter of the last that has one.
+  // EINVAL with a sentence for what can be no filter or trigger of any event.
+  Result<void> select(const Selection& selection);
+
+  // A filter that judges nothing of an event, of which everything is recorded, or a trigger that it does not have.
+  struct Unfit {
+    std::string event;
+    std::string rule;
+    bool is_trigger;
+    std::string reason;
+  };
+  struct State {
+    bool recording = true;  // false: a traceoff trigger has ended it
+    std::vector<Unfit> unfit;
+  };
+  Result<State> state();
+
   // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is
   // stopped.
   Result<void> stop();

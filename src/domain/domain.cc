@@ -79,20 +79,10 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
   if (!registration) return tl::unexpected<Error>(std::move(registration).error());
   Event& event = *registration->event;
   if (!registration->made) return &event;
-  LT_CHECK(listen_as_patterns_say(event));
+  LT_CHECK(listen_as_selected(event));
   // There every event has a bit; one more than the page holds does without, and nobody finds it by one.
   if (abi() == Abi::k6_1) std::ignore = give_place(event, Page::kBits);
   return &event;
-}
-
-Result<void> Domain::listen_as_patterns_say(Event& event) {
-  for (Instance* const instance : instances_.all()) {
-    const bool wanted = std::any_of(instance->patterns.begin(), instance->patterns.end(),
-                                    [&](const Pattern& pattern) { return pattern.matches(event.system, event.name); });
-    if (wanted) event.listeners[instance->index] = true;
-  }
-  if (event.listeners.any()) LT_CHECK(publish(event));
-  return {};
 }
 
 // Of programs for a kernel where events stay until they are deleted.
@@ -157,15 +147,15 @@ Result<std::uint32_t> Domain::register_native(std::string_view text, std::uint16
 }
 
 Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, bool on) {
-  std::erase_if(instance.patterns, [&](const Pattern& other) { return other.text() == pattern.text(); });
-  if (on) instance.patterns.push_back(pattern);
+  std::erase_if(instance.selections, [&](const Selection& other) { return other.pattern.text() == pattern.text(); });
+  if (on) return select(instance, {pattern, {}, {}});
   std::vector<Event*> matching = events_.all();
   std::erase_if(matching, [&](const Event* event) { return !pattern.matches(event->system, event->name); });
-  return listen(instance, matching, on);
+  return listen(instance, matching, false);
 }
 
 void Domain::quiesce(Instance& instance) {
-  instance.patterns.clear();
+  instance.selections.clear();
   drop_event_files(instance);
   std::ignore = listen(instance, events_.all(), false);
   grace_.after_readers([] {});
@@ -175,7 +165,7 @@ void Domain::quiesce(Instance& instance) {
 void Domain::destroy_instance(std::uint32_t index) {
   Instance* const instance = instances_.at(index);
   if (instance == nullptr || index == 0) return;
-  instance->patterns.clear();
+  instance->selections.clear();
   drop_event_files(*instance);
   std::ignore = listen(*instance, events_.all(), false);
   instances_.destroy(index);

@@ -120,6 +120,11 @@ class Domain {
   Result<void> publish(Event& event);
   // Listens to all events that match, now and as they register; or stops it.
   Result<void> listen_pattern(Instance& instance, const Pattern& pattern, bool on);
+  // The same with a filter and triggers, which an event has before it is listened to. Of several selections that match an
+  // event it has all triggers, and the filter of the last one that has a filter. Those that do not fit an event (it lacks a
+  // field) are in `instance.unfit`; it is listened to all the same. A trigger that switches an event which is not there
+  // yet waits for it. EINVAL for what is no filter or trigger at all.
+  Result<void> select(Instance& instance, Selection selection);
   // Stops all listening of the instance and waits (bounded) until no producer writes to it.
   void quiesce(Instance& instance);
   void destroy_instance(std::uint32_t index);
@@ -204,7 +209,7 @@ class Domain {
   void show_listeners(const std::vector<Event*>& events);
   Result<void> publish_listeners(const Instance& instance);
   void follow_threads_where_wanted();
-  Result<void> listen_as_patterns_say(Event& event);
+  Result<void> listen_as_selected(Event& event);
   void restore(const SavedDomain& saved);
   std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
   void let_go_of_waiting_events();

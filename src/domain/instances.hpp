@@ -10,7 +10,7 @@
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
-#include "domain/pattern.hpp"
+#include "domain/selection.hpp"
 #include "domain/users.hpp"
 #include "ring/layout.hpp"
 
@@ -47,8 +47,9 @@ struct Instance {
   bool listed;                // in the instances folder; a recorder's session is not
   std::uint32_t stop_switch;  // cell: thrown while tracing_on is 0
   RingPlace place;
-  std::optional<Flip> flip;       // `place` is one of the two
-  std::vector<Pattern> patterns;  // events that register later are listened to if one of these matches
+  std::optional<Flip> flip;           // `place` is one of the two
+  std::vector<Selection> selections;  // events that register later are listened to if one of these matches
+  std::vector<Unfit> unfit;           // what of the selections' filters and triggers does not hold
   ThreadFilter threads;
   // Makes rings for snapshots to be had at any time and sets `flip`, or lets go of them. Who keeps the instance's buffer says how.
   std::function<Result<void>(bool armed)> arm_snapshot;

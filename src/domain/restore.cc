@@ -83,7 +83,7 @@ void Domain::restore(const SavedDomain& saved) {
     events_.add_reference(**event);
     waiting_events_.push_back((*event)->slot);
     events.emplace(each.slot, *event);
-    std::ignore = listen_as_patterns_say(**event);  // without room for a plan it is silent
+    std::ignore = listen_as_selected(**event);  // without room for a plan it is silent
     give_place_again(**event, Page::kBits, each.status_bit);
     give_place_again(**event, Page::kBytes, each.status_byte);
   }

@@ -178,8 +178,15 @@ Parsed<ProgramBuffer> compile(std::string_view expression, const Names& names) {
   expression = expression.substr(0, expression.find('\0'));
   if (expression.size() > kMaxExpression) return refuse(EINVAL);
   if (auto balanced = check_balance(expression); !balanced) return tl::unexpected(balanced.error());
-  const Names bounded{names.fields, std::clamp<std::uint32_t>(names.cpus, 1, kMaxCpus), names.functions};
+  const Names bounded{names.fields, std::clamp<std::uint32_t>(names.cpus, 1, kMaxCpus), names.functions,
+                      names.any_field};
   return Compiler(expression, bounded).compile();
+}
+
+Parsed<void> check_expression(std::string_view expression) {
+  const auto compiled = compile(expression, {.fields = {}, .cpus = kMaxCpus, .any_field = true});
+  if (!compiled) return tl::unexpected(compiled.error());
+  return {};
 }
 
 bool fits(std::string_view expression, const Names& names) { return compile(expression, names).has_value(); }

@@ -13,6 +13,9 @@ namespace landtrace::filter {
 // ENOENT or ESRCH for some of what is not an expression at all; E2BIG for a program above kMaxProgram.
 Parsed<ProgramBuffer> compile(std::string_view expression, const Names& names);
 
+// Whether the expression can be a filter at all: of an event that has what it names, of the right types.
+Parsed<void> check_expression(std::string_view expression);
+
 // Whether the expression could be the filter of an event with these fields.
 bool fits(std::string_view expression, const Names& names);
 

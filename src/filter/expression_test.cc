@@ -149,5 +149,40 @@ TEST(Expression, FitsSaysWhetherAnEventHasTheFields) {
   EXPECT_FALSE(fits("n == 1 &", kEvent.names()));
 }
 
+FailureKind kind_of(std::string_view expression) {
+  const auto checked = check_expression(expression);
+  return checked ? FailureKind::kUnspecified : checked.error().kind;
+}
+
+TEST(Expression, WithoutAnEventItIsOneIfSomeEventHasWhatItNames) {
+  for (const char* expression :
+       {"no == 5", "no == -5", "no ~ \"*x*\"", "no == \"x\" || (other & 4)", "comm == 5", "CPU == \"x\"",
+        "cpus & CPUS{0-3}", "ip.function == main", "p.ustring == \"x\"", "!(a < 1 && b >= 0x10)"}) {
+    EXPECT_TRUE(check_expression(expression)) << expression;
+  }
+}
+
+TEST(Expression, WithoutAnEventItIsNoneIfNoEventCanHaveIt) {
+  EXPECT_EQ(kind_of("n == \"x"), FailureKind::kMissingQuote);
+  EXPECT_EQ(kind_of("(n == 5"), FailureKind::kTooManyOpen);
+  EXPECT_EQ(kind_of("n == x"), FailureKind::kInvalidValue);
+  EXPECT_EQ(kind_of("n = 5"), FailureKind::kInvalidOperator);
+  EXPECT_EQ(kind_of("n ~ 5"), FailureKind::kIllegalFieldOperator);
+  EXPECT_EQ(kind_of("n < \"x\""), FailureKind::kIllegalFieldOperator);
+  EXPECT_EQ(kind_of("n == 5x"), FailureKind::kIllegalInteger);
+  EXPECT_EQ(kind_of("n == CPUS{x}"), FailureKind::kInvalidCpuList);
+}
+
+TEST(Expression, AMistakeHasAPlace) {
+  const auto place = [](std::string_view expression) {
+    return expression.substr(index_of_mistake(check_expression(expression).error(), expression));
+  };
+  EXPECT_EQ(place("n == 5 && m == x"), "x");
+  EXPECT_EQ(place("n == 5 && m = 7"), "= 7");
+  EXPECT_EQ(place("n == 5 && m == \"x"), "\"x");
+  EXPECT_EQ(place("n == 5) && m == 5"), ") && m == 5");
+  EXPECT_EQ(place("n =="), "");
+}
+
 }  // namespace
 }  // namespace landtrace::filter

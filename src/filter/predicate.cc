@@ -36,9 +36,11 @@ class PredicateReader {
   Parsed<Predicate> read() {
     const auto name = take_while(is_name_character);
     if (name.empty()) return refuse(EPERM);
-    const auto field = find_field(names_.fields, name);
-    if (!field) return refuse_here(FailureKind::kFieldNotFound);
-    field_ = *field;
+    if (!names_.any_field) {
+      const auto field = find_field(names_.fields, name);
+      if (!field) return refuse_here(FailureKind::kFieldNotFound);
+      field_ = *field;
+    }
     // The suffix says how to read a pointer to a string; no field of a user event is one, and on others it is nothing.
     take(".ustring");
     const bool is_function = take(".function");
@@ -48,6 +50,7 @@ class PredicateReader {
     if (op == kOperators.end()) return refuse_here(FailureKind::kInvalidOperator);
     op_ = op->op;
     skip_spaces();
+    if (names_.any_field) field_ = field_for_value();
     return is_function ? read_function() : read_value();
   }
 
@@ -86,6 +89,11 @@ class PredicateReader {
 
   bool is_equality() const { return op_ == Operator::kEqual || op_ == Operator::kNotEqual; }
 
+  FieldView field_for_value() const {
+    if (peek() == '\'' || peek() == '"') return {FieldClass::kText, false, 0, 1};
+    return {FieldClass::kNumber, peek() == '-', 0, sizeof(std::uint64_t)};
+  }
+
   Parsed<Predicate> read_value() {
     if (text_.substr(at_).starts_with("CPUS")) return read_cpus();
     if (peek() == '\'' || peek() == '"') return read_text();
@@ -107,6 +115,7 @@ class PredicateReader {
       const auto name = take_while([](char c) { return !is_space(c); });
       if (names_.functions != nullptr && !name.empty()) ranges = names_.functions->named(name);
     }
+    if (names_.any_field) ranges.push_back({});
     if (ranges.empty()) return refuse_here(FailureKind::kNoFunction);
     return predicate(Functions{std::move(ranges)});
   }

@@ -41,4 +41,20 @@ ErrorLogParts error_log_parts(const Failure& failure) {
   return {failure_text(failure.kind), is_named ? failure.position : 0};
 }
 
+std::size_t index_of_mistake(const Failure& failure, std::string_view expression) {
+  std::size_t index = failure.position;
+  switch (failure.kind) {
+    case FailureKind::kUnspecified:
+    case FailureKind::kTooManyOpen:
+    case FailureKind::kTooManyClose:
+    case FailureKind::kMissingQuote:
+    case FailureKind::kTooManyPredicates:
+    case FailureKind::kNoFilter:
+      break;
+    default:
+      if (index > 0) --index;  // the kernel counts predicates from their second character
+  }
+  return std::min(index, expression.size());
+}
+
 }  // namespace landtrace::filter

@@ -36,5 +36,7 @@ struct ErrorLogParts {
   std::uint32_t caret;  // characters of the expression before the caret
 };
 ErrorLogParts error_log_parts(const Failure& failure);
+// How many characters of the expression stand before what is wrong. The error log's caret is one behind that in a predicate.
+std::size_t index_of_mistake(const Failure& failure, std::string_view expression);
 
 }  // namespace landtrace::filter

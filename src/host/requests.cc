@@ -146,6 +146,51 @@ Response session_events(const Context& c) {
   return respond(c.domain.listen_pattern(*instance, *pattern, c.request.a != 0));
 }
 
+// The next of the texts that each end in a NUL.
+std::string_view take_text(std::string_view& texts) {
+  const std::string_view text = texts.substr(0, texts.find('\0'));
+  texts.remove_prefix(std::min(text.size() + 1, texts.size()));
+  return text;
+}
+
+// A session's rings are read as they fill.
+bool wants_snapshot(const std::string& text) {
+  const auto command = trigger::parse(text);
+  return command && command->kind == trigger::Kind::kSnapshot;
+}
+
+Response session_select(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  std::string_view texts = c.text;
+  auto pattern = domain::Pattern::parse(take_text(texts));
+  if (!pattern) return error_response(pattern.error());
+  domain::Selection selection{*std::move(pattern), std::string(take_text(texts)), {}};
+  while (!texts.empty()) selection.triggers.emplace_back(take_text(texts));
+  if (std::any_of(selection.triggers.begin(), selection.triggers.end(), wants_snapshot)) {
+    return error_response(Error(EINVAL, "a recording has no snapshot; instances of the tree have one"));
+  }
+  return respond(c.domain.select(*instance, std::move(selection)));
+}
+
+Response session_state(const Context& c) {
+  const domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  Response response;
+  response.reply.a = c.domain.is_tracing(*instance) ? 1 : 0;
+  for (std::size_t i = c.request.a; i < instance->unfit.size(); ++i) {
+    const domain::Unfit& unfit = instance->unfit[i];
+    const std::string entry = fmt::format("{}{:c}{}{}{:c}{}{:c}", unfit.event, '\0', unfit.is_trigger ? 't' : 'f',
+                                          unfit.rule, '\0', unfit.reason, '\0');
+    if (response.text.size() + entry.size() > ipc::kMaxText) {
+      response.reply.b = i;
+      break;
+    }
+    response.text += entry;
+  }
+  return response;
+}
+
 Response session_stop(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
@@ -207,6 +252,10 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return open_session(c);
     case Operation::kSessionEvents:
       return session_events(c);
+    case Operation::kSessionSelect:
+      return session_select(c);
+    case Operation::kSessionState:
+      return session_state(c);
     case Operation::kSessionStop:
       return session_stop(c);
     case Operation::kConsumed:
@@ -235,6 +284,7 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kTreeWrite:
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
+    case Operation::kTreeClose:
       break;  // see tree_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));

@@ -344,5 +344,25 @@ TEST_F(ServerTest, SessionsAreInstancesThatEndWithTheirConnection) {
   FAIL() << "the session outlived its connection";
 }
 
+TEST_F(ServerTest, ASessionSaysWhichRulesDoNotFitAndWhetherItRecords) {
+  const Fd consumer = connect();
+  using namespace std::string_literals;
+  const auto ask = [&](Operation operation, const std::string& text = {}) {
+    return ipc::ask(consumer.get(), {.operation = operation}, text);
+  };
+  EXPECT_EQ(ask(Operation::kSessionSelect, "*\0\0"s).error().code, EINVAL);
+  ASSERT_TRUE(ipc::ask(consumer.get(), {.operation = Operation::kOpenSession, .a = 1 << 20}));
+  EXPECT_EQ(ask(Operation::kSessionSelect, "*\0n ==\0"s).error().message, "Invalid value (did you forget quotes)?");
+  EXPECT_EQ(ask(Operation::kSessionSelect, "*\0\0snapshot\0"s).error().code, EINVAL);
+  ASSERT_TRUE(ask(Operation::kRegisterNative, "job u32 id"));
+  ASSERT_TRUE(ask(Operation::kSessionSelect, "*\0n == 5\0traceoff if m\0"s).error().code == EINVAL);
+  ASSERT_TRUE(ask(Operation::kSessionSelect, "*\0n == 5\0traceoff if m == 1\0"s));
+  const auto state = ask(Operation::kSessionState);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->reply.a, 1u);
+  EXPECT_EQ(state->text,
+            "user_events:job\0fn == 5\0Field not found\0user_events:job\0ttraceoff if m == 1\0Field not found\0"s);
+}
+
 }  // namespace
 }  // namespace landtrace::host

@@ -101,9 +101,11 @@ Result<Response> read(const TreeRequest& r) {
 
 Result<Response> write(const TreeRequest& r) {
   LT_TRY(tracefs::OpenFile* const file, opened(r, O_RDONLY));
-  LT_TRY(const std::size_t taken, file->write(r.caller, r.text, r.request.b));
-  Response response;
-  response.reply.a = taken;
+  r.tree.context().refused_at.reset();
+  const auto taken = file->write(r.caller, r.text, r.request.b);
+  Response response = taken ? Response() : error_response(taken.error());
+  if (taken) response.reply.a = *taken;
+  if (!taken && r.tree.context().refused_at) response.reply.a = *r.tree.context().refused_at + 1;
   return response;
 }
 
@@ -142,6 +144,9 @@ Result<Response> carry_out(const TreeRequest& r) {
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
       return change_folder(r);
+    case Operation::kTreeClose:
+      r.connection.tree_file.reset();
+      return Response{};
     default:
       return fail(EOPNOTSUPP, "no such operation");
   }
@@ -150,7 +155,7 @@ Result<Response> carry_out(const TreeRequest& r) {
 }  // namespace
 
 bool is_tree_request(Operation operation) {
-  return operation >= Operation::kTreeStat && operation <= Operation::kTreeRemoveFolder;
+  return operation >= Operation::kTreeStat && operation <= Operation::kTreeClose;
 }
 
 Response handle_tree_request(tracefs::Tree& tree, Connection& connection, const tracefs::Caller& caller,

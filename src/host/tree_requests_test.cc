@@ -130,5 +130,18 @@ TEST_F(TreeRequestsTest, RootMayDoAll) {
   EXPECT_EQ(error(Operation::kTreeMakeFolder, "instances/foo"), 0);
 }
 
+TEST_F(TreeRequestsTest, ARefusedFilterHasAPlace) {
+  make_event("e1 u32 n");
+  ASSERT_EQ(error(Operation::kTreeOpen, "events/user_events/e1/filter", O_WRONLY), 0);
+  const Response filter = ask(Operation::kTreeWrite, "n == 5 && n == x");
+  EXPECT_EQ(filter.reply.error, EINVAL);
+  EXPECT_EQ(filter.reply.a, 16u);
+  ASSERT_EQ(error(Operation::kTreeOpen, "events/user_events/e1/trigger", O_WRONLY), 0);
+  const Response trigger = ask(Operation::kTreeWrite, "traceoff if n = 5\n");
+  EXPECT_EQ(trigger.reply.error, EINVAL);
+  EXPECT_EQ(trigger.reply.a, 15u);
+  EXPECT_EQ(ask(Operation::kTreeWrite, "nonsense").reply.a, 0u);
+}
+
 }  // namespace
 }  // namespace landtrace::host

@@ -44,6 +44,11 @@ enum class Operation : std::uint32_t {
   kConsumed,        // text = ConsumedPosition[]
   kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
   kReopenFile,      // this connection becomes one of those that stand for a file of an earlier owner: file
+  kSessionSelect,  // text = "PATTERN\0FILTER\0" and "TRIGGER\0" each: as kSessionEvents with a = 1, but what matches has
+                   // the filter ("": none) and the triggers
+  kSessionState,  // a = entries to pass over -> a = 1: it records, 0: a traceoff trigger has ended that; b = where to go
+  // on, 0: that was all; text = "EVENT\0RULE\0REASON\0" each, RULE "f" or "t" and a filter or trigger of
+  // kSessionSelect that the event does not have
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
   kRegisterStatusBit = 64,  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit
@@ -64,9 +69,11 @@ enum class Operation : std::uint32_t {
                     // a = where to go on, 0: that was all
   kTreeOpen,        // a = flags as of open(2). A connection has one file open; another takes its place
   kTreeRead,        // a = most bytes, b = position -> text; EAGAIN: nothing now, ask again
-  kTreeWrite,       // text = the bytes, b = position -> a = bytes taken
+  kTreeWrite,  // text = the bytes, b = position -> a = bytes taken; with an error, one more than the number of bytes
+               // before what is wrong, 0: that is not known
   kTreeMakeFolder,
   kTreeRemoveFolder,
+  kTreeClose,  // the file that is open, if any: an open file may keep an instance from being removed
 };
 
 struct Request {

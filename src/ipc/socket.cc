@@ -201,14 +201,22 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
   }
 }
 
-Result<Answer> ask(int fd, Request request, std::string_view text, int descriptor) {
+namespace {
+
+// One that was killed with a request unread resets the connection instead of ending it.
+bool is_gone(const Error& error) { return error.code == ECONNRESET || error.code == EPIPE; }
+
+}  // namespace
+
+Result<Answer> exchange(int fd, Request request, std::string_view text, int descriptor) {
   if (text.size() > kMaxText) return fail(E2BIG, "a request longer than the protocol's");
   request.text_size = static_cast<std::uint32_t>(text.size());
-  LT_CHECK(send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)), descriptor));
+  const auto sent = send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)), descriptor);
+  if (!sent && is_gone(sent.error())) return fail(EPIPE, "the owner of the domain is gone");
+  LT_CHECK(sent);
   std::string buffer(sizeof(Reply) + kMaxText, '\0');
   auto arrived = receive(fd, std::as_writable_bytes(std::span(buffer)));
-  // One that was killed with our request unread resets the connection instead of ending it.
-  const bool gone = arrived ? arrived->size == 0 : arrived.error().code == ECONNRESET;
+  const bool gone = arrived ? arrived->size == 0 : is_gone(arrived.error());
   if (gone) return fail(EPIPE, "the owner of the domain is gone");
   LT_TRY(Received received, std::move(arrived));
   Answer answer;
@@ -218,8 +226,13 @@ Result<Answer> ask(int fd, Request request, std::string_view text, int descripto
     return fail(EPROTO, "a reply that is not one");
   }
   answer.text = buffer.substr(sizeof answer.reply, answer.reply.text_size);
-  if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
   for (int i = 0; i < 2; ++i) answer.fds[i] = std::move(received.fds[i]);
+  return answer;
+}
+
+Result<Answer> ask(int fd, Request request, std::string_view text, int descriptor) {
+  LT_TRY(Answer answer, exchange(fd, request, text, descriptor));
+  if (answer.reply.error != 0) return fail(answer.reply.error, std::move(answer.text));
   return answer;
 }
 

@@ -68,6 +68,8 @@ struct Answer {
   Fd fds[2];
 };
 Result<Answer> ask(int fd, Request request, std::string_view text = {}, int descriptor = -1);
+// The same where an error that the owner answers with is an answer: `reply.error`, and its sentence in `text`.
+Result<Answer> exchange(int fd, Request request, std::string_view text = {}, int descriptor = -1);
 
 // The same for requests without text whose answer is a number, without allocating: for handlers of signals and of fork, where
 // the heap may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
@@ -32,6 +33,9 @@ class Context {
   void log_error(const domain::Instance& instance, LoggedError error) {
     state_of(instance)->errors.add(std::move(error));
   }
+
+  // Where in the bytes of the last refused write the mistake is, for who wants to say so.
+  std::optional<std::size_t> refused_at;
 
   // The rings of a fresh instance.
   [[nodiscard]] ring::Geometry default_geometry() const { return default_geometry_; }

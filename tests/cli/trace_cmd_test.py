@@ -68,6 +68,28 @@ class Cases(support.UnderTracefs):
                             "trace-cmd extract -o x.dat >/dev/null 2>&1; trace-cmd report -q x.dat 2>/dev/null")
         self.assertGreaterEqual(out.count(" job: "), 50)
 
+    def test_record_with_a_filter_and_a_trigger(self):
+        self.with_job(f"sleep 0.3; trace-cmd record -q --compression none -o f.dat -e {JOB} -f 'sequence >= 20 && sequence < 60' "
+                      f"-R 'traceoff if sequence == 50' {PRODUCER} --abi --count 100 --pause 5000 >/dev/null 2>&1")
+        self.assertEqual(self.events_of("f.dat", 31), list(range(20, 51)))
+
+    def test_record_of_one_thread(self):
+        self.with_job(f"trace-cmd record -q --compression none -o p.dat -e {JOB} -P $job sleep 1 >/dev/null 2>&1 & "
+                      f"{PRODUCER} --abi --count 200 --pause 5000 >/dev/null; wait $!")
+        self.file = os.path.join(self.folder, "p.dat")
+        self.assertEqual(len({event["pid"] for event in self.report_json()[0]}), 1)
+
+    def test_reset_takes_filters_and_triggers_away(self):
+        files = f"{TRACEFS}/events/user_events/job/filter {TRACEFS}/events/user_events/job/trigger"
+        out = self.with_job(f"trace-cmd start -e {JOB} -f 'sequence < 5' -R 'traceoff:3 if sequence == 4' "
+                            f">/dev/null; echo 'snapshot if sequence == 3' >> {TRACEFS}/events/user_events/job/trigger; cat {files}; echo --; trace-cmd stat; echo --; "
+                            f"trace-cmd reset; cat {files}")
+        before, stat, after = out.split("--\n")
+        self.assertEqual(before, "(sequence < 5)\nsnapshot:unlimited if sequence == 3\ntraceoff:count=3 if sequence == 4\n")
+        for text in ("job", "sequence < 5", "traceoff:count=3 if sequence == 4", "snapshot:unlimited if sequence == 3"):
+            self.assertIn(text, stat)
+        self.assertTrue(after.startswith("none\n# Available triggers:\n"), after)
+
     def test_an_instance_is_made_filled_and_shown(self):
         out = self.with_job(f"trace-cmd start -B other -e {JOB} >/dev/null; sleep 0.2; trace-cmd show -B other | tail -1; "
                             f"ls {TRACEFS}/instances; grep -vc '^#' {TRACEFS}/trace; trace-cmd reset -B other -d; "

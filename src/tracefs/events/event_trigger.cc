@@ -24,7 +24,10 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
   const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes);
   if (applied) return bytes.size();
   const domain::RefusedTrigger& refused = applied.error();
-  if (refused.filter) return refuse_filter(*event_.instance, refused.expression, *refused.filter);
+  if (refused.filter) {
+    const std::string_view command = bytes.substr(0, bytes.find('\0'));  // which ends in the expression
+    return refuse_filter(*event_.instance, refused.expression, *refused.filter, command.rfind(refused.expression));
+  }
   return fail(refused.error.code, refused.error.message);
 }
 

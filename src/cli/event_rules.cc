@@ -1,0 +1,123 @@
+#include "cli/event_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "domain/pattern.hpp"
+#include "filter/compile.hpp"
+#include "filter/text.hpp"
+#include "trigger/command.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using consumer::Session;
+
+constexpr const char* kAllEvents = "user_events:*";
+
+void add_filter(Session::Selection& selection, const std::string& filter) {
+  selection.filter = selection.filter.empty() ? filter : fmt::format("({}) && ({})", selection.filter, filter);
+}
+
+// What holds for all events comes first: it is as if it had been said of each.
+Session::Selection joined(const Session::Selection& all, const Session::Selection& own) {
+  Session::Selection both{own.pattern, all.filter, all.triggers};
+  if (!own.filter.empty()) add_filter(both, own.filter);
+  both.triggers.insert(both.triggers.end(), own.triggers.begin(), own.triggers.end());
+  return both;
+}
+
+// `expression` ends `line`; the caret stands below its place there.
+tl::unexpected<Error> point_at(const std::string& option, const std::string& line, std::string_view expression,
+                               const filter::Failure& failure) {
+  if (failure.kind == filter::FailureKind::kUnspecified) {
+    return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
+  }
+  const std::size_t index = line.size() - expression.size() + filter::index_of_mistake(failure, expression);
+  return fail(EINVAL, fmt::format("{}: {}\n  {}\n  {:>{}}", option, failure_text(failure.kind), line, "^", index + 1));
+}
+
+Result<void> check_filter(const std::string& text) {
+  if (const auto checked = filter::check_expression(text); !checked) {
+    return point_at("--filter", text, text, checked.error());
+  }
+  return {};
+}
+
+tl::unexpected<Error> bad_trigger(const std::string& text, const Error& error) {
+  return fail(EINVAL,
+              fmt::format("--trigger: {}: {}", text, error.message.empty() ? errno_text(error.code) : error.message));
+}
+
+Result<void> check_trigger(const std::string& text) {
+  const auto command = trigger::parse(text);
+  if (!command) return bad_trigger(text, command.error());
+  if (command->removes) return bad_trigger(text, Error(EINVAL, "a recording begins without triggers"));
+  if (command->kind == trigger::Kind::kSnapshot) {
+    return bad_trigger(text, Error(EINVAL,
+                                   "a recording has no snapshot; the instances of `landtrace run --tracefs` and "
+                                   "`landtrace mount` have one, and --overwrite keeps the newest events"));
+  }
+  if (const auto count = count_of(*command); !count) return bad_trigger(text, count.error());
+  const auto condition = filter_of(*command);
+  if (!condition) return bad_trigger(text, condition.error());
+  if (condition->empty()) return {};
+  const auto checked = filter::check_expression(*condition);
+  if (!checked) return point_at("--trigger", std::string(text), *condition, checked.error());
+  return {};
+}
+
+std::string excerpt(const std::string& rule) { return rule.size() <= 80 ? rule : rule.substr(0, 77) + "..."; }
+
+}  // namespace
+
+void add_event_options(CLI::App& subcommand) {
+  const auto add = [&](const char* names, const char* type, const char* help) {
+    // Each time with one value; read_event_rules() takes them in their order.
+    return subcommand
+        .add_option(
+            names, [](const CLI::results_t&) { return true; }, help)
+        ->type_name(type)
+        ->expected(1, CLI::detail::expected_max_vector_size)
+        ->allow_extra_args(false);
+  };
+  add("-e,--event", "PATTERN", "SYSTEM:EVENT to record, globs allowed; may be repeated")->default_str(kAllEvents);
+  add("--filter", "EXPR", "Record those of the -e before that EXPR is true of; before any -e: of all");
+  add("--trigger", "TRIGGER", "What the events of the -e before do, as in a trigger file; before any -e: of all");
+}
+
+std::vector<Session::Selection> read_event_rules(const CLI::App& subcommand) {
+  Session::Selection all{kAllEvents};
+  std::vector<Session::Selection> selections;
+  std::map<const CLI::Option*, std::size_t> seen;
+  for (const CLI::Option* const option : subcommand.parse_order()) {
+    const std::string& value = option->results()[seen[option]++];
+    const std::string name = option->get_name();
+    Session::Selection& last = selections.empty() ? all : selections.back();
+    if (name == "--event") selections.push_back({value});
+    if (name == "--filter") add_filter(last, value);
+    if (name == "--trigger") last.triggers.push_back(value);
+  }
+  if (selections.empty()) return {all};
+  for (Session::Selection& selection : selections) selection = joined(all, selection);
+  return selections;
+}
+
+Result<void> check_event_rules(const std::vector<Session::Selection>& selections) {
+  for (const Session::Selection& selection : selections) {
+    LT_CHECK(domain::Pattern::parse(selection.pattern));
+    if (!selection.filter.empty()) LT_CHECK(check_filter(selection.filter));
+    for (const std::string& trigger : selection.triggers) LT_CHECK(check_trigger(trigger));
+  }
+  return {};
+}
+
+std::string unfit_text(const Session::Unfit& unfit) {
+  return unfit.is_trigger
+             ? fmt::format("{} did not have the trigger '{}': {}", unfit.event, excerpt(unfit.rule), unfit.reason)
+             : fmt::format("the filter '{}' does not fit {} ({}): all of its events were recorded", excerpt(unfit.rule),
+                           unfit.event, unfit.reason);
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,56 @@
+#include "cli/event_rules.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace landtrace::cli {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> rules(std::vector<std::string> words) {
+  CLI::App app;
+  add_event_options(app);
+  std::reverse(words.begin(), words.end());  // as the parser takes them
+  app.parse(std::move(words));
+  std::vector<std::string> texts;
+  for (const auto& selection : read_event_rules(app)) {
+    std::string text = selection.pattern + "|" + selection.filter;
+    for (const std::string& trigger : selection.triggers) text += "|" + trigger;
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+TEST(EventRules, WithoutAnyAllUserEventsAreRecorded) { EXPECT_THAT(rules({}), ElementsAre("user_events:*|")); }
+
+TEST(EventRules, BelongToThePatternBeforeThem) {
+  EXPECT_THAT(rules({"-e", "a", "--filter", "n == 1", "-e", "b", "--trigger", "traceoff", "--trigger=traceon:1"}),
+              ElementsAre("a|n == 1", "b||traceoff|traceon:1"));
+}
+
+TEST(EventRules, WithoutAPatternBeforeThemTheyAreForAllEvents) {
+  EXPECT_THAT(rules({"--filter", "n == 1", "--trigger", "stacktrace"}), ElementsAre("user_events:*|n == 1|stacktrace"));
+  EXPECT_THAT(rules({"--filter", "n == 1", "--trigger", "traceoff", "-e", "a", "-eb", "--filter", "m"}),
+              ElementsAre("a|n == 1|traceoff", "b|(n == 1) && (m)|traceoff"));
+}
+
+TEST(EventRules, AllFiltersOfAPatternMustBeTrue) {
+  EXPECT_THAT(rules({"-e", "a", "--filter", "x || y", "--filter", "z"}), ElementsAre("a|(x || y) && (z)"));
+}
+
+TEST(EventRules, AMistakeIsPointedAt) {
+  const auto message = [](std::string filter, std::vector<std::string> triggers) {
+    return check_event_rules({{"a", std::move(filter), std::move(triggers)}}).error().message;
+  };
+  EXPECT_EQ(message("n == x", {}), "--filter: Invalid value (did you forget quotes)?\n  n == x\n       ^");
+  EXPECT_EQ(message("", {"traceoff:2 if n = 5"}),
+            "--trigger: Invalid operator\n  traceoff:2 if n = 5\n                  ^");
+  EXPECT_EQ(message("n == 5 &&& x", {}), "--filter: n == 5 &&& x: this is no filter expression");
+  EXPECT_THAT(message("", {"snapshot"}), testing::HasSubstr("a recording has no snapshot"));
+}
+
+}  // namespace
+}  // namespace landtrace::cli

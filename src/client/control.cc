@@ -1,0 +1,233 @@
+// The control API, over the requests about the file tree.
+#include <landtrace/control.h>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "ipc/path.hpp"
+#include "ipc/socket.hpp"
+
+using landtrace::Error;
+using landtrace::fail;
+using landtrace::Fd;
+using landtrace::Result;
+namespace ipc = landtrace::ipc;
+
+struct landtrace_control {
+  Fd socket;
+  std::string sentence;
+  landtrace_failure failure{0, -1, ""};
+};
+
+namespace {
+
+std::string_view text_or_empty(const char* text) { return text == nullptr ? std::string_view() : text; }
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+Result<std::string> folder_of(const char* instance) {
+  const std::string_view name = text_or_empty(instance);
+  if (name.empty()) return std::string();
+  if (!is_name(name)) return fail(EINVAL, "no instance can have this name");
+  return "instances/" + std::string(name) + "/";
+}
+
+// The folder of the event, or of a system.
+enum class Scope { kEvent, kSystemToo };
+Result<std::string> folder_of(const char* instance, const char* event, Scope scope) {
+  LT_TRY(const std::string folder, folder_of(instance));
+  const std::string_view full = text_or_empty(event);
+  const std::size_t colon = full.find(':');
+  const std::string_view system = full.substr(0, colon);
+  if (!is_name(system)) return fail(EINVAL, "want SYSTEM:EVENT");
+  std::string path = folder + "events/" + std::string(system) + "/";
+  if (colon == std::string_view::npos) {
+    return scope == Scope::kSystemToo ? Result<std::string>(std::move(path)) : fail(EINVAL, "want SYSTEM:EVENT");
+  }
+  const std::string_view name = full.substr(colon + 1);
+  if (!is_name(name)) return fail(EINVAL, "want SYSTEM:EVENT");
+  return path + std::string(name) + "/";
+}
+
+// One call of the API.
+class Call {
+ public:
+  explicit Call(landtrace_control& control) : control_(control) { control.failure = {0, -1, ""}; }
+
+  Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text) {
+    LT_TRY(ipc::Answer answer, ipc::exchange(control_.socket.get(), request, text));
+    if (answer.reply.error == 0) return answer;
+    if (answer.reply.a > 0) control_.failure.position = static_cast<int>(answer.reply.a - 1);
+    return fail(answer.reply.error, std::move(answer.text));
+  }
+
+  Result<void> open(const std::string& path, int flags) {
+    LT_CHECK(ask({.operation = ipc::Operation::kTreeOpen, .a = static_cast<std::uint64_t>(flags)}, path));
+    return {};
+  }
+
+  Result<void> write(const std::string& path, std::string_view text) {
+    if (text.size() > ipc::kMaxText) return fail(EINVAL, "longer than any file takes");
+    const OpenFile file(*this);
+    LT_CHECK(open(path, O_WRONLY | O_APPEND));
+    LT_TRY(const ipc::Answer answer, ask({.operation = ipc::Operation::kTreeWrite}, text));
+    if (answer.reply.a != text.size()) return fail(EIO, "the file took a part only");
+    return {};
+  }
+
+  // As much of the file as `text` holds. How long it is.
+  Result<std::size_t> read(const std::string& path, char* text, std::size_t size) {
+    const OpenFile file(*this);
+    LT_CHECK(open(path, O_RDONLY));
+    std::size_t length = 0;
+    for (;;) {
+      LT_TRY(const ipc::Answer answer,
+             ask({.operation = ipc::Operation::kTreeRead, .a = ipc::kMaxText, .b = length}, {}));
+      if (answer.text.empty()) break;
+      if (length + 1 < size) {
+        std::memcpy(text + length, answer.text.data(), std::min(answer.text.size(), size - 1 - length));
+      }
+      length += answer.text.size();
+    }
+    if (size > 0) text[std::min(length, size - 1)] = '\0';
+    return length;
+  }
+
+  int end(const Result<void>& result) { return result ? 0 : end(result.error()); }
+  ssize_t end(const Result<std::size_t>& result) {
+    return result ? static_cast<ssize_t>(*result) : static_cast<ssize_t>(end(result.error()));
+  }
+
+ private:
+  // Closes what is open of the tree: it would keep others from removing an instance.
+  class OpenFile {
+   public:
+    explicit OpenFile(Call& call) : call_(call) {}
+    ~OpenFile() { std::ignore = ipc::exchange(call_.control_.socket.get(), {.operation = ipc::Operation::kTreeClose}); }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+
+   private:
+    Call& call_;
+  };
+
+  int end(const Error& error) {
+    control_.sentence = error.message.empty() ? landtrace::errno_text(error.code) : error.message;
+    control_.failure.code = error.code;
+    control_.failure.sentence = control_.sentence.c_str();
+    return -error.code;
+  }
+
+  landtrace_control& control_;
+};
+
+Result<void> change_instance(Call& call, ipc::Operation operation, const char* instance) {
+  if (!is_name(text_or_empty(instance))) return fail(EINVAL, "no instance can have this name");
+  LT_CHECK(call.ask({.operation = operation}, "instances/" + std::string(instance)));
+  return {};
+}
+
+Result<void> write_to_event(Call& call, const char* instance, const char* event, Scope scope, const char* file,
+                            std::string_view text) {
+  LT_TRY(const std::string folder, folder_of(instance, event, scope));
+  return call.write(folder + file, text);
+}
+
+Result<void> write_trigger(Call& call, const char* instance, const char* event, const char* trigger, bool removes) {
+  std::string text(text_or_empty(trigger));
+  if (text.find_first_not_of(" \t\n") == std::string::npos) return fail(EINVAL, "no trigger");
+  if (text.starts_with('!')) return fail(EINVAL, "want the trigger without '!'");
+  return write_to_event(call, instance, event, Scope::kEvent, "trigger", removes ? "!" + text : text);
+}
+
+Result<std::size_t> read_from_event(Call& call, const char* instance, const char* event, const char* file, char* text,
+                                    std::size_t size) {
+  LT_TRY(const std::string folder, folder_of(instance, event, Scope::kEvent));
+  return call.read(folder + file, text, size);
+}
+
+}  // namespace
+
+extern "C" {
+
+int landtrace_control_open(landtrace_control** control, const char* socket) {
+  *control = nullptr;
+  auto fd = ipc::connect_to(socket == nullptr ? ipc::default_socket() : socket);
+  if (!fd) return -fd.error().code;
+  auto* const made = new (std::nothrow) landtrace_control;
+  if (made == nullptr) return -ENOMEM;
+  made->socket = *std::move(fd);
+  *control = made;
+  return 0;
+}
+
+void landtrace_control_close(landtrace_control* control) { delete control; }
+
+const landtrace_failure* landtrace_control_failure(const landtrace_control* control) { return &control->failure; }
+
+int landtrace_control_make_instance(landtrace_control* control, const char* instance) {
+  Call call(*control);
+  return call.end(change_instance(call, ipc::Operation::kTreeMakeFolder, instance));
+}
+
+int landtrace_control_remove_instance(landtrace_control* control, const char* instance) {
+  Call call(*control);
+  return call.end(change_instance(call, ipc::Operation::kTreeRemoveFolder, instance));
+}
+
+int landtrace_control_enable(landtrace_control* control, const char* instance, const char* event, int on) {
+  Call call(*control);
+  return call.end(write_to_event(call, instance, event, Scope::kSystemToo, "enable", on != 0 ? "1" : "0"));
+}
+
+int landtrace_control_set_filter(landtrace_control* control, const char* instance, const char* event,
+                                 const char* expression) {
+  Call call(*control);
+  return call.end(write_to_event(call, instance, event, Scope::kSystemToo, "filter",
+                                 expression == nullptr ? "0" : std::string_view(expression)));
+}
+
+int landtrace_control_add_trigger(landtrace_control* control, const char* instance, const char* event,
+                                  const char* trigger) {
+  Call call(*control);
+  return call.end(write_trigger(call, instance, event, trigger, false));
+}
+
+int landtrace_control_remove_trigger(landtrace_control* control, const char* instance, const char* event,
+                                     const char* trigger) {
+  Call call(*control);
+  return call.end(write_trigger(call, instance, event, trigger, true));
+}
+
+ssize_t landtrace_control_filter(landtrace_control* control, const char* instance, const char* event, char* text,
+                                 size_t size) {
+  Call call(*control);
+  return call.end(read_from_event(call, instance, event, "filter", text, size));
+}
+
+ssize_t landtrace_control_triggers(landtrace_control* control, const char* instance, const char* event, char* text,
+                                   size_t size) {
+  Call call(*control);
+  return call.end(read_from_event(call, instance, event, "trigger", text, size));
+}
+
+ssize_t landtrace_control_read(landtrace_control* control, const char* path, char* text, size_t size) {
+  Call call(*control);
+  return call.end(call.read(path, text, size));
+}
+
+int landtrace_control_write(landtrace_control* control, const char* path, const char* text) {
+  Call call(*control);
+  return call.end(call.write(path, text));
+}
+
+}  // extern "C"
