@@ -32,17 +32,29 @@ class NativeRulesTest : public testing::Test {
 
   [[nodiscard]] ClientProcess start(const char* mode) { return {LANDTRACE_RULES_CLIENT, socket_, mode}; }
 
-  // Writes to a file of the tree.
+  // Runs `step(i)` so often in the serving thread, many at a time: it has eight busy threads beside it.
+  void repeat(unsigned times, const std::function<void(unsigned)>& step) {
+    constexpr unsigned kAtATime = 100;
+    for (unsigned first = 0; first < times; first += kAtATime) {
+      server_->call([&] {
+        for (unsigned i = first; i < std::min(times, first + kAtATime); ++i) step(i);
+      });
+    }
+  }
+
+  // Writes to a file of the tree; from the serving thread, too.
   void put(const std::string& path, const std::string& text) {
-    server_->call([&] {
-      const tracefs::Caller caller{0, {::getuid(), ::getgid()}};
-      const auto node = server_->tree().find(path);
-      ASSERT_TRUE(node) << path;
-      const auto file = (*node)->file()->open(caller, O_WRONLY);
-      ASSERT_TRUE(file) << path;
-      const auto written = (*file)->write(caller, text + "\n", 0);
-      ASSERT_TRUE(written) << path << ": " << text << ": " << written.error().message;
-    });
+    if (std::this_thread::get_id() == thread_.get_id()) return put_at_once(path, text);
+    server_->call([&] { put_at_once(path, text); });
+  }
+  void put_at_once(const std::string& path, const std::string& text) {
+    const tracefs::Caller caller{0, {::getuid(), ::getgid()}};
+    const auto node = server_->tree().find(path);
+    ASSERT_TRUE(node) << path;
+    const auto file = (*node)->file()->open(caller, O_WRONLY);
+    ASSERT_TRUE(file) << path;
+    const auto written = (*file)->write(caller, text + "\n", 0);
+    ASSERT_TRUE(written) << path << ": " << text << ": " << written.error().message;
   }
   void put_event(const std::string& event, const char* file, const std::string& text) {
     put("events/user_events/" + event + "/" + file, text);
@@ -97,7 +109,7 @@ TEST_F(NativeRulesTest, AFilterThatChangesIsNeverMetHalf) {
   put_event("pair", "filter", filter(10));
   const std::uint64_t before = bytes_in_use();
   put("tracing_on", "1");
-  for (unsigned i = 1; i <= kChanges; ++i) put_event("pair", "filter", filter(10 + i % 40));
+  repeat(kChanges, [&](unsigned i) { put_event("pair", "filter", filter(11 + i % 39)); });
   client.go_on();
   ASSERT_EQ(client.wait(), 0);
   std::uint64_t pairs = 0;
@@ -114,7 +126,7 @@ TEST_F(NativeRulesTest, TriggersThatComeAndGoLeaveNothingBehind) {
   ClientProcess client = start("triggers");
   ASSERT_EQ(client.line(), "emitting");
   const std::uint64_t before = bytes_in_use();
-  for (unsigned i = 0; i < kChanges / 4; ++i) {
+  repeat(kChanges, [&](unsigned i) {
     const std::string filter = " if n > " + std::to_string(i * 1000);
     put_event("stop", "trigger", "traceoff:3" + filter);
     put_event("go", "trigger", "traceon" + filter);
@@ -122,7 +134,7 @@ TEST_F(NativeRulesTest, TriggersThatComeAndGoLeaveNothingBehind) {
     put_event("go", "trigger", "enable_event:user_events:pair:2" + filter);
     for (const char* const gone : {"!traceoff", "!disable_event:user_events:pair"}) put_event("stop", "trigger", gone);
     for (const char* const gone : {"!traceon", "!enable_event:user_events:pair"}) put_event("go", "trigger", gone);
-  }
+  });
   client.go_on();
   ASSERT_EQ(client.wait(), 0);
   EXPECT_LE(bytes_in_use(), before);
@@ -144,29 +156,26 @@ TEST_F(NativeRulesTest, WhatOneThreadStopsIsStoppedForAnothersNextEvent) {
 }
 
 TEST_F(NativeRulesTest, ProgramsThatAreKilledAmongTheirTriggersLeaveAllUsable) {
-  {
-    ClientProcess client = start("triggers");
-    ASSERT_EQ(client.line(), "emitting");
-    put_event("stop", "trigger", "traceoff");
-    put_event("stop", "trigger", "disable_event:user_events:pair if n != 0");
-    put_event("stop", "trigger", "snapshot if n < 1000000");
-    put_event("go", "trigger", "traceon");
-    put_event("go", "trigger", "enable_event:user_events:pair:100000 if n != 0");
-    for (int i = 0; i < 20; ++i) {
-      ClientProcess victim = start("triggers");
-      ASSERT_EQ(victim.line(), "emitting");
-      std::this_thread::sleep_for(std::chrono::milliseconds(5 + i));
-      victim.kill();
-    }
-    client.go_on();
-    ASSERT_EQ(client.wait(), 0);
+  ClientProcess client = start("triggers");
+  ASSERT_EQ(client.line(), "emitting");
+  put_event("stop", "trigger", "traceoff");
+  put_event("stop", "trigger", "disable_event:user_events:pair if n != 0");
+  put_event("stop", "trigger", "snapshot if n < 1000000");
+  put_event("go", "trigger", "traceon");
+  put_event("go", "trigger", "enable_event:user_events:pair:100000 if n != 0");
+  for (int i = 0; i < 20; ++i) {
+    ClientProcess victim = start("triggers");
+    ASSERT_EQ(victim.line(), "emitting");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + i));
+    victim.kill();
   }
   for (const char* const command : {"!traceoff", "!disable_event:user_events:pair", "!snapshot"}) {
     put_event("stop", "trigger", command);
   }
   for (const char* const command : {"!traceon", "!enable_event:user_events:pair"}) put_event("go", "trigger", command);
   put("tracing_on", "1");
-  put_event("pair", "enable", "1");
+  client.go_on();
+  ASSERT_EQ(client.wait(), 0);
   bytes_in_use();  // nobody who is gone is waited for
   ASSERT_EQ(start("handshake").wait(), 0);
   const auto counts = counts_of("mark");
