@@ -18,7 +18,7 @@ using Go = landtrace::Event<"go", Field<"n", std::uint64_t>>;
 using Mark = landtrace::Event<"mark", Field<"n", std::uint64_t>>;
 
 constexpr unsigned kThreads = 8;
-constexpr std::uint64_t kRounds = 2000;
+constexpr std::uint64_t kRounds = 500;
 
 void say(const char* line) {
   std::puts(line);

@@ -14,6 +14,7 @@ namespace landtrace {
 namespace {
 
 constexpr unsigned kChanges = 10'000;
+constexpr std::uint64_t kRounds = 500;  // of the handshake
 
 class NativeRulesTest : public testing::Test {
  protected:
@@ -39,6 +40,7 @@ class NativeRulesTest : public testing::Test {
       server_->call([&] {
         for (unsigned i = first; i < std::min(times, first + kAtATime); ++i) step(i);
       });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // for all of them to emit
     }
   }
 
@@ -151,8 +153,8 @@ TEST_F(NativeRulesTest, WhatOneThreadStopsIsStoppedForAnothersNextEvent) {
   ASSERT_EQ(start("handshake").wait(), 0);
   const auto counts = counts_of("mark");
   EXPECT_EQ(counts.count(1), 0u);
-  EXPECT_EQ(counts.at(2), 2000u);
-  EXPECT_EQ(counts.at(3), 2000u);
+  EXPECT_EQ(counts.at(2), kRounds);
+  EXPECT_EQ(counts.at(3), kRounds);
 }
 
 TEST_F(NativeRulesTest, ProgramsThatAreKilledAmongTheirTriggersLeaveAllUsable) {
@@ -179,7 +181,7 @@ TEST_F(NativeRulesTest, ProgramsThatAreKilledAmongTheirTriggersLeaveAllUsable) {
   bytes_in_use();  // nobody who is gone is waited for
   ASSERT_EQ(start("handshake").wait(), 0);
   const auto counts = counts_of("mark");
-  for (const std::uint64_t mark : {1, 2, 3}) EXPECT_EQ(counts.at(mark), 2000u);
+  for (const std::uint64_t mark : {1, 2, 3}) EXPECT_EQ(counts.at(mark), kRounds);
 }
 
 }  // namespace
