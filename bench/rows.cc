@@ -125,9 +125,9 @@ void add_snapshot(Rows& rows, const Results& results) {
   const std::string absent = reason_not_to_mount();
   const auto row = [&](const char* what, const char* benchmark, const char* more) {
     const auto counted = [&](const char* which) { return results.median(benchmark, which).value_or(0); };
-    rows.alone(what, scaled(results.median(benchmark), kNsPerMs), "ms", 1, false,
-               fmt::format("median; slowest {:.3f} ms; {} {:.3f} ms; load {:.1f}", counted("slowest") / kNsPerMs, more,
-                           counted("more") / kNsPerMs, counted("load")),
+    rows.alone(what, scaled(results.median(benchmark), kNsPerUs), "us", 1000, false,
+               fmt::format("median; slowest {:.1f} us; {} {:.0f} us; load {:.1f}", counted("slowest") / kNsPerUs, more,
+                           counted("more") / kNsPerUs, counted("load")),
                absent);
   };
   row("snapshot of 8 MB rings, by a trigger, in its program", name::kSnapshotTrigger, "as the owner arms it");
