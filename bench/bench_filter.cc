@@ -6,17 +6,18 @@
 #include "benchmarks.hpp"
 #include "filter/compile.hpp"
 #include "filter/evaluate.hpp"
+#include "rules.hpp"
 
 namespace landtrace::bench {
 namespace {
 
-constexpr std::size_t kTextSize = 32;
-
 struct FilteredEvent {
-  std::uint32_t n = 4;
+  FilteredEvent() { std::memcpy(text, rules::kText, sizeof text); }
+
+  std::uint32_t n = rules::kNumber;
   std::int32_t s = 0;
   std::uint64_t q = 1;
-  char text[kTextSize] = "the quick brown fox jumps away.";
+  char text[rules::kTextSize];
 };
 
 filter::ProgramBuffer compiled(const char* expression) {
@@ -51,9 +52,9 @@ void add(const char* name, const char* expression) {
 }  // namespace
 
 void add_filter() {
-  add(name::kFilterOne, "n == 5");
-  add(name::kFilterTwo, "n == 4 && s > 0");
-  add(name::kFilterInside, "text ~ \"*abc*\"");
+  add(name::kFilterOne, rules::kOne);
+  add(name::kFilterTwo, rules::kTwo);
+  add(name::kFilterInside, rules::kInside);
   add(name::kFilterGlob, "text ~ \"*j?mp[a-z] *x*\"");
 }
 

@@ -6,6 +6,7 @@
 
 #include "benchmarks.hpp"
 #include "kernel_trace.hpp"
+#include "lttng_session.hpp"
 
 namespace landtrace::bench {
 namespace {
@@ -16,28 +17,38 @@ constexpr const char* kLttngModule = LANDTRACE_LTTNG;
 constexpr const char* kLttngModule = "";
 #endif
 
-struct LttngModule {
+struct LttngPeer {
+  const char* benchmark;
+  const char* tracepoint;
+};
+constexpr LttngPeer kLttngPeers[] = {{name::kLttng, "sixteen"},
+                                     {name::kLttngOne, "filtered_one"},
+                                     {name::kLttngTwo, "filtered_two"},
+                                     {name::kLttngPassed, "filtered_passed"},
+                                     {name::kLttngInside, "filtered_inside"}};
+
+struct LttngTracepoint {
   int (*enabled)();
   void (*emit)(std::uint64_t first, std::uint64_t count);
 };
 
-// The daemon enables the event soon after the module is there.
-LttngModule load_lttng() {
+// The daemon enables the events soon after the module is there.
+LttngTracepoint find_tracepoint(void* module, const std::string& name) {
   constexpr int kPatience_ms = 5000;
-  void* const handle = ::dlopen(kLttngModule, RTLD_NOW);
-  if (handle == nullptr) throw Broken(::dlerror());
-  const LttngModule module{
-      reinterpret_cast<int (*)()>(::dlsym(handle, "landtrace_bench_lttng_enabled")),
-      reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(::dlsym(handle, "landtrace_bench_lttng_emit"))};
-  if (module.enabled == nullptr || module.emit == nullptr) throw Broken("the LTTng module is not ours");
-  for (int waited = 0; module.enabled() == 0; ++waited) {
-    if (waited == kPatience_ms) throw Broken("LTTng's session does not enable its event");
+  const auto symbol = [&](const char* what) {
+    return ::dlsym(module, ("landtrace_bench_lttng_" + (what + name)).c_str());
+  };
+  const LttngTracepoint tracepoint{reinterpret_cast<int (*)()>(symbol("enabled_")),
+                                   reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(symbol("emit_"))};
+  if (tracepoint.enabled == nullptr || tracepoint.emit == nullptr) throw Broken("the LTTng module is not ours");
+  for (int waited = 0; tracepoint.enabled() == 0; ++waited) {
+    if (waited == kPatience_ms) throw Broken("LTTng's session does not enable its event " + name);
     ::usleep(1000);
   }
-  return module;
+  return tracepoint;
 }
 
-void lttng_tracepoint(benchmark::State& state, const LttngModule& module) {
+void lttng_tracepoint(benchmark::State& state, const LttngTracepoint& module) {
   constexpr std::int64_t kBatch = 1024;
   std::uint64_t i = 0;
   while (state.KeepRunningBatch(kBatch)) {
@@ -59,8 +70,12 @@ void trace_marker(benchmark::State& state, int fd, const std::string& instance) 
 
 void add_peers(const Setting& setting) {
   if (setting.lttng.is_there()) {
-    const LttngModule module = load_lttng();
-    benchmark::RegisterBenchmark(name::kLttng, [module](auto& state) { lttng_tracepoint(state, module); });
+    void* const module = ::dlopen(kLttngModule, RTLD_NOW);
+    if (module == nullptr) throw Broken(::dlerror());
+    for (const LttngPeer& peer : kLttngPeers) {
+      benchmark::RegisterBenchmark(peer.benchmark, [tracepoint = find_tracepoint(module, peer.tracepoint)](
+                                                       auto& state) { lttng_tracepoint(state, tracepoint); });
+    }
   }
   if (setting.tracefs.is_there()) {
     const std::string& instance = setting.tracefs.where;

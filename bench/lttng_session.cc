@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "rules.hpp"
+
 namespace landtrace::bench {
 namespace {
 
@@ -34,12 +36,15 @@ std::string lttng(std::vector<std::string> arguments, const std::string& home) {
   return run({std::move(arguments), {{"LTTNG_HOME", home}, {"LD_PRELOAD", ""}}, true});
 }
 
-std::uint64_t lttng_snapshot_bytes(const std::string& session, const std::string& home) {
+LttngBytes lttng_snapshot_bytes(const std::string& session, const std::string& home) {
   const std::string output = home + "/snapshot";
   lttng({"snapshot", "record", "-s", session, output}, home);
-  std::uint64_t bytes = 0;
+  LttngBytes bytes{};
   for (const auto& file : fs::recursive_directory_iterator(output)) {
-    if (file.is_regular_file() && file.path().filename().string().starts_with("ring_")) bytes += file.file_size();
+    if (!file.is_regular_file()) continue;
+    const std::string name = file.path().filename().string();
+    if (name.starts_with(std::string(LttngSession::kChannel) + "_")) bytes.recorded += file.file_size();
+    if (name.starts_with(std::string(LttngSession::kEmptyChannel) + "_")) bytes.refused += file.file_size();
   }
   return bytes;
 }
@@ -69,8 +74,20 @@ void LttngSession::start(const std::string& folder) {
   if (!appears(sockets + "/client-lttng-sessiond")) throw Broken("lttng-sessiond does not start");
   // 4 MiB per CPU that keep the newest, as the domain's rings.
   lttng({"create", "--snapshot", kSession, "--output", folder + "/lttng"}, folder);
-  lttng({"enable-channel", "--userspace", "--overwrite", "--subbuf-size=1M", "--num-subbuf=4", "ring"}, folder);
-  lttng({"enable-event", "--userspace", "--channel=ring", "landtrace_bench:sixteen"}, folder);
+  for (const std::string channel : {kChannel, kEmptyChannel}) {
+    lttng({"enable-channel", "--userspace", "--overwrite", "--subbuf-size=1M", "--num-subbuf=4", channel}, folder);
+  }
+  const auto enable = [&](const char* channel, const std::string& event, const char* filter) {
+    std::vector<std::string> command{"enable-event", "--userspace", std::string("--channel=") + channel,
+                                     "landtrace_bench:" + event};
+    if (filter != nullptr) command.insert(command.end(), {"--filter", filter});
+    lttng(std::move(command), folder);
+  };
+  enable(kChannel, "sixteen", nullptr);
+  enable(kChannel, "filtered_passed", rules::kPassed);
+  enable(kEmptyChannel, "filtered_one", rules::kOne);
+  enable(kEmptyChannel, "filtered_two", rules::kTwo);
+  enable(kEmptyChannel, "filtered_inside", rules::kLttngInside);
   lttng({"start"}, folder);
 }
 

@@ -19,6 +19,10 @@ class LttngSession {
 
   [[nodiscard]] const Peer& peer() const { return peer_; }
 
+  // What its filters let through goes into the one channel; into the other they let nothing.
+  static constexpr const char* kChannel = "ring";
+  static constexpr const char* kEmptyChannel = "empty";
+
  private:
   void start(const std::string& folder);
 
@@ -29,7 +33,11 @@ class LttngSession {
 // Runs the lttng program of the session in $LTTNG_HOME. Its output, or Broken.
 std::string lttng(std::vector<std::string> arguments, const std::string& home);
 
-// Bytes that a snapshot of the session has in its event streams.
-std::uint64_t lttng_snapshot_bytes(const std::string& session, const std::string& home);
+// Bytes that a snapshot of the session has in the event streams of each channel.
+struct LttngBytes {
+  std::uint64_t recorded;  // kChannel
+  std::uint64_t refused;   // kEmptyChannel
+};
+LttngBytes lttng_snapshot_bytes(const std::string& session, const std::string& home);
 
 }  // namespace landtrace::bench

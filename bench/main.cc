@@ -29,6 +29,7 @@ constexpr Role kRoles[] = {
     {"waiter", 0, [](char**) { return wait_for_enable_word(); }},
     {"mount-writer", 3, [](char** a) { return write_through_mount(a[0], a[1], a[2]); }},
     {"filler", 2, [](char** a) { return fill(a[0], a[1]); }},
+    {"snapshot-taker", 1, [](char** a) { return take_snapshots(a[0]); }},
     {"trace-reader", 1, [](char** a) { return read_trace(a[0]); }},
     {"mount-lister", 2, [](char** a) { return list_through_mount(a[0], a[1]); }},
     {"mount-holder", 1, [](char** a) { return hold_on_mount(a[0]); }},

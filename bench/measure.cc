@@ -24,6 +24,8 @@ void add_all(Owner& owner, const Setting& setting) {
   add_native(owner, setting);
   add_filter();
   add_stack();
+  add_rules(owner);
+  add_snapshot(setting);
   add_peers(setting);
   add_shim(owner);
   add_threads(owner, setting);
@@ -40,8 +42,9 @@ void check_lttng(const Setting& setting, const Results& results) {
   if (list.find("landtrace_bench:sixteen") == std::string::npos || list.find("[enabled]") == std::string::npos) {
     throw Broken("LTTng's session does not have the event:\n" + list);
   }
-  const std::uint64_t bytes = lttng_snapshot_bytes(setting.lttng.where, setting.folder);
-  if (bytes < kAtLeast) throw Broken(fmt::format("LTTng's buffers hold only {} bytes", bytes));
+  const auto [recorded, refused] = lttng_snapshot_bytes(setting.lttng.where, setting.folder);
+  if (recorded < kAtLeast) throw Broken(fmt::format("LTTng's buffers hold only {} bytes", recorded));
+  if (refused >= kAtLeast) throw Broken(fmt::format("LTTng's filters let {} bytes through", refused));
 }
 
 }  // namespace

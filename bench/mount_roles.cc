@@ -148,6 +148,23 @@ int fill(const char* socket, const char* count) {
   return 0;
 }
 
+int take_snapshots(const char* socket) {
+  constexpr std::uint64_t kEnough = 600'000;  // of 32 bytes, for both CPUs' rings
+  ::setenv("LANDTRACE_SOCKET", socket, 1);
+  landtrace::attach();
+  if (!Recorded::enabled()) throw Broken("the event that fills the buffer is not enabled");
+  const auto fill = [] {
+    for (std::uint64_t i = 0; i < kEnough; ++i) Recorded::emit(i, ~i);
+  };
+  fill();
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    fill();
+    say(std::to_string(ns_of([] { Recorded::emit(~0ull, 0); })));
+  }
+  return 0;
+}
+
 int read_trace(const char* folder) {
   std::uint64_t lines = 0;
   const std::uint64_t ns = ns_of([&] { lines = read_whole(std::string(folder) + "/trace"); });

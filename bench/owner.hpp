@@ -16,6 +16,8 @@ class Owner {
   // Starts or stops to listen to what matches. How long the call took, in ns: it returns when every enable
   // word is set.
   std::uint64_t listen(const std::string& pattern, bool on = true);
+  // Writes to a file of the domain's tree.
+  void write(const std::string& path, const std::string& text);
   // Events that the rings took so far: from restartable sequences, and from portable writers.
   std::uint64_t written();
   std::uint64_t written_portably();

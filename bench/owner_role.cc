@@ -19,7 +19,8 @@ std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::u
   std::uint64_t sum = 0;
   for (const domain::User& user : domain.users().all()) {
     for (std::uint32_t i = first; i < end; ++i) {
-      sum += ring::Reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry).written();
+      sum += ring::Reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry)
+                 .written();
     }
   }
   return sum;
@@ -34,12 +35,27 @@ std::uint64_t listen(domain::Domain& domain, const std::string& pattern, bool on
   return arch::monotonic_ns() - begin;
 }
 
-std::uint64_t answer(domain::Domain& domain, const std::string& line) {
+// `line`: a file of the tree, and what is written to it.
+std::uint64_t write(tracefs::Tree& tree, const std::string& line) {
+  const std::size_t space = line.find(' ');
+  const tracefs::Caller caller{0, {::getuid(), ::getgid()}};
+  const auto node = tree.find(line.substr(0, space));
+  if (!node || (*node)->file() == nullptr) throw Broken("no file " + line);
+  const auto file = (*node)->file()->open(caller, O_WRONLY);
+  if (!file) throw Broken(line + ": " + file.error().message);
+  if (auto done = (*file)->write(caller, line.substr(space + 1) + "\n", 0); !done) {
+    throw Broken(line + ": " + done.error().message);
+  }
+  return 0;
+}
+
+std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, const std::string& line) {
   const std::size_t space = line.find(' ');
   const std::string command = line.substr(0, space);
   const std::uint32_t claimed = domain.instances().first_claimed();
   if (command == "written") return events_written(domain, 0, claimed);
   if (command == "written-portably") return events_written(domain, claimed, domain.instances().rings_per_set());
+  if (command == "write") return write(tree, line.substr(space + 1));
   return listen(domain, line.substr(space + 1), command == "listen");
 }
 
@@ -55,7 +71,7 @@ int own_domain(const char* socket) {
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::uint64_t number = 0;
-    (*server)->call([&] { number = answer(**domain, line); });
+    (*server)->call([&] { number = answer(**domain, (*server)->tree(), line); });
     fmt::print("{}\n", number);
     std::fflush(stdout);
   }

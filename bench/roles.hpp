@@ -29,6 +29,9 @@ int wait_for_enable_word();
 int write_through_mount(const char* folder, const char* writers, const char* for_ms);
 // Emits `count` native events.
 int fill(const char* socket, const char* count);
+// Fills rings of 8 MB with native events, says "ready", and for each line of input does so again and emits the event that a
+// trigger is for: prints the ns that this one took.
+int take_snapshots(const char* socket);
 // Reads `trace` to its end: prints the ns that it took, and the lines.
 int read_trace(const char* folder);
 // Registers `count` events: prints the ns for reading available_events, for listing events/user_events, and for enabling all

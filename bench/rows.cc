@@ -94,6 +94,46 @@ void add_filters(Rows& rows, const Results& results) {
   rows.information("filter, text ~ \"*j?mp[a-z] *x*\" in 32 bytes", name::kFilterGlob);
 }
 
+void add_rules(Rows& rows, const Results& results, const Setting& setting) {
+  // A switch that refuses stands for finding the plan: into the library, to the thread's place, to the plan and out.
+  const auto over = [&](const char* what, const char* benchmark, const char* found, double bar) {
+    auto figure = results.median(benchmark);
+    const auto base = results.median(found);
+    std::string note;
+    if (figure && base) {
+      note = fmt::format("{:.1f} ns in all, {:.1f} ns where a switch refuses it, {:.1f} ns disabled", *figure, *base,
+                         results.median(name::kDisabled).value_or(0));
+      *figure -= *base;
+    }
+    rows.alone(what, base ? figure : std::nullopt, "ns", bar, false, note);
+  };
+  over("refused in a program, n == 5, over the look-up", name::kRuleOne, name::kRuleFound, 4);
+  over("refused in a program, n == 4 && s > 0", name::kRuleTwo, name::kRuleFound, 6);
+  over("refused in a program, text ~ \"*abc*\"", name::kRuleInside, name::kRuleFoundText, 40);
+  rows.information("refused by a trigger's filter, not recorded", name::kRuleWatched);
+  rows.information("refused by a trigger's filter, recorded", name::kRuleTriggered);
+  const auto against = [&](const char* what, const char* ours, const char* peer) {
+    rows.ratio(what, ours, "LTTng-UST's filter", peer, 1, setting.lttng.absent);
+  };
+  against("refused in a program, n == 5", name::kRuleOne, name::kLttngOne);
+  against("refused in a program, n == 4 && s > 0", name::kRuleTwo, name::kLttngTwo);
+  against("refused in a program, text ~ \"*abc*\"", name::kRuleInside, name::kLttngInside);
+  against("passed by n == 4 and recorded", name::kRulePassed, name::kLttngPassed);
+}
+
+void add_snapshot(Rows& rows, const Results& results) {
+  const std::string absent = reason_not_to_mount();
+  const auto row = [&](const char* what, const char* benchmark, const char* more) {
+    const auto counted = [&](const char* which) { return results.median(benchmark, which).value_or(0); };
+    rows.alone(what, scaled(results.median(benchmark), kNsPerUs), "us", 1000, false,
+               fmt::format("median; slowest {:.1f} us; {} {:.0f} us; load {:.1f}", counted("slowest") / kNsPerUs, more,
+                           counted("more") / kNsPerUs, counted("load")),
+               absent);
+  };
+  row("snapshot of 8 MB rings, by a trigger, in its program", name::kSnapshotTrigger, "as the owner arms it");
+  row("snapshot of 8 MB rings, echo 1 > snapshot", name::kSnapshotFile, "with rings to be made");
+}
+
 void add_threads(Rows& rows, const Results& results) {
   const auto per_second = [&](const char* which) {
     return results.median(name::kTwoThreads, which).value_or(0) / kMillion;
@@ -168,6 +208,8 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_filters(rows, results);
   rows.information("stack of ten frames", name::kStack);
   rows.information("the same by glibc's backtrace()", name::kBacktrace);
+  add_rules(rows, results, setting);
+  add_snapshot(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);

@@ -152,6 +152,29 @@ bool run(const Program& program, const Context& context, const Payload& payload,
   return next == Op::kPass;
 }
 
+// The other ops on numbers that are as quick. False for the rest.
+inline bool matches_number(const Op& op, const Context& context, const FlatPayload& payload, bool& matched) {
+  switch (op.code) {
+    case OpCode::kRange16:
+      matched = in_range(payload.load<std::uint16_t>(op.offset), op);
+      return true;
+    case OpCode::kRange8:
+      matched = in_range(payload.load<std::uint8_t>(op.offset), op);
+      return true;
+    case OpCode::kBits32:
+      matched = (payload.load<std::uint32_t>(op.offset) & op.bits) != 0;
+      return true;
+    case OpCode::kBits64:
+      matched = (payload.load<std::uint64_t>(op.offset) & op.bits) != 0;
+      return true;
+    case OpCode::kHeaderRange:
+      matched = header_in_range(context, op);
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Out of line, so that passes() itself calls nothing and needs no frame.
 [[gnu::noinline]] bool run_flat(const Program& program, const Context& context, const arch::Segment& segment,
                                 std::uint32_t next) {
@@ -169,37 +192,20 @@ bool passes(const Program& program, const Context& context, const arch::Segment*
   if (__builtin_expect(segment_count != 1 || segments[0].size < program.min_size, 0)) {
     return run_scattered(program, context, segments, segment_count);
   }
-  // The usual numbers here; from the first predicate that is something else on, run_flat().
+  // The usual numbers here; from the first predicate that is something else on, run_flat(). Most are one of two, for which
+  // a branch is cheaper than a jump by table.
   const FlatPayload payload(context, segments[0]);
   const Op* ops = program.ops();
   std::uint32_t next = 0;
   do {
     const Op& op = ops[next];
     bool matched = false;
-    switch (op.code) {
-      case OpCode::kRange32:
-        matched = in_range(payload.load<std::uint32_t>(op.offset), op);
-        break;
-      case OpCode::kRange64:
-        matched = in_range(payload.load<std::uint64_t>(op.offset), op);
-        break;
-      case OpCode::kRange16:
-        matched = in_range(payload.load<std::uint16_t>(op.offset), op);
-        break;
-      case OpCode::kRange8:
-        matched = in_range(payload.load<std::uint8_t>(op.offset), op);
-        break;
-      case OpCode::kBits32:
-        matched = (payload.load<std::uint32_t>(op.offset) & op.bits) != 0;
-        break;
-      case OpCode::kBits64:
-        matched = (payload.load<std::uint64_t>(op.offset) & op.bits) != 0;
-        break;
-      case OpCode::kHeaderRange:
-        matched = header_in_range(context, op);
-        break;
-      default:
-        return run_flat(program, context, segments[0], next);
+    if (op.code == OpCode::kRange32) {
+      matched = in_range(payload.load<std::uint32_t>(op.offset), op);
+    } else if (op.code == OpCode::kRange64) {
+      matched = in_range(payload.load<std::uint64_t>(op.offset), op);
+    } else if (!matches_number(op, context, payload, matched)) {
+      return run_flat(program, context, segments[0], next);
     }
     next = matched ? op.on_match : op.on_mismatch;
   } while (next < Op::kReject);

@@ -18,6 +18,17 @@ inline void throw_switch(Cell& cell, std::uint64_t word) {
   }
 }
 
+// An event's own throw, by the time that it read: later than the one that it finds, whatever the times say. A TSC is read
+// out of order, and another CPU's may be some hundred nanoseconds ahead.
+inline void throw_now(Cell& cell, bool thrown, std::uint64_t raw_time) {
+  std::uint64_t now = __atomic_load_n(&cell.own, __ATOMIC_RELAXED);
+  std::uint64_t word = 0;
+  do {
+    const std::uint64_t next_time = (now >> 1) + 1;
+    word = throw_word(thrown, raw_time > next_time ? raw_time : next_time);
+  } while (!__atomic_compare_exchange_n(&cell.own, &now, word, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+}
+
 // -- counters -----------------------------------------------------------------------------------------------------
 inline std::uint64_t counted(const Cell& cell) {
   return __atomic_load_n(&cell.own, __ATOMIC_RELAXED) + __atomic_load_n(&cell.others, __ATOMIC_RELAXED);

@@ -10,16 +10,6 @@
 namespace landtrace::plan {
 namespace {
 
-bool lets_through(const View& view, const PlanStep& step, std::uint32_t tid) {
-  const ThreadList& list = *control_at<ThreadList>(view, static_cast<std::uint32_t>(step.threads));
-  const std::uint32_t* ids = list.ids();
-  if (list.only_count != ThreadList::kEverybody) {
-    if (!std::binary_search(ids, ids + list.only_count, tid)) return false;
-    ids += list.only_count;
-  }
-  return !std::binary_search(ids, ids + list.never_count, tid);
-}
-
 std::uint32_t current_cpu(const Thread& thread) {
   if (thread.mode.area != nullptr) return thread.mode.area->cpu_id_start;
   const int cpu = ::sched_getcpu();
@@ -28,8 +18,18 @@ std::uint32_t current_cpu(const Thread& thread) {
 
 }  // namespace
 
+bool detail::is_listed(const View& view, const PlanStep& gate, std::uint32_t tid) {
+  const ThreadList& list = *control_at<ThreadList>(view, static_cast<std::uint32_t>(gate.threads));
+  const std::uint32_t* ids = list.ids();
+  if (list.only_count != ThreadList::kEverybody) {
+    if (!std::binary_search(ids, ids + list.only_count, tid)) return false;
+    ids += list.only_count;
+  }
+  return !std::binary_search(ids, ids + list.never_count, tid);
+}
+
 bool detail::passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
-                                 filter::Context& context, const arch::WriteRequest& request) {
+                                 filter::Context& context, const Segment* segments, std::uint32_t segment_count) {
   const TaskEntry& task = view.data->tasks[thread.tid % kMaxTasks];
   char name[filter::kCommSize] = {};
   if ((program.uses & filter::Program::kUsesCpu) != 0) context.cpu = current_cpu(thread);
@@ -40,7 +40,7 @@ bool detail::passes_with_context(const View& view, const Thread& thread, const f
     if (!thread.is_proxy) ::prctl(PR_GET_NAME, name, 0, 0, 0);
     context.comm = thread.is_proxy ? task.comm : name;
   }
-  return filter::passes(program, context, request.segments, request.segment_count);
+  return filter::passes(program, context, segments, segment_count);
 }
 
 void detail::record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
@@ -50,19 +50,7 @@ void detail::record_after(arch::WriteOutcome first, const View& view, const Thre
 
 bool detail::is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
                             const arch::WriteRequest& request) {
-  switch (gate.kind) {
-    case StepKind::kSoft:
-      return !is_thrown(view.data->cells[gate.cell]);
-    case StepKind::kThreads:
-      return lets_through(view, gate, thread.tid);
-    case StepKind::kFilter:
-      return passes(view, thread, gate.filter, event, request);
-    case StepKind::kRecord:
-    case StepKind::kFlip:
-    case StepKind::kTriggers:
-      break;
-  }
-  return true;
+  return is_let_through(view, thread, gate, event, request.segments, static_cast<std::uint32_t>(request.segment_count));
 }
 
 std::uint32_t detail::run_step(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,

@@ -77,16 +77,22 @@ inline void record(const View& view, const Thread& thread, const PlanStep& step,
 
 // A filter that looks at more than the payload and the entry's header.
 bool passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
-                         filter::Context& context, const arch::WriteRequest& request);
+                         filter::Context& context, const Segment* segments, std::uint32_t segment_count);
 
 inline bool passes(const View& view, const Thread& thread, std::uint64_t program_at, std::uint32_t event,
-                   const arch::WriteRequest& request) {
+                   const Segment* segments, std::uint32_t segment_count) {
   const auto& program = *control_at<filter::Program>(view, static_cast<std::uint32_t>(program_at));
   filter::Context context;
   context.type = view.control->events[event].id;
   context.pid = static_cast<std::int32_t>(thread.tid);
-  if (__builtin_expect(program.uses != 0, 0)) return passes_with_context(view, thread, program, context, request);
-  return filter::passes(program, context, request.segments, request.segment_count);
+  if (__builtin_expect(program.uses != 0, 0)) {
+    return passes_with_context(view, thread, program, context, segments, segment_count);
+  }
+  return filter::passes(program, context, segments, segment_count);
+}
+inline bool passes(const View& view, const Thread& thread, std::uint64_t program_at, std::uint32_t event,
+                   const arch::WriteRequest& request) {
+  return passes(view, thread, program_at, event, request.segments, static_cast<std::uint32_t>(request.segment_count));
 }
 
 // The one of the two steps behind a kFlip that is the instance's record now.
@@ -94,6 +100,19 @@ inline const PlanStep& flipped(const View& view, const PlanStep& flip) {
   return (&flip)[1 + (counted(view.data->cells[flip.cell]) & 1)];
 }
 
+inline bool is_gate(StepKind kind) {
+  return kind == StepKind::kFilter || kind == StepKind::kSoft || kind == StepKind::kThreads;
+}
+
+// One of the threads that a kThreads lets through.
+bool is_listed(const View& view, const PlanStep& gate, std::uint32_t tid);
+
+inline bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
+                           const Segment* segments, std::uint32_t segment_count) {
+  if (gate.kind == StepKind::kFilter) return passes(view, thread, gate.filter, event, segments, segment_count);
+  if (gate.kind == StepKind::kSoft) return !is_thrown(view.data->cells[gate.cell]);
+  return gate.kind != StepKind::kThreads || is_listed(view, gate, thread.tid);
+}
 bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
                     const arch::WriteRequest& request);
 
@@ -114,10 +133,19 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
   if (offset == 0 || owner_died(view)) return false;
   const Plan& plan = *control_at<Plan>(view, offset);
+  const PlanStep* step = plan.steps();
+  std::uint32_t left = plan.step_count;
+  // Nothing is done for the record before the gate that stands before all else.
+  if (step->kind != StepKind::kRecord && detail::is_gate(step->kind)) {
+    const std::uint32_t done =
+        detail::is_let_through(view, thread, *step, event, segments, segment_count) ? 1 : step->skip + 1u;
+    if (done == left) return true;  // no plan ends in a gate that lets through
+    step += done;
+    left -= done;
+  }
   arch::WriteRequest request;
   ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
-  const PlanStep* step = plan.steps();
-  for (std::uint32_t left = plan.step_count;; ++step) {
+  for (;; ++step) {
     if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
       detail::record(view, thread, *step, request);
     } else {

@@ -79,7 +79,7 @@ class Firing {
   void throw_once(const Trigger& trigger, bool thrown) const {
     Cell& target = cell(trigger.target);
     if (is_thrown(target) == thrown || !may_happen(trigger)) return;
-    throw_switch(target, throw_word(thrown, arch::read_raw_clock(thread_.mode.clock)));
+    throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others();
   }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {

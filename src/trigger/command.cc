@@ -84,6 +84,7 @@ Result<Command> parse(std::string_view text) {
     command.system = take_until(parameter, ":");
     if (!parameter) return no_target(name);
     command.event = take_until(parameter, ":");
+    if (command.event.empty()) return no_target(name);
   }
   command.count = owned(parameter);
   return command;

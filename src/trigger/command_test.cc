@@ -41,8 +41,8 @@ TEST(TriggerCommand, CountsInEveryBase) {
 TEST(TriggerCommand, NamesAnotherEvent) {
   EXPECT_EQ(shown("enable_event:user_events:e2"), "enable_event:user_events:e2:unlimited\n");
   EXPECT_EQ(shown("disable_event:s:e:2 if a > 1"), "disable_event:s:e:count=2 if a > 1\n");
-  for (const char* bad :
-       {"enable_event", "enable_event:e2", "enable_event if n == 1", "enable_event:s:e:", "enable_event:s:e:x"}) {
+  for (const char* bad : {"enable_event", "enable_event:e2", "enable_event:s:", "enable_event:s::5",
+                          "enable_event::", "enable_event if n == 1", "enable_event:s:e:", "enable_event:s:e:x"}) {
     EXPECT_EQ(shown(bad), kInvalid) << bad;
   }
 }

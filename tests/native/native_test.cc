@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "client_process.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
@@ -21,52 +21,10 @@ namespace {
 
 using testing::ElementsAre;
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
-// native_client in a child, its standard input and output in pipes.
-class Client {
+class Client : public ClientProcess {
  public:
-  Client(const std::string& socket, const char* mode, const Environment& environment = {}) {
-    int in[2];
-    int out[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) return;
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(in[0], 0);
-      ::dup2(out[1], 1);
-      ::setenv("LANDTRACE_SOCKET", socket.c_str(), 1);
-      for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-      ::execl(LANDTRACE_NATIVE_CLIENT, LANDTRACE_NATIVE_CLIENT, mode, nullptr);
-      ::_exit(98);
-    }
-    ::close(in[0]);
-    ::close(out[1]);
-    in_ = Fd(in[1]);
-    out_ = Fd(out[0]);
-  }
-  ~Client() {
-    if (pid_ > 0) ::kill(pid_, SIGKILL), ::waitpid(pid_, nullptr, 0);
-  }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  std::string line() {
-    std::string text;
-    char byte;
-    while (::read(out_.get(), &byte, 1) == 1 && byte != '\n') text += byte;
-    return text;
-  }
-  void go_on() { ASSERT_EQ(::write(in_.get(), "\n", 1), 1); }
-  int wait() {
-    int status = -1;
-    ::waitpid(std::exchange(pid_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_ = -1;
-  Fd in_;
-  Fd out_;
+  Client(const std::string& socket, const char* mode, const Environment& environment = {})
+      : ClientProcess(LANDTRACE_NATIVE_CLIENT, socket, mode, environment) {}
 };
 
 // A domain that listens to everything.
