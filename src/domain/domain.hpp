@@ -17,6 +17,7 @@
 #include "domain/files.hpp"
 #include "domain/grace.hpp"
 #include "domain/instances.hpp"
+#include "domain/program_functions.hpp"
 #include "domain/status_pages.hpp"
 #include "domain/thread_events.hpp"
 #include "domain/users.hpp"
@@ -96,6 +97,7 @@ class Domain {
   Result<void> forked(std::uint32_t parent, std::uint32_t child, Identity client);
   // EMFILE beyond what the user may have. `opener`: the process, 0 where that is not known.
   Result<FileId> open_file(std::uint32_t uid, std::uint32_t opener = 0) {
+    if (opener != 0) program_came(opener);
     return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles, opener);
   }
 
@@ -154,6 +156,8 @@ class Domain {
   // What records in the instance now.
   [[nodiscard]] plan::PlanStep record_step(const Instance& instance) const;
 
+  // A program has come that has to do with the domain: filters may be about functions of it.
+  void program_came(std::uint32_t pid);
   // Some producer has ended: what it held in shared memory is taken back.
   void producers_ended();
   // Drops what belonged to processes that are gone; runs what waited for a grace period. True: call again soon.
@@ -188,6 +192,7 @@ class Domain {
   [[nodiscard]] Instances& instances() { return instances_; }
   [[nodiscard]] Grace& grace() { return grace_; }
   [[nodiscard]] Cells& cells() { return cells_; }
+  [[nodiscard]] ProgramFunctions& functions() { return functions_; }
   [[nodiscard]] const Cells& cells() const { return cells_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] StatusPages& status_pages() { return pages_; }
@@ -227,6 +232,7 @@ class Domain {
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_, cells_};
+  ProgramFunctions functions_{owner_uid_};
   std::optional<ThreadEvents> thread_events_;
   bool follows_threads_ = false;
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};

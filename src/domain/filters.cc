@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "domain/triggers.hpp"
 #include "filter/compile.hpp"
 
 namespace landtrace::domain {
@@ -22,7 +23,8 @@ Result<void> replace_filter(Domain& domain, Instance& instance, Event& event, Ev
 }  // namespace
 
 filter::Parsed<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression) {
-  const auto compiled = filter::compile(expression, {event.declaration.fields, domain.control().segment().cpus});
+  const auto compiled =
+      filter::compile(expression, {event.declaration.fields, domain.control().segment().cpus, &domain.functions()});
   if (!compiled) return tl::unexpected<filter::Failure>(compiled.error());
   const auto stored = domain.control().store(compiled->bytes());
   if (!stored) return filter::refuse(stored.error().code);
@@ -39,6 +41,30 @@ filter::Parsed<void> set_filter(Domain& domain, Instance& instance, Event& event
   if (!program) return tl::unexpected<filter::Failure>(program.error());
   if (!replaced) return filter::refuse(replaced.error().code);
   return {};
+}
+
+bool uses_functions(Domain& domain, std::uint32_t program) {
+  if (program == 0) return false;
+  const auto* const stored = reinterpret_cast<const filter::Program*>(domain.control().at(program));
+  return (stored->uses & filter::Program::kUsesProcess) != 0;
+}
+
+void refresh_functions(Domain& domain) {
+  for (Event* const event : domain.events().all()) {
+    if (event->files.empty()) continue;
+    for (Instance* const instance : domain.instances().all()) {
+      const EventFile* const file = event->file(instance->index);
+      if (file == nullptr) continue;
+      if (uses_functions(domain, file->filter.program)) {
+        // Where it is found no more the old one stays: its programs may have ended, and judge nothing.
+        const std::string expression = file->filter.expression;
+        if (const auto program = store_program(domain, *event, expression)) {
+          std::ignore = replace_filter(domain, *instance, *event, {expression, {}, *program});
+        }
+      }
+      refresh_trigger_functions(domain, *instance, *event);
+    }
+  }
 }
 
 void clear_filter(Domain& domain, Instance& instance, Event& event) {

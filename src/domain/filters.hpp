@@ -19,4 +19,9 @@ filter::Parsed<void> set_filter(Domain& domain, Instance& instance, Event& event
                                 const std::optional<filter::Failure>& shown = {});
 void clear_filter(Domain& domain, Instance& instance, Event& event);
 
+// Whether the program looks for functions, which are elsewhere in each process.
+bool uses_functions(Domain& domain, std::uint32_t program);
+// Another program has come: filters that look for functions are to look into that, too.
+void refresh_functions(Domain& domain);
+
 }  // namespace landtrace::domain

@@ -115,6 +115,11 @@ void Domain::drop_event_files(Instance& instance) {
   }
 }
 
+void Domain::program_came(std::uint32_t pid) {
+  functions_.add(pid);
+  refresh_functions(*this);
+}
+
 Result<void> Domain::hold_soft(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   if (!file.in_soft_mode()) {

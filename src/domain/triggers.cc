@@ -81,6 +81,19 @@ class Triggers {
     while (!list().empty()) remove(list().begin());
   }
 
+  void refresh_functions() {
+    std::vector<std::uint32_t> old;
+    for (EventTrigger& trigger : list()) {
+      if (!uses_functions(domain_, trigger.program)) continue;
+      const auto program = store_program(domain_, event_, trigger.filter);
+      if (program) old.push_back(std::exchange(trigger.program, *program));
+    }
+    if (old.empty() || !publish_list()) return;
+    domain_.grace().after_readers([&domain = domain_, old] {
+      for (const std::uint32_t program : old) domain.control().free(program);
+    });
+  }
+
   [[nodiscard]] Event* target_of(const trigger::Command& command) {
     return command.event.empty() ? nullptr : domain_.events().find(command.system, command.event);
   }
@@ -226,6 +239,11 @@ void remove_all_triggers(Domain& domain, Instance& instance, Event& event) {
   if (file == nullptr || file->triggers.empty()) return;
   const Events::Hold hold(domain.events(), event);
   Triggers(domain, instance, event).remove_all();
+}
+
+void refresh_trigger_functions(Domain& domain, Instance& instance, Event& event) {
+  const EventFile* const file = event.file(instance.index);
+  if (file != nullptr && !file->triggers.empty()) Triggers(domain, instance, event).refresh_functions();
 }
 
 std::string triggers_text(const Domain& domain, const Instance& instance, const Event& event) {

@@ -58,6 +58,7 @@ Response about() {
 Response attach(const Context& c) {
   const auto user = c.domain.join(c.who.uid);
   if (!user) return error_response(user.error());
+  c.domain.program_came(c.pid);
   if (c.who.uid == 0) c.domain.enable_words().remember(c.pid, c.who);
   Response response;
   response.reply.a = *user;

@@ -71,6 +71,18 @@ bool ElfFile::read_section(const Elf64_Shdr& section, std::uint64_t limit, std::
   return read(section.sh_offset, std::as_writable_bytes(std::span(out))).has_value();
 }
 
+Result<std::uint64_t> ElfFile::first_address() const {
+  Elf64_Ehdr header{};
+  LT_CHECK(read(0, std::as_writable_bytes(std::span(&header, 1))));
+  if (header.e_phentsize != sizeof(Elf64_Phdr)) return fail(EBADMSG, "program headers of another size");
+  std::vector<Elf64_Phdr> segments(header.e_phnum);
+  LT_CHECK(read(header.e_phoff, std::as_writable_bytes(std::span(segments))));
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type == PT_LOAD && segment.p_offset == 0) return segment.p_vaddr;
+  }
+  return fail(EBADMSG, "no segment has the file's beginning");
+}
+
 std::string ElfFile::build_id() const {
   for (const Elf64_Shdr& section : sections_) {
     std::string notes;

@@ -20,6 +20,9 @@ class ElfFile {
 
   // NT_GNU_BUILD_ID; empty where there is none.
   [[nodiscard]] std::string build_id() const;
+  // What an address in the file is when the file's first byte is mapped at 0: what to take off it for a place in an object
+  // that begins at that place. EBADMSG where nothing loads the first byte.
+  [[nodiscard]] Result<std::uint64_t> first_address() const;
   struct SymbolSection {
     std::vector<Elf64_Sym> symbols;
     std::string names;

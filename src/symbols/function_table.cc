@@ -33,6 +33,7 @@ FunctionTable::FunctionTable(ElfFile::SymbolSection section) : names_(std::move(
   std::sort(symbols.begin(), symbols.end(),
             [&](const Elf64_Sym& a, const Elf64_Sym& b) { return rank(a, names_) < rank(b, names_); });
   for (const Elf64_Sym& symbol : symbols) {
+    all_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, symbol.st_name, symbol.st_size != 0});
     if (!functions_.empty() && functions_.back().begin == symbol.st_value) continue;
     if (!functions_.empty()) functions_.back().end = std::min(functions_.back().end, symbol.st_value);
     const std::uint64_t size = symbol.st_size != 0 ? symbol.st_size : kSizeless;
@@ -40,13 +41,33 @@ FunctionTable::FunctionTable(ElfFile::SymbolSection section) : names_(std::move(
   }
 }
 
+const FunctionTable::Function* FunctionTable::function_at(std::uint64_t address) const {
+  const auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                      [](std::uint64_t at, const Function& function) { return at < function.begin; });
+  if (after == functions_.begin()) return nullptr;
+  const Function& function = *std::prev(after);
+  return address < function.end ? &function : nullptr;
+}
+
 std::optional<FunctionTable::Found> FunctionTable::find(std::uint64_t address) const {
-  auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
-                                [](std::uint64_t at, const Function& function) { return at < function.begin; });
-  if (after == functions_.begin()) return std::nullopt;
-  const Function& function = *--after;
-  if (address >= function.end) return std::nullopt;
-  return Found{names_.c_str() + function.name, address - function.begin, function.has_size};
+  const Function* const function = function_at(address);
+  if (function == nullptr) return std::nullopt;
+  return Found{names_.c_str() + function->name, address - function->begin, function->has_size};
+}
+
+std::optional<AddressRange> FunctionTable::holding(std::uint64_t address) const {
+  const Function* const function = function_at(address);
+  if (function == nullptr) return std::nullopt;
+  return AddressRange{function->begin, function->end};
+}
+
+std::vector<AddressRange> FunctionTable::named(const std::function<bool(std::string_view)>& fits) const {
+  std::vector<AddressRange> found;
+  for (const Function& function : all_) {
+    if (fits(names_.c_str() + function.name))
+      found.push_back({function.begin, std::max(function.end, function.begin + 1)});
+  }
+  return found;
 }
 
 }  // namespace landtrace::symbols

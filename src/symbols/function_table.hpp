@@ -1,6 +1,7 @@
-// The functions of an object by address.
+// The functions of an object, by address and by name.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,11 @@
 #include "symbols/elf_file.hpp"
 
 namespace landtrace::symbols {
+
+struct AddressRange {
+  std::uint64_t begin;
+  std::uint64_t end;  // not part of it
+};
 
 class FunctionTable {
  public:
@@ -21,6 +27,10 @@ class FunctionTable {
   };
   // The function that holds the address, which counts as addresses in the file do.
   [[nodiscard]] std::optional<Found> find(std::uint64_t address) const;
+  // Where the function is that holds the address.
+  [[nodiscard]] std::optional<AddressRange> holding(std::uint64_t address) const;
+  // Where functions are whose name, as the linker has it, `fits`; also names that another function's beginning has as well.
+  [[nodiscard]] std::vector<AddressRange> named(const std::function<bool(std::string_view)>& fits) const;
   [[nodiscard]] bool empty() const { return functions_.empty(); }
 
  private:
@@ -30,7 +40,10 @@ class FunctionTable {
     std::uint32_t name;
     bool has_size;
   };
+  [[nodiscard]] const Function* function_at(std::uint64_t address) const;
+
   std::vector<Function> functions_;  // ascending, one for each beginning
+  std::vector<Function> all_;        // of all names
   std::string names_;
 };
 

@@ -39,11 +39,28 @@ std::optional<Function> Symbols::find(const std::string& path, const std::string
   return std::nullopt;
 }
 
+std::vector<AddressRange> Symbols::named(const std::string& path, const std::string& build_id, std::string_view name) {
+  return table_of(path, build_id).named([&](std::string_view linked) {
+    if (linked.substr(0, linked.find('@')) == name) return true;
+    // Only what has the name's letters in it can be it when it is demangled.
+    if (!linked.starts_with("_Z") || linked.find(name.substr(name.rfind(':') + 1)) == std::string_view::npos)
+      return false;
+    const std::string whole = demangle(linked);
+    return std::string_view(whole).substr(0, whole.find('(')) == name;
+  });
+}
+
 const FunctionTable& Symbols::table_of(const std::string& path, const std::string& build_id) {
-  const auto known = tables_.find({path, build_id});
-  if (known != tables_.end()) return known->second;
+  // An object that many processes have mapped is one, wherever each of them has it from.
+  const std::pair by_id(std::string(), build_id), by_path(path, build_id);
+  for (const auto& key : {by_id, by_path}) {
+    const auto known = tables_.find(key);
+    if (known != tables_.end()) return known->second;
+  }
   if (tables_.size() >= kMaxObjects) tables_.clear();
-  return tables_.emplace(std::pair(path, build_id), load(path, build_id)).first->second;
+  FunctionTable table = load(path, build_id);
+  const bool is_known_by_id = !build_id.empty() && !table.empty();
+  return tables_.emplace(is_known_by_id ? by_id : by_path, std::move(table)).first->second;
 }
 
 FunctionTable Symbols::load(const std::string& path, const std::string& build_id) const {

@@ -27,6 +27,13 @@ class Symbols {
   // file of that name if that has none either.
   std::optional<Function> find(const std::string& path, const std::string& build_id, std::uint64_t address);
 
+  // Where functions of that name are: the linker's name, or a C++ function's without its parameters.
+  std::vector<AddressRange> named(const std::string& path, const std::string& build_id, std::string_view name);
+  // Where the function is that holds the address.
+  std::optional<AddressRange> holding(const std::string& path, const std::string& build_id, std::uint64_t address) {
+    return table_of(path, build_id).holding(address);
+  }
+
  private:
   static constexpr std::size_t kMaxObjects = 1024;
 
@@ -35,7 +42,8 @@ class Symbols {
   [[nodiscard]] FunctionTable load_debug(const std::string& build_id) const;
 
   std::string debug_folder_;
-  std::map<std::pair<std::string, std::string>, FunctionTable> tables_;  // by path and build id
+  std::map<std::pair<std::string, std::string>, FunctionTable>
+      tables_;  // by path, "" where the build id says it all, and build id
 };
 
 }  // namespace landtrace::symbols
