@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kMinClaimed = 8;
 constexpr std::uint64_t kMinDataBytes = 1ull << 30;
-constexpr std::uint64_t kInstancesOfTopSize = 8;  // room in the arena; sparse
+constexpr std::chrono::milliseconds kPatience{200};  // with producers that are stopped in the middle
+constexpr std::uint64_t kInstancesOfTopSize = 8;     // room in the arena; sparse
 
 Result<void> check_bit(const Domain::RegisterRequest& request) {
   if (request.size != 4 && request.size != 8) return fail(EINVAL, "an enable word has 4 or 8 bytes");
@@ -154,12 +155,16 @@ Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, 
   return listen(instance, matching, false);
 }
 
+void Domain::settle(std::chrono::milliseconds limit) {
+  grace_.after_readers([] {});
+  grace_.drain(limit);
+}
+
 void Domain::quiesce(Instance& instance) {
   instance.selections.clear();
   drop_event_files(instance);
   std::ignore = listen(instance, events_.all(), false);
-  grace_.after_readers([] {});
-  grace_.drain(std::chrono::milliseconds(200));
+  settle(kPatience);
 }
 
 void Domain::destroy_instance(std::uint32_t index) {
@@ -211,8 +216,7 @@ Result<RingPlace> Domain::exchange_rings(Instance& instance, const RingPlace& ne
     std::ignore = publish_listeners(instance);
     return tl::unexpected<Error>(std::move(published).error());
   }
-  grace_.after_readers([] {});
-  grace_.drain(std::chrono::milliseconds(200));
+  settle(kPatience);
   return old;
 }
 

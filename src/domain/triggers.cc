@@ -63,7 +63,7 @@ class Triggers {
     Event* const target = target_of(command);
     if (find(command, target) != list().end()) {
       give_back(made);
-      return refuse(Error(EEXIST, fmt::format("{} has such a trigger", event_.name)));
+      return refuse(Error(EEXIST, fmt::format("{} has a trigger of this kind already", event_.name)));
     }
     if (target != nullptr) made.target_slot = target->slot;
     auto added = set_up(std::move(made), target);
@@ -231,6 +231,7 @@ tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& insta
   const Events::Hold hold(domain.events(), event);
   if (!command->removes) return triggers.add(*command);
   triggers.remove(*command);
+  domain.settle();
   return {};
 }
 

@@ -18,12 +18,13 @@ Result<std::size_t> EventFilter::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Event* const event, event_.get());
   LT_TRY(domain::Instance* const instance, event_.instance->get());
   LT_TRY(const filter::Written written, filter_in(bytes));
+  domain::Domain& domain = event_.instance->context.domain;
   if (written.clears) {
-    domain::clear_filter(event_.instance->context.domain, *instance, *event);
-    return bytes.size();
+    domain::clear_filter(domain, *instance, *event);
+  } else if (const auto set = domain::set_filter(domain, *instance, *event, written.expression); !set) {
+    return refuse_filter(*event_.instance, written.expression, set.error());
   }
-  const auto set = domain::set_filter(event_.instance->context.domain, *instance, *event, written.expression);
-  if (!set) return refuse_filter(*event_.instance, written.expression, set.error());
+  domain.settle();
   return bytes.size();
 }
 

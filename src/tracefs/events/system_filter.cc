@@ -22,6 +22,7 @@ Result<std::size_t> SystemFilter::store(const Caller&, std::string_view bytes) {
     const auto set = domain::set_filter(domain, *instance, *event, written.expression, filter::kBadSubsystemFilter);
     if (!set) std::ignore = refuse_filter(*instance_, written.expression, filter::kBadSubsystemFilter);
   }
+  domain.settle();
   return bytes.size();
 }
 
