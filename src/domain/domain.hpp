@@ -128,8 +128,8 @@ class Domain {
   // yet waits for it. EINVAL for what is no filter or trigger at all.
   Result<void> select(Instance& instance, Selection selection);
   // Waits, for a little while, until no producer is inside what was published before: what was taken away has no effect any
-  // more. One that is stopped there is not waited for.
-  void settle(std::chrono::milliseconds limit = std::chrono::milliseconds(20));
+  // more. One that is stopped there, or waits for a CPU, is not waited for.
+  void settle(std::chrono::milliseconds limit = std::chrono::milliseconds(1));
   // Stops all listening of the instance and waits (bounded) until no producer writes to it.
   void quiesce(Instance& instance);
   void destroy_instance(std::uint32_t index);

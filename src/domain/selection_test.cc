@@ -135,7 +135,7 @@ TEST_F(SelectionTest, TheSameTriggerOfTwoSelectionsIsOne) {
   add("a u32 n");
   EXPECT_THAT(unfit(), IsEmpty());
   select("a", "", {"traceoff if n == 8"});
-  EXPECT_THAT(unfit(), ElementsAre("user_events:a: traceoff if n == 8: a has such a trigger"));
+  EXPECT_THAT(unfit(), ElementsAre("user_events:a: traceoff if n == 8: a has a trigger of this kind already"));
 }
 
 TEST_F(SelectionTest, WhatIsNoneIsRefused) {

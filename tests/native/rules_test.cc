@@ -14,6 +14,7 @@ namespace landtrace {
 namespace {
 
 constexpr unsigned kChanges = 10'000;
+constexpr unsigned kCommands = 8;  // about triggers, in a round
 constexpr std::uint64_t kRounds = 500;  // of the handshake
 
 class NativeRulesTest : public testing::Test {
@@ -128,8 +129,8 @@ TEST_F(NativeRulesTest, TriggersThatComeAndGoLeaveNothingBehind) {
   ClientProcess client = start("triggers");
   ASSERT_EQ(client.line(), "emitting");
   const std::uint64_t before = bytes_in_use();
-  repeat(kChanges, [&](unsigned i) {
-    const std::string filter = " if n > " + std::to_string(i * 1000);
+  repeat(kChanges / kCommands, [&](unsigned i) {
+    const std::string filter = " if n > " + std::to_string(i * 1000 * kCommands);
     put_event("stop", "trigger", "traceoff:3" + filter);
     put_event("go", "trigger", "traceon" + filter);
     put_event("stop", "trigger", "disable_event:user_events:pair" + filter);
