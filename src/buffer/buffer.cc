@@ -89,7 +89,9 @@ Result<void> Buffer::arm(bool armed) {
   LT_CHECK(make_snapshot());
   LT_TRY(const std::uint32_t counter, domain_.cells().take_counter());
   flips_ = 0;
-  return domain_.set_flip(*instance(), domain::Flip{counter, {main_->place(), snapshot_->place()}});
+  auto set = domain_.set_flip(*instance(), domain::Flip{counter, {main_->place(), snapshot_->place()}});
+  if (!set) domain_.cells().give_back(counter);
+  return set;
 }
 
 void Buffer::exchange() {
@@ -128,13 +130,32 @@ Result<void> Buffer::resize(std::uint32_t cpu, std::uint64_t bytes) {
 }
 
 Result<void> Buffer::resize_rings(ring::Geometry geometry) {
+  if (instance()->flip) return resize_both(geometry);
   LT_TRY(auto made, make_contents(geometry));
-  const bool armed = instance()->flip.has_value();
-  if (armed) LT_CHECK(arm(false));
   const std::shared_ptr<Contents> old = main_;
   LT_CHECK(switch_to(made));
   main_->adopt(*old, geometry.size(), main_);
-  return armed ? arm(true) : Result<void>();
+  return {};
+}
+
+// While triggers may exchange them: these go on to count in the cell that they know.
+Result<void> Buffer::resize_both(ring::Geometry geometry) {
+  follow_flips();
+  LT_TRY(auto main, make_contents(geometry));
+  LT_TRY(auto snapshot, make_contents(geometry));
+  domain::Flip flip = *instance()->flip;
+  flip.places[flips_ & 1] = main->place();
+  flip.places[~flips_ & 1] = snapshot->place();
+  LT_CHECK(domain_.set_flip(*instance(), flip));
+  domain_.settle(std::chrono::milliseconds(200));
+  main->set_owned(false);
+  main_->set_owned(true);
+  std::swap(main_, main);
+  std::swap(snapshot_, snapshot);
+  main_->adopt(*main, geometry.size(), main_);
+  snapshot_->adopt(*snapshot, geometry.size(), snapshot_);
+  follow_flips();
+  return {};
 }
 
 void Buffer::set_sub_buffer_order(unsigned order) {

@@ -69,6 +69,7 @@ class Buffer {
   void follow_flips();
   void exchange();
   Result<void> resize_rings(ring::Geometry geometry);
+  Result<void> resize_both(ring::Geometry geometry);
 
   domain::Domain& domain_;
   std::uint32_t index_;

@@ -81,5 +81,34 @@ TEST(SnapshotTriggerTest, OneThatIsTakenOnceHoldsWhatCameBeforeIt) {
   EXPECT_GE(takers, 1u);  // the event that took it is the last of its thread there
 }
 
+std::vector<std::uint32_t> numbers_in(const std::shared_ptr<Contents>& contents) {
+  std::vector<std::uint32_t> numbers;
+  Reading reading(contents, kAllCpus);
+  while (const Merge::Source* const source = reading.merge.next()) {
+    numbers.emplace_back();
+    std::memcpy(&numbers.back(), source->cursor->record().payload.data(), sizeof numbers.back());
+    source->cursor->pop();
+  }
+  return numbers;
+}
+
+TEST(SnapshotTriggerTest, ItsTriggerGoesOnWhenTheBufferHasAnotherSize) {
+  constexpr std::uint32_t kTid = 7;
+  TestDomain domain;
+  Buffer buffer(*domain, 0);
+  ASSERT_TRUE(domain::apply_trigger(*domain, domain->top(), domain.event(), "snapshot if number == 1 || number == 5"));
+  domain.write_many(kTid, 0, 3);
+  ASSERT_TRUE(buffer.resize(kAllCpus, 2 << 20));
+  EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{2}));
+  domain.write_many(kTid, 3, 7);
+  EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{2, 3, 4, 5}));
+  EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6}));
+  EXPECT_EQ(domain->cells().count_of(domain->top().flip->counter), 2u);
+  ASSERT_TRUE(domain::apply_trigger(*domain, domain->top(), domain.event(), "!snapshot"));
+  domain.write_many(kTid, 7, 8);
+  EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6, 7}));
+}
+
 }  // namespace
 }  // namespace landtrace::buffer

@@ -195,11 +195,19 @@ Result<void> Domain::publish_listeners(const Instance& instance) {
 }
 
 Result<void> Domain::set_flip(Instance& instance, std::optional<Flip> flip) {
-  if (!flip) instance.place = instance.flip->places[cells_.count_of(instance.flip->counter) & 1];
+  const RingPlace place = instance.place;
   const std::optional<Flip> old = std::exchange(instance.flip, std::move(flip));
-  auto published = publish_listeners(instance);
-  if (old) grace_.after_readers([this, cell = old->counter] { cells_.give_back(cell); });
-  return published;
+  const std::optional<Flip>& rings = instance.flip ? instance.flip : old;
+  instance.place = rings->places[cells_.count_of(rings->counter) & 1];
+  if (auto published = publish_listeners(instance); !published) {
+    instance.place = place;
+    instance.flip = old;
+    std::ignore = publish_listeners(instance);
+    return published;
+  }
+  const bool counter_stays = old && instance.flip && old->counter == instance.flip->counter;
+  if (old && !counter_stays) grace_.after_readers([this, cell = old->counter] { cells_.give_back(cell); });
+  return {};
 }
 
 Result<RingPlace> Domain::replace_rings(Instance& instance, ring::Geometry geometry) {

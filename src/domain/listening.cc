@@ -143,13 +143,10 @@ Result<void> Domain::hold_soft(Instance& instance, Event& event) {
 void Domain::release_soft(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   if (--file.soft_references > 0) return;
-  const bool off = cells_.is_thrown(file.soft_switch);
-  grace_.after_readers([this, cell = std::exchange(file.soft_switch, 0)] { cells_.give_back(cell); });
-  if (off) {
-    std::ignore = listen(instance, {&event}, false);
-  } else {
-    std::ignore = publish(event);
-  }
+  const std::uint32_t cell = std::exchange(file.soft_switch, 0);
+  const auto published = cells_.is_thrown(cell) ? listen(instance, {&event}, false) : publish(event);
+  // With no room for a plan without it the old one goes on, and keeps it.
+  if (published) grace_.after_readers([this, cell] { cells_.give_back(cell); });
 }
 
 }  // namespace landtrace::domain

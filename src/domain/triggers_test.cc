@@ -134,6 +134,30 @@ TEST_F(TriggersTest, AnEventIsEnabledForItsTriggersAndOffWhenTheyGo) {
   EXPECT_TRUE(domain_->is_recorded(top(), *second_));
 }
 
+TEST_F(TriggersTest, AnEventMaySwitchManyOthersAndEndTheTrace) {
+  constexpr int kTargets = 100;
+  enable(first_);
+  ASSERT_EQ(apply(first_, "traceoff if n == 1"), 0);
+  for (int i = 0; i < kTargets; ++i) {
+    const std::string name = "target" + std::to_string(i);
+    make(name.c_str());
+    ASSERT_EQ(apply(first_, ("enable_event:user_events:" + name + " if n == 2").c_str()), 0);
+  }
+  const auto switched_on = [&] {
+    int count = 0;
+    for (int i = 0; i < kTargets; ++i) {
+      const Event* const target = domain_->events().find("user_events", "target" + std::to_string(i));
+      if (domain_->is_recorded(top(), *target)) ++count;
+    }
+    return count;
+  };
+  write(0, 1);
+  EXPECT_FALSE(domain_->is_tracing(top()));
+  EXPECT_EQ(switched_on(), 0);
+  write(0, 2);
+  EXPECT_EQ(switched_on(), kTargets);
+}
+
 TEST_F(TriggersTest, ACountIsUsedUpBySwitchingOnly) {
   enable(first_);
   ASSERT_EQ(apply(first_, "traceoff:2"), 0);

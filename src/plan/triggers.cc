@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <span>
@@ -41,20 +42,18 @@ class Firing {
   void run_conditional() {
     const PlanStep& place = record();
     const bool stopped = is_thrown(cell(place.cell));
-    std::uint64_t late = 0;
-    for (std::uint32_t i = 0; i < list_.count; ++i) {
-      const Trigger& trigger = list_.triggers()[i];
+    std::array<const Trigger*, kMaxLate> late;
+    std::uint32_t late_count = 0;
+    for (const Trigger& trigger : triggers()) {
       if (trigger.filter != 0 && !detail::passes(view_, thread_, trigger.filter, event_, request_)) continue;
-      if (happens_late(trigger)) {
-        late |= std::uint64_t{1} << i;
+      if (happens_late(trigger) && late_count < kMaxLate) {
+        late[late_count++] = &trigger;
       } else {
         fire(trigger);
       }
     }
     if (!stopped && is_let_through(true)) detail::record_always(view_, thread_, place, request_);
-    for (std::uint32_t i = 0; i < list_.count; ++i) {
-      if ((late >> i & 1) != 0) fire(list_.triggers()[i]);
-    }
+    for (std::uint32_t i = 0; i < late_count; ++i) fire(*late[i]);
   }
 
  private:
@@ -62,6 +61,8 @@ class Firing {
   [[nodiscard]] Cell& cell(std::uint32_t index) const { return view_.data->cells[index]; }
   [[nodiscard]] const PlanStep& record() const { return flip_ == nullptr ? *record_ : detail::flipped(view_, *flip_); }
 
+  // An event has at most one trigger of each family, and one for each event that it switches; these are never late.
+  static constexpr std::uint32_t kMaxLate = 4;
   // An event that the kernel has begun to write before it takes a snapshot ends up in that.
   static bool happens_late(const Trigger& trigger) {
     return trigger.is_late || trigger.action == TriggerAction::kSnapshot;
