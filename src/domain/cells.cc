@@ -17,7 +17,7 @@ Result<std::uint32_t> Cells::take(State state) {
   }
   for (const User& user : users_.all()) {
     user.data().cells[cell] = {};
-    write_to(user, cell);
+    write_to(user, cell, together(cell));
   }
   return cell;
 }
@@ -61,26 +61,31 @@ std::uint64_t Cells::count_of(std::uint32_t cell) const {
 
 void Cells::count_one_more(std::uint32_t cell) {
   ++cells_[cell].own;
-  for (const User& user : users_.all()) write_to(user, cell);
+  const std::uint64_t sum = count_of(cell);
+  for (const User& user : users_.all()) write_to(user, cell, sum);
 }
 
-void Cells::write_to(const User& user, std::uint32_t cell) const {
+void Cells::write_to(const User& user, std::uint32_t cell, std::uint64_t together) const {
   plan::Cell& shared = user.data().cells[cell];
   if (cells_[cell].is_switch) {
-    plan::throw_switch(shared, newest_throw(cell));
+    plan::throw_switch(shared, together);
   } else {
-    __atomic_store_n(&shared.others, count_of(cell) - own_of(user, cell), __ATOMIC_RELEASE);
+    __atomic_store_n(&shared.others, together - own_of(user, cell), __ATOMIC_RELEASE);
   }
 }
 
 void Cells::joined(const User& user) {
   for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
-    if (cells_[cell].in_use) write_to(user, cell);
+    if (cells_[cell].in_use) write_to(user, cell, together(cell));
   }
 }
 
 void Cells::spread() {
-  for (const User& user : users_.all()) joined(user);
+  for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
+    if (!cells_[cell].in_use) continue;
+    const std::uint64_t all = together(cell);
+    for (const User& user : users_.all()) write_to(user, cell, all);
+  }
 }
 
 }  // namespace landtrace::domain

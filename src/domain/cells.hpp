@@ -44,7 +44,11 @@ class Cells {
     return __atomic_load_n(&user.data().cells[cell].own, __ATOMIC_ACQUIRE);
   }
   [[nodiscard]] std::uint64_t newest_throw(std::uint32_t cell) const;
-  void write_to(const User& user, std::uint32_t cell) const;
+  // What all say together of the cell, to be written to each: the newest throw, or the sum.
+  [[nodiscard]] std::uint64_t together(std::uint32_t cell) const {
+    return cells_[cell].is_switch ? newest_throw(cell) : count_of(cell);
+  }
+  void write_to(const User& user, std::uint32_t cell, std::uint64_t together) const;
 
   Users& users_;
   arch::RawClock clock_;

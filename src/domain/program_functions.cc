@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <sstream>
@@ -46,12 +47,23 @@ bool ProgramFunctions::is_ours(std::uint32_t pid) const {
   return ::stat(fmt::format("/proc/{}", pid).c_str(), &st) == 0 && st.st_uid == owner_uid_;
 }
 
-std::vector<filter::FunctionRange> ProgramFunctions::find_in_all(const Find& find) {
-  std::vector<filter::FunctionRange> all;
+void ProgramFunctions::forget_ended() {
   std::erase_if(programs_, [](std::uint32_t pid) {
     struct stat st {};
     return ::stat(fmt::format("/proc/{}", pid).c_str(), &st) != 0;
   });
+}
+
+void ProgramFunctions::add(std::uint32_t pid) {
+  programs_.insert(pid);
+  if (programs_.size() < look_at_) return;
+  forget_ended();
+  look_at_ = std::max<std::size_t>(256, 2 * programs_.size());
+}
+
+std::vector<filter::FunctionRange> ProgramFunctions::find_in_all(const Find& find) {
+  std::vector<filter::FunctionRange> all;
+  forget_ended();
   for (const std::uint32_t pid : programs_) {
     if (!is_ours(pid)) continue;
     const auto mappings = mappings_of(pid);

@@ -16,8 +16,8 @@ class ProgramFunctions : public filter::FunctionResolver {
  public:
   explicit ProgramFunctions(std::uint32_t owner_uid) : owner_uid_(owner_uid) {}
 
-  // A program that has to do with the domain. It is forgotten when it has ended.
-  void add(std::uint32_t pid) { programs_.insert(pid); }
+  // A program that has to do with the domain. It is forgotten some time after it has ended.
+  void add(std::uint32_t pid);
 
   std::vector<filter::FunctionRange> named(std::string_view name) override;
   std::vector<filter::FunctionRange> holding(std::uint64_t address) override;
@@ -33,9 +33,11 @@ class ProgramFunctions : public filter::FunctionResolver {
   using Find = std::function<void(const Object& object, std::vector<symbols::AddressRange>& found)>;
   std::vector<filter::FunctionRange> find_in_all(const Find& find);
   [[nodiscard]] bool is_ours(std::uint32_t pid) const;
+  void forget_ended();
 
   std::uint32_t owner_uid_;
   std::set<std::uint32_t> programs_;
+  std::size_t look_at_ = 256;  // how many there are when it is time to see which have ended
   symbols::Symbols symbols_;
 };
 
