@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "domain/domain.hpp"
@@ -148,7 +149,8 @@ TEST_F(InstancesTest, FullRingsKeepTheOldestOnceTheyDoNotOverwrite) {
   listen(top());
   domain_->instances().set_overwrite(top(), false);
   for (std::uint32_t i = 0; i < 20000; ++i) ASSERT_EQ(write(7, i), kWritten);
-  EXPECT_EQ(recorded(top().place).at(0), 0u);
+  const auto kept = recorded(top().place);  // ring by ring: the thread may have begun on the second CPU
+  EXPECT_EQ(*std::min_element(kept.begin(), kept.end()), 0u);
 }
 
 TEST_F(InstancesTest, ASessionAndAListedInstanceMayHaveOneName) {
