@@ -234,11 +234,12 @@ TEST_F(CaptureTest, OverwrittenStack) {
   std::srand(1);
   for (int round = 0; round < 200; ++round) {
     constexpr std::size_t kBytes = 64 * 1024;
+    constexpr std::size_t kWords = 64;  // what is overwritten, above the first frame
     void* const room = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(room, MAP_FAILED);
     ::getcontext(&coroutine_context);
     coroutine_context.uc_stack.ss_sp = room;
-    coroutine_context.uc_stack.ss_size = kBytes;
+    coroutine_context.uc_stack.ss_size = kBytes - kWords * sizeof(std::uint64_t);
     coroutine_context.uc_link = &main_context;
     ::makecontext(
         &coroutine_context,
@@ -246,7 +247,7 @@ TEST_F(CaptureTest, OverwrittenStack) {
           auto* const above = static_cast<volatile std::uint64_t*>(__builtin_frame_address(0));
           const auto place = reinterpret_cast<std::uint64_t>(above);
           const std::uint64_t kinds[] = {place, reinterpret_cast<std::uint64_t>(&deep) + 20, 0, ~0ull, place + 64};
-          for (int i = 0; i < 64; ++i) {
+          for (std::size_t i = 0; i < kWords; ++i) {
             above[i] = kinds[std::rand() % 5] + static_cast<std::uint64_t>(std::rand() % 64) * 8;
           }
           taken.count = capture(taken.ours, kMaxFrames, {});
