@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "fuse/mounted_tree.hpp"
+#include "fuse/request_reader.hpp"
 
 namespace landtrace::fuse {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 // The largest write and its header (mounted_tree.cc), and what libfuse allots.
 constexpr std::size_t kBufferBytes = (1u << 20) + 4096;
 
-// stop() takes a thread out of read(), and out of nothing else, by cancelling it: closing the descriptor would not wake it,
-// and waiting in poll() would cost each event a system call.
+// stop() takes a thread out of waiting, and out of nothing else, by cancelling it: closing the descriptor would not wake it.
 class Cancellable {
  public:
   Cancellable() { ::pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr); }
@@ -24,11 +24,6 @@ class Cancellable {
   Cancellable(const Cancellable&) = delete;
   Cancellable& operator=(const Cancellable&) = delete;
 };
-
-ssize_t read_cancellably(int fd, void* to, std::size_t size) {
-  const Cancellable now;
-  return ::read(fd, to, size);
-}
 
 }  // namespace
 
@@ -54,6 +49,7 @@ class Workers::Worker {
 };
 
 Result<void> Workers::start() {
+  LT_CHECK(RequestReader::prepare(fd_));
   timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   if (!timer_) return fail_errno("timerfd_create");
   running_ = kThreads;
@@ -82,8 +78,13 @@ void Workers::run(bool is_reader) {
 }
 
 void Workers::read_requests(std::vector<std::byte>& buffer) {
+  RequestReader reader(fd_);
+  const auto next = [&] {
+    const Cancellable now;
+    return reader.next(buffer);
+  };
   while (!is_over_) {
-    const ssize_t got = read_cancellably(fd_, buffer.data(), buffer.size());
+    const ssize_t got = next();
     if (got >= 0) {
       if (!serve({buffer.data(), static_cast<std::size_t>(got)})) return;
     } else if (errno != EINTR && errno != EAGAIN && errno != ENOENT) {  // ENOENT: whoever asked is gone
@@ -95,7 +96,6 @@ void Workers::read_requests(std::vector<std::byte>& buffer) {
 bool Workers::serve(std::span<std::byte> bytes) {
   const wire::Request request = wire::parse(bytes);
   if (wire::is_init(request)) hooks_.at_init(request);
-  if (request.thread != 0) placement_.follow(request.thread);
   if (!hooks_.is_prompt(request)) return serve_lane(bytes);
   process(bytes);
   return true;
@@ -109,7 +109,6 @@ bool Workers::serve_lane(std::span<std::byte> bytes) {
       return true;
     }
     is_lane_busy_ = true;
-    lane_thread_ = ::gettid();
     ++turn_;
     if (!is_looked_after_) look_after(kPatience);
   }
@@ -132,13 +131,15 @@ bool Workers::serve_lane(std::span<std::byte> bytes) {
 bool Workers::wait_to_read() {
   while (!is_over_) {
     std::uint64_t expirations = 0;
-    (void)read_cancellably(timer_.get(), &expirations, sizeof expirations);
+    {
+      const Cancellable now;
+      (void)!::read(timer_.get(), &expirations, sizeof expirations);
+    }
     const std::lock_guard lock(lane_mutex_);
     is_looked_after_ = false;
     if (is_over_ || !is_lane_busy_ || is_taken_over_) continue;
     if (turn_ == turn_seen_) {
       is_taken_over_ = true;
-      placement_.release(lane_thread_);
       return true;
     }
     look_after(kPatience);

@@ -19,7 +19,6 @@
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
 #include "fuse/lowlevel.hpp"
-#include "fuse/placement.hpp"
 #include "fuse/wire.hpp"
 
 namespace landtrace::fuse {
@@ -65,7 +64,6 @@ class Workers {
   fuse_session* session_;
   int fd_;
   Hooks hooks_;
-  Placement placement_;  // of the one that reads
 
   std::vector<std::thread> threads_;
   std::atomic<unsigned> running_{0};
@@ -79,7 +77,6 @@ class Workers {
   bool is_taken_over_ = false;    // another thread reads while the lane is busy
   std::uint64_t turn_ = 0;        // counts what the lane has done
   std::uint64_t turn_seen_ = 0;   // when the timer was set
-  int lane_thread_ = 0;
   std::deque<std::vector<std::byte>> lane_;
 };
 
