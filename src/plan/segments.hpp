@@ -31,7 +31,7 @@ using event::Abi;
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;     // "LData..."
-inline constexpr std::uint32_t kLayoutVersion = 4;
+inline constexpr std::uint32_t kLayoutVersion = 5;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw, and
@@ -105,7 +105,8 @@ struct ThreadList {
 
 struct PlanStep {
   StepKind kind;
-  std::uint16_t skip;
+  std::uint8_t skip;
+  std::uint8_t instance;
   std::uint32_t cell;  // kRecord: the switch that stops the instance; kFlip, kSoft
   union {
     std::uint64_t rings;     // kRecord: offset of the instance's ring set in a data segment
@@ -117,6 +118,7 @@ struct PlanStep {
   ring::PreparedGeometry geometry;
 };
 static_assert(sizeof(PlanStep) == 72);
+static_assert(kMaxInstances <= 256, "PlanStep::instance");
 
 enum class TriggerAction : std::uint32_t { kTraceOn, kTraceOff, kSnapshot, kStackTrace, kEnableEvent, kDisableEvent };
 
