@@ -17,10 +17,11 @@ struct View {
   const ControlSegment* control = nullptr;
   DataSegment* data = nullptr;
   std::uint64_t consumed_row = 0;  // bytes from an instance's consumer positions to those of this process's user
+  std::uint32_t nesting = 0;       // events that were made by what the event before did (histograms), one in another
 };
 
 inline View make_view(const ControlSegment* control, DataSegment* data, std::uint32_t user) {
-  return {control, data, user * std::uint64_t{sizeof(std::uint64_t)} * (control->cpus + control->claimed)};
+  return {control, data, user * std::uint64_t{sizeof(std::uint64_t)} * (control->cpus + control->claimed), 0};
 }
 
 // A thread's place in the data plane.

@@ -120,15 +120,25 @@ struct PlanStep {
 static_assert(sizeof(PlanStep) == 72);
 static_assert(kMaxInstances <= 256, "PlanStep::instance");
 
-enum class TriggerAction : std::uint32_t { kTraceOn, kTraceOff, kSnapshot, kStackTrace, kEnableEvent, kDisableEvent };
+enum class TriggerAction : std::uint32_t {
+  kTraceOn,
+  kTraceOff,
+  kSnapshot,
+  kStackTrace,
+  kEnableEvent,
+  kDisableEvent,
+  kHistogram,          // the event counts in `histogram`
+  kContinueHistogram,  // `target` is the pause_cell of a hist::HistPlan; counted whether it was thrown or not
+  kPauseHistogram,
+};
 
 struct Trigger {
   TriggerAction action;
-  bool is_late;          // happens behind the record, if the trigger list is conditional
-  std::uint32_t filter;  // offset of a filter::Program in the control segment; 0: none
-  std::uint32_t target;  // the cell that the action changes; of kStackTrace none
-  std::uint32_t count;   // the cell that counts how often it happened; 0: there is no limit
-  std::uint32_t reserved;
+  bool is_late;             // happens behind the record, if the trigger list is conditional
+  std::uint32_t filter;     // offset of a filter::Program in the control segment; 0: none
+  std::uint32_t target;     // the cell that the action changes; of kStackTrace and kHistogram none
+  std::uint32_t count;      // the cell that counts how often it happened; 0: there is no limit
+  std::uint32_t histogram;  // kHistogram: offset of a hist::HistPlan in the control segment
   std::uint64_t limit;
 };
 static_assert(sizeof(Trigger) == 32);

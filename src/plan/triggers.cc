@@ -83,6 +83,13 @@ class Firing {
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others();
   }
+  // A histogram's is counted all the same.
+  void throw_each_time(const Trigger& trigger, bool thrown) const {
+    if (!may_happen(trigger)) return;
+    Cell& target = cell(trigger.target);
+    if (is_thrown(target) != thrown) throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
+    tell_others();
+  }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {
     return trigger.count == 0 || count_up_to(cell(trigger.count), trigger.limit);
   }
@@ -101,6 +108,12 @@ class Firing {
         return tell_others();
       case TriggerAction::kStackTrace:
         if (may_happen(trigger)) record_stack(view_, thread_, record());
+        return;
+      case TriggerAction::kContinueHistogram:
+        return throw_each_time(trigger, false);
+      case TriggerAction::kPauseHistogram:
+        return throw_each_time(trigger, true);
+      case TriggerAction::kHistogram:
         return;
     }
   }
