@@ -17,7 +17,18 @@ landtrace_event* list_head = nullptr;
 constexpr std::uint64_t kLookAgain_ns = 10'000'000;
 std::uint64_t nobody_at_ns = 0;
 
-constexpr auto kRegister = ipc::Operation::kRegisterNative;
+struct Registration {
+  ipc::Request request;
+  std::string_view text;
+};
+Registration registration_of(const landtrace_event& event) {
+  if ((event.flags & kHeldByName) == 0) {
+    return {{.operation = ipc::Operation::kRegisterNative, .d = event.flags}, event.declaration};
+  }
+  const std::size_t system = std::strlen(event.declaration) + 1;
+  return {{.operation = ipc::Operation::kHoldEvent},
+          {event.declaration, system + std::strlen(event.declaration + system) + 1}};
+}
 
 int take_slot(landtrace_event& event, std::uint64_t slot) {
   if (slot >= plan::kMaxEvents) return -EPROTO;
@@ -35,12 +46,14 @@ int take_slot(landtrace_event& event, std::uint64_t slot) {
 int register_in_domain(landtrace_event& event) {
   Process& process = Process::get();
   if (!process.attach()) return -ENOENT;
-  auto answer = process.ask({.operation = kRegister, .d = event.flags}, event.declaration);
+  const Registration registration = registration_of(event);
+  auto answer = process.ask(registration.request, registration.text);
   if (!answer) return ipc::nobody_answers(answer.error().code) ? -ENOENT : -answer.error().code;
   return take_slot(event, answer->reply.a);
 }
 
 int register_in_kernel(landtrace_event& event) {
+  if ((event.flags & kHeldByName) != 0) return -ENOENT;
   event.word = 0;
   const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
   if (!index) return -index.error().code;
@@ -125,7 +138,8 @@ bool is_dropped(const landtrace_event& event) {
 void register_all_on(int connection) {
   for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
     if (event->backend == LANDTRACE_KERNEL) continue;
-    const auto answer = ipc::ask(connection, {.operation = kRegister, .d = event->flags}, event->declaration);
+    const Registration registration = registration_of(*event);
+    const auto answer = ipc::ask(connection, registration.request, registration.text);
     if (answer) {
       take_slot(*event, answer->reply.a);
     } else if (ipc::nobody_answers(answer.error().code)) {

@@ -46,6 +46,11 @@ int find_backends();
 // Registers all listed events on this connection, which then holds them. Only while the process is attached to whoever is
 // at its other end.
 void register_all_on(int connection);
+// In landtrace_event::flags: not the program's own event but one that is there already, `declaration` being "SYSTEM\0NAME\0".
+inline constexpr std::uint16_t kHeldByName = 0x8000;
+// Adds such an event, which stays as long as it is held: until landtrace_unregister(). As landtrace_register().
+int hold_event(landtrace_event& event, const char* name);
+
 // The owner is gone: nobody listens to what went there.
 void silence_all();
 

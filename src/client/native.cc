@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "client/backend_kernel.hpp"
-#include "client/event_list.hpp"
+#include "client/emission.hpp"
 #include "client/helper.hpp"
 #include "plan/stack.hpp"
 
@@ -16,26 +16,6 @@ namespace {
 constexpr int kMaxVectors = 64;
 constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
 
-static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base) == offsetof(ring::Segment, data) &&
-              offsetof(iovec, iov_len) == offsetof(ring::Segment, size));
-
-inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, std::uint32_t count, std::size_t size) {
-  // Before the rest: see event_list.hpp.
-  const std::uint32_t word = __atomic_load_n(&event.word, __ATOMIC_ACQUIRE);
-  const auto index = static_cast<std::uint32_t>(__atomic_load_n(&event.index, __ATOMIC_RELAXED));
-  if (size < __atomic_load_n(&event.min_size, __ATOMIC_RELAXED)) return -EINVAL;
-  if (size > ring::kMaxPayload) return -E2BIG;
-  const Place* const place = Process::place();
-  if (__builtin_expect(place == nullptr, 0)) return -EAGAIN;
-  // Inside the section, so that a slot that is this event's stays so until the record is written.
-  const plan::Section section(*place->thread.slot);
-  if (__builtin_expect(is_replaced(place->view, index, word), 0)) return -EBADF;
-  const bool heard =
-      plan::emit_in_section(place->view, place->thread, index, reinterpret_cast<const ring::Segment*>(vectors), count,
-                            static_cast<std::uint32_t>(size));
-  return heard ? 0 : -EBADF;
-}
-
 // Stacks begin with who called these.
 void name_own_frames() {
   static const void* const entries[] = {reinterpret_cast<const void*>(&landtrace_emit_enabled),
@@ -43,25 +23,32 @@ void name_own_frames() {
   plan::set_own_frames({entries, 2, false});
 }
 
+int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
+  const ListLocked lock;
+  name_own_frames();
+  if (is_listed(&event)) return 0;
+  event.enable = &landtrace_never;
+  event.backend = LANDTRACE_NONE;
+  event.declaration = declaration;
+  event.flags = flags;
+  const int result = find_backend(event);
+  if (result != 0 && result != -ENOENT) return result;
+  add_to_list(event);
+  std::ignore = helper::start();  // without it the event is as good, but for owners to come
+  return 0;
+}
+
 }  // namespace
+
+int hold_event(landtrace_event& event, const char* name) { return add(event, name, kHeldByName); }
+
 }  // namespace landtrace::client
 
 using namespace landtrace::client;
 
 extern "C" int landtrace_register(struct landtrace_event* event, const char* declaration, unsigned flags) {
   if (declaration == nullptr || (flags & ~kKnownFlags) != 0) return -EINVAL;
-  const ListLocked lock;
-  name_own_frames();
-  if (is_listed(event)) return 0;
-  event->enable = &landtrace_never;
-  event->backend = LANDTRACE_NONE;
-  event->declaration = declaration;
-  event->flags = static_cast<std::uint16_t>(flags);
-  const int result = find_backend(*event);
-  if (result != 0 && result != -ENOENT) return result;
-  add_to_list(*event);
-  std::ignore = helper::start();  // without it the event is as good, but for owners to come
-  return 0;
+  return add(*event, declaration, static_cast<std::uint16_t>(flags));
 }
 
 extern "C" int landtrace_unregister(struct landtrace_event* event) {
@@ -106,7 +93,7 @@ extern "C" int landtrace_helper(int on) {
 extern "C" int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count,
                                       size_t size) {
   if (__builtin_expect(event->backend == LANDTRACE_DOMAIN, 1)) {
-    return emit_to_domain(*event, vectors, static_cast<std::uint32_t>(count), size);
+    return emit_to_domain(*event, vectors, static_cast<std::uint32_t>(count), size, landtrace::plan::emit_in_section);
   }
   return kernel::write_event(event->index, vectors, count);
 }

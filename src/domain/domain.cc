@@ -176,6 +176,13 @@ void Domain::destroy_instance(std::uint32_t index) {
   instances_.destroy(index);
 }
 
+Result<std::uint32_t> Domain::hold_event(std::string_view system, std::string_view name) {
+  Event* const event = events_.find(system, name);
+  if (event == nullptr) return fail(ENOENT, fmt::format("there is no event {}:{}", system, name));
+  events_.add_reference(*event);
+  return event->slot;
+}
+
 Result<std::uint32_t> Domain::join(std::uint32_t uid) {
   LT_TRY(const std::uint32_t user, users_.find_or_create(uid));
   const auto count = static_cast<std::uint32_t>(users_.all().size());

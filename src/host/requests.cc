@@ -121,6 +121,55 @@ Response release_native(const Context& c) {
   return {};
 }
 
+// The texts of a request, each with a NUL behind it; empty where there are not as many.
+template <std::size_t Count>
+std::array<std::string_view, Count> texts_of(std::string_view text) {
+  std::array<std::string_view, Count> parts;
+  for (std::string_view& part : parts) {
+    part = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  }
+  return parts;
+}
+
+Response hold_event(const Context& c) {
+  if (c.domain.is_guest(c.who.uid)) return error_response(Error(EACCES, "events are held by who runs the domain"));
+  const auto [system, name] = texts_of<2>(c.text);
+  const auto slot = c.domain.hold_event(system, name);
+  if (slot) c.connection.native.push_back(*slot);
+  return respond(slot);
+}
+
+char layout_kind(event::FieldKind kind) {
+  switch (kind) {
+    case event::FieldKind::kCharArray:
+      return ipc::field_kind::kText;
+    case event::FieldKind::kDataLocString:
+      return ipc::field_kind::kDynamicText;
+    case event::FieldKind::kDataLocBytes:
+      return ipc::field_kind::kWords;
+    default:
+      return ipc::field_kind::kNumber;
+  }
+}
+
+Response event_layout(const Context& c) {
+  const auto [system, name, instance_name] = texts_of<3>(c.text);
+  const domain::Event* const event = c.domain.events().find(system, name);
+  const domain::Instance* const instance = c.domain.instances().find(instance_name);
+  if (event == nullptr || instance == nullptr) return error_response(Error(ENOENT, "no such event or instance"));
+  Response response;
+  response.reply.a = event->kind == domain::EventKind::kSynthetic ? 1 : 0;
+  response.reply.b = instance->index;
+  for (const event::Field& field : event->declaration.fields) {
+    response.text += fmt::format("{} {} {} {}", field.offset - event::kCommonHeaderSize, field.size,
+                                 layout_kind(field.kind), field.name);
+    response.text += '\0';
+  }
+  if (response.text.size() > ipc::kMaxText) return error_response(Error(E2BIG, "too many fields"));
+  return response;
+}
+
 Response open_session(const Context& c) {
   if (auto may = may_consume(c); !may) return error_response(may.error());
   if (c.connection.session != 0) return error_response(Error(EBUSY, "this connection has a session"));
@@ -265,6 +314,10 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return data_segment(c);
     case Operation::kAbout:
       return about();
+    case Operation::kHoldEvent:
+      return hold_event(c);
+    case Operation::kEventLayout:
+      return event_layout(c);
     case Operation::kRegisterStatusBit:
       return register_status_bit(c);
     case Operation::kRegisterPlain:

@@ -74,7 +74,20 @@ enum class Operation : std::uint32_t {
   kTreeMakeFolder,
   kTreeRemoveFolder,
   kTreeClose,  // the file that is open, if any: an open file may keep an instance from being removed
+
+  // Events that are there, for <landtrace/trace_events.h>. text = "SYSTEM\0EVENT\0"
+  kHoldEvent = 224,  // -> event slot, held by this connection; given up with kReleaseNative
+  kEventLayout,  // text is followed by the name of an instance, "" the top one -> a = 1: a synthetic event, b = the instance's
+                 // index; text = "OFFSET SIZE KIND NAME\0" each field, OFFSET in the payload, KIND of ipc::field_kind
 };
+
+// How a field of a synthetic event gets its value.
+namespace field_kind {
+inline constexpr char kNumber = 'n';
+inline constexpr char kText = 't';         // SIZE bytes
+inline constexpr char kDynamicText = 'd';  // __data_loc
+inline constexpr char kWords = 'w';        // __data_loc of 64-bit words
+}  // namespace field_kind
 
 struct Request {
   std::uint32_t magic = kRequestMagic;

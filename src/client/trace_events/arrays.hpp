@@ -1,0 +1,23 @@
+// Instances that the program has, by name.
+#pragma once
+
+#include <landtrace/trace_events.h>
+
+#include <string>
+
+#include "base/fd.hpp"
+
+// `name` is "" for the top instance, which needs nobody to hold it.
+struct trace_array {
+  std::string name;
+  unsigned references = 0;
+  landtrace::Fd hold;  // a connection with a file of the instance open, which keeps it from being removed
+};
+
+namespace landtrace::client {
+
+enum class IfMissing { kMake, kFail };
+// One more reference to the instance; ERR_PTR where there is none.
+trace_array* get_array(const char* name, IfMissing if_missing);
+
+}  // namespace landtrace::client

@@ -1,0 +1,13 @@
+// The domain's files, for the calls of <landtrace/trace_events.h>: one connection of the process that all of them share.
+#pragma once
+
+#include <string>
+
+namespace landtrace::client {
+
+// One write() behind what the file has, where an owner can be found (again). 0 or a negative errno.
+int write_domain_file(const std::string& path, const char* text);
+int make_instance(const char* name);
+int remove_instance(const char* name);
+
+}  // namespace landtrace::client

@@ -1,0 +1,352 @@
+// The trace event API against a domain that is served here: section 7 of the kernel's "Event Tracing".
+#include <landtrace/control.hpp>
+#include <landtrace/trace_events.h>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/server.hpp"
+
+namespace landtrace {
+namespace {
+
+class TraceEventsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    path = "/tmp/landtrace-trace-events-test-" + std::to_string(::getpid()) + ".sock";
+    ::setenv("LANDTRACE_SOCKET", path.c_str(), 1);
+    owned_domain = *domain::Domain::create({.ring_bytes = 1 << 18});
+    server = *host::Server::create(*owned_domain, path);
+    serving = std::thread([] { server->run(); });
+  }
+  static void TearDownTestSuite() {
+    server->stop();
+    serving.join();
+    server.reset();
+    owned_domain.reset();
+  }
+  void SetUp() override {
+    ASSERT_EQ(control.open(path), 0);
+    ASSERT_EQ(landtrace_control_write(raw(), "synthetic_events", ""), 0);
+  }
+  void TearDown() override {
+    for (trace_event_file* const file : files) trace_put_event_file(file);
+    std::ignore = write("events/enable", "0");
+    std::ignore = synth_event_delete("job");
+    std::ignore = clear_trace();
+  }
+
+  static landtrace_control* raw() {
+    static landtrace_control* connection = nullptr;
+    if (connection == nullptr) landtrace_control_open(&connection, path.c_str());
+    return connection;
+  }
+  static int write(const char* file, const char* text) { return landtrace_control_write(raw(), file, text); }
+  static std::string read(const std::string& file) {
+    std::string text(1 << 16, '\0');
+    const ssize_t length = landtrace_control_read(raw(), file.c_str(), text.data(), text.size());
+    text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    return text;
+  }
+  static int clear_trace() {
+    // What is behind the position of a trace file that is opened anew is all that its instance has.
+    return write("tracing_on", "1");
+  }
+  // What stands behind "EVENT:" in the lines of a trace file.
+  static std::vector<std::string> lines(const std::string& event, const std::string& file = "trace") {
+    std::vector<std::string> found;
+    const std::string text = read(file);
+    for (std::size_t at = text.find(event + ":"); at != std::string::npos; at = text.find(event + ":", at + 1)) {
+      const std::size_t begin = at + event.size() + 2;
+      found.push_back(text.substr(begin, text.find('\n', at) - begin));
+    }
+    return found;
+  }
+  trace_event_file* get(const char* event, const char* instance = nullptr) {
+    trace_event_file* const file = trace_get_event_file(instance, "synthetic", event);
+    EXPECT_FALSE(IS_ERR(file)) << PTR_ERR(file);
+    if (!IS_ERR(file)) files.push_back(file);
+    return file;
+  }
+  void put(trace_event_file* file) {
+    std::erase(files, file);
+    trace_put_event_file(file);
+  }
+
+  inline static std::string path;
+  inline static std::unique_ptr<domain::Domain> owned_domain;
+  inline static std::unique_ptr<host::Server> server;
+  inline static std::thread serving;
+  Control control;
+  std::vector<trace_event_file*> files;
+};
+
+synth_field_desc job_fields[] = {
+    {"pid_t", "pid"}, {"char[16]", "name"}, {"u64", "ns"}, {"unsigned int", "cpu"}, {"s8", "priority"},
+};
+
+int make_job() { return synth_event_create("job", job_fields, ARRAY_SIZE(job_fields), THIS_MODULE); }
+
+TEST_F(TraceEventsTest, AnEventIsMadeInOneStep) {
+  ASSERT_EQ(make_job(), 0);
+  EXPECT_EQ(read("synthetic_events"), "job\tpid_t pid; char[16] name; u64 ns; unsigned int cpu; s8 priority\n");
+  EXPECT_EQ(make_job(), -EEXIST);
+  EXPECT_EQ(synth_event_delete("job"), 0);
+  EXPECT_EQ(synth_event_delete("job"), -ENOENT);
+  EXPECT_EQ(read("synthetic_events"), "");
+}
+
+TEST_F(TraceEventsTest, WhatIsNoEventIsRefused) {
+  synth_field_desc nameless[] = {{"u64", nullptr}};
+  EXPECT_EQ(synth_event_create("job", nameless, 1, THIS_MODULE), -EINVAL);
+  synth_field_desc typeless[] = {{nullptr, "a"}};
+  EXPECT_EQ(synth_event_create("job", typeless, 1, THIS_MODULE), -EINVAL);
+  synth_field_desc unknown[] = {{"nosuch", "a"}};
+  EXPECT_EQ(synth_event_create("job", unknown, 1, THIS_MODULE), -EINVAL);
+  EXPECT_EQ(synth_event_create("job", nullptr, 0, THIS_MODULE), -EINVAL);
+  std::vector<synth_field_desc> many(SYNTH_FIELDS_MAX + 1, {"u64", "a"});
+  EXPECT_EQ(synth_event_create("job", many.data(), SYNTH_FIELDS_MAX + 1, THIS_MODULE), -EINVAL);
+  const std::string name(100, 'n');
+  std::vector<synth_field_desc> wide(30, {"u64", name.c_str()});
+  EXPECT_EQ(synth_event_create("job", wide.data(), 30, THIS_MODULE), -E2BIG);
+}
+
+TEST_F(TraceEventsTest, AnEventIsMadeStepByStep) {
+  char buffer[MAX_DYNEVENT_CMD_LEN];
+  dynevent_cmd cmd;
+  synth_event_cmd_init(&cmd, buffer, sizeof buffer);
+  EXPECT_EQ(synth_event_gen_cmd_start(&cmd, "job", THIS_MODULE, "pid_t", "pid", "u64", "ns"), 0);
+  EXPECT_EQ(synth_event_add_field(&cmd, "int", "number"), 0);
+  EXPECT_EQ(synth_event_add_field(&cmd, "int", nullptr), -EINVAL);
+  EXPECT_EQ(synth_event_add_field_str(&cmd, "char name[8]"), 0);
+  EXPECT_EQ(synth_event_add_fields(&cmd, job_fields + 3, 2), 0);
+  EXPECT_EQ(cmd.n_fields, 6u);
+  EXPECT_EQ(synth_event_gen_cmd_end(&cmd), 0);
+  EXPECT_EQ(read("synthetic_events"),
+            "job\tpid_t pid; u64 ns; int number; char[8] name; unsigned int cpu; s8 priority\n");
+}
+
+TEST_F(TraceEventsTest, AnEventIsBegunWithAnArray) {
+  char buffer[MAX_DYNEVENT_CMD_LEN];
+  dynevent_cmd cmd;
+  synth_event_cmd_init(&cmd, buffer, sizeof buffer);
+  EXPECT_EQ(synth_event_gen_cmd_array_start(&cmd, "job", THIS_MODULE, job_fields, 2), 0);
+  EXPECT_EQ(synth_event_add_field(&cmd, "u64", "more"), 0);
+  EXPECT_EQ(synth_event_gen_cmd_end(&cmd), 0);
+  EXPECT_EQ(read("synthetic_events"), "job\tpid_t pid; char[16] name; u64 more\n");
+}
+
+TEST_F(TraceEventsTest, ACommandOfAnotherTypeIsNoSyntheticEvent) {
+  char buffer[64];
+  dynevent_cmd cmd;
+  dynevent_cmd_init(&cmd, buffer, sizeof buffer, DYNEVENT_TYPE_NONE, nullptr);
+  EXPECT_EQ(synth_event_gen_cmd_start(&cmd, "job", THIS_MODULE, "u64", "a"), -EINVAL);
+  EXPECT_EQ(synth_event_add_field(&cmd, "u64", "a"), -EINVAL);
+  EXPECT_EQ(synth_event_gen_cmd_end(&cmd), -EINVAL);
+}
+
+TEST_F(TraceEventsTest, AllValuesAtOnce) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  EXPECT_EQ(synth_event_trace(file, 5, 1, (u64) "unheard", 2, 3, 4), 0) << "nobody listens: no error";
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  EXPECT_EQ(synth_event_trace(file, 5, 444, (u64) "clackers", 1000000, smp_processor_id() & 0, -3), 0);
+  u64 vals[] = {777, (u64) "a name of more than 16", ~0ull, 1, 127};
+  EXPECT_EQ(synth_event_trace_array(file, vals, ARRAY_SIZE(vals)), 0);
+  EXPECT_EQ(lines("job"), (std::vector<std::string>{
+                              "pid=444 name=clackers ns=1000000 cpu=0 priority=-3",
+                              "pid=777 name=a name of more  ns=18446744073709551615 cpu=1 priority=127",
+                          }));
+}
+
+TEST_F(TraceEventsTest, AWrongNumberOfValuesOrNoTextIsRefused) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  EXPECT_EQ(synth_event_trace(file, 4, 1, (u64) "x", 2, 3), -EINVAL);
+  EXPECT_EQ(synth_event_trace(file, 5, 1, (u64) "x", 2, 3), -EINVAL);
+  EXPECT_EQ(synth_event_trace(file, 5, 1, 0, 2, 3, 4), -EINVAL);
+  EXPECT_EQ(synth_event_trace(nullptr, 0), -EINVAL);
+  EXPECT_TRUE(lines("job").empty());
+}
+
+TEST_F(TraceEventsTest, PieceByPieceInOrder) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  synth_event_trace_state state;
+  ASSERT_EQ(synth_event_trace_start(file, &state), 0);
+  EXPECT_EQ(synth_event_add_next_val(777, &state), 0);
+  EXPECT_EQ(synth_event_add_next_val((u64) "slinky", &state), 0);
+  EXPECT_EQ(synth_event_add_next_val(1000000, &state), 0);
+  EXPECT_EQ(synth_event_add_val("cpu", 1, &state), -EINVAL) << "not both ways in one event";
+  EXPECT_EQ(synth_event_add_next_val(1, &state), 0);
+  EXPECT_EQ(synth_event_add_next_val(5, &state), 0);
+  EXPECT_EQ(synth_event_add_next_val(6, &state), -EINVAL) << "there are five fields";
+  EXPECT_EQ(synth_event_trace_end(&state), 0);
+  EXPECT_EQ(synth_event_trace_end(&state), -EINVAL);
+  EXPECT_EQ(synth_event_add_next_val(1, &state), -EINVAL);
+  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=777 name=slinky ns=1000000 cpu=1 priority=5"});
+}
+
+TEST_F(TraceEventsTest, PieceByPieceByName) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  synth_event_trace_state state;
+  ASSERT_EQ(synth_event_trace_start(file, &state), 0);
+  EXPECT_EQ(synth_event_add_val("priority", 9, &state), 0);
+  EXPECT_EQ(synth_event_add_val("nosuch", 9, &state), -EINVAL);
+  EXPECT_EQ(synth_event_add_next_val(9, &state), -EINVAL);
+  EXPECT_EQ(synth_event_add_val("name", (u64) "silly putty", &state), 0);
+  EXPECT_TRUE(lines("job").empty()) << "it happens at its end";
+  EXPECT_EQ(synth_event_trace_end(&state), 0);
+  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=0 name=silly putty ns=0 cpu=0 priority=9"});
+}
+
+TEST_F(TraceEventsTest, ADynamicTextIsTracedAtOnceAndNotPieceByPiece) {
+  synth_field_desc fields[] = {{"u64", "id"}, {"char[]", "text"}, {"char", "more[]"}};
+  ASSERT_EQ(synth_event_create("job", fields, 3, THIS_MODULE), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  EXPECT_EQ(synth_event_trace(file, 3, 7, (u64) "as long as it is", (u64) ""), 0);
+  synth_event_trace_state state;
+  EXPECT_EQ(synth_event_trace_start(file, &state), -EINVAL);
+  EXPECT_EQ(synth_event_trace_end(&state), -EINVAL);
+  const std::string huge(70000, 'x');
+  EXPECT_EQ(synth_event_trace(file, 3, 7, (u64)huge.c_str(), (u64) ""), -E2BIG);
+  EXPECT_EQ(lines("job"), std::vector<std::string>{"id=7 text=as long as it is more="});
+}
+
+TEST_F(TraceEventsTest, AnEventInUseIsNotDeleted) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  EXPECT_EQ(synth_event_delete("job"), -EBUSY);
+  EXPECT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  trace_array* const top = file->tr;
+  put(file);
+  EXPECT_EQ(synth_event_delete("job"), -EBUSY);
+  EXPECT_EQ(trace_array_set_clr_event(top, "synthetic", "job", false), 0);
+  EXPECT_EQ(synth_event_delete("job"), 0);
+}
+
+TEST_F(TraceEventsTest, WhatIsNotThereIsNoFile) {
+  EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, "synthetic", "nosuch")), -EINVAL);
+  EXPECT_EQ(PTR_ERR(trace_get_event_file("noinstance", "synthetic", "nosuch")), -ENOENT);
+  EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, nullptr, "nosuch")), -EINVAL);
+  EXPECT_EQ(trace_array_set_clr_event(nullptr, "synthetic", "job", true), -ENOENT);
+}
+
+TEST_F(TraceEventsTest, AnInstanceIsMadeHeldAndDestroyed) {
+  trace_array* const tr = trace_array_get_by_name("mine");
+  ASSERT_NE(tr, nullptr);
+  EXPECT_EQ(trace_array_get_by_name("mine"), tr);
+  EXPECT_EQ(control.remove_instance("mine"), -EBUSY);
+  trace_array_put(tr);
+  EXPECT_EQ(trace_array_destroy(tr), -EBUSY);
+  trace_array_put(tr);
+  EXPECT_EQ(trace_array_destroy(tr), 0);
+  EXPECT_EQ(trace_array_destroy(tr), -ENODEV);
+  EXPECT_EQ(control.remove_instance("mine"), -ENOENT);
+}
+
+TEST_F(TraceEventsTest, AnEventHappensInTheInstanceOfItsFile) {
+  ASSERT_EQ(make_job(), 0);
+  trace_array* const tr = trace_array_get_by_name("mine");
+  trace_event_file* const mine = get("job", "mine");
+  trace_event_file* const top = get("job");
+  EXPECT_EQ(mine->tr, tr);
+  ASSERT_EQ(trace_array_set_clr_event(tr, "synthetic", "job", true), 0);
+  EXPECT_EQ(synth_event_trace(top, 5, 1, (u64) "nowhere", 0, 0, 0), 0);
+  ASSERT_EQ(trace_array_set_clr_event(top->tr, "synthetic", nullptr, true), 0);
+  EXPECT_EQ(synth_event_trace(mine, 5, 2, (u64) "here", 0, 0, 0), 0);
+  EXPECT_EQ(synth_event_trace(top, 5, 3, (u64) "there", 0, 0, 0), 0);
+  EXPECT_EQ(lines("job", "instances/mine/trace"), std::vector<std::string>{"pid=2 name=here ns=0 cpu=0 priority=0"});
+  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=3 name=there ns=0 cpu=0 priority=0"});
+  put(mine);
+  trace_array_put(tr);
+  EXPECT_EQ(trace_array_destroy(tr), 0);
+}
+
+TEST_F(TraceEventsTest, AChildTracesAndAsksForItself) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool traced = synth_event_trace(file, 5, 1, (u64) "child", 0, 0, 0) == 0;
+    const bool busy = synth_event_delete("job") == -EBUSY;
+    ::_exit(traced && busy ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=1 name=child ns=0 cpu=0 priority=0"});
+}
+
+// -- the layer below ---------------------------------------------------------------------------------------------
+int ran_with_type = 0;
+std::string ran;
+int run_note(dynevent_cmd* cmd) {
+  ran = cmd->buffer;
+  ran_with_type = cmd->type;
+  return -ENOTTY;
+}
+int check_is_digit(void* data) {
+  const char* const text = static_cast<dynevent_arg*>(data)->str;
+  return text != nullptr && text[0] >= '0' && text[0] <= '9' ? 0 : -EDOM;
+}
+int check_both(void* data) {
+  const auto* const pair = static_cast<dynevent_arg_pair*>(data);
+  return pair->lhs != nullptr && pair->rhs != nullptr ? 0 : -ENOTDIR;
+}
+
+TEST(DyneventTest, ACommandGrowsByArguments) {
+  char buffer[64];
+  constexpr int kNote = 17;
+  dynevent_cmd cmd;
+  dynevent_cmd_init(&cmd, buffer, sizeof buffer, kNote, run_note);
+  dynevent_arg arg;
+  dynevent_arg_init(&arg, nullptr, 0);
+  arg.str = "p:note";
+  EXPECT_EQ(dynevent_arg_add(&cmd, &arg), 0);
+  dynevent_arg_init(&arg, check_is_digit, ',');
+  arg.str = "x";
+  EXPECT_EQ(dynevent_arg_add(&cmd, &arg), -EDOM);
+  arg.str = "42";
+  EXPECT_EQ(dynevent_arg_add(&cmd, &arg), 0);
+  dynevent_arg_pair pair;
+  dynevent_arg_pair_init(&pair, check_both, '=', 0);
+  pair.lhs = "flags";
+  EXPECT_EQ(dynevent_arg_pair_add(&cmd, &pair), -ENOTDIR);
+  pair.rhs = "%cx";
+  EXPECT_EQ(dynevent_arg_pair_add(&cmd, &pair), 0);
+  dynevent_arg_pair_init(&pair, nullptr, 0, ';');
+  pair.lhs = "u64";
+  pair.rhs = "ns";
+  EXPECT_EQ(dynevent_arg_pair_add(&cmd, &pair), 0);
+  EXPECT_EQ(dynevent_str_add(&cmd, "as it is"), 0);
+  EXPECT_EQ(dynevent_create(&cmd), -ENOTTY);
+  EXPECT_EQ(ran, " p:note  42, flags=%cx  u64 ns;as it is");
+  EXPECT_EQ(ran_with_type, kNote);
+}
+
+TEST(DyneventTest, WhatHasNoRoomLeavesTheCommandAsItWas) {
+  char buffer[8];
+  dynevent_cmd cmd;
+  dynevent_cmd_init(&cmd, buffer, sizeof buffer, DYNEVENT_TYPE_NONE, nullptr);
+  EXPECT_EQ(dynevent_str_add(&cmd, "12345678"), -E2BIG);
+  EXPECT_EQ(dynevent_str_add(&cmd, "1234567"), 0);
+  EXPECT_EQ(dynevent_str_add(&cmd, "8"), -E2BIG);
+  EXPECT_STREQ(buffer, "1234567");
+  EXPECT_EQ(dynevent_str_add(&cmd, nullptr), -EINVAL);
+  EXPECT_EQ(dynevent_create(&cmd), -EINVAL) << "there is nobody to carry it out";
+}
+
+}  // namespace
+}  // namespace landtrace
