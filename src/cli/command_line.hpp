@@ -34,6 +34,8 @@ void set_usage(CLI::App& subcommand, const std::string& usage);
 void add_record(CLI::App& app, Invocation& invocation);
 void add_report(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
+void add_hist(CLI::App& app, Invocation& invocation);
+void add_latency(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_cat(CLI::App& app, Invocation& invocation);
 void add_write(CLI::App& app, Invocation& invocation);

@@ -17,6 +17,8 @@ int parse_and_run(int argc, const char* const* argv) {
   add_record(app, invocation);
   add_report(app, invocation);
   add_list(app, invocation);
+  add_hist(app, invocation);
+  add_latency(app, invocation);
   add_run(app, invocation);
   add_cat(app, invocation);
   add_write(app, invocation);

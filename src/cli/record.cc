@@ -2,19 +2,14 @@
 #include <cerrno>
 
 #include "cli/command_line.hpp"
-#include "cli/environment.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
-#include "cli/private_tracefs.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
-#include "daemon/hosted_domain.hpp"
-#include "ipc/path.hpp"
+#include "cli/workplace.hpp"
 
 namespace landtrace::cli {
 namespace {
-
-using daemon::HostedDomain;
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -54,27 +49,8 @@ Result<void> check_options(RecordOptions& options) {
   return {};
 }
 
-// A domain of this command's own, so that nothing has to run beforehand.
-Result<std::unique_ptr<HostedDomain>> host_private_domain(std::uint64_t ring_bytes) {
-  LT_TRY(const std::string folder, ipc::runtime_folder());
-  return HostedDomain::start(
-      {.socket = fmt::format("{}/record-{}.sock", folder, ::getpid()), .ring_bytes = ring_bytes});
-}
-
-// The user's domain if somebody serves it, else it is served from here. `hosted` keeps it.
-Result<consumer::DomainView> join_default_domain(std::uint64_t ring_bytes, std::unique_ptr<HostedDomain>& hosted) {
-  const std::string path = ipc::default_socket();
-  auto view = consumer::DomainView::connect(path);
-  if (view || (view.error().code != ENOENT && view.error().code != ECONNREFUSED)) return view;
-  LT_CHECK(ipc::runtime_folder());
-  LT_TRY(hosted, HostedDomain::start({.socket = path, .ring_bytes = ring_bytes, .may_come_back = true}));
-  return consumer::DomainView::connect(path);
-}
-
 struct Setup {
-  std::unique_ptr<HostedDomain> hosted;
-  std::string preload;
-  std::optional<consumer::DomainView> view;
+  std::optional<Workplace> place;
   std::optional<consumer::Session> session;
   std::optional<TraceFileSink> sink;
   std::optional<consumer::Collector> collector;
@@ -82,30 +58,16 @@ struct Setup {
 
 // All that must be in place before CMD starts, so that its first event is caught.
 Result<void> set_up(const RecordOptions& options, Setup& setup) {
-  if (!options.command.empty()) {
-    LT_TRY(setup.preload, find_preload());
-    LT_TRY(setup.hosted, host_private_domain(options.ring_bytes));
-    LT_TRY(setup.view, consumer::DomainView::connect(setup.hosted->path()));
-  } else {
-    LT_TRY(setup.view, join_default_domain(options.ring_bytes, setup.hosted));
-  }
-  LT_TRY(setup.session, consumer::Session::open(*setup.view, {options.ring_bytes, options.overwrite}));
+  LT_TRY(setup.place, Workplace::find(!options.command.empty(), options.ring_bytes));
+  consumer::DomainView& view = setup.place->view();
+  LT_TRY(setup.session, consumer::Session::open(view, {options.ring_bytes, options.overwrite}));
   for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
-         output::TraceDatWriter::create(options.file, {.cpus = setup.view->cpus(), .spare = setup.view->claimed()}));
+         output::TraceDatWriter::create(options.file, {.cpus = view.cpus(), .spare = view.claimed()}));
   setup.sink.emplace(std::move(writer), options.filter);
-  setup.collector.emplace(*setup.view, *setup.session, *setup.sink);
+  setup.collector.emplace(view, *setup.session, *setup.sink);
   return {};
-}
-
-int status_of_spawn_error(const Error& error) { return error.code == ENOENT ? kNotFound : kCannotExecute; }
-
-Result<Child> start_command(const RecordOptions& options, const Setup& setup, const sigset_t& mask) {
-  const std::string& socket = setup.hosted->path();
-  if (options.tracefs)
-    return Child::start(tracefs_command(socket, Ids::kSame, options.command), own_environment(), mask);
-  return Child::start(options.command, traced_environment(socket, setup.preload), mask);
 }
 
 // What an attentive reader of the options would not expect of the file.
@@ -129,9 +91,7 @@ int record(RecordOptions& options) {
 
   std::optional<Child> child;
   if (!options.command.empty()) {
-    setup.hosted->descriptors().restore();
-    auto started = start_command(options, setup, signals->mask_before());
-    setup.hosted->descriptors().raise();
+    auto started = setup.place->start(options.command, options.tracefs, signals->mask_before());
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
   }

@@ -72,6 +72,21 @@ Result<Session::State> Session::state() {
   return state;
 }
 
+Result<void> Session::record(bool on) {
+  LT_CHECK(view_->ask({.operation = ipc::Operation::kSessionRecord, .a = on ? 1u : 0u}));
+  return {};
+}
+
+Result<std::string> Session::histograms(const std::string& event) {
+  std::string text;
+  do {
+    LT_TRY(const ipc::Answer answer, view_->ask({.operation = ipc::Operation::kSessionHist, .a = text.size()}, event));
+    text += answer.text;
+    if (text.size() >= answer.reply.a) return text;
+    if (answer.text.empty()) return fail(EPROTO, "the owner of the domain has less to say than it announced");
+  } while (true);
+}
+
 Result<void> Session::stop() {
   LT_CHECK(view_->ask({.operation = ipc::Operation::kSessionStop}));
   return {};

@@ -49,6 +49,11 @@ class Session {
   };
   Result<State> state();
 
+  // Whether events go into the rings. Triggers and histograms do not need that.
+  Result<void> record(bool on);
+  // What the event's `hist` file in this session says. ENOENT: there is no such event (yet).
+  Result<std::string> histograms(const std::string& event);
+
   // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is
   // stopped.
   Result<void> stop();

@@ -241,6 +241,30 @@ Response session_state(const Context& c) {
   return response;
 }
 
+Response session_record(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  c.domain.set_tracing(*instance, c.request.a != 0);
+  return {};
+}
+
+Response session_hist(const Context& c) {
+  domain::Instance* const instance = session(c);
+  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
+  if (c.text.empty()) return error_response(Error(EINVAL, "want SYSTEM:EVENT"));
+  if (c.request.a == 0) {
+    const std::size_t colon = std::min(c.text.find(':'), c.text.size() - 1);
+    const domain::Event* const event = c.domain.events().find(c.text.substr(0, colon), c.text.substr(colon + 1));
+    if (event == nullptr) return error_response(Error(ENOENT, "there is no such event"));
+    c.connection.histograms = domain::histograms_text(c.domain, *instance, *event);
+  }
+  const std::string& text = c.connection.histograms;
+  Response response;
+  response.reply.a = text.size();
+  if (c.request.a < text.size()) response.text = text.substr(c.request.a, ipc::kMaxText);
+  return response;
+}
+
 Response session_stop(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
@@ -306,6 +330,10 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return session_select(c);
     case Operation::kSessionState:
       return session_state(c);
+    case Operation::kSessionRecord:
+      return session_record(c);
+    case Operation::kSessionHist:
+      return session_hist(c);
     case Operation::kSessionStop:
       return session_stop(c);
     case Operation::kConsumed:

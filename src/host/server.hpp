@@ -24,6 +24,7 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
+  std::string histograms;             // as it read them last: all pieces are of one moment
   std::uint32_t pid = 0;              // who asked last, and for which user
   std::uint32_t uid = 0;
   bool in_group = false;      // made by a member of the domain's group

@@ -50,6 +50,10 @@ enum class Operation : std::uint32_t {
   // on, 0: that was all; text = "EVENT\0RULE\0REASON\0" each, RULE "f" or "t" and a filter or trigger of
   // kSessionSelect that the event does not have
 
+  kSessionRecord,  // a = 0: nothing is recorded from here on, but triggers go on; 1: it is again
+  kSessionHist,  // text = "SYSTEM:EVENT"; a = bytes to pass over -> text = what the event's `hist` file in the session says,
+                 // a = its size
+
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
   kRegisterStatusBit = 64,  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit
   kRegisterPlain,           // the 2021 proposal's: file, text -> a = the event's byte. Writes to the file have no index

@@ -1,0 +1,44 @@
+// What `landtrace hist` and `landtrace latency` show of a histogram: for a person, or as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/histogram/distribution.hpp"
+#include "cli/histogram/hist_text.hpp"
+
+namespace landtrace::cli {
+
+struct HistShape {
+  std::string title;                  // "req_done", "req_start -> req_done"
+  std::vector<std::string> keys;      // names of what the rows are grouped by
+  std::vector<std::string> sums;      // names of values that are added up
+  std::optional<std::string> spread;  // the value whose distribution is shown
+  bool is_time = false;               // that value is in nanoseconds
+};
+
+struct HistGroup {
+  std::vector<std::string> keys;
+  std::uint64_t count = 0;
+  std::vector<std::uint64_t> sums;
+  Distribution spread;
+};
+
+struct HistView {
+  std::vector<HistGroup> groups;  // those with the highest counts first
+  std::uint64_t hits = 0;
+  std::uint64_t dropped = 0;
+};
+
+// `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the hit count, then the
+// sums, then the sum of the spread value. EINVAL where it has not.
+Result<HistView> make_view(const HistShape& shape, const HistTable& table);
+
+std::string chart_text(const HistShape& shape, const HistView& view);
+std::string json_text(const HistShape& shape, const HistView& view);
+
+// "850 ns", "1.2 us".
+std::string duration_text(double ns);
+
+}  // namespace landtrace::cli

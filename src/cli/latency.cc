@@ -1,0 +1,174 @@
+// `landtrace latency`
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "buffer/event_table.hpp"
+#include "cli/command_line.hpp"
+#include "cli/failure.hpp"
+#include "cli/histogram/watch.hpp"
+#include "consumer/remote_tree.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace latency --from req_start --to req_done --key id                in the user's domain, until ^C\n"
+    "  landtrace latency --from req_start --to req_done --key id --by route -- ./server\n"
+    "  landtrace latency --from sent --to received --key seq --to-key number --json --duration 10";
+
+constexpr std::size_t kMaxBy = 2;
+constexpr const char* kField = "latency_ns";
+
+struct LatencyOptions : WatchOptions {
+  std::string from;
+  std::string to;
+  std::string key;
+  std::string to_key;
+  std::vector<std::string> by;
+};
+
+std::string dotted(std::string event) {
+  std::replace(event.begin(), event.end(), ':', '.');
+  return event;
+}
+
+// How a synthetic event declares what it gets from this field.
+std::string synthetic_type(const event::Field& field) {
+  switch (field.kind) {
+    case event::FieldKind::kCharArray:
+    case event::FieldKind::kDataLocString:
+    case event::FieldKind::kRelLocString:
+      return "char[]";
+    default:
+      return fmt::format("{}{}", field.is_signed ? 's' : 'u', field.size * 8);
+  }
+}
+
+std::optional<output::EventType> find_event(const plan::ControlSegment& control, const std::string& name) {
+  const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  for (std::uint32_t slot = 0; slot < high; ++slot) {
+    if (__atomic_load_n(&control.events[slot].registered, __ATOMIC_ACQUIRE) == 0) continue;
+    const auto text = buffer::copy_slot_text(control, slot);
+    if (!text) continue;
+    auto type = buffer::type_of(*text);
+    if (type && type->system + ":" + type->name == name) return *std::move(type);
+  }
+  return std::nullopt;
+}
+
+// The pair: the first event leaves its time under its key; the second takes it, and makes an event of the difference, which has
+// the histogram. The second is set up when it is there, since what it makes has fields of its.
+class Latency {
+ public:
+  explicit Latency(const LatencyOptions& options)
+      : options_(options),
+        from_(full_event_name(options.from)),
+        to_(full_event_name(options.to)),
+        name_(fmt::format("latency_{}", ::getpid())) {}
+  ~Latency() {
+    if (is_set_up_) std::ignore = write_definition("!" + name_);
+  }
+  Latency(const Latency&) = delete;
+  Latency& operator=(const Latency&) = delete;
+
+  [[nodiscard]] std::string event() const { return "synthetic:" + name_; }
+
+  Result<void> begin(Workplace& place, consumer::Session& session) {
+    socket_ = place.socket();
+    return session.select(
+        {.pattern = from_,
+         .triggers = {"hist:keys=" + options_.key + ":landtrace_t0=common_timestamp" + trigger_end(options_)}});
+  }
+
+  Result<void> go_on(Workplace& place, consumer::Session& session) {
+    if (is_set_up_) return {};
+    const auto to = find_event(place.view().control(), to_);
+    if (!to || !find_event(place.view().control(), from_)) return {};
+    LT_TRY(const std::string definition, definition_for(*to));
+    LT_CHECK(write_definition(definition));
+    is_set_up_ = true;
+    const std::string by = listed(options_.by);
+    LT_CHECK(session.select(
+        {.pattern = event(),
+         .triggers = {"hist:keys=" + (by.empty() ? "" : by + ",") + kField + ".log2:vals=" + kField + size()}}));
+    return session.select(
+        {.pattern = to_,
+         .triggers = {fmt::format("hist:keys={}:landtrace_dt=common_timestamp-$landtrace_t0:onmatch({}).trace({},"
+                                  "$landtrace_dt{}){}",
+                                  options_.to_key, dotted(from_), name_, by.empty() ? "" : "," + by, size())}});
+  }
+
+ private:
+  [[nodiscard]] std::string size() const { return options_.size == 0 ? "" : fmt::format(":size={}", options_.size); }
+  static std::string listed(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+    return text;
+  }
+
+  Result<std::string> definition_for(const output::EventType& to) {
+    std::string text = fmt::format("{} u64 {}", name_, kField);
+    for (const std::string& name : options_.by) {
+      const auto& fields = to.declaration.fields;
+      const auto found =
+          std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
+      if (found == fields.end()) return fail(EINVAL, fmt::format("--by: {} has no field '{}'", to_, name));
+      text += fmt::format("; {} {}", synthetic_type(*found), name);
+    }
+    return text;
+  }
+
+  Result<void> write_definition(const std::string& text) {
+    LT_TRY(consumer::RemoteTree tree, consumer::RemoteTree::connect(socket_));
+    LT_CHECK(tree.open("synthetic_events", O_WRONLY | O_APPEND));
+    return tree.write(text);
+  }
+
+  const LatencyOptions& options_;
+  std::string from_;
+  std::string to_;
+  std::string name_;  // of the event that is the difference
+  std::string socket_;
+  bool is_set_up_ = false;
+};
+
+int latency(LatencyOptions& options) {
+  auto checked = check_watch_options(options);
+  if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
+  if (options.to_key.empty()) options.to_key = options.key;
+  Latency pair(options);
+  const HistShape shape{options.from + " -> " + options.to, options.by, {}, kField, true};
+  return Watch(options, shape, pair.event())
+      .run([&](Workplace& place, consumer::Session& session) { return pair.begin(place, session); },
+           [&](Workplace& place, consumer::Session& session) { return pair.go_on(place, session); });
+}
+
+}  // namespace
+
+void add_latency(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<LatencyOptions>();
+  CLI::App* const sub =
+      app.add_subcommand("latency", "Measure the time between two events, also of different programs");
+  sub->add_option("--from", options->from, "The event that begins it")->type_name("EVENT")->required();
+  sub->add_option("--to", options->to, "The event that ends it")->type_name("EVENT")->required();
+  sub->add_option("--key", options->key, "Fields that say which two belong together")->type_name("FIELD")->required();
+  sub->add_option("--to-key", options->to_key, "The same in the second event, if they are called otherwise there")
+      ->type_name("FIELD");
+  sub->add_option("--by", options->by, "Fields of the second event to group by")
+      ->type_name("FIELD,...")
+      ->delimiter(',');
+  add_watch_options(*sub, *options);
+  sub->prefix_command();
+  set_usage(*sub, "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");
+  sub->footer(kExamples);
+  sub->callback([sub, options, &invocation] {
+    options->command = take_command(*sub, invocation.line);
+    invocation.run = [options] { return latency(*options); };
+  });
+}
+
+}  // namespace landtrace::cli
