@@ -1,5 +1,6 @@
 #include "domain/domain.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
