@@ -11,12 +11,15 @@ namespace {
 using plan::PlanStep;
 using plan::StepKind;
 
+std::uint8_t index_of(const Instance& instance) { return static_cast<std::uint8_t>(instance.index); }
+
 PlanStep step(StepKind kind, const Instance& instance, std::uint32_t cell, std::uint64_t offset) {
-  return {kind, 0, cell, {offset}, 0, instance.place.geometry};
+  return {kind, 0, index_of(instance), cell, {offset}, 0, instance.place.geometry};
 }
 
 PlanStep record_into(const RingPlace& place, const Instance& instance) {
-  return {StepKind::kRecord, 0, instance.stop_switch, {place.rings}, place.consumed, place.geometry};
+  return {StepKind::kRecord, 0, index_of(instance), instance.stop_switch, {place.rings}, place.consumed,
+          place.geometry};
 }
 
 void add_records(std::vector<PlanStep>& steps, const Instance& instance) {
@@ -45,7 +48,7 @@ void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const Eve
   const std::size_t gates_end = steps.size();
   add_records(steps, instance);
   // Gates skip to the end of what is this instance's, and so do triggers when they have run it.
-  for (std::size_t i = first; i < gates_end; ++i) steps[i].skip = static_cast<std::uint16_t>(steps.size() - 1 - i);
+  for (std::size_t i = first; i < gates_end; ++i) steps[i].skip = static_cast<std::uint8_t>(steps.size() - 1 - i);
 }
 
 }  // namespace

@@ -74,4 +74,26 @@ std::uint32_t detail::run_step(const View& view, const Thread& thread, const Pla
   }
 }
 
+bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t instance, std::uint32_t event,
+                      const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {
+  // As in emit_in_section().
+  const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
+  if (offset == 0 || owner_died(view)) return false;
+  const Plan& plan = *control_at<Plan>(view, offset);
+  arch::WriteRequest request;
+  ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
+  bool heard = false;
+  for (std::uint32_t i = 0; i < plan.step_count; ++i) {
+    const PlanStep& step = plan.steps()[i];
+    if (step.instance != instance) continue;
+    heard = true;
+    if (step.kind == StepKind::kRecord) {
+      detail::record(view, thread, step, request);
+    } else {
+      i += detail::run_step(view, thread, step, event, request);
+    }
+  }
+  return heard;
+}
+
 }  // namespace landtrace::plan

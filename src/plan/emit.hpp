@@ -162,6 +162,10 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   }
 }
 
+// The same for one instance alone: what the plan does in the others is not done. False when it does nothing there.
+bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t instance, std::uint32_t event,
+                      const Segment* segments, std::uint32_t segment_count, std::uint32_t size);
+
 // Records in one instance alone, without the event's plan. The caller is inside a Section.
 inline void record_in(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
                       const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {

@@ -105,7 +105,8 @@ struct ThreadList {
 
 struct PlanStep {
   StepKind kind;
-  std::uint16_t skip;
+  std::uint8_t skip;
+  std::uint8_t instance;
   std::uint32_t cell;  // kRecord: the switch that stops the instance; kFlip, kSoft
   union {
     std::uint64_t rings;     // kRecord: offset of the instance's ring set in a data segment
@@ -117,6 +118,7 @@ struct PlanStep {
   ring::PreparedGeometry geometry;
 };
 static_assert(sizeof(PlanStep) == 72);
+static_assert(kMaxInstances <= 256, "PlanStep::instance");
 
 enum class TriggerAction : std::uint32_t {
   kTraceOn,
