@@ -146,8 +146,8 @@ char layout_kind(event::FieldKind kind) {
       return ipc::field_kind::kText;
     case event::FieldKind::kDataLocString:
       return ipc::field_kind::kDynamicText;
-    case event::FieldKind::kDataLocBytes:
-      return ipc::field_kind::kWords;
+    case event::FieldKind::kDataLocStack:
+      return ipc::field_kind::kStack;
     default:
       return ipc::field_kind::kNumber;
   }
@@ -159,7 +159,7 @@ Response event_layout(const Context& c) {
   const domain::Instance* const instance = c.domain.instances().find(instance_name);
   if (event == nullptr || instance == nullptr) return error_response(Error(ENOENT, "no such event or instance"));
   Response response;
-  response.reply.a = event->kind == domain::EventKind::kSynthetic ? 1 : 0;
+  response.reply.a = event->flavour() == event::Flavour::kSynthetic ? 1 : 0;
   response.reply.b = instance->index;
   for (const event::Field& field : event->declaration.fields) {
     response.text += fmt::format("{} {} {} {}", field.offset - event::kCommonHeaderSize, field.size,

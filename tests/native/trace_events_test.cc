@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,13 +33,12 @@ class TraceEventsTest : public testing::Test {
   }
   void SetUp() override {
     ASSERT_EQ(control.open(path), 0);
-    ASSERT_EQ(landtrace_control_write(raw(), "synthetic_events", ""), 0);
+    seen = all_lines("trace").size();
   }
   void TearDown() override {
     for (trace_event_file* const file : files) trace_put_event_file(file);
     std::ignore = write("events/enable", "0");
     std::ignore = synth_event_delete("job");
-    std::ignore = clear_trace();
   }
 
   static landtrace_control* raw() {
@@ -53,18 +53,20 @@ class TraceEventsTest : public testing::Test {
     text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
     return text;
   }
-  static int clear_trace() {
-    // What is behind the position of a trace file that is opened anew is all that its instance has.
-    return write("tracing_on", "1");
-  }
-  // What stands behind "EVENT:" in the lines of a trace file.
-  static std::vector<std::string> lines(const std::string& event, const std::string& file = "trace") {
+  // The lines of events in a trace file.
+  static std::vector<std::string> all_lines(const std::string& file) {
     std::vector<std::string> found;
-    const std::string text = read(file);
-    for (std::size_t at = text.find(event + ":"); at != std::string::npos; at = text.find(event + ":", at + 1)) {
-      const std::size_t begin = at + event.size() + 2;
-      found.push_back(text.substr(begin, text.find('\n', at) - begin));
+    std::istringstream text(read(file));
+    for (std::string line; std::getline(text, line);) {
+      if (!line.empty() && line[0] != '#') found.push_back(line);
     }
+    return found;
+  }
+  // What the test has put there: what stands behind "job:".
+  std::vector<std::string> lines(const std::string& file = "trace") {
+    std::vector<std::string> found = all_lines(file);
+    if (file == "trace") found.erase(found.begin(), found.begin() + static_cast<long>(seen));
+    for (std::string& line : found) line.erase(0, line.find("job: ") + 5);
     return found;
   }
   trace_event_file* get(const char* event, const char* instance = nullptr) {
@@ -84,6 +86,7 @@ class TraceEventsTest : public testing::Test {
   inline static std::thread serving;
   Control control;
   std::vector<trace_event_file*> files;
+  std::size_t seen = 0;  // lines of the trace that are older than the test
 };
 
 synth_field_desc job_fields[] = {
@@ -155,13 +158,13 @@ TEST_F(TraceEventsTest, AllValuesAtOnce) {
   trace_event_file* const file = get("job");
   EXPECT_EQ(synth_event_trace(file, 5, 1, (u64) "unheard", 2, 3, 4), 0) << "nobody listens: no error";
   ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
-  EXPECT_EQ(synth_event_trace(file, 5, 444, (u64) "clackers", 1000000, smp_processor_id() & 0, -3), 0);
+  EXPECT_EQ(synth_event_trace(file, 5, 444, (u64) "clackers", 1000000, smp_processor_id() & 0, 3), 0);
   u64 vals[] = {777, (u64) "a name of more than 16", ~0ull, 1, 127};
   EXPECT_EQ(synth_event_trace_array(file, vals, ARRAY_SIZE(vals)), 0);
-  EXPECT_EQ(lines("job"), (std::vector<std::string>{
-                              "pid=444 name=clackers ns=1000000 cpu=0 priority=-3",
-                              "pid=777 name=a name of more  ns=18446744073709551615 cpu=1 priority=127",
-                          }));
+  EXPECT_EQ(lines(), (std::vector<std::string>{
+                         "pid=444 name=clackers ns=1000000 cpu=0 priority=3",
+                         "pid=777 name=a name of more  ns=18446744073709551615 cpu=1 priority=127",
+                     }));
 }
 
 TEST_F(TraceEventsTest, AWrongNumberOfValuesOrNoTextIsRefused) {
@@ -172,7 +175,7 @@ TEST_F(TraceEventsTest, AWrongNumberOfValuesOrNoTextIsRefused) {
   EXPECT_EQ(synth_event_trace(file, 5, 1, (u64) "x", 2, 3), -EINVAL);
   EXPECT_EQ(synth_event_trace(file, 5, 1, 0, 2, 3, 4), -EINVAL);
   EXPECT_EQ(synth_event_trace(nullptr, 0), -EINVAL);
-  EXPECT_TRUE(lines("job").empty());
+  EXPECT_TRUE(lines().empty());
 }
 
 TEST_F(TraceEventsTest, PieceByPieceInOrder) {
@@ -191,7 +194,7 @@ TEST_F(TraceEventsTest, PieceByPieceInOrder) {
   EXPECT_EQ(synth_event_trace_end(&state), 0);
   EXPECT_EQ(synth_event_trace_end(&state), -EINVAL);
   EXPECT_EQ(synth_event_add_next_val(1, &state), -EINVAL);
-  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=777 name=slinky ns=1000000 cpu=1 priority=5"});
+  EXPECT_EQ(lines(), std::vector<std::string>{"pid=777 name=slinky ns=1000000 cpu=1 priority=5"});
 }
 
 TEST_F(TraceEventsTest, PieceByPieceByName) {
@@ -204,9 +207,9 @@ TEST_F(TraceEventsTest, PieceByPieceByName) {
   EXPECT_EQ(synth_event_add_val("nosuch", 9, &state), -EINVAL);
   EXPECT_EQ(synth_event_add_next_val(9, &state), -EINVAL);
   EXPECT_EQ(synth_event_add_val("name", (u64) "silly putty", &state), 0);
-  EXPECT_TRUE(lines("job").empty()) << "it happens at its end";
+  EXPECT_TRUE(lines().empty()) << "it happens at its end";
   EXPECT_EQ(synth_event_trace_end(&state), 0);
-  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=0 name=silly putty ns=0 cpu=0 priority=9"});
+  EXPECT_EQ(lines(), std::vector<std::string>{"pid=0 name=silly putty ns=0 cpu=0 priority=9"});
 }
 
 TEST_F(TraceEventsTest, ADynamicTextIsTracedAtOnceAndNotPieceByPiece) {
@@ -220,7 +223,7 @@ TEST_F(TraceEventsTest, ADynamicTextIsTracedAtOnceAndNotPieceByPiece) {
   EXPECT_EQ(synth_event_trace_end(&state), -EINVAL);
   const std::string huge(70000, 'x');
   EXPECT_EQ(synth_event_trace(file, 3, 7, (u64)huge.c_str(), (u64) ""), -E2BIG);
-  EXPECT_EQ(lines("job"), std::vector<std::string>{"id=7 text=as long as it is more="});
+  EXPECT_EQ(lines(), std::vector<std::string>{"id=7 text=as long as it is more="});
 }
 
 TEST_F(TraceEventsTest, AnEventInUseIsNotDeleted) {
@@ -266,8 +269,8 @@ TEST_F(TraceEventsTest, AnEventHappensInTheInstanceOfItsFile) {
   ASSERT_EQ(trace_array_set_clr_event(top->tr, "synthetic", nullptr, true), 0);
   EXPECT_EQ(synth_event_trace(mine, 5, 2, (u64) "here", 0, 0, 0), 0);
   EXPECT_EQ(synth_event_trace(top, 5, 3, (u64) "there", 0, 0, 0), 0);
-  EXPECT_EQ(lines("job", "instances/mine/trace"), std::vector<std::string>{"pid=2 name=here ns=0 cpu=0 priority=0"});
-  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=3 name=there ns=0 cpu=0 priority=0"});
+  EXPECT_EQ(lines("instances/mine/trace"), std::vector<std::string>{"pid=2 name=here ns=0 cpu=0 priority=0"});
+  EXPECT_EQ(lines(), std::vector<std::string>{"pid=3 name=there ns=0 cpu=0 priority=0"});
   put(mine);
   trace_array_put(tr);
   EXPECT_EQ(trace_array_destroy(tr), 0);
@@ -286,7 +289,7 @@ TEST_F(TraceEventsTest, AChildTracesAndAsksForItself) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(lines("job"), std::vector<std::string>{"pid=1 name=child ns=0 cpu=0 priority=0"});
+  EXPECT_EQ(lines(), std::vector<std::string>{"pid=1 name=child ns=0 cpu=0 priority=0"});
 }
 
 // -- the layer below ---------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ int find_event(EventFile& file) {
 
 }  // namespace
 
-bool EntryField::is_dynamic() const { return kind == ipc::field_kind::kDynamicText || kind == ipc::field_kind::kWords; }
+bool EntryField::is_dynamic() const { return kind == ipc::field_kind::kDynamicText || kind == ipc::field_kind::kStack; }
 
 }  // namespace landtrace::client
 

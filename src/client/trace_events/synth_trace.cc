@@ -16,7 +16,6 @@ namespace {
 
 namespace field_kind = ipc::field_kind;
 
-constexpr unsigned kMaxDynamic = 63;
 constexpr std::uint32_t kMaxWords = 16;  // of a stack
 // Most that fields of a fixed size take together: SYNTH_FIELDS_MAX texts of the largest size.
 constexpr std::uint32_t kMaxFixed = SYNTH_FIELDS_MAX * 256;
@@ -50,40 +49,58 @@ bool put(unsigned char* entry, const EntryField& field, landtrace_u64 value) {
   return true;
 }
 
-// What a dynamic field refers to, with the NUL of a text.
-iovec dynamic_data(const EntryField& field, landtrace_u64 value) {
-  if (field.kind == field_kind::kDynamicText) {
-    auto* const text = reinterpret_cast<char*>(value);
-    return {text, std::strlen(text) + 1};
-  }
-  auto* const words = reinterpret_cast<landtrace_u64*>(value);
-  std::size_t count = 0;
-  while (count < kMaxWords && words[count] != 0) ++count;
-  return {words, count * sizeof(landtrace_u64)};
-}
+// The payload of an event: its fixed part, which is zero at first, and what dynamic fields refer to.
+class Entry {
+ public:
+  Entry(unsigned char* fixed, std::uint32_t size) : fixed_(fixed), size_(size) { vectors_[0] = {fixed, size}; }
 
-// `entry` has room for the fixed part, and is zero.
-int trace_with(const EventFile& file, const landtrace_u64* vals, unsigned char* entry) {
-  iovec vectors[1 + kMaxDynamic] = {{entry, file.fixed_size}};
-  unsigned count = 1;
-  std::size_t size = file.fixed_size;
-  for (std::size_t i = 0; i < file.fields.size(); ++i) {
-    const EntryField& field = file.fields[i];
-    if (!field.is_dynamic()) {
-      if (!put(entry, field, vals[i])) return -EINVAL;
-      continue;
+  // 0 or a negative errno.
+  int add(const EntryField& field, landtrace_u64 value) {
+    if (!field.is_dynamic()) return put(fixed_, field, value) ? 0 : -EINVAL;
+    if (value == 0) return -EINVAL;
+    const std::size_t begin = size_;
+    if (field.kind == field_kind::kDynamicText) {
+      auto* const text = reinterpret_cast<char*>(value);
+      append(text, std::strlen(text) + 1);
+    } else {
+      append_stack(reinterpret_cast<landtrace_u64*>(value));
     }
-    if (vals[i] == 0) return -EINVAL;
-    if (count > kMaxDynamic) return -E2BIG;
-    const iovec data = dynamic_data(field, vals[i]);
     constexpr std::size_t kHeader = 8;  // locations count from the start of the entry
-    if (size + kHeader + data.iov_len > 0xffff) return -E2BIG;
-    const auto location = static_cast<std::uint32_t>(data.iov_len << 16 | (size + kHeader));
-    std::memcpy(entry + field.offset, &location, sizeof location);
-    vectors[count++] = data;
-    size += data.iov_len;
+    if (size_ + kHeader > 0xffff || count_ > kMaxVectors - 2) return -E2BIG;
+    const auto location = static_cast<std::uint32_t>((size_ - begin) << 16 | (begin + kHeader));
+    std::memcpy(fixed_ + field.offset, &location, sizeof location);
+    return 0;
   }
-  return emit(file, vectors, count, size);
+  [[nodiscard]] int emit_to(const EventFile& file) const { return emit(file, vectors_, count_, size_); }
+
+ private:
+  static constexpr unsigned kMaxVectors = 64;
+
+  void append(void* data, std::size_t size) {
+    vectors_[count_++] = {data, size};
+    size_ += size;
+  }
+  void append_stack(landtrace_u64* words) {
+    landtrace_u64& depth = depths_[count_];
+    while (depth < kMaxWords && words[depth] != 0) ++depth;
+    append(&depth, sizeof depth);
+    append(words, depth * sizeof words[0]);
+  }
+
+  unsigned char* fixed_;
+  std::size_t size_;
+  unsigned count_ = 1;
+  iovec vectors_[kMaxVectors];
+  landtrace_u64 depths_[kMaxVectors] = {};
+};
+
+// `fixed` has room for the fixed part, and is zero.
+int trace_with(const EventFile& file, const landtrace_u64* vals, unsigned char* fixed) {
+  Entry entry(fixed, file.fixed_size);
+  for (std::size_t i = 0; i < file.fields.size(); ++i) {
+    if (const int refused = entry.add(file.fields[i], vals[i]); refused != 0) return refused;
+  }
+  return entry.emit_to(file);
 }
 
 template <std::uint32_t Room>
