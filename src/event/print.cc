@@ -84,6 +84,7 @@ void print_struct(std::string& out, const Field& field, Bytes bytes) {
 }
 
 void print_text(std::string& out, Bytes bytes) {
+  if (bytes.empty()) return;
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   out.append(text, ::strnlen(text, bytes.size()));
 }
