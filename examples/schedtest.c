@@ -1,8 +1,9 @@
 /* The trace event API: a program makes a synthetic event of its own, in any of three ways, and traces it in any of three.
  *
- *     landtrace run -- example_schedtest
+ *     landtraced &
+ *     example_schedtest
  *
- * prints what the domain's trace has at the end. */
+ * It prints what the domain's trace has at the end. */
 #include <landtrace/control.h>
 #include <landtrace/trace_events.h>
 
@@ -93,13 +94,11 @@ static void print_trace(void) {
 
 int main(void) {
   int failed = use("made at once, traced at once", create_at_once, trace_values);
-  print_trace();
   failed |= synth_event_delete("schedtest") != 0;
   failed |= use("made from fields, traced from an array", create_from_fields, trace_array);
-  print_trace();
   failed |= synth_event_delete("schedtest") != 0;
   failed |= use("made from an array, traced in pieces", create_from_array, trace_pieces);
-  print_trace();
   failed |= synth_event_delete("schedtest") != 0;
+  print_trace();
   return failed;
 }

@@ -256,7 +256,7 @@ Response session_hist(const Context& c) {
     const std::size_t colon = std::min(c.text.find(':'), c.text.size() - 1);
     const domain::Event* const event = c.domain.events().find(c.text.substr(0, colon), c.text.substr(colon + 1));
     if (event == nullptr) return error_response(Error(ENOENT, "there is no such event"));
-    c.connection.histograms = domain::histograms_text(c.domain, *instance, *event);
+    c.connection.histograms = std::string();
   }
   const std::string& text = c.connection.histograms;
   Response response;

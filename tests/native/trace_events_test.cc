@@ -1,6 +1,6 @@
 // The trace event API against a domain that is served here: section 7 of the kernel's "Event Tracing".
 #include <landtrace/control.hpp>
-#include <landtrace/trace_events.h>
+#include <landtrace/trace_events.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -290,6 +290,31 @@ TEST_F(TraceEventsTest, AChildTracesAndAsksForItself) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(lines(), std::vector<std::string>{"pid=1 name=child ns=0 cpu=0 priority=0"});
+}
+
+TEST_F(TraceEventsTest, InCpp) {
+  ASSERT_EQ(make_synthetic("job", {{"s32", "n"}, {"char[8]", "name"}, {"u8", "b"}}), 0);
+  {
+    SyntheticEvent job("job");
+    ASSERT_EQ(job.error(), 0);
+    EXPECT_EQ(job.trace(1, "unheard", true), 0);
+    EXPECT_EQ(job.enable(), 0);
+    const std::string name = "text";
+    EXPECT_EQ(job.trace(-7, name, 'a'), 0);
+    EXPECT_EQ(job.trace(1), -EINVAL);
+    {
+      SyntheticTrace piecewise(job);
+      EXPECT_EQ(piecewise.add("name", "piece"), 0);
+      EXPECT_EQ(piecewise.add_next(1), -EINVAL);
+    }
+    SyntheticEvent moved = std::move(job);
+    EXPECT_EQ(job.error(), -EINVAL);
+    EXPECT_EQ(job.trace(1, "", 2), -EINVAL);
+    EXPECT_EQ(moved.enable(false), 0);
+  }
+  EXPECT_EQ(SyntheticEvent("nosuch").error(), -EINVAL);
+  EXPECT_EQ(lines(), (std::vector<std::string>{"n=-7 name=text b=97", "n=0 name=piece b=0"}));
+  EXPECT_EQ(remove_synthetic("job"), 0);
 }
 
 // -- the layer below ---------------------------------------------------------------------------------------------

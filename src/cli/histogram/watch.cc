@@ -106,13 +106,12 @@ int Watch::watch(Signals& signals, const Step& look) {
     if (child_ && !arrived->from_terminal) child_->send(arrived->number);
     if (!child_) break;
   }
-  // A CMD that goes on is not waited for, but for the signals that it got.
   if (result) result = show(true);
   if (!result) complain(sentence(result.error()));
-  if (child_ && !child_->has_ended()) child_->send(SIGTERM);
+  if (!result && child_ && !child_->has_ended()) child_->send(SIGTERM);  // what it was started for is not to be had
   while (child_ && !child_->has_ended()) std::ignore = signals.wait(Signals::kForEver);
-  if (child_ && child_->exit_status() != 0 && options_.duration_ns == 0) return child_->exit_status();
-  return result ? kSuccess : kFailure;
+  if (!result) return kFailure;
+  return child_ ? child_->exit_status() : kSuccess;
 }
 
 int Watch::run(const Step& select, const Step& look) {

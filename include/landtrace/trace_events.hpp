@@ -1,0 +1,103 @@
+// Landtrace, the trace event API in C++: synthetic events made and traced by a program.
+//
+//     landtrace::make_synthetic("job_done", {{"pid_t", "worker"}, {"char[]", "job"}, {"u64", "took_ns"}});
+//     landtrace::SyntheticEvent done("job_done");
+//     done.enable();
+//     done.trace(gettid(), "resize", 1200000);
+//
+// A thin face of <landtrace/trace_events.h>, where every errno, and what is safe in threads and signal handlers, stands: functions
+// return 0 or a negative errno. Objects can be moved; each is for one thread at a time but for SyntheticEvent::trace().
+#pragma once
+
+#include <landtrace/trace_events.h>
+
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace landtrace {
+
+inline int make_synthetic(const std::string& name, std::initializer_list<synth_field_desc> fields) {
+  std::vector<synth_field_desc> copy(fields);
+  return synth_event_create(name.c_str(), copy.data(), static_cast<unsigned>(copy.size()), nullptr);
+}
+inline int remove_synthetic(const std::string& name) { return synth_event_delete(name.c_str()); }
+
+namespace detail {
+template <typename T>
+landtrace_u64 synthetic_value(const T& value) {
+  if constexpr (std::is_convertible_v<const T&, const char*>) {
+    return reinterpret_cast<landtrace_u64>(static_cast<const char*>(value));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return reinterpret_cast<landtrace_u64>(value.c_str());
+  } else {
+    static_assert(std::is_integral_v<T> || std::is_enum_v<T>, "want a number or a text");
+    return static_cast<landtrace_u64>(value);
+  }
+}
+}  // namespace detail
+
+// A synthetic event, in the top instance or another one. It stays while somebody has it.
+class SyntheticEvent {
+ public:
+  SyntheticEvent() = default;
+  // Look at error(): it need not be there.
+  explicit SyntheticEvent(const std::string& name, const std::string& instance = {})
+      : name_(name),
+        file_(trace_get_event_file(instance.empty() ? nullptr : instance.c_str(), "synthetic", name.c_str())) {}
+  ~SyntheticEvent() { trace_put_event_file(file_); }
+  SyntheticEvent(SyntheticEvent&& other) noexcept
+      : name_(std::move(other.name_)), file_(std::exchange(other.file_, nullptr)) {}
+  SyntheticEvent& operator=(SyntheticEvent&& other) noexcept {
+    std::swap(name_, other.name_);
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+  // 0: it is there.
+  [[nodiscard]] int error() const {
+    return file_ == nullptr ? -22 : IS_ERR(file_) ? static_cast<int>(PTR_ERR(file_)) : 0;
+  }
+  [[nodiscard]] trace_event_file* file() const { return error() == 0 ? file_ : nullptr; }
+
+  int enable(bool on = true) {
+    return error() != 0 ? error() : trace_array_set_clr_event(file_->tr, "synthetic", name_.c_str(), on);
+  }
+  // One value a field, in order. Texts are const char* or std::string.
+  template <typename... Values>
+  int trace(const Values&... values) const {
+    const landtrace_u64 all[] = {detail::synthetic_value(values)..., 0};
+    return synth_event_trace_array(file(), all, sizeof...(values));
+  }
+
+ private:
+  std::string name_;
+  trace_event_file* file_ = nullptr;
+};
+
+// One occurrence of a synthetic event, put together piece by piece; it happens at its end.
+class SyntheticTrace {
+ public:
+  explicit SyntheticTrace(const SyntheticEvent& event) : started_(synth_event_trace_start(event.file(), &state_)) {}
+  ~SyntheticTrace() { end(); }
+  SyntheticTrace(const SyntheticTrace&) = delete;
+  SyntheticTrace& operator=(const SyntheticTrace&) = delete;
+
+  template <typename Value>
+  int add_next(const Value& value) {
+    return started_ != 0 ? started_ : synth_event_add_next_val(detail::synthetic_value(value), &state_);
+  }
+  template <typename Value>
+  int add(const std::string& field, const Value& value) {
+    return started_ != 0 ? started_ : synth_event_add_val(field.c_str(), detail::synthetic_value(value), &state_);
+  }
+  int end() { return synth_event_trace_end(&state_); }
+
+ private:
+  synth_event_trace_state state_;
+  int started_;
+};
+
+}  // namespace landtrace
