@@ -26,6 +26,8 @@ std::string amount(const HistShape& shape, double value) {
   return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
 }
 
+std::string events_text(std::uint64_t count) { return count_text(count) + (count == 1 ? " event" : " events"); }
+
 std::string name_of(const HistShape& shape, const HistGroup& group) {
   std::string text;
   for (std::size_t i = 0; i < group.keys.size(); ++i) {
@@ -52,9 +54,9 @@ void add_spread(std::string& out, const HistShape& shape, const Distribution& sp
 void add_group_with_spread(std::string& out, const HistShape& shape, const HistGroup& group) {
   const Distribution& spread = group.spread;
   out += group.keys.empty() ? "" : name_of(shape, group) + ": ";
-  out += fmt::format("{} events, mean {}, p50 {}, p90 {}, p99 {}", count_text(group.count),
-                     amount(shape, spread.mean()), amount(shape, spread.percentile(0.5)),
-                     amount(shape, spread.percentile(0.9)), amount(shape, spread.percentile(0.99)));
+  out += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}", events_text(group.count), amount(shape, spread.mean()),
+                     amount(shape, spread.percentile(0.5)), amount(shape, spread.percentile(0.9)),
+                     amount(shape, spread.percentile(0.99)));
   for (std::size_t i = 0; i < group.sums.size(); ++i) {
     out += fmt::format(", {} {}", shape.sums[i], count_text(group.sums[i]));
   }
@@ -78,18 +80,15 @@ void add_line(std::string& out, const HistShape& shape, const HistView& view, co
 }  // namespace
 
 std::string duration_text(double ns) {
-  constexpr std::array<const char*, 3> kUnits{"ns", "us", "ms"};
-  for (const char* const unit : kUnits) {
-    if (ns < 1000)
-      return ns == std::floor(ns) && ns < 1000 ? fmt::format("{:.0f} {}", ns, unit)
-                                               : fmt::format("{:.1f} {}", ns, unit);
-    ns /= 1000;
-  }
-  return fmt::format("{:.1f} s", ns);
+  constexpr std::array<const char*, 4> kUnits{"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  for (; ns >= 1000 && unit + 1 < kUnits.size(); ++unit) ns /= 1000;
+  const bool is_whole = ns >= 100 || ns == std::floor(ns);
+  return fmt::format("{:.{}f} {}", ns, is_whole ? 0 : 1, kUnits[unit]);
 }
 
 std::string chart_text(const HistShape& shape, const HistView& view) {
-  std::string out = fmt::format("{}: {} events\n", shape.title, count_text(view.hits));
+  std::string out = fmt::format("{}: {}\n", shape.title, events_text(view.hits));
   const std::size_t shown = std::min(view.groups.size(), kMostGroups);
   std::size_t width = 0;
   for (std::size_t i = 0; i < shown; ++i) width = std::max(width, name_of(shape, view.groups[i]).size());
@@ -102,7 +101,7 @@ std::string chart_text(const HistShape& shape, const HistView& view) {
   }
   if (shown < view.groups.size()) out += fmt::format("and {} more\n", count_text(view.groups.size() - shown));
   if (view.dropped > 0) {
-    out += fmt::format("{} events found no room in the table: a larger --size keeps them\n", count_text(view.dropped));
+    out += fmt::format("{} found no room in the table: a larger --size keeps more\n", events_text(view.dropped));
   }
   return out;
 }
