@@ -29,7 +29,7 @@
 namespace landtrace::hist {
 
 inline constexpr std::uint32_t kMaxKeys = 3;
-inline constexpr std::uint32_t kMaxKeySize = 3 * 256;
+inline constexpr std::uint32_t kMaxKeySize = 384;  // as in the kernel: a text and a stack
 inline constexpr std::uint32_t kMaxValues = 64;
 inline constexpr std::uint32_t kMaxVariables = 64;
 inline constexpr std::uint32_t kMaxReferences = 32;

@@ -11,6 +11,25 @@ constexpr std::uint32_t round_up(std::uint32_t size, std::uint32_t unit) { retur
 
 bool is_number_size(std::uint32_t size) { return size <= 8 && std::has_single_bit(size); }
 
+std::uint32_t key_size_of(const Value& key) {
+  switch (key.type) {
+    case ValueType::kNumber:
+      return 8;
+    case ValueType::kStack:
+      return kStackSize;
+    case ValueType::kText:
+      break;
+  }
+  if (key.origin == Origin::kComm) return kCommSize;
+  return key.origin == Origin::kField ? round_up(key.size, 8) : kTextSize;
+}
+
+std::uint32_t key_size_of(const std::vector<Value>& keys) {
+  std::uint32_t size = 0;
+  for (const Value& key : keys) size += key_size_of(key);
+  return size;
+}
+
 // -- checks -------------------------------------------------------------------------------------------------------
 class Checker {
  public:
@@ -31,6 +50,7 @@ class Checker {
       }
       LT_CHECK(check(key, 0, false));
     }
+    if (key_size_of(what_.keys) > kMaxKeySize) return fail(EINVAL, "the keys of a histogram are too large");
     for (const Value& value : what_.values) {
       if (value.type != ValueType::kNumber) return fail(EINVAL, "only numbers can be summed up");
       LT_CHECK(check(value, 0));
@@ -143,23 +163,10 @@ class Checker {
   const PlanDescription& what_;
 };
 
-std::uint32_t key_size_of(const Value& key) {
-  switch (key.type) {
-    case ValueType::kNumber:
-      return 8;
-    case ValueType::kStack:
-      return kStackSize;
-    case ValueType::kText:
-      break;
-  }
-  if (key.origin == Origin::kComm) return kCommSize;
-  return key.origin == Origin::kField ? round_up(key.size, 8) : kTextSize;
-}
-
 std::uint32_t longest_payload(const ActionDescription& action) {
   std::uint32_t size = action.fixed_size;
   for (const ParamDescription& param : action.params) {
-    if (param.is_dynamic) size += param.value.type == ValueType::kStack ? kStackSize : kTextSize;
+    if (param.is_dynamic) size += param.value.type == ValueType::kStack ? kStackSize + 8 : kTextSize;
   }
   return size;
 }

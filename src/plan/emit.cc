@@ -4,19 +4,27 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "plan/triggers.hpp"
 
 namespace landtrace::plan {
-namespace {
 
-std::uint32_t current_cpu(const Thread& thread) {
+std::uint32_t detail::current_cpu(const Thread& thread) {
   if (thread.mode.area != nullptr) return thread.mode.area->cpu_id_start;
   const int cpu = ::sched_getcpu();
   return cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu);
 }
 
-}  // namespace
+void detail::read_name(const View& view, const Thread& thread, char (&name)[filter::kCommSize]) {
+  std::memset(name, 0, sizeof name);
+  if (thread.is_proxy) {
+    std::memcpy(name, view.data->tasks[thread.tid % kMaxTasks].comm, sizeof name - 1);
+  } else {
+    // The one system call of the data plane: a thread may change its name at any time, and nobody is told.
+    ::prctl(PR_GET_NAME, name, 0, 0, 0);
+  }
+}
 
 bool detail::is_listed(const View& view, const PlanStep& gate, std::uint32_t tid) {
   const ThreadList& list = *control_at<ThreadList>(view, static_cast<std::uint32_t>(gate.threads));
@@ -31,14 +39,13 @@ bool detail::is_listed(const View& view, const PlanStep& gate, std::uint32_t tid
 bool detail::passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
                                  filter::Context& context, const Segment* segments, std::uint32_t segment_count) {
   const TaskEntry& task = view.data->tasks[thread.tid % kMaxTasks];
-  char name[filter::kCommSize] = {};
+  char name[filter::kCommSize];
   if ((program.uses & filter::Program::kUsesCpu) != 0) context.cpu = current_cpu(thread);
   if ((program.uses & filter::Program::kUsesProcess) != 0)
     context.process = thread.is_proxy ? task.pid : thread.slot->pid;
   if ((program.uses & filter::Program::kUsesComm) != 0) {
-    // The one system call of the data plane: a thread may change its name at any time, and nobody is told.
-    if (!thread.is_proxy) ::prctl(PR_GET_NAME, name, 0, 0, 0);
-    context.comm = thread.is_proxy ? task.comm : name;
+    read_name(view, thread, name);
+    context.comm = name;
   }
   return filter::passes(program, context, segments, segment_count);
 }

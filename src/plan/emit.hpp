@@ -76,6 +76,10 @@ inline void record(const View& view, const Thread& thread, const PlanStep& step,
   if (!is_thrown(view.data->cells[step.cell])) record_always(view, thread, step, request);
 }
 
+std::uint32_t current_cpu(const Thread& thread);
+// The thread's name, and NULs.
+void read_name(const View& view, const Thread& thread, char (&name)[filter::kCommSize]);
+
 // A filter that looks at more than the payload and the entry's header.
 bool passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
                          filter::Context& context, const Segment* segments, std::uint32_t segment_count);

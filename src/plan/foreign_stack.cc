@@ -78,17 +78,15 @@ bool find_object(std::uint32_t tid, std::uint64_t pc, unwind::Object& object, ch
 
 }  // namespace
 
-void record_foreign_stack(const View& view, const Thread& thread, const PlanStep& step) {
-  UserStack stack{};
-  stack.tgid = __atomic_load_n(&view.data->tasks[thread.tid % kMaxTasks].pid, __ATOMIC_RELAXED);
-  stack.caller[0] = pc_of(thread.tid);
+std::uint32_t capture_foreign_stack(const View& view, const Thread& thread, std::uint32_t pid, std::uint64_t* frame) {
+  *frame = pc_of(thread.tid);
   unwind::Object object;
   char path[512];
-  if (stack.caller[0] != 0 && find_object(thread.tid, stack.caller[0], object, path)) {
+  if (*frame != 0 && find_object(thread.tid, *frame, object, path)) {
     const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
-    unwind::note_object_at(view.data->objects, stack.tgid, object, path, arch::read_raw_clock(clock));
+    unwind::note_object_at(view.data->objects, pid, object, path, arch::read_raw_clock(clock));
   }
-  write_stack(view, thread, step, stack, stack.caller[0] != 0 ? 1 : 0);
+  return *frame != 0 ? 1 : 0;
 }
 
 }  // namespace landtrace::plan

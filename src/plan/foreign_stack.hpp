@@ -9,6 +9,6 @@ namespace landtrace::plan {
 // Its one address is that of the system call, by which the thread waits for the owner. More is in memory that the owner
 // must not touch here: a page that its program serves itself would keep everybody waiting. Without the right to trace the
 // process there is no address. Makes system calls; not for signal handlers.
-void record_foreign_stack(const View& view, const Thread& thread, const PlanStep& step);
+std::uint32_t capture_foreign_stack(const View& view, const Thread& thread, std::uint32_t pid, std::uint64_t* frame);
 
 }  // namespace landtrace::plan

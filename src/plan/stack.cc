@@ -24,18 +24,27 @@ void note(void* self, const unwind::Object& object) {
   unwind::note_object(noting.view.data->objects, noting.pid, object, arch::read_raw_clock(clock));
 }
 
+// Threads whose ids mean nothing to the owner have no pid in their slot.
+std::uint32_t pid_of(const View& view, const Thread& thread) {
+  if (thread.is_proxy) return __atomic_load_n(&view.data->tasks[thread.tid % kMaxTasks].pid, __ATOMIC_RELAXED);
+  return thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
+}
+
 }  // namespace
 
 void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
+std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max) {
+  if (thread.is_proxy) return capture_foreign_stack(view, thread, pid_of(view, thread), frames);
+  Noting noting{view, pid_of(view, thread)};
+  return unwind::capture(frames, max, own_frames, {note, &noting});
+}
+
 void record_stack(const View& view, const Thread& thread, const PlanStep& step) {
-  if (thread.is_proxy) return record_foreign_stack(view, thread, step);
   UserStack stack;
-  // Threads whose ids mean nothing to the owner have no pid in their slot.
-  stack.tgid = thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
+  stack.tgid = pid_of(view, thread);
   stack.padding = 0;
-  Noting noting{view, stack.tgid};
-  const std::uint32_t count = unwind::capture(stack.caller, unwind::kMaxFrames, own_frames, {note, &noting});
+  const std::uint32_t count = capture_stack(view, thread, stack.caller, unwind::kMaxFrames);
   write_stack(view, thread, step, stack, count);
 }
 

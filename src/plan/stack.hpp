@@ -18,6 +18,11 @@ static_assert(sizeof(UserStack) == 8 + 8 * unwind::kMaxFrames);
 // What of the process's stacks is the tracer itself; what `own` points to must stay. To be called before threads emit.
 void set_own_frames(const unwind::Own& own);
 
+// The addresses on the calling thread's stack, the nearest first, at most `max`; returns how many. Of a thread of another
+// process there is at most one (foreign_stack.hpp). The objects in which they lie are noted in the data segment.
+// Async-signal-safe; takes some 3 KiB of stack.
+std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max);
+
 // Records the calling thread's stack in the instance of the step, a kRecord, and where its objects are in the data
 // segment. The caller is inside a Section. Async-signal-safe; takes some 4 KiB of stack.
 void record_stack(const View& view, const Thread& thread, const PlanStep& step);

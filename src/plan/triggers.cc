@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <climits>
 #include <span>
+#include <utility>
 
+#include "plan/histogram.hpp"
 #include "plan/stack.hpp"
 
 namespace landtrace::plan {
@@ -25,7 +27,8 @@ class Firing {
         request_(request),
         list_(*control_at<TriggerList>(view, static_cast<std::uint32_t>(step.triggers))),
         gates_(&step + 1),
-        record_(gates_ + step.skip - 1) {
+        record_(gates_ + step.skip - 1),
+        moment_(thread.mode.clock) {
     for (const PlanStep* flip = gates_; flip < record_; ++flip) {
       if (flip->kind == StepKind::kFlip) flip_ = flip;
     }
@@ -44,15 +47,23 @@ class Firing {
     const bool stopped = is_thrown(cell(place.cell));
     std::array<const Trigger*, kMaxLate> late;
     std::uint32_t late_count = 0;
+    bool is_recorded = false;
+    const auto record_once = [&] {
+      if (std::exchange(is_recorded, true) || stopped || !is_let_through(true)) return;
+      detail::record_always(view_, thread_, place, request_);
+    };
     for (const Trigger& trigger : triggers()) {
       if (trigger.filter != 0 && !detail::passes(view_, thread_, trigger.filter, event_, request_)) continue;
       if (happens_late(trigger) && late_count < kMaxLate) {
         late[late_count++] = &trigger;
       } else {
+        // What a histogram makes of the event stands behind it.
+        if (trigger.action == TriggerAction::kHistogram && histogram_of(view_, trigger).action_count != 0)
+          record_once();
         fire(trigger);
       }
     }
-    if (!stopped && is_let_through(true)) detail::record_always(view_, thread_, place, request_);
+    record_once();
     for (std::uint32_t i = 0; i < late_count; ++i) fire(*late[i]);
   }
 
@@ -81,20 +92,20 @@ class Firing {
     Cell& target = cell(trigger.target);
     if (is_thrown(target) == thrown || !may_happen(trigger)) return;
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
-    tell_others();
+    tell_others(view_);
   }
   // A histogram's is counted all the same.
   void throw_each_time(const Trigger& trigger, bool thrown) const {
     if (!may_happen(trigger)) return;
     Cell& target = cell(trigger.target);
     if (is_thrown(target) != thrown) throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
-    tell_others();
+    tell_others(view_);
   }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {
     return trigger.count == 0 || count_up_to(cell(trigger.count), trigger.limit);
   }
 
-  void fire(const Trigger& trigger) const {
+  void fire(const Trigger& trigger) {
     switch (trigger.action) {
       case TriggerAction::kTraceOn:
       case TriggerAction::kEnableEvent:
@@ -105,7 +116,7 @@ class Firing {
       case TriggerAction::kSnapshot:
         if (!may_happen(trigger)) return;
         count(cell(trigger.target));
-        return tell_others();
+        return tell_others(view_);
       case TriggerAction::kStackTrace:
         if (may_happen(trigger)) record_stack(view_, thread_, record());
         return;
@@ -114,18 +125,8 @@ class Firing {
       case TriggerAction::kPauseHistogram:
         return throw_each_time(trigger, true);
       case TriggerAction::kHistogram:
-        return;
+        return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
     }
-  }
-
-  // The owner is to tell the other users' producers, if there are any: the one system call here, and only where something
-  // changed.
-  void tell_others() const {
-    if (__atomic_load_n(&view_.control->user_count, __ATOMIC_RELAXED) < 2) return;
-    const int saved_errno = errno;
-    __atomic_fetch_add(&view_.data->attention, 1, __ATOMIC_RELEASE);
-    ::syscall(SYS_futex, &view_.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-    errno = saved_errno;
   }
 
   const View& view_;
@@ -136,9 +137,18 @@ class Firing {
   const PlanStep* gates_;
   const PlanStep* record_;
   const PlanStep* flip_ = nullptr;
+  hist::Moment moment_;
 };
 
 }  // namespace
+
+void tell_others(const View& view) {
+  if (__atomic_load_n(&view.control->user_count, __ATOMIC_RELAXED) < 2) return;
+  const int saved_errno = errno;
+  __atomic_fetch_add(&view.data->attention, 1, __ATOMIC_RELEASE);
+  ::syscall(SYS_futex, &view.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  errno = saved_errno;
+}
 
 void run_triggers(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
                   arch::WriteRequest& request) {

@@ -9,4 +9,7 @@ namespace landtrace::plan {
 void run_triggers(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
                   arch::WriteRequest& request);
 
+// A cell has changed. The owner is to tell the other users' producers, if there are any: the one system call here.
+void tell_others(const View& view);
+
 }  // namespace landtrace::plan

@@ -1,0 +1,13 @@
+// What the handlers of a histogram do: onmatch, onmax, onchange; trace, save, snapshot.
+#pragma once
+
+#include "hist/operands.hpp"
+
+namespace landtrace::hist {
+
+void act(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings, std::byte* element);
+
+// Puts a text or a stack into an element.
+void store_large(const Operands& operands, const Operand& operand, std::byte* to);
+
+}  // namespace landtrace::hist

@@ -1,0 +1,157 @@
+#include "hist/operands.hpp"
+
+#include <bit>
+
+namespace landtrace::hist {
+namespace {
+
+std::uint64_t header_number(std::uint64_t header, const Op& op) {
+  const std::uint32_t unused = 64 - 8 * op.size;
+  const std::uint64_t at_top = header >> (8 * op.offset) << unused;
+  if (op.is_signed) return static_cast<std::uint64_t>(static_cast<std::int64_t>(at_top) >> unused);
+  return at_top >> unused;
+}
+
+// Where a dynamic field is in the payload.
+struct Location {
+  std::uint64_t begin;
+  std::uint32_t length;
+};
+Location locate(const Payload& payload, const Operand& operand) {
+  const auto word = payload.load<std::uint32_t>(operand.offset);
+  std::uint64_t begin = word & 0xffff;
+  if (operand.origin == Origin::kRelLoc) {
+    begin += std::uint64_t{operand.offset} + sizeof word;
+  } else if (begin < kEntryHeader) {
+    return {0, 0};  // that is no field
+  } else {
+    begin -= kEntryHeader;
+  }
+  return {begin, word >> 16};
+}
+
+std::uint32_t length_of(const char* text, std::size_t size) {
+  return static_cast<std::uint32_t>(::strnlen(text, size));
+}
+
+}  // namespace
+
+std::uint64_t Operands::push(const Op& op) const {
+  switch (op.code) {
+    case OpCode::kField:
+      return event_.payload.load_number(op.offset, op.size, op.is_signed);
+    case OpCode::kHeader:
+      return header_number(event_.header, op);
+    case OpCode::kConstant:
+      return op.number;
+    case OpCode::kTimestamp: {
+      const std::uint64_t time = event_.moment.in(op.clock);
+      // Divisions by a constant are multiplications.
+      return op.number == 1 ? time : op.number == 1000 ? time / 1000 : time / op.number;
+    }
+    case OpCode::kCpu:
+      return event_.surroundings.cpu();
+    case OpCode::kReference:
+      return references_[op.offset].number;
+    default:
+      return variables_[op.offset];
+  }
+}
+
+std::uint64_t Operands::compute(const Op* op, const Op* end) const {
+  std::uint64_t stack[kMaxStack];
+  std::uint64_t* top = stack - 1;  // the builder has checked that it neither under- nor overflows
+  for (; op != end; ++op) {
+    switch (op->code) {
+      case OpCode::kNegate:
+        *top = 0 - *top;
+        break;
+      case OpCode::kLog2:
+        *top = *top == 0 ? 0 : static_cast<std::uint64_t>(std::bit_width(*top - 1));
+        break;
+      case OpCode::kBucket:
+        *top -= *top % op->number;
+        break;
+      case OpCode::kAdd:
+        --top;
+        top[0] += top[1];
+        break;
+      case OpCode::kSubtract:
+        --top;
+        top[0] -= top[1];
+        break;
+      case OpCode::kMultiply:
+        --top;
+        top[0] *= top[1];
+        break;
+      case OpCode::kDivide:
+        --top;
+        top[0] = top[1] == 0 ? ~0ull : top[0] / top[1];
+        break;
+      default:
+        *++top = push(*op);
+        break;
+    }
+  }
+  return stack[0];
+}
+
+// Of a text or stack that lies in an element.
+const std::byte* Operands::place_of(const Operand& operand) const {
+  if (operand.origin == Origin::kReference) return references_[operand.index].place;
+  return element_ + plan_.at<Variable>(plan_.variables)[operand.index].place.at;
+}
+
+std::uint32_t Operands::text(const Operand& operand, void* to, std::uint32_t size) const {
+  auto* const out = static_cast<char*>(to);
+  std::uint32_t length = 0;
+  switch (operand.origin) {
+    case Origin::kField:
+      length = static_cast<std::uint32_t>(event_.payload.copy(operand.offset, out, std::min(operand.size, size - 1)));
+      break;
+    case Origin::kDataLoc:
+    case Origin::kRelLoc: {
+      const Location where = locate(event_.payload, operand);
+      length = static_cast<std::uint32_t>(event_.payload.copy(where.begin, out, std::min(where.length, size - 1)));
+      break;
+    }
+    case Origin::kComm:
+      length = std::min(kCommSize, size - 1);
+      std::memcpy(out, event_.surroundings.comm(), length);
+      break;
+    default: {
+      char whole[kTextSize];
+      detail::load_words(whole, place_of(operand), kTextSize);
+      length = std::min(length_of(whole, kTextSize), size - 1);
+      std::memcpy(out, whole, length);
+      break;
+    }
+  }
+  length = length_of(out, length);
+  std::memset(out + length, 0, size - length);
+  return length;
+}
+
+std::uint32_t Operands::stack(const Operand& operand, std::uint64_t* to) const {
+  std::uint32_t count = 0;
+  switch (operand.origin) {
+    case Origin::kThread:
+      count = std::min(event_.surroundings.capture_stack(to), kStackFrames);
+      break;
+    case Origin::kDataLoc:
+    case Origin::kRelLoc: {
+      const Location where = locate(event_.payload, operand);
+      count = static_cast<std::uint32_t>(event_.payload.copy(where.begin, to, std::min(where.length, kStackSize)) / 8);
+      break;
+    }
+    default:
+      detail::load_words(to, place_of(operand), kStackSize);
+      count = kStackFrames;
+      break;
+  }
+  std::memset(to + count, 0, (kStackFrames - count) * sizeof *to);
+  while (count > 0 && to[count - 1] == 0) --count;
+  return count;
+}
+
+}  // namespace landtrace::hist

@@ -1,0 +1,160 @@
+#include "hist/reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "hist/table.hpp"
+
+namespace landtrace::hist {
+namespace {
+
+bool is_set(const std::byte* element, std::uint32_t at) {
+  return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(element + at), __ATOMIC_ACQUIRE) != 0;
+}
+
+std::string text_at(const std::byte* at, std::uint32_t size) {
+  std::vector<char> bytes(size);
+  detail::load_words(bytes.data(), at, size);
+  return {bytes.data(), ::strnlen(bytes.data(), size)};
+}
+
+Content content_at(const std::byte* element, ValueType type, std::uint32_t at, std::uint32_t set_at) {
+  Content content;
+  content.type = type;
+  content.is_set = is_set(element, set_at);
+  if (!content.is_set) return content;
+  switch (type) {
+    case ValueType::kNumber:
+      content.number = detail::load_word(element + at);
+      break;
+    case ValueType::kText:
+      content.text = text_at(element + at, kTextSize);
+      break;
+    case ValueType::kStack:
+      content.stack.resize(kStackFrames);
+      detail::load_words(content.stack.data(), element + at, kStackSize);
+      while (!content.stack.empty() && content.stack.back() == 0) content.stack.pop_back();
+      break;
+  }
+  return content;
+}
+
+class Reader {
+ public:
+  explicit Reader(const HistPlan& plan) : plan_(plan), layout_(plan.layout) {
+    contents_.snapshots.resize(plan.action_count);
+  }
+
+  void add(std::byte* segment) {
+    const Table table(segment + plan_.table, layout_);
+    const TableHeader& header = table.header();
+    contents_.dropped += __atomic_load_n(&header.dropped, __ATOMIC_RELAXED);
+    contents_.lost += __atomic_load_n(&header.lost, __ATOMIC_RELAXED);
+    const std::uint64_t taken = __atomic_load_n(&header.taken, __ATOMIC_RELAXED);
+    const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, layout_.elements));
+    for (std::uint32_t i = 0; i < end; ++i) add_element(table.element(i));
+    for (std::uint32_t i = 0; i < plan_.action_count; ++i) add_snapshot(table, i);
+  }
+
+  Contents finish() {
+    std::sort(contents_.rows.begin(), contents_.rows.end(),
+              [](const Row& a, const Row& b) { return std::memcmp(a.key.data(), b.key.data(), a.key.size()) < 0; });
+    return std::move(contents_);
+  }
+
+ private:
+  [[nodiscard]] const Action& action(std::uint32_t i) const { return plan_.at<Action>(plan_.actions)[i]; }
+
+  // Counted only by those who found it in the table: what is not 0 is there.
+  void add_element(const std::byte* element) {
+    const std::uint64_t hitcount = detail::load_word(element + layout_.hitcount_at());
+    if (hitcount == 0) return;
+    contents_.hits += hitcount;
+    Row row = read_row(element, hitcount);
+    std::string key(reinterpret_cast<const char*>(row.key.data()), row.key.size());
+    const auto [found, is_new] = by_key_.try_emplace(std::move(key), contents_.rows.size());
+    if (is_new) {
+      contents_.rows.push_back(std::move(row));
+    } else {
+      merge(contents_.rows[found->second], std::move(row));
+    }
+  }
+
+  std::vector<std::byte> read_key(const std::byte* element) const {
+    std::vector<std::byte> key(layout_.key_size);
+    detail::load_words(key.data(), element, layout_.key_size);
+    return key;
+  }
+
+  Row read_row(const std::byte* element, std::uint64_t hitcount) const {
+    Row row;
+    row.key = read_key(element);
+    row.hitcount = hitcount;
+    row.sums.resize(layout_.value_count);
+    detail::load_words(row.sums.data(), element + layout_.sums_at(), 8 * layout_.value_count);
+    const Variable* const variables = plan_.at<Variable>(plan_.variables);
+    for (std::uint32_t i = 0; i < plan_.variable_count; ++i) {
+      const Place& place = variables[i].place;
+      row.variables.push_back(content_at(element, place.type, place.at, place.set_at));
+    }
+    if (layout_.comm_at != 0) row.comm = text_at(element + layout_.comm_at, kCommSize);
+    for (std::uint32_t i = 0; i < plan_.action_count; ++i) row.actions.push_back(read_action(element, action(i)));
+    return row;
+  }
+
+  Row::ActionState read_action(const std::byte* element, const Action& action) const {
+    Row::ActionState state;
+    if (action.handler != Handler::kOnMatch) state.tracked = detail::load_word(element + action.tracked_at);
+    if (action.deed != Deed::kSave) return state;
+    const Param* const params = plan_.at<Param>(plan_.params) + action.params;
+    for (std::uint32_t i = 0; i < action.param_count; ++i) {
+      state.saved.push_back(content_at(element, params[i].operand.type, params[i].at, action.saved_at));
+    }
+    return state;
+  }
+
+  static void merge(Row& row, Row other) {
+    row.hitcount += other.hitcount;
+    for (std::size_t i = 0; i < row.sums.size(); ++i) row.sums[i] += other.sums[i];
+    for (std::size_t i = 0; i < row.variables.size(); ++i) {
+      if (!row.variables[i].is_set) row.variables[i] = std::move(other.variables[i]);
+    }
+    for (std::size_t i = 0; i < row.actions.size(); ++i) {
+      if (other.actions[i].tracked > row.actions[i].tracked || is_unset(row.actions[i])) {
+        row.actions[i] = std::move(other.actions[i]);
+      }
+    }
+  }
+  static bool is_unset(const Row::ActionState& state) {
+    return std::none_of(state.saved.begin(), state.saved.end(), [](const Content& saved) { return saved.is_set; });
+  }
+
+  void add_snapshot(const Table& table, std::uint32_t number) {
+    if (action(number).deed != Deed::kSnapshot) return;
+    const std::uint64_t last = __atomic_load_n(&table.header().snapshots[number], __ATOMIC_ACQUIRE);
+    const std::uint32_t index = static_cast<std::uint32_t>(last) - 1;
+    if (index >= layout_.elements) return;
+    const std::byte* const element = table.element(index);
+    const std::uint64_t value = detail::load_word(element + action(number).taken_at);
+    SnapshotTaken& taken = contents_.snapshots[number];
+    if (taken.is_taken && value <= taken.value) return;
+    taken = {true, value, read_key(element), {}};
+    if (layout_.comm_at != 0) taken.comm = text_at(element + layout_.comm_at, kCommSize);
+  }
+
+  const HistPlan& plan_;
+  const TableLayout& layout_;
+  Contents contents_;
+  std::unordered_map<std::string, std::size_t> by_key_;
+};
+
+}  // namespace
+
+Contents read(const HistPlan& plan, std::span<std::byte* const> segments) {
+  Reader reader(plan);
+  for (std::byte* const segment : segments) reader.add(segment);
+  return reader.finish();
+}
+
+}  // namespace landtrace::hist

@@ -1,0 +1,216 @@
+// The table of a histogram: found and filled by any number of threads of any number of processes, without a lock.
+//
+// Who writes: producers of one user. An insertion takes an element (from those given back, or the next of those never used),
+// writes the key into it, and publishes it with one compare-and-swap of an empty slot. A slot never changes again, and
+// everybody probes the same slots in the same order up to the first empty one, so that no key is there twice. Who loses the
+// race for a slot looks at what is in it now: the same key, then the element is given back; another, then it goes on with the
+// element in its hands.
+// Killed at any instruction: before the swap an element is lost, after it the key is there. Nobody ever waits.
+//
+// Who reads: producers, and the owner (reader.hpp). An element is in the table if its hit count is not 0: that is counted only
+// by those who found it by a slot. So the owner need not look at slots.
+//
+// Elements that are given back form a list: TableHeader::spare, whose tag makes its compare-and-swap safe against
+// the same element coming back; the next one is named in the first word of the key, which is written anew before use.
+//
+// The memory is not trusted: an element's number is checked wherever it is read, and no probe is longer than the table.
+#pragma once
+
+#include <cstring>
+
+#include "hist/layout.hpp"
+
+namespace landtrace::hist {
+
+namespace detail {
+
+inline std::uint64_t load_word(const std::byte* at) {
+  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_RELAXED);
+}
+inline void store_word(std::byte* at, std::uint64_t word) {
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(at), word, __ATOMIC_RELAXED);
+}
+inline std::uint64_t add_to_word(std::byte* at, std::uint64_t number) {
+  return __atomic_fetch_add(reinterpret_cast<std::uint64_t*>(at), number, __ATOMIC_RELAXED);
+}
+
+inline void load_words(void* to, const std::byte* from, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; i += 8) {
+    const std::uint64_t word = load_word(from + i);
+    std::memcpy(static_cast<std::byte*>(to) + i, &word, sizeof word);
+  }
+}
+inline void store_words(std::byte* to, const void* from, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, static_cast<const std::byte*>(from) + i, sizeof word);
+    store_word(to + i, word);
+  }
+}
+
+}  // namespace detail
+
+// Of a key of whole words.
+inline std::uint64_t hash_key(const std::uint64_t* key, std::uint32_t size) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = size;
+  for (std::uint32_t i = 0; i < size / 8; ++i) {
+    hash = (hash ^ key[i]) * kOdd;
+    hash ^= hash >> 32;
+  }
+  hash *= kOdd;
+  return hash ^ hash >> 29;
+}
+
+class Table {
+ public:
+  // `base` is the table's place in a data segment. Both must stay.
+  Table(std::byte* base, const TableLayout& layout) : base_(base), layout_(layout) {}
+
+  [[nodiscard]] TableHeader& header() const { return *reinterpret_cast<TableHeader*>(base_); }
+  // By a number that is below layout.elements.
+  [[nodiscard]] std::byte* element(std::uint32_t index) const {
+    return base_ + layout_.elements_at + std::uint64_t{index} * layout_.stride;
+  }
+
+  [[nodiscard]] std::uint32_t index_of(const std::byte* at) const {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(at - element(0)) / layout_.stride);
+  }
+
+  // nullptr: not there. `key` has layout.key_size bytes.
+  [[nodiscard]] std::byte* find(const std::uint64_t* key) const {
+    const std::uint64_t hash = hash_key(key, layout_.key_size);
+    Probe probe(*this, hash);
+    std::uint64_t word = 0;
+    for (std::byte* found = probe.next(key, word); word != 0; found = probe.next(key, word)) {
+      if (found != nullptr) return found;
+    }
+    return nullptr;
+  }
+
+  // nullptr: the table is full, which is counted. `comm` gives the kCommSize bytes that a new element gets, if the layout has
+  // them.
+  template <typename Comm>
+  std::byte* find_or_insert(const std::uint64_t* key, const Comm& comm) {
+    const std::uint64_t hash = hash_key(key, layout_.key_size);
+    Probe probe(*this, hash);
+    std::uint64_t word = 0;
+    for (std::byte* found = probe.next(key, word); word != 0; found = probe.next(key, word)) {
+      if (__builtin_expect(found != nullptr, 1)) return found;
+    }
+    return insert(key, hash, probe, comm);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~0u;
+
+  // Goes along the slots that a key may be in.
+  class Probe {
+   public:
+    Probe(const Table& table, std::uint64_t hash)
+        : table_(table), hash_(hash), left_(table.layout_.slots()), slot_(static_cast<std::uint32_t>(hash)) {}
+
+    // What is in the next slot, in `word`; 0 ends the search. Returns the element if it is the key's.
+    std::byte* next(const std::uint64_t* key, std::uint64_t& word) {
+      if (left_-- == 0) {
+        word = 0;
+        is_at_end_ = true;
+        return nullptr;
+      }
+      slot_ &= table_.layout_.slots() - 1;
+      std::uint64_t* const slot = table_.slots() + slot_;
+      word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);  // pairs with the swap in insert()
+      if (word == 0) return nullptr;
+      ++slot_;
+      return table_.matching(word, hash_, key);
+    }
+
+    // The empty slot at which the search ended; nullptr: there is none.
+    [[nodiscard]] std::uint64_t* empty() const { return is_at_end_ ? nullptr : table_.slots() + slot_; }
+
+   private:
+    const Table& table_;
+    std::uint64_t hash_;
+    std::uint32_t left_;
+    std::uint32_t slot_;
+    bool is_at_end_ = false;
+  };
+
+  [[nodiscard]] std::uint64_t* slots() const { return reinterpret_cast<std::uint64_t*>(base_ + sizeof(TableHeader)); }
+
+  static std::uint64_t slot_word(std::uint64_t hash, std::uint32_t element) {
+    return (hash >> 32) << 32 | (std::uint64_t{element} + 1);
+  }
+
+  [[nodiscard]] std::byte* matching(std::uint64_t word, std::uint64_t hash, const std::uint64_t* key) const {
+    if ((word ^ hash) >> 32 != 0) return nullptr;
+    const std::uint32_t index = static_cast<std::uint32_t>(word) - 1;
+    if (index >= layout_.elements) return nullptr;
+    std::byte* const at = element(index);
+    for (std::uint32_t i = 0; i < layout_.key_size / 8; ++i) {
+      if (detail::load_word(at + 8 * i) != key[i]) return nullptr;
+    }
+    return at;
+  }
+
+  template <typename Comm>
+  [[gnu::noinline]] std::byte* insert(const std::uint64_t* key, std::uint64_t hash, Probe& probe, const Comm& comm) {
+    const std::uint32_t index = probe.empty() == nullptr ? kNone : take_element();
+    if (index == kNone) {
+      __atomic_fetch_add(&header().dropped, 1, __ATOMIC_RELAXED);
+      return nullptr;
+    }
+    std::byte* const at = element(index);
+    detail::store_words(at, key, layout_.key_size);
+    if (layout_.comm_at != 0) detail::store_words(at + layout_.comm_at, comm(), kCommSize);
+    const std::uint64_t word = slot_word(hash, index);
+    for (;;) {
+      std::uint64_t now = 0;
+      if (__atomic_compare_exchange_n(probe.empty(), &now, word, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return at;
+      // Another was faster: with this key, or in this slot alone.
+      for (std::byte* found = probe.next(key, now); now != 0; found = probe.next(key, now)) {
+        if (found == nullptr) continue;
+        give_back(index);
+        return found;
+      }
+      if (probe.empty() == nullptr) break;
+    }
+    give_back(index);
+    __atomic_fetch_add(&header().dropped, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+
+  // -- elements that are in no slot -------------------------------------------------------------------------------
+  static constexpr std::uint64_t kTagUnit = 1ull << 32;
+
+  [[nodiscard]] std::uint32_t take_element() const {
+    TableHeader& head = header();
+    std::uint64_t spare = __atomic_load_n(&head.spare, __ATOMIC_ACQUIRE);
+    while (static_cast<std::uint32_t>(spare) - 1 < layout_.elements) {
+      const std::uint32_t index = static_cast<std::uint32_t>(spare) - 1;
+      const std::uint64_t next = static_cast<std::uint32_t>(detail::load_word(element(index)));
+      const std::uint64_t rest = ((spare >> 32) + 1) * kTagUnit | next;
+      if (__atomic_compare_exchange_n(&head.spare, &spare, rest, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        return index;
+      }
+    }
+    if (__atomic_load_n(&head.taken, __ATOMIC_RELAXED) >= layout_.elements) return kNone;
+    const std::uint64_t index = __atomic_fetch_add(&head.taken, 1, __ATOMIC_RELAXED);
+    return index < layout_.elements ? static_cast<std::uint32_t>(index) : kNone;
+  }
+
+  void give_back(std::uint32_t index) const {
+    TableHeader& head = header();
+    std::uint64_t spare = __atomic_load_n(&head.spare, __ATOMIC_RELAXED);
+    std::uint64_t first = 0;
+    do {
+      detail::store_word(element(index), static_cast<std::uint32_t>(spare));
+      first = ((spare >> 32) + 1) * kTagUnit | (std::uint64_t{index} + 1);
+    } while (!__atomic_compare_exchange_n(&head.spare, &spare, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  }
+
+  std::byte* base_;
+  const TableLayout& layout_;
+};
+
+}  // namespace landtrace::hist

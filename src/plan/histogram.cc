@@ -1,0 +1,62 @@
+#include "plan/histogram.hpp"
+
+#include <cstring>
+
+#include "plan/stack.hpp"
+#include "plan/triggers.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+class Producer final : public hist::Surroundings {
+ public:
+  Producer(const View& view, const Thread& thread) : view_(view), thread_(thread) {}
+
+  std::uint32_t cpu() override { return detail::current_cpu(thread_); }
+  const char* comm() override {
+    detail::read_name(view_, thread_, name_);
+    return name_;
+  }
+  std::uint32_t capture_stack(std::uint64_t* frames) override {
+    return plan::capture_stack(view_, thread_, frames, hist::kStackFrames);
+  }
+  bool make_event(std::uint32_t slot, const std::byte* payload, std::uint32_t size) override {
+    if (view_.nesting >= kMaxNesting || slot >= kMaxEvents) return false;
+    View nested = view_;
+    ++nested.nesting;
+    const Segment segment{payload, size};
+    emit_in_section(nested, thread_, slot, &segment, 1, size);
+    return true;
+  }
+  void take_snapshot(std::uint32_t cell) override {
+    count(view_.data->cells[cell]);
+    tell_others(view_);
+  }
+
+ private:
+  const View& view_;
+  const Thread& thread_;
+  char name_[filter::kCommSize];
+};
+
+std::uint64_t header_of(const View& view, const Thread& thread, std::uint32_t event) {
+  filter::Context context;
+  context.type = view.control->events[event].id;
+  context.pid = static_cast<std::int32_t>(thread.tid);
+  std::uint64_t header = 0;
+  std::memcpy(&header, &context, sizeof header);
+  return header;
+}
+
+}  // namespace
+
+void run_histogram(const View& view, const Thread& thread, const hist::HistPlan& histogram, std::uint32_t event,
+                   const arch::WriteRequest& request, hist::Moment& moment) {
+  if (histogram.pause_cell != 0 && is_thrown(view.data->cells[histogram.pause_cell])) return;
+  Producer producer(view, thread);
+  const hist::Event happened{
+      {request.segments, request.segment_count}, header_of(view, thread, event), moment, producer};
+  hist::count(histogram, reinterpret_cast<std::byte*>(view.data), happened);
+}
+
+}  // namespace landtrace::plan
