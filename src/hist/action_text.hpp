@@ -14,7 +14,7 @@ namespace landtrace::hist {
 struct ActionText {
   Handler handler = Handler::kOnMatch;
   Deed deed = Deed::kTrace;
-  std::string name;  // as written: "trace", "save", "snapshot", or a synthetic event's
+  std::string name;          // as written: "trace", "save", "snapshot", or a synthetic event's
   bool has_keyword = false;  // "trace": the synthetic event is the first parameter
   std::string synthetic;
   std::string match_system;  // of onmatch

@@ -74,8 +74,11 @@ struct Complaint {
 // although there were any.
 class Complaints {
  public:
-  // `command` as the log shows it.
-  explicit Complaints(std::string command) : command_(std::move(command)) {}
+  // About this command, as the log shows it, from here on.
+  void begin(std::string command) {
+    command_ = std::move(command);
+    all_.clear();
+  }
 
   // As in the kernel the caret is below the first place that reads like `part`, wherever the mistake is.
   void add(Mistake mistake, std::string_view part = {});

@@ -17,7 +17,7 @@ struct NamedView {
   FieldView view;
 };
 constexpr NamedView kViews[] = {
-    {"hex", FieldView::kHex},           {"sym", FieldView::kSymbol}, {"symXoffset", FieldView::kSymbolOffset},
+    {"hex", FieldView::kHex},           {"sym", FieldView::kSymbol},      {"symXoffset", FieldView::kSymbolOffset},
     {"execname", FieldView::kExecName}, {"syscall", FieldView::kSyscall}, {"stacktrace", FieldView::kStack},
     {"log2", FieldView::kLog2},         {"usecs", FieldView::kUsecs},
 };

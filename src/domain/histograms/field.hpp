@@ -75,16 +75,16 @@ struct HistogramField {
   std::string name;      // of an expression: its text; of a reference: the variable's name
   std::string system;    // of a reference that is written SYSTEM.EVENT.$NAME
   std::string event;
-  std::uint64_t width = 0;  // of buckets
+  std::uint64_t width = 0;   // of buckets
   bool is_constant = false;  // a constant, or a variable that is one
   std::uint64_t constant = 0;
   hist::Operator op = hist::Operator::kNone;
   FieldPtr operands[2];
 
-  VariableId refers_to;                           // kReference
-  std::shared_ptr<const HistogramTable> table;    // … whose value is there
-  std::size_t reference = 0;                      // … its number among the histogram's
-  bool once = false;                              // … and it is unset by who reads it
+  VariableId refers_to;                         // kReference
+  std::shared_ptr<const HistogramTable> table;  // … whose value is there
+  std::size_t reference = 0;                    // … its number among the histogram's
+  bool once = false;                            // … and it is unset by who reads it
 
   [[nodiscard]] bool is_text() const { return value_type == hist::ValueType::kText; }
   [[nodiscard]] bool is_stack() const { return value_type == hist::ValueType::kStack; }

@@ -15,9 +15,8 @@ bool are_same_fields(const std::vector<FieldPtr>& one, const std::vector<FieldPt
 bool is_same_histogram(const Histogram& one, const Histogram& other) {
   return are_same_fields(one.values, other.values) && are_same_fields(one.variables, other.variables) &&
          are_same_fields(one.keys, other.keys) && one.sort == other.sort &&
-         std::equal(
-             one.actions.begin(), one.actions.end(), other.actions.begin(), other.actions.end(),
-             [](const HistogramAction& a, const HistogramAction& b) { return a.text == b.text; });
+         std::equal(one.actions.begin(), one.actions.end(), other.actions.begin(), other.actions.end(),
+                    [](const HistogramAction& a, const HistogramAction& b) { return a.text == b.text; });
 }
 
 bool has_compatible_keys(const Histogram& one, const Histogram& other) {

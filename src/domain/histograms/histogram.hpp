@@ -1,6 +1,7 @@
 // A histogram of an event in an instance: its command with everything found that it names.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace landtrace::domain {
 struct HistogramTable {
   std::uint64_t offset = 0;
   hist::Shape shape;
-  std::uint32_t elements = 0;
+  std::vector<std::uint64_t> replaced;  // offsets of tables that producers may still fill
   std::function<void(const HistogramTable&)> free;
 
   HistogramTable() = default;
@@ -36,10 +37,9 @@ struct HistogramSortKey {
 
 struct HistogramAction {
   hist::ActionText text;
-  FieldPtr tracked;               // of onmax and onchange: the own variable
-  std::vector<FieldPtr> params;   // of trace: fields, own variables, others'; of save: what is saved
-  std::uint32_t synthetic = 0;    // of trace: the event's slot
-  std::uint64_t synthetic_serial = 0;
+  FieldPtr tracked;              // of onmax and onchange: the own variable
+  std::vector<FieldPtr> params;  // of trace: fields, own variables, others'; of save: what is saved
+  std::uint32_t synthetic = 0;   // of trace: the event's slot
 };
 
 // A histogram that was made on another event so that a field of it could be a parameter here.
@@ -71,6 +71,7 @@ struct Histogram {
 
   std::shared_ptr<HistogramTable> table;
   std::vector<std::uint32_t> held_events;  // synthetic events that its actions make, by slot
+  bool holds_snapshot = false;             // an action takes snapshots
 
   [[nodiscard]] const HistogramField* variable(std::string_view name) const {
     for (const FieldPtr& field : variables) {

@@ -60,7 +60,7 @@ class Resolver {
     };
     for (const std::string& text : histogram_->attributes.actions) {
       LT_TRY(hist::ActionText action, hist::parse_action(text, exists, complaints_));
-      histogram_->actions.push_back({std::move(action), {}, {}, 0, 0});
+      histogram_->actions.push_back({std::move(action), {}, {}, 0});
     }
     return {};
   }
