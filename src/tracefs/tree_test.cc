@@ -266,7 +266,7 @@ TEST_F(TreeTest, DynamicEventsInUseStayAll) {
 
 TEST_F(TreeTest, AMissingEngineSaysSo) {
   make_event("e1 u32 n");
-  EXPECT_EQ(session_.put("events/user_events/e1/trigger", "hist:keys=n"), "-EINVAL");
+  EXPECT_EQ(session_.put("events/user_events/e1/trigger", "hist:keys=nosuch"), "-EINVAL");
   EXPECT_EQ(session_.put("synthetic_events", ""), "ok");
   EXPECT_EQ(session_.put("synthetic_events", "lat u64 lat"), "-EINVAL");
 }
