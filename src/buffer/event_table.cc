@@ -48,17 +48,13 @@ Result<output::EventType> type_of(const SlotText& slot) {
   auto system = take_terminated(rest);
   auto name = take_terminated(rest);
   const auto fields = take_terminated(rest);
-  if (!system || !name || !fields || name->empty()) return fail(EINVAL, "an event slot without its three texts");
+  const auto flavour = take_terminated(rest);
+  if (!system || !name || !fields || !flavour || name->empty()) return fail(EINVAL, "an event slot without its texts");
   output::EventType type;
   type.id = slot.id;
   type.system = std::move(*system);
   type.name = std::move(*name);
-  type.declaration.name = type.name;
-  LT_TRY(type.declaration.fields, event::parse_fields(*fields));
-  if (!type.declaration.fields.empty()) {
-    const event::Field& last = type.declaration.fields.back();
-    type.declaration.min_size = last.offset + last.size - event::kCommonHeaderSize;
-  }
+  LT_TRY(type.declaration, event::parse_declared(type.name, *fields, *flavour));
   return type;
 }
 

@@ -49,12 +49,12 @@ class EventTable {
 struct SlotText {
   std::uint32_t generation = 0;
   std::uint16_t id = 0;
-  std::string text;  // "SYSTEM\0NAME\0FIELDS\0"
+  std::string text;  // "SYSTEM\0NAME\0FIELDS\0FLAVOUR\0"
 };
 // A consistent copy of what the slot says now; nothing while it has no event.
 std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot);
 
-// EINVAL for a text that is not three, or whose fields are none.
+// EINVAL for a text that is not four, or whose fields are none.
 Result<output::EventType> type_of(const SlotText& slot);
 
 }  // namespace landtrace::buffer

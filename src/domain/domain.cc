@@ -147,6 +147,24 @@ Result<std::uint32_t> Domain::register_native(std::string_view text, std::uint16
   return event->slot;
 }
 
+Result<Event*> Domain::add_event(std::string system, event::Declaration declaration, std::string text,
+                                 std::uint32_t uid) {
+  if (is_guest(uid)) return fail(EPERM, "only the domain's user may make events that stay");
+  LT_TRY(Event* const event, events_.add(std::move(system), std::move(declaration), std::move(text), uid));
+  if (auto listened = listen_as_selected(*event); !listened) {
+    std::ignore = events_.remove(*event, uid);
+    return tl::unexpected<Error>(std::move(listened).error());
+  }
+  return event;
+}
+
+Result<std::uint32_t> Domain::attach_native(std::string_view system, std::string_view name) {
+  Event* const event = events_.find(system, name);
+  if (event == nullptr) return fail(ENOENT, "no such event");
+  events_.add_reference(*event);
+  return event->slot;
+}
+
 Result<void> Domain::listen_pattern(Instance& instance, const Pattern& pattern, bool on) {
   std::erase_if(instance.selections, [&](const Selection& other) { return other.pattern.text() == pattern.text(); });
   if (on) return select(instance, {pattern, {}, {}});

@@ -102,6 +102,10 @@ class Domain {
   }
 
   // -- what the native library asks for --------------------------------------------------------------------------
+  // A synthetic event or an event probe, as Events::add(); listened to by who has selected it.
+  Result<Event*> add_event(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid);
+  // A native producer of an event that no program registers: its slot, as below. ENOENT.
+  Result<std::uint32_t> attach_native(std::string_view system, std::string_view name);
   // Returns the event's slot; the caller holds a reference until release_native().
   Result<std::uint32_t> register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid);
   void release_native(std::uint32_t slot) { events_.drop_reference(slot); }

@@ -93,6 +93,7 @@ Result<void> Events::describe(const Event& event) {
   plan::EventSlot& shared = control_.segment().events[event.slot];
   std::string text = event.system;
   text.append(1, '\0').append(event.name).append(1, '\0').append(fields_text(event.declaration)).append(1, '\0');
+  text.append(flavour_text(event.declaration)).append(1, '\0');
   const auto checks = dynamic_field_checks(event.declaration);
   LT_TRY(const std::uint32_t text_at, control_.store(std::as_bytes(std::span(text))));
   const auto checks_at = control_.store(std::as_bytes(std::span(checks)));
@@ -121,6 +122,9 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   bool taken = false;
   if (Event* const found = find_registered(parts, multi, match, taken)) return Registration{found, false};
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
+  if (!multi && find(kSystem, parts.name) != nullptr) {
+    return fail(EADDRINUSE, fmt::format("there is an event probe {}/{}", kSystem, parts.name));
+  }
   if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
     LT_CHECK(event::parse_declaration(text));  // a bad one is worse
     return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
@@ -134,26 +138,44 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
 
 Result<Event*> Events::make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name) {
   LT_TRY(event::Declaration declaration, event::parse_declaration(text));
-  LT_TRY(const std::uint32_t slot, take_slot());
   auto event = std::make_unique<Event>();
-  event->slot = slot;
-  event->serial = next_serial_++;
   event->system = (flags & kMultiFormat) != 0 ? kMultiSystem : kSystem;
   event->name = std::move(name);
   event->text = text;
   event->flags = flags;
   event->uid = uid;
   event->declaration = std::move(declaration);
+  return enter(std::move(event));
+}
+
+Result<Event*> Events::add(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid) {
+  if (find(system, declaration.name) != nullptr) {
+    return fail(EEXIST, fmt::format("there is an event {}:{}", system, declaration.name));
+  }
+  auto event = std::make_unique<Event>();
+  event->system = std::move(system);
+  event->name = declaration.name;
+  event->text = std::move(text);
+  event->flags = kPersist;
+  event->uid = uid;
+  event->declaration = std::move(declaration);
+  return enter(std::move(event));
+}
+
+Result<Event*> Events::enter(std::unique_ptr<Event> event) {
+  LT_TRY(const std::uint32_t slot, take_slot());
+  event->slot = slot;
+  event->serial = next_serial_++;
   if (auto described = describe(*event); !described) {
     free_slots_.push_front(slot);
     return tl::unexpected<Error>(std::move(described).error());
   }
-  ++made_by_[uid];
+  ++made_by_[event->uid];
   slots_[slot] = std::move(event);
   made_at_.resize(slots_.size());
   made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
   order_.push_back(slot);
-  by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
+  if (slots_[slot]->is_user_event()) by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
   by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);
   return slots_[slot].get();
 }
@@ -218,8 +240,10 @@ void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
   if (on_removal_) on_removal_(event);
   if (journal_ != nullptr) journal_->event_gone(slot);
-  const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
-  by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
+  if (event.is_user_event()) {
+    const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
+    by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
+  }
   by_shown_name_.erase(shown_name(event.system, event.name));
   std::erase(order_, slot);
   if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);

@@ -24,6 +24,8 @@ inline constexpr std::uint16_t kMultiFormat = 2;  // the same name may stand for
 inline constexpr const char* kSystem = "user_events";
 inline constexpr const char* kMultiSystem = "user_events_multi";
 
+struct Probe;
+
 struct Event {
   std::uint32_t slot;
   std::uint64_t serial;  // no other event of the domain has or had this one; grows with each registration
@@ -33,12 +35,15 @@ struct Event {
   event::Declaration declaration;  // declaration.name is the name as registered
   std::uint16_t flags;
   std::uint32_t uid;             // who may delete it
-  std::uint32_t references = 0;  // of files, enable words, native clients
+  std::uint32_t references = 0;  // of files, enable words, native clients, histograms, event probes
   std::bitset<plan::kMaxInstances> listeners;
   std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
   std::uint32_t status_byte = 0;             // in Page::kBytes
+  std::shared_ptr<Probe> probe;              // of an event probe: what it is attached to (probes.hpp)
 
+  [[nodiscard]] event::Flavour flavour() const { return declaration.flavour; }
+  [[nodiscard]] bool is_user_event() const { return flavour() == event::Flavour::kUser; }
   [[nodiscard]] const EventFile* file(std::uint32_t instance) const {
     const auto found = files.find(instance);
     return found == files.end() ? nullptr : &found->second;
@@ -73,6 +78,10 @@ class Events {
   enum class Match { kByFields, kByName };
   Result<Registration> register_event(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                       std::uint32_t limit = plan::kMaxEvents, Match match = Match::kByFields);
+
+  // A synthetic event or an event probe, whom no program registers and which stays until it is removed. EEXIST, ENOSPC.
+  // `text`: how it was defined.
+  Result<Event*> add(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid);
 
   // An event of an earlier owner, under the name that it had, which is still to be had.
   Result<Event*> restore(const SavedEvent& saved);
@@ -115,6 +124,7 @@ class Events {
  private:
   Result<std::uint32_t> take_slot();
   Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
+  Result<Event*> enter(std::unique_ptr<Event> event);
   Result<void> describe(const Event& event);
   void destroy(Event& event);
   static Result<void> check_removable(const Event& event, std::uint32_t uid);

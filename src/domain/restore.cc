@@ -87,8 +87,10 @@ void Domain::restore(const SavedDomain& saved) {
     give_place_again(**event, Page::kBits, each.status_bit);
     give_place_again(**event, Page::kBytes, each.status_byte);
   }
-  if (abi() == Abi::k6_1) {  // where every event has one
-    for (Event* const event : events_.all()) std::ignore = give_place(*event, Page::kBits);
+  if (abi() == Abi::k6_1) {  // where every user event has one
+    for (Event* const event : events_.all()) {
+      if (event->is_user_event()) std::ignore = give_place(*event, Page::kBits);
+    }
   }
   waiting_until_ = std::chrono::steady_clock::now() + kRestoredWait;
 

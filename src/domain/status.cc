@@ -53,6 +53,7 @@ std::uint32_t bucket(const Event& event) {
 
 std::string status_text(Events& events, plan::Abi abi) {
   std::vector<Event*> all = events.all();
+  std::erase_if(all, [](const Event* event) { return !event->is_user_event(); });
   std::reverse(all.begin(), all.end());  // a bucket lists its newest first
   std::stable_sort(all.begin(), all.end(), [](const Event* a, const Event* b) { return bucket(*a) < bucket(*b); });
   std::string text;
@@ -74,10 +75,28 @@ std::string status_text(Events& events, plan::Abi abi) {
 std::string dynamic_events_text(Events& events) {
   std::string text;
   for (const Event* const event : events.all()) {
-    text += "u:" + event->declaration.name;
-    const std::string fields = fields_text(event->declaration);
-    if (!fields.empty()) text += " " + fields;
+    switch (event->flavour()) {
+      case event::Flavour::kUser:
+        text += "u:" + event->declaration.name;
+        if (const std::string fields = fields_text(event->declaration); !fields.empty()) text += " " + fields;
+        break;
+      case event::Flavour::kSynthetic:
+        text += fmt::format("s:{}/{}\t{}", event->system, event->name, fields_text(event->declaration));
+        break;
+      case event::Flavour::kProbe:
+        text += event->text;
+        break;
+    }
     text += '\n';
+  }
+  return text;
+}
+
+std::string synthetic_events_text(Events& events) {
+  std::string text;
+  for (const Event* const event : events.all()) {
+    if (event->flavour() != event::Flavour::kSynthetic) continue;
+    text += fmt::format("{}\t{}\n", event->name, fields_text(event->declaration));
   }
   return text;
 }

@@ -31,6 +31,15 @@ enum class FieldKind : std::uint8_t {
   kDataLocBytes,   // __data_loc of anything else
   kRelLocBytes,    // __rel_loc of anything else
   kStruct,         // struct NAME, with its size declared
+  kDataLocStack,   // __data_loc long[]: addresses, behind their number (synthetic events)
+  kArray,          // elements of what `fetch` names (event probes)
+};
+
+// Whose event it is. It says how the fields lie in an entry, and how they are shown and printed.
+enum class Flavour : std::uint8_t {
+  kUser,       // user_events: the fields one behind the other
+  kSynthetic,  // synthetic.hpp
+  kProbe,      // probe_fields.hpp
 };
 
 struct Field {
@@ -40,6 +49,7 @@ struct Field {
   std::uint32_t size = 0;    // in bytes; 4 for a dynamic location
   bool is_signed = false;    // as the `format` file says it
   FieldKind kind = FieldKind::kInteger;
+  std::string fetch = {};  // of an event probe: the type that its argument was given ("x64"), without "[N]"
 
   friend bool operator==(const Field&, const Field&) = default;
 };
@@ -48,6 +58,8 @@ struct Declaration {
   std::string name;
   std::vector<Field> fields;
   std::uint32_t min_size = 0;  // payload bytes that a write must have at least; up to kMaxFieldBytes
+  Flavour flavour = Flavour::kUser;
+  std::string attached = {};  // of an event probe: SYSTEM.EVENT
 
   friend bool operator==(const Declaration&, const Declaration&) = default;
 };
@@ -71,8 +83,13 @@ bool declares_same_fields(const Declaration& declaration, std::string_view field
 // Parses only the fields ("u32 a; u64 b"), the first at kCommonHeaderSize.
 Result<std::vector<Field>> parse_fields(std::string_view text);
 
-// "u32 a; u64 b", the form that dynamic_events shows; empty for an event without fields.
+// "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of an event probe
+// its arguments as "x64 n; string s".
 std::string fields_text(const Declaration& declaration);
+
+// The reverse, where the flavour is known: "" (user_events), "synthetic", "probe SYSTEM.EVENT".
+std::string flavour_text(const Declaration& declaration);
+Result<Declaration> parse_declared(std::string name, std::string_view fields, std::string_view flavour);
 
 // The checks that a payload must pass before it is kept, for the data plane.
 std::vector<DynamicFieldCheck> dynamic_field_checks(const Declaration& declaration);
@@ -91,5 +108,7 @@ struct ParsedFormat {
   std::uint32_t id = 0;
 };
 Result<ParsedFormat> parse_format(std::string_view text);
+// The same for a format file of that system, whose flavour is found out.
+Result<ParsedFormat> parse_format(std::string_view text, std::string_view system);
 
 }  // namespace landtrace::event

@@ -3,6 +3,8 @@
 #include "event/character.hpp"
 #include "event/declaration.hpp"
 #include "event/field_type.hpp"
+#include "event/probe_fields.hpp"
+#include "event/synthetic.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -28,6 +30,14 @@ std::string normalised(std::string_view fields) {
 
 std::string fields_text(const Declaration& declaration) {
   std::string out;
+  if (declaration.flavour != Flavour::kUser) {
+    const bool is_probe = declaration.flavour == Flavour::kProbe;
+    for (const Field& field : declaration.fields) {
+      if (!out.empty()) out += "; ";
+      out += fmt::format("{} {}", is_probe ? fetch_text(field) : synthetic_type_text(field), field.name);
+    }
+    return out;
+  }
   for (const Field& field : declaration.fields) {
     if (!out.empty()) out += "; ";
     out += field.type;
@@ -36,6 +46,35 @@ std::string fields_text(const Declaration& declaration) {
     if (is_struct(field.type)) out += fmt::format(" {}", field.size);
   }
   return out;
+}
+
+std::string flavour_text(const Declaration& declaration) {
+  switch (declaration.flavour) {
+    case Flavour::kUser:
+      break;
+    case Flavour::kSynthetic:
+      return "synthetic";
+    case Flavour::kProbe:
+      return "probe " + declaration.attached;
+  }
+  return "";
+}
+
+Result<Declaration> parse_declared(std::string name, std::string_view fields, std::string_view flavour) {
+  constexpr std::string_view kProbe = "probe ";
+  if (flavour == "synthetic") return declare_synthetic(std::move(name), fields);
+  if (flavour.starts_with(kProbe)) {
+    return declare_probe(std::move(name), fields, std::string(flavour.substr(kProbe.size())));
+  }
+  if (!flavour.empty()) return fail(EINVAL, fmt::format("events of a flavour '{}' that is not known", flavour));
+  Declaration declaration;
+  declaration.name = std::move(name);
+  LT_TRY(declaration.fields, parse_fields(fields));
+  if (!declaration.fields.empty()) {
+    const Field& last = declaration.fields.back();
+    declaration.min_size = last.offset + last.size - kCommonHeaderSize;
+  }
+  return declaration;
 }
 
 bool declares_same_fields(const Declaration& declaration, std::string_view fields) {

@@ -3,6 +3,8 @@
 
 #include "event/declaration.hpp"
 #include "event/field_type.hpp"
+#include "event/probe_fields.hpp"
+#include "event/synthetic.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -37,6 +39,8 @@ std::string argument_of(const Field& field) {
 }  // namespace
 
 std::string print_format(const Declaration& declaration) {
+  if (declaration.flavour == Flavour::kSynthetic) return synthetic_print_format(declaration);
+  if (declaration.flavour == Flavour::kProbe) return probe_print_format(declaration);
   std::string conversions;
   std::string arguments;
   for (const Field& field : declaration.fields) {

@@ -4,6 +4,8 @@
 
 #include "event/declaration.hpp"
 #include "event/field_type.hpp"
+#include "event/probe_fields.hpp"
+#include "event/synthetic.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -121,7 +123,29 @@ Result<void> read_fields(Reader& reader, Declaration& declaration) {
   return {};
 }
 
+// Of these a dynamic location has a place of 8 bytes.
+void take_synthetic(Declaration& declaration) {
+  declaration.flavour = Flavour::kSynthetic;
+  for (Field& field : declaration.fields) {
+    if (is_data_loc(field.type)) {
+      field.kind = mentions_char(field.type) ? FieldKind::kDataLocString : FieldKind::kDataLocStack;
+    }
+  }
+}
+
 }  // namespace
+
+Result<ParsedFormat> parse_format(std::string_view text, std::string_view system) {
+  LT_TRY(ParsedFormat parsed, parse_format(text));
+  constexpr std::string_view kPrintFormat = "\nprint fmt: ";
+  const auto at = text.rfind(kPrintFormat);
+  if (system == kSyntheticSystem) {
+    take_synthetic(parsed.declaration);
+  } else if (at != std::string_view::npos) {
+    take_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
+  }
+  return parsed;
+}
 
 Result<ParsedFormat> parse_format(std::string_view text) {
   Reader reader(text);

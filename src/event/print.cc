@@ -1,34 +1,17 @@
 #include "event/print.hpp"
 
-#include <cstring>
 #include <fmt/format.h>
 #include <iterator>
-#include <optional>
 #include <string_view>
 
 #include "base/digits.hpp"
 #include "event/character.hpp"
+#include "event/payload.hpp"
+#include "event/probe_fields.hpp"
+#include "event/synthetic.hpp"
 
 namespace landtrace::event {
 namespace {
-
-using Bytes = std::span<const std::byte>;
-
-// `size` bytes at `offset` from the start of the entry; nullopt when they are not all payload. Nothing at all
-// may begin in the common header.
-std::optional<Bytes> entry_bytes(Bytes payload, std::uint64_t offset, std::uint64_t size) {
-  if (offset + size > payload.size() + kCommonHeaderSize) return std::nullopt;
-  if (size == 0) return Bytes();
-  if (offset < kCommonHeaderSize) return std::nullopt;
-  return payload.subspan(offset - kCommonHeaderSize, size);
-}
-
-template <typename T>
-T load(Bytes bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
 
 // "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8 signed.
 template <typename Hex, typename Decimal>
@@ -83,11 +66,6 @@ void print_struct(std::string& out, const Field& field, Bytes bytes) {
   }
 }
 
-void print_text(std::string& out, Bytes bytes) {
-  const auto* const text = reinterpret_cast<const char*>(bytes.data());
-  out.append(text, ::strnlen(text, bytes.size()));
-}
-
 void print_bytes(std::string& out, Bytes bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   bool first = true;
@@ -107,7 +85,7 @@ void print_dynamic(std::string& out, const Field& field, Bytes location_bytes, B
   if (is_relative) offset += std::uint64_t{field.offset} + field.size;
   const auto data = entry_bytes(payload, offset, location >> 16);
   if (!data) {
-    out += "<OVERFLOW>";
+    out += kOverflow;
   } else if (is_text) {
     print_text(out, *data);
   } else {
@@ -118,7 +96,7 @@ void print_dynamic(std::string& out, const Field& field, Bytes location_bytes, B
 void print_value(std::string& out, const Field& field, Bytes payload) {
   const auto bytes = entry_bytes(payload, field.offset, field.size);
   if (!bytes) {
-    out += "<OVERFLOW>";
+    out += kOverflow;
     return;
   }
   switch (field.kind) {
@@ -133,12 +111,17 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
     case FieldKind::kDataLocBytes:
     case FieldKind::kRelLocBytes:
       return print_dynamic(out, field, *bytes, payload);
+    case FieldKind::kDataLocStack:
+    case FieldKind::kArray:
+      break;  // of other flavours
   }
 }
 
 }  // namespace
 
 void print_fields(std::string& out, const Declaration& declaration, Bytes payload) {
+  if (declaration.flavour == Flavour::kSynthetic) return print_synthetic(out, declaration, payload);
+  if (declaration.flavour == Flavour::kProbe) return print_probe(out, declaration, payload);
   if (declaration.fields.empty()) {
     out += "No fields found";
     return;

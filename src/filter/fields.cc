@@ -38,6 +38,8 @@ FieldClass class_of(const event::Field& field) {
     case event::FieldKind::kInteger:
     case event::FieldKind::kRelLocBytes:
     case event::FieldKind::kStruct:
+    case event::FieldKind::kDataLocStack:
+    case event::FieldKind::kArray:
       break;
   }
   return FieldClass::kNumber;  // to the kernel, whatever is not text is a number

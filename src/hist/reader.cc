@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "hist/table.hpp"
 
@@ -58,8 +57,7 @@ class Reader {
   }
 
   Contents finish() {
-    std::sort(contents_.rows.begin(), contents_.rows.end(),
-              [](const Row& a, const Row& b) { return std::memcmp(a.key.data(), b.key.data(), a.key.size()) < 0; });
+    sort_and_merge();
     return std::move(contents_);
   }
 
@@ -71,14 +69,7 @@ class Reader {
     const std::uint64_t hitcount = detail::load_word(element + layout_.hitcount_at());
     if (hitcount == 0) return;
     contents_.hits += hitcount;
-    Row row = read_row(element, hitcount);
-    std::string key(reinterpret_cast<const char*>(row.key.data()), row.key.size());
-    const auto [found, is_new] = by_key_.try_emplace(std::move(key), contents_.rows.size());
-    if (is_new) {
-      contents_.rows.push_back(std::move(row));
-    } else {
-      merge(contents_.rows[found->second], std::move(row));
-    }
+    contents_.rows.push_back(read_row(element, hitcount));
   }
 
   std::vector<std::byte> read_key(const std::byte* element) const {
@@ -114,6 +105,24 @@ class Reader {
     return state;
   }
 
+  // The rows of several users, and of one who has spoilt its table.
+  void sort_and_merge() {
+    std::vector<Row>& rows = contents_.rows;
+    const auto compare = [](const Row& a, const Row& b) {
+      return std::memcmp(a.key.data(), b.key.data(), a.key.size());
+    };
+    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return compare(a, b) < 0; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      if (compare(rows[kept], rows[i]) == 0) {
+        merge(rows[kept], std::move(rows[i]));
+      } else if (++kept != i) {
+        rows[kept] = std::move(rows[i]);
+      }
+    }
+    if (!rows.empty()) rows.resize(kept + 1);
+  }
+
   static void merge(Row& row, Row other) {
     row.hitcount += other.hitcount;
     for (std::size_t i = 0; i < row.sums.size(); ++i) row.sums[i] += other.sums[i];
@@ -146,7 +155,6 @@ class Reader {
   const HistPlan& plan_;
   const TableLayout& layout_;
   Contents contents_;
-  std::unordered_map<std::string, std::size_t> by_key_;
 };
 
 }  // namespace

@@ -59,8 +59,9 @@ struct EventSlot {
   std::uint32_t min_size;  // payload bytes that a write must have
   std::uint32_t checks;    // offset of event::DynamicFieldCheck[check_count]
   std::uint16_t check_count;
-  std::uint16_t id;    // the id that tracefs and trace files show
-  std::uint32_t text;  // offset of "SYSTEM\0NAME\0FIELDS\0"; stays valid long after the event is gone
+  std::uint16_t id;  // the id that tracefs and trace files show
+  std::uint32_t
+      text;  // offset of "SYSTEM\0NAME\0FIELDS\0FLAVOUR\0" (event::parse_declared()); stays valid long after the event is gone
   std::uint32_t text_size;
   std::uint32_t registered;  // 0 when the event is gone
 };

@@ -2,6 +2,8 @@
 
 #include "domain/status.hpp"
 #include "tracefs/command_lines.hpp"
+#include "tracefs/remove_all.hpp"
+#include "tracefs/synthetic_events.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -51,8 +53,10 @@ Result<Removal> parse_removal(std::string_view command) {
 
 // Kernels before 6.4 take a name alone for the event, whatever its fields.
 bool is_meant(const domain::Event& event, const Removal& removal, domain::Abi abi) {
+  const bool is_in_system = !removal.system || event.system == *removal.system;
+  if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
   const bool name_is_enough = abi == domain::Abi::k6_1 && removal.fields.empty();
-  return event.declaration.name == removal.name && (!removal.system || event.system == *removal.system) &&
+  return event.declaration.name == removal.name && is_in_system &&
          (name_is_enough || fields_text(event.declaration) == removal.fields);
 }
 
@@ -68,7 +72,8 @@ Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
   if (line.starts_with('-') || line.starts_with('!')) return remove(caller, line);
   const std::string_view command = without_leading_space(line);
   if (command.empty()) return {};
-  if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS");
+  if (command.starts_with("s:")) return define_synthetic(context_, caller, line, event::split_dynamic_synthetic(line));
+  if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS or e:NAME SYSTEM.EVENT");
   return make(caller, without_leading_space(line.substr(2)));
 }
 
@@ -93,14 +98,7 @@ Result<void> DynamicEvents::remove(const Caller& caller, std::string_view comman
 }
 
 Result<void> DynamicEvents::truncate(const Caller& caller) {
-  context_.domain.enable_words().sweep();
-  domain::Events& events = context_.domain.events();
-  const auto all = events.all();
-  for (const domain::Event* const event : all) {
-    if (event->in_use()) return fail(EBUSY, "event '" + event->name + "' is in use");
-  }
-  for (domain::Event* const event : all) LT_CHECK(events.remove(*event, caller.who.uid));
-  return {};
+  return remove_all(context_.domain, caller, [](const domain::Event&) { return true; });
 }
 
 }  // namespace landtrace::tracefs

@@ -1,21 +1,28 @@
-// synthetic_events: the domain has none.
+// synthetic_events: the domain's synthetic events, as definitions (event/synthetic_command.hpp). Truncation removes all, as
+// far as none is in use.
 #pragma once
 
+#include "event/synthetic_command.hpp"
+#include "tracefs/context.hpp"
 #include "tracefs/text_file.hpp"
 
 namespace landtrace::tracefs {
 
 class SyntheticEvents : public TextFile {
  public:
-  SyntheticEvents() : TextFile(0640) {}
+  explicit SyntheticEvents(Context& context) : TextFile(0640), context_(context) {}
 
  protected:
-  Result<std::string> text() override { return ""; }
-  // Lines without a definition are fine.
-  Result<std::size_t> store(const Caller&, std::string_view bytes) override {
-    if (!trimmed(bytes).empty()) return fail(EINVAL, "this domain makes no synthetic events");
-    return bytes.size();
-  }
+  Result<std::string> text() override;
+  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<void> truncate(const Caller& caller) override;
+
+ private:
+  Context& context_;
 };
+
+// A definition that was split, or why it could not be; `line` as it was written.
+Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
+                              const event::Accepted<event::SyntheticCommand>& definition);
 
 }  // namespace landtrace::tracefs

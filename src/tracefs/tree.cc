@@ -21,7 +21,7 @@ Tree::Tree(domain::Domain& domain) : context_(domain), root_(std::make_shared<Li
   root_->add<DynamicEvents>("dynamic_events", context_);
   root_->add<InstancesFolder>("instances", context_);
   root_->add<FixedText>("printk_formats", "");
-  root_->add<SyntheticEvents>("synthetic_events");
+  root_->add<SyntheticEvents>("synthetic_events", context_);
   root_->add<UserEventsData>("user_events_data", context_);
   root_->add<UserEventsMmap>("user_events_mmap", context_);
   root_->add<UserEventsStatus>("user_events_status", context_);

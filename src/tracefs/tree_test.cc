@@ -264,11 +264,43 @@ TEST_F(TreeTest, DynamicEventsInUseStayAll) {
   EXPECT_EQ(session_.cat("dynamic_events"), "u:e1\nu:e2");
 }
 
-TEST_F(TreeTest, AMissingEngineSaysSo) {
-  make_event("e1 u32 n");
-  EXPECT_EQ(session_.put("events/user_events/e1/trigger", "hist:keys=nosuch"), "-EINVAL");
+TEST_F(TreeTest, SyntheticEventsAreDefinedByLines) {
+  EXPECT_EQ(session_.append("synthetic_events", "# two\n lat u64 lat; char[] who # the first\n\ntop s32 n"), "ok");
+  EXPECT_EQ(session_.cat("synthetic_events"), "lat\tu64 lat; char[] who\ntop\ts32 n");
+  EXPECT_EQ(session_.cat("dynamic_events"), "s:synthetic/lat\tu64 lat; char[] who\ns:synthetic/top\ts32 n");
+  EXPECT_EQ(session_.list("events/synthetic"), "enable\nfilter\nlat\ntop");
+  EXPECT_EQ(session_.append("synthetic_events", "!lat and whatever follows"), "ok");
+  EXPECT_EQ(session_.append("dynamic_events", "-:lat"), "-ENOENT");
+  EXPECT_EQ(session_.append("dynamic_events", "!s:synthetic/top"), "ok");
+  EXPECT_EQ(session_.list("events/synthetic"), "-ENOENT");
+}
+
+TEST_F(TreeTest, ASyntheticEventThatIsEnabledStays) {
+  session_.append("synthetic_events", "lat u64 lat\ntop u64 n");
+  session_.put("events/synthetic/lat/enable", "1");
+  EXPECT_EQ(session_.append("synthetic_events", "!lat"), "-EBUSY");
+  // The younger one goes, as its removal comes first.
+  EXPECT_EQ(session_.put("synthetic_events", ""), "-EBUSY");
+  EXPECT_EQ(session_.cat("synthetic_events"), "lat\tu64 lat");
+  session_.put("events/synthetic/lat/enable", "0");
   EXPECT_EQ(session_.put("synthetic_events", ""), "ok");
-  EXPECT_EQ(session_.put("synthetic_events", "lat u64 lat"), "-EINVAL");
+  EXPECT_EQ(session_.cat("synthetic_events"), "(empty)");
+}
+
+TEST_F(TreeTest, ASyntheticEventCanBeInjectedAndFiltered) {
+  session_.append("synthetic_events", "lat u64 lat; char name[8]; char who[]; s32 n");
+  EXPECT_EQ(session_.put("events/synthetic/lat/filter", "lat > 5 && who ~ \"m*\""), "ok");
+  EXPECT_EQ(session_.append("events/synthetic/lat/inject", "lat = 7 name = \"abc\" who = \"me\" n = -1"), "ok");
+  EXPECT_EQ(session_("trace"), "lat: lat=7 name=abc who=me n=-1");
+  EXPECT_EQ(session_.put("events/synthetic/lat/trigger", "traceoff if n < 0"), "ok");
+}
+
+TEST_F(TreeTest, ProgramsCannotRegisterSyntheticEvents) {
+  session_.append("synthetic_events", "lat u64 lat");
+  EXPECT_EQ(session_("reg a lat"), "ok index=0");  // user_events:lat
+  EXPECT_EQ(session_.cat("user_events_status"), "lat\n\nActive: 1\nBusy: 0");
+  EXPECT_EQ(session_("del lat"), "-EBUSY");
+  EXPECT_EQ(session_.cat("synthetic_events"), "lat\tu64 lat");
 }
 
 TEST_F(TreeTest, TheOneTracer) {

@@ -3,11 +3,13 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <optional>
 
+#include "event/probe_fields.hpp"
 #include "output/json/string.hpp"
 
 namespace landtrace::output::json {
@@ -96,8 +98,8 @@ void append_array(std::string& out, Bytes bytes) {
 
 // The data that a dynamic location stands for.
 std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, Bytes payload) {
-  if (location.size() != sizeof(std::uint32_t)) return std::nullopt;
-  const auto word = load<std::uint32_t>(location);
+  if (location.size() < sizeof(std::uint32_t)) return std::nullopt;
+  const auto word = load<std::uint32_t>(location.first(sizeof(std::uint32_t)));
   std::uint64_t offset = word & 0xffff;
   if (field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes) {
     offset += std::uint64_t{field.offset} + field.size;
@@ -105,15 +107,44 @@ std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, By
   return entry_bytes(payload, offset, word >> 16);
 }
 
+// What the elements of an array become is the caller's to say.
+template <typename Append>
+void append_elements(std::string& out, Bytes bytes, std::size_t size, Append append) {
+  out += '[';
+  for (std::size_t at = 0; at + size <= bytes.size(); at += size) {
+    if (at > 0) out += ',';
+    append(bytes.subspan(at, size));
+  }
+  out += ']';
+}
+
+void append_stack(std::string& out, Bytes stack) {  // its first word is their number
+  const Bytes addresses = stack.subspan(std::min(stack.size(), sizeof(std::uint64_t)));
+  append_elements(out, addresses, sizeof(std::uint64_t), [&](Bytes one) { append_integer(out, one, false); });
+}
+
 void append_dynamic(std::string& out, const event::Field& field, Bytes location, Bytes payload) {
   const std::optional<Bytes> data = dynamic_bytes(field, location, payload);
   if (!data) {
     out += "null";
+  } else if (field.kind == FieldKind::kDataLocStack) {
+    append_stack(out, *data);
   } else if (field.kind == FieldKind::kDataLocString || field.kind == FieldKind::kRelLocString) {
     append_text(out, *data);
   } else {
     append_array(out, *data);
   }
+}
+
+void append_probe_array(std::string& out, const event::Field& field, Bytes bytes, Bytes payload) {
+  const event::FetchType* const type = event::find_fetch_type(field.fetch);
+  if (type == nullptr) return append_hex(out, bytes);
+  event::Field element = field;
+  element.kind = type->is_text ? FieldKind::kDataLocString : FieldKind::kInteger;
+  append_elements(out, bytes, type->size, [&](Bytes one) {
+    if (type->is_text) return append_dynamic(out, element, one, payload);
+    append_integer(out, one, type->is_signed);
+  });
 }
 
 }  // namespace
@@ -145,7 +176,10 @@ void append_value(std::string& out, const event::Field& field, Bytes payload) {
     case FieldKind::kRelLocString:
     case FieldKind::kDataLocBytes:
     case FieldKind::kRelLocBytes:
+    case FieldKind::kDataLocStack:
       return append_dynamic(out, field, *bytes, payload);
+    case FieldKind::kArray:
+      return append_probe_array(out, field, *bytes, payload);
   }
 }
 

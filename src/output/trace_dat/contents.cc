@@ -21,7 +21,7 @@ Result<void> read_formats(FileCursor& cursor, const std::string& system, Content
     LT_TRY(const auto size, cursor.number<std::uint64_t>("size of a format"));
     const std::uint64_t start = cursor.offset();
     LT_TRY(std::string text, cursor.text(size, "format"));
-    auto parsed = event::parse_format(text);
+    auto parsed = event::parse_format(text, system);
     if (!parsed) {
       return fail(EBADMSG, fmt::format("event format of {} at offset {}: {}", system, start, parsed.error().message));
     }

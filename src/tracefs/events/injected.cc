@@ -67,7 +67,7 @@ Result<std::string_view> take_string(std::string_view& rest, const event::Field&
 class Entry {
  public:
   explicit Entry(const event::Declaration& declaration) : declaration_(declaration) {
-    std::uint32_t end = event::kCommonHeaderSize;
+    std::uint32_t end = event::kCommonHeaderSize + declaration.min_size;
     for (const event::Field& field : declaration.fields) end = std::max(end, field.offset + field.size);
     bytes_.resize(end + 1);  // a NUL behind the fields, which empty texts point at
     for (const event::Field& field : declaration.fields) {

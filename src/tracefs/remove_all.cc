@@ -1,0 +1,37 @@
+#include "tracefs/remove_all.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace landtrace::tracefs {
+namespace {
+
+using domain::Event;
+
+std::uint32_t probes_of(const std::vector<Event*>& events, const Event& base) {
+  return static_cast<std::uint32_t>(std::count_if(events.begin(), events.end(), [&](const Event* event) {
+    return event->flavour() == event::Flavour::kProbe &&
+           event->declaration.attached == fmt::format("{}.{}", base.system, base.name);
+  }));
+}
+
+}  // namespace
+
+Result<void> remove_all(domain::Domain& domain, const Caller& caller,
+                        const std::function<bool(const Event&)>& is_meant) {
+  domain.enable_words().sweep();  // who kept them may be gone
+  std::vector<Event*> events = domain.events().all();
+  std::erase_if(events, [&](const Event* event) { return !is_meant(*event); });
+  for (const Event* const event : events) {
+    const bool is_listened_to = event->flavour() != event::Flavour::kSynthetic && event->listeners.any();
+    if (is_listened_to || event->references > probes_of(events, *event)) {
+      return fail(EBUSY, "event '" + event->name + "' is in use");
+    }
+  }
+  std::reverse(events.begin(), events.end());  // a probe is younger than what it is attached to
+  for (Event* const event : events) LT_CHECK(domain.events().remove(*event, caller.who.uid));
+  return {};
+}
+
+}  // namespace landtrace::tracefs

@@ -1,0 +1,46 @@
+#include "tracefs/synthetic_events.hpp"
+
+#include "domain/status.hpp"
+#include "domain/synthetic_events.hpp"
+#include "tracefs/command_lines.hpp"
+#include "tracefs/remove_all.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const event::Refusal& refusal) {
+  if (refusal.what.empty()) return fail(refusal.code, "the event could not be made");
+  context.log_error(context.domain.top(), {"synthetic_events", std::string(refusal.what),
+                                           std::string(event::skip_spaces(line)), refusal.position});
+  return fail(refusal.code, std::string(refusal.what));
+}
+
+}  // namespace
+
+Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
+                              const event::Accepted<event::SyntheticCommand>& definition) {
+  if (!definition) return log_refusal(context, line, definition.error());
+  const auto defined = domain::define_synthetic(context.domain, *definition, caller.who.uid);
+  if (!defined) return log_refusal(context, line, defined.error());
+  return {};
+}
+
+Result<std::string> SyntheticEvents::text() { return domain::synthetic_events_text(context_.domain.events()); }
+
+Result<std::size_t> SyntheticEvents::store(const Caller& caller, std::string_view bytes) {
+  return run_lines(bytes, [&](std::string_view line) -> Result<void> {
+    const auto command = event::split_synthetic(line);
+    if (command && command->kind == event::SyntheticCommand::Kind::kNothing) return {};
+    if (command && command->kind == event::SyntheticCommand::Kind::kRemoval) {
+      return domain::remove_synthetic(context_.domain, command->name, caller.who.uid);
+    }
+    return define_synthetic(context_, caller, line, command);
+  });
+}
+
+Result<void> SyntheticEvents::truncate(const Caller& caller) {
+  return remove_all(context_.domain, caller,
+                    [](const domain::Event& event) { return event.flavour() == event::Flavour::kSynthetic; });
+}
+
+}  // namespace landtrace::tracefs
