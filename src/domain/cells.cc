@@ -46,6 +46,10 @@ std::uint64_t Cells::newest_throw(std::uint32_t cell) const {
 
 bool Cells::is_thrown(std::uint32_t cell) const { return plan::is_thrown(newest_throw(cell)); }
 
+bool Cells::is_thrown(std::uint32_t one, std::uint32_t other) const {
+  return plan::is_thrown(std::max(newest_throw(one), newest_throw(other)));
+}
+
 void Cells::set_switch(std::uint32_t cell, bool thrown) {
   cells_[cell].own = plan::throw_word(thrown, arch::read_raw_clock(clock_));
   for (const User& user : users_.all()) {

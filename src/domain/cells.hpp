@@ -23,6 +23,8 @@ class Cells {
   void give_back(std::uint32_t cell);
 
   [[nodiscard]] bool is_thrown(std::uint32_t cell) const;
+  // Of two switches: what the newest throw of either says. Cell 0 has none.
+  [[nodiscard]] bool is_thrown(std::uint32_t one, std::uint32_t other) const;
   void set_switch(std::uint32_t cell, bool thrown);
   // How often all users' producers, and the owner, did it.
   [[nodiscard]] std::uint64_t count_of(std::uint32_t cell) const;

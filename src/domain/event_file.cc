@@ -7,7 +7,7 @@ namespace landtrace::domain {
 bool is_conditional(const std::vector<EventTrigger>& triggers) {
   return std::any_of(triggers.begin(), triggers.end(), [](const EventTrigger& trigger) {
     return !trigger.filter.empty() || trigger.command.kind == trigger::Kind::kTraceOff ||
-           trigger.command.kind == trigger::Kind::kStackTrace;
+           trigger.command.kind == trigger::Kind::kStackTrace || trigger.command.kind == trigger::Kind::kHist;
   });
 }
 

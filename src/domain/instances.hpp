@@ -54,6 +54,8 @@ struct Instance {
   // Makes rings for snapshots to be had at any time and sets `flip`, or lets go of them. Who keeps the instance's buffer says how.
   std::function<Result<void>(bool armed)> arm_snapshot;
   unsigned snapshot_triggers = 0;
+  // Its trace_clock, chosen by a histogram. EINVAL for a name that is none.
+  std::function<Result<void>(std::string_view name)> set_clock;
 };
 
 class Instances {

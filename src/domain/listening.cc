@@ -104,6 +104,9 @@ void Domain::drop_event_file(Instance& instance, Event& event) {
   if (event.file(instance.index) == nullptr) return;
   remove_all_triggers(*this, instance, event);
   clear_filter(*this, instance, event);
+  if (const std::uint32_t cell = event.files[instance.index].hist_switch; cell != 0) {
+    grace_.after_readers([this, cell] { cells_.give_back(cell); });
+  }
   event.files.erase(instance.index);
 }
 

@@ -99,4 +99,15 @@ std::vector<filter::FunctionRange> ProgramFunctions::holding(std::uint64_t addre
   });
 }
 
+std::optional<symbols::Function> ProgramFunctions::at(std::uint64_t address) {
+  std::optional<symbols::Function> function;
+  find_in_all([&](const Object& object, std::vector<symbols::AddressRange>&) {
+    if (function || address < object.begin || address >= object.end) return;
+    // As if a call before the next byte returned there: the address itself is meant.
+    function = symbols_.find(object.path, object.build_id, address + 1 - object.bias);
+    if (function) --function->offset;
+  });
+  return function;
+}
+
 }  // namespace landtrace::domain

@@ -21,6 +21,8 @@ class ProgramFunctions : public filter::FunctionResolver {
 
   std::vector<filter::FunctionRange> named(std::string_view name) override;
   std::vector<filter::FunctionRange> holding(std::uint64_t address) override;
+  // The function that holds the address in some program that is there.
+  std::optional<symbols::Function> at(std::uint64_t address);
 
  private:
   struct Object {

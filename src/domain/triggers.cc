@@ -5,33 +5,14 @@
 #include <algorithm>
 
 #include "domain/filters.hpp"
+#include "domain/histograms/set_up.hpp"
+#include "domain/trigger_list.hpp"
 
 namespace landtrace::domain {
 namespace {
 
 using trigger::Family;
 using trigger::Kind;
-
-plan::TriggerAction action_of(Kind kind) {
-  switch (kind) {
-    case Kind::kTraceOn:
-      return plan::TriggerAction::kTraceOn;
-    case Kind::kTraceOff:
-      return plan::TriggerAction::kTraceOff;
-    case Kind::kSnapshot:
-      return plan::TriggerAction::kSnapshot;
-    case Kind::kStackTrace:
-      return plan::TriggerAction::kStackTrace;
-    case Kind::kEnableEvent:
-      return plan::TriggerAction::kEnableEvent;
-    case Kind::kDisableEvent:
-      break;
-  }
-  return plan::TriggerAction::kDisableEvent;
-}
-
-// Behind the event: a trace ends with the event that ended it, and a stack stands below its event.
-bool is_late(Kind kind) { return kind == Kind::kTraceOff || kind == Kind::kStackTrace; }
 
 tl::unexpected<RefusedTrigger> refuse(Error error) {
   return tl::unexpected<RefusedTrigger>({std::move(error), {}, {}});
@@ -62,7 +43,7 @@ class Triggers {
     }
     Event* const target = target_of(command);
     if (find(command, target) != list().end()) {
-      give_back(made);
+      give_back(domain_, instance_, made);
       return refuse(Error(EEXIST, fmt::format("{} has a trigger of this kind already", event_.name)));
     }
     if (target != nullptr) made.target_slot = target->slot;
@@ -74,11 +55,17 @@ class Triggers {
   void remove(const trigger::Command& command) {
     const Event* const target = target_of(command);
     const auto found = find(command, target);
-    if (found != list().end()) remove(found);
+    if (found != list().end()) remove_trigger(domain_, instance_, event_, index_of(found));
   }
 
   void remove_all() {
-    while (!list().empty()) remove(list().begin());
+    while (!list().empty()) remove_trigger(domain_, instance_, event_, 0);
+  }
+
+  void remove_all(Family family) {
+    for (std::size_t i = list().size(); i-- > 0;) {
+      if (family_of(list()[i].command.kind) == family) remove_trigger(domain_, instance_, event_, i);
+    }
   }
 
   void refresh_functions() {
@@ -88,7 +75,7 @@ class Triggers {
       const auto program = store_program(domain_, event_, trigger.filter);
       if (program) old.push_back(std::exchange(trigger.program, *program));
     }
-    if (old.empty() || !publish_list()) return;
+    if (old.empty() || !publish_triggers(domain_, instance_, event_)) return;
     domain_.grace().after_readers([&domain = domain_, old] {
       for (const std::uint32_t program : old) domain.control().free(program);
     });
@@ -101,6 +88,7 @@ class Triggers {
  private:
   using List = std::vector<EventTrigger>;
   List& list() { return event_.files[instance_.index].triggers; }
+  std::size_t index_of(List::iterator found) { return static_cast<std::size_t>(found - list().begin()); }
 
   List::iterator find(const trigger::Command& command, const Event* target) {
     return std::find_if(list().begin(), list().end(), [&](const EventTrigger& trigger) {
@@ -118,17 +106,8 @@ class Triggers {
   // With its program in the control segment; what it has is given back if it cannot be.
   Result<void> set_up(EventTrigger made, Event* target) {
     auto ready = take_what_it_needs(made, target);
-    if (ready) {
-      list().insert(list().begin(), made);
-      ready = domain_.hold_soft(instance_, event_);
-      if (ready) {
-        ready = publish_list();
-        if (ready) return {};
-        domain_.release_soft(instance_, event_);
-      }
-      list().erase(list().begin());
-    }
-    give_back(made);
+    if (ready) return add_trigger(domain_, instance_, event_, std::move(made), ListEnd::kFront);
+    give_back(domain_, instance_, made);
     return ready;
   }
 
@@ -141,77 +120,24 @@ class Triggers {
         made.target = instance_.stop_switch;
         return {};
       case Family::kSnapshot:
-        LT_CHECK(hold_snapshot());
+        LT_CHECK(hold_snapshot(instance_));
         made.target = instance_.flip->counter;
         return {};
       case Family::kEnabling:
         LT_CHECK(domain_.hold_soft(instance_, *target));
         made.target = target->files[instance_.index].soft_switch;
         return {};
+      case Family::kHistEnabling: {
+        LT_TRY(const std::uint32_t cell, hist_switch_of(domain_, instance_, *target));
+        LT_CHECK(domain_.hold_soft(instance_, *target));
+        made.target = cell;
+        return {};
+      }
       case Family::kStackTrace:
+      case Family::kHist:
         break;
     }
     return {};
-  }
-
-  Result<void> hold_snapshot() {
-    if (instance_.snapshot_triggers == 0) {
-      if (!instance_.arm_snapshot) return fail(EINVAL, "this instance has no snapshot");
-      LT_CHECK(instance_.arm_snapshot(true));
-    }
-    ++instance_.snapshot_triggers;
-    return {};
-  }
-
-  void give_back(const EventTrigger& gone) {
-    if (gone.target != 0 && family_of(gone.command.kind) == Family::kEnabling) {
-      if (Event* const target = domain_.events().at(gone.target_slot)) domain_.release_soft(instance_, *target);
-    }
-    if (gone.target != 0 && family_of(gone.command.kind) == Family::kSnapshot && --instance_.snapshot_triggers == 0) {
-      std::ignore = instance_.arm_snapshot(false);
-    }
-    domain_.grace().after_readers([&domain = domain_, counter = gone.counter, program = gone.program] {
-      if (counter != 0) domain.cells().give_back(counter);
-      if (program != 0) domain.control().free(program);
-    });
-  }
-
-  void remove(List::iterator found) {
-    const EventTrigger gone = std::move(*found);
-    list().erase(found);
-    // With no room for a shorter list producers go on with the old one, and what it needs stays.
-    if (!publish_list()) return;
-    give_back(gone);
-    domain_.release_soft(instance_, event_);
-  }
-
-  Result<void> publish_list() {
-    EventFile& file = event_.files[instance_.index];
-    std::uint32_t next = 0;
-    if (!file.triggers.empty()) {
-      std::vector<std::byte> bytes(sizeof(plan::TriggerList) + file.triggers.size() * sizeof(plan::Trigger));
-      const plan::TriggerList header{static_cast<std::uint32_t>(file.triggers.size()), is_conditional(file.triggers)};
-      std::memcpy(bytes.data(), &header, sizeof header);
-      std::byte* at = bytes.data() + sizeof header;
-      for (const EventTrigger& trigger : file.triggers) {
-        const plan::Trigger shared{action_of(trigger.command.kind),
-                                   is_late(trigger.command.kind),
-                                   trigger.program,
-                                   trigger.target,
-                                   trigger.counter,
-                                   0,
-                                   static_cast<std::uint64_t>(trigger.limit)};
-        std::memcpy(at, &shared, sizeof shared);
-        at += sizeof shared;
-      }
-      LT_TRY(next, domain_.control().store(bytes));
-    }
-    const std::uint32_t old = std::exchange(file.trigger_list, next);
-    auto published = domain_.publish(event_);
-    if (!published) file.trigger_list = old;
-    const std::uint32_t gone = published ? old : next;
-    if (gone != 0) domain_.grace().after_readers([&domain = domain_, gone] { domain.control().free(gone); });
-    return published;
   }
 
   Domain& domain_;
@@ -222,9 +148,16 @@ class Triggers {
 }  // namespace
 
 tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& instance, Event& event,
-                                                 std::string_view text) {
+                                                 std::string_view text, hist::Complaints* complaints) {
   auto command = trigger::parse(text);
   if (!command) return refuse(std::move(command).error());
+  if (command->kind == Kind::kHist) {
+    hist::Complaints unheard;
+    if (complaints == nullptr) complaints = &unheard;
+    complaints->begin("hist:" + command->definition);
+    const Events::Hold hold(domain.events(), event);
+    return apply_histogram(domain, instance, event, *command, *complaints);
+  }
   Triggers triggers(domain, instance, event);
   if (!command->event.empty() && triggers.target_of(*command) == nullptr) {
     return refuse(Error(EINVAL, fmt::format("there is no event {}:{}", command->system, command->event)));
@@ -243,6 +176,16 @@ void remove_all_triggers(Domain& domain, Instance& instance, Event& event) {
   Triggers(domain, instance, event).remove_all();
 }
 
+void truncate_triggers(Domain& domain, Instance& instance, Event& event) {
+  const EventFile* const file = event.file(instance.index);
+  if (file == nullptr || file->triggers.empty()) return;
+  const Events::Hold hold(domain.events(), event);
+  Triggers triggers(domain, instance, event);
+  if (!are_variables_used(domain, instance, event)) triggers.remove_all(Family::kHist);
+  triggers.remove_all(Family::kHistEnabling);
+  domain.settle();
+}
+
 void refresh_trigger_functions(Domain& domain, Instance& instance, Event& event) {
   const EventFile* const file = event.file(instance.index);
   if (file != nullptr && !file->triggers.empty()) Triggers(domain, instance, event).refresh_functions();
@@ -253,7 +196,8 @@ std::string triggers_text(const Domain& domain, const Instance& instance, const 
   if (file == nullptr || file->triggers.empty()) return trigger::no_trigger_text();
   std::string text;
   for (const EventTrigger& trigger : file->triggers) {
-    text += trigger::line(trigger.command, left_of(domain, trigger), trigger.filter);
+    text += trigger.histogram ? histogram_line(domain, *file, trigger)
+                              : trigger::line(trigger.command, left_of(domain, trigger), trigger.filter);
   }
   return text;
 }

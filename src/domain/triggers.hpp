@@ -6,20 +6,20 @@
 #include <string>
 
 #include "domain/domain.hpp"
+#include "domain/refused_trigger.hpp"
+#include "hist/mistakes.hpp"
 #include "trigger/command.hpp"
 
 namespace landtrace::domain {
 
-struct RefusedTrigger {
-  Error error;
-  std::optional<filter::Failure> filter;  // why its filter is none
-  std::string expression;                 // that filter
-};
-
 // What was written to the event's `trigger` file: a trigger to be added, or one to be removed, which need not be there.
-// EINVAL, ERANGE for what is no trigger of this event, EEXIST where it has one of the family, ENOSPC, ENOMEM.
+// EINVAL, ERANGE for what is no trigger of this event, EEXIST where it has one of the family, ENOSPC, ENOMEM. Of a histogram
+// also ENOENT, EBUSY, EDOM; what the kernel would log about it is in `complaints`, be it taken or not.
 tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& instance, Event& event,
-                                                 std::string_view command);
+                                                 std::string_view command, hist::Complaints* complaints = nullptr);
+// The file is opened to be written anew: histograms go, unless others use their variables, and triggers that switch
+// histograms; the others stay.
+void truncate_triggers(Domain& domain, Instance& instance, Event& event);
 void remove_all_triggers(Domain& domain, Instance& instance, Event& event);
 
 // Filters of triggers that look for functions find them anew.

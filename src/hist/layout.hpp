@@ -218,7 +218,7 @@ struct alignas(8) HistPlan {
   std::uint32_t actions;
   std::uint32_t params;
   std::uint32_t ops;
-  std::uint32_t reserved;
+  std::uint32_t event_pause_cell;  // that of all histograms of the event: of the two the newest throw counts
 
   template <typename T>
   [[nodiscard]] const T* at(std::uint32_t offset) const {

@@ -258,6 +258,7 @@ class Writer {
     plan_.table = table;
     plan_.layout = shape.layout;
     plan_.pause_cell = what.pause_cell;
+    plan_.event_pause_cell = what.event_pause_cell;
   }
 
   std::vector<std::byte> write() {

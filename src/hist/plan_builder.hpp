@@ -81,6 +81,7 @@ struct PlanDescription {
   std::uint32_t elements = 2048;  // a power of two, kMinElements to kMaxElements
   bool has_comm = false;          // elements remember the name of the thread that made them
   std::uint32_t pause_cell = 0;
+  std::uint32_t event_pause_cell = 0;
   std::vector<Value> keys;
   std::vector<Value> values;     // numbers; the hit count is not among them
   std::vector<Value> variables;  // set in this order, after the values

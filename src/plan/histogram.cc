@@ -48,11 +48,18 @@ std::uint64_t header_of(const View& view, const Thread& thread, std::uint32_t ev
   return header;
 }
 
+bool is_paused(const View& view, const hist::HistPlan& histogram) {
+  const Cell* const cells = view.data->cells;  // cell 0 is never thrown
+  const std::uint64_t own = __atomic_load_n(&cells[histogram.pause_cell].own, __ATOMIC_RELAXED);
+  const std::uint64_t of_event = __atomic_load_n(&cells[histogram.event_pause_cell].own, __ATOMIC_RELAXED);
+  return is_thrown(own > of_event ? own : of_event);
+}
+
 }  // namespace
 
 void run_histogram(const View& view, const Thread& thread, const hist::HistPlan& histogram, std::uint32_t event,
                    const arch::WriteRequest& request, hist::Moment& moment) {
-  if (histogram.pause_cell != 0 && is_thrown(view.data->cells[histogram.pause_cell])) return;
+  if (is_paused(view, histogram)) return;
   Producer producer(view, thread);
   const hist::Event happened{
       {request.segments, request.segment_count}, header_of(view, thread, event), moment, producer};

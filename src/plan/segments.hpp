@@ -129,7 +129,7 @@ enum class TriggerAction : std::uint32_t {
   kEnableEvent,
   kDisableEvent,
   kHistogram,          // the event counts in `histogram`
-  kContinueHistogram,  // `target` is the pause_cell of a hist::HistPlan; counted whether it was thrown or not
+  kContinueHistogram,  // `target` is an event_pause_cell of hist::HistPlans; counted whether it was thrown or not
   kPauseHistogram,
 };
 

@@ -80,7 +80,9 @@ void TestSession::clean() {
   words_.clear();
   std::vector<std::string> folders;  // an event may go with another's trigger
   for (const domain::Event* const event : domain_->events().all()) folders.push_back(event->system + "/" + event->name);
-  for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
+  for (int round = 0; round < 2; ++round) {  // a histogram stays while another uses its variables
+    for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
+  }
   const auto instances = *(*tree_.find("instances"))->folder()->list();
   for (const auto& entry : instances) make_folder("instances/" + entry.name, false);
   for (const char* const file :
@@ -95,7 +97,7 @@ void TestSession::clean() {
 void TestSession::remove_triggers(const std::string& file) {
   std::istringstream lines(cat(file));
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with('#')) append(file, "!" + line);
+    if (!line.starts_with('#')) append(file, "!" + line.substr(0, line.rfind(" [")));  // [active], [paused]
   }
 }
 

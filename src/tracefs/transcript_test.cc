@@ -8,12 +8,11 @@
 namespace landtrace::tracefs {
 namespace {
 
-// Not what a process does with its own memory, nor histograms, which have no engine yet.
+// Not what a process does with its own memory.
 bool is_ours(const event::Case& recorded) {
   for (const event::Step& step : recorded.steps) {
     for (const std::string& word : step.command) {
       if (word.starts_with("struct=") || word.starts_with("addr=")) return false;
-      if (step.command[0] == "put" && word.starts_with("hist:")) return false;
     }
   }
   return true;
@@ -52,7 +51,7 @@ TEST_P(TreeTranscript, IsAnsweredAsTheKernelDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Files, TreeTranscript,
                          testing::Values("10-register.txt", "11-match.txt", "12-flags.txt", "13-enable.txt",
-                                         "14-write.txt", "20-filter.txt", "30-trigger.txt", "60-instance.txt",
+                                         "14-write.txt", "20-filter.txt", "30-trigger.txt", "40-hist.txt", "60-instance.txt",
                                          "61-trace-text.txt", "50-synthetic.txt"));
 
 }  // namespace

@@ -264,11 +264,6 @@ TEST_F(TreeTest, DynamicEventsInUseStayAll) {
   EXPECT_EQ(session_.cat("dynamic_events"), "u:e1\nu:e2");
 }
 
-TEST_F(TreeTest, AMissingEngineSaysSo) {
-  make_event("e1 u32 n");
-  EXPECT_EQ(session_.put("events/user_events/e1/trigger", "hist:keys=n"), "-EINVAL");
-}
-
 TEST_F(TreeTest, SyntheticEventsAreDefinedByLines) {
   EXPECT_EQ(session_.append("synthetic_events", "# two\n lat u64 lat; char[] who # the first\n\ntop s32 n"), "ok");
   EXPECT_EQ(session_.cat("synthetic_events"), "lat\tu64 lat; char[] who\ntop\ts32 n");

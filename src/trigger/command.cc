@@ -22,6 +22,9 @@ constexpr std::array kNames{
     Named{"stacktrace", Kind::kStackTrace, Family::kStackTrace},
     Named{"enable_event", Kind::kEnableEvent, Family::kEnabling},
     Named{"disable_event", Kind::kDisableEvent, Family::kEnabling},
+    Named{"enable_hist", Kind::kEnableHist, Family::kHistEnabling},
+    Named{"disable_hist", Kind::kDisableHist, Family::kHistEnabling},
+    Named{"hist", Kind::kHist, Family::kHist},
 };
 
 const Named& entry_of(Kind kind) {
@@ -72,15 +75,20 @@ Result<Command> parse(std::string_view text) {
   if (entry == kNames.end()) return fail(EINVAL, fmt::format("'{}' is no trigger", name));
   command.kind = entry->kind;
 
-  const bool has_target = entry->family == Family::kEnabling;
-  if (!rest) return has_target ? Result<Command>(no_target(name)) : Result<Command>(std::move(command));
-  if (!has_target && !is_digit(rest->front())) {
+  if (entry->family == Family::kHist) {
+    if (!rest) return fail(EINVAL, "want hist:keys=FIELD");
+    command.definition = *rest;
+    return command;
+  }
+  const bool wants_target = has_target(entry->family);
+  if (!rest) return wants_target ? Result<Command>(no_target(name)) : Result<Command>(std::move(command));
+  if (!wants_target && !is_digit(rest->front())) {
     command.condition = owned(rest);
     return command;
   }
   std::optional<std::string_view> parameter = take_until(rest, " \t");
   command.condition = owned(unless_blank(rest));
-  if (has_target) {
+  if (wants_target) {
     command.system = take_until(parameter, ":");
     if (!parameter) return no_target(name);
     command.event = take_until(parameter, ":");

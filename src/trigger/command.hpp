@@ -11,22 +11,34 @@
 
 namespace landtrace::trigger {
 
-enum class Kind : std::uint8_t { kTraceOn, kTraceOff, kSnapshot, kStackTrace, kEnableEvent, kDisableEvent };
+enum class Kind : std::uint8_t {
+  kTraceOn,
+  kTraceOff,
+  kSnapshot,
+  kStackTrace,
+  kEnableEvent,
+  kDisableEvent,
+  kEnableHist,
+  kDisableHist,
+  kHist,
+};
 
 // As the file knows it: "traceon", "enable_event", ...
 std::string_view name_of(Kind kind);
-// Of two triggers of one family an event can have but one; of kEnableEvent and kDisableEvent, one for each target.
-enum class Family : std::uint8_t { kTracing, kSnapshot, kStackTrace, kEnabling };
+// Of two triggers of one family an event can have but one; of those with a target, one for each; of histograms any number.
+enum class Family : std::uint8_t { kTracing, kSnapshot, kStackTrace, kEnabling, kHistEnabling, kHist };
 Family family_of(Kind kind);
+inline bool has_target(Family family) { return family == Family::kEnabling || family == Family::kHistEnabling; }
 
 inline constexpr std::int64_t kUnlimited = -1;
 
-// [!]NAME[:COUNT][ if FILTER], [!]NAME:SYSTEM:EVENT[:COUNT][ if FILTER]
+// [!]NAME[:COUNT][ if FILTER], [!]NAME:SYSTEM:EVENT[:COUNT][ if FILTER], [!]hist:DEFINITION[ if FILTER]
 struct Command {
   bool removes = false;
   Kind kind{};
-  std::string system;  // of kEnableEvent and kDisableEvent
+  std::string system;  // of those that have a target
   std::string event;
+  std::string definition;  // of kHist: all that stands behind the name
   // Not looked into yet: a removal is right whatever they are.
   std::optional<std::string> count;
   std::optional<std::string> condition;

@@ -1,4 +1,4 @@
-// events/SYSTEM/EVENT/hist: the event's histograms; it has none.
+// events/SYSTEM/EVENT/hist: what the event's histograms have counted.
 #pragma once
 
 #include "tracefs/events/event_file.hpp"
@@ -10,10 +10,7 @@ class EventHist : public EventFile {
   explicit EventHist(EventRef event) : EventFile(std::move(event), 0440) {}
 
  protected:
-  Result<std::string> text() override {
-    LT_TRY([[maybe_unused]] const domain::Event* const event, event_.get());
-    return "";
-  }
+  Result<std::string> text() override;
 };
 
 }  // namespace landtrace::tracefs

@@ -8,6 +8,13 @@ namespace {
 
 constexpr std::size_t kMaxCommand = 4095;
 
+void log(InstanceState& instance, const domain::Event& event, const hist::Complaints& complaints) {
+  for (const hist::Complaint& complaint : complaints.all()) {
+    instance.errors.add({"hist:" + event.system + ":" + event.name, std::string(sentence_of(complaint.mistake)),
+                         complaints.command(), complaint.position});
+  }
+}
+
 }  // namespace
 
 Result<std::string> EventTrigger::text() {
@@ -21,7 +28,9 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Instance* const instance, event_.instance->get());
   if (bytes.empty()) return 0;
   if (bytes.size() > kMaxCommand) return fail(EINVAL, "no trigger is as long");
-  const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes);
+  hist::Complaints complaints;
+  const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes, &complaints);
+  log(*event_.instance, *event, complaints);
   if (applied) return bytes.size();
   const domain::RefusedTrigger& refused = applied.error();
   if (refused.filter) {
@@ -29,6 +38,13 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
     return refuse_filter(*event_.instance, refused.expression, *refused.filter, command.rfind(refused.expression));
   }
   return fail(refused.error.code, refused.error.message);
+}
+
+Result<void> EventTrigger::truncate(const Caller&) {
+  LT_TRY(domain::Event* const event, event_.get());
+  LT_TRY(domain::Instance* const instance, event_.instance->get());
+  domain::truncate_triggers(event_.instance->context.domain, *instance, *event);
+  return {};
 }
 
 }  // namespace landtrace::tracefs

@@ -12,6 +12,7 @@ class EventTrigger : public EventFile {
  protected:
   Result<std::string> text() override;
   Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<void> truncate(const Caller& caller) override;
 };
 
 }  // namespace landtrace::tracefs

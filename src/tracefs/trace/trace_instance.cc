@@ -12,6 +12,13 @@ TraceInstance::TraceInstance(domain::Domain& domain_in, std::uint32_t instance_i
       options_(top != nullptr ? TraceOptions::of_instance(top->options_) : TraceOptions()),
       pipes_(buffer.cpus()) {
   if (options_[TraceOption::kOverwrite] != buffer.overwrite()) buffer.set_overwrite(options_[TraceOption::kOverwrite]);
+  if (domain::Instance* const found = instance()) {
+    found->set_clock = [this](std::string_view name) { return select_clock(name); };
+  }
+}
+
+TraceInstance::~TraceInstance() {
+  if (domain::Instance* const left = instance()) left->set_clock = nullptr;
 }
 
 Result<domain::Instance*> TraceInstance::get() const {

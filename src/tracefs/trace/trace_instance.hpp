@@ -13,6 +13,9 @@ class TraceInstance {
  public:
   // The domain must outlive it. `top`: whose options a new instance takes over; nullptr for the top one itself.
   TraceInstance(domain::Domain& domain, std::uint32_t instance_index, const TraceInstance* top = nullptr);
+  ~TraceInstance();
+  TraceInstance(const TraceInstance&) = delete;
+  TraceInstance& operator=(const TraceInstance&) = delete;
 
   // nullptr once it is gone.
   [[nodiscard]] domain::Instance* instance() const { return buffer.instance(); }

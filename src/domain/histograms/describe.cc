@@ -1,0 +1,236 @@
+#include "domain/histograms/describe.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "domain/histograms/synthetic_fields.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+using hist::OpCode;
+using hist::Origin;
+using hist::ValueType;
+
+// The clocks of trace_clock as producers read them: see buffer/trace_clock.hpp.
+struct Clock {
+  std::string_view name;
+  std::uint8_t id;
+  std::uint64_t unit = 1;  // ns
+};
+constexpr Clock kClocks[] = {
+    {"local", CLOCK_MONOTONIC},
+    {"global", CLOCK_MONOTONIC},
+    {"counter", hist::kRawClock, 0},
+    {"perf", CLOCK_MONOTONIC},
+    {"uptime", CLOCK_MONOTONIC, 10'000'000},
+    {"mono", CLOCK_MONOTONIC},
+    {"mono_raw", CLOCK_MONOTONIC_RAW},
+    {"boot", CLOCK_BOOTTIME},
+    {"tai", CLOCK_TAI},
+    {"x86-tsc", hist::kRawClock, 0},
+};
+
+const Clock* clock_named(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kClocks), std::end(kClocks), [&](const Clock& clock) { return clock.name == name; });
+  return found == std::end(kClocks) ? nullptr : found;
+}
+
+OpCode code_of(hist::Operator op) {
+  switch (op) {
+    case hist::Operator::kAdd:
+      return OpCode::kAdd;
+    case hist::Operator::kSubtract:
+      return OpCode::kSubtract;
+    case hist::Operator::kMultiply:
+      return OpCode::kMultiply;
+    case hist::Operator::kDivide:
+      return OpCode::kDivide;
+    default:
+      return OpCode::kNegate;
+  }
+}
+
+bool is_common(const event::Field& field) { return field.offset < event::kCommonHeaderSize; }
+
+class Describer {
+ public:
+  Describer(const Histogram& histogram, const Clock& clock) : histogram_(histogram), clock_(clock) {}
+
+  hist::PlanDescription describe() {
+    hist::PlanDescription what;
+    what.elements = 1u << histogram_.attributes.bits;
+    what.has_comm = std::any_of(histogram_.keys.begin(), histogram_.keys.end(),
+                                [](const FieldPtr& key) { return key->view == FieldView::kExecName; });
+    for (const FieldPtr& reference : histogram_.references) add_reference(*reference, what);
+    for (const FieldPtr& key : histogram_.keys) what.keys.push_back(value_of(*key));
+    for (std::size_t i = 1; i < histogram_.values.size(); ++i) what.values.push_back(sum_of(*histogram_.values[i]));
+    for (const FieldPtr& variable : histogram_.variables) what.variables.push_back(value_of(*variable));
+    return what;
+  }
+
+  hist::ActionDescription describe(const HistogramAction& action) const {
+    hist::ActionDescription made;
+    made.handler = action.text.handler;
+    made.deed = action.text.deed;
+    if (action.tracked) made.tracked = value_of(*action.tracked);
+    for (const FieldPtr& param : action.params) made.params.push_back({value_of(*param), 0, 8, false});
+    return made;
+  }
+
+ private:
+  // Own variables are referred to by actions alone, and by their number.
+  void add_reference(const HistogramField& reference, hist::PlanDescription& what) {
+    if (reference.refers_to.of == &histogram_) {
+      numbers_.push_back(0);
+      return;
+    }
+    numbers_.push_back(static_cast<std::uint32_t>(what.references.size()));
+    const HistogramTable& table = *reference.table;
+    what.references.push_back(
+        {table.offset, table.shape.layout, table.shape.variables[reference.refers_to.index], reference.once});
+  }
+
+  [[nodiscard]] const HistogramField& referring(const HistogramField& field) const {
+    return field.source == FieldSource::kAlias ? *field.operands[0] : field;
+  }
+
+  [[nodiscard]] hist::Value value_of(const HistogramField& field) const {
+    if (field.value_type == ValueType::kNumber) {
+      hist::Expression ops;
+      append(field, ops);
+      return hist::number(std::move(ops));
+    }
+    switch (field.source) {
+      case FieldSource::kReference:
+      case FieldSource::kAlias: {
+        const HistogramField& reference = referring(field);
+        if (reference.refers_to.of == &histogram_) {
+          return hist::of_variable(field.value_type, static_cast<std::uint32_t>(reference.refers_to.index));
+        }
+        return hist::of_reference(field.value_type, numbers_[reference.reference]);
+      }
+      case FieldSource::kStack:
+        return hist::thread_stack();
+      default:
+        return value_of_event(*field.of_event, field.value_type);
+    }
+  }
+
+  static hist::Value value_of_event(const event::Field& field, ValueType type) {
+    const std::uint32_t offset = field.offset - event::kCommonHeaderSize;
+    switch (field.kind) {
+      case event::FieldKind::kDataLocString:
+      case event::FieldKind::kDataLocBytes:
+        return hist::dynamic(type, Origin::kDataLoc, offset);
+      case event::FieldKind::kRelLocString:
+      case event::FieldKind::kRelLocBytes:
+        return hist::dynamic(type, Origin::kRelLoc, offset);
+      default:
+        return hist::static_text(offset, std::min(field.size, hist::kTextSize));
+    }
+  }
+
+  // The kernel adds up where texts are; that says nothing.
+  [[nodiscard]] hist::Value sum_of(const HistogramField& field) const {
+    if (field.value_type != ValueType::kNumber) return hist::number({hist::constant(0)});
+    return value_of(field);
+  }
+
+  void append(const HistogramField& field, hist::Expression& ops) const {
+    append_source(field, ops);
+    if (field.source == FieldSource::kReference || field.source == FieldSource::kAlias) return;
+    if (field.view == FieldView::kLog2) ops.push_back(hist::op(OpCode::kLog2));
+    if (field.view == FieldView::kBuckets) ops.push_back(hist::bucket(field.width));
+  }
+
+  void append_source(const HistogramField& field, hist::Expression& ops) const {
+    switch (field.source) {
+      case FieldSource::kEvent:
+        return append_field(field, ops);
+      case FieldSource::kHitCount:
+        ops.push_back(hist::constant(1));
+        return;
+      case FieldSource::kTime:
+        ops.push_back(hist::timestamp(clock_.id, divisor()));
+        return;
+      case FieldSource::kCpu:
+        ops.push_back(hist::cpu());
+        return;
+      case FieldSource::kConstant:
+        ops.push_back(hist::constant(field.constant));
+        return;
+      case FieldSource::kExpression:
+        for (const FieldPtr& operand : field.operands) {
+          if (operand) append(*operand, ops);
+        }
+        ops.push_back(hist::op(code_of(field.op)));
+        return;
+      case FieldSource::kReference:
+      case FieldSource::kAlias: {
+        const HistogramField& reference = referring(field);
+        const bool is_own = reference.refers_to.of == &histogram_;
+        ops.push_back(is_own ? hist::variable(static_cast<std::uint32_t>(reference.refers_to.index))
+                             : hist::reference(numbers_[reference.reference]));
+        return;
+      }
+      case FieldSource::kStack:
+        ops.push_back(hist::constant(0));
+        return;
+    }
+  }
+
+  // A text's number is where it is, to the kernel: that says nothing.
+  static void append_field(const HistogramField& field, hist::Expression& ops) {
+    const event::Field& of_event = *field.of_event;
+    const auto size = static_cast<std::uint8_t>(of_event.size);
+    const bool is_text = of_event.kind == event::FieldKind::kCharArray ||
+                         of_event.kind == event::FieldKind::kDataLocString ||
+                         of_event.kind == event::FieldKind::kRelLocString;
+    if (is_text) {
+      ops.push_back(hist::constant(0));
+    } else if (is_common(of_event)) {
+      ops.push_back(hist::header(of_event.offset, size, of_event.is_signed));
+    } else {
+      ops.push_back(hist::field(of_event.offset - event::kCommonHeaderSize, size, of_event.is_signed));
+    }
+  }
+
+  // usecs make sense of clocks that count nanoseconds.
+  [[nodiscard]] std::uint64_t divisor() const {
+    if (clock_.unit == 0) return 1;
+    return histogram_.in_usecs && clock_.unit == 1 ? 1000 : clock_.unit;
+  }
+
+  const Histogram& histogram_;
+  const Clock& clock_;
+  std::vector<std::uint32_t> numbers_;  // of references among those of others, by reference
+};
+
+}  // namespace
+
+bool is_clock(std::string_view name) { return clock_named(name) != nullptr; }
+
+Result<hist::PlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+                                       std::uint32_t pause, std::uint32_t event_pause) {
+  const Clock* const clock = clock_named(histogram.uses_time ? histogram.attributes.clock : "global");
+  if (clock == nullptr) return fail(EINVAL, "no clock '" + histogram.attributes.clock + "'");
+  Describer describer(histogram, *clock);
+  hist::PlanDescription what = describer.describe();
+  what.pause_cell = pause;
+  what.event_pause_cell = event_pause;
+  for (const HistogramAction& action : histogram.actions) {
+    hist::ActionDescription made = describer.describe(action);
+    if (made.deed == hist::Deed::kSnapshot) made.target = instance.flip ? instance.flip->counter : 0;
+    if (made.deed == hist::Deed::kTrace) {
+      const Event* const synthetic = domain.events().at(action.synthetic);
+      if (synthetic == nullptr) return fail(ENOENT, "the synthetic event is gone");
+      place_params(*synthetic, made);
+    }
+    what.actions.push_back(std::move(made));
+  }
+  return what;
+}
+
+}  // namespace landtrace::domain

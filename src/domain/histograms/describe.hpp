@@ -1,0 +1,16 @@
+// From a histogram to what producers are told of it.
+#pragma once
+
+#include "domain/domain.hpp"
+#include "domain/histograms/histogram.hpp"
+
+namespace landtrace::domain {
+
+// Its table need not be there yet. `pause`, `event_pause`: cells. EINVAL for a clock that is none.
+Result<hist::PlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+                                       std::uint32_t pause, std::uint32_t event_pause);
+
+// Whether a trace clock has that name.
+bool is_clock(std::string_view name);
+
+}  // namespace landtrace::domain

@@ -1,0 +1,110 @@
+#include "domain/histograms/rows.hpp"
+
+#include <fmt/format.h>
+
+#include "domain/histograms/keys_text.hpp"
+#include "domain/histograms/row_order.hpp"
+#include "domain/histograms/set_up.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+using hist::Deed;
+using hist::Handler;
+
+std::string values_text(const Histogram& histogram, const hist::Row& row) {
+  std::string text;
+  if (!histogram.attributes.no_hitcount) text += fmt::format(" hitcount: {:10}", row.hitcount);
+  for (std::size_t i = 1; i < histogram.values.size(); ++i) {
+    const HistogramField& field = *histogram.values[i];
+    if (field.source == FieldSource::kExpression) continue;  // the kernel's: it adds them up, and shows nothing
+    const std::uint64_t sum = row.sums[i - 1];
+    const bool is_hex = field.view == FieldView::kHex;
+    text += is_hex ? fmt::format("  {}: {:10x}", name_of(field), sum) : fmt::format("  {}: {:10}", name_of(field), sum);
+  }
+  return text;
+}
+
+std::string saved_text(const Histogram& histogram, const hist::Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const HistogramAction& action = histogram.actions[i];
+    if (action.text.deed != Deed::kSave) continue;
+    for (std::size_t j = 0; j < action.params.size(); ++j) {
+      const hist::Content& saved = row.actions[i].saved[j];
+      const std::string& name = action.text.params[j];
+      text += action.params[j]->is_text() ? fmt::format("  {}: {:<32}", name, saved.text)
+                                          : fmt::format("  {}: {:10}", name, saved.number);
+    }
+  }
+  return text;
+}
+
+std::string actions_text(const Histogram& histogram, const hist::Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const hist::ActionText& action = histogram.actions[i].text;
+    if (action.deed == Deed::kSnapshot || action.handler == Handler::kOnMatch) continue;
+    text += fmt::format("\n\t{}: {:10}", action.handler == Handler::kOnMax ? "max" : "changed", row.actions[i].tracked);
+    text += saved_text(histogram, row);
+  }
+  return text;
+}
+
+std::string snapshot_text(const Histogram& histogram, const hist::Contents& contents, AddressNames& names) {
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const hist::ActionText& action = histogram.actions[i].text;
+    if (action.deed != Deed::kSnapshot) continue;
+    const hist::SnapshotTaken& snapshot = contents.snapshots[i];
+    if (!snapshot.is_taken) return "";
+    return fmt::format(
+        "\nSnapshot taken (see tracing/snapshot).  Details:\n"
+        "\ttriggering value {{ {}({}) }}: {:10}\ttriggered by event with key: {}\n",
+        action.handler == Handler::kOnMax ? "onmax" : "onchange", action.tracked, snapshot.value,
+        key_text(histogram, snapshot.key, snapshot.comm, names));
+  }
+  return "";
+}
+
+hist::Contents contents_of(Domain& domain, const EventTrigger& trigger) {
+  std::vector<std::byte*> segments;
+  for (const User& user : domain.users().all()) segments.push_back(user.mapping.data());
+  return hist::read(*reinterpret_cast<const hist::HistPlan*>(domain.control().at(trigger.plan)), segments);
+}
+
+std::string histogram_text(Domain& domain, const EventFile& file, const EventTrigger& trigger, AddressNames& names) {
+  const hist::Contents contents = contents_of(domain, trigger);
+  return fmt::format(
+      "# event histogram\n#\n# trigger info: {}#\n\n"
+      "{}"
+      "\nTotals:\n    Hits: {}\n    Entries: {}\n    Dropped: {}\n",
+      histogram_line(domain, file, trigger), entries_text(*trigger.histogram, contents, names), contents.hits,
+      contents.rows.size(), contents.dropped);
+}
+
+}  // namespace
+
+std::string entries_text(const Histogram& histogram, const hist::Contents& contents, AddressNames& names) {
+  std::string text;
+  for (const hist::Row* const row : rows_in_order(histogram, contents.rows)) {
+    text += key_text(histogram, row->key, row->comm, names);
+    text += values_text(histogram, *row);
+    text += actions_text(histogram, *row);
+    text += '\n';
+  }
+  return text + snapshot_text(histogram, contents, names);
+}
+
+std::string histograms_text(Domain& domain, const Instance& instance, const Event& event, AddressNames& names) {
+  std::string text;
+  const EventFile* const file = event.file(instance.index);
+  if (file == nullptr) return text;
+  for (const EventTrigger& trigger : file->triggers) {
+    if (!trigger.histogram) continue;
+    if (!text.empty()) text += "\n\n";
+    text += histogram_text(domain, *file, trigger, names);
+  }
+  return text;
+}
+
+}  // namespace landtrace::domain

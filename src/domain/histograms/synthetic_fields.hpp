@@ -1,0 +1,18 @@
+// What a histogram's action gives a synthetic event: whether it fits, and where it goes.
+#pragma once
+
+#include "domain/events.hpp"
+#include "domain/histograms/field.hpp"
+#include "hist/plan_builder.hpp"
+
+namespace landtrace::domain {
+
+inline constexpr const char* kSyntheticSystem = "synthetic";
+
+// Whether the field of that number can have the value.
+bool fits_synthetic_field(const Event& synthetic, std::size_t index, const HistogramField& value);
+
+// One parameter for each field of the event.
+void place_params(const Event& synthetic, hist::ActionDescription& action);
+
+}  // namespace landtrace::domain

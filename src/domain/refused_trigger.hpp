@@ -1,0 +1,18 @@
+// Why a trigger was not taken.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "filter/failure.hpp"
+
+namespace landtrace::domain {
+
+struct RefusedTrigger {
+  Error error;
+  std::optional<filter::Failure> filter;  // why its filter is none
+  std::string expression;                 // that filter
+};
+
+}  // namespace landtrace::domain

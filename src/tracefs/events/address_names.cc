@@ -1,0 +1,63 @@
+#include "tracefs/events/address_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "buffer/mapped_objects.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+// Paths come from programs: what would break a line does not get into one.
+std::string printable(std::string path) {
+  std::replace_if(
+      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+  return path;
+}
+
+std::string with_offset(const symbols::Function& function) {
+  return fmt::format("{}+{:#x}", function.name, function.offset);
+}
+
+}  // namespace
+
+std::string ProducerNames::symbol(std::uint64_t address) {
+  const auto function = domain_.functions().at(address);
+  return function ? function->name : fmt::format("{:#x}", address);
+}
+
+std::string ProducerNames::symbol_with_offset(std::uint64_t address) {
+  const auto function = domain_.functions().at(address);
+  return function ? with_offset(*function) : fmt::format("{:#x}", address);
+}
+
+std::string ProducerNames::frame(std::uint64_t address) {
+  const unwind::MappedObject* const object = object_at(address - 1);
+  if (object == nullptr) return fmt::format("{:#x}", address);
+  const std::uint64_t offset = address - object->bias;
+  if (const auto function = symbols_.find(object->path, object->build_id, offset)) {
+    return fmt::format("{} [{}]", with_offset(*function), printable(object->path));
+  }
+  return fmt::format("{}[+{:#x}]", printable(object->path), offset);
+}
+
+const unwind::MappedObject* ProducerNames::object_at(std::uint64_t address) {
+  if (!objects_) learn_objects();
+  const unwind::MappedObject* newest = nullptr;
+  for (const unwind::MappedObject& object : *objects_) {
+    if (address < object.start || address >= object.end) continue;
+    if (newest == nullptr || object.first_seen >= newest->first_seen) newest = &object;
+  }
+  return newest;
+}
+
+void ProducerNames::learn_objects() {
+  objects_.emplace();
+  for (const domain::User& user : domain_.users().all()) {
+    buffer::MappedObjects table(user.uid);
+    table.refresh(user.data(), [this](unwind::MappedObject object) { objects_->push_back(std::move(object)); });
+  }
+}
+
+}  // namespace landtrace::tracefs

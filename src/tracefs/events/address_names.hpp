@@ -1,0 +1,33 @@
+// What is at addresses that histograms show: functions of the programs that are there, and for frames of stacks also the
+// objects that were noted with them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "domain/domain.hpp"
+#include "domain/histograms/rows.hpp"
+#include "symbols/symbols.hpp"
+#include "unwind/object_table.hpp"
+
+namespace landtrace::tracefs {
+
+class ProducerNames : public domain::AddressNames {
+ public:
+  explicit ProducerNames(domain::Domain& domain) : domain_(domain) {}
+
+  std::string symbol(std::uint64_t address) override;
+  std::string symbol_with_offset(std::uint64_t address) override;
+  std::string frame(std::uint64_t address) override;
+
+ private:
+  // A histogram does not know whose address it is: of several objects that were there it is the newest.
+  const unwind::MappedObject* object_at(std::uint64_t address);
+  void learn_objects();
+
+  domain::Domain& domain_;
+  symbols::Symbols symbols_;
+  std::optional<std::vector<unwind::MappedObject>> objects_;
+};
+
+}  // namespace landtrace::tracefs
