@@ -41,7 +41,8 @@ bool has_trigger(const Instance& instance, const Event& event, std::string_view 
          std::any_of(file->triggers.begin(), file->triggers.end(), [&](const EventTrigger& other) {
            const trigger::Command& has = other.command;
            return has.kind == wanted->kind && has.system == wanted->system && has.event == wanted->event &&
-                  has.count == wanted->count && has.condition == wanted->condition;
+                  has.count == wanted->count && has.condition == wanted->condition &&
+                  has.definition == wanted->definition;
          });
 }
 

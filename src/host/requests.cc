@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "domain/status.hpp"
+#include "tracefs/events/address_names.hpp"
 #include "host/server.hpp"
 
 namespace landtrace::host {
@@ -256,7 +257,8 @@ Response session_hist(const Context& c) {
     const std::size_t colon = std::min(c.text.find(':'), c.text.size() - 1);
     const domain::Event* const event = c.domain.events().find(c.text.substr(0, colon), c.text.substr(colon + 1));
     if (event == nullptr) return error_response(Error(ENOENT, "there is no such event"));
-    c.connection.histograms = std::string();
+    tracefs::ProducerNames names(c.domain);
+    c.connection.histograms = domain::histograms_text(c.domain, *instance, *event, names);
   }
   const std::string& text = c.connection.histograms;
   Response response;

@@ -1,0 +1,33 @@
+// Requests that one process takes and another one answers. How long that takes, by route:
+//
+//     landtrace latency --from req_start --to req_done --key id --by route -- example_requests
+#include <landtrace/landtrace.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using landtrace::Event, landtrace::Field;
+
+using Start = Event<"req_start", Field<"id", std::uint32_t>>;
+using Done = Event<"req_done", Field<"id", std::uint32_t>, Field<"route", const char*>>;
+
+int main() {
+  constexpr const char* kRoutes[] = {"/", "/login", "/search"};
+  int requests[2];
+  if (::pipe(requests) != 0) return 1;
+  if (::fork() == 0) {
+    ::close(requests[1]);
+    for (std::uint32_t id = 0; ::read(requests[0], &id, sizeof id) == sizeof id;) {
+      ::usleep(20u << id % 3 * 2);
+      Done::emit(id, kRoutes[id % 3]);
+    }
+    return 0;
+  }
+  for (std::uint32_t id = 0; id < 1000; ++id) {
+    Start::emit(id);
+    if (::write(requests[1], &id, sizeof id) != sizeof id) return 1;
+    ::usleep(500);
+  }
+  ::close(requests[1]);
+  return ::wait(nullptr) < 0 ? 1 : 0;
+}

@@ -1,0 +1,110 @@
+"""landtrace hist and landtrace latency."""
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+import support
+from support import LANDTRACE, PRODUCER
+
+REQUESTS = os.environ["REQUESTS"]
+
+
+class Histograms(support.Case):
+    def hist(self, *words):
+        """The last line of JSON that it prints."""
+        status, out, err = self.landtrace(*words[:1], "--json", *words[1:])
+        self.assertEqual(status, 0, err)
+        return json.loads(out.splitlines()[-1])
+
+    def test_every_event_of_a_command_is_counted_from_the_first_on(self):
+        for mode in ([], ["--abi"]):
+            found = self.hist("hist", "--keys", "source", "job", "--", PRODUCER, *mode, "--count", "1000", "--children", "2")
+            self.assertEqual(found["hits"], 3000)
+            self.assertEqual({group["key"]["source"]: group["count"] for group in found["groups"]},
+                             {"0": 1000, "1000": 1000, "2000": 1000})
+
+    def test_sums_and_a_filter(self):
+        found = self.hist("hist", "--keys", "source", "--vals", "sequence", "--filter", "sequence < 5", "job", "--",
+                          PRODUCER, "--count", "100")
+        self.assertEqual(found["groups"], [{"key": {"source": "0"}, "count": 5, "sums": {"sequence": 10}}])
+
+    def test_how_a_value_is_spread(self):
+        found = self.hist("hist", "--vals", "sequence.log2", "job", "--", PRODUCER, "--count", "1024")
+        [group] = found["groups"]
+        self.assertEqual(group["count"], 1024)
+        self.assertEqual(group["sequence"]["sum"], 1024 * 1023 // 2)
+        self.assertEqual(group["sequence"]["buckets"][0], {"from": 0, "to": 1, "count": 2})
+        self.assertEqual(group["sequence"]["buckets"][-1], {"from": 513, "to": 1024, "count": 511})
+        self.assertTrue(480 < group["sequence"]["p50"] < 544, group)
+
+    def test_a_chart_for_people(self):
+        status, out, err = self.landtrace("hist", "--keys", "source", "job", "--", PRODUCER, "--count", "10")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, "emitted 10\njob: 10 events\nsource=0           10 100.0% " + "#" * 40 + "\n")
+
+    def test_what_the_event_does_not_have_is_said(self):
+        status, out, err = self.landtrace("hist", "--keys", "nosuch", "job", "--", PRODUCER, "--count", "10", "--pause", "10000")
+        self.assertEqual(status, 1)
+        self.assertIn("nosuch", err)
+        self.assertIn("user_events:job", err)
+        status, _, err = self.landtrace("hist", "job")
+        self.assertEqual(status, 2, err)
+        status, _, err = self.landtrace("hist", "--keys", "a,b,c", "--vals", "d.log2", "job")
+        self.assertEqual(status, 2, err)
+
+    def test_an_event_that_never_comes_is_no_error(self):
+        found = self.hist("hist", "--keys", "id", "nosuch", "--", "true")
+        self.assertEqual((found["hits"], found["groups"]), (0, []))
+
+    def test_a_command_s_status_is_ours(self):
+        status, _, _ = self.landtrace("hist", "--keys", "source", "job", "--", PRODUCER, "--exit", "7")
+        self.assertEqual(status, 7)
+        status, _, _ = self.landtrace("hist", "--keys", "source", "job", "--", "/nosuch")
+        self.assertEqual(status, 127)
+
+    def test_a_small_table_counts_what_it_drops(self):
+        found = self.hist("hist", "--keys", "sequence", "--size", "128", "job", "--", PRODUCER, "--count", "200")
+        self.assertEqual((found["hits"], found["dropped"], len(found["groups"])), (128, 72, 128))
+
+    def test_it_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(self):
+        watching = subprocess.Popen([LANDTRACE, "hist", "--json", "--interval", "0.1", "--keys", "source", "job"],
+                                    stdout=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(watching.kill)
+        watching.stdout.readline()
+        subprocess.run([PRODUCER, "--count", "50", "--wait", "5000"], env=self.environment, check=True,
+                       stdout=subprocess.DEVNULL)
+        watching.send_signal(signal.SIGINT)
+        out, _ = watching.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(watching.returncode, 0)
+        self.assertEqual(json.loads(out.splitlines()[-1])["hits"], 50)
+
+    def test_latency_between_two_processes_by_a_field_of_the_second(self):
+        found = self.hist("latency", "--from", "req_start", "--to", "req_done", "--key", "id", "--by", "route", "--", REQUESTS)
+        self.assertEqual({group["key"]["route"] for group in found["groups"]}, {"/", "/login", "/search"})
+        self.assertTrue(950 < found["hits"] <= 1000, found["hits"])
+        means = {group["key"]["route"]: group["latency_ns"]["mean"] for group in found["groups"]}
+        self.assertTrue(20e3 < means["/"] < means["/login"] < means["/search"] < 100e6, means)
+
+    def test_latency_without_the_events_or_their_fields(self):
+        found = self.hist("latency", "--from", "a", "--to", "b", "--key", "id", "--", "true")
+        self.assertEqual(found["hits"], 0)
+        status, _, err = self.landtrace("latency", "--from", "req_start", "--to", "req_done", "--key", "id", "--by",
+                                        "nosuch", "--", REQUESTS)
+        self.assertEqual(status, 1)
+        self.assertIn("--by: user_events:req_done has no field 'nosuch'", err)
+
+    def test_it_leaves_nothing_behind(self):
+        self.serve()
+        producer = self.start_program(PRODUCER, "--count", "1000000", "--pause", "1000")
+        self.addCleanup(producer.kill)
+        self.wait_until(lambda: "user_events:job" in self.landtrace("list")[1])
+        found = self.hist("latency", "--from", "job", "--to", "job", "--key", "source", "--duration", "1")
+        self.assertGreater(found["hits"], 0)
+        self.assertEqual(self.landtrace("cat", "synthetic_events")[1], "")
+        self.assertNotIn("hist:", self.landtrace("cat", "events/user_events/job/trigger")[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
