@@ -94,11 +94,11 @@ class Firing {
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
-  // A histogram's is counted all the same.
+  // That of an event's histograms, which have switches of their own: what was thrown before may have been thrown back there.
   void throw_each_time(const Trigger& trigger, bool thrown) const {
     if (!may_happen(trigger)) return;
     Cell& target = cell(trigger.target);
-    if (is_thrown(target) != thrown) throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
+    throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {

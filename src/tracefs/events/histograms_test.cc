@@ -93,8 +93,8 @@ TEST_F(HistogramFiles, ArePausedContinuedAndCleared) {
   EXPECT_EQ(add("start", "hist:keys=id:vals=v:cont"), "ok");
   start(2, 5);
   EXPECT_EQ(rows("start"),
-            "{ id:          1 } hitcount:          1  v:         10\n{ id:          2 } hitcount:          1  v:       "
-            "   5\n");
+            "{ id:          2 } hitcount:          1  v:          5\n"
+            "{ id:          1 } hitcount:          1  v:         10\n");
   EXPECT_EQ(add("start", "hist:keys=id:vals=v:clear"), "ok");
   EXPECT_EQ(rows("start"), "");
   start(3, 5);
@@ -184,22 +184,23 @@ TEST_F(HistogramFiles, KeepVariablesThatOthersUse) {
 }
 
 TEST_F(HistogramFiles, TakeFieldsOfTheMatchingEventByAHistogramOfTheirOwn) {
+  run("reg c 'begin u32 id;u64 val'");
   session_.append("synthetic_events", "lat u32 id; u64 v");
   session_.put("events/synthetic/lat/enable", "1");
-  EXPECT_EQ(add("start", "hist:keys=id:ts0=common_timestamp.usecs if v > 3"), "ok");
-  EXPECT_EQ(add("done", "hist:keys=id:onmatch(user_events.start).trace(lat,id,v)"), "ok");
-  EXPECT_EQ(complaints(), "Couldn't find field|27\nCouldn't parse field variable|27\n");
+  EXPECT_EQ(add("begin", "hist:keys=id:ts0=common_timestamp.usecs if val > 3"), "ok");
+  EXPECT_EQ(add("done", "hist:keys=id:onmatch(user_events.begin).trace(lat,id,val)"), "ok");
+  EXPECT_EQ(complaints(), "Couldn't find field|53\nCouldn't parse field variable|53\n");
   EXPECT_EQ(
-      triggers("start"),
-      "hist:keys=id:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:clock=global if v > 3 [active]\n"
-      "hist:keys=id:vals=hitcount:synthetic_v=v:sort=hitcount:size=2048 if v > 3 [active]");
-  start(7, 77);
+      triggers("begin"),
+      "hist:keys=id:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:clock=global if val > 3 [active]\n"
+      "hist:keys=id:vals=hitcount:synthetic_val=val:sort=hitcount:size=2048 if val > 3 [active]");
+  run("write c u32:7 u64:77");
   done(7, 0);
   EXPECT_EQ(trace(), "lat: id=7 v=77");
-  EXPECT_EQ(add("done", "!hist:keys=id:onmatch(user_events.start).trace(lat,id,v)"), "ok");
+  EXPECT_EQ(add("done", "!hist:keys=id:onmatch(user_events.begin).trace(lat,id,val)"), "ok");
   EXPECT_EQ(
-      triggers("start"),
-      "hist:keys=id:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:clock=global if v > 3 [active]");
+      triggers("begin"),
+      "hist:keys=id:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:clock=global if val > 3 [active]");
 }
 
 TEST_F(HistogramFiles, MeasureLatencies) {
