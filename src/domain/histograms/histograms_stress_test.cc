@@ -85,7 +85,7 @@ TEST_F(HistogramsStress, WhatIsTakenAwayIsGivenBackWhole) {
   for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([this, i] { emit_until_stopped(i); });
   for (unsigned round = 0; round < kRounds; ++round) {
     apply(0, "hist:keys=id:vals=v:ts0=v");
-    apply(1, "hist:keys=id:d=$ts0+v:onmax($d).save(v)");
+    apply(1, "hist:keys=id:d=$ts0+v:onmax($d).save(id)");
     apply(0, "hist:keys=id.log2:vals=v if id > 10");
     apply(0, "hist:keys=id.log2:vals=v:pause if id > 10");
     apply(1, "hist:keys=id:vals=v:name=shared");
@@ -95,7 +95,7 @@ TEST_F(HistogramsStress, WhatIsTakenAwayIsGivenBackWhole) {
     shown(1);
     apply(1, "!hist:keys=id:vals=v:name=shared");
     apply(0, "!hist:keys=id:vals=v:name=shared");
-    apply(1, "!hist:keys=id:d=$ts0+v:onmax($d).save(v)");
+    apply(1, "!hist:keys=id:d=$ts0+v:onmax($d).save(id)");
     apply(0, "!hist:keys=id:vals=v:ts0=v");
     apply(0, "!hist:keys=id.log2:vals=v if id > 10");
     if (HasFatalFailure()) break;
@@ -107,7 +107,7 @@ TEST_F(HistogramsStress, WhatIsTakenAwayIsGivenBackWhole) {
   expect_equal_sums(shown(0));
   apply(0, "!hist:keys=id:vals=v");
   EXPECT_EQ(bytes_in_use(), before);
-  EXPECT_FALSE(events_[0]->in_use() || events_[1]->in_use());
+  EXPECT_FALSE(events_[0]->listeners.any() || events_[1]->listeners.any());
 }
 
 }  // namespace
