@@ -182,7 +182,10 @@ tl::expected<Event*, RefusedProbe> define_probe(Domain& domain, std::string_view
   probe.probe = state;
   probe.command = event::ProbeCommand::logged(line);
   auto attached = stored ? attach_probe(domain, probe) : Result<void>(tl::unexpected<Error>(stored.error()));
-  if (attached) return &probe;
+  if (attached) {
+    domain.events().write_down(probe);
+    return &probe;
+  }
   probe.listeners.reset();
   std::ignore = domain.events().remove(probe, 0);
   return refuse(attached.error());

@@ -167,8 +167,7 @@ ArgumentParser::Done ArgumentParser::parse_variable(std::string_view name) {
   } else if (name == "comm" || name == "COMM") {
     argument_.fetch.source = Fetch::Source::kComm;
   } else {
-    offset_ = 0;
-    return refuse(kBadVariable, 0);
+    return refuse(kBadVariable, offset_);
   }
   found_ = true;
   return {};

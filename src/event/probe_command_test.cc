@@ -61,7 +61,7 @@ TEST(ProbeCommand, ArgumentsThatAreRefusedSayWhere) {
   EXPECT_EQ(argument("common_pid=$n"), "This argument name is already used @0");
   EXPECT_EQ(argument(std::string(33, 'a') + "=$n"), "Argument name is too long @0");
   EXPECT_EQ(argument("a="), "No argument expression @2");
-  EXPECT_EQ(argument("a=$x"), "Invalid $-valiable specified @0");
+  EXPECT_EQ(argument("a=$x"), "Invalid $-valiable specified @2");
   EXPECT_EQ(argument("a=n"), "BTF is not available or not supported @2");
   EXPECT_EQ(argument("a=%di"), "Invalid $-valiable specified @2");
   EXPECT_EQ(argument("a=!"), "Invalid fetch argument @2");

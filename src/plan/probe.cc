@@ -130,8 +130,8 @@ class Maker {
     if (arg.source == ProbeSource::kRelLocText) {
       return {Place::In::kPayload, offset + arg.at + sizeof location, nullptr, size};
     }
-    if (offset < event::kEntryHeader) return {Place::In::kPayload, 0, nullptr, 0};
-    return {Place::In::kPayload, offset - event::kEntryHeader, nullptr, size};
+    if (offset < hist::kEntryHeader) return {Place::In::kPayload, 0, nullptr, 0};
+    return {Place::In::kPayload, offset - hist::kEntryHeader, nullptr, size};
   }
 
   [[nodiscard]] bool follow(const ProbeArg& arg, Place& place) const {
@@ -213,7 +213,7 @@ class Maker {
 
   void finish_text(char* text, std::size_t size, std::byte* to) {
     text[size++] = '\0';
-    const auto location = static_cast<std::uint32_t>(size << 16 | (end_ + event::kEntryHeader));
+    const auto location = static_cast<std::uint32_t>(size << 16 | (end_ + hist::kEntryHeader));
     std::memcpy(to, &location, sizeof location);
     end_ += static_cast<std::uint32_t>(size);
   }
