@@ -8,6 +8,7 @@
 
 #include "domain/synthetic_events.hpp"
 #include "event/print.hpp"
+#include "plan/emit.hpp"
 #include "plan/thread_slots.hpp"
 #include "ring/reader.hpp"
 
