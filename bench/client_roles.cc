@@ -1,9 +1,11 @@
 // Programs that come to a domain, each in a process of its own.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "arch/clock.hpp"
 #include "child.hpp"
 #include "client/process.hpp"
+#include "hist_events.hpp"
 #include "native_event.hpp"
 #include "roles.hpp"
 #include "timing.hpp"
@@ -41,6 +44,21 @@ int emit_portably(const char* socket, const char* rounds) {
   std::nth_element(ns.begin(), ns.begin() + ns.size() / 2, ns.end());
   say(fmt::format("{}", ns[ns.size() / 2]));
   say(fmt::format("{}", kEvents * ns.size()));
+  return 0;
+}
+
+int count_keys(const char* socket) {
+  go_to(socket);
+  landtrace::attach();
+  static_cast<void>(HistCount::registration());
+  say("ready");
+  std::string go;
+  std::getline(std::cin, go);
+  for (std::uint32_t key = 0; key < kManyKeys; ++key) HistCount::emit(key, 1);
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t pages = 0;
+  statm >> pages >> pages;
+  say(std::to_string(pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))));
   return 0;
 }
 

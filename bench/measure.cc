@@ -26,6 +26,7 @@ void add_all(Owner& owner, const Setting& setting) {
   add_stack();
   add_rules(owner);
   add_snapshot(setting);
+  add_hist(owner, setting);
   add_peers(setting);
   add_shim(owner);
   add_threads(owner, setting);

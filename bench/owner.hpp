@@ -18,6 +18,8 @@ class Owner {
   std::uint64_t listen(const std::string& pattern, bool on = true);
   // Writes to a file of the domain's tree.
   void write(const std::string& path, const std::string& text);
+  // A command of Histograms (histograms.hpp), and its answer.
+  std::uint64_t hist(const std::string& command) { return ask("hist " + command); }
   // Events that the rings took so far: from restartable sequences, and from portable writers.
   std::uint64_t written();
   std::uint64_t written_portably();

@@ -6,6 +6,7 @@
 
 #include "arch/clock.hpp"
 #include "child.hpp"
+#include "histograms.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
 #include "roles.hpp"
@@ -49,12 +50,13 @@ std::uint64_t write(tracefs::Tree& tree, const std::string& line) {
   return 0;
 }
 
-std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, const std::string& line) {
+std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, Histograms& histograms, const std::string& line) {
   const std::size_t space = line.find(' ');
   const std::string command = line.substr(0, space);
   const std::uint32_t claimed = domain.instances().first_claimed();
   if (command == "written") return events_written(domain, 0, claimed);
   if (command == "written-portably") return events_written(domain, claimed, domain.instances().rings_per_set());
+  if (command == "hist") return histograms.answer(line.substr(space + 1));
   if (command == "write") return write(tree, line.substr(space + 1));
   return listen(domain, line.substr(space + 1), command == "listen");
 }
@@ -67,11 +69,12 @@ int own_domain(const char* socket) {
   auto server = host::Server::create(**domain, socket);
   if (!server) throw Broken(server.error().message);
   std::thread serving([&] { (*server)->run(); });
+  Histograms histograms(**domain);
   fmt::print("ready\n");
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::uint64_t number = 0;
-    (*server)->call([&] { number = answer(**domain, (*server)->tree(), line); });
+    (*server)->call([&] { number = answer(**domain, (*server)->tree(), histograms, line); });
     fmt::print("{}\n", number);
     std::fflush(stdout);
   }

@@ -15,6 +15,10 @@ int own_domain(const char* socket);
 // it emitted.
 int emit_portably(const char* socket, const char* rounds);
 
+// Registers an event, says "ready", emits it for each of kManyKeys keys when it is told to, and prints how many bytes it has in
+// memory.
+int count_keys(const char* socket);
+
 // A fresh process: prints the ns that connecting to the domain and mapping it took.
 int attach_once(const char* socket);
 

@@ -134,6 +134,28 @@ void add_snapshot(Rows& rows, const Results& results) {
   row("snapshot of 8 MB rings, echo 1 > snapshot", name::kSnapshotFile, "with rings to be made");
 }
 
+void add_hist(Rows& rows, const Results& results) {
+  const auto empty = results.median(name::kEmptyLoop).value_or(0);
+  const auto over_loop = [&](const char* benchmark) {
+    auto figure = results.median(benchmark);
+    if (figure) *figure -= empty;
+    return figure;
+  };
+  rows.alone("histogram by one u32 key with one value", over_loop(name::kHistOne), "ns", 60, false,
+             fmt::format("{:.1f} ns where a switch refuses it", results.median(name::kRuleFound).value_or(0)));
+  rows.ratio("histogram by one u32 key with one value", name::kHistOne, "recorded, read and added up",
+             name::kHistAfterwards, 1, "");
+  rows.alone("latency by onmatch().trace(), both events", over_loop(name::kHistLatency), "ns", 200, false,
+             "with the event that is made of them, recorded");
+  rows.alone("histogram, two threads on distinct keys over one", results.median(name::kHistThreads), "x", 1.7, true,
+             fmt::format("{:.1f} and {:.1f} M/s in the best 2 ms windows",
+                         results.median(name::kHistThreads, "two").value_or(0) / kMillion,
+                         results.median(name::kHistThreads, "one").value_or(0) / kMillion),
+             "it takes two CPUs");
+  rows.alone("histogram of 1,000,000 u32 keys, size 1048576", scaled(results.median(name::kHistMillion), kMb), "MB",
+             256, false, "all that its program has resident");
+}
+
 void add_threads(Rows& rows, const Results& results) {
   const auto per_second = [&](const char* which) {
     return results.median(name::kTwoThreads, which).value_or(0) / kMillion;
@@ -210,6 +232,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   rows.information("the same by glibc's backtrace()", name::kBacktrace);
   add_rules(rows, results, setting);
   add_snapshot(rows, results);
+  add_hist(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);

@@ -64,7 +64,7 @@ class ProbesTest : public testing::Test {
       ring::Reader reader(domain_->users().all()[user_].mapping.data() + place.rings + i * place.geometry.stride(),
                           place.geometry);
       for (const ring::RecordView& record : reader.read().records) {
-        const Event* const event = domain_->events().at(record.event);
+        const Event* const event = domain_->events().at(record.header.event);
         text += event->name;
         print_fields(text, event->declaration, record.payload);
         text += ';';

@@ -43,6 +43,7 @@ inline std::optional<Bytes> located(Bytes payload, Bytes location) {
 }
 
 inline void print_text(std::string& out, Bytes bytes) {
+  if (bytes.empty()) return;
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   out.append(text, ::strnlen(text, bytes.size()));
 }

@@ -5,6 +5,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <iterator>
+
 namespace landtrace::fuse {
 
 Result<void> RequestReader::prepare(int fd) {
@@ -22,8 +25,12 @@ ssize_t RequestReader::next(std::span<std::byte> buffer) {
     if (come_in_a_row_ && Clock::now() - since < kPolling) {
       ::sched_yield();
     } else {
-      pollfd file{fd_, POLLIN, 0};
-      ::poll(&file, 1, -1);
+      pollfd files[] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+      ::poll(files, std::size(files), -1);
+      if (files[1].revents != 0) {
+        errno = ECANCELED;
+        return -1;
+      }
     }
     got = ::read(fd_, buffer.data(), buffer.size());
   }

@@ -14,18 +14,19 @@ namespace landtrace::fuse {
 
 class RequestReader {
  public:
-  // Takes from `fd`, an open /dev/fuse that prepare() has prepared.
-  explicit RequestReader(int fd) : fd_(fd) {}
+  // Takes from `fd`, an open /dev/fuse that prepare() has prepared, until `stop` is readable.
+  RequestReader(int fd, int stop) : fd_(fd), stop_(stop) {}
 
   static Result<void> prepare(int fd);
 
-  // Waits for the next request and returns its size; -1 with errno where there is none to take. A cancellation point.
+  // Waits for the next request and returns its size; -1 with errno where there is none to take, ECANCELED when it is to stop.
   ssize_t next(std::span<std::byte> buffer);
 
  private:
   static constexpr std::chrono::microseconds kPolling{200};
 
   int fd_;
+  int stop_;
   bool come_in_a_row_ = false;
 };
 

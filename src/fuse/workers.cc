@@ -1,11 +1,14 @@
 #include "fuse/workers.hpp"
 
-#include <pthread.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <iterator>
 #include <optional>
+#include <tuple>
 
 #include "fuse/mounted_tree.hpp"
 #include "fuse/request_reader.hpp"
@@ -15,15 +18,6 @@ namespace {
 
 // The largest write and its header (mounted_tree.cc), and what libfuse allots.
 constexpr std::size_t kBufferBytes = (1u << 20) + 4096;
-
-// stop() takes a thread out of waiting, and out of nothing else, by cancelling it: closing the descriptor would not wake it.
-class Cancellable {
- public:
-  Cancellable() { ::pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr); }
-  ~Cancellable() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr); }
-  Cancellable(const Cancellable&) = delete;
-  Cancellable& operator=(const Cancellable&) = delete;
-};
 
 }  // namespace
 
@@ -50,8 +44,10 @@ class Workers::Worker {
 
 Result<void> Workers::start() {
   LT_CHECK(RequestReader::prepare(fd_));
-  timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) return fail_errno("timerfd_create");
+  stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
+  if (!stop_) return fail_errno("eventfd");
   running_ = kThreads;
   sigset_t all;
   sigset_t before;
@@ -64,13 +60,13 @@ Result<void> Workers::start() {
 
 void Workers::stop() {
   is_over_ = true;
-  for (std::thread& thread : threads_) ::pthread_cancel(thread.native_handle());
+  constexpr std::uint64_t kOne = 1;
+  if (stop_) std::ignore = ::write(stop_.get(), &kOne, sizeof kOne);
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
 
 void Workers::run(bool is_reader) {
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   const Worker worker(*this);
   std::vector<std::byte> buffer(kBufferBytes);
   if (is_reader) read_requests(buffer);
@@ -78,17 +74,13 @@ void Workers::run(bool is_reader) {
 }
 
 void Workers::read_requests(std::vector<std::byte>& buffer) {
-  RequestReader reader(fd_);
-  const auto next = [&] {
-    const Cancellable now;
-    return reader.next(buffer);
-  };
+  RequestReader reader(fd_, stop_.get());
   while (!is_over_) {
-    const ssize_t got = next();
+    const ssize_t got = reader.next(buffer);
     if (got >= 0) {
       if (!serve({buffer.data(), static_cast<std::size_t>(got)})) return;
     } else if (errno != EINTR && errno != EAGAIN && errno != ENOENT) {  // ENOENT: whoever asked is gone
-      return end();                                                     // ENODEV: unmounted
+      return end();                                                     // ENODEV: unmounted; or to be stopped
     }
   }
 }
@@ -130,11 +122,10 @@ bool Workers::serve_lane(std::span<std::byte> bytes) {
 
 bool Workers::wait_to_read() {
   while (!is_over_) {
+    pollfd files[] = {{timer_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    ::poll(files, std::size(files), -1);
     std::uint64_t expirations = 0;
-    {
-      const Cancellable now;
-      (void)!::read(timer_.get(), &expirations, sizeof expirations);
-    }
+    std::ignore = ::read(timer_.get(), &expirations, sizeof expirations);
     const std::lock_guard lock(lane_mutex_);
     is_looked_after_ = false;
     if (is_over_ || !is_lane_busy_ || is_taken_over_) continue;

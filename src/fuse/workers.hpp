@@ -70,6 +70,7 @@ class Workers {
   std::atomic<bool> is_over_{false};
   std::atomic<bool> has_ended_{false};
 
+  Fd stop_;   // readable when the threads are to end
   Fd timer_;  // wakes the thread that does not read, to look after the lane
   std::mutex lane_mutex_;
   bool is_lane_busy_ = false;

@@ -59,8 +59,8 @@ std::uint64_t Operands::push(const Op& op) const {
 }
 
 std::uint64_t Operands::compute(const Op* op, const Op* end) const {
-  std::uint64_t stack[kMaxStack];
-  std::uint64_t* top = stack - 1;  // the builder has checked that it neither under- nor overflows
+  std::uint64_t stack[kMaxStack + 1];  // the first stands for an empty one
+  std::uint64_t* top = stack;          // the builder has checked that it neither under- nor overflows
   for (; op != end; ++op) {
     switch (op->code) {
       case OpCode::kNegate:
@@ -93,7 +93,7 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
         break;
     }
   }
-  return stack[0];
+  return stack[1];
 }
 
 // Of a text or stack that lies in an element.

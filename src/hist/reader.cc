@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "hist/table.hpp"
 
@@ -53,13 +52,13 @@ class Reader {
     contents_.lost += __atomic_load_n(&header.lost, __ATOMIC_RELAXED);
     const std::uint64_t taken = __atomic_load_n(&header.taken, __ATOMIC_RELAXED);
     const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, layout_.elements));
+    contents_.rows.reserve(contents_.rows.size() + end);
     for (std::uint32_t i = 0; i < end; ++i) add_element(table.element(i));
     for (std::uint32_t i = 0; i < plan_.action_count; ++i) add_snapshot(table, i);
   }
 
   Contents finish() {
-    std::sort(contents_.rows.begin(), contents_.rows.end(),
-              [](const Row& a, const Row& b) { return std::memcmp(a.key.data(), b.key.data(), a.key.size()) < 0; });
+    sort_and_merge();
     return std::move(contents_);
   }
 
@@ -71,14 +70,7 @@ class Reader {
     const std::uint64_t hitcount = detail::load_word(element + layout_.hitcount_at());
     if (hitcount == 0) return;
     contents_.hits += hitcount;
-    Row row = read_row(element, hitcount);
-    std::string key(reinterpret_cast<const char*>(row.key.data()), row.key.size());
-    const auto [found, is_new] = by_key_.try_emplace(std::move(key), contents_.rows.size());
-    if (is_new) {
-      contents_.rows.push_back(std::move(row));
-    } else {
-      merge(contents_.rows[found->second], std::move(row));
-    }
+    contents_.rows.push_back(read_row(element, hitcount));
   }
 
   std::vector<std::byte> read_key(const std::byte* element) const {
@@ -114,6 +106,41 @@ class Reader {
     return state;
   }
 
+  // By the bytes of a key: of its first ones as a number, then of the others.
+  struct Ordered {
+    std::uint64_t begin;
+    std::uint32_t row;
+  };
+  [[nodiscard]] static std::uint64_t begin_of(const Row& row) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, row.key.data(), sizeof word);  // keys are whole words
+    return __builtin_bswap64(word);
+  }
+  [[nodiscard]] bool is_before(const Ordered& a, const Ordered& b) const {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    const int order = std::memcmp(contents_.rows[a.row].key.data(), contents_.rows[b.row].key.data(), layout_.key_size);
+    return order != 0 ? order < 0 : a.row < b.row;
+  }
+
+  // A key has several rows where several users have it, or one who has spoilt its table.
+  void sort_and_merge() {
+    std::vector<Ordered> places;
+    places.reserve(contents_.rows.size());
+    for (const Row& row : contents_.rows) places.push_back({begin_of(row), static_cast<std::uint32_t>(places.size())});
+    std::sort(places.begin(), places.end(), [this](const Ordered& a, const Ordered& b) { return is_before(a, b); });
+    std::vector<Row> sorted;
+    sorted.reserve(places.size());
+    for (const Ordered& place : places) {
+      Row& row = contents_.rows[place.row];
+      if (!sorted.empty() && sorted.back().key == row.key) {
+        merge(sorted.back(), std::move(row));
+      } else {
+        sorted.push_back(std::move(row));
+      }
+    }
+    contents_.rows = std::move(sorted);
+  }
+
   static void merge(Row& row, Row other) {
     row.hitcount += other.hitcount;
     for (std::size_t i = 0; i < row.sums.size(); ++i) row.sums[i] += other.sums[i];
@@ -146,7 +173,6 @@ class Reader {
   const HistPlan& plan_;
   const TableLayout& layout_;
   Contents contents_;
-  std::unordered_map<std::string, std::size_t> by_key_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "plan/histogram.hpp"
 
-#include <cstring>
+#include <cstddef>
 
 #include "plan/stack.hpp"
 #include "plan/triggers.hpp"
@@ -40,12 +40,8 @@ class Producer final : public hist::Surroundings {
 };
 
 std::uint64_t header_of(const View& view, const Thread& thread, std::uint32_t event) {
-  filter::Context context;
-  context.type = view.control->events[event].id;
-  context.pid = static_cast<std::int32_t>(thread.tid);
-  std::uint64_t header = 0;
-  std::memcpy(&header, &context, sizeof header);
-  return header;
+  static_assert(offsetof(filter::Context, pid) == 4);
+  return view.control->events[event].id | std::uint64_t{thread.tid} << 32;
 }
 
 }  // namespace

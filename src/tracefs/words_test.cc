@@ -25,7 +25,8 @@ TEST(Words, WhiteSpaceAloneIsTakenAndIsNoWord) {
 }
 
 TEST(Words, ANulEndsOne) {
-  const auto word = next_word("e1\0e2"s);
+  const std::string text = "e1\0e2"s;
+  const auto word = next_word(text);
   EXPECT_EQ(word->text, "e1");
   EXPECT_EQ(word->taken, 3u);
 }

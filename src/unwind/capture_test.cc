@@ -186,8 +186,12 @@ TEST_F(CaptureTest, ACoroutine) {
         &coroutine_context, +[] { deep(3); }, 0);
     ::swapcontext(&main_context, &coroutine_context);
     ::munmap(room, kBytes);
-    EXPECT_THAT(ours(), ElementsAreArray(theirs()));
-    EXPECT_GE(ours().size(), 4u);
+    Frames all = ours();
+    EXPECT_GE(all.size(), 4u);
+#ifdef __SANITIZE_ADDRESS__
+    all.resize(std::min(all.size(), theirs().size()));  // the sanitizer's backtrace() ends with the stack it knows
+#endif
+    EXPECT_THAT(all, ElementsAreArray(theirs()));
   }
 }
 
@@ -211,6 +215,8 @@ TEST_F(CaptureTest, CodeWithoutATableIsLeftByItsFramePointer) {
 // The same with rbp pointing anywhere.
 class GarbageFramePointerTest : public ::testing::TestWithParam<std::uint64_t> {};
 
+void take_ours() { taken.count = capture(taken.ours, kMaxFrames, {}); }
+
 TEST_P(GarbageFramePointerTest, EndsTheStack) {
   // push %rbp; mov %rsi,%rbp; call *%rdi; pop %rbp; ret
   constexpr unsigned char kCode[] = {0x55, 0x48, 0x89, 0xf5, 0xff, 0xd7, 0x5d, 0xc3};
@@ -219,8 +225,7 @@ TEST_P(GarbageFramePointerTest, EndsTheStack) {
   std::memcpy(code, kCode, sizeof kCode);
   ASSERT_EQ(::mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
   taken = {};
-  reinterpret_cast<void (*)(void (*)(), std::uint64_t)>(code)([] { taken.count = capture(taken.ours, kMaxFrames, {}); },
-                                                              GetParam());
+  reinterpret_cast<void (*)(void (*)(), std::uint64_t)>(code)(&take_ours, GetParam());
   EXPECT_EQ(taken.count, 2u);
   ::munmap(code, 4096);
 }

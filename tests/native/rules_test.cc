@@ -83,7 +83,8 @@ class NativeRulesTest : public testing::Test {
             for (const ring::RecordView& record : batch->records) {
               std::uint64_t words[2] = {};
               std::memcpy(words, record.payload.data(), std::min(sizeof words, record.payload.size()));
-              visit(domain_->events().at(record.header.event)->name, words);
+              const domain::Event* const event = domain_->events().at(record.header.event);
+              if (event != nullptr) visit(event->name, words);  // else its programs have ended
             }
           }
         }
