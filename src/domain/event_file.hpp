@@ -33,6 +33,7 @@ struct EventFile {
   unsigned soft_references = 0;
   std::uint32_t soft_switch = 0;       // cell
   std::vector<EventTrigger> triggers;  // the newest first
+  std::vector<std::uint32_t> probes;   // slots of the event probes whose trigger is here; they come last
   std::uint32_t trigger_list = 0;      // offset of the plan::TriggerList in the control segment; 0: no triggers
 
   [[nodiscard]] bool in_soft_mode() const { return soft_references > 0; }

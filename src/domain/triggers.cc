@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "domain/filters.hpp"
+#include "domain/probes.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -98,6 +99,38 @@ class Triggers {
     return command.event.empty() ? nullptr : domain_.events().find(command.system, command.event);
   }
 
+  Result<void> publish_list() {
+    EventFile& file = event_.files[instance_.index];
+    std::uint32_t next = 0;
+    const std::vector<plan::Trigger> probes = triggers_of_probes(file);
+    if (const std::size_t count = file.triggers.size() + probes.size(); count != 0) {
+      std::vector<std::byte> bytes(sizeof(plan::TriggerList) + count * sizeof(plan::Trigger));
+      const plan::TriggerList header{static_cast<std::uint32_t>(count),
+                                     is_conditional(file.triggers) || !probes.empty()};
+      std::memcpy(bytes.data(), &header, sizeof header);
+      std::byte* at = bytes.data() + sizeof header;
+      for (const EventTrigger& trigger : file.triggers) {
+        const plan::Trigger shared{action_of(trigger.command.kind),
+                                   is_late(trigger.command.kind),
+                                   trigger.program,
+                                   trigger.target,
+                                   trigger.counter,
+                                   0,
+                                   static_cast<std::uint64_t>(trigger.limit)};
+        std::memcpy(at, &shared, sizeof shared);
+        at += sizeof shared;
+      }
+      if (!probes.empty()) std::memcpy(at, probes.data(), probes.size() * sizeof probes[0]);
+      LT_TRY(next, domain_.control().store(bytes));
+    }
+    const std::uint32_t old = std::exchange(file.trigger_list, next);
+    auto published = domain_.publish(event_);
+    if (!published) file.trigger_list = old;
+    const std::uint32_t gone = published ? old : next;
+    if (gone != 0) domain_.grace().after_readers([&domain = domain_, gone] { domain.control().free(gone); });
+    return published;
+  }
+
  private:
   using List = std::vector<EventTrigger>;
   List& list() { return event_.files[instance_.index].triggers; }
@@ -185,33 +218,18 @@ class Triggers {
     domain_.release_soft(instance_, event_);
   }
 
-  Result<void> publish_list() {
-    EventFile& file = event_.files[instance_.index];
-    std::uint32_t next = 0;
-    if (!file.triggers.empty()) {
-      std::vector<std::byte> bytes(sizeof(plan::TriggerList) + file.triggers.size() * sizeof(plan::Trigger));
-      const plan::TriggerList header{static_cast<std::uint32_t>(file.triggers.size()), is_conditional(file.triggers)};
-      std::memcpy(bytes.data(), &header, sizeof header);
-      std::byte* at = bytes.data() + sizeof header;
-      for (const EventTrigger& trigger : file.triggers) {
-        const plan::Trigger shared{action_of(trigger.command.kind),
-                                   is_late(trigger.command.kind),
-                                   trigger.program,
-                                   trigger.target,
-                                   trigger.counter,
-                                   0,
-                                   static_cast<std::uint64_t>(trigger.limit)};
-        std::memcpy(at, &shared, sizeof shared);
-        at += sizeof shared;
-      }
-      LT_TRY(next, domain_.control().store(bytes));
+  [[nodiscard]] std::vector<plan::Trigger> triggers_of_probes(const EventFile& file) const {
+    std::vector<plan::Trigger> triggers;
+    for (const std::uint32_t slot : file.probes) {
+      const Event* const probe = domain_.events().at(slot);
+      if (probe == nullptr || !probe->probe) continue;
+      plan::Trigger trigger{};
+      trigger.action = plan::TriggerAction::kProbe;
+      trigger.filter = probe->probe->program;
+      trigger.target = probe->probe->plan;
+      triggers.push_back(trigger);
     }
-    const std::uint32_t old = std::exchange(file.trigger_list, next);
-    auto published = domain_.publish(event_);
-    if (!published) file.trigger_list = old;
-    const std::uint32_t gone = published ? old : next;
-    if (gone != 0) domain_.grace().after_readers([&domain = domain_, gone] { domain.control().free(gone); });
-    return published;
+    return triggers;
   }
 
   Domain& domain_;
@@ -241,6 +259,10 @@ void remove_all_triggers(Domain& domain, Instance& instance, Event& event) {
   if (file == nullptr || file->triggers.empty()) return;
   const Events::Hold hold(domain.events(), event);
   Triggers(domain, instance, event).remove_all();
+}
+
+Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event) {
+  return Triggers(domain, instance, event).publish_list();
 }
 
 void refresh_trigger_functions(Domain& domain, Instance& instance, Event& event) {

@@ -22,6 +22,9 @@ tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& insta
                                                  std::string_view command);
 void remove_all_triggers(Domain& domain, Instance& instance, Event& event);
 
+// What the event's triggers and event probes do in the instance, for producers. To be called after any of that has changed.
+Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event);
+
 // Filters of triggers that look for functions find them anew.
 void refresh_trigger_functions(Domain& domain, Instance& instance, Event& event);
 
