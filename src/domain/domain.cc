@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/probes.hpp"
 #include "domain/reaper.hpp"
 #include "event/name_flags.hpp"
 
@@ -32,6 +33,7 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
     pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
     pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
     for (Instance* const instance : instances_.all()) drop_event_file(*instance, event);
+    let_go_of_base(*this, event);
   });
 }
 

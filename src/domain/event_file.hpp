@@ -42,6 +42,7 @@ struct EventFile {
   // throw counts. 0: not needed yet.
   std::uint32_t hist_switch = 0;
   std::vector<EventTrigger> triggers;  // the newest first, then the histograms, the oldest first
+  std::vector<std::uint32_t> probes;   // slots of the event probes whose trigger is here; they come last
   std::uint32_t trigger_list = 0;      // offset of the plan::TriggerList in the control segment; 0: no triggers
 
   [[nodiscard]] bool in_soft_mode() const { return soft_references > 0; }

@@ -194,8 +194,11 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
 
 void Events::write_down(const Event& event) {
   if (journal_ == nullptr) return;
-  journal_->event_made(
-      {event.slot, event.flags, event.uid, event.name, event.text, event.status_bit, event.status_byte}, next_multi_);
+  std::string text = event.text;
+  if (event.flavour() == event::Flavour::kSynthetic) text.insert(0, "s:");
+  if (event.flavour() == event::Flavour::kProbe) text = ":" + event.command;
+  journal_->event_made({event.slot, event.flags, event.uid, event.name, text, event.status_bit, event.status_byte},
+                       next_multi_);
 }
 
 void Events::make_lasting(Event& event) {

@@ -41,6 +41,7 @@ struct Event {
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
   std::uint32_t status_byte = 0;             // in Page::kBytes
   std::shared_ptr<Probe> probe;              // of an event probe: what it is attached to (probes.hpp)
+  std::string command;                       // … and how it was defined; `text` is how it is shown
 
   [[nodiscard]] event::Flavour flavour() const { return declaration.flavour; }
   [[nodiscard]] bool is_user_event() const { return flavour() == event::Flavour::kUser; }

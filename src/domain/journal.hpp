@@ -28,8 +28,9 @@ struct SavedEvent {
   std::uint32_t slot = 0;
   std::uint16_t flags = 0;
   std::uint32_t uid = 0;
-  std::string name;              // as shown
-  std::string text;              // as declared
+  std::string name;  // as shown
+  // As declared. Of a synthetic event "s:NAME FIELDS", of an event probe ":" and its command; no declaration begins so.
+  std::string text;
   std::uint32_t status_bit = 0;  // its places in the status pages; 0: none
   std::uint32_t status_byte = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/filters.hpp"
+#include "domain/probes.hpp"
 #include "domain/triggers.hpp"
 
 namespace landtrace::domain {
@@ -90,6 +91,9 @@ Result<void> Domain::listen(Instance& instance, const std::vector<Event*>& event
     changed.push_back(event);
   }
   show_listeners(changed);
+  for (Event* const event : changed) {
+    if (auto attached = attach_probe(*this, *event); !attached && result) result = std::move(attached);
+  }
   if (!on) {  // listening may have been all that kept them
     for (Event* const event : changed) {
       events_.add_reference(*event);
@@ -111,13 +115,17 @@ void Domain::drop_event_file(Instance& instance, Event& event) {
 }
 
 void Domain::drop_event_files(Instance& instance) {
+  std::vector<Event*> events = events_.all();
+  // Probes first: they have triggers at others.
+  std::stable_partition(events.begin(), events.end(), [](const Event* event) { return event->probe != nullptr; });
   std::vector<std::uint32_t> slots;
-  for (const Event* const event : events_.all()) slots.push_back(event->slot);
+  for (const Event* const event : events) slots.push_back(event->slot);
   for (const std::uint32_t slot : slots) {  // one may go with another's trigger
     Event* const event = events_.at(slot);
     if (event == nullptr) continue;
     const Events::Hold hold(events_, *event);
     drop_event_file(instance, *event);
+    if (event->probe) std::ignore = listen(instance, {event}, false);
   }
 }
 
@@ -140,7 +148,7 @@ Result<void> Domain::hold_soft(Instance& instance, Event& event) {
       return published;
     }
     show_listeners({&event});
-    return {};
+    return attach_probe(*this, event);
   }
   ++file.soft_references;
   return {};

@@ -9,6 +9,8 @@
 #include <unordered_map>
 
 #include "domain/domain.hpp"
+#include "domain/probes.hpp"
+#include "domain/synthetic_events.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -78,6 +80,12 @@ void Domain::restore(const SavedDomain& saved) {
   EventsBySlot events;
   events_.restore_next_multi(saved.next_multi);
   for (const SavedEvent& each : saved.events) {
+    if (each.text.starts_with("s:")) {
+      if (const auto command = event::split_dynamic_synthetic(each.text)) {
+        std::ignore = define_synthetic(*this, *command, each.uid);
+      }
+    }
+    if (each.text.starts_with("s:") || each.text.starts_with(':')) continue;
     const auto event = events_.restore(each);
     if (!event) continue;
     events_.add_reference(**event);
@@ -86,6 +94,12 @@ void Domain::restore(const SavedDomain& saved) {
     std::ignore = listen_as_selected(**event);  // without room for a plan it is silent
     give_place_again(**event, Page::kBits, each.status_bit);
     give_place_again(**event, Page::kBytes, each.status_byte);
+  }
+  for (const SavedEvent& each : saved.events) {  // what they are attached to is there by now
+    const std::string_view command = each.text;
+    if (command.starts_with(':') && event::ProbeCommand::is_one(command.substr(1))) {
+      std::ignore = define_probe(*this, command.substr(1), each.uid);
+    }
   }
   if (abi() == Abi::k6_1) {  // where every user event has one
     for (Event* const event : events_.all()) {

@@ -13,6 +13,7 @@ event::Accepted<Event*> define_synthetic(Domain& domain, const event::SyntheticC
   std::string text = fmt::format("{} {}", declaration->name, fields_text(*declaration));
   const auto made = domain.add_event(event::kSyntheticSystem, *std::move(declaration), std::move(text), uid);
   if (!made) return tl::unexpected<event::Refusal>({made.error().code, {}, 0});
+  domain.events().write_down(**made);
   return *made;
 }
 

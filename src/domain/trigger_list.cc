@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "domain/histograms/set_up.hpp"
+#include "domain/probes.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -37,23 +38,36 @@ plan::TriggerAction action_of(Kind kind) {
 // Behind the event: a trace ends with the event that ended it, and a stack stands below its event.
 bool is_late(Kind kind) { return kind == Kind::kTraceOff || kind == Kind::kStackTrace; }
 
-std::vector<std::byte> bytes_of(const std::vector<EventTrigger>& triggers) {
+plan::Trigger shared_form(const EventTrigger& trigger) {
+  return {action_of(trigger.command.kind),
+          is_late(trigger.command.kind),
+          trigger.program,
+          trigger.target,
+          trigger.counter,
+          trigger.plan,
+          static_cast<std::uint64_t>(trigger.limit)};
+}
+
+std::vector<std::byte> bytes_of(const std::vector<plan::Trigger>& triggers, bool is_conditional) {
   std::vector<std::byte> bytes(sizeof(plan::TriggerList) + triggers.size() * sizeof(plan::Trigger));
-  const plan::TriggerList header{static_cast<std::uint32_t>(triggers.size()), is_conditional(triggers)};
+  const plan::TriggerList header{static_cast<std::uint32_t>(triggers.size()), is_conditional};
   std::memcpy(bytes.data(), &header, sizeof header);
-  std::byte* at = bytes.data() + sizeof header;
-  for (const EventTrigger& trigger : triggers) {
-    const plan::Trigger shared{action_of(trigger.command.kind),
-                               is_late(trigger.command.kind),
-                               trigger.program,
-                               trigger.target,
-                               trigger.counter,
-                               trigger.plan,
-                               static_cast<std::uint64_t>(trigger.limit)};
-    std::memcpy(at, &shared, sizeof shared);
-    at += sizeof shared;
-  }
+  std::memcpy(bytes.data() + sizeof header, triggers.data(), triggers.size() * sizeof(plan::Trigger));
   return bytes;
+}
+
+std::vector<plan::Trigger> triggers_of_probes(Domain& domain, const EventFile& file) {
+  std::vector<plan::Trigger> triggers;
+  for (const std::uint32_t slot : file.probes) {
+    const Event* const probe = domain.events().at(slot);
+    if (probe == nullptr || !probe->probe) continue;
+    plan::Trigger trigger{};
+    trigger.action = plan::TriggerAction::kProbe;
+    trigger.filter = probe->probe->program;
+    trigger.target = probe->probe->plan;
+    triggers.push_back(trigger);
+  }
+  return triggers;
 }
 
 }  // namespace
@@ -61,8 +75,12 @@ std::vector<std::byte> bytes_of(const std::vector<EventTrigger>& triggers) {
 Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   std::uint32_t next = 0;
-  if (!file.triggers.empty()) {
-    LT_TRY(next, domain.control().store(bytes_of(file.triggers)));
+  std::vector<plan::Trigger> shared;
+  for (const EventTrigger& trigger : file.triggers) shared.push_back(shared_form(trigger));
+  const std::vector<plan::Trigger> probes = triggers_of_probes(domain, file);
+  shared.insert(shared.end(), probes.begin(), probes.end());
+  if (!shared.empty()) {
+    LT_TRY(next, domain.control().store(bytes_of(shared, is_conditional(file.triggers) || !probes.empty())));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
   auto published = domain.publish(event);

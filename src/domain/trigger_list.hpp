@@ -5,7 +5,8 @@
 
 namespace landtrace::domain {
 
-// Makes the event do what the list says. What the producers have stays where there is no room.
+// What the event's triggers and event probes do in the instance, for producers. To be called after any of that has changed.
+// What the producers have stays where there is no room.
 Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event);
 
 enum class ListEnd : std::uint8_t { kFront, kBack };

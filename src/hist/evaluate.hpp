@@ -2,8 +2,8 @@
 // other histograms, without all of which nothing is done; the element, which is inserted where the key is new; hit count
 // and sums; variables; actions.
 //
-// Async-signal-safe: no lock, no allocation, no recursion of its own; may be killed at any instruction. Needs about 1.5 KiB of
-// stack, and for an action that makes an event as much as that may be large.
+// Async-signal-safe: no lock, no allocation, no recursion of its own; may be killed at any instruction. Needs some 2 KiB of
+// stack, and where an action makes an event that may have more than half a KiB, four more.
 #pragma once
 
 #include "arch/clock.hpp"

@@ -21,10 +21,11 @@ class Operands {
   // -- what they are ------------------------------------------------------------------------------------------------
   [[nodiscard]] std::uint64_t number(const Operand& operand) const {
     const Op* const ops = plan_.at<Op>(plan_.ops) + operand.index;
-    if (__builtin_expect(operand.size == 1 && ops->code == OpCode::kField, 1)) {
+    if (__builtin_expect(operand.size != 1, 0)) return compute(ops, ops + operand.size);
+    if (__builtin_expect(ops->code == OpCode::kField, 1)) {
       return event_.payload.load_number(ops->offset, ops->size, ops->is_signed);
     }
-    return compute(ops, ops + operand.size);
+    return ops->code == OpCode::kVariable ? variables_[ops->offset] : push(*ops);
   }
   // The text, at most `size` - 1 bytes long, and NULs up to `size`. Returns its length.
   std::uint32_t text(const Operand& operand, void* to, std::uint32_t size) const;

@@ -52,6 +52,7 @@ class Reader {
     contents_.lost += __atomic_load_n(&header.lost, __ATOMIC_RELAXED);
     const std::uint64_t taken = __atomic_load_n(&header.taken, __ATOMIC_RELAXED);
     const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, layout_.elements));
+    contents_.rows.reserve(contents_.rows.size() + end);
     for (std::uint32_t i = 0; i < end; ++i) add_element(table.element(i));
     for (std::uint32_t i = 0; i < plan_.action_count; ++i) add_snapshot(table, i);
   }
@@ -105,22 +106,39 @@ class Reader {
     return state;
   }
 
-  // The rows of several users, and of one who has spoilt its table.
+  // By the bytes of a key: of its first ones as a number, then of the others.
+  struct Ordered {
+    std::uint64_t begin;
+    std::uint32_t row;
+  };
+  [[nodiscard]] static std::uint64_t begin_of(const Row& row) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, row.key.data(), sizeof word);  // keys are whole words
+    return __builtin_bswap64(word);
+  }
+  [[nodiscard]] bool is_before(const Ordered& a, const Ordered& b) const {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    const int order = std::memcmp(contents_.rows[a.row].key.data(), contents_.rows[b.row].key.data(), layout_.key_size);
+    return order != 0 ? order < 0 : a.row < b.row;
+  }
+
+  // A key has several rows where several users have it, or one who has spoilt its table.
   void sort_and_merge() {
-    std::vector<Row>& rows = contents_.rows;
-    const auto compare = [](const Row& a, const Row& b) {
-      return std::memcmp(a.key.data(), b.key.data(), a.key.size());
-    };
-    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return compare(a, b) < 0; });
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      if (compare(rows[kept], rows[i]) == 0) {
-        merge(rows[kept], std::move(rows[i]));
-      } else if (++kept != i) {
-        rows[kept] = std::move(rows[i]);
+    std::vector<Ordered> places;
+    places.reserve(contents_.rows.size());
+    for (const Row& row : contents_.rows) places.push_back({begin_of(row), static_cast<std::uint32_t>(places.size())});
+    std::sort(places.begin(), places.end(), [this](const Ordered& a, const Ordered& b) { return is_before(a, b); });
+    std::vector<Row> sorted;
+    sorted.reserve(places.size());
+    for (const Ordered& place : places) {
+      Row& row = contents_.rows[place.row];
+      if (!sorted.empty() && sorted.back().key == row.key) {
+        merge(sorted.back(), std::move(row));
+      } else {
+        sorted.push_back(std::move(row));
       }
     }
-    if (!rows.empty()) rows.resize(kept + 1);
+    contents_.rows = std::move(sorted);
   }
 
   static void merge(Row& row, Row other) {

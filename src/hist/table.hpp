@@ -13,9 +13,10 @@
 // Elements that are given back form a list: TableHeader::spare, whose tag makes its compare-and-swap safe against
 // the same element coming back; the next one is named in the first word of the key, which is written anew before use.
 //
-// The memory is not trusted: an element's number is checked wherever it is read, and no probe is longer than the table.
+// The memory is not trusted: an element's number is checked wherever it is read, and no search is longer than kMaxProbes.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 
 #include "hist/layout.hpp"
@@ -88,7 +89,7 @@ class Table {
     return nullptr;
   }
 
-  // nullptr: the table is full, which is counted. `comm` gives the kCommSize bytes that a new element gets, if the layout has
+  // nullptr: the table is full (or so crowded here that it makes no difference), which is counted. `comm` gives the kCommSize bytes that a new element gets, if the layout has
   // them.
   template <typename Comm>
   std::byte* find_or_insert(const std::uint64_t* key, const Comm& comm) {
@@ -104,11 +105,17 @@ class Table {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
+  // No search is longer, lest one who fills all slots keeps others busy. With at most every other slot in use it ends long before.
+  static constexpr std::uint32_t kMaxProbes = 4096;
+
   // Goes along the slots that a key may be in.
   class Probe {
    public:
     Probe(const Table& table, std::uint64_t hash)
-        : table_(table), hash_(hash), left_(table.layout_.slots()), slot_(static_cast<std::uint32_t>(hash)) {}
+        : table_(table),
+          hash_(hash),
+          left_(std::min(table.layout_.slots(), kMaxProbes)),
+          slot_(static_cast<std::uint32_t>(hash)) {}
 
     // What is in the next slot, in `word`; 0 ends the search. Returns the element if it is the key's.
     std::byte* next(const std::uint64_t* key, std::uint64_t& word) {

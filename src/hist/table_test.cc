@@ -238,6 +238,7 @@ TEST(HistTableTest, ATableOfFullSlotsEndsEverySearch) {
   for (std::uint32_t i = 0; i < histogram.shape().layout.slots(); ++i) slots[i] = ~0ull;
   const std::uint64_t key = 5;
   histogram.happen(key);
+  EXPECT_EQ(Table(histogram.table_at(), histogram.shape().layout).find(&key), nullptr);
   EXPECT_EQ(histogram.contents().dropped, 1u);
   EXPECT_EQ(histogram.contents().rows.size(), 0u);
 }

@@ -131,6 +131,7 @@ enum class TriggerAction : std::uint32_t {
   kHistogram,          // the event counts in `histogram`
   kContinueHistogram,  // `target` is an event_pause_cell of hist::HistPlans; counted whether it was thrown or not
   kPauseHistogram,
+  kProbe,  // `target` is the offset of a ProbePlan in the control segment
 };
 
 struct Trigger {
@@ -217,7 +218,7 @@ struct alignas(4096) DataSegment {
   std::uint32_t thread_hint;  // where to look for a free slot first
   std::uint32_t thread_high;  // slots at and above this were never used
   std::uint32_t attention;    // a futex: counts changes of cells that the owner is to carry over to other users
-  std::uint64_t slotless;     // events lost because no thread slot was free
+  std::uint64_t slotless;     // events lost because no thread slot was free, or as too deep in others (View::nesting)
   Cell cells[kMaxCells];
   ThreadSlot threads[kMaxThreads];
   TaskEntry tasks[kMaxTasks];

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "plan/histogram.hpp"
+#include "plan/probe.hpp"
 #include "plan/stack.hpp"
 
 namespace landtrace::plan {
@@ -57,9 +58,7 @@ class Firing {
       if (happens_late(trigger) && late_count < kMaxLate) {
         late[late_count++] = &trigger;
       } else {
-        // What a histogram makes of the event stands behind it.
-        if (trigger.action == TriggerAction::kHistogram && histogram_of(view_, trigger).action_count != 0)
-          record_once();
+        if (makes_events(trigger)) record_once();  // which stand behind this one
         fire(trigger);
       }
     }
@@ -87,6 +86,11 @@ class Firing {
     });
   }
 
+  [[nodiscard]] bool makes_events(const Trigger& trigger) const {
+    if (trigger.action == TriggerAction::kProbe) return true;
+    return trigger.action == TriggerAction::kHistogram && histogram_of(view_, trigger).action_count != 0;
+  }
+
   // In the kernel a switch that is where it should be is not counted.
   void throw_once(const Trigger& trigger, bool thrown) const {
     Cell& target = cell(trigger.target);
@@ -94,11 +98,11 @@ class Firing {
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
-  // A histogram's is counted all the same.
+  // That of an event's histograms, which have switches of their own: what was thrown before may have been thrown back there.
   void throw_each_time(const Trigger& trigger, bool thrown) const {
     if (!may_happen(trigger)) return;
     Cell& target = cell(trigger.target);
-    if (is_thrown(target) != thrown) throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
+    throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {
@@ -124,6 +128,8 @@ class Firing {
         return throw_each_time(trigger, false);
       case TriggerAction::kPauseHistogram:
         return throw_each_time(trigger, true);
+      case TriggerAction::kProbe:
+        return run_probe(view_, thread_, *control_at<ProbePlan>(view_, trigger.target), request_);
       case TriggerAction::kHistogram:
         return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
     }

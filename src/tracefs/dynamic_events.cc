@@ -1,7 +1,11 @@
 #include "tracefs/dynamic_events.hpp"
 
+#include <algorithm>
+
+#include "domain/probes.hpp"
 #include "domain/status.hpp"
 #include "tracefs/command_lines.hpp"
+#include "tracefs/events/filter_errors.hpp"
 #include "tracefs/remove_all.hpp"
 #include "tracefs/synthetic_events.hpp"
 
@@ -28,6 +32,7 @@ struct Removal {
   std::optional<std::string_view> system;  // any, where it was not said
   std::string_view name;
   std::string fields;
+  std::vector<std::string_view> words;  // the same
 };
 
 Result<Removal> parse_removal(std::string_view command) {
@@ -46,15 +51,29 @@ Result<Removal> parse_removal(std::string_view command) {
   } else if (removal.name.empty()) {
     return fail(EINVAL, "an event's name was expected");
   }
+  removal.words.assign(words.begin() + 1, words.end());
   for (std::size_t i = 1; i < words.size(); ++i) removal.fields.append(i == 1 ? "" : " ").append(words[i]);
   if (removal.fields.size() > 1 && removal.fields.ends_with(';')) removal.fields.pop_back();
   return removal;
+}
+
+// "-:GROUP/" is every probe of the group. What follows is the event that it is attached to, and the first arguments.
+bool is_meant_probe(const domain::Event& event, const Removal& removal) {
+  if (!removal.name.empty() && event.name != removal.name) return false;
+  if (removal.words.empty()) return true;
+  auto shown = words_of(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
+  shown.erase(shown.begin());
+  std::string base(removal.words[0]);
+  if (const auto slash = base.find('/'); slash != std::string::npos) base[slash] = '.';
+  return removal.words.size() <= shown.size() && base == shown[0] &&
+         std::equal(removal.words.begin() + 1, removal.words.end(), shown.begin() + 1);
 }
 
 // Kernels before 6.4 take a name alone for the event, whatever its fields.
 bool is_meant(const domain::Event& event, const Removal& removal, domain::Abi abi) {
   const bool is_in_system = !removal.system || event.system == *removal.system;
   if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
+  if (event.flavour() == event::Flavour::kProbe) return is_in_system && is_meant_probe(event, removal);
   const bool name_is_enough = abi == domain::Abi::k6_1 && removal.fields.empty();
   return event.declaration.name == removal.name && is_in_system &&
          (name_is_enough || fields_text(event.declaration) == removal.fields);
@@ -73,6 +92,7 @@ Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
   const std::string_view command = without_leading_space(line);
   if (command.empty()) return {};
   if (command.starts_with("s:")) return define_synthetic(context_, caller, line, event::split_dynamic_synthetic(line));
+  if (event::ProbeCommand::is_one(line)) return make_probe(caller, line);
   if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS or e:NAME SYSTEM.EVENT");
   return make(caller, without_leading_space(line.substr(2)));
 }
@@ -83,17 +103,36 @@ Result<void> DynamicEvents::make(const Caller& caller, std::string_view definiti
   return {};
 }
 
+Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line) {
+  const auto made = domain::define_probe(context_.domain, line, caller.who.uid);
+  if (made) return {};
+  const domain::RefusedProbe& refused = made.error();
+  const InstancePtr top = context_.state_of(context_.domain.top());
+  if (refused.filter) {
+    std::ignore = refuse_filter(*top, refused.expression, *refused.filter, line.rfind(refused.expression));
+    return fail(EINVAL, "the filter is refused");
+  }
+  for (const event::Refusal& each : refused.refusal.logged) {
+    top->errors.add({"event_probe", std::string(each.what), event::ProbeCommand::logged(line), each.position});
+  }
+  const bool is_named = !refused.refusal.logged.empty();
+  return fail(refused.refusal.code,
+              is_named ? std::string(refused.refusal.logged.front().what) : "the event probe could not be made");
+}
+
 Result<void> DynamicEvents::remove(const Caller& caller, std::string_view command) {
   LT_TRY(const Removal removal, parse_removal(command));
   context_.domain.enable_words().sweep();  // who kept it may be gone
   domain::Events& events = context_.domain.events();
-  bool found = false;
-  for (domain::Event* const event : events.all()) {
-    if (!is_meant(*event, removal, context_.domain.abi())) continue;
-    found = true;
-    LT_CHECK(events.remove(*event, caller.who.uid));
+  std::vector<std::uint32_t> meant;
+  for (const domain::Event* const event : events.all()) {
+    if (is_meant(*event, removal, context_.domain.abi())) meant.push_back(event->slot);
   }
-  if (!found) return fail(ENOENT, "no such event");
+  if (meant.empty()) return fail(ENOENT, "no such event");
+  for (const std::uint32_t slot : meant) {
+    domain::Event* const event = events.at(slot);  // which may have gone with its probe
+    if (event != nullptr) LT_CHECK(events.remove(*event, caller.who.uid));
+  }
   return {};
 }
 

@@ -1,6 +1,8 @@
 // dynamic_events: the events that programs made, as definitions.
 //   u:NAME FIELDS                 makes one, which stays until it is removed
-//   -:[SYSTEM/]NAME [FIELDS]      removes it; without fields, one that has none
+//   s:NAME FIELDS                 makes a synthetic event (event/synthetic_command.hpp)
+//   e:NAME SYSTEM.EVENT …         makes an event probe (event/probe_command.hpp)
+//   -:[SYSTEM/]NAME [FIELDS]      removes it; without fields, a user event that has none
 //   !u:[SYSTEM/]NAME [FIELDS]     the same
 // Truncation removes all of them, if none is in use.
 #pragma once
@@ -22,6 +24,7 @@ class DynamicEvents : public TextFile {
  private:
   Result<void> run(const Caller& caller, std::string_view line);
   Result<void> make(const Caller& caller, std::string_view definition);
+  Result<void> make_probe(const Caller& caller, std::string_view line);
   Result<void> remove(const Caller& caller, std::string_view command);
 
   Context& context_;

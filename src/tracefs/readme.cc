@@ -40,6 +40,24 @@ was given reads or writes them.
   events/<system>/<event>/hist
 			- The tables of the event's hist triggers, each of them
 			  a hist trigger that was written to trigger
+	   Format: hist:keys=<field1[,field2,...]>
+	            [:<var1>=<field|var_ref|numeric_literal>[,<var2>=...]]
+	            [:values=<field1[,field2,...]>][:sort=<field1[,field2]>]
+	            [:size=#entries][:pause][:continue][:clear]
+	            [:name=histname1][:nohitcount][:clock=<clock>]
+	            [:<handler>.<action>] [if <filter>]
+	   A key can be any field, or the special string 'common_stacktrace',
+	   'common_timestamp' or 'common_cpu'; how it is shown:
+	            .hex .sym .sym-offset .execname .syscall .log2
+	            .buckets=size .usecs .stacktrace
+	   An entry is sorted .ascending or .descending
+	   <var1> may be computed, with + - * and /
+	   handlers: onmatch(matching.event), onmax(var), onchange(var)
+	   actions:  trace(<synthetic_event>,param list),
+	             <synthetic_event>(param list),
+	             save(field,...), snapshot()
+	   enable_hist:<system>:<event>, disable_hist:<system>:<event>
+			- As triggers: let that event's histograms count, or not
   events/<system>/<event>/inject
 			- Records the event by hand
 	   Format: <field> = <number> <field> = "<text>" ...

@@ -30,7 +30,12 @@ Result<void> remove_all(domain::Domain& domain, const Caller& caller,
     }
   }
   std::reverse(events.begin(), events.end());  // a probe is younger than what it is attached to
-  for (Event* const event : events) LT_CHECK(domain.events().remove(*event, caller.who.uid));
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> names;
+  for (const Event* const event : events) names.emplace_back(event->slot, event->serial);
+  for (const auto& [slot, serial] : names) {
+    Event* const event = domain.events().at(slot);  // which may have gone with its probe
+    if (event != nullptr && event->serial == serial) LT_CHECK(domain.events().remove(*event, caller.who.uid));
+  }
   return {};
 }
 

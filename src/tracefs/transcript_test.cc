@@ -52,7 +52,7 @@ TEST_P(TreeTranscript, IsAnsweredAsTheKernelDoes) {
 INSTANTIATE_TEST_SUITE_P(Files, TreeTranscript,
                          testing::Values("10-register.txt", "11-match.txt", "12-flags.txt", "13-enable.txt",
                                          "14-write.txt", "20-filter.txt", "30-trigger.txt", "40-hist.txt", "60-instance.txt",
-                                         "61-trace-text.txt", "50-synthetic.txt"));
+                                         "61-trace-text.txt", "50-synthetic.txt", "70-eprobe.txt"));
 
 }  // namespace
 }  // namespace landtrace::tracefs

@@ -295,6 +295,34 @@ TEST_F(TreeTest, ASyntheticEventCanBeInjectedAndFiltered) {
   EXPECT_EQ(session_.put("events/synthetic/lat/trigger", "traceoff if n < 0"), "ok");
 }
 
+TEST_F(TreeTest, EventProbesComeAndGoByGroupNameAndWhatTheyAreAttachedTo) {
+  make_event("e1 u32 n; u64 v");
+  EXPECT_EQ(session_.append("dynamic_events", "e:g/a user_events.e1 n=$n\ne:g/b user_events/e1 v=$v\ne user_events.e1"),
+            "ok");
+  EXPECT_EQ(session_.list("events/g"), "a\nb\nenable\nfilter");
+  EXPECT_EQ(session_.append("dynamic_events", "-:e1 u32 n; u64 v"), "-EBUSY");
+  EXPECT_EQ(session_.append("dynamic_events", "-:g/a user_events.e1 n=$v"), "-ENOENT");
+  EXPECT_EQ(session_.append("dynamic_events", "-:g/a user_events/e1 n=$n"), "ok");
+  EXPECT_EQ(session_.append("dynamic_events", "-:g/"), "ok");
+  EXPECT_EQ(session_.cat("dynamic_events"), "u:e1 u32 n; u64 v\ne:eprobes/e1 user_events.e1");
+  EXPECT_EQ(session_.put("dynamic_events", ""), "ok");
+  EXPECT_EQ(session_.cat("dynamic_events"), "(empty)");
+}
+
+TEST_F(TreeTest, AnEventThatAnEventProbeIsMadeOfIsInSoftMode) {
+  make_event("e1 u32 n");
+  session_.append("dynamic_events", "e:g/p user_events.e1 n=$n:u32");
+  EXPECT_EQ(session_.put("events/g/p/enable", "1"), "ok");
+  EXPECT_EQ(session_.cat("events/user_events/e1/enable"), "0*");
+  EXPECT_EQ(session_.append("dynamic_events", "-:g/p"), "-EBUSY");
+  EXPECT_EQ(session_.put("dynamic_events", ""), "-EBUSY");
+  EXPECT_EQ(session_.put("events/g/p/filter", "n > 2"), "ok");
+  session_("reg a e1 u32 n");
+  EXPECT_EQ(session_("app dynamic_events x"), "-EINVAL");
+  session_.put("events/g/p/enable", "0");
+  EXPECT_EQ(session_.cat("events/user_events/e1/enable"), "0");
+}
+
 TEST_F(TreeTest, ProgramsCannotRegisterSyntheticEvents) {
   session_.append("synthetic_events", "lat u64 lat");
   EXPECT_EQ(session_("reg a lat"), "ok index=0");  // user_events:lat

@@ -226,6 +226,7 @@ Result<hist::PlanDescription> describe(Domain& domain, const Instance& instance,
     if (made.deed == hist::Deed::kTrace) {
       const Event* const synthetic = domain.events().at(action.synthetic);
       if (synthetic == nullptr) return fail(ENOENT, "the synthetic event is gone");
+      made.target = synthetic->slot;
       place_params(*synthetic, made);
     }
     what.actions.push_back(std::move(made));

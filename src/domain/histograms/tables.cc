@@ -67,6 +67,15 @@ bool is_used(Domain& domain, const Histogram& histogram) {
   return is_used;
 }
 
+bool has_variables(Domain& domain, std::uint32_t instance) {
+  bool has = false;
+  for_each_histogram(domain, [&](Instance& at, Event&, EventTrigger& trigger) {
+    const Histogram& histogram = *trigger.histogram;
+    if (at.index == instance && !(histogram.variables.empty() && histogram.references.empty())) has = true;
+  });
+  return has;
+}
+
 Result<void> take_table(Domain& domain, const Instance& instance, Histogram& histogram, const Histogram* named) {
   if (named != nullptr) {
     histogram.attributes.bits = named->attributes.bits;

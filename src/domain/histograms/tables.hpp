@@ -16,6 +16,9 @@ const Histogram* find_named(Domain& domain, const std::string& name);
 // Whether another refers to a variable of the histogram.
 bool is_used(Domain& domain, const Histogram& histogram);
 
+// Whether a histogram of the instance has variables, or refers to some: the kernel keeps the instance for them.
+bool has_variables(Domain& domain, std::uint32_t instance);
+
 // Gives the histogram a table: that of `named`, if there is one, whose size and ways it has then. EINVAL, ENOMEM.
 Result<void> take_table(Domain& domain, const Instance& instance, Histogram& histogram, const Histogram* named);
 // An empty one in its place. Producers fill the old one until their plans are republished.

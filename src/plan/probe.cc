@@ -1,0 +1,246 @@
+#include "plan/probe.hpp"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/digits.hpp"
+#include "hist/payload.hpp"
+#include "plan/histogram.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+// Reads never go beyond the page in one piece: what follows it may not be there.
+constexpr std::uint64_t kPage = 4096;
+
+// Memory that an argument names: an address of the program, a place in the event's payload, or bytes of our own.
+struct Place {
+  enum class In : std::uint8_t { kProgram, kPayload, kOwn };
+  In in = In::kProgram;
+  std::uint64_t address = 0;  // or the offset in the payload
+  const char* own = nullptr;
+  std::uint32_t room = ~0u;  // of kPayload and kOwn: bytes that belong to it
+};
+
+class Maker {
+ public:
+  Maker(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request,
+        std::byte* out)
+      : view_(view),
+        thread_(thread),
+        probe_(probe),
+        payload_(request.segments, request.segment_count),
+        out_(out),
+        end_(probe.values_size) {}
+
+  // Returns the payload's size.
+  std::uint32_t make() {
+    std::memset(out_, 0, end_);
+    for (std::uint32_t i = 0; i < probe_.arg_count; ++i) put(probe_.args()[i]);
+    return end_;
+  }
+
+ private:
+  template <typename T>
+  const T* at(std::uint32_t offset) const {
+    return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(&probe_) + offset);
+  }
+
+  void put(const ProbeArg& arg) {
+    Place place = source_of(arg);
+    const std::uint32_t count = std::max<std::uint32_t>(arg.count, 1);
+    std::byte* to = out_ + arg.target;
+    if (arg.store == ProbeStore::kText && arg.count != 0) return put_texts(arg, place, to, count);
+    if (!follow(arg, place)) return;
+    for (std::uint32_t i = 0; i < count; ++i, to += arg.size) {
+      put_one(arg, place, to);
+      place.address += arg.size;
+    }
+  }
+
+  // An array of texts is one of pointers, which follow one another where the last step leads.
+  void put_texts(const ProbeArg& arg, const Place& first, std::byte* to, std::uint32_t count) {
+    Place before = first;
+    const std::uint32_t steps = arg.step_count;
+    if (steps == 0) {
+      put_text(first, 0, to);
+      return;
+    }
+    const std::int64_t* const offsets = at<std::int64_t>(arg.steps);
+    if (!follow(before, offsets, steps - 1)) return;
+    for (std::uint32_t i = 0; i < count; ++i, to += arg.size) {
+      Place element = before;
+      element.address += i * sizeof(std::uint64_t);
+      if (step(element, offsets[steps - 1])) put_text(element, 0, to);
+    }
+  }
+
+  void put_one(const ProbeArg& arg, const Place& place, std::byte* to) {
+    switch (arg.store) {
+      case ProbeStore::kText:
+        return put_text(place, arg.store_offset, to);
+      case ProbeStore::kSymbolText:
+        return put_address(place.address, to);
+      case ProbeStore::kMemory:
+        if (!read(place, arg.store_offset, to, arg.size)) return;
+        break;
+      case ProbeStore::kValue:
+        std::memcpy(to, &place.address, arg.size);
+        break;
+    }
+    if (arg.bits != 0) cut_bits(arg, to);
+  }
+
+  static void cut_bits(const ProbeArg& arg, std::byte* to) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, to, arg.size);
+    value >>= arg.first_bit;
+    if (arg.bits < 64) value &= (1ull << arg.bits) - 1;
+    std::memcpy(to, &value, arg.size);
+  }
+
+  Place source_of(const ProbeArg& arg) {
+    switch (arg.source) {
+      case ProbeSource::kNumber:
+        return {Place::In::kProgram, arg.number};
+      case ProbeSource::kField:
+        return {Place::In::kProgram, payload_.load_number(arg.at, arg.source_size, arg.is_signed != 0)};
+      case ProbeSource::kFieldText:
+        return {Place::In::kPayload, arg.at, nullptr, static_cast<std::uint32_t>(arg.number)};
+      case ProbeSource::kDataLocText:
+      case ProbeSource::kRelLocText:
+        return located(arg);
+      case ProbeSource::kComm:
+        detail::read_name(view_, thread_, comm_);
+        return {Place::In::kOwn, 0, comm_, sizeof comm_};
+      case ProbeSource::kText:
+        return {Place::In::kOwn, 0, at<char>(arg.at), static_cast<std::uint32_t>(arg.number)};
+    }
+    return {};
+  }
+
+  [[nodiscard]] Place located(const ProbeArg& arg) const {
+    const auto location = payload_.load<std::uint32_t>(arg.at);
+    const std::uint64_t offset = location & 0xffff;
+    const std::uint32_t size = location >> 16;
+    if (arg.source == ProbeSource::kRelLocText) {
+      return {Place::In::kPayload, offset + arg.at + sizeof location, nullptr, size};
+    }
+    if (offset < hist::kEntryHeader) return {Place::In::kPayload, 0, nullptr, 0};
+    return {Place::In::kPayload, offset - hist::kEntryHeader, nullptr, size};
+  }
+
+  [[nodiscard]] bool follow(const ProbeArg& arg, Place& place) const {
+    if (!follow(place, at<std::int64_t>(arg.steps), arg.step_count)) return false;
+    // As a number, a place of ours is not the program's business.
+    if (arg.store == ProbeStore::kValue && place.in != Place::In::kProgram) place = {};
+    return true;
+  }
+  bool follow(Place& place, const std::int64_t* offsets, std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!step(place, offsets[i])) return false;
+    }
+    return true;
+  }
+  bool step(Place& place, std::int64_t offset) const {
+    std::uint64_t next = 0;
+    if (!read(place, offset, &next, sizeof next)) return false;
+    place = {Place::In::kProgram, next};
+    return true;
+  }
+
+  bool read(const Place& place, std::int64_t offset, void* to, std::uint32_t size) const {
+    const std::uint64_t from = place.address + static_cast<std::uint64_t>(offset);
+    if (place.in == Place::In::kPayload) return payload_.copy(from, to, size) == size;
+    if (place.in == Place::In::kOwn) return false;
+    return read_program(from, to, size) == size;
+  }
+
+  // How much there was.
+  std::size_t read_program(std::uint64_t from, void* to, std::size_t size) const {
+    if (thread_.is_proxy || from < kPage) return 0;
+    const int saved_errno = errno;
+    const iovec local{to, size};
+    const iovec remote{reinterpret_cast<void*>(from), size};
+    const ssize_t n = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
+    errno = saved_errno;
+    return n < 0 ? 0 : static_cast<std::size_t>(n);
+  }
+
+  // A text that cannot be read stays one of no length, which is shown as such.
+  void put_text(const Place& place, std::int64_t offset, std::byte* to) {
+    const std::uint32_t room = kMaxProbePayload - end_;
+    if (room == 0) return;
+    auto* const text = reinterpret_cast<char*>(out_ + end_);
+    std::size_t size = 0;
+    if (place.in == Place::In::kOwn) {
+      size = std::min<std::size_t>(place.room, room - 1);
+      std::memcpy(text, place.own, size);
+    } else if (place.in == Place::In::kPayload) {
+      size = payload_.copy(place.address + static_cast<std::uint64_t>(offset), text,
+                           std::min<std::uint64_t>(place.room, room - 1));
+    } else if (!read_text(place.address + static_cast<std::uint64_t>(offset), text, room - 1, size)) {
+      return;
+    }
+    finish_text(text, ::strnlen(text, size), to);
+  }
+
+  bool read_text(std::uint64_t from, char* text, std::uint32_t room, std::size_t& size) const {
+    while (size < room) {
+      const std::size_t piece = std::min<std::uint64_t>(room - size, kPage - (from + size) % kPage);
+      const std::size_t got = read_program(from + size, text + size, piece);
+      if (got == 0) return false;
+      const bool has_ended = ::memchr(text + size, 0, got) != nullptr;
+      size += got;
+      if (has_ended) return true;
+    }
+    return true;
+  }
+
+  void put_address(std::uint64_t address, std::byte* to) {
+    char text[2 + kMaxDigits + 1] = {'0', 'x'};
+    const char* const end = put_hex(text + 2, address);
+    const auto size = static_cast<std::size_t>(end - text);
+    if (kMaxProbePayload - end_ <= size) return;
+    auto* const place = reinterpret_cast<char*>(out_ + end_);
+    std::memcpy(place, text, size);
+    finish_text(place, size, to);
+  }
+
+  void finish_text(char* text, std::size_t size, std::byte* to) {
+    text[size++] = '\0';
+    const auto location = static_cast<std::uint32_t>(size << 16 | (end_ + hist::kEntryHeader));
+    std::memcpy(to, &location, sizeof location);
+    end_ += static_cast<std::uint32_t>(size);
+  }
+
+  const View& view_;
+  const Thread& thread_;
+  const ProbePlan& probe_;
+  hist::Payload payload_;
+  std::byte* out_;
+  std::uint32_t end_;
+  char comm_[filter::kCommSize] = {};
+};
+
+}  // namespace
+
+void run_probe(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request) {
+  if (!is_enabled(view, probe.event)) return;
+  if (view.nesting >= kMaxNesting) {
+    __atomic_fetch_add(&view.data->slotless, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  alignas(8) std::byte payload[kMaxProbePayload];
+  const std::uint32_t size = Maker(view, thread, probe, request, payload).make();
+  View nested = view;
+  ++nested.nesting;
+  const Segment segment{payload, size};
+  emit_in_section(nested, thread, probe.event, &segment, 1, size);
+}
+
+}  // namespace landtrace::plan
