@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <fstream>
-
 #include "benchmarks.hpp"
 #include "hist_events.hpp"
 #include "timing.hpp"
@@ -17,12 +14,8 @@ namespace {
 
 constexpr std::uint32_t kKeys = 64;
 
-// Each thread has a key of its own.
-std::uint32_t own_key() {
-  static std::atomic<std::uint32_t> next{1000};
-  thread_local const std::uint32_t key = next++;
-  return key;
-}
+// Threads that stay on a CPU each have a key of their own.
+std::uint32_t own_key() { return 1000 + static_cast<std::uint32_t>(::sched_getcpu()); }
 
 void one_key_one_value(benchmark::State& state, Owner& owner) {
   const RecordedCheck check([&] { return owner.hist("hits bench_hist_count"); });
