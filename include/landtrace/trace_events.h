@@ -169,7 +169,7 @@ void trace_put_event_file(struct trace_event_file* file);
  * field takes the address of up to 16 words that end with 0. An event that nobody listens to is no error.
  * Async-signal-safe once the calling thread has traced something.
  *   -EINVAL  `file` is none of a synthetic event, `n_vals` is not the number of its fields or of the values given, a text is NULL
- *   -E2BIG   the entry is larger than one can be, or has over 62 dynamic fields
+ *   -E2BIG   the entry is larger than one can be, or has over 63 dynamic fields
  *   -EAGAIN  the thread has no place in the domain (thousands of threads) */
 int synth_event_trace_array(struct trace_event_file* file, const landtrace_u64* vals, unsigned n_vals);
 #ifndef __cplusplus

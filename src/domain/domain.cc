@@ -163,7 +163,7 @@ Result<Event*> Domain::add_event(std::string system, event::Declaration declarat
 
 Result<std::uint32_t> Domain::attach_native(std::string_view system, std::string_view name) {
   Event* const event = events_.find(system, name);
-  if (event == nullptr) return fail(ENOENT, "no such event");
+  if (event == nullptr) return fail(ENOENT, fmt::format("there is no event {}:{}", system, name));
   events_.add_reference(*event);
   return event->slot;
 }
@@ -195,13 +195,6 @@ void Domain::destroy_instance(std::uint32_t index) {
   drop_event_files(*instance);
   std::ignore = listen(*instance, events_.all(), false);
   instances_.destroy(index);
-}
-
-Result<std::uint32_t> Domain::hold_event(std::string_view system, std::string_view name) {
-  Event* const event = events_.find(system, name);
-  if (event == nullptr) return fail(ENOENT, fmt::format("there is no event {}:{}", system, name));
-  events_.add_reference(*event);
-  return event->slot;
 }
 
 Result<std::uint32_t> Domain::join(std::uint32_t uid) {

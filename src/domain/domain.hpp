@@ -108,8 +108,6 @@ class Domain {
   Result<std::uint32_t> attach_native(std::string_view system, std::string_view name);
   // Returns the event's slot; the caller holds a reference until release_native().
   Result<std::uint32_t> register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid);
-  // The same of an event that is there, whatever made it. ENOENT.
-  Result<std::uint32_t> hold_event(std::string_view system, std::string_view name);
   void release_native(std::uint32_t slot) { events_.drop_reference(slot); }
 
   // The user's index; its data segment is made at the first call. ENOSPC.

@@ -136,7 +136,7 @@ std::array<std::string_view, Count> texts_of(std::string_view text) {
 Response hold_event(const Context& c) {
   if (c.domain.is_guest(c.who.uid)) return error_response(Error(EACCES, "events are held by who runs the domain"));
   const auto [system, name] = texts_of<2>(c.text);
-  const auto slot = c.domain.hold_event(system, name);
+  const auto slot = c.domain.attach_native(system, name);
   if (slot) c.connection.native.push_back(*slot);
   return respond(slot);
 }

@@ -90,7 +90,7 @@ namespace field_kind {
 inline constexpr char kNumber = 'n';
 inline constexpr char kText = 't';         // SIZE bytes
 inline constexpr char kDynamicText = 'd';  // __data_loc
-inline constexpr char kStack = 's';        // __data_loc of 64-bit addresses, behind their number
+inline constexpr char kStack = 's';        // __data_loc of 64-bit addresses
 }  // namespace field_kind
 
 struct Request {

@@ -58,6 +58,7 @@ class Entry {
   int add(const EntryField& field, landtrace_u64 value) {
     if (!field.is_dynamic()) return put(fixed_, field, value) ? 0 : -EINVAL;
     if (value == 0) return -EINVAL;
+    if (count_ == kMaxVectors) return -E2BIG;
     const std::size_t begin = size_;
     if (field.kind == field_kind::kDynamicText) {
       auto* const text = reinterpret_cast<char*>(value);
@@ -66,7 +67,7 @@ class Entry {
       append_stack(reinterpret_cast<landtrace_u64*>(value));
     }
     constexpr std::size_t kHeader = 8;  // locations count from the start of the entry
-    if (size_ + kHeader > 0xffff || count_ > kMaxVectors - 2) return -E2BIG;
+    if (size_ + kHeader > 0xffff) return -E2BIG;
     const auto location = static_cast<std::uint32_t>((size_ - begin) << 16 | (begin + kHeader));
     std::memcpy(fixed_ + field.offset, &location, sizeof location);
     return 0;
@@ -81,9 +82,8 @@ class Entry {
     size_ += size;
   }
   void append_stack(landtrace_u64* words) {
-    landtrace_u64& depth = depths_[count_];
+    std::size_t depth = 0;
     while (depth < kMaxWords && words[depth] != 0) ++depth;
-    append(&depth, sizeof depth);
     append(words, depth * sizeof words[0]);
   }
 
@@ -91,7 +91,6 @@ class Entry {
   std::size_t size_;
   unsigned count_ = 1;
   iovec vectors_[kMaxVectors];
-  landtrace_u64 depths_[kMaxVectors] = {};
 };
 
 // `fixed` has room for the fixed part, and is zero.
