@@ -9,6 +9,9 @@
 #include <filesystem>
 
 #include "domain/data_requests.hpp"
+#include "domain/probes.hpp"
+#include "domain/status.hpp"
+#include "domain/synthetic_events.hpp"
 #include "domain/test_client.hpp"
 
 namespace landtrace::domain {
@@ -53,6 +56,27 @@ TEST_F(RestoreTest, AWordThatCameThroughAMountFollowsTheNextOwner) {
   EXPECT_EQ(client.ask("word"), 1u);
   listen(false);
   EXPECT_EQ(client.ask("word"), 0u);
+}
+
+TEST_F(RestoreTest, SyntheticEventsAndEventProbesAreDefinedAgain) {
+  // The one that it is attached to may get a later slot than the probe has.
+  ASSERT_TRUE(domain_->register_native("e1 u32 n", kPersist, ::geteuid()));
+  const auto lat = event::split_synthetic("lat u64 lat; char name[8]; long[] st");
+  ASSERT_TRUE(define_synthetic(*domain_, *lat, ::geteuid()));
+  ASSERT_TRUE(define_probe(*domain_, "e:g/p synthetic.lat l=$lat:u32 if lat > 5", ::geteuid()));
+  ASSERT_TRUE(define_probe(*domain_, "e:g/q user_events.e1", ::geteuid()));
+  const std::string before = dynamic_events_text(domain_->events());
+  for (int i = 0; i < 2; ++i) {
+    next();
+    Event* const probe = domain_->events().find("g", "p");
+    ASSERT_NE(probe, nullptr);
+    EXPECT_NE(probe->probe->program, 0u);
+    std::string after = dynamic_events_text(domain_->events());
+    EXPECT_EQ(after.size(), before.size()) << after;
+  }
+  EXPECT_TRUE(domain_->events().remove(*domain_->events().find("g", "q"), ::geteuid()));
+  next();
+  EXPECT_EQ(domain_->events().find("g", "q"), nullptr);
 }
 
 TEST_F(RestoreTest, AWordThatCameThroughAMountMayBeRegisteredAnewOnce) {

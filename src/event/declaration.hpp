@@ -31,7 +31,7 @@ enum class FieldKind : std::uint8_t {
   kDataLocBytes,   // __data_loc of anything else
   kRelLocBytes,    // __rel_loc of anything else
   kStruct,         // struct NAME, with its size declared
-  kDataLocStack,   // __data_loc long[]: addresses, behind their number (synthetic events)
+  kDataLocStack,   // __data_loc long[]: addresses (synthetic events)
   kArray,          // elements of what `fetch` names (event probes)
 };
 

@@ -86,11 +86,9 @@ void print_number(std::string& out, const Field& field, Bytes bytes) {
   }
 }
 
-// The first word is the number of addresses, or one that the kernel does not show either.
 void print_stack(std::string& out, Bytes stack) {
   out += "STACK:\n";
-  for (std::size_t at = sizeof(std::uint64_t); at + sizeof(std::uint64_t) <= stack.size();
-       at += sizeof(std::uint64_t)) {
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= stack.size(); at += sizeof(std::uint64_t)) {
     fmt::format_to(std::back_inserter(out), "=> {:#x}\n",
                    load<std::uint64_t>(stack.subspan(at, sizeof(std::uint64_t))));
   }

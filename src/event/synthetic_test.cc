@@ -104,6 +104,18 @@ TEST(Synthetic, PrintsAsTheKernelDoes) {
             " a=255 b=65535 c=-1 d=-1 x=4294967295 g=2000dc0 (GFP_KERNEL|__GFP_ZERO|0x2000000) t=abcdefg s=hello f=0");
 }
 
+TEST(Synthetic, AStackHasALineForEachAddress) {
+  const auto declared = define("e long[] st; u8 n");
+  std::string payload(16, '\0');
+  const std::uint32_t location = 16u << 16 | (16 + kCommonHeaderSize);
+  std::memcpy(payload.data(), &location, sizeof location);
+  const std::uint64_t frames[] = {0x1000, 0x2000};
+  payload.append(reinterpret_cast<const char*>(frames), sizeof frames);
+  std::string text;
+  print_fields(text, *declared, std::as_bytes(std::span(payload)));
+  EXPECT_EQ(text, " st=STACK:\n=> 0x1000\n=> 0x2000\n n=0");
+}
+
 TEST(Synthetic, WhatLiesOutsideIsNotRead) {
   const auto declared = define("e u64 a; char s[]");
   std::string text;

@@ -3,7 +3,6 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -118,9 +117,8 @@ void append_elements(std::string& out, Bytes bytes, std::size_t size, Append app
   out += ']';
 }
 
-void append_stack(std::string& out, Bytes stack) {  // its first word is their number
-  const Bytes addresses = stack.subspan(std::min(stack.size(), sizeof(std::uint64_t)));
-  append_elements(out, addresses, sizeof(std::uint64_t), [&](Bytes one) { append_integer(out, one, false); });
+void append_stack(std::string& out, Bytes stack) {
+  append_elements(out, stack, sizeof(std::uint64_t), [&](Bytes one) { append_integer(out, one, false); });
 }
 
 void append_dynamic(std::string& out, const event::Field& field, Bytes location, Bytes payload) {
