@@ -12,7 +12,8 @@ namespace {
 using namespace landtrace;
 using namespace landtrace::trigger;
 
-// The line as a command: "unlimited" and "count=" are for readers alone.
+// The line as a command: "unlimited" and "count=" are for readers alone. (Unlimited is -1: without it white space at the end
+// of an event's name would be at the end of the command.)
 std::string as_command(const Command& command, std::int64_t count, const std::string& filter) {
   std::string text = line(command, count, filter);
   LT_REQUIRE(text.back() == '\n');
@@ -21,7 +22,7 @@ std::string as_command(const Command& command, std::int64_t count, const std::st
   const std::size_t target = command.event.empty() ? 0 : command.system.size() + command.event.size() + 2;
   const std::size_t at = name_of(command.kind).size() + target;
   LT_REQUIRE(std::string_view(text).substr(at).starts_with(shown));
-  return text.replace(at, shown.size(), count == kUnlimited ? "" : ":");
+  return text.replace(at, shown.size(), count == kUnlimited ? ":18446744073709551615" : ":");
 }
 
 }  // namespace
