@@ -19,7 +19,9 @@ std::optional<std::string> behind(std::string_view text, std::initializer_list<s
 Result<unsigned> bits_in(std::string_view text) {
   LT_TRY(const std::uint64_t size, number_in(text));
   const unsigned bits = size <= 1 ? 0 : static_cast<unsigned>(std::bit_width(size - 1));
-  if (bits < kMinBits || bits > kMaxBits) return fail(EINVAL, "no histogram has that size");
+  // Sizes are rounded up as far as the kernel has any; what it refuses is taken only as it is meant.
+  const bool is_known = bits >= kMinBits && (bits <= kMaxKernelBits || (bits <= kMaxBits && std::has_single_bit(size)));
+  if (!is_known) return fail(EINVAL, "no histogram has that size");
   return bits;
 }
 
