@@ -142,6 +142,29 @@ int synth_event_add_fields(struct dynevent_cmd* cmd, struct synth_field_desc* fi
 int synth_event_add_field_str(struct dynevent_cmd* cmd, const char* type_name);
 int synth_event_gen_cmd_end(struct dynevent_cmd* cmd);
 
+/* -- kernel probes (7.3) ------------------------------------------------------------------------------------------- */
+
+/* So that code which makes them compiles and runs: commands are put together as the document says, and carried out by the
+ * domain. That has no kernel functions to probe: the last call returns -EINVAL. The others
+ *   -EINVAL  the command is of another type, a text is NULL, or there are more than 128 fields
+ *   -E2BIG   the command has no room for it */
+void kprobe_event_cmd_init(struct dynevent_cmd* cmd, char* buf, int maxlen);
+/* kprobe_event_gen_cmd_start(cmd, name, loc, "field", ...) */
+#define kprobe_event_gen_cmd_start(cmd, name, ...) \
+  landtrace_kprobe_event_gen_cmd_start((cmd), false, (name), __VA_ARGS__, (const char*)0)
+#define kretprobe_event_gen_cmd_start(cmd, name, ...) \
+  landtrace_kprobe_event_gen_cmd_start((cmd), true, (name), __VA_ARGS__, (const char*)0)
+int landtrace_kprobe_event_gen_cmd_start(struct dynevent_cmd* cmd, bool kretprobe, const char* name, const char* loc,
+                                         ...);
+/* kprobe_event_add_fields(cmd, "field", ...) */
+#define kprobe_event_add_fields(cmd, ...) landtrace_kprobe_event_add_fields((cmd), __VA_ARGS__, (const char*)0)
+int landtrace_kprobe_event_add_fields(struct dynevent_cmd* cmd, ...);
+#define kprobe_event_add_field(cmd, field) kprobe_event_add_fields(cmd, field)
+#define kprobe_event_gen_cmd_end(cmd) dynevent_create(cmd)
+#define kretprobe_event_gen_cmd_end(cmd) dynevent_create(cmd)
+/* -ENOENT: there is none. */
+int kprobe_event_delete(const char* name);
+
 /* -- instances and what is enabled in them ---------------------------------------------------------------------------- */
 
 /* An instance. Who gets it keeps it from being removed, and puts it when that is over; the pointer is good until it is destroyed. */

@@ -1,6 +1,7 @@
 #include "domain/cells.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace landtrace::domain {
 
@@ -15,10 +16,8 @@ Result<std::uint32_t> Cells::take(State state) {
   } else {
     return fail(ENOSPC, "the domain has as many triggers as it can");
   }
-  for (const User& user : users_.all()) {
-    user.data().cells[cell] = {};
-    write_to(user, cell, together(cell));
-  }
+  for (const User& user : users_.all()) user.data().cells[cell] = {};
+  spread(cell);
   return cell;
 }
 
@@ -65,30 +64,29 @@ std::uint64_t Cells::count_of(std::uint32_t cell) const {
 
 void Cells::count_one_more(std::uint32_t cell) {
   ++cells_[cell].own;
-  const std::uint64_t sum = count_of(cell);
-  for (const User& user : users_.all()) write_to(user, cell, sum);
+  spread(cell);
 }
 
-void Cells::write_to(const User& user, std::uint32_t cell, std::uint64_t together) const {
-  plan::Cell& shared = user.data().cells[cell];
+void Cells::spread(std::uint32_t cell) const {
   if (cells_[cell].is_switch) {
-    plan::throw_switch(shared, together);
-  } else {
-    __atomic_store_n(&shared.others, together - own_of(user, cell), __ATOMIC_RELEASE);
+    const std::uint64_t newest = newest_throw(cell);
+    for (const User& user : users_.all()) plan::throw_switch(user.data().cells[cell], newest);
+    return;
   }
-}
-
-void Cells::joined(const User& user) {
-  for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
-    if (cells_[cell].in_use) write_to(user, cell, together(cell));
+  // Each is read once: while it counts on, what the others are told stays the sum of what was read.
+  std::array<std::uint64_t, plan::kMaxUsers> counts{};
+  std::uint64_t sum = cells_[cell].own;
+  std::size_t index = 0;
+  for (const User& user : users_.all()) sum += counts[index++] = own_of(user, cell);
+  index = 0;
+  for (const User& user : users_.all()) {
+    __atomic_store_n(&user.data().cells[cell].others, sum - counts[index++], __ATOMIC_RELEASE);
   }
 }
 
 void Cells::spread() {
   for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
-    if (!cells_[cell].in_use) continue;
-    const std::uint64_t all = together(cell);
-    for (const User& user : users_.all()) write_to(user, cell, all);
+    if (cells_[cell].in_use) spread(cell);
   }
 }
 

@@ -30,8 +30,6 @@ class Cells {
   [[nodiscard]] std::uint64_t count_of(std::uint32_t cell) const;
   void count_one_more(std::uint32_t cell);
 
-  // The user's segment is new.
-  void joined(const User& user);
   // Carries over to every user's segment what the others' producers did.
   void spread();
 
@@ -46,11 +44,7 @@ class Cells {
     return __atomic_load_n(&user.data().cells[cell].own, __ATOMIC_ACQUIRE);
   }
   [[nodiscard]] std::uint64_t newest_throw(std::uint32_t cell) const;
-  // What all say together of the cell, to be written to each: the newest throw, or the sum.
-  [[nodiscard]] std::uint64_t together(std::uint32_t cell) const {
-    return cells_[cell].is_switch ? newest_throw(cell) : count_of(cell);
-  }
-  void write_to(const User& user, std::uint32_t cell, std::uint64_t together) const;
+  void spread(std::uint32_t cell) const;
 
   Users& users_;
   arch::RawClock clock_;

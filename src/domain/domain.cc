@@ -201,7 +201,7 @@ Result<std::uint32_t> Domain::join(std::uint32_t uid) {
   LT_TRY(const std::uint32_t user, users_.find_or_create(uid));
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;
-  cells_.joined(users_.all()[user]);
+  cells_.spread();
   attention_.watch(&users_.all()[user].data().attention);
   __atomic_store_n(&control_.segment().user_count, count, __ATOMIC_RELEASE);
   return user;

@@ -37,7 +37,8 @@ std::string argument(const std::string& text) {
 }
 
 std::string format_of(const std::string& arguments) {
-  const auto command = ProbeCommand::split("e:p user_events.e1 " + arguments);
+  const std::string text = "e:p user_events.e1 " + arguments;
+  const auto command = ProbeCommand::split(text);
   return print_format(declare_probe(*command, *command->arguments(base())));
 }
 

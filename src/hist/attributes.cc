@@ -19,9 +19,10 @@ std::optional<std::string> behind(std::string_view text, std::initializer_list<s
 Result<unsigned> bits_in(std::string_view text) {
   LT_TRY(const std::uint64_t size, number_in(text));
   const unsigned bits = size <= 1 ? 0 : static_cast<unsigned>(std::bit_width(size - 1));
-  // Sizes are rounded up as far as the kernel has any; what it refuses is taken only as it is meant.
-  const bool is_known = bits >= kMinBits && (bits <= kMaxKernelBits || (bits <= kMaxBits && std::has_single_bit(size)));
-  if (!is_known) return fail(EINVAL, "no histogram has that size");
+  const bool is_the_kernels = bits >= kMinBits && bits <= kKernelMaxBits;
+  // Beyond the kernel's limit nothing is rounded, so that what it refuses is taken only from who means it.
+  const bool is_larger = bits <= kMaxBits && size == std::uint64_t{1} << bits;
+  if (!is_the_kernels && !(bits > kKernelMaxBits && is_larger)) return fail(EINVAL, "no histogram has that size");
   return bits;
 }
 

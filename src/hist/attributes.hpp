@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostVariables = 16;
 inline constexpr std::size_t kMostActions = 8;
 inline constexpr std::size_t kMostSortKeys = 2;
 inline constexpr unsigned kMinBits = 7;
-inline constexpr unsigned kMaxKernelBits = 17;
+inline constexpr unsigned kKernelMaxBits = 17;
 inline constexpr unsigned kMaxBits = 20;
 inline constexpr unsigned kDefaultBits = 11;
 

@@ -153,6 +153,23 @@ TEST_F(TraceEventsTest, ACommandOfAnotherTypeIsNoSyntheticEvent) {
   EXPECT_EQ(synth_event_gen_cmd_end(&cmd), -EINVAL);
 }
 
+TEST_F(TraceEventsTest, KernelProbesAreCommandsThatNoDomainCarriesOut) {
+  char buffer[MAX_DYNEVENT_CMD_LEN];
+  dynevent_cmd cmd;
+  kprobe_event_cmd_init(&cmd, buffer, sizeof buffer);
+  EXPECT_EQ(kprobe_event_gen_cmd_start(&cmd, "gen_kprobe_test", "do_sys_open", "dfd=%ax", "filename=%dx"), 0);
+  EXPECT_EQ(kprobe_event_add_fields(&cmd, "flags=%cx", "mode=+4($stack)"), 0);
+  EXPECT_STREQ(buffer, "p:kprobes/gen_kprobe_test do_sys_open  dfd=%ax  filename=%dx  flags=%cx  mode=+4($stack) ");
+  EXPECT_EQ(kprobe_event_gen_cmd_end(&cmd), -EINVAL);
+  kprobe_event_cmd_init(&cmd, buffer, sizeof buffer);
+  EXPECT_EQ(kretprobe_event_gen_cmd_start(&cmd, "gen_kretprobe_test", "do_sys_open", "$retval"), 0);
+  EXPECT_STREQ(buffer, "r:kprobes/gen_kretprobe_test do_sys_open  $retval ");
+  EXPECT_EQ(kretprobe_event_gen_cmd_end(&cmd), -EINVAL);
+  EXPECT_EQ(kprobe_event_delete("gen_kprobe_test"), -ENOENT);
+  synth_event_cmd_init(&cmd, buffer, sizeof buffer);
+  EXPECT_EQ(kprobe_event_add_fields(&cmd, "a=%ax"), -EINVAL);
+}
+
 TEST_F(TraceEventsTest, AllValuesAtOnce) {
   ASSERT_EQ(make_job(), 0);
   trace_event_file* const file = get("job");

@@ -16,7 +16,10 @@ namespace {
 
 // The session records nothing; what it must have of rings is as small as can be.
 constexpr std::uint64_t kRingBytes = 64 * 1024;
-constexpr std::uint64_t kLook_ns = 10'000'000;  // how soon something that has been waited for is noticed
+// How soon something that has been waited for is noticed: at first, when programs start, and later.
+constexpr std::uint64_t kFirst_ns = 1'000'000'000;
+constexpr std::uint64_t kFirstLook_ns = 10'000'000;
+constexpr std::uint64_t kLook_ns = 200'000'000;
 constexpr const char* kClearScreen = "\033[H\033[2J";
 
 }  // namespace
@@ -105,7 +108,8 @@ int Watch::watch(Signals& signals, const Step& look) {
       if (result = show(false); !result) break;
       next_show = now + options_.interval_ns;
     }
-    const std::uint64_t wait_ns = std::min({kLook_ns, next_show - now, end - now});
+    const std::uint64_t look_ns = now - start < kFirst_ns ? kFirstLook_ns : kLook_ns;
+    const std::uint64_t wait_ns = std::min({look_ns, next_show - now, end - now});
     const auto arrived = signals.wait(static_cast<int>(wait_ns / 1'000'000) + 1);
     if (!arrived || arrived->number == SIGCHLD) continue;
     if (child_ && !arrived->from_terminal) child_->send(arrived->number);

@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "domain/domain.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+constexpr std::uint32_t kUsers = 20;
+
+class CellsTest : public testing::Test {
+ protected:
+  CellsTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})) {
+    for (std::uint32_t uid = 0; uid < kUsers; ++uid) EXPECT_TRUE(domain_->join(uid));
+  }
+  plan::Cell& cell_of(std::uint32_t user, std::uint32_t cell) {
+    return domain_->users().all()[user].data().cells[cell];
+  }
+  Cells& cells() { return domain_->cells(); }
+
+  std::unique_ptr<Domain> domain_;
+};
+
+TEST_F(CellsTest, EachUserIsToldWhatAllOthersCounted) {
+  const std::uint32_t cell = *cells().take_counter();
+  for (std::uint32_t user = 0; user < kUsers; ++user) {
+    for (std::uint32_t i = 0; i <= user; ++i) plan::count(cell_of(user, cell));
+  }
+  cells().count_one_more(cell);
+  constexpr std::uint64_t kAll = kUsers * (kUsers + 1) / 2 + 1;
+  EXPECT_EQ(cells().count_of(cell), kAll);
+  for (std::uint32_t user = 0; user < kUsers; ++user) EXPECT_EQ(plan::counted(cell_of(user, cell)), kAll) << user;
+}
+
+TEST_F(CellsTest, WhoComesLaterKnowsWhatWasCountedAndThrown) {
+  const std::uint32_t counter = *cells().take_counter();
+  const std::uint32_t thrown = *cells().take_switch(true);
+  plan::count(cell_of(3, counter));
+  const std::uint32_t user = *domain_->join(kUsers);
+  EXPECT_EQ(plan::counted(cell_of(user, counter)), 1u);
+  EXPECT_TRUE(plan::is_thrown(cell_of(user, thrown)));
+}
+
+// A limit holds for all users together; while they count, none is told more than there was, nor ever less than before.
+TEST_F(CellsTest, WhatUsersAreToldNeverExceedsWhatWasCounted) {
+  const std::uint32_t cell = *cells().take_counter();
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> producers;
+  for (const std::uint32_t user : {0u, 7u}) {
+    producers.emplace_back([&, user] {
+      while (!is_over) plan::count(cell_of(user, cell));
+    });
+  }
+  std::uint64_t told_before = 0;
+  for (int round = 0; round < 2000; ++round) {
+    cells().spread();
+    const std::uint64_t told = plan::counted(cell_of(1, cell));
+    EXPECT_GE(told, told_before);
+    EXPECT_LE(told, cells().count_of(cell));
+    told_before = told;
+  }
+  is_over = true;
+  for (std::thread& producer : producers) producer.join();
+  cells().spread();
+  for (std::uint32_t user = 0; user < kUsers; ++user) {
+    EXPECT_EQ(plan::counted(cell_of(user, cell)), cells().count_of(cell)) << user;
+  }
+}
+
+TEST_F(CellsTest, TheNewestThrowReachesEverybody) {
+  const std::uint32_t cell = *cells().take_switch(false);
+  plan::throw_now(cell_of(5, cell), true, arch::read_raw_clock(arch::best_raw_clock()));
+  cells().spread();
+  for (std::uint32_t user = 0; user < kUsers; ++user) EXPECT_TRUE(plan::is_thrown(cell_of(user, cell))) << user;
+  cells().set_switch(cell, false);
+  for (std::uint32_t user = 0; user < kUsers; ++user) EXPECT_FALSE(plan::is_thrown(cell_of(user, cell))) << user;
+}
+
+}  // namespace
+}  // namespace landtrace::domain
