@@ -91,18 +91,18 @@ class Latency {
     LT_CHECK(write_definition(definition));
     is_set_up_ = true;
     const std::string by = listed(options_.by);
-    LT_CHECK(session.select(
-        {.pattern = event(),
-         .triggers = {"hist:keys=" + (by.empty() ? "" : by + ",") + kField + ".log2:vals=" + kField + size()}}));
+    LT_CHECK(session.select({.pattern = event(),
+                             .triggers = {"hist:keys=" + (by.empty() ? "" : by + ",") + kField +
+                                          ".log2:vals=" + kField + size_text(options_)}}));
     return session.select(
         {.pattern = to_,
          .triggers = {fmt::format("hist:keys={}:landtrace_dt=common_timestamp-$landtrace_t0:onmatch({}).trace({},"
                                   "$landtrace_dt{}){}",
-                                  options_.to_key, dotted(from_), name_, by.empty() ? "" : "," + by, size())}});
+                                  options_.to_key, dotted(from_), name_, by.empty() ? "" : "," + by,
+                                  size_text(options_))}});
   }
 
  private:
-  [[nodiscard]] std::string size() const { return options_.size == 0 ? "" : fmt::format(":size={}", options_.size); }
   static std::string listed(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;

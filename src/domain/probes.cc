@@ -151,6 +151,7 @@ tl::expected<Event*, RefusedProbe> define_probe(Domain& domain, std::string_view
   if (!command) return refuse(std::move(command).error());
   Event* const base = domain.events().find(command->base_system(), command->base_name());
   if (base == nullptr || base->flavour() == event::Flavour::kProbe) return refuse(command->no_such_base());
+  if (command->lacks_filter()) return refuse(command->no_filter());
   auto state = std::make_shared<Probe>();
   state->base = base->slot;
   const auto give_back = [&] {

@@ -78,6 +78,8 @@ ProbeRefusal ProbeCommand::name_is_taken() const {
   return refusal("Given group/event name is already used by another event", 0, 0, EEXIST);
 }
 
+ProbeRefusal ProbeCommand::no_filter() const { return refusal("No filter rule after 'if'", words_.size()); }
+
 AcceptedProbe<ProbeCommand> ProbeCommand::split(std::string_view line) {
   const auto refuse = [](ProbeRefusal refusal) { return tl::unexpected<ProbeRefusal>(std::move(refusal)); };
   ProbeCommand command;

@@ -66,11 +66,13 @@ class ProbeCommand {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string_view base_system() const { return base_system_; }
   [[nodiscard]] std::string_view base_name() const { return base_name_; }
-  [[nodiscard]] const std::string& filter() const { return filter_; }  // "" none
+  [[nodiscard]] const std::string& filter() const { return filter_; }                      // "" none
+  [[nodiscard]] bool lacks_filter() const { return arguments_end_ + 1 == words_.size(); }  // behind its "if"
 
   // What is refused for a reason that only the domain knows.
   [[nodiscard]] ProbeRefusal no_such_base() const;
   [[nodiscard]] ProbeRefusal name_is_taken() const;
+  [[nodiscard]] ProbeRefusal no_filter() const;
 
   // The arguments, of an event with these fields.
   AcceptedProbe<std::vector<ProbeArgument>> arguments(const Declaration& base) const;

@@ -56,6 +56,17 @@ TEST(ProbeCommand, NamesAndWhatTheyStandFor) {
   EXPECT_EQ(answer("e:" + std::string(64, 'g') + "/n a.b"), "Group name is too long @2;");
 }
 
+TEST(ProbeCommand, AnIfWithoutAFilterIsComplainedAboutBehindIt) {
+  const auto command = ProbeCommand::split("e:g/n a.b n=$n if");
+  ASSERT_TRUE(command);
+  ASSERT_TRUE(command->lacks_filter());
+  EXPECT_EQ(command->no_filter().logged[0].what, "No filter rule after 'if'");
+  EXPECT_EQ(command->no_filter().logged[0].position, 18u);
+  EXPECT_FALSE(ProbeCommand::split("e:g/n a.b n=$n if n == 1")->lacks_filter());
+  EXPECT_FALSE(ProbeCommand::split("e:g/n a.b n=$n")->lacks_filter());
+  EXPECT_FALSE(ProbeCommand::split("e:g/n a.b")->lacks_filter());
+}
+
 TEST(ProbeCommand, ArgumentsThatAreRefusedSayWhere) {
   EXPECT_EQ(argument("=$n"), "Argument name is not specified @0");
   EXPECT_EQ(argument("1=$n"), "Argument name must follow the same rules as C identifiers @0");

@@ -92,6 +92,12 @@ TEST(HistEvaluateTest, Log2IsThatOfTheNextPowerOfTwo) {
   for (const auto& [value, bits] : known) EXPECT_EQ(computed({constant(value), op(OpCode::kLog2)}), bits) << value;
 }
 
+TEST(HistEvaluateTest, Log2OfWhatHasNoNextPowerOfTwoIsZero) {
+  const std::pair<std::uint64_t, std::uint64_t> known[] = {
+      {1ull << 63, 63}, {(1ull << 63) + 1, 0}, {static_cast<std::uint64_t>(-1), 0}};
+  for (const auto& [value, bits] : known) EXPECT_EQ(computed({constant(value), op(OpCode::kLog2)}), bits) << value;
+}
+
 TEST(HistEvaluateTest, BucketsBeginAtMultiplesOfTheirWidth) {
   const std::pair<std::uint64_t, std::uint64_t> known[] = {
       {0, 0}, {99, 0}, {100, 100}, {199, 100}, {8589934592, 8589934500}};

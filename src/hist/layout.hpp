@@ -94,7 +94,7 @@ enum class OpCode : std::uint8_t {
   kSubtract,
   kMultiply,
   kDivide,  // unsigned; by 0: ~0
-  kLog2,    // of the next power of two that is not smaller; of 0: 0
+  kLog2,    // of the next power of two that is not smaller; where there is none, and of 0: 0
   kBucket,  // rounded down to a multiple of `number`
 };
 

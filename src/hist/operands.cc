@@ -34,6 +34,13 @@ std::uint32_t length_of(const char* text, std::size_t size) {
   return static_cast<std::uint32_t>(::strnlen(text, size));
 }
 
+// 2^64 is no number: the kernel's shift wraps around to 1, whose logarithm it takes.
+std::uint64_t log2_of(std::uint64_t value) {
+  constexpr std::uint64_t kTooLarge = 64;
+  const auto bits = value == 0 ? 0 : static_cast<std::uint64_t>(std::bit_width(value - 1));
+  return bits == kTooLarge ? 0 : bits;
+}
+
 }  // namespace
 
 std::uint64_t Operands::push(const Op& op) const {
@@ -67,7 +74,7 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
         *top = 0 - *top;
         break;
       case OpCode::kLog2:
-        *top = *top == 0 ? 0 : static_cast<std::uint64_t>(std::bit_width(*top - 1));
+        *top = log2_of(*top);
         break;
       case OpCode::kBucket:
         *top -= *top % op->number;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/clock.hpp"
 #include "cli/event_rules.hpp"
@@ -52,9 +53,13 @@ std::string full_event_name(const std::string& name) {
 
 std::string without_modifier(const std::string& field) { return field.substr(0, field.find('.')); }
 
+std::string size_text(const WatchOptions& options) {
+  constexpr std::uint64_t kTooLarge = 1ull << 62;
+  return options.size == 0 ? "" : fmt::format(":size={}", std::bit_ceil(std::min(options.size, kTooLarge)));
+}
+
 std::string trigger_end(const WatchOptions& options) {
-  return (options.size != 0 ? fmt::format(":size={}", options.size) : "") +
-         (options.filter.empty() ? "" : " if " + options.filter);
+  return size_text(options) + (options.filter.empty() ? "" : " if " + options.filter);
 }
 
 Result<void> Watch::set_up(const Step& select) {

@@ -36,6 +36,8 @@ Result<void> check_watch_options(WatchOptions& options);
 std::string full_event_name(const std::string& name);
 // "latency_ns.log2" -> "latency_ns".
 std::string without_modifier(const std::string& field);
+// ":size=N", for a table that has room for so many rows; "" by default.
+std::string size_text(const WatchOptions& options);
 // ":size=N if FILTER", as far as wanted.
 std::string trigger_end(const WatchOptions& options);
 

@@ -83,14 +83,16 @@ bool is_location(const event::Field& field) {
 }
 
 // The numbers and texts that an event has.
-Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::string_view view_text,
-                            HistogramField made, hist::Complaints& complaints) {
+Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::string_view text, HistogramField made,
+                            hist::Complaints& complaints) {
   made.of_event = field;
   made.type = field.type;
   if (made.view == FieldView::kStack) {
     // The kernel takes the bytes of any field for a stack.
     if (!is_location(field) || field.type.find("long") == std::string::npos) {
-      return complaints.refuse(Mistake::kFieldModifier, view_text);
+      // It does not take stacks for values.
+      const bool is_value = made.role == FieldRole::kValue;
+      return complaints.refuse(Mistake::kFieldModifier, is_value ? text : text.substr(text.find('.') + 1));
     }
     make_stack(made);
     return std::make_shared<HistogramField>(std::move(made));
@@ -136,8 +138,8 @@ Result<FieldPtr> field_of_event(std::string_view text, const Event& event, Histo
   } else {
     const auto& fields = event.declaration.fields;
     const auto own = std::find_if(fields.begin(), fields.end(), [&](const event::Field& f) { return f.name == name; });
-    if (own != fields.end() && own->size > 0) return from_field(*own, event, view, std::move(made), complaints);
-    if (const auto common = common_field(name)) return from_field(*common, event, view, std::move(made), complaints);
+    if (own != fields.end() && own->size > 0) return from_field(*own, event, text, std::move(made), complaints);
+    if (const auto common = common_field(name)) return from_field(*common, event, text, std::move(made), complaints);
     if (name == "cpu" || name == "CPU") {
       make_special(made, FieldSource::kCpu, 4, "unsigned int");
       made.of_event = event::Field{"int", std::string(name), 0, 0, true, event::FieldKind::kInteger};

@@ -77,8 +77,9 @@ std::string name_of(const HistogramField& field) {
     case FieldSource::kReference:
     case FieldSource::kAlias:
       return field.system.empty() ? field.name : fmt::format("{}.{}.{}", field.system, field.event, field.name);
-    case FieldSource::kEvent:
     case FieldSource::kHitCount:
+      return "hitcount";
+    case FieldSource::kEvent:
     case FieldSource::kConstant:
       break;
   }

@@ -72,13 +72,15 @@ std::uint64_t number_at(std::span<const std::byte> key, std::uint32_t offset) {
 
 std::string key_text(const Histogram& histogram, std::span<const std::byte> key, const std::string& comm,
                      AddressNames& names) {
-  const auto offsets = key_offsets(histogram);
   std::string text = "{ ";
+  std::uint32_t offset = 0;
   bool has_lines = false;
   for (std::size_t i = 0; i < histogram.keys.size(); ++i) {
     if (i > 0) text += ", ";
     const HistogramField& field = *histogram.keys[i];
-    text += part_text(field, key, offsets[i], histogram.table->shape.key_sizes[i], comm, names);
+    const std::uint32_t size = histogram.table->shape.key_sizes[i];
+    text += part_text(field, key, offset, size, comm, names);
+    offset += size;
     has_lines = has_lines || field.is_stack();
   }
   return text + (has_lines ? "}" : " }");

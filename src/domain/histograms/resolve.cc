@@ -1,5 +1,7 @@
 #include "domain/histograms/resolve.hpp"
 
+#include <utility>
+
 #include "domain/histograms/expressions.hpp"
 #include "domain/histograms/sort_keys.hpp"
 #include "hist/words.hpp"
@@ -81,9 +83,10 @@ class Resolver {
 
   Result<void> find_named_values(std::string_view text) {
     std::optional<std::string_view> rest = text;
+    bool has_hit_count = false;
     for (std::size_t i = 0; i < hist::kMostValues && rest && tried_values_ + 1 < hist::kMostValues; ++i) {
       const std::string_view value = hist::take_until(rest, ",");
-      if (value == "hitcount") continue;
+      if (value == "hitcount" && !std::exchange(has_hit_count, true)) continue;  // it is there; a second one is a sum
       ++tried_values_;
       LT_TRY(FieldPtr field, expressions_.parse(value, FieldRole::kValue));
       LT_CHECK(check_view(*field, value));

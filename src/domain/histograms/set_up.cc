@@ -96,7 +96,7 @@ class SetUp {
 
     const Histogram* const named = find_named(domain_, attributes.name);
     if (named != nullptr && !is_same_histogram(histogram, *named)) {
-      return complaints_.refuse(Mistake::kNamedMismatch, attributes.name);
+      return complaints_.refuse(Mistake::kNamedMismatch, "name=" + attributes.name);
     }
     if (find_to_change(made) != nullptr) return complaints_.refuse(Mistake::kExists, {}, EEXIST);
     if (attributes.resume || attributes.clear) return complaints_.refuse(Mistake::kNothingToClear, {}, ENOENT);

@@ -152,7 +152,7 @@ TEST_F(HistogramFiles, OfANameShareATable) {
   EXPECT_EQ(add("start", "hist:name=both:keys=id"), "ok");
   EXPECT_EQ(add("done", "hist:keys=id:name=both if rc == 1"), "ok");
   EXPECT_EQ(add("done", "hist:keys=rc:name=both"), "-EINVAL");
-  EXPECT_EQ(complaints(), "Named hist trigger doesn't match existing named trigger (includes variables)|18\n");
+  EXPECT_EQ(complaints(), "Named hist trigger doesn't match existing named trigger (includes variables)|13\n");
   start(1, 1);
   done(1, 1);
   done(1, 2);
@@ -237,6 +237,8 @@ TEST_F(HistogramFiles, ComplainWhereTheKernelDoes) {
       {"hist:keys=id:sort=id.up", "-EINVAL", "Invalid sort modifier|21\n"},
       {"hist:keys=rc.buckets=0", "-EINVAL", "Invalid field modifier|21\n"},
       {"hist:keys=rc.execname", "-EINVAL", "Invalid field modifier|13\n"},
+      {"hist:keys=rc.stacktrace", "-EINVAL", "Invalid field modifier|13\n"},
+      {"hist:keys=id:vals=rc.stacktrace", "-EINVAL", "Invalid field modifier|18\n"},
       {"hist:keys=id:vals=common_timestamp:clock=nosuch", "-EINVAL", "Couldn't set trace_clock|41\n"},
       {"hist:keys=id:x=rc:onmax($x).snapshot(", "-EINVAL", "No closing paren found|0\n"},
       {"hist:keys=id:x=rc:onmax($x).save(rc):onchange($x).save(id)", "-EEXIST",
@@ -254,6 +256,25 @@ TEST_F(HistogramFiles, ComplainWhereTheKernelDoes) {
     EXPECT_EQ(add("done", recorded.command), recorded.answer) << recorded.command;
     EXPECT_EQ(complaints(), recorded.complaints) << recorded.command;
   }
+}
+
+TEST_F(HistogramFiles, ComplainAboutNamesWhereTheseAreGiven) {
+  EXPECT_EQ(add("start", "hist:name=n:keys=id"), "ok");
+  EXPECT_EQ(add("done", "hist:keys=id:name=n:vals=rc"), "-EINVAL");
+  EXPECT_EQ(complaints(), "Named hist trigger doesn't match existing named trigger (includes variables)|13\n");
+}
+
+TEST_F(HistogramFiles, AddUpTheHitCountWhereItIsNamedTwiceOrHasAModifier) {
+  EXPECT_EQ(add("done", "hist:keys=id:vals=hitcount,hitcount"), "ok");
+  EXPECT_EQ(add("done", "hist:keys=rc:vals=hitcount.hex"), "ok");
+  EXPECT_EQ(add("done", "hist:keys=id:vals=hitcount,hitcount,hitcount,rc"), "-EINVAL");
+  for (int i = 0; i < 12; ++i) done(1, 1);
+  EXPECT_EQ(triggers("done"),
+            "hist:keys=id:vals=hitcount,hitcount:sort=hitcount:size=2048 [active]\n"
+            "hist:keys=rc:vals=hitcount,hitcount.hex:sort=hitcount:size=2048 [active]");
+  const std::string text = hist("done");
+  EXPECT_NE(text.find("{ id:          1 } hitcount:         12  hitcount:         12\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("{ rc:          1 } hitcount:         12  hitcount:          c\n"), std::string::npos) << text;
 }
 
 TEST_F(HistogramFiles, ShowNoColumnForExpressions) {
