@@ -21,6 +21,7 @@ class CellsTest : public testing::Test {
   Cells& cells() { return domain_->cells(); }
 
   std::unique_ptr<Domain> domain_;
+  Domain::Access access_ = domain_->enter();  // the domain has a thread that spreads, too
 };
 
 TEST_F(CellsTest, EachUserIsToldWhatAllOthersCounted) {
