@@ -68,6 +68,15 @@ class Histograms(support.Case):
         found = self.hist("hist", "--keys", "sequence", "--size", "128", "job", "--", PRODUCER, "--count", "200")
         self.assertEqual((found["hits"], found["dropped"], len(found["groups"])), (128, 72, 128))
 
+    def test_any_size_finds_a_table_that_has_room_for_it(self):
+        found = self.hist("hist", "--keys", "sequence", "--size", "200000", "job", "--", PRODUCER, "--count", "200")
+        self.assertEqual((found["hits"], found["dropped"]), (200, 0))
+        found = self.hist("latency", "--from", "req_start", "--to", "req_done", "--key", "id", "--size", "150000", "--", REQUESTS)
+        self.assertGreater(found["hits"], 0)
+        status, _, err = self.landtrace("hist", "--keys", "source", "--size", "2000000", "job", "--", PRODUCER, "--pause", "10000")
+        self.assertEqual(status, 1)
+        self.assertIn("no histogram has that size", err)
+
     def test_it_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(self):
         watching = subprocess.Popen([LANDTRACE, "hist", "--json", "--interval", "0.1", "--keys", "source", "job"],
                                     stdout=subprocess.PIPE, text=True, env=self.environment)
