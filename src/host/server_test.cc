@@ -225,18 +225,21 @@ TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
     for (;;) ::pause();
   }
   const domain::Identity me{::geteuid(), ::getegid()};
-  const auto file = domain_->open_file(me.uid);
-  ASSERT_TRUE(file);
-  const auto done = domain::data_request(*domain_, *file, static_cast<std::uint32_t>(program), me,
-                                         event::abi::kRegister, reinterpret_cast<std::uint64_t>(&reg));
-  ASSERT_TRUE(done) << done.error().message;
+  domain::FileId file;
+  {
+    const auto access = domain_->enter();
+    file = *domain_->open_file(me.uid);
+    const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(program), me,
+                                           event::abi::kRegister, reinterpret_cast<std::uint64_t>(&reg));
+    ASSERT_TRUE(done) << done.error().message;
+  }
   const auto count = [&] {
     const auto access = domain_->enter();
     return domain_->events().all().size();
   };
   {
     const auto access = domain_->enter();
-    domain_->files().close(*file);
+    domain_->files().close(file);
   }
   EXPECT_EQ(count(), 1u) << "the word keeps the event";
   ::kill(program, SIGKILL);
