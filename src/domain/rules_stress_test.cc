@@ -187,10 +187,12 @@ TEST_F(DomainRulesTest, TriggersThatComeAndGoFireForNoMixtureAndLeaveNothingBehi
   const std::uint32_t cell = free_cell();
   std::atomic<std::uint64_t> now = 1;
   std::atomic<std::uint64_t> emitted = 0;
+  constexpr std::uint64_t kRoom = 1'000'000;  // even one CPU's ring has room for these
   Crowd crowd(*domain_, [&](Proxy& proxy, unsigned thread) {
     static thread_local std::minstd_rand random(thread + 1);
     const std::uint64_t k = now.load(std::memory_order_relaxed) + random() % 3;
-    if (random() % 64 != 0) return emit(proxy, {k, k, 0, thread}, 1);  // not enabled, but for a moment now and then
+    // The other is not enabled, but for a moment now and then.
+    if (random() % 256 != 0 || emitted >= kRoom) return emit(proxy, {k, k, 0, thread}, 1);
     emit(proxy, {k, k, 0, thread});
     ++emitted;
   });
