@@ -6,7 +6,7 @@
 #include "client/backend_kernel.hpp"
 #include "client/emission.hpp"
 #include "client/helper.hpp"
-#include "plan/stack.hpp"
+#include "client/own_frames.hpp"
 
 extern "C" const uint32_t landtrace_never = 0;
 
@@ -16,16 +16,10 @@ namespace {
 constexpr int kMaxVectors = 64;
 constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
 
-// Stacks begin with who called these.
-void name_own_frames() {
-  static const void* const entries[] = {reinterpret_cast<const void*>(&landtrace_emit_enabled),
-                                        reinterpret_cast<const void*>(&landtrace_emit)};
-  plan::set_own_frames({entries, 2, false});
-}
-
 int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
   const ListLocked lock;
-  name_own_frames();
+  add_own_frames(
+      {reinterpret_cast<const void*>(&landtrace_emit_enabled), reinterpret_cast<const void*>(&landtrace_emit)});
   if (is_listed(&event)) return 0;
   event.enable = &landtrace_never;
   event.backend = LANDTRACE_NONE;

@@ -293,6 +293,35 @@ TEST_F(TraceEventsTest, AnEventHappensInTheInstanceOfItsFile) {
   EXPECT_EQ(trace_array_destroy(tr), 0);
 }
 
+// Whose stack begins with whoever calls the API.
+[[gnu::noinline]] int trace_from_here(trace_event_file* file) {
+  const u64 vals[] = {1, (u64) "stack", 0, 0, 0};
+  const int result = synth_event_trace_array(file, vals, ARRAY_SIZE(vals));
+  asm volatile("");
+  return result;
+}
+
+TEST_F(TraceEventsTest, AStackBeginsWithWhoTraces) {
+  ASSERT_EQ(make_job(), 0);
+  trace_event_file* const file = get("job");
+  ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
+  ASSERT_EQ(write("events/synthetic/job/trigger", "stacktrace"), 0);
+  EXPECT_EQ(trace_from_here(file), 0);
+  synth_event_trace_state state;
+  ASSERT_EQ(synth_event_trace_start(file, &state), 0);
+  EXPECT_EQ(synth_event_trace_end(&state), 0);
+  ASSERT_EQ(write("events/synthetic/job/trigger", "!stacktrace"), 0);
+  const std::string text = read("trace");
+  constexpr std::string_view kBegin = "<user stack trace>\n";
+  const std::size_t first = text.find(kBegin);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(text.substr(first, 120).find(" => landtrace::(anonymous namespace)::trace_from_here"), std::string::npos)
+      << text;
+  const std::size_t second = text.find(kBegin, first + 1);
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_NE(text.substr(second, 120).find("AStackBeginsWithWhoTraces"), std::string::npos) << text;
+}
+
 TEST_F(TraceEventsTest, AChildTracesAndAsksForItself) {
   ASSERT_EQ(make_job(), 0);
   trace_event_file* const file = get("job");

@@ -63,6 +63,7 @@ int find_layout(EventFile& file) {
 
 int find_event(EventFile& file) {
   if (const int error = find_layout(file); error != 0) return error;
+  name_tracing_frames();
   return hold_event(file.event, file.name.c_str());
 }
 

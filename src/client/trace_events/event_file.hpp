@@ -31,6 +31,9 @@ struct EventFile : trace_event_file {
   bool has_dynamic_fields = false;
 };
 
+// The functions that trace, for stacks of what they trace.
+void name_tracing_frames();
+
 // The synthetic event's; nullptr where it is none.
 inline EventFile* synthetic_file(trace_event_file* file) {
   if (IS_ERR_OR_NULL(file)) return nullptr;

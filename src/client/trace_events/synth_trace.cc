@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "client/emission.hpp"
+#include "client/own_frames.hpp"
 #include "client/trace_events/event_file.hpp"
 #include "ipc/protocol.hpp"
 
@@ -123,6 +124,15 @@ int add_to(synth_event_trace_state& state, const EntryField* field, landtrace_u6
 }
 
 }  // namespace
+
+void name_tracing_frames() {
+  add_own_frames({reinterpret_cast<const void*>(&trace_on_stack<LANDTRACE_SYNTH_ROOM>),
+                  reinterpret_cast<const void*>(&trace_on_stack<kMaxFixed>),
+                  reinterpret_cast<const void*>(&synth_event_trace_array),
+                  reinterpret_cast<const void*>(&landtrace_synth_event_trace),
+                  reinterpret_cast<const void*>(&synth_event_trace_end)});
+}
+
 }  // namespace landtrace::client
 
 using namespace landtrace::client;
