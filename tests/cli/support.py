@@ -15,8 +15,7 @@ TIMEOUT_S = 60
 
 def programs_for_everybody():
     """Copies of the programs, laid out as installed, where every user can run them: a build below /root is root's alone."""
-    landtrace, producer = os.environ["LANDTRACE"], os.environ["PRODUCER"]
-    shim = os.path.join(os.path.dirname(landtrace), "..", "preload", "liblandtrace-preload.so")
+    landtrace, producer, shim = os.environ["LANDTRACE"], os.environ["PRODUCER"], os.environ["SHIM"]
     root = tempfile.mkdtemp(prefix="landtrace-programs-")
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     os.makedirs(os.path.join(root, "bin"))

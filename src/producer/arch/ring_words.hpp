@@ -1,4 +1,4 @@
-// The words of a ring in shared memory that the write sequences touch. src/ring/layout.hpp says what they
+// The words of a ring in shared memory that the write sequences touch. src/producer/ring/layout.hpp says what they
 // mean together; this header is below it so that the sequences can be written per CPU.
 //
 //   offset  0   tail      position after the last committed record   } written together, by one 16-byte

@@ -33,12 +33,9 @@ Result<std::string> find_preload() {
     return check_preloadable(fs::absolute(named, error));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  std::string looked_at;
-  for (const fs::path& place : {folder / "preload", folder / LANDTRACE_LIBDIR / "landtrace"}) {
-    if (fs::exists(place / kShim, error)) return check_preloadable(place / kShim);
-    looked_at += " " + place.string();
-  }
-  return fail(ENOENT, std::string(kShim) + " is in none of" + looked_at + "; $LANDTRACE_PRELOAD can name it");
+  const fs::path shim = folder / LANDTRACE_LIBDIR / "landtrace" / kShim;
+  if (!fs::exists(shim, error)) return fail(ENOENT, shim.string() + " does not exist; $LANDTRACE_PRELOAD can name it");
+  return check_preloadable(shim);
 }
 
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {
