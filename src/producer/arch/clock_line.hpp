@@ -1,8 +1,8 @@
-// What the raw clock said when another clock said something: a line through pairs of readings, for times that are shown
-// after the fact. Between two pairs the error is that of one reading (tens of ns), however long ago they were
-// taken, and what was once said of a time between pairs does not change.
+// Converts raw times to those of another clock along a line through pairs of readings, for times that are shown after
+// the fact. Between two pairs the error is that of one reading (tens of ns), however long ago they were taken, and the
+// time that was once given for a raw time between them does not change.
 //
-// ClockConverter is for those who convert times as they come and cannot wait for the next pair.
+// ClockConverter is for whoever converts times as they come and cannot wait for the next pair.
 #pragma once
 
 #include <ctime>

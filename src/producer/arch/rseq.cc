@@ -8,6 +8,7 @@ extern const unsigned int __rseq_size __attribute__((weak));
 
 namespace landtrace::arch {
 
+// On x86-64 alone, as write_rseq.cc is for no other CPU.
 RseqArea* rseq_area() {
 #if defined(__x86_64__)
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return nullptr;

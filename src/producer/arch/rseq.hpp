@@ -4,16 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_layout.hpp"
+
 namespace landtrace::arch {
 
 // The kernel's struct rseq, as far as it is used here. Only rseq_cs may be written.
+//
+//   0              4        8         16      20
+//   +--------------+--------+---------+-------+----
+//   | cpu_id_start | cpu_id | rseq_cs | flags | …
+//   +--------------+--------+---------+-------+----
 struct RseqArea {
+  // Always the number of a CPU: 0 while the thread is not registered.
   std::uint32_t cpu_id_start;
-  std::uint32_t cpu_id;  // negative (as int32) while the thread is not registered
+  // Negative (as int32) while the thread is not registered.
+  std::uint32_t cpu_id;
+  // The descriptor of the sequence that the thread is in, or 0.
   std::uint64_t rseq_cs;
   std::uint32_t flags;
 };
-static_assert(offsetof(RseqArea, cpu_id) == 4 && offsetof(RseqArea, rseq_cs) == 8);
+// write_rseq.cc has these as numbers.
+LT_SHARED_AT(RseqArea, cpu_id_start, 0);
+LT_SHARED_AT(RseqArea, cpu_id, 4);
+LT_SHARED_AT(RseqArea, rseq_cs, 8);
 
 // The calling thread's area, or nullptr where this CPU, C library or its configuration has none.
 // Async-signal-safe. The answer for a thread never changes.

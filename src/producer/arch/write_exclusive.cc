@@ -1,5 +1,5 @@
-// The portable ring write: the steps of write_rseq.cc in C++, for a ring that one writer has claimed. A kill
-// in the middle leaves the old tail, and the claim to be broken by whoever finds its holder dead.
+// The portable ring write: the steps of write_rseq.cc in C++, for a ring that one writer has claimed. A kill in the
+// middle leaves the old tail, and a claim that the owner frees once it finds its holder dead.
 #include <atomic>
 #include <cstring>
 
@@ -11,7 +11,8 @@
 namespace landtrace::arch {
 namespace {
 
-// The commit: everything before it is visible to whoever sees it. Pairs with the acquire in ring/reader.cc.
+// The commit, and the marks: whoever sees it sees everything before it. Pairs with the acquire in load_mark(),
+// ring/reader.cc.
 void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");  // x86 keeps stores in order; the compiler has to as well
@@ -19,8 +20,8 @@ void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
                   _mm_set_epi64x(static_cast<long long>(count), static_cast<long long>(position)));
   asm volatile("" ::: "memory");
 #else
-  // Two stores: a kill between them makes `count` one too high for the reader's loss figure, never a torn
-  // record. Count goes first so that position, which publishes the record, is last.
+  // Two stores: a kill between them makes `count` one too high for the reader's loss figure, but never tears a record.
+  // The position goes last, as it publishes the record; pairs with the acquire loads in load_mark(), ring/reader.cc.
   __atomic_store_n(&target->count, count, __ATOMIC_RELAXED);
   __atomic_store_n(&target->position, position, __ATOMIC_RELEASE);
 #endif
@@ -29,7 +30,8 @@ void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
 void announce(RingWords* ring, std::uint64_t end) {
   const std::uint64_t intent = __atomic_load_n(&ring->intent, __ATOMIC_RELAXED);
   if (intent < end) __atomic_store_n(&ring->intent, end, __ATOMIC_RELAXED);
-  // The announcement is seen before any byte that it announces; pairs with the fence in ring/reader.cc.
+  // The announcement is seen before any byte that it announces: pairs with the acquire fence in Reader::read(),
+  // ring/reader.cc.
   std::atomic_thread_fence(std::memory_order_release);
 }
 
@@ -42,7 +44,8 @@ void commit(const WriteRequest& request, std::uint64_t tail, std::uint64_t end, 
   store_mark(&request.ring->commit, end, count);
 }
 
-// The counter may be read ahead of what stands before it; the previous holder of the claim read it on another CPU.
+// The CPU may read its counter ahead of what stands before it. The holder of the claim before this one may have read
+// another CPU's, so without the fence times could go backwards in the ring.
 std::uint64_t read_clock_in_order(RawClock clock) {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -56,6 +59,8 @@ WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
   RingWords* const ring = request.ring;
   const Mark last = ring->commit;
   const std::uint64_t end = last.position + request.length;
+  // Pairs with the release store in the owner's Instances::set_consumed(): the consumer has copied what is overwritten
+  // from here on.
   const std::uint64_t consumed = __atomic_load_n(request.consumed, __ATOMIC_ACQUIRE);
   if (static_cast<std::int64_t>(end - consumed) > static_cast<std::int64_t>(request.size)) {
     return WriteOutcome::kFull;
@@ -70,6 +75,7 @@ WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
     return WriteOutcome::kWrapped;
   }
   announce(ring, end);
+  // The padding, before the payload covers what it needs of it.
   std::memset(at + request.length - 8, 0, 8);
   const std::uint64_t now = read_clock_in_order(clock);
   std::memcpy(at, &now, sizeof now);
@@ -77,7 +83,8 @@ WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock) {
   at += kRecordHeader;
   for (std::uint64_t i = 0; i < request.segment_count; ++i) {
     const Segment& segment = request.segments[i];
-    if (segment.size == 0) continue;  // its data may be null, which memcpy does not take
+    // The data of an empty one may be null, which memcpy does not take.
+    if (segment.size == 0) continue;
     std::memcpy(at, segment.data, segment.size);
     at += segment.size;
   }

@@ -11,12 +11,17 @@
 //     for each chunk after tail's, up to end's        marks[chunk] = next
 //     ring.{tail,count} = next                        one 16-byte store: the commit
 //
-// The kernel jumps to the abort label when the thread is preempted, migrated or gets a signal in between. A
-// kill leaves the old tail, so a record is there wholly or not at all. `intent` and the mark of a chunk that
-// was not reached are allowed to run ahead: readers use them only within what tail covers.
+// The kernel jumps to the abort label when the thread is preempted, migrated or gets a signal in between. A kill leaves
+// the old tail, so a record is there wholly or not at all. `intent` and the mark of a chunk that was not reached are
+// allowed to run ahead: readers use them only within what the tail covers.
 //
-// The commit is one aligned SSE store: indivisible against interruption on its own CPU as any instruction
-// is, and seen whole by other CPUs on every processor with AVX (both vendors document it).
+// The commit is one aligned SSE store: no instruction can be interrupted in the middle, and other CPUs see it whole on
+// every processor with AVX (both vendors document it).
+//
+// Order: x86-64 makes stores visible in the order of the program, and those of `rep movsb` before any store behind it.
+// So the commit is the release that load_mark() in ring/reader.cc pairs with, and the intent is seen before the bytes,
+// as the fence in Reader::read() there counts on. Loads are in order, too: that of *consumed is the acquire for the
+// owner's Instances::set_consumed(). Nothing has to be ordered against other writers, since there is none on this CPU.
 //
 // Failure points (LT_POINT) are compiled in for the tests only: the process dies at the chosen one.
 #include "arch/write.hpp"

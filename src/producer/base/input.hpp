@@ -10,8 +10,8 @@ namespace landtrace {
 
 // `bytes` without the white space around it.
 std::string_view trimmed(std::string_view bytes);
-// A number as the kernel's kstrtoul reads it: up to a NUL, with one newline at the end perhaps. Base 0 goes by the prefix
-// (0x, 0). EINVAL, ERANGE.
+// A number as the kernel's kstrtoul reads it: up to a NUL, with one newline at the end perhaps. Base 0 goes by the
+// prefix (0x, 0). EINVAL, ERANGE.
 Result<std::uint64_t> number_in(std::string_view bytes, int base = 0);
 
 }  // namespace landtrace

@@ -16,8 +16,9 @@ class OffsetHeap {
   // Manages [begin, end). Offset 0 is never handed out, so that it can mean "none".
   OffsetHeap(std::uint64_t begin, std::uint64_t end);
 
-  // The smallest range that it fits in, the first of those. `alignment` is a power of two. ENOMEM when none is large enough.
-  // Takes the logarithm of the number of ranges, but where only one that is just large enough happens to be aligned.
+  // The smallest free range in which `size` fits, and of those the first. `alignment` is a power of two. ENOMEM when
+  // none is large enough. Takes time logarithmic in the number of ranges, unless none is so large that `size` fits
+  // however the range is aligned: then all of them are looked at.
   Result<std::uint64_t> allocate(std::uint64_t size, std::uint64_t alignment);
   // `offset` must have come from allocate().
   void free(std::uint64_t offset);

@@ -1,33 +1,76 @@
-// A per-CPU ring in shared memory.
+// A ring in shared memory: one per CPU, instance and user, and some more that writers claim (ring/writer.hpp).
 //
-//   +0            RingWords   tail, count, intent, discarded, claim (arch/ring_words.hpp)
-//   +128          Mark[chunks]  for each chunk: the first record that begins in it
-//   +data_offset  data, 2^size_log2 bytes
+//   offset       what                              size
+//   0            RingWords (arch/ring_words.hpp)   64
+//   64           unused                            64
+//   128          Mark[chunks]                      16 each
+//   data_offset  data                              2^size_log2
+//   stride       the next ring of the set                   data_offset and stride are multiples of a page
 //
-// Who writes: producers, one at a time per ring (a restartable sequence on the ring's CPU, or the holder of the
-// claim). Who reads: anyone, read-only, without stopping a writer. Nobody trusts what stands here: a producer
-// bounds every index it takes from it, a reader copies first and checks afterwards.
+// Positions are 64-bit, count bytes ever written, and only grow; position p lies at byte p mod size of the data. In the
+// order of positions:
 //
-// Positions are 64-bit, count bytes ever written, and only grow; position p lies at byte p mod size. A record
-// is 8-byte aligned and does not cross the end of the ring: where it would, a filler record (event 0xffff)
-// takes the rest of the lap; where fewer than 16 bytes are left in the lap the filler is implied.
+//     tail - size      intent - size                               tail            intent
+//          |                 |                                       |                |
+//     -----+-----------------+---------------------------------------+----------------+-----
+//          |  may be spoilt  |  whole records, for whoever reads     |  being written |
+//     -----+-----------------+---------------------------------------+----------------+-----
+//          \______ A _______/                                        \______ A _______/
+//
+// Both stretches A are the same bytes of the ring: while a writer fills [tail, intent), and after one died there, what
+// was written there a lap ago cannot be trusted any more. Between two writes tail and intent are equal, unless a writer
+// died.
+//
+// The data is divided into chunks, and each chunk has a mark: where the first record that begins in it stands, and how
+// many records there were before that one.
+//
+//           chunk 4              chunk 5              chunk 6              chunk 7
+//     |--------------------|--------------------|--------------------|--------------------|
+//        ][  90  ][     91     ][   92   ][               93               ][  94  ]
+//         ^                     ^                                           ^       ^
+//         mark 4                mark 5                             marks 6, 7       tail
+//         count 90              count 92                           count 94         count 95
+//
+// Mark 6 is invalid: no record begins in chunk 6, so the commit of record 93 set it to a position that is not in its
+// chunk.
+//
+// A record is a header of 16 bytes and a payload, padded to 8 bytes. It does not cross the end of the ring: where it
+// would, a filler record (event 0xffff) takes the rest of the lap; where fewer than 16 bytes are left in the lap, the
+// filler is implied.
+//
+// Who writes: producers, one at a time per ring (a restartable sequence on the ring's CPU, or the holder of the claim).
+// A writer may be killed at any instruction. Who reads: anyone, read-only, without stopping a writer. Nobody trusts
+// what stands here: a producer bounds every index that it takes from it, a reader copies first and checks afterwards.
 //
 // Invariants
-//   1. Everything in [tail - size, tail) that no later write touched is whole records.
-//   2. tail and count change in one store (the commit). A writer that is killed, preempted or interrupted
-//      before it leaves both as they were.
-//   3. Before a byte at position p is touched, intent > p. So what a reader copied from position q is intact if
-//      afterwards intent - size <= q. intent never falls, so bytes spoilt by a writer that never committed
+//   1. Every record that begins in [intent - size, tail) is whole.
+//   2. tail and count change in one store, the commit. A writer that is killed, preempted or interrupted before it
+//      leaves both as they were.
+//   3. Before a byte at position p is touched, intent > p. So what a reader copied from position q on is intact if
+//      intent - size <= q afterwards. intent never falls, so bytes that were spoilt by a writer that never committed
 //      stay accounted for.
-//   4. When a commit moves the tail into another chunk, it first sets that chunk's mark to the new (tail, count),
-//      and those of the chunks it skips too: a mark there, left by a writer that never committed, would
-//      point into the middle of this record.
-//      A mark is valid if its position lies in the chunk, in a lap that is still intact, and not beyond tail.
-//      A reader that was lapped goes on at the oldest valid mark; mark.count - own count is what it lost.
+//   4. A commit that moves the tail into another chunk first sets that chunk's mark to the new (tail, count), and those
+//      of the chunks that it skips, too: a mark there that a writer left which never committed would point into the
+//      middle of this record.
+//      A mark is valid if its position lies in the chunk, at or after intent - size, and not beyond the tail. A reader
+//      that was lapped goes on at the oldest valid mark; mark.count - own count is what it lost.
+//
+// Order, and what pairs with what (x86-64 keeps loads in order, and stores; there the compiler alone has to be told)
+//   intent, then the record's bytes        release fence in announce(), arch/write_exclusive.cc
+//     -> bytes, then intent                acquire fence in Reader::read(): invariant 3
+//   bytes and marks, then the commit       release in store_mark(), arch/write_exclusive.cc
+//     -> commit, then bytes and marks      acquire in load_mark(), reader.cc: invariants 1 and 4
+//   bytes were copied, then consumed       release store in the owner's Instances::set_consumed()
+//     -> consumed, then intent and bytes   acquire load in write_exclusive(): in discard mode nothing is overwritten
+//                                          that the consumer is still copying
+//   tail, then the claim is given up       release store in write_claimed(), writer.cc
+//     -> claim taken, then tail            acquire exchange there: a writer goes on where the one before it ended
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "arch/ring_words.hpp"
@@ -41,22 +84,34 @@ using arch::Segment;
 inline constexpr std::uint32_t kMaxPayload = 64 * 1024;
 inline constexpr std::uint16_t kFillerEvent = 0xffff;
 inline constexpr std::uint64_t kPage = 4096;
-inline constexpr std::uint32_t kMinSizeLog2 = 18;  // 256 KiB: two of the largest records and some
+// 256 KiB: two of the largest records and some.
+inline constexpr std::uint32_t kMinSizeLog2 = 18;
 inline constexpr std::uint32_t kMaxSizeLog2 = 34;
 
 struct RecordHeader {
-  std::uint64_t clock;  // raw
+  // Raw: arch/clock.hpp.
+  std::uint64_t clock;
   std::uint32_t tid;
   std::uint16_t event;
-  std::uint16_t words;  // payload length in 4-byte units, rounded up
+  // Payload length in 4-byte units, rounded up.
+  std::uint16_t words;
 };
-static_assert(sizeof(RecordHeader) == arch::kRecordHeader);
+LT_SHARED(RecordHeader, arch::kRecordHeader, 8);
+LT_SHARED_AT(RecordHeader, clock, 0);
+LT_SHARED_AT(RecordHeader, tid, 8);
+LT_SHARED_AT(RecordHeader, event, 12);
+LT_SHARED_AT(RecordHeader, words, 14);
 
 // Payload bytes to bytes in the ring.
 constexpr std::uint64_t record_length(std::uint64_t payload) { return (arch::kRecordHeader + payload + 7) & ~7ull; }
 constexpr std::uint64_t record_word(std::uint32_t tid, std::uint16_t event, std::uint64_t payload) {
   return tid | static_cast<std::uint64_t>(event) << 32 | ((payload + 3) / 4) << 48;
 }
+// The writer's word is the reader's header.
+static_assert(std::bit_cast<std::array<std::uint64_t, 2>>(RecordHeader{9, 1, 2, 3}) ==
+              std::array<std::uint64_t, 2>{9, record_word(1, 2, 12)});
+static_assert(record_word(0, kFillerEvent, 0) == arch::kFillerWord);
+static_assert((kMaxPayload + 3) / 4 <= 0xffff, "RecordHeader::words");
 
 // Where things are in a ring of 2^size_log2 bytes.
 struct Geometry {
@@ -80,13 +135,18 @@ struct Geometry {
   }
 };
 
-// A geometry with everything that a writer needs of it computed. It stands ready in the plans of a domain, so that no
-// event pays for the computation. The first four members are in the order of arch::WriteRequest, where they are copied.
+// A geometry with everything that a writer needs of it computed. It stands ready in the plans of a domain, in shared
+// memory, so that no event pays for the computation.
 struct PreparedGeometry {
+  // These four stand as in arch::WriteRequest, so that copying them is two wide loads and stores.
   std::uint64_t size;
-  std::uint64_t offset_mask;  // size - 8
-  std::uint64_t marks_mask;   // number of chunks - 1
+  // size - 8.
+  std::uint64_t offset_mask;
+  // Number of chunks - 1.
+  std::uint64_t marks_mask;
   std::uint64_t chunk_shift;
+
+  // From one ring of a set to the next.
   std::uint64_t stride;
   std::uint32_t data_offset;
   std::uint32_t size_log2;
@@ -101,7 +161,16 @@ struct PreparedGeometry {
         size_log2(geometry.size_log2) {}
   constexpr operator Geometry() const { return {size_log2}; }  // NOLINT
 };
-static_assert(sizeof(PreparedGeometry) == 48);
+LT_SHARED(PreparedGeometry, 48, 8);
+LT_SHARED_AT(PreparedGeometry, size, 0);
+LT_SHARED_AT(PreparedGeometry, offset_mask, 8);
+LT_SHARED_AT(PreparedGeometry, marks_mask, 16);
+LT_SHARED_AT(PreparedGeometry, chunk_shift, 24);
+LT_SHARED_AT(PreparedGeometry, stride, 32);
+LT_SHARED_AT(PreparedGeometry, data_offset, 40);
+LT_SHARED_AT(PreparedGeometry, size_log2, 44);
+static_assert(offsetof(arch::WriteRequest, chunk_shift) - offsetof(arch::WriteRequest, size) ==
+              offsetof(PreparedGeometry, chunk_shift) - offsetof(PreparedGeometry, size));
 
 // What `consumed` holds in overwrite mode: no position gets there.
 inline constexpr std::uint64_t kNeverFull = 1ull << 62;

@@ -13,14 +13,18 @@ constexpr std::size_t kBufferBytes = 256 * 1024;
 // A writer at full speed can lap a small ring while it is being copied; each failure counts what was lost.
 constexpr int kMaxAttempts = 16;
 
-// One 16-byte load, the counterpart of the commit: position and count belong together.
+// One 16-byte load: position and count belong together. Acquire: pairs with the commit, store_mark() in
+// arch/write_exclusive.cc and the last store of arch/write_rseq.cc, so that what was committed is read, too.
 Mark load_mark(const Mark* source) {
 #if defined(__x86_64__)
+  // x86-64 keeps loads in order; the compiler has to as well.
   const __m128i both = _mm_load_si128(reinterpret_cast<const __m128i*>(source));
   asm volatile("" ::: "memory");
   return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)),
           static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(both, both)))};
 #else
+  // Two loads, which belong together if the position did not change meanwhile. All three pair with the release store of
+  // the position in store_mark().
   for (;;) {
     const std::uint64_t position = __atomic_load_n(&source->position, __ATOMIC_ACQUIRE);
     const std::uint64_t count = __atomic_load_n(&source->count, __ATOMIC_ACQUIRE);
@@ -29,7 +33,7 @@ Mark load_mark(const Mark* source) {
 #endif
 }
 
-// p - size, or 0 before the first lap.
+// intent - size, or 0 before the first lap.
 std::uint64_t oldest_intact(std::uint64_t intent, std::uint64_t size) { return intent > size ? intent - size : 0; }
 
 }  // namespace
@@ -68,6 +72,7 @@ Mark Reader::oldest_mark(std::uint64_t from, Mark commit) const {
   const std::uint32_t shift = geometry_.chunk_shift();
   const std::uint64_t last = commit.position >> shift;
   std::uint64_t chunk = from >> shift;
+  // There are no more marks than chunks: what is further back has been overwritten by later laps' marks.
   if (last - chunk >= geometry_.chunks()) chunk = last - (geometry_.chunks() - 1);
   for (; chunk <= last; ++chunk) {
     const Mark mark = load_mark(&marks[chunk & (geometry_.chunks() - 1)]);
@@ -107,8 +112,8 @@ std::size_t Reader::copy_out(std::uint64_t tail) {
   return bytes;
 }
 
-// Splits the copied bytes into records, as far as they make sense, and moves position_ past them. False if that
-// is not at all.
+// Splits the copied bytes into records, as far as they make sense, and moves position_ past them. False if not even the
+// first one does.
 bool Reader::parse(std::size_t bytes, Mark commit) {
   const std::uint64_t committed = commit.position - position_;
   std::uint64_t at = 0;
@@ -160,6 +165,8 @@ const Reader::Batch& Reader::read() {
       continue;
     }
     const std::size_t bytes = copy_out(commit.position);
+    // The bytes, then the intent: pairs with the release fence in announce(), arch/write_exclusive.cc. Whoever copied a
+    // byte of the next lap sees the intent that announced it.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (oldest_intact(load_intent(), geometry_.size()) > position_) continue;  // lapped while copying
     if (!parse(bytes, commit)) {

@@ -1,4 +1,4 @@
-// Reads a ring that others write, without stopping them.
+// Reads a ring that others write, without stopping them: see layout.hpp for what a reader may believe, and when.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class Reader {
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   // Events that writers found no room for (discard mode), so far, over all readers.
   [[nodiscard]] std::uint64_t discarded() const;
-  // Places where the ring held something that no writer of ours leaves; reading went on at the next mark.
+  // Places where the ring held something that a sound writer does not leave; reading went on at the next mark.
   [[nodiscard]] std::uint64_t corrupt() const { return corrupt_; }
   // Records committed to the ring since it was made.
   [[nodiscard]] std::uint64_t written() const;
@@ -78,7 +78,8 @@ class Reader {
   const std::byte* ring_;
   Geometry geometry_;
   std::uint64_t position_ = 0;
-  std::uint64_t count_ = 0;  // records before position_
+  // Records before position_.
+  std::uint64_t count_ = 0;
   Mark end_{~0ull, ~0ull};
   std::uint64_t lost_ = 0;
   std::uint64_t corrupt_ = 0;

@@ -17,11 +17,13 @@ RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
   return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride);
 }
 
+// Atomic, as in the rings that are claimed nobody holds the claim here. Not for the ring of a CPU, where
+// arch::discard_rseq() counts without a lock prefix.
 void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
 
-// Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until
-// the owner of the domain frees it (domain/reaper.cc); the others serve meanwhile. If all are taken the event is
-// counted as discarded: a signal handler must not wait for the thread it interrupted.
+// Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until the
+// owner of the domain frees it (reaper.cc); the others serve meanwhile. If all are taken the event is counted as
+// discarded: a signal handler must not wait for the thread that it interrupted.
 WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
   const int here = ::sched_getcpu();
   const std::uint32_t first = here < 0 ? 0 : static_cast<std::uint32_t>(here) % rings.claimed;
@@ -29,6 +31,8 @@ WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const Wri
     const std::uint32_t index = rings.cpus + (first + i) % rings.claimed;
     RingWords* const ring = ring_at(rings, index);
     std::uint32_t unclaimed = 0;
+    // Pairs with the release store below, and with the exchange in the owner's reap_claims(): the tail that the holder
+    // before left is seen.
     if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, claim, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       continue;
     }
@@ -36,6 +40,7 @@ WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const Wri
     WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
     if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
     if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
+    // Pairs with the acquire exchange above, in the next holder.
     __atomic_store_n(&ring->claim, 0, __ATOMIC_RELEASE);
     return outcome == WriteOutcome::kCommitted ? WriteResult::kWritten : WriteResult::kDiscarded;
   }
@@ -66,7 +71,8 @@ WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet
       discard_on_cpu(rings, mode);
       return WriteResult::kDiscarded;
     }
-    if (mode.area->cpu_id_start >= rings.cpus) break;  // a CPU that was added after the domain was made
+    // A CPU that was added after the domain was made has no ring.
+    if (mode.area->cpu_id_start >= rings.cpus) break;
     outcome = write_at_once(request, rings, mode);
   }
   return write_claimed(request, rings, mode, claim);

@@ -14,8 +14,10 @@ namespace landtrace::ring {
 
 // Rings [0, cpus) belong to CPUs, rings [cpus, cpus + claimed) are for writers that claim one.
 struct RingSet {
-  std::byte* base;                // of ring 0
-  const std::uint64_t* consumed;  // one word per ring: the consumer's position, or kNeverFull
+  // Of ring 0.
+  std::byte* base;
+  // One word per ring: the consumer's position, or kNeverFull.
+  const std::uint64_t* consumed;
   PreparedGeometry geometry;
   std::uint32_t cpus;
   std::uint32_t claimed;
@@ -30,7 +32,8 @@ struct WriteMode {
 struct RecordSpec {
   std::uint32_t tid;
   std::uint16_t event;
-  std::uint32_t payload;  // bytes, the sum of the segments, at most kMaxPayload
+  // Bytes, the sum of the segments, at most kMaxPayload.
+  std::uint32_t payload;
   const Segment* segments;
   std::uint32_t segment_count;
 };
@@ -40,8 +43,8 @@ enum class WriteResult : std::uint8_t { kWritten, kDiscarded };
 // Async-signal-safe, no system call, never waits. A record that finds no room is counted in its ring.
 WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record);
 
-// The same in pieces, for a caller that wants the usual case in line: the record's part of a request, which serves
-// for any number of rings; one restartable attempt; and what is left when that did not do.
+// The same in pieces, for a caller that wants the usual case in line: the record's part of a request, which serves for
+// any number of rings; one restartable attempt; and what is left to do where that did not commit.
 
 inline void describe(arch::WriteRequest& request, const RecordSpec& record) {
   request.length = record_length(record.payload);
@@ -63,7 +66,7 @@ inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t
   request.chunk_shift = geometry.chunk_shift;
 }
 
-// Nothing is counted when it did not do. `rings` and `mode` are values, so that they need not be in memory.
+// Counts nothing where it does not commit. `rings` and `mode` are values, so that they need not be in memory.
 inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode) {
   if (__builtin_expect(mode.area == nullptr, 0)) return arch::WriteOutcome::kRestarted;
   const std::uint32_t cpu = mode.area->cpu_id_start;
@@ -72,8 +75,8 @@ inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingS
   return arch::write_rseq(request, mode.area, cpu);
 }
 
-// What is left to do after an attempt that came out so: tries on, or counts the record as discarded. `claim` is what
-// marks a ring as taken: not 0, and of no other thread.
+// What is left to do after an attempt with the outcome `first`: tries again, or counts the record as discarded. `claim`
+// marks a ring as taken: not 0, and no other thread's.
 WriteResult write_after(arch::WriteOutcome first, arch::WriteRequest& request, const RingSet& rings,
                         const WriteMode& mode, std::uint32_t claim);
 
