@@ -54,7 +54,7 @@ class TestDomain {
   }
 
  private:
-  domain::EnableBit bit() { return {reinterpret_cast<std::uint64_t>(&enable_word_), 0}; }
+  programs::EnableBit bit() { return {reinterpret_cast<std::uint64_t>(&enable_word_), 0}; }
 
   std::uint64_t enable_word_ = 0;
   std::unique_ptr<domain::Domain> domain_;

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "domain/task.hpp"
+#include "programs/task.hpp"
 
 namespace landtrace::domain {
 
@@ -16,14 +16,14 @@ Result<void> DataCall::begin() {
   abi_ = domain_.abi();
   if (!event::is_data_command(abi_, command_)) return fail(ENOTTY, "user_events_data has no such ioctl");
   if (tid_ == 0) return fail(EPERM, "the caller is in a pid namespace that is not seen from here");
-  pid_ = process_of(tid_);
+  pid_ = programs::process_of(tid_);
   LT_TRY(space_, domain_.enable_words().known_space(pid_, who_));
   return {};
 }
 
 Result<void> DataCall::read() {
   if (!space_) {
-    LT_TRY(space_, AddressSpace::open(pid_, who_));
+    LT_TRY(space_, programs::AddressSpace::open(pid_, who_));
   }
   LT_TRY(request_, event::read_data_request(*space_, abi_, command_, argument_));
   touch_word();

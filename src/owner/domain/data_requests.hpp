@@ -40,7 +40,7 @@ class DataCall {
   std::uint64_t argument_;
   event::Abi abi_{};
   std::uint32_t pid_ = 0;
-  std::shared_ptr<AddressSpace> space_;
+  std::shared_ptr<programs::AddressSpace> space_;
   event::DataRequest request_;
   std::uint64_t answer_at_ = 0;
   std::vector<std::uint32_t> answer_;

@@ -12,11 +12,15 @@
 #include <csignal>
 #include <thread>
 
-#include "domain/test_client.hpp"
-#include "domain/test_silent_page.hpp"
+#include "programs/test_client.hpp"
+#include "programs/test_silent_page.hpp"
 
 namespace landtrace::domain {
 namespace {
+
+using programs::ProcessEvents;
+using programs::SilentPage;
+using programs::TestClient;
 
 constexpr unsigned kRegister = 0xc0082a00, kUnregister = 0x40082a02, kDelete = 0x40082a01, kRegisterPlain = 0x40082a00;
 constexpr std::uint32_t kNobody = 65534;

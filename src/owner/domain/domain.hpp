@@ -17,9 +17,9 @@
 #include "domain/files.hpp"
 #include "domain/grace.hpp"
 #include "domain/instances.hpp"
-#include "domain/program_functions.hpp"
+#include "programs/program_functions.hpp"
 #include "domain/status_pages.hpp"
-#include "domain/thread_events.hpp"
+#include "programs/thread_events.hpp"
 #include "domain/users.hpp"
 
 namespace landtrace::domain {
@@ -199,7 +199,7 @@ class Domain {
   [[nodiscard]] Instances& instances() { return instances_; }
   [[nodiscard]] Grace& grace() { return grace_; }
   [[nodiscard]] Cells& cells() { return cells_; }
-  [[nodiscard]] ProgramFunctions& functions() { return functions_; }
+  [[nodiscard]] programs::ProgramFunctions& functions() { return functions_; }
   [[nodiscard]] const Cells& cells() const { return cells_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] StatusPages& status_pages() { return pages_; }
@@ -239,8 +239,8 @@ class Domain {
   Files files_{control_, grace_, events_};
   EnableWords enable_words_{events_};
   Instances instances_{control_, users_, grace_, cells_};
-  ProgramFunctions functions_{owner_uid_};
-  std::optional<ThreadEvents> thread_events_;
+  programs::ProgramFunctions functions_{owner_uid_};
+  std::optional<programs::ThreadEvents> thread_events_;
   bool follows_threads_ = false;
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};
   std::unique_ptr<Journal> journal_;

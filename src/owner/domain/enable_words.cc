@@ -49,19 +49,19 @@ Result<EnableWords::Process*> EnableWords::process(std::uint32_t pid, Identity c
   return remember(std::move(space), client);
 }
 
-EnableWords::Process* EnableWords::remember(std::shared_ptr<AddressSpace> space, Identity client) {
+EnableWords::Process* EnableWords::remember(std::shared_ptr<programs::AddressSpace> space, Identity client) {
   const std::uint32_t pid = space->pid;
   Process* const known = &processes_.emplace(pid, Process{client, std::move(space), {}, 0, {}, {}}).first->second;
   if (watcher_) watcher_(pid);
   return known;
 }
 
-Result<std::shared_ptr<AddressSpace>> EnableWords::known_space(std::uint32_t pid, Identity client) {
+Result<std::shared_ptr<programs::AddressSpace>> EnableWords::known_space(std::uint32_t pid, Identity client) {
   LT_TRY(const Process* const known, find_process(pid, client));
   return known == nullptr ? nullptr : known->space;
 }
 
-Result<void> EnableWords::know(const std::shared_ptr<AddressSpace>& space, Identity client) {
+Result<void> EnableWords::know(const std::shared_ptr<programs::AddressSpace>& space, Identity client) {
   LT_TRY(const Process* const known, find_process(space->pid, client));
   if (known == nullptr && space->is_alive()) remember(space, client);
   return {};
@@ -108,7 +108,7 @@ Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit,
   if (const auto left = owner->words.find(bit); left != owner->words.end() && left->second.is_left) {
     forget(*owner, left);
   }
-  insert(*owner, bit, {event.slot, now_ticks(), claim}, event);
+  insert(*owner, bit, {event.slot, programs::now_ticks(), claim}, event);
   return {};
 }
 
@@ -154,7 +154,7 @@ Result<void> EnableWords::duplicate(std::uint32_t parent, std::uint32_t child, I
 }
 
 void EnableWords::copy_words(const Words& from, Process& to, std::uint64_t ticks) {
-  std::vector<ForeignMemory::Change> changes;
+  std::vector<programs::ForeignMemory::Change> changes;
   for (const auto& [bit, word] : from) {
     Event* const event = events_.at(word.event);
     if (event == nullptr || word.since_ticks > ticks || to.words.contains(bit)) continue;
@@ -171,7 +171,7 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
   if (known->space->identity != saved.space || process_id(saved.id.pid) != saved.id) {
     return fail(ESRCH, "the process has become another program");
   }
-  std::vector<ForeignMemory::KnownWord> words;
+  std::vector<programs::ForeignMemory::KnownWord> words;
   std::unordered_map<std::uint64_t, std::uint64_t> registered;  // bits by address
   for (const SavedWord& word : saved.words) registered[word.bit.address] |= 1ull << word.bit.bit;
   for (std::size_t i = 0; i < saved.words.size(); ++i) {
@@ -209,7 +209,7 @@ bool EnableWords::has_words() const {
 void EnableWords::refresh(const std::vector<Event*>& events) {
   std::vector<bool> wanted(plan::kMaxEvents, false);
   for (const Event* const event : events) wanted[event->slot] = true;
-  std::vector<ForeignMemory::Change> changes;
+  std::vector<programs::ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
     for (const auto& [bit, word] : process.words) {
       if (wanted[word.event]) changes.push_back({process.space, bit, events_.at(word.event)->listeners.any()});
@@ -240,7 +240,7 @@ bool EnableWords::sweep() {
 
 void EnableWords::clear_all() {
   catch_up();
-  std::vector<ForeignMemory::Change> changes;
+  std::vector<programs::ForeignMemory::Change> changes;
   for (const auto& [pid, process] : processes_) {
     for (const auto& [bit, word] : process.words) changes.push_back({process.space, bit, false});
   }

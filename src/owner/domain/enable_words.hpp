@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "domain/events.hpp"
-#include "domain/families.hpp"
-#include "domain/foreign_memory.hpp"
-#include "domain/process_events.hpp"
+#include "programs/families.hpp"
+#include "programs/foreign_memory.hpp"
+#include "programs/process_events.hpp"
 
 namespace landtrace::domain {
+
+using programs::EnableBit;
+using programs::Identity;
 
 class EnableWords {
  public:
@@ -52,10 +55,10 @@ class EnableWords {
   std::uint64_t program_of(std::uint32_t pid, Identity client);
 
   // The process's memory where it is known; else nullptr. EPERM where it is another user's.
-  Result<std::shared_ptr<AddressSpace>> known_space(std::uint32_t pid, Identity client);
+  Result<std::shared_ptr<programs::AddressSpace>> known_space(std::uint32_t pid, Identity client);
   // The memory that a process has which comes to have words, unless it is known: it need not be opened here, which may take
   // long. EPERM as above.
-  Result<void> know(const std::shared_ptr<AddressSpace>& space, Identity client);
+  Result<void> know(const std::shared_ptr<programs::AddressSpace>& space, Identity client);
 
   // Told of each process that has words or comes to have some: somebody is to call sweep() soon after it has ended.
   void set_watcher(std::function<void(std::uint32_t pid)> watcher);
@@ -93,18 +96,18 @@ class EnableWords {
   using Words = std::unordered_map<EnableBit, Word, BitHash>;
   struct Process {
     Identity who;
-    std::shared_ptr<AddressSpace> space;
+    std::shared_ptr<programs::AddressSpace> space;
     Words words;
     unsigned expected_children = 0;
     std::chrono::steady_clock::time_point gone{};  // when that was first seen
-    std::optional<Ancestor> family;                // where its forks are followed
+    std::optional<programs::Ancestor> family;                // where its forks are followed
   };
   // The process if it is there and its address space is the one that it was; what was left of an earlier one is dropped.
   Result<Process*> find_process(std::uint32_t pid, Identity client);
   // The process's address space as it is now; words of an earlier one under the same pid are dropped.
   // EPERM where it is another user's.
   Result<Process*> process(std::uint32_t pid, Identity client);
-  Process* remember(std::shared_ptr<AddressSpace> space, Identity client);
+  Process* remember(std::shared_ptr<programs::AddressSpace> space, Identity client);
   static bool has_become(Process& process, Identity client);
   void insert(Process& process, EnableBit bit, Word word, Event& event);
   void forget(Process& process, Words::iterator word);
@@ -122,7 +125,7 @@ class EnableWords {
   [[nodiscard]] bool is_relative(std::uint32_t pid) const;
   // What the kernel has told. False if that is not all.
   bool catch_up_by_events();
-  void catch_up_by_looking(const std::vector<TaskStat>& tasks);
+  void catch_up_by_looking(const std::vector<programs::TaskStat>& tasks);
   // False where the child has no copy of its own of its ancestor's words, or not any more.
   bool adopt(std::uint32_t ancestor, std::uint32_t child, std::uint64_t born_ticks);
   static bool is_copy(const Process& parent, std::uint32_t child);
@@ -130,12 +133,12 @@ class EnableWords {
   [[nodiscard]] std::uint32_t sharer_of(std::uint32_t pid) const;
 
   Events& events_;
-  ForeignMemory memory_;
+  programs::ForeignMemory memory_;
   Journal* journal_ = nullptr;
   std::function<void(std::uint32_t)> watcher_;
   std::unordered_map<std::uint32_t, Process> processes_;
   std::size_t followed_ = 0;  // of them
-  std::optional<ProcessEvents> fork_events_;
+  std::optional<programs::ProcessEvents> fork_events_;
 };
 
 }  // namespace landtrace::domain

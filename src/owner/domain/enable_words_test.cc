@@ -72,7 +72,7 @@ class NobodysProcess {
 
 TEST(ForeignMemoryTest, ARootOwnerTouchesForAClientOnlyWhatThatClientMay) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to act as another user";
-  ForeignMemory memory;
+  programs::ForeignMemory memory;
   EXPECT_FALSE(memory.open(my_pid(), kNobody));
   EXPECT_TRUE(memory.open(my_pid(), myself())) << "the thread has root's rights again";
   NobodysProcess process;
@@ -86,7 +86,7 @@ TEST(ForeignMemoryTest, AnotherUsersWordIsWrittenWhereTheProcessCouldWriteIt) {
   auto* const shared = map_page(PROT_READ | PROT_WRITE, MAP_SHARED);
   auto* const read_only = map_page(PROT_READ);
   NobodysProcess process;
-  ForeignMemory memory;
+  programs::ForeignMemory memory;
   const auto space = memory.open(process.pid(), kNobody);
   ASSERT_TRUE(space) << space.error().message;
   EXPECT_TRUE(memory.check_and_set(*space, bit_at(shared), true));
@@ -108,7 +108,7 @@ TEST(ForeignMemoryTest, APageThatDoesNotAnswerIsWaitedForOnce) {
       .range = {reinterpret_cast<std::uint64_t>(silent), kPage}, .mode = UFFDIO_REGISTER_MODE_MISSING, .ioctls = 0};
   ASSERT_EQ(::ioctl(uffd, UFFDIO_REGISTER, &range), 0);
 
-  ForeignMemory memory;
+  programs::ForeignMemory memory;
   const auto hung = *memory.open(my_pid(), myself());
   const auto well = *memory.open(my_pid(), myself());
   EXPECT_EQ(memory.check_and_set(hung, bit_at(silent), true).error().code, EFAULT);

@@ -8,11 +8,14 @@
 
 #include <vector>
 
-#include "domain/foreign_memory.hpp"
-#include "domain/identity.hpp"
+#include "programs/foreign_memory.hpp"
+#include "programs/identity.hpp"
 #include "domain/record_log.hpp"
 
 namespace landtrace::domain {
+
+using programs::EnableBit;
+using programs::Identity;
 
 // A process, whatever gets its pid later.
 struct ProcessId {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "domain/domain.hpp"
-#include "domain/sender_names.hpp"
+#include "programs/sender_names.hpp"
 #include "plan/emit.hpp"
 
 namespace landtrace::domain {
@@ -41,7 +41,7 @@ class Proxy {
 
   Domain& domain_;
   std::unordered_map<std::uint32_t, Place> places_;  // by uid
-  SenderNames names_;
+  programs::SenderNames names_;
 };
 
 }  // namespace landtrace::domain

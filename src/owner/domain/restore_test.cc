@@ -12,10 +12,12 @@
 #include "domain/probes.hpp"
 #include "domain/status.hpp"
 #include "domain/synthetic_events.hpp"
-#include "domain/test_client.hpp"
+#include "programs/test_client.hpp"
 
 namespace landtrace::domain {
 namespace {
+
+using programs::TestClient;
 
 constexpr unsigned kRegister = 0xc0082a00;
 

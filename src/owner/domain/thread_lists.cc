@@ -13,7 +13,7 @@ void add_list(Ids& words, std::size_t count_at, const Ids& ids) {
   words.insert(words.end(), ids.begin(), ids.end());
 }
 
-void follow(Domain::Threads& threads, const ThreadChange& change, bool& changed) {
+void follow(Domain::Threads& threads, const programs::ThreadChange& change, bool& changed) {
   if (!threads) return;
   const auto place_of = [&](std::uint32_t id) { return std::lower_bound(threads->begin(), threads->end(), id); };
   const auto is_listed = [&](std::uint32_t id) { return std::binary_search(threads->begin(), threads->end(), id); };
@@ -62,7 +62,7 @@ void Domain::follow_threads_where_wanted() {
   if (wanted == thread_events_.has_value()) return;
   thread_events_.reset();
   if (wanted) {
-    if (auto events = ThreadEvents::subscribe()) thread_events_.emplace(*std::move(events));
+    if (auto events = programs::ThreadEvents::subscribe()) thread_events_.emplace(*std::move(events));
   }
   __atomic_store_n(&follows_threads_, thread_events_.has_value(), __ATOMIC_RELEASE);
   if (wake_) wake_();  // there is another descriptor to wait for, or one less
@@ -70,13 +70,13 @@ void Domain::follow_threads_where_wanted() {
 
 void Domain::catch_up_threads() {
   if (!thread_events_) return;
-  const std::vector<ThreadChange> changes = thread_events_->drain();
+  const std::vector<programs::ThreadChange> changes = thread_events_->drain();
   if (changes.empty()) return;
   for (Instance* const instance : instances_.all()) {
     if (!instance->threads.follows_forks) continue;
     Threads only = instance->threads.only, never = instance->threads.never;
     bool changed = false;
-    for (const ThreadChange& change : changes) {
+    for (const programs::ThreadChange& change : changes) {
       follow(only, change, changed);
       follow(never, change, changed);
     }

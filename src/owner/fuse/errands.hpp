@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "domain/data_requests.hpp"
-#include "domain/patient_worker.hpp"
+#include "programs/patient_worker.hpp"
 #include "fuse/courier.hpp"
 
 namespace landtrace::fuse {
@@ -39,7 +39,7 @@ class Errands {
   static constexpr std::chrono::milliseconds kLongPatience{1000};
 
   Courier& courier_;
-  domain::PatientWorker worker_;  // the control lane's
+  programs::PatientWorker worker_;  // the control lane's
   std::mutex mutex_;
   std::list<std::shared_ptr<Errand>> left_behind_;
 };

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "domain/test_silent_page.hpp"
+#include "programs/test_silent_page.hpp"
 #include "event/user_events_abi.hpp"
 #include "fuse/test_mount.hpp"
 #include "tracefs/tree.hpp"
@@ -11,7 +11,7 @@
 namespace landtrace::fuse::test {
 namespace {
 
-using domain::SilentPage;
+using programs::SilentPage;
 using event::abi::kRegister;
 using event::abi::UserReg;
 

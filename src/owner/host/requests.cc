@@ -19,11 +19,11 @@ struct Context {
   Domain& domain;
   Connection& connection;
   std::uint32_t pid;
-  domain::Identity who;
+  programs::Identity who;
   const Request& request;
   std::string_view text;
 
-  [[nodiscard]] domain::EnableBit bit() const { return {request.a, static_cast<std::uint8_t>(request.b)}; }
+  [[nodiscard]] programs::EnableBit bit() const { return {request.a, static_cast<std::uint8_t>(request.b)}; }
   [[nodiscard]] domain::FileId file() const { return {request.file_slot, request.file_generation}; }
 };
 
@@ -297,7 +297,7 @@ Response data_segment(const Context& c) {
 
 }  // namespace
 
-Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, domain::Identity who,
+Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, programs::Identity who,
                         const Request& request, std::string_view text) {
   const Context c{domain, connection, pid, who, request, text};
   if (request.version != ipc::kProtocolVersion) {

@@ -328,7 +328,7 @@ bool Server::serve_one(Connection& connection) {
     return true;
   }
   const std::string_view text(reinterpret_cast<const char*>(buffer_.data()) + sizeof request, request.text_size);
-  const domain::Identity who{received->uid, received->gid};
+  const programs::Identity who{received->uid, received->gid};
   Response response;
   if (request.operation == ipc::Operation::kOfferMount) {
     response = respond(offer_mount(connection, request, who.uid));

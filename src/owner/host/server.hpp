@@ -38,7 +38,7 @@ struct MountOffer {
   Fd fuse;
   std::string_view where;  // as the asker sees it
   std::uint32_t pid;       // the asker, who waits for the answer
-  domain::Identity who;
+  programs::Identity who;
 };
 
 // What a request gets: a reply, its text, descriptors of the server's to send along.
@@ -49,7 +49,7 @@ struct Response {
 };
 
 // Carries a request out. `pid` and `who` are the sender's as the kernel gives them.
-Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, domain::Identity who,
+Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, programs::Identity who,
                         const ipc::Request& request, std::string_view text);
 
 class Server {

@@ -224,7 +224,7 @@ TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
   if (program == 0) {
     for (;;) ::pause();
   }
-  const domain::Identity me{::geteuid(), ::getegid()};
+  const programs::Identity me{::geteuid(), ::getegid()};
   domain::FileId file;
   {
     const auto access = domain_->enter();

@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "domain/identity.hpp"
+#include "programs/identity.hpp"
 
 namespace landtrace::tracefs {
 
 // Who asks, in the owner's terms: ids of its own pid and user namespace.
 struct Caller {
   std::uint32_t tid = 0;  // the calling thread; 0: not known
-  domain::Identity who{};
+  programs::Identity who{};
 };
 
 class Folder;

@@ -71,7 +71,7 @@ Result<OpenUserEventsData*> TestSession::data_file(const std::string& name) {
 }
 
 void TestSession::clean() {
-  for (const domain::EnableBit bit : bits_) {
+  for (const programs::EnableBit bit : bits_) {
     std::ignore = domain_->unregister(static_cast<std::uint32_t>(::getpid()), caller().who, bit);
   }
   bits_.clear();
@@ -106,7 +106,7 @@ std::string TestSession::reg(const Options& options) {
   const auto data = data_file(file);
   if (!data) return answer(data.error());
   const auto address = reinterpret_cast<std::uint64_t>(&word(options.words[0]));
-  const domain::EnableBit bit{address, static_cast<std::uint8_t>(options.number("bit", 0))};
+  const programs::EnableBit bit{address, static_cast<std::uint8_t>(options.number("bit", 0))};
   bits_.push_back(bit);
   const auto index =
       domain_->register_for_file((*data)->id(), static_cast<std::uint32_t>(::getpid()), caller().who,

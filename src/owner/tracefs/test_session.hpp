@@ -69,7 +69,7 @@ class TestSession {
   std::map<std::string, std::unique_ptr<OpenFile>> files_;
   std::map<std::string, std::uint64_t> words_;
   std::map<std::string, Registration> registrations_;
-  std::vector<domain::EnableBit> bits_;
+  std::vector<programs::EnableBit> bits_;
 };
 
 }  // namespace landtrace::tracefs

@@ -1,6 +1,6 @@
 #include "tracefs/user_events/data.hpp"
 
-#include "domain/task.hpp"
+#include "programs/task.hpp"
 
 namespace landtrace::tracefs {
 
@@ -22,7 +22,7 @@ std::optional<domain::DataCall> OpenUserEventsData::call(const Caller& caller, u
 }
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {
-  const std::uint32_t opener = caller.tid == 0 ? 0 : domain::process_of(caller.tid);
+  const std::uint32_t opener = caller.tid == 0 ? 0 : programs::process_of(caller.tid);
   LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid, opener));
   return std::make_unique<OpenUserEventsData>(context_, id);
 }

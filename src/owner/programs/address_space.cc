@@ -1,0 +1,91 @@
+#include "programs/address_space.hpp"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+
+#include "programs/assumed_identity.hpp"
+#include "programs/memory_map.hpp"
+#include "programs/space_identity.hpp"
+
+namespace landtrace::programs {
+namespace {
+
+// A bit is changed in its byte: the other bits of the word may belong to others.
+std::uint64_t byte_of(EnableBit bit) { return bit.address + bit.bit / 8; }
+std::byte changed(std::byte byte, EnableBit bit, bool on) {
+  const auto mask = static_cast<std::byte>(1u << bit.bit % 8);
+  return on ? byte | mask : byte & ~mask;
+}
+
+Result<Fd> open_proc_file(std::uint32_t pid, const char* name, int flags) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!fd) return fail_errno("open " + path);
+  return fd;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Identity client) {
+  const AssumedIdentity identity(client);
+  if (!identity.succeeded()) return fail(EPERM, "cannot act as the client's user");
+  auto space = std::make_shared<AddressSpace>();
+  space->pid = pid;
+  LT_TRY(space->mem, open_proc_file(pid, "mem", O_RDWR));
+  if (must_assume(client)) {
+    LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
+  }
+  space->identity = space_identity(pid, space->mem.get());
+  return space;
+}
+
+bool AddressSpace::is_alive() const {
+  char byte;
+  // Address 0 is never mapped: EIO while the address space is there, 0 once it is gone.
+  return ::pread(mem.get(), &byte, 1, 0) != 0;
+}
+
+// With `maps` by nothing but the descriptors: the pid may be a setuid program's by now. Should the client change the mapping
+// between the look and the access, it is its own memory that it spoils. Without it by pid: for clients that may do no
+// less than the owner.
+
+bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size) const {
+  if (maps) {
+    return permits(maps.get(), from, size, Access::kRead) &&
+           ::pread(mem.get(), to, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
+  }
+  const iovec local{to, size};
+  const iovec remote{reinterpret_cast<void*>(from), size};
+  return ::process_vm_readv(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+bool AddressSpace::write(std::uint64_t to, std::span<const std::byte> bytes) const {
+  const auto size = static_cast<ssize_t>(bytes.size());
+  if (maps) {
+    return permits(maps.get(), to, bytes.size(), Access::kWrite) &&
+           ::pwrite(mem.get(), bytes.data(), bytes.size(), static_cast<off_t>(to)) == size;
+  }
+  const iovec local{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const iovec remote{reinterpret_cast<void*>(to), bytes.size()};
+  return ::process_vm_writev(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) == size;
+}
+
+int AddressSpace::set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled) const {
+  std::byte byte{};
+  if (!read(byte_of(bit), &byte, 1)) return EFAULT;
+  byte = changed(byte, bit, on);
+  if (cancelled) return ECANCELED;
+  return write(byte_of(bit), std::span(&byte, 1)) ? 0 : EFAULT;
+}
+
+int AddressSpace::set(EnableBit bit, bool on, const Cancelled& cancelled) const {
+  std::byte byte{};
+  const auto offset = static_cast<off_t>(byte_of(bit));
+  if (::pread(mem.get(), &byte, 1, offset) != 1) return EFAULT;
+  const std::byte wanted = changed(byte, bit, on);
+  if (wanted == byte) return 0;
+  if (cancelled) return ECANCELED;
+  return ::pwrite(mem.get(), &wanted, 1, offset) == 1 ? 0 : EFAULT;
+}
+
+}  // namespace landtrace::programs

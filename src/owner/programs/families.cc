@@ -1,0 +1,42 @@
+#include "programs/families.hpp"
+
+#include <algorithm>
+
+namespace landtrace::programs {
+namespace {
+
+using Tasks = std::unordered_map<std::uint32_t, const TaskStat*>;
+
+// Up through relatives that were only forked, as far as they live.
+std::uint32_t nearest_ancestor(const Ancestors& ancestors, const Tasks& tasks, const TaskStat& task) {
+  const TaskStat* at = &task;
+  for (std::size_t generations = 0; generations < tasks.size(); ++generations) {
+    const auto ancestor = ancestors.find(at->parent);
+    if (ancestor != ancestors.end() && ancestor->second.image == task.image) return at->parent;
+    const auto parent = tasks.find(at->parent);
+    const bool is_relative =
+        parent != tasks.end() && parent->second->only_forked && parent->second->image == task.image;
+    if (!is_relative) break;
+    at = parent->second;
+  }
+  const auto root = std::find_if(ancestors.begin(), ancestors.end(), [&](const auto& ancestor) {
+    return ancestor.second.is_root && ancestor.second.image == task.image;
+  });
+  return root == ancestors.end() ? 0 : root->first;
+}
+
+}  // namespace
+
+std::vector<Descendant> find_descendants(const Ancestors& ancestors, const std::vector<TaskStat>& tasks) {
+  Tasks by_pid;
+  for (const TaskStat& task : tasks) by_pid.emplace(task.pid, &task);
+  std::vector<Descendant> found;
+  for (const TaskStat& task : tasks) {
+    if (!task.only_forked || !task.image.is_known() || ancestors.contains(task.pid)) continue;
+    const std::uint32_t ancestor = nearest_ancestor(ancestors, by_pid, task);
+    if (ancestor != 0) found.push_back({ancestor, task.pid, task.start_ticks});
+  }
+  return found;
+}
+
+}  // namespace landtrace::programs

@@ -1,0 +1,34 @@
+#include "programs/thread_events.hpp"
+
+#include <arpa/inet.h>
+
+namespace landtrace::programs {
+
+Result<ThreadEvents> ThreadEvents::subscribe() {
+  constexpr int kBufferBytes = 4 << 20;
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ProcConnector::kWhatAt),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(ProcConnector::kAcknowledgement), 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(ProcConnector::kFork), 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(ProcConnector::kExit), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, ~0u),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  LT_TRY(ProcConnector connector, ProcConnector::open(program, kBufferBytes));
+  return ThreadEvents(std::move(connector));
+}
+
+std::vector<ThreadChange> ThreadEvents::drain() {
+  std::vector<ThreadChange> changes;
+  ProcConnector::Message message;
+  for (;;) {
+    const auto received = connector_.receive(message);
+    if (received == ProcConnector::Received::kNothing) return changes;
+    if (received == ProcConnector::Received::kLost) continue;
+    const auto& ids = message.ids;
+    if (message.what == ProcConnector::kExit) changes.push_back({false, ids[0], 0});
+    if (message.what == ProcConnector::kFork) changes.push_back({true, ids[2], ids[2] == ids[3] ? ids[0] : ids[3]});
+  }
+}
+
+}  // namespace landtrace::programs
