@@ -1,0 +1,231 @@
+#include "plan/histogram.hpp"
+
+#include <dlfcn.h>
+#include <sys/prctl.h>
+
+#include <optional>
+
+#include "hist/table.hpp"
+#include "plan/test_domain.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constexpr std::uint32_t kEvent = 7;
+constexpr std::uint32_t kMade = 8;
+
+// Histograms with one key and no values, by hand.
+class HistogramTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kElements = hist::kMinElements;
+  static constexpr std::uint32_t kStride = 256;
+  static constexpr std::uint32_t kTextKey = 16;
+
+  // The event's first u32.
+  static hist::Op first_word() { return {hist::OpCode::kField, 4, false, 0, 0, 0}; }
+  static hist::Operand by_op() { return {hist::ValueType::kNumber, hist::Origin::kOps, 0, 0, 0, 1}; }
+  static hist::Action trace(std::uint32_t target) {
+    hist::Action action{};
+    action.handler = hist::Handler::kOnMatch;
+    action.deed = hist::Deed::kTrace;
+    action.target = target;
+    action.fixed_size = 8;
+    action.max_size = 8;
+    return action;
+  }
+
+  std::uint32_t make(const hist::Operand& key, std::uint32_t key_size, const std::vector<hist::Op>& ops,
+                     const std::vector<hist::Action>& actions = {}) {
+    hist::TableLayout layout{};
+    layout.elements = kElements;
+    layout.stride = kStride;
+    layout.key_size = key_size;
+    layout.sets_at = layout.sums_at();
+    layout.elements_at = sizeof(hist::TableHeader) + 8ull * layout.slots();
+    layout.bytes = layout.elements_at + std::uint64_t{kElements} * kStride;
+    layout_ = layout;
+    table_ = domain_.reserve(layout.bytes);
+    hist::HistPlan plan{};
+    plan.table = table_;
+    plan.layout = layout;
+    plan.pause_cell = pause_;
+    plan.event_pause_cell = event_pause_;
+    plan.key_count = 1;
+    plan.action_count = static_cast<std::uint32_t>(actions.size());
+    plan.keys = sizeof plan;
+    plan.ops = plan.keys + sizeof(hist::Key);
+    plan.actions = plan.ops + static_cast<std::uint32_t>(ops.size() * sizeof(hist::Op));
+    plan.params = plan.actions + static_cast<std::uint32_t>(actions.size() * sizeof(hist::Action));
+    const std::uint32_t at = domain_.put(plan, std::vector<hist::Key>{{key, 0, key_size}});
+    domain_.put(ops);
+    domain_.put(actions);
+    return at;
+  }
+  std::uint32_t make(const hist::Op& op, const std::vector<hist::Action>& actions = {}) {
+    return make(by_op(), 8, {op}, actions);
+  }
+  void publish(std::uint32_t histogram, bool is_conditional = false) {
+    const Trigger trigger{TriggerAction::kHistogram, false, 0, 0, 0, histogram, 0};
+    domain_.publish(kEvent, {domain_.triggers({trigger}, is_conditional), domain_.record()});
+  }
+  void happens(std::uint32_t number) { EXPECT_TRUE(domain_.happens(kEvent, bytes_of(number))); }
+
+  [[nodiscard]] hist::Table table() const { return {reinterpret_cast<std::byte*>(&domain_.data()) + table_, layout_}; }
+  // How often the key, which is the words, was counted; nothing where it is not there.
+  [[nodiscard]] std::optional<std::uint64_t> hits(const std::vector<std::uint64_t>& key) const {
+    const std::byte* const element = table().find(key.data());
+    if (element == nullptr) return std::nullopt;
+    return hist::detail::load_word(element + layout_.hitcount_at());
+  }
+
+  TestDomain domain_;
+  std::uint32_t pause_ = domain_.new_cell();
+  std::uint32_t event_pause_ = domain_.new_cell();
+  hist::TableLayout layout_{};
+  std::uint64_t table_ = 0;
+};
+
+TEST_F(HistogramTest, EventsAreCountedByKeyAndRecorded) {
+  publish(make(first_word()));
+  for (const std::uint32_t number : {5u, 6u, 5u}) happens(number);
+  EXPECT_EQ(hits({5}), 2u);
+  EXPECT_EQ(hits({6}), 1u);
+  EXPECT_EQ(hits({7}), std::nullopt);
+  EXPECT_EQ(domain_.records().size(), 3u);
+}
+
+TEST_F(HistogramTest, TheEntrysHeaderIsAsTheEventsIdAndThreadSay) {
+  publish(make({hist::OpCode::kHeader, 2, false, 0, 0, 0}));
+  happens(0);
+  EXPECT_EQ(hits({1000 + kEvent}), 1u);
+  publish(make({hist::OpCode::kHeader, 4, false, 0, 4, 0}));
+  happens(0);
+  EXPECT_EQ(hits({TestDomain::kTid}), 1u);
+}
+
+TEST_F(HistogramTest, TheThreadsNameIsAKey) {
+  char before[16];
+  ::prctl(PR_GET_NAME, before);
+  ::prctl(PR_SET_NAME, "counted");
+  publish(make({hist::ValueType::kText, hist::Origin::kComm, 0, 0, 0, 0}, kTextKey, {}));
+  happens(0);
+  ::prctl(PR_SET_NAME, before);
+  std::vector<std::uint64_t> key(2);
+  std::memcpy(key.data(), "counted", 7);
+  EXPECT_EQ(hits(key), 1u);
+}
+
+TEST_F(HistogramTest, TheThreadsStackIsAKey) {
+  publish(make({hist::ValueType::kStack, hist::Origin::kThread, 0, 0, 0, 0}, hist::kStackSize, {}));
+  happens(0);
+  ASSERT_EQ(table().header().taken, 1u);
+  const std::byte* const element = table().element(0);
+  EXPECT_EQ(hist::detail::load_word(element + layout_.hitcount_at()), 1u);
+  Dl_info nearest{};
+  EXPECT_NE(::dladdr(reinterpret_cast<void*>(hist::detail::load_word(element)), &nearest), 0);
+}
+
+// -- pauses -----------------------------------------------------------------------------------------------------------
+TEST_F(HistogramTest, APausedHistogramCountsNothing) {
+  publish(make(first_word()));
+  domain_.set_switch(pause_, true);
+  happens(5);
+  EXPECT_EQ(hits({5}), std::nullopt);
+  domain_.set_switch(pause_, false);
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+}
+
+TEST_F(HistogramTest, OfItsOwnSwitchAndTheEventsTheNewestThrowCounts) {
+  publish(make(first_word()));
+  throw_now(domain_.cell(event_pause_), true, 10);
+  happens(5);
+  EXPECT_EQ(hits({5}), std::nullopt);
+  throw_now(domain_.cell(pause_), false, 20);
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+  throw_now(domain_.cell(event_pause_), true, 30);
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+  throw_now(domain_.cell(event_pause_), false, 40);
+  throw_now(domain_.cell(pause_), true, 50);
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+}
+
+TEST_F(HistogramTest, WithoutSwitchesItIsNeverPaused) {
+  pause_ = 0;
+  event_pause_ = 0;
+  publish(make(first_word()));
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+}
+
+// -- what it makes ----------------------------------------------------------------------------------------------------
+TEST_F(HistogramTest, WhatItMakesStandsBehindTheEventWhereThatIsLookedAt) {
+  domain_.publish(kMade, {domain_.record()});
+  publish(make(first_word(), {trace(kMade)}), true);
+  happens(5);
+  EXPECT_EQ(domain_.records(), (std::vector<TestRecord>{{kEvent, TestDomain::kTid, bytes_of(5)},
+                                                        {kMade, TestDomain::kTid, std::string(8, '\0')}}));
+}
+
+TEST_F(HistogramTest, WhatNobodyListensToIsNotLost) {
+  publish(make(first_word(), {trace(kMade)}), true);
+  happens(5);
+  EXPECT_EQ(domain_.records().size(), 1u);
+  EXPECT_EQ(table().header().lost, 0u);
+}
+
+TEST_F(HistogramTest, OneThatMakesTheEventThatItCountsEndsAndTheRestIsCountedAsLost) {
+  publish(make(first_word(), {trace(kEvent)}), true);
+  happens(0);
+  EXPECT_EQ(domain_.events(), std::vector<std::uint32_t>(1 + kMaxNesting, kEvent));
+  EXPECT_EQ(hits({0}), 1u + kMaxNesting);
+  EXPECT_EQ(table().header().lost, 1u);
+  happens(0);
+  EXPECT_EQ(table().header().lost, 2u);
+}
+
+TEST_F(HistogramTest, AnEventOutsideTheTableIsNotMade) {
+  publish(make(first_word(), {trace(kMaxEvents)}), true);
+  happens(0);
+  EXPECT_EQ(domain_.records().size(), 1u);
+  EXPECT_EQ(table().header().lost, 1u);
+}
+
+TEST_F(HistogramTest, ASnapshotIsCountedAndTheOwnerTold) {
+  const std::uint32_t snapshots = domain_.new_cell();
+  domain_.control().user_count = 2;
+  hist::Action action{};
+  action.handler = hist::Handler::kOnChange;
+  action.deed = hist::Deed::kSnapshot;
+  action.tracked = by_op();
+  action.tracked_at = 64;
+  action.taken_at = 72;
+  action.target = snapshots;
+  publish(make(first_word(), {action}), true);
+  happens(5);
+  EXPECT_EQ(counted(domain_.cell(snapshots)), 1u);
+  EXPECT_EQ(domain_.data().attention, 1u);
+  happens(5);
+  EXPECT_EQ(counted(domain_.cell(snapshots)), 1u);
+}
+
+// The table is writable for all programs of the user.
+TEST_F(HistogramTest, NoNumberInTheTableLeadsOutOfIt) {
+  publish(make(first_word()));
+  auto* const slots =
+      reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::byte*>(&table().header()) + sizeof(hist::TableHeader));
+  std::fill_n(slots, layout_.slots(), ~0ull);
+  happens(5);
+  table().header().taken = ~0ull;
+  table().header().spare = ~0ull;
+  std::fill_n(slots, layout_.slots(), 0);
+  happens(5);
+  EXPECT_EQ(domain_.records().size(), 2u);
+  EXPECT_EQ(table().header().dropped, 2u);
+}
+
+}  // namespace
+}  // namespace landtrace::plan
