@@ -54,16 +54,13 @@ int cat(const std::string& socket, const std::vector<std::string>& paths) {
 
 }  // namespace
 
-void add_cat(CLI::App& app, Invocation& invocation) {
-  CLI::App* const sub = app.add_subcommand("cat", "Print files of a running domain");
-  const auto socket = add_socket_option(*sub);
+void add_cat(Program& program) {
+  Command& command = program.add("cat", "Print files of a running domain");
+  const auto socket = add_socket_option(command);
   auto paths = std::make_shared<std::vector<std::string>>();
-  sub->add_option("FILE", *paths, "From the root of the tree")->required();
-  sub->footer(kExamples);
-  sub->callback([socket, paths, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [socket, paths] { return cat(*socket, *paths); };
-  });
+  command.words("FILE", *paths, "From the root of the tree", {.required = true});
+  command.examples(kExamples);
+  command.runs([socket, paths] { return cat(*socket, *paths); });
 }
 
 }  // namespace landtrace::cli

@@ -3,47 +3,237 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace landtrace::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-// Parses like main() does, for a subcommand `record` with an option -e, and gives CMD.
-std::vector<std::string> command_of(std::vector<const char*> words) {
-  words.insert(words.begin(), "landtrace");
-  const CommandLine line = split_command_line(static_cast<int>(words.size()), words.data());
-  CLI::App app;
-  CLI::App* const sub = app.add_subcommand("record");
-  std::vector<std::string> events;
-  sub->add_option("-e", events)->allow_extra_args(false);
-  sub->prefix_command();
-  app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
-  return take_command(*sub, line);
+class CommandLineTest : public testing::Test {
+ protected:
+  // As if the program had been started with these words. What it complains about, or "".
+  std::string parse(std::vector<const char*> words) {
+    words.insert(words.begin(), "program");
+    words.push_back(nullptr);
+    const auto parsed = program_.parse(static_cast<int>(words.size() - 1), words.data());
+    if (!parsed) return parsed.error().message;
+    run_ = *parsed;
+    return "";
+  }
+  Command& add_record(const char* missing = nullptr) {
+    Command& command = program_.add("record", "Records");
+    command.repeated("-e", events_, "Events");
+    command.takes_command(command_, "program record [CMD]", missing);
+    return command;
+  }
+  std::vector<std::string> command_of(const std::vector<const char*>& words) {
+    EXPECT_EQ(parse(words), "");
+    return command_;
+  }
+
+  Program program_{"program", "Does something.", "1.2.3"};
+  std::vector<std::string> events_, command_, words_;
+  std::string text_;
+  std::uint64_t number_ = 0;
+  bool flag_ = false;
+  std::function<int()> run_;
+};
+
+TEST_F(CommandLineTest, CommandStandsBehindTheSeparator) {
+  add_record();
+  EXPECT_THAT(command_of({"record", "-e", "a", "--", "prog", "-e", "x"}), ElementsAre("prog", "-e", "x"));
+  EXPECT_THAT(events_, ElementsAre("a"));
 }
 
-TEST(CommandLineTest, CommandStandsBehindTheSeparator) {
-  EXPECT_THAT(command_of({"record", "-e", "a", "--", "prog", "-e", "x"}), ElementsAre("prog", "-e", "x"));
+TEST_F(CommandLineTest, CommandBehindTheSeparatorMayBeginWithADash) {
+  add_record();
   EXPECT_THAT(command_of({"record", "--", "-dashed"}), ElementsAre("-dashed"));
 }
 
-TEST(CommandLineTest, CommandBeginsWithTheFirstWordThatIsNoOption) {
+TEST_F(CommandLineTest, CommandBeginsWithTheFirstWordThatIsNoOption) {
+  add_record();
   EXPECT_THAT(command_of({"record", "-e", "a", "prog", "-e", "x"}), ElementsAre("prog", "-e", "x"));
 }
 
-TEST(CommandLineTest, LaterSeparatorsAreTheCommandsOwn) {
+TEST_F(CommandLineTest, LaterSeparatorsAreTheCommandsOwn) {
+  add_record();
   EXPECT_THAT(command_of({"record", "--", "a", "--", "b"}), ElementsAre("a", "--", "b"));
+}
+
+TEST_F(CommandLineTest, ASeparatorBehindTheCommandIsTheCommandsOwn) {
+  add_record();
   EXPECT_THAT(command_of({"record", "a", "--", "b"}), ElementsAre("a", "--", "b"));
 }
 
-TEST(CommandLineTest, NoCommand) { EXPECT_THAT(command_of({"record", "-e", "a"}), ElementsAre()); }
+TEST_F(CommandLineTest, NoCommand) {
+  add_record();
+  EXPECT_THAT(command_of({"record", "-e", "a"}), ElementsAre());
+  EXPECT_THAT(command_of({"record", "-e", "a", "--"}), ElementsAre());
+}
 
-TEST(CommandLineTest, UnknownOptionIsNamed) {
-  try {
-    command_of({"record", "--bogus", "--", "prog"});
-    FAIL();
-  } catch (const CLI::ParseError& error) {
-    EXPECT_STREQ(error.what(), "unknown option '--bogus'");
+TEST_F(CommandLineTest, AMissingCommandIsSaidWhereOneIsNeeded) {
+  add_record("no command to run");
+  EXPECT_EQ(parse({"record", "-e", "a"}), "no command to run");
+  EXPECT_EQ(parse({"record", "--", "prog"}), "");
+}
+
+TEST_F(CommandLineTest, UnknownOptionIsNamed) {
+  add_record();
+  EXPECT_EQ(parse({"record", "--bogus", "--", "prog"}), "unknown option '--bogus'");
+}
+
+TEST_F(CommandLineTest, NothingStandsBehindTheSeparatorOfACommandThatRunsNone) {
+  program_.add("list", "Lists").flag("-v", flag_, "More");
+  EXPECT_EQ(parse({"list", "-v", "--", "prog"}), "unexpected argument 'prog'");
+  EXPECT_EQ(parse({"list", "--", "-x"}), "unknown option '-x'");
+  EXPECT_EQ(parse({"list", "--"}), "unknown option '--'");
+}
+
+TEST_F(CommandLineTest, ACommandMustBeNamed) {
+  program_.add("list", "Lists");
+  EXPECT_EQ(parse({}), "A subcommand is required");
+}
+
+TEST_F(CommandLineTest, TheNamedCommandIsWhatRuns) {
+  program_.add("one", "The first").runs([] { return 1; });
+  program_.add("two", "The second").runs([] { return 2; });
+  ASSERT_EQ(parse({"two"}), "");
+  EXPECT_EQ(run_(), 2);
+  const char* const words[] = {"program", "one"};
+  EXPECT_EQ(program_.run(2, words), 1);
+}
+
+TEST_F(CommandLineTest, ValuesAreReadAsTheyWereDeclared) {
+  Command& command = program_.add("hist", "Counts");
+  command.option("--size", number_, "How many");
+  command.option("EVENT", text_, "Which", {.required = true});
+  command.list("--keys", words_, "By what");
+  command.flag("--json", flag_, "For programs");
+  EXPECT_EQ(parse({"hist", "--size", "7", "--json", "--keys", "a,b", "c", "job"}), "");
+  EXPECT_EQ(number_, 7u);
+  EXPECT_EQ(text_, "job");
+  EXPECT_THAT(words_, ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(flag_);
+}
+
+TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
+  Command& command = program_.add("hist", "Counts");
+  command.option("--size", number_, "How many");
+  command.option("EVENT", text_, "Which", {.required = true});
+  EXPECT_EQ(parse({"hist"}), "EVENT is required");
+  EXPECT_THAT(parse({"hist", "--size", "many", "job"}), HasSubstr("--size"));
+}
+
+TEST_F(CommandLineTest, AnOptionThatNeedsAnotherIsRefusedAlone) {
+  Command& command = program_.add("run", "Runs");
+  bool root = false;
+  command.flag("--tracefs", flag_, "With files");
+  command.flag("-r", root, "As root", {.needs = "--tracefs"});
+  EXPECT_EQ(parse({"run", "-r"}), "-r requires --tracefs");
+  EXPECT_EQ(parse({"run", "-r", "--tracefs"}), "");
+}
+
+TEST_F(CommandLineTest, ARepeatedOptionTakesOneValueEachTime) {
+  Command& command = program_.add("report", "Prints");
+  command.option("FILE", text_, "Which");
+  command.repeated("-e", events_, "Events");
+  EXPECT_EQ(parse({"report", "-e", "a", "-e", "b,c", "file"}), "");
+  EXPECT_THAT(events_, ElementsAre("a", "b,c"));
+  EXPECT_EQ(text_, "file");
+}
+
+TEST_F(CommandLineTest, OptionsInOrderAreTakenAsTheyStandAcrossTheirNames) {
+  Command& command = program_.add("record", "Records");
+  command.in_order(
+      "-e,--event", [&](const std::string& v) { words_.push_back("e " + v); }, "Events");
+  command.in_order(
+      "--filter", [&](const std::string& v) { words_.push_back("f " + v); }, "Filters");
+  command.flag("-v", flag_, "More");
+  EXPECT_EQ(parse({"record", "-e", "a", "--filter", "x", "-v", "--event", "b", "-ec", "--filter=y"}), "");
+  EXPECT_THAT(words_, ElementsAre("e a", "f x", "e b", "e c", "f y"));
+}
+
+TEST_F(CommandLineTest, HelpIsWhatIsToBeDone) {
+  Command& command = program_.add("list", "Lists");
+  command.option("--socket", text_, "Where", {.type = "PATH", .default_text = "the user's"});
+  command.flag("--secret", flag_, "Not said", {.hidden = true});
+  command.examples("Examples:\n  program list");
+  ASSERT_EQ(parse({"list", "--help"}), "");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_(), 0);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(help, HasSubstr("--socket PATH"));
+  EXPECT_THAT(help, HasSubstr("the user's"));
+  EXPECT_THAT(help, HasSubstr("Examples:\n  program list"));
+  EXPECT_THAT(help, testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(CommandLineTest, HelpOfACommandThatTakesOneBeginsWithItsUsage) {
+  add_record();
+  ASSERT_EQ(parse({"record", "--help"}), "");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_(), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Usage: program record [CMD]\n"));
+}
+
+TEST_F(CommandLineTest, VersionIsWhatIsToBeDone) {
+  ASSERT_EQ(parse({"--version"}), "");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_(), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "program 1.2.3\n");
+}
+
+TEST_F(CommandLineTest, BadUseIsAComplaintOfOneLineThatPointsToTheHelp) {
+  program_.add("list", "Lists");
+  const char* const words[] = {"program", "list", "--bogus"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(program_.run(3, words), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("--bogus (see program --help)\n"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+}
+
+TEST_F(CommandLineTest, AProgramWithoutCommandsHasOptionsOfItsOwn) {
+  Command& itself = program_.itself();
+  itself.flag("--system", flag_, "For all");
+  itself.runs([this] { return flag_ ? 3 : 4; });
+  ASSERT_EQ(parse({"--system"}), "");
+  EXPECT_EQ(run_(), 3);
+  EXPECT_THAT(parse({"word"}), HasSubstr("word"));
+}
+
+class ConfigTest : public CommandLineTest {
+ protected:
+  ConfigTest() {
+    program_.itself().reads_config(file_);
+    program_.itself().option("--size", number_, "How many");
+    program_.itself().repeated("--mount", words_, "Where");
   }
+  ~ConfigTest() override { std::remove(file_.c_str()); }
+  void write(const std::string& text) { std::ofstream(file_) << text; }
+
+  std::string file_ = testing::TempDir() + "command_line_test.conf";
+};
+
+TEST_F(ConfigTest, AFileHasOptionsAndTheCommandLineOverridesThem) {
+  write("size=5\nmount=[\"/a\", \"/b\"]\n");
+  EXPECT_EQ(parse({}), "");
+  EXPECT_EQ(number_, 5u);
+  EXPECT_THAT(words_, ElementsAre("/a", "/b"));
+  EXPECT_EQ(parse({"--size", "6"}), "");
+  EXPECT_EQ(number_, 6u);
+}
+
+TEST_F(ConfigTest, AnOptionThatThereIsNotIsRefused) {
+  write("sise=5\n");
+  EXPECT_THAT(parse({}), HasSubstr("sise"));
+}
+
+TEST_F(ConfigTest, TheFileMayBeMissingUnlessItWasNamed) {
+  EXPECT_EQ(parse({}), "");
+  EXPECT_NE(parse({"--config", "/nosuch/file"}), "");
 }
 
 }  // namespace

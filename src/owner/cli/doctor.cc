@@ -1,5 +1,5 @@
 // `landtrace doctor`
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/doctor/check.hpp"
 #include "cli/doctor/probe.hpp"
 #include "cli/failure.hpp"
@@ -33,17 +33,14 @@ int examine(bool json) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Invocation& invocation) {
+void add_doctor(Program& program) {
   auto json = std::make_shared<bool>(false);
   auto way = std::make_shared<std::string>();
-  CLI::App* const sub = app.add_subcommand("doctor", "Try what works here, and say what to do about the rest");
-  sub->add_flag("--json", *json, "Print JSON");
-  sub->add_option("--probe", *way)->group("");  // hidden: it starts itself with this
-  sub->footer(kExamples);
-  sub->callback([json, way, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [json, way] { return way->empty() ? examine(*json) : doctor::probe(*way); };
-  });
+  Command& command = program.add("doctor", "Try what works here, and say what to do about the rest");
+  command.flag("--json", *json, "Print JSON");
+  command.option("--probe", *way, "", {.hidden = true});  // it starts itself with this
+  command.examples(kExamples);
+  command.runs([json, way] { return way->empty() ? examine(*json) : doctor::probe(*way); });
 }
 
 }  // namespace landtrace::cli

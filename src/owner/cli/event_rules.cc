@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "domain/pattern.hpp"
 #include "filter/compile.hpp"
 #include "filter/text.hpp"
@@ -72,36 +70,28 @@ std::string excerpt(const std::string& rule) { return rule.size() <= 80 ? rule :
 
 }  // namespace
 
-void add_event_options(CLI::App& subcommand) {
-  const auto add = [&](const char* names, const char* type, const char* help) {
-    // Each time with one value; read_event_rules() takes them in their order.
-    return subcommand
-        .add_option(
-            names, [](const CLI::results_t&) { return true; }, help)
-        ->type_name(type)
-        ->expected(1, CLI::detail::expected_max_vector_size)
-        ->allow_extra_args(false);
-  };
-  add("-e,--event", "PATTERN", "SYSTEM:EVENT to record, globs allowed; may be repeated")->default_str(kAllEvents);
-  add("--filter", "EXPR", "Record those of the -e before that EXPR is true of; before any -e: of all");
-  add("--trigger", "TRIGGER", "What the events of the -e before do, as in a trigger file; before any -e: of all");
+void EventRules::add_filter(const std::string& filter) { cli::add_filter(last(), filter); }
+
+void EventRules::add_trigger(const std::string& trigger) { last().triggers.push_back(trigger); }
+
+Session::Selection& EventRules::last() { return own_.empty() ? all_ : own_.back(); }
+
+std::vector<Session::Selection> EventRules::selections() const {
+  if (own_.empty()) return {{kAllEvents, all_.filter, all_.triggers}};
+  std::vector<Session::Selection> selections;
+  for (const Session::Selection& own : own_) selections.push_back(joined(all_, own));
+  return selections;
 }
 
-std::vector<Session::Selection> read_event_rules(const CLI::App& subcommand) {
-  Session::Selection all{kAllEvents};
-  std::vector<Session::Selection> selections;
-  std::map<const CLI::Option*, std::size_t> seen;
-  for (const CLI::Option* const option : subcommand.parse_order()) {
-    const std::string& value = option->results()[seen[option]++];
-    const std::string name = option->get_name();
-    Session::Selection& last = selections.empty() ? all : selections.back();
-    if (name == "--event") selections.push_back({value});
-    if (name == "--filter") add_filter(last, value);
-    if (name == "--trigger") last.triggers.push_back(value);
-  }
-  if (selections.empty()) return {all};
-  for (Session::Selection& selection : selections) selection = joined(all, selection);
-  return selections;
+void add_event_options(Command& command, EventRules& rules) {
+  command.in_order("-e,--event", [&rules](const std::string& pattern) { rules.add_pattern(pattern); },
+                   "SYSTEM:EVENT to record, globs allowed; may be repeated",
+                   {.type = "PATTERN", .default_text = kAllEvents});
+  command.in_order("--filter", [&rules](const std::string& filter) { rules.add_filter(filter); },
+                   "Record those of the -e before that EXPR is true of; before any -e: of all", {.type = "EXPR"});
+  command.in_order("--trigger", [&rules](const std::string& trigger) { rules.add_trigger(trigger); },
+                   "What the events of the -e before do, as in a trigger file; before any -e: of all",
+                   {.type = "TRIGGER"});
 }
 
 Result<void> check_event_rules(const std::vector<Session::Selection>& selections) {

@@ -1,19 +1,31 @@
 // What `landtrace record` is told about events: -e, and the --filter and --trigger that belong to it.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "base/result.hpp"
+#include "cli/command_line.hpp"
 #include "consumer/session.hpp"
 
 namespace landtrace::cli {
 
-// Adds -e, --filter and --trigger. `read_event_rules()` has what they say when the command line is parsed.
-void add_event_options(CLI::App& subcommand);
-
-// A --filter or --trigger behind a -e is about its events, others are about all of the recording. Several filters must all
+// A filter or trigger behind a pattern is about its events, others are about all of the recording. Several filters must all
 // let an event through.
-std::vector<consumer::Session::Selection> read_event_rules(const CLI::App& subcommand);
+class EventRules {
+ public:
+  void add_pattern(const std::string& pattern) { own_.push_back({.pattern = pattern}); }
+  void add_filter(const std::string& filter);
+  void add_trigger(const std::string& trigger);
+
+  // Without a pattern: all user events.
+  [[nodiscard]] std::vector<consumer::Session::Selection> selections() const;
+
+ private:
+  consumer::Session::Selection& last();
+
+  consumer::Session::Selection all_;               // what comes before any pattern
+  std::vector<consumer::Session::Selection> own_;  // one a pattern
+};
+
+// Adds -e, --filter and --trigger, which `rules` then has.
+void add_event_options(Command& command, EventRules& rules);
 
 // A filter or trigger that is none: the sentence and, in lines of their own, the text and a caret below the place.
 Result<void> check_event_rules(const std::vector<consumer::Session::Selection>& selections);

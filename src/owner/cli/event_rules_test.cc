@@ -3,20 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 namespace landtrace::cli {
 namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> rules(std::vector<std::string> words) {
-  CLI::App app;
-  add_event_options(app);
-  std::reverse(words.begin(), words.end());  // as the parser takes them
-  app.parse(std::move(words));
+// The selections that the words of a command line make, as "PATTERN|FILTER|TRIGGER...".
+std::vector<std::string> rules(std::vector<const char*> words) {
+  Program program("program", "", "");
+  EventRules read;
+  add_event_options(program.itself(), read);
+  words.insert(words.begin(), "program");
+  EXPECT_TRUE(program.parse(static_cast<int>(words.size()), words.data()));
   std::vector<std::string> texts;
-  for (const auto& selection : read_event_rules(app)) {
+  for (const auto& selection : read.selections()) {
     std::string text = selection.pattern + "|" + selection.filter;
     for (const std::string& trigger : selection.triggers) text += "|" + trigger;
     texts.push_back(text);

@@ -1,7 +1,7 @@
 // `landtrace hist`
 #include <algorithm>
 
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/histogram/watch.hpp"
 
@@ -82,22 +82,17 @@ int hist(HistOptions& options) {
 
 }  // namespace
 
-void add_hist(CLI::App& app, Invocation& invocation) {
+void add_hist(Program& program) {
   auto options = std::make_shared<HistOptions>();
-  CLI::App* const sub = app.add_subcommand("hist", "Count an event's occurrences by what its fields say");
-  sub->add_option("EVENT", options->event, "SYSTEM:EVENT, or the name of a user event")->required();
-  sub->add_option("--keys", options->keys, "Fields to group by, up to three")->type_name("FIELD,...")->delimiter(',');
-  sub->add_option("--vals", options->vals, "Fields to add up; with .log2: how the values are spread")
-      ->type_name("FIELD,...")
-      ->delimiter(',');
-  add_watch_options(*sub, *options);
-  sub->prefix_command();
-  set_usage(*sub, "landtrace hist [OPTIONS] EVENT [--] [CMD [ARG...]]");
-  sub->footer(kExamples);
-  sub->callback([sub, options, &invocation] {
-    options->command = take_command(*sub, invocation.line);
-    invocation.run = [options] { return hist(*options); };
-  });
+  Command& command = program.add("hist", "Count an event's occurrences by what its fields say");
+  command.option("EVENT", options->event, "SYSTEM:EVENT, or the name of a user event", {.required = true});
+  command.list("--keys", options->keys, "Fields to group by, up to three", {.type = "FIELD,..."});
+  command.list("--vals", options->vals, "Fields to add up; with .log2: how the values are spread",
+               {.type = "FIELD,..."});
+  add_watch_options(command, *options);
+  command.takes_command(options->command, "landtrace hist [OPTIONS] EVENT [--] [CMD [ARG...]]");
+  command.examples(kExamples);
+  command.runs([options] { return hist(*options); });
 }
 
 }  // namespace landtrace::cli

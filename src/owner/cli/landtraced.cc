@@ -67,18 +67,11 @@ int parse_and_serve(int argc, char** argv) {
   const bool system =
       std::any_of(argv + 1, argv + argc, [](const char* word) { return word == std::string_view("--system"); });
   Settings settings;
-  CLI::App app("Serves a domain of trace events.", "landtraced");
-  app.set_version_flag("--version", "landtraced " LANDTRACE_VERSION);
-  add_settings(app, settings, default_config(system));
-  app.footer(kExamples);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return fail_with(kBadUse, one_line(error.what()) + " (see landtraced --help)");
-  }
-  return serve(settings);
+  Program program("landtraced", "Serves a domain of trace events.", LANDTRACE_VERSION);
+  add_settings(program.itself(), settings, default_config(system));
+  program.itself().examples(kExamples);
+  program.itself().runs([&settings] { return serve(settings); });
+  return program.run(argc, argv);
 }
 
 }  // namespace

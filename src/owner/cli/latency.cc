@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "buffer/event_table.hpp"
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/histogram/watch.hpp"
 #include "consumer/remote_tree.hpp"
@@ -149,26 +149,21 @@ int latency(LatencyOptions& options) {
 
 }  // namespace
 
-void add_latency(CLI::App& app, Invocation& invocation) {
+void add_latency(Program& program) {
   auto options = std::make_shared<LatencyOptions>();
-  CLI::App* const sub =
-      app.add_subcommand("latency", "Measure the time between two events, also of different programs");
-  sub->add_option("--from", options->from, "The event that begins it")->type_name("EVENT")->required();
-  sub->add_option("--to", options->to, "The event that ends it")->type_name("EVENT")->required();
-  sub->add_option("--key", options->key, "Fields that say which two belong together")->type_name("FIELD")->required();
-  sub->add_option("--to-key", options->to_key, "The same in the second event, if they are called otherwise there")
-      ->type_name("FIELD");
-  sub->add_option("--by", options->by, "Fields of the second event to group by")
-      ->type_name("FIELD,...")
-      ->delimiter(',');
-  add_watch_options(*sub, *options);
-  sub->prefix_command();
-  set_usage(*sub, "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");
-  sub->footer(kExamples);
-  sub->callback([sub, options, &invocation] {
-    options->command = take_command(*sub, invocation.line);
-    invocation.run = [options] { return latency(*options); };
-  });
+  Command& command = program.add("latency", "Measure the time between two events, also of different programs");
+  command.option("--from", options->from, "The event that begins it", {.type = "EVENT", .required = true});
+  command.option("--to", options->to, "The event that ends it", {.type = "EVENT", .required = true});
+  command.option("--key", options->key, "Fields that say which two belong together",
+                 {.type = "FIELD", .required = true});
+  command.option("--to-key", options->to_key, "The same in the second event, if they are called otherwise there",
+                 {.type = "FIELD"});
+  command.list("--by", options->by, "Fields of the second event to group by", {.type = "FIELD,..."});
+  add_watch_options(command, *options);
+  command.takes_command(options->command,
+                        "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");
+  command.examples(kExamples);
+  command.runs([options] { return latency(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -1,5 +1,5 @@
 // `landtrace list`
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/text_output.hpp"
 #include "consumer/domain_view.hpp"
@@ -77,17 +77,14 @@ int list(const ListOptions& options) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Invocation& invocation) {
+void add_list(Program& program) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* const sub = app.add_subcommand("list", "List the events of a running domain or of a recording");
-  sub->add_option("FILE", options->file, "Recording; without it, the user's running domain");
-  sub->add_option("--socket", options->socket, "Socket of the running domain")->type_name("PATH");
-  sub->add_flag("-v,--verbose", options->verbose, "Print each event's format too");
-  sub->footer(kExamples);
-  sub->callback([options, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [options] { return list(*options); };
-  });
+  Command& command = program.add("list", "List the events of a running domain or of a recording");
+  command.option("FILE", options->file, "Recording; without it, the user's running domain");
+  command.option("--socket", options->socket, "Socket of the running domain", {.type = "PATH"});
+  command.flag("-v,--verbose", options->verbose, "Print each event's format too");
+  command.examples(kExamples);
+  command.runs([options] { return list(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -43,18 +43,15 @@ int ls(const std::string& socket, const std::string& path, bool with_modes) {
 
 }  // namespace
 
-void add_ls(CLI::App& app, Invocation& invocation) {
-  CLI::App* const sub = app.add_subcommand("ls", "List files of a running domain");
-  const auto socket = add_socket_option(*sub);
+void add_ls(Program& program) {
+  Command& command = program.add("ls", "List files of a running domain");
+  const auto socket = add_socket_option(command);
   auto path = std::make_shared<std::string>();
   auto with_modes = std::make_shared<bool>(false);
-  sub->add_option("FOLDER", *path, "From the root of the tree; without it, the root");
-  sub->add_flag("-l", *with_modes, "Print the files' modes, too");
-  sub->footer(kExamples);
-  sub->callback([socket, path, with_modes, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [socket, path, with_modes] { return ls(*socket, *path, *with_modes); };
-  });
+  command.option("FOLDER", *path, "From the root of the tree; without it, the root");
+  command.flag("-l", *with_modes, "Print the files' modes, too");
+  command.examples(kExamples);
+  command.runs([socket, path, with_modes] { return ls(*socket, *path, *with_modes); });
 }
 
 }  // namespace landtrace::cli

@@ -1,5 +1,5 @@
 // `landtrace mount`, `landtrace umount`
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
@@ -73,30 +73,26 @@ int umount(const std::string& folder) {
 
 }  // namespace
 
-void add_mount(CLI::App& app, Invocation& invocation) {
+void add_mount(Program& program) {
   auto options = std::make_shared<MountOptions>();
-  CLI::App* const sub = app.add_subcommand("mount", "Show a domain as a file tree, as the kernel's tracefs");
-  sub->add_option("DIR", options->folder, "Folder to mount at")->required();
-  sub->add_option("--socket", options->socket, "Socket of the domain; without it, the user's")->type_name("PATH");
-  sub->add_option("--abi", options->abi, "Which kernel's user_events_status the files have: 6.1 or 6.12");
-  sub->add_flag("--allow-other", options->allow_other, "Let other users reach the files (root always does)");
-  sub->footer(kExamples);
-  sub->callback([options, &invocation] {
-    expect_no_command(invocation.line);
+  Command& command = program.add("mount", "Show a domain as a file tree, as the kernel's tracefs");
+  command.option("DIR", options->folder, "Folder to mount at", {.required = true});
+  command.option("--socket", options->socket, "Socket of the domain; without it, the user's", {.type = "PATH"});
+  command.option("--abi", options->abi, "Which kernel's user_events_status the files have: 6.1 or 6.12");
+  command.flag("--allow-other", options->allow_other, "Let other users reach the files (root always does)");
+  command.examples(kExamples);
+  command.runs([options] {
     options->folder = full_path(options->folder);
-    invocation.run = [options] { return mount(*options); };
+    return mount(*options);
   });
 }
 
-void add_umount(CLI::App& app, Invocation& invocation) {
+void add_umount(Program& program) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* const sub = app.add_subcommand("umount", "Take a mounted file tree away");
-  sub->add_option("DIR", *folder, "Folder where it is mounted")->required();
-  sub->footer("Examples:\n  landtrace umount ~/tracing");
-  sub->callback([folder, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [folder] { return umount(*folder); };
-  });
+  Command& command = program.add("umount", "Take a mounted file tree away");
+  command.option("DIR", *folder, "Folder where it is mounted", {.required = true});
+  command.examples("Examples:\n  landtrace umount ~/tracing");
+  command.runs([folder] { return umount(*folder); });
 }
 
 }  // namespace landtrace::cli

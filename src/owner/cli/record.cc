@@ -1,7 +1,7 @@
 // `landtrace record`
 #include <cerrno>
 
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
@@ -20,6 +20,7 @@ constexpr const char* kExamples =
     "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server";
 
 struct RecordOptions {
+  EventRules events;
   std::vector<consumer::Session::Selection> selections;
   std::string file = "trace.dat";
   std::string buffer_size = "4M";
@@ -108,24 +109,21 @@ int record(RecordOptions& options) {
 
 }  // namespace
 
-void add_record(CLI::App& app, Invocation& invocation) {
+void add_record(Program& program) {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App* const sub = app.add_subcommand("record", "Record the events of a command, or of a running domain");
-  add_event_options(*sub);
-  sub->add_option("-o,--output", options->file, "File to write")->type_name("FILE")->capture_default_str();
-  sub->add_option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G")
-      ->type_name("SIZE")
-      ->capture_default_str();
-  sub->add_flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
-  sub->add_option("--duration", options->duration, "Stop recording after this time")->type_name("SECONDS");
-  sub->add_flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
-  sub->prefix_command();
-  set_usage(*sub, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
-  sub->footer(kExamples);
-  sub->callback([sub, options, &invocation] {
-    options->command = take_command(*sub, invocation.line);
-    options->selections = read_event_rules(*sub);
-    invocation.run = [options] { return record(*options); };
+  Command& command = program.add("record", "Record the events of a command, or of a running domain");
+  add_event_options(command, options->events);
+  command.option("-o,--output", options->file, "File to write", {.type = "FILE", .shows_default = true});
+  command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
+                 {.type = "SIZE", .shows_default = true});
+  command.flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
+  command.option("--duration", options->duration, "Stop recording after this time", {.type = "SECONDS"});
+  command.flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
+  command.takes_command(options->command, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
+  command.examples(kExamples);
+  command.runs([options] {
+    options->selections = options->events.selections();
+    return record(*options);
   });
 }
 

@@ -1,5 +1,5 @@
 // `landtrace report`
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
 #include "cli/report_printer.hpp"
@@ -47,22 +47,18 @@ int report(ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Invocation& invocation) {
+void add_report(Program& program) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* const sub = app.add_subcommand("report", "Print a recording");
-  sub->add_option("FILE", options->file, "Recording to read")->capture_default_str();
-  sub->add_flag("--json", options->printer.json, "One JSON object a line");
-  sub->add_option("-e,--event", options->patterns, "SYSTEM:EVENT to print, globs allowed; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN");
-  sub->add_option("--limit", options->printer.limit, "Print no more than this many events")->type_name("N");
-  sub->add_option("--from", options->from, "Time of the first event to print")->type_name("SECONDS");
-  sub->add_option("--to", options->to, "Time of the last event to print")->type_name("SECONDS");
-  sub->footer(kExamples);
-  sub->callback([options, &invocation] {
-    expect_no_command(invocation.line);
-    invocation.run = [options] { return report(*options); };
-  });
+  Command& command = program.add("report", "Print a recording");
+  command.option("FILE", options->file, "Recording to read", {.shows_default = true});
+  command.flag("--json", options->printer.json, "One JSON object a line");
+  command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to print, globs allowed; may be repeated",
+                   {.type = "PATTERN"});
+  command.option("--limit", options->printer.limit, "Print no more than this many events", {.type = "N"});
+  command.option("--from", options->from, "Time of the first event to print", {.type = "SECONDS"});
+  command.option("--to", options->to, "Time of the last event to print", {.type = "SECONDS"});
+  command.examples(kExamples);
+  command.runs([options] { return report(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "cli/child.hpp"
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
@@ -93,22 +93,16 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Invocation& invocation) {
+void add_run(Program& program) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* const sub =
-      app.add_subcommand("run", "Run a command in a domain, with its files where tools look for them");
-  sub->add_option("--socket", options->socket, "Socket of the domain; without it, the user's")->type_name("PATH");
-  sub->add_flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
-  sub->add_flag("-r,--map-root-user", options->map_root, "With --tracefs, as a user: the command believes to be root")
-      ->needs("--tracefs");
-  sub->prefix_command();
-  set_usage(*sub, "landtrace run [OPTIONS] [--] CMD [ARG...]");
-  sub->footer(kExamples);
-  sub->callback([sub, options, &invocation] {
-    options->command = take_command(*sub, invocation.line);
-    if (options->command.empty()) throw CLI::ParseError("no command to run", CLI::ExitCodes::RequiredError);
-    invocation.run = [options] { return run(*options); };
-  });
+  Command& command = program.add("run", "Run a command in a domain, with its files where tools look for them");
+  command.option("--socket", options->socket, "Socket of the domain; without it, the user's", {.type = "PATH"});
+  command.flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
+  command.flag("-r,--map-root-user", options->map_root, "With --tracefs, as a user: the command believes to be root",
+               {.needs = "--tracefs"});
+  command.takes_command(options->command, "landtrace run [OPTIONS] [--] CMD [ARG...]", "no command to run");
+  command.examples(kExamples);
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -56,28 +56,23 @@ Result<std::vector<domain::Pattern>> patterns_of(const std::vector<std::string>&
 
 }  // namespace
 
-void add_settings(CLI::App& app, Settings& settings, const std::string& config) {
-  app.set_config("--config", config, "File with more of these options")->type_name("FILE");
-  app.allow_config_extras(CLI::config_extras_mode::error);
-  app.add_flag("--system", settings.system, "Serve all users of the machine, as root");
-  app.add_option("--socket", settings.socket, "Socket to serve the domain at")->type_name("PATH");
-  app.add_option("--mount", settings.mounts, "Folder at which the files appear; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
-  app.add_flag("--allow-other", settings.allow_other, "Let other users reach what a user mounts");
-  app.add_option("--group,--gid", settings.group, "Group that the files belong to, and that may record")
-      ->type_name("NAME");
-  app.add_option("--mode", settings.mode, "Permissions of the mounted folder")->type_name("MODE");
-  app.add_option("--abi", settings.abi, "Which kernel's user_events_status the files have: 6.1 or 6.12")
-      ->capture_default_str();
-  app.add_option("--buffer-size", settings.buffer_size, "Buffer per CPU of the trace files, with K, M or G")
-      ->type_name("SIZE")
-      ->capture_default_str();
-  app.add_option("--trace-event", settings.trace_event,
-                 "Events to enable from the moment they register: SYSTEM:EVENT, SYSTEM:* or a name, with commas")
-      ->allow_extra_args(false)
-      ->type_name("LIST");
-  app.add_flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
+void add_settings(Command& command, Settings& settings, const std::string& config) {
+  command.reads_config(config);
+  command.flag("--system", settings.system, "Serve all users of the machine, as root");
+  command.option("--socket", settings.socket, "Socket to serve the domain at", {.type = "PATH"});
+  command.repeated("--mount", settings.mounts, "Folder at which the files appear; may be repeated", {.type = "DIR"});
+  command.flag("--allow-other", settings.allow_other, "Let other users reach what a user mounts");
+  command.option("--group,--gid", settings.group, "Group that the files belong to, and that may record",
+                 {.type = "NAME"});
+  command.option("--mode", settings.mode, "Permissions of the mounted folder", {.type = "MODE"});
+  command.option("--abi", settings.abi, "Which kernel's user_events_status the files have: 6.1 or 6.12",
+                 {.shows_default = true});
+  command.option("--buffer-size", settings.buffer_size, "Buffer per CPU of the trace files, with K, M or G",
+                 {.type = "SIZE", .shows_default = true});
+  command.repeated("--trace-event", settings.trace_event,
+                   "Events to enable from the moment they register: SYSTEM:EVENT, SYSTEM:* or a name, with commas",
+                   {.type = "LIST"});
+  command.flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
 }
 
 std::string default_config(bool system) {

@@ -1,10 +1,10 @@
 // What landtraced is told on its command line and in its configuration file, which has the same names.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "daemon/hosted_domain.hpp"
 
 namespace landtrace::cli {
@@ -22,7 +22,7 @@ struct Settings {
   std::vector<std::string> trace_event;
 };
 
-void add_settings(CLI::App& app, Settings& settings, const std::string& config);
+void add_settings(Command& command, Settings& settings, const std::string& config);
 
 // The file that is read where --config names none: /etc/landtrace/landtraced.conf for --system, else that in the user's
 // configuration folder.

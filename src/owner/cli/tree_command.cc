@@ -5,9 +5,9 @@
 
 namespace landtrace::cli {
 
-std::shared_ptr<std::string> add_socket_option(CLI::App& subcommand) {
+std::shared_ptr<std::string> add_socket_option(Command& command) {
   auto socket = std::make_shared<std::string>();
-  subcommand.add_option("--socket", *socket, "Socket of the domain; without it, the user's")->type_name("PATH");
+  command.option("--socket", *socket, "Socket of the domain; without it, the user's", {.type = "PATH"});
   return socket;
 }
 

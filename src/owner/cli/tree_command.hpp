@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "consumer/remote_tree.hpp"
 
 namespace landtrace::cli {
 
 // Adds --socket; the string is the domain's socket when the command runs, or empty.
-std::shared_ptr<std::string> add_socket_option(CLI::App& subcommand);
+std::shared_ptr<std::string> add_socket_option(Command& command);
 
 // The tree of the domain at `socket`, or of the user's. The error says how to start one.
 Result<consumer::RemoteTree> connect_to_tree(const std::string& socket);

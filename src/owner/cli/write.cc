@@ -17,6 +17,7 @@ constexpr const char* kExamples =
 struct WriteOptions {
   bool append = false;
   bool no_newline = false;
+  std::vector<std::string> words;  // FILE [TEXT...]
 };
 
 Result<void> write_input(consumer::RemoteTree& tree) {
@@ -41,9 +42,9 @@ Result<void> write(consumer::RemoteTree& tree, const WriteOptions& options, cons
   return tree.write(text);
 }
 
-int write(const std::string& socket, const WriteOptions& options, std::vector<std::string> words) {
-  const std::string path = words.front();
-  words.erase(words.begin());
+int write(const std::string& socket, const WriteOptions& options) {
+  const std::string& path = options.words.front();
+  const std::vector<std::string> words(options.words.begin() + 1, options.words.end());
   return with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
     if (auto written = write(tree, options, path, words); !written) return about(path, written.error());
     return {};
@@ -52,20 +53,16 @@ int write(const std::string& socket, const WriteOptions& options, std::vector<st
 
 }  // namespace
 
-void add_write(CLI::App& app, Invocation& invocation) {
-  CLI::App* const sub = app.add_subcommand("write", "Write to a file of a running domain");
-  const auto socket = add_socket_option(*sub);
+void add_write(Program& program) {
+  Command& command = program.add("write", "Write to a file of a running domain");
+  const auto socket = add_socket_option(command);
   auto options = std::make_shared<WriteOptions>();
-  sub->add_flag("-a,--append", options->append, "Do not truncate the file first");
-  sub->add_flag("-n", options->no_newline, "No newline behind TEXT");
-  sub->prefix_command();
-  set_usage(*sub, "landtrace write [OPTIONS] [--] FILE [TEXT...]");
-  sub->footer(kExamples);
-  sub->callback([sub, socket, options, &invocation] {
-    const auto words = take_command(*sub, invocation.line);
-    if (words.empty()) throw CLI::ParseError("no file to write to", CLI::ExitCodes::RequiredError);
-    invocation.run = [socket, options, words] { return write(*socket, *options, words); };
-  });
+  command.flag("-a,--append", options->append, "Do not truncate the file first");
+  command.flag("-n", options->no_newline, "No newline behind TEXT");
+  // FILE and TEXT are taken as a command is: a TEXT may begin with a dash.
+  command.takes_command(options->words, "landtrace write [OPTIONS] [--] FILE [TEXT...]", "no file to write to");
+  command.examples(kExamples);
+  command.runs([socket, options] { return write(*socket, *options); });
 }
 
 }  // namespace landtrace::cli

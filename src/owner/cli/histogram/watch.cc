@@ -24,13 +24,13 @@ constexpr const char* kClearScreen = "\033[H\033[2J";
 
 }  // namespace
 
-void add_watch_options(CLI::App& subcommand, WatchOptions& options) {
-  subcommand.add_option("--filter", options.filter, "Only of events that this is true of")->type_name("EXPRESSION");
-  subcommand.add_option("--interval", options.interval, "Show it so often (on a terminal: 1; else at the end alone)")
-      ->type_name("SECONDS");
-  subcommand.add_option("--duration", options.duration, "Stop after this time")->type_name("SECONDS");
-  subcommand.add_option("--size", options.size, "Rows that the table has room for (2048)")->type_name("ROWS");
-  subcommand.add_flag("--json", options.json, "One line of JSON each time");
+void add_watch_options(Command& command, WatchOptions& options) {
+  command.option("--filter", options.filter, "Only of events that this is true of", {.type = "EXPRESSION"});
+  command.option("--interval", options.interval, "Show it so often (on a terminal: 1; else at the end alone)",
+                 {.type = "SECONDS"});
+  command.option("--duration", options.duration, "Stop after this time", {.type = "SECONDS"});
+  command.option("--size", options.size, "Rows that the table has room for (2048)", {.type = "ROWS"});
+  command.flag("--json", options.json, "One line of JSON each time");
 }
 
 Result<void> check_watch_options(WatchOptions& options) {

@@ -2,13 +2,12 @@
 // then, and at the end.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "cli/histogram/view.hpp"
 #include "cli/signals.hpp"
 #include "cli/workplace.hpp"
@@ -28,7 +27,7 @@ struct WatchOptions {
   std::uint64_t duration_ns = 0;
 };
 
-void add_watch_options(CLI::App& subcommand, WatchOptions& options);
+void add_watch_options(Command& command, WatchOptions& options);
 // Reads the numbers. EINVAL.
 Result<void> check_watch_options(WatchOptions& options);
 

@@ -1,0 +1,23 @@
+// The commands of `landtrace`, one file each.
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace landtrace::cli {
+
+void add_record(Program& program);
+void add_report(Program& program);
+void add_list(Program& program);
+void add_hist(Program& program);
+void add_latency(Program& program);
+void add_run(Program& program);
+void add_cat(Program& program);
+void add_write(Program& program);
+void add_ls(Program& program);
+void add_mkdir(Program& program);
+void add_rmdir(Program& program);
+void add_mount(Program& program);
+void add_umount(Program& program);
+void add_doctor(Program& program);
+
+}  // namespace landtrace::cli
