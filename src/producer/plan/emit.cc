@@ -21,7 +21,7 @@ void detail::read_name(const View& view, const Thread& thread, char (&name)[filt
   if (thread.is_proxy) {
     std::memcpy(name, view.data->tasks[thread.tid % kMaxTasks].comm, sizeof name - 1);
   } else {
-    // The one system call of the data plane: a thread may change its name at any time, and nobody is told.
+    // A system call, as a thread may change its name at any time, and nobody is told.
     ::prctl(PR_GET_NAME, name, 0, 0, 0);
   }
 }
@@ -76,7 +76,7 @@ std::uint32_t detail::run_step(const View& view, const Thread& thread, const Pla
 
 bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t instance, std::uint32_t event,
                       const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {
-  // As in emit_in_section().
+  // As in emit_in_section(): pairs with the release store of publish() in the owner's Events::publish_plan().
   const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
   if (offset == 0 || owner_died(view)) return false;
   const Plan& plan = *control_at<Plan>(view, offset);

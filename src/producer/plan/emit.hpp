@@ -1,5 +1,7 @@
-// The entry point of the data plane: an event happens, and its plan runs in the thread that it happened in.
-// Async-signal-safe; no lock, no system call, no allocation; may be killed at any instruction.
+// The entry point of the data plane: an event happens, and its plan (steps.hpp) runs in the thread in which it
+// happened. Async-signal-safe; no lock, no allocation; may be killed at any instruction. No system call but where a
+// filter or a histogram looks at the thread's name, a trigger takes a stack or changes what other users' producers are
+// to see, or an event probe follows a pointer. None of these waits.
 #pragma once
 
 #include "filter/evaluate.hpp"
@@ -16,8 +18,10 @@ using ring::Segment;
 struct View {
   const ControlSegment* control = nullptr;
   DataSegment* data = nullptr;
-  std::uint64_t consumed_row = 0;  // bytes from an instance's consumer positions to those of this process's user
-  std::uint32_t nesting = 0;       // events that were made by what the event before did (histograms), one in another
+  // Bytes from an instance's consumer positions to those of this process's user.
+  std::uint64_t consumed_row = 0;
+  // How many events the event is nested in: each was made by a trigger of the one before.
+  std::uint32_t nesting = 0;
 };
 
 inline View make_view(const ControlSegment* control, DataSegment* data, std::uint32_t user) {
@@ -29,8 +33,10 @@ struct Thread {
   ThreadSlot* slot = nullptr;
   ring::WriteMode mode{};
   std::uint32_t tid = 0;
-  std::uint32_t claim = 0;  // how the thread marks a ring that it claims: its id, or with kForeignClaim
-  bool is_proxy = false;    // `tid` is of another process, for which the thread writes; its names are in the task table
+  // How the thread marks a ring that it claims: its id, or that with kForeignClaim.
+  std::uint32_t claim = 0;
+  // `tid` is of another process, for which the thread writes; its name and pid are in the task table.
+  bool is_proxy = false;
 };
 
 // Set in the claims of threads whose ids mean nothing to the owner (another pid namespace): it must not judge whether
@@ -61,7 +67,7 @@ inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
           step.geometry, control.cpus, control.claimed};
 }
 
-// The first attempt was interrupted, met the end of the ring or found no room, or the thread has no restartable
+// Where the first attempt was interrupted, met the end of the ring or found no room, or the thread has no restartable
 // sequences.
 void record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
                   arch::WriteRequest& request);
@@ -80,7 +86,7 @@ std::uint32_t current_cpu(const Thread& thread);
 // The thread's name, and NULs.
 void read_name(const View& view, const Thread& thread, char (&name)[filter::kCommSize]);
 
-// A filter that looks at more than the payload and the entry's header.
+// Of a filter that looks at more than the payload and the entry's header.
 bool passes_with_context(const View& view, const Thread& thread, const filter::Program& program,
                          filter::Context& context, const Segment* segments, std::uint32_t segment_count);
 
@@ -109,7 +115,7 @@ inline bool is_gate(StepKind kind) {
   return kind == StepKind::kFilter || kind == StepKind::kSoft || kind == StepKind::kThreads;
 }
 
-// One of the threads that a kThreads lets through.
+// Whether a kThreads lets the thread through.
 bool is_listed(const View& view, const PlanStep& gate, std::uint32_t tid);
 
 inline bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
@@ -127,24 +133,25 @@ std::uint32_t run_step(const View& view, const Thread& thread, const PlanStep& s
 
 }  // namespace detail
 
-// What happens at an event, in line up to the ring write: a record costs two calls, one for it all and one for the
+// All of this is in line up to the ring write: a record costs two calls, one of whoever emits and one of the
 // restartable sequence.
 
 // Runs the plan of `event` (below kMaxEvents). False when nobody listens. `size` is the sum of the segments, at
 // most ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section.
 inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
                             std::uint32_t segment_count, std::uint32_t size) {
-  // Pairs with the release store in domain/control_memory.hpp.
+  // Pairs with the release store of publish() in the owner's Events::publish_plan(): the plan is there.
   const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
   if (offset == 0 || owner_died(view)) return false;
   const Plan& plan = *control_at<Plan>(view, offset);
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
-  // Nothing is done for the record before the gate that stands before all else.
+  // An event that the first gate turns away should cost little: nothing is prepared for a record before it.
   if (step->kind != StepKind::kRecord && detail::is_gate(step->kind)) {
     const std::uint32_t done =
         detail::is_let_through(view, thread, *step, event, segments, segment_count) ? 1 : step->skip + 1u;
-    if (done == left) return true;  // no plan ends in a gate that lets through
+    // Not reached after a gate that lets through: no plan ends in one.
+    if (done == left) return true;
     step += done;
     left -= done;
   }
@@ -162,7 +169,7 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   }
 }
 
-// The same for one instance alone: what the plan does in the others is not done. False when it does nothing there.
+// The same for one instance alone: of the plan, the steps of that one. False when it has none there.
 bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t instance, std::uint32_t event,
                       const Segment* segments, std::uint32_t segment_count, std::uint32_t size);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxVectors = 1024;  // IOV_MAX
 
-// What follows the index, or all there is. The array is the caller's.
+// What follows the index, or all where there is no index. The array is the caller's.
 struct Payload {
   Segment* segments;
   std::uint32_t count = 0;
@@ -29,7 +29,7 @@ void take_all(const iovec* vectors, int count, Payload& payload) {
   for (int i = 0; i < count; ++i) add_segment(payload, vectors[i].iov_base, vectors[i].iov_len);
 }
 
-// The index in more than one piece.
+// Where the index is in more than one piece.
 bool gather_index(const iovec* vectors, int count, std::int32_t& index, Payload& payload) {
   std::byte bytes[sizeof index] = {};
   std::size_t have = 0;
@@ -87,11 +87,13 @@ bool is_plain(const View& view, FileRef file) {
 std::int64_t find_event(const View& view, FileRef file, bool plain, std::int32_t index) {
   if (index < 0) return -EINVAL;
   const FileSlot& slot = view.control->files[file.slot];
-  // Pairs with the release store in domain/files.cc.
+  // Pairs with the release store of publish() in the owner's Files::publish_table(): the table is there.
   const std::uint32_t offset = __atomic_load_n(&slot.table, __ATOMIC_ACQUIRE);
   if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != file.generation) return -ENOENT;
-  if (((offset & kPlainFile) != 0) != plain) return -ENOENT;  // not before the event was registered
+  // It was not plain before its event was registered.
+  if (((offset & kPlainFile) != 0) != plain) return -ENOENT;
   const FileTable& table = *control_at<FileTable>(view, offset & ~kPlainFile);
+  // Pairs with the release store of publish() in the owner's Files::add_event(): so many slots are written.
   if (static_cast<std::uint32_t>(index) >= __atomic_load_n(&table.count, __ATOMIC_ACQUIRE)) return -ENOENT;
   return table.events()[index];
 }

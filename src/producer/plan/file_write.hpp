@@ -14,8 +14,10 @@ struct FileRef {
   std::uint32_t generation = 0;
 };
 
-// Returns the bytes written (index, if there is one, and payload) or a negative errno, in the kernel's order of precedence:
-//   -EFAULT  fewer than four bytes where there is an index, or a dynamic location that leaves the payload or lacks its NUL
+// Returns the bytes written (index, if there is one, and payload) or a negative errno, in the kernel's order of
+// precedence:
+//   -EFAULT  fewer than four bytes where there is an index, or a dynamic location that leaves the payload or lacks its
+//            NUL
 //   -EINVAL  a negative index, or a payload shorter than the event's fields
 //   -ENOENT  an index that this file does not have
 //   -EBADF   nobody listens to the event

@@ -55,7 +55,7 @@ bool read_mapping(std::FILE* file, Mapping& mapping) {
   return true;
 }
 
-// From where a file is mapped from its beginning, to the last of its mappings that follow.
+// The object reaches from where a file is mapped from its beginning to the last of that file's mappings that follow.
 bool find_object(std::uint32_t tid, std::uint64_t pc, unwind::Object& object, char (&path)[512]) {
   const File file = open_proc(tid, "maps");
   if (file == nullptr) return false;
@@ -71,7 +71,7 @@ bool find_object(std::uint32_t tid, std::uint64_t pc, unwind::Object& object, ch
     object.end = mapping.end;
     found = found || pc - mapping.start < mapping.end - mapping.start;
   }
-  // What is not put where there is room, but where its file says, lies low.
+  // A program that is not position-independent lies low, where its file says; its addresses are those of the file.
   object.bias = object.start < (1ull << 32) ? 0 : object.start;
   return found && path[0] != '\0';
 }

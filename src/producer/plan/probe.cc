@@ -14,7 +14,7 @@
 namespace landtrace::plan {
 namespace {
 
-// Reads never go beyond the page in one piece: what follows it may not be there.
+// A text is read page by page: the page behind it may not be there.
 constexpr std::uint64_t kPage = 4096;
 
 // Memory that an argument names: an address of the program, a place in the event's payload, or bytes of our own.

@@ -1,17 +1,27 @@
 // An event probe among the triggers of the event that it is attached to: makes an event out of that one's fields.
 //
-//   ProbePlan
-//   ProbeArg[arg_count]
-//   steps of arguments (std::int64_t), texts; by offset from the plan's start
+//   its plan, in the control segment, immutable; offsets are from its start
 //
-// Immutable, in the control segment. The values stand one behind the other, texts behind all values (event/probe_fields.hpp).
+//     0           16          56          96
+//     +-----------+-----------+-----------+----     ----+----------------+----------+
+//     | ProbePlan | ProbeArg 0| ProbeArg 1| …           | steps (int64)  | texts    |
+//     +-----------+-----------+-----------+----     ----+----------------+----------+
+//
+//   the payload that it makes, on the stack
+//
+//     0                                            values_size
+//     +---------+---------+----     ----+----------+------------+------------+----
+//     | value 0 | value 1 | …           |          | text of 0  | text of 3  | …
+//     +---------+---------+----     ----+----------+------------+------------+----
+//                                                    a text's value is a __data_loc that says where it is
 #pragma once
 
 #include "plan/emit.hpp"
 
 namespace landtrace::plan {
 
-// The largest payload that an event probe makes: it is put together on the stack. Texts are cut to what there is room for.
+// The largest payload that an event probe makes: it is put together on the stack. Texts are cut to what there is room
+// for.
 inline constexpr std::uint32_t kMaxProbePayload = 4096;
 // Of that, what the values may need.
 inline constexpr std::uint32_t kMaxProbeValues = 2048;
@@ -25,39 +35,65 @@ enum class ProbeSource : std::uint8_t {
   kComm,         // the thread's name
   kText,         // the text at `at` of the plan, `number` bytes
 };
+// What of the source, once the steps have been followed, becomes the value: it itself, what it points to, the text
+// there, or its address as a text.
 enum class ProbeStore : std::uint8_t { kValue, kMemory, kText, kSymbolText };
 
 struct ProbeArg {
   ProbeSource source;
   ProbeStore store;
   std::uint8_t source_size;
-  std::uint8_t is_signed;  // the field
-  std::uint8_t size;       // of the value, or of one element; 4 for a text
-  std::uint8_t bits;       // of a bit field; 0: it is none
+  // Of the field.
+  std::uint8_t is_signed;
+  // Of the value, or of one element; 4 for a text.
+  std::uint8_t size;
+  // Of a bit field; 0: it is none.
+  std::uint8_t bits;
   std::uint8_t first_bit;
-  std::uint8_t count;  // elements; 0: it is no array
+  // Elements; 0: it is no array.
+  std::uint8_t count;
   std::uint32_t at;
-  std::uint32_t steps;  // where the std::int64_t are
+  // Where the steps are. Each is an offset: what stands there is the address that the next one starts from.
+  std::uint32_t steps;
   std::uint32_t step_count;
-  std::uint32_t target;  // where in the made payload the value is
+  // Where in the made payload the value is.
+  std::uint32_t target;
   std::uint64_t number;
   std::int64_t store_offset;
 };
-static_assert(sizeof(ProbeArg) == 40);
+LT_SHARED(ProbeArg, 40, 8);
+LT_SHARED_AT(ProbeArg, source, 0);
+LT_SHARED_AT(ProbeArg, store, 1);
+LT_SHARED_AT(ProbeArg, source_size, 2);
+LT_SHARED_AT(ProbeArg, is_signed, 3);
+LT_SHARED_AT(ProbeArg, size, 4);
+LT_SHARED_AT(ProbeArg, bits, 5);
+LT_SHARED_AT(ProbeArg, first_bit, 6);
+LT_SHARED_AT(ProbeArg, count, 7);
+LT_SHARED_AT(ProbeArg, at, 8);
+LT_SHARED_AT(ProbeArg, steps, 12);
+LT_SHARED_AT(ProbeArg, step_count, 16);
+LT_SHARED_AT(ProbeArg, target, 20);
+LT_SHARED_AT(ProbeArg, number, 24);
+LT_SHARED_AT(ProbeArg, store_offset, 32);
 
 struct alignas(8) ProbePlan {
-  std::uint32_t event;  // the slot of the event that it makes
+  // The slot of the event that it makes.
+  std::uint32_t event;
   std::uint32_t arg_count;
   std::uint32_t values_size;
   std::uint32_t reserved;
 
   [[nodiscard]] const ProbeArg* args() const { return reinterpret_cast<const ProbeArg*>(this + 1); }
 };
-static_assert(sizeof(ProbePlan) == 16);
+LT_SHARED(ProbePlan, 16, 8);
+LT_SHARED_AT(ProbePlan, event, 0);
+LT_SHARED_AT(ProbePlan, arg_count, 4);
+LT_SHARED_AT(ProbePlan, values_size, 8);
 
-// Makes the event, if somebody listens to it. Memory that an argument names is the producing program's own, and is read by a
-// system call, so that what is not there does no harm; on behalf of a program that comes through the mounted file system
-// none is read. The caller is inside a Section. Async-signal-safe; takes some 5 KiB of stack.
+// Makes the event, if somebody listens to it. Memory that an argument names is the producing program's own. It is read
+// by a system call, so that what is not there does no harm; on behalf of a program that comes through the mounted file
+// system none is read. The caller is inside a Section. Async-signal-safe; takes some 5 KiB of stack.
 void run_probe(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request);
 
 }  // namespace landtrace::plan

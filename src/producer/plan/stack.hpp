@@ -6,29 +6,37 @@
 
 namespace landtrace::plan {
 
-// As the kernel has it, but that the kernel's always has eight addresses, the last ones 0; ours at least as many.
+// The payload, as the kernel's, which always has eight addresses, the last ones 0; ours has at least as many.
+//
+//   0      4         8            16           24
+//   +------+---------+------------+------------+----
+//   | tgid | padding | caller[0]  | caller[1]  | …       the nearest first
+//   +------+---------+------------+------------+----
 inline constexpr std::uint32_t kKernelFrames = 8;
 struct UserStack {
   std::uint32_t tgid;
   std::uint32_t padding;
   std::uint64_t caller[unwind::kMaxFrames];
 };
-static_assert(sizeof(UserStack) == 8 + 8 * unwind::kMaxFrames);
+LT_SHARED(UserStack, 8 + 8 * unwind::kMaxFrames, 8);
+LT_SHARED_AT(UserStack, tgid, 0);
+LT_SHARED_AT(UserStack, caller, 8);
 
-// What of the process's stacks is the tracer itself; what `own` points to must stay. To be called before threads emit.
+// Says which frames of the process's stacks are the tracer's own; what `own` points to must stay. To be called before
+// threads emit.
 void set_own_frames(const unwind::Own& own);
 
-// The addresses on the calling thread's stack, the nearest first, at most `max`; returns how many. Of a thread of another
-// process there is at most one (foreign_stack.hpp). The objects in which they lie are noted in the data segment.
-// Async-signal-safe; takes some 3 KiB of stack.
+// The addresses on the calling thread's stack, the nearest first, at most `max`; returns how many. Of a thread of
+// another process there is at most one (foreign_stack.hpp). The objects in which they lie are noted in the data
+// segment. Async-signal-safe; takes some 3 KiB of stack.
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max);
 
 // Records the calling thread's stack in the instance of the step, a kRecord, and where its objects are in the data
 // segment. The caller is inside a Section. Async-signal-safe; takes some 4 KiB of stack.
 void record_stack(const View& view, const Thread& thread, const PlanStep& step);
 
-// Records the first `count` addresses of `stack`, and zeros behind them: readers that know the kernel's format alone look
-// at eight.
+// Records the first `count` addresses of `stack`, and zeros behind them up to eight: readers that know the kernel's
+// format alone look at that many.
 void write_stack(const View& view, const Thread& thread, const PlanStep& step, UserStack& stack, std::uint32_t count);
 
 }  // namespace landtrace::plan

@@ -12,6 +12,7 @@
 namespace landtrace::plan {
 namespace {
 
+// Not believed while tid is 0; both stores pair with the acquire load and fence in copy_entry(), buffer/task_names.cc.
 void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   TaskEntry& entry = data.tasks[tid % kMaxTasks];
   char comm[sizeof entry.comm] = {};
@@ -35,6 +36,7 @@ ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
     const std::uint32_t index = (start + i) % kMaxThreads;
     ThreadSlot& slot = data.threads[index];
     std::uint32_t nobody = 0;
+    // Pairs with the swap to 0 in free_dead_thread_slots(): the thread that had the slot has done its last.
     if (__atomic_compare_exchange_n(&slot.tid, &nobody, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
       __atomic_store_n(&data.thread_hint, index + 1, __ATOMIC_RELAXED);
       raise_high(data, index + 1);
@@ -64,7 +66,9 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
     if (free_dead_thread_slots(data, whose) > 0) slot = take_free_slot(data, tid);
   }
   if (slot != nullptr) {
-    slot->section &= ~0xffffull;  // a dead predecessor may have been inside
+    // A dead predecessor may have been inside a section.
+    slot->section &= ~0xffffull;
+    // Pairs with the acquire load in free_dead_thread_slots(): with this pid goes this thread's tid.
     __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);
     leave_name(data, pid, tid);
   }
@@ -77,9 +81,13 @@ std::uint32_t free_dead_thread_slots(DataSegment& data, std::uint32_t pid) {
   const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), kMaxThreads);
   for (std::uint32_t i = 0; i < high; ++i) {
     ThreadSlot& slot = data.threads[i];
+    // Pairs with the swap in take_free_slot().
     std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE);
+    // Pairs with the release store in claim_thread_slot().
     const std::uint32_t of = __atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE);
     if (tid == 0 || of == 0 || (pid != 0 && of != pid) || !thread_is_gone(of, tid)) continue;
+    // The pid goes first: see thread_slots.hpp. The release of the swap keeps it so, and pairs with the acquire of that
+    // in take_free_slot().
     __atomic_store_n(&slot.pid, 0, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&slot.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) ++freed;
   }

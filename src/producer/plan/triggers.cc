@@ -35,14 +35,15 @@ class Firing {
     }
   }
 
-  // No trigger looks at the event: they come first, but for the switch that they may throw for their own event.
+  // No trigger looks at the event, so all come first. The event's own switch is looked at before them: one that they
+  // throw counts from the next event on.
   void run_plain() {
     const bool soft_disabled = gates_->kind == StepKind::kSoft && is_thrown(cell(gates_->cell));
     for (const Trigger& trigger : triggers()) fire(trigger);
     if (!soft_disabled && is_let_through(false)) detail::record(view_, thread_, record(), request_);
   }
 
-  // Whether it is recorded, and where, was decided before its triggers.
+  // Whether the event is recorded, and where, is decided before its triggers run, as in the kernel.
   void run_conditional() {
     const PlanStep& place = record();
     const bool stopped = is_thrown(cell(place.cell));
@@ -58,7 +59,8 @@ class Firing {
       if (happens_late(trigger) && late_count < kMaxLate) {
         late[late_count++] = &trigger;
       } else {
-        if (makes_events(trigger)) record_once();  // which stand behind this one
+        // The events that it makes stand behind this one.
+        if (makes_events(trigger)) record_once();
         fire(trigger);
       }
     }
@@ -91,20 +93,22 @@ class Firing {
     return trigger.action == TriggerAction::kHistogram && histogram_of(view_, trigger).action_count != 0;
   }
 
-  // In the kernel a switch that is where it should be is not counted.
+  // As in the kernel, where a trigger that finds the switch thrown already does not count.
   void throw_once(const Trigger& trigger, bool thrown) const {
     Cell& target = cell(trigger.target);
     if (is_thrown(target) == thrown || !may_happen(trigger)) return;
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
-  // That of an event's histograms, which have switches of their own: what was thrown before may have been thrown back there.
+  // The switch of an event's histograms. They have switches of their own, too, of which the newest throw counts: what
+  // was thrown here before may have been thrown back there.
   void throw_each_time(const Trigger& trigger, bool thrown) const {
     if (!may_happen(trigger)) return;
     Cell& target = cell(trigger.target);
     throw_now(target, thrown, arch::read_raw_clock(thread_.mode.clock));
     tell_others(view_);
   }
+  // Counts the happening where the trigger has a limit.
   [[nodiscard]] bool may_happen(const Trigger& trigger) const {
     return trigger.count == 0 || count_up_to(cell(trigger.count), trigger.limit);
   }
@@ -151,6 +155,7 @@ class Firing {
 void tell_others(const View& view) {
   if (__atomic_load_n(&view.control->user_count, __ATOMIC_RELAXED) < 2) return;
   const int saved_errno = errno;
+  // The change, then the count: pairs with the acquire load in value_of(), domain/attention.cc.
   __atomic_fetch_add(&view.data->attention, 1, __ATOMIC_RELEASE);
   ::syscall(SYS_futex, &view.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   errno = saved_errno;

@@ -5,11 +5,12 @@
 
 namespace landtrace::plan {
 
-// `step` is a kTriggers; the steps that it stands before are run as far as the event is recorded.
+// `step` is a kTriggers. Runs the triggers, and of the steps behind it the gates and the record of the same instance.
 void run_triggers(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
                   arch::WriteRequest& request);
 
-// A cell has changed. The owner is to tell the other users' producers, if there are any: the one system call here.
+// A cell has changed: wakes the owner, which tells the other users' producers, if there are any. The one system call
+// here.
 void tell_others(const View& view);
 
 }  // namespace landtrace::plan
