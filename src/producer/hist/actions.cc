@@ -7,7 +7,7 @@ constexpr std::uint64_t kTagUnit = 1ull << 32;
 
 std::uint64_t* word_at(std::byte* at) { return reinterpret_cast<std::uint64_t*>(at); }
 
-// True where it was less.
+// Stores the larger of the two. True where `number` is that.
 bool raise(std::uint64_t* word, std::uint64_t number) {
   std::uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
   while (now < number) {
@@ -16,7 +16,7 @@ bool raise(std::uint64_t* word, std::uint64_t number) {
   return false;
 }
 
-// As in the kernel, what was there before the first event counts as 0.
+// Whether the handler has something to do. As in the kernel, the value before the first event counts as 0.
 bool is_news(Handler handler, std::uint64_t* word, std::uint64_t number) {
   if (handler == Handler::kOnMax) return raise(word, number);
   return __atomic_load_n(word, __ATOMIC_RELAXED) != number &&
@@ -55,7 +55,7 @@ class Actor {
   }
 
   // -- trace ------------------------------------------------------------------------------------------------------
-  // Most are small; a thread's stack may be, too.
+  // Most payloads are small, and so may be the stack of the thread.
   static constexpr std::uint32_t kSmallPayload = 512;
 
   template <std::uint32_t kSize>
@@ -110,13 +110,16 @@ class Actor {
       }
     }
     if (action.param_count == 0) return;
+    // Pairs with the acquire load in is_set() of reader.cc: what was saved is there.
     __atomic_store_n(reinterpret_cast<std::uint8_t*>(element_ + action.saved_at), 1, __ATOMIC_RELEASE);
   }
 
   // -- snapshot ---------------------------------------------------------------------------------------------------
-  // One is taken if the value is news to the whole histogram: compared with that of the element for which the last one was.
+  // A snapshot is taken if the value is news to the whole histogram: it is compared with that of the element for which
+  // the last snapshot was taken. So the element's value is stored before the element is named in `snapshots`.
   void take_snapshot(const Action& action, std::uint32_t number, std::uint64_t value) {
     std::uint64_t& last = table_.header().snapshots[number];
+    // Pairs with the swap below: the value in the element that is named is there.
     std::uint64_t now = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
     std::uint64_t next = 0;
     do {
@@ -130,6 +133,7 @@ class Actor {
         __atomic_store_n(mine, value, __ATOMIC_RELAXED);
       }
       next = ((now >> 32) + 1) * kTagUnit | (std::uint64_t{table_.index_of(element_)} + 1);
+      // Pairs with the load above, and with that in add_snapshot() of reader.cc.
     } while (!__atomic_compare_exchange_n(&last, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     surroundings_.take_snapshot(action.target);
   }

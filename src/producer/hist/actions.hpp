@@ -1,4 +1,4 @@
-// What the handlers of a histogram do: onmatch, onmax, onchange; trace, save, snapshot.
+// What the handlers of a histogram (onmatch, onmax, onchange) do at an event: trace, save, snapshot.
 #pragma once
 
 #include "hist/operands.hpp"

@@ -33,14 +33,14 @@ void make_key(const HistPlan& plan, const Operands& operands, std::uint64_t* key
   }
 }
 
-// True when what it refers to is there. Of two events that read a variable once, one gets it.
+// True where the variable is there and set. Of two events that read one `once`, one gets it.
 bool resolve(const Reference& reference, std::uint32_t index, std::byte* data, const std::uint64_t* key,
              std::uint32_t key_size, Operands& operands) {
   if (reference.layout.key_size > key_size) return false;
   std::byte* const element = Table(data + reference.table, reference.layout).find(key);
   if (element == nullptr) return false;
   std::uint8_t* const set = set_byte(element, reference.place);
-  // Both pair with the release store in set_variables().
+  // Both pair with the release store in set_variables(): what the variable is set to is there.
   if (__atomic_load_n(set, __ATOMIC_ACQUIRE) == 0) return false;
   if (reference.once != 0 && __atomic_exchange_n(set, 0, __ATOMIC_ACQUIRE) == 0) return false;
   const std::byte* const place = element + reference.place.at;
@@ -71,6 +71,7 @@ void set_variables(const HistPlan& plan, Operands& operands, std::byte* element)
     } else {
       store_large(operands, variable.operand, element + variable.place.at);
     }
+    // Pairs with the acquires in resolve(), and in is_set() of reader.cc.
     __atomic_store_n(set_byte(element, variable.place), kSet, __ATOMIC_RELEASE);
   }
 }
@@ -84,7 +85,8 @@ void Moment::read(std::uint8_t clock) {
     time_ = arch::read_raw_clock(raw_);
     return;
   }
-  // The system's own clocks, by the vDSO: exact in all programs at once, and for as long as they run.
+  // The system's own clocks, by the vDSO and not by the raw clock: times of several programs are compared with one
+  // another, and this is exact in all of them, however long they run.
   timespec now{};
   ::clock_gettime(clock, &now);
   time_ = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);

@@ -1,9 +1,9 @@
-// What a histogram does at an event, in the thread that it happened in, in the kernel's order: the key; what it refers to in
-// other histograms, without all of which nothing is done; the element, which is inserted where the key is new; hit count
-// and sums; variables; actions.
+// What a histogram does at an event, in the thread in which it happened, in the kernel's order: it puts the key
+// together; looks up what it refers to in other histograms, and ends where one of these is missing; finds the key's
+// element, or inserts one; counts the hit and adds the values; sets its variables; runs its actions.
 //
-// Async-signal-safe: no lock, no allocation, no recursion of its own; may be killed at any instruction. Needs some 2 KiB of
-// stack, and where an action makes an event that may have more than half a KiB, four more.
+// Async-signal-safe: no lock, no allocation, no recursion of its own; may be killed at any instruction. Needs some 2
+// KiB of stack, and four more where an action makes an event that may have more than half a KiB.
 #pragma once
 
 #include "arch/clock.hpp"
@@ -12,17 +12,18 @@
 
 namespace landtrace::hist {
 
-// What of an event is not in its payload, and what can be done about it. Asked only where a plan wants it.
+// Where an event happens: what of it is not in its payload, and what actions do there. Asked only where a plan wants
+// it.
 class Surroundings {
  public:
   virtual std::uint32_t cpu() = 0;
   // kCommSize bytes, NULs behind the name.
   virtual const char* comm() = 0;
-  // At most kStackFrames addresses, the nearest first; how many.
+  // Stores at most kStackFrames addresses, the nearest first; returns how many.
   virtual std::uint32_t capture_stack(std::uint64_t* frames) = 0;
-  // The event of that slot happens, too, with this payload. False: it cannot, it is nested too deep.
+  // Lets the event of that slot happen, with this payload. False: it would be nested too deep.
   virtual bool make_event(std::uint32_t slot, const std::byte* payload, std::uint32_t size) = 0;
-  // Of the instance to which the cell belongs.
+  // Of the instance whose snapshots the cell counts.
   virtual void take_snapshot(std::uint32_t cell) = 0;
 
  protected:
@@ -49,7 +50,8 @@ class Moment {
 
 struct Event {
   Payload payload;
-  std::uint64_t header;  // the entry's common header: type, flags, preempt count, pid
+  // The entry's common header: type, flags, preempt count, pid.
+  std::uint64_t header;
   Moment& moment;
   Surroundings& surroundings;
 };

@@ -1,35 +1,62 @@
 // Histograms as they lie in shared memory: the table, which producers fill, and the plan, which says with what.
 //
-//   data segment (one a user; at the same offset in each)       written by that user's producers, untrusted
-//     TableHeader              what was dropped, how many elements are taken
-//     u64 slots[2 * elements]  0, or the hash's upper half << 32 | element + 1; linear probing, nothing is ever removed
-//     elements                 `stride` bytes each, a multiple of 64
+// A table, at the same offset in each user's data segment. Written by that user's producers, not trusted.
 //
-//   an element                 (TableLayout says where; all parts are multiples of 8 bytes)
-//     key                      `key_size` bytes, written before the element is in a slot, then never
-//     u64 hitcount
-//     u64 sums[value_count]
-//     u8  sets[variable_count] 1: the variable is set; and padding
-//     u64 numbers[]            variables that are numbers, words of handlers, saved numbers, in the order of the plan
-//     char comm[16]            if the layout has it: who made the element
-//     char texts[][256], u64 stacks[][16]   variables and saved fields that are such
+//     0             128                         elements_at
+//     +-------------+---------------------------+-----------+-----------+-----------+----
+//     | TableHeader | u64 slots[2 * elements]   | element 0 | element 1 | element 2 | …    `stride` bytes each,
+//     +-------------+--------|------------------+-----------+-----------+-----------+----  a multiple of 64
+//                            \________ element + 1 ________^
 //
-//   control segment            written by the owner once, then published; trusted
-//     HistPlan                 then, by offset from its start:
-//     Key[], Operand values[], Variable[], Reference[], Action[], Param[], Op[]
+//   a slot          63                  32 31                   0
+//                   +---------------------+---------------------+    0: empty. Linear probing; what is in a slot never
+//                   | hash, upper half    | element + 1         |    changes
+//                   +---------------------+---------------------+
 //
-// A fresh table is all zeros. Named histograms of several events are several plans with one table and equal layouts.
-// Geometry is read from the plan alone, so that nothing in the table can lead out of it but an element's number, and that
-// is checked wherever it is read.
+//   an element      0
+//     key           +--------------------------------------------+   written before the element is in a slot, then
+//                   | key_size bytes                             |   never
+//     key_size      +--------------------------------------------+
+//                   | u64 hitcount                               |   not 0: the element is in the table
+//                   +--------------------------------------------+
+//                   | u64 sums[value_count]                      |
+//     sets_at       +--------------------------------------------+
+//                   | u8 sets[variable_count], padding           |   1: the variable is set
+//                   +--------------------------------------------+
+//                   | u64 numbers[]                              |   variables that are numbers, words of handlers,
+//     comm_at       +--------------------------------------------+   saved numbers, in the order of the plan
+//                   | char comm[16], if the layout has it        |   who made the element
+//                   +--------------------------------------------+
+//                   | char texts[][256], u64 stacks[][16]        |   variables and saved fields that are such
+//     stride        +--------------------------------------------+
+//
+//   All parts are multiples of 8 bytes; TableLayout and the plan's Places say where they are. A fresh table is zeros.
+//
+// A plan, in the control segment. Written by the owner once, then published; trusted.
+//
+//     0          120
+//     +----------+---------+---------+------------+-------------+----------+---------+-------+
+//     | HistPlan | Key[]   | Operand | Variable[] | Reference[] | Action[] | Param[] | Op[]  |
+//     |          |         | values[]|            |             |          |         |       |
+//     +----------+---------+---------+------------+-------------+----------+---------+-------+
+//
+//   HistPlan says where each of the lists begins, by offset from its own start.
+//
+// Named histograms of several events are several plans with one table and equal layouts. Geometry is read from the plan
+// alone, so that nothing in a table can lead out of it but an element's number, and that is checked wherever it is
+// read.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_layout.hpp"
+
 namespace landtrace::hist {
 
 inline constexpr std::uint32_t kMaxKeys = 3;
-inline constexpr std::uint32_t kMaxKeySize = 384;  // as in the kernel: a text and a stack
+// As in the kernel: a text and a stack.
+inline constexpr std::uint32_t kMaxKeySize = 384;
 inline constexpr std::uint32_t kMaxValues = 64;
 inline constexpr std::uint32_t kMaxVariables = 64;
 inline constexpr std::uint32_t kMaxReferences = 32;
@@ -47,28 +74,54 @@ inline constexpr std::uint32_t kMaxSyntheticPayload = 4096;
 // Before a payload, in the positions of dynamic fields.
 inline constexpr std::uint32_t kEntryHeader = 8;
 
+// These types have flags that are bool.
+static_assert(sizeof(bool) == 1);
+
 // -- the table ----------------------------------------------------------------------------------------------------
+//   0       8       16        24     32                        96         128
+//   +-------+-------+---------+------+-------------------------+----------+
+//   | taken | spare | dropped | lost | snapshots[kMaxActions]  | reserved |
+//   +-------+-------+---------+------+-------------------------+----------+
+//
+//   spare, snapshots[i]   63          32 31           0     the tag grows with each change, so that a compare-and-swap
+//                         +-------------+-------------+     fails where another element came and this one came back
+//                         | tag         | element + 1 |
+//                         +-------------+-------------+
 struct alignas(64) TableHeader {
-  std::uint64_t taken;    // elements that were handed out; may be more than there are
-  std::uint64_t spare;    // elements given back: tag << 32 | element + 1 of the first; the next is in its hitcount
-  std::uint64_t dropped;  // events that found the table full
-  std::uint64_t lost;     // synthetic events that were too large, or too deeply nested
-  // Of each action that takes snapshots: tag << 32 | element + 1 of whose value the last one was taken for.
+  // Elements that were handed out for the first time; may be more than there are.
+  std::uint64_t taken;
+  // The first element of those given back; the next one's number + 1 is the first word of its key. See table.hpp.
+  std::uint64_t spare;
+  // Events that found the table full.
+  std::uint64_t dropped;
+  // Synthetic events that were not made, being too large or nested too deep.
+  std::uint64_t lost;
+  // Of each action that takes snapshots: the element for whose value the last one was taken.
   std::uint64_t snapshots[kMaxActions];
   std::uint64_t reserved[4];
 };
-static_assert(sizeof(TableHeader) == 128);
+LT_SHARED(TableHeader, 128, 64);
+LT_SHARED_AT(TableHeader, taken, 0);
+LT_SHARED_AT(TableHeader, spare, 8);
+LT_SHARED_AT(TableHeader, dropped, 16);
+LT_SHARED_AT(TableHeader, lost, 24);
+LT_SHARED_AT(TableHeader, snapshots, 32);
 
 struct TableLayout {
-  std::uint64_t bytes;        // of the table
-  std::uint64_t elements_at;  // from its start; slots begin behind the header
-  std::uint32_t elements;     // a power of two
+  // Of the table.
+  std::uint64_t bytes;
+  // From the table's start; slots begin behind the header.
+  std::uint64_t elements_at;
+  // A power of two.
+  std::uint32_t elements;
   std::uint32_t stride;
   std::uint32_t key_size;
   std::uint32_t value_count;
   std::uint32_t variable_count;
-  std::uint32_t sets_at;  // from an element's start, as the following; hitcount is at key_size, sums follow it
-  std::uint32_t comm_at;  // 0: there is none
+  // From an element's start.
+  std::uint32_t sets_at;
+  // Likewise; 0: there is none.
+  std::uint32_t comm_at;
   std::uint32_t reserved;
 
   [[nodiscard]] constexpr std::uint32_t hitcount_at() const { return key_size; }
@@ -76,9 +129,19 @@ struct TableLayout {
   [[nodiscard]] constexpr std::uint32_t slots() const { return 2 * elements; }
   bool operator==(const TableLayout&) const = default;
 };
-static_assert(sizeof(TableLayout) == 48);
+LT_SHARED(TableLayout, 48, 8);
+LT_SHARED_AT(TableLayout, bytes, 0);
+LT_SHARED_AT(TableLayout, elements_at, 8);
+LT_SHARED_AT(TableLayout, elements, 16);
+LT_SHARED_AT(TableLayout, stride, 20);
+LT_SHARED_AT(TableLayout, key_size, 24);
+LT_SHARED_AT(TableLayout, value_count, 28);
+LT_SHARED_AT(TableLayout, variable_count, 32);
+LT_SHARED_AT(TableLayout, sets_at, 36);
+LT_SHARED_AT(TableLayout, comm_at, 40);
 
-// -- where values come from -----------------------------------------------------------------------------------------
+// -- where values come from ---------------------------------------------------------------------------------------
+// A number is an expression in postfix order, which works on a stack of numbers.
 enum class OpCode : std::uint8_t {
   // Put a number on the stack.
   kField,      // `size` bytes at `offset` of the payload, with their sign if `is_signed`
@@ -88,13 +151,13 @@ enum class OpCode : std::uint8_t {
   kCpu,
   kReference,  // the variable of reference `offset`, which is a number
   kVariable,   // the own variable `offset`, a number that was computed before
-  // Replace the one or two topmost.
+  // Replace the topmost number, or the two topmost ones.
   kNegate,
   kAdd,
   kSubtract,
   kMultiply,
   kDivide,  // unsigned; by 0: ~0
-  kLog2,    // of the next power of two that is not smaller; where there is none, and of 0: 0
+  kLog2,    // of the next power of two that is not smaller; 0 where there is none, and of 0
   kBucket,  // rounded down to a multiple of `number`
 };
 
@@ -109,7 +172,13 @@ struct Op {
   std::uint32_t offset;
   std::uint64_t number;
 };
-static_assert(sizeof(Op) == 16);
+LT_SHARED(Op, 16, 8);
+LT_SHARED_AT(Op, code, 0);
+LT_SHARED_AT(Op, size, 1);
+LT_SHARED_AT(Op, is_signed, 2);
+LT_SHARED_AT(Op, clock, 3);
+LT_SHARED_AT(Op, offset, 4);
+LT_SHARED_AT(Op, number, 8);
 
 enum class ValueType : std::uint8_t { kNumber, kText, kStack };
 
@@ -132,16 +201,25 @@ struct Operand {
   std::uint32_t offset;
   std::uint32_t size;
 };
-static_assert(sizeof(Operand) == 16);
+LT_SHARED(Operand, 16, 4);
+LT_SHARED_AT(Operand, type, 0);
+LT_SHARED_AT(Operand, origin, 1);
+LT_SHARED_AT(Operand, index, 4);
+LT_SHARED_AT(Operand, offset, 8);
+LT_SHARED_AT(Operand, size, 12);
 
 // -- the plan -----------------------------------------------------------------------------------------------------
 // Numbers are 8 bytes; texts at most `size` - 1 and NULs, stacks 16 words, 0 behind the last frame.
 struct Key {
   Operand operand;
-  std::uint32_t at;  // in the key
+  // In the key.
+  std::uint32_t at;
   std::uint32_t size;
 };
-static_assert(sizeof(Key) == 24);
+LT_SHARED(Key, 24, 4);
+LT_SHARED_AT(Key, operand, 0);
+LT_SHARED_AT(Key, at, 16);
+LT_SHARED_AT(Key, size, 20);
 
 // Where in an element a variable lies, and where the byte that says that it is set.
 struct Place {
@@ -151,23 +229,34 @@ struct Place {
   std::uint32_t set_at;
   bool operator==(const Place&) const = default;
 };
-static_assert(sizeof(Place) == 12);
+LT_SHARED(Place, 12, 4);
+LT_SHARED_AT(Place, type, 0);
+LT_SHARED_AT(Place, at, 4);
+LT_SHARED_AT(Place, set_at, 8);
 
 struct Variable {
   Operand operand;
   Place place;
   std::uint32_t reserved;
 };
-static_assert(sizeof(Variable) == 32);
+LT_SHARED(Variable, 32, 4);
+LT_SHARED_AT(Variable, operand, 0);
+LT_SHARED_AT(Variable, place, 16);
 
 // A variable of another histogram, found by this event's key.
 struct Reference {
-  std::uint64_t table;  // offset of its table in a data segment
+  // Offset of its table in a data segment.
+  std::uint64_t table;
   TableLayout layout;
   Place place;
-  std::uint32_t once;  // 1: who reads it unsets it
+  // 1: whoever reads it unsets it.
+  std::uint32_t once;
 };
-static_assert(sizeof(Reference) == 72);
+LT_SHARED(Reference, 72, 8);
+LT_SHARED_AT(Reference, table, 0);
+LT_SHARED_AT(Reference, layout, 8);
+LT_SHARED_AT(Reference, place, 56);
+LT_SHARED_AT(Reference, once, 68);
 
 enum class Handler : std::uint8_t { kOnMatch, kOnMax, kOnChange };
 enum class Deed : std::uint8_t { kTrace, kSave, kSnapshot };
@@ -176,35 +265,61 @@ struct Action {
   Handler handler;
   Deed deed;
   std::uint16_t param_count;
-  std::uint32_t params;  // number of the first
-  Operand tracked;       // of onmax and onchange: a number
-  std::uint32_t
-      tracked_at;  // word in the element: the value that it had when the handler last did something; at first 0
-  std::uint32_t
-      taken_at;  // kSnapshot: word in the element: the value that the last snapshot for this element was taken for
-  std::uint32_t saved_at;    // kSave: byte in the element: 1 when something was saved
-  std::uint32_t target;      // kTrace: the event's slot; kSnapshot: the cell that counts the instance's snapshots
-  std::uint32_t fixed_size;  // kTrace: payload before the dynamic fields' bytes
-  std::uint32_t max_size;    // … and with the longest of these, at most kMaxSyntheticPayload
+  // Number of the first.
+  std::uint32_t params;
+  // kOnMax and kOnChange: the number that is looked at.
+  Operand tracked;
+  // Word in the element: that number when the handler last did something; 0 at first.
+  std::uint32_t tracked_at;
+  // kSnapshot: word in the element: that number when the last snapshot for this element was taken.
+  std::uint32_t taken_at;
+  // kSave: byte in the element: 1 when something was saved.
+  std::uint32_t saved_at;
+  // kTrace: the event's slot; kSnapshot: the cell that counts the instance's snapshots.
+  std::uint32_t target;
+  // kTrace: payload before the dynamic fields' bytes, and with the longest of these, at most kMaxSyntheticPayload.
+  std::uint32_t fixed_size;
+  std::uint32_t max_size;
 };
-static_assert(sizeof(Action) == 48);
+LT_SHARED(Action, 48, 4);
+LT_SHARED_AT(Action, handler, 0);
+LT_SHARED_AT(Action, deed, 1);
+LT_SHARED_AT(Action, param_count, 2);
+LT_SHARED_AT(Action, params, 4);
+LT_SHARED_AT(Action, tracked, 8);
+LT_SHARED_AT(Action, tracked_at, 24);
+LT_SHARED_AT(Action, taken_at, 28);
+LT_SHARED_AT(Action, saved_at, 32);
+LT_SHARED_AT(Action, target, 36);
+LT_SHARED_AT(Action, fixed_size, 40);
+LT_SHARED_AT(Action, max_size, 44);
 
 // Of kTrace where a field is in the payload, of kSave where it is in the element.
 struct Param {
   Operand operand;
   std::uint32_t at;
-  std::uint32_t size;  // number: 1, 2, 4, 8; static text: its size. Saved texts have kTextSize.
-  bool is_dynamic;     // text and stack of kTrace: a u32 at `at` says where the bytes are (kDataLoc)
+  // Number: 1, 2, 4, 8; static text: its size. Saved texts have kTextSize.
+  std::uint32_t size;
+  // Text and stack of kTrace: a u32 at `at` says where the bytes are (kDataLoc).
+  bool is_dynamic;
   std::uint8_t reserved[7];
 };
-static_assert(sizeof(Param) == 32);
+LT_SHARED(Param, 32, 4);
+LT_SHARED_AT(Param, operand, 0);
+LT_SHARED_AT(Param, at, 16);
+LT_SHARED_AT(Param, size, 20);
+LT_SHARED_AT(Param, is_dynamic, 24);
 
 struct alignas(8) HistPlan {
-  std::uint64_t table;  // offset in a data segment
+  // Offset in a data segment.
+  std::uint64_t table;
   TableLayout layout;
-  std::uint32_t bytes;       // of the plan with all that follows
-  std::uint32_t pause_cell;  // a switch: nothing is done while it is thrown; 0: none
-  std::uint32_t min_size;    // payload bytes up to the last field that is looked at
+  // Of the plan with all that follows.
+  std::uint32_t bytes;
+  // A switch: nothing is done while it is thrown; 0: none.
+  std::uint32_t pause_cell;
+  // Payload bytes up to the last field that is looked at.
+  std::uint32_t min_size;
   std::uint32_t key_count;
   std::uint32_t value_count;
   std::uint32_t variable_count;
@@ -218,13 +333,32 @@ struct alignas(8) HistPlan {
   std::uint32_t actions;
   std::uint32_t params;
   std::uint32_t ops;
-  std::uint32_t event_pause_cell;  // that of all histograms of the event: of the two the newest throw counts
+  // The switch of all histograms of the event. Of this one's and that one the newest throw counts.
+  std::uint32_t event_pause_cell;
 
   template <typename T>
   [[nodiscard]] const T* at(std::uint32_t offset) const {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(this) + offset);
   }
 };
-static_assert(sizeof(HistPlan) == 56 + 64);
+LT_SHARED(HistPlan, 120, 8);
+LT_SHARED_AT(HistPlan, table, 0);
+LT_SHARED_AT(HistPlan, layout, 8);
+LT_SHARED_AT(HistPlan, bytes, 56);
+LT_SHARED_AT(HistPlan, pause_cell, 60);
+LT_SHARED_AT(HistPlan, min_size, 64);
+LT_SHARED_AT(HistPlan, key_count, 68);
+LT_SHARED_AT(HistPlan, value_count, 72);
+LT_SHARED_AT(HistPlan, variable_count, 76);
+LT_SHARED_AT(HistPlan, reference_count, 80);
+LT_SHARED_AT(HistPlan, action_count, 84);
+LT_SHARED_AT(HistPlan, keys, 88);
+LT_SHARED_AT(HistPlan, values, 92);
+LT_SHARED_AT(HistPlan, variables, 96);
+LT_SHARED_AT(HistPlan, references, 100);
+LT_SHARED_AT(HistPlan, actions, 104);
+LT_SHARED_AT(HistPlan, params, 108);
+LT_SHARED_AT(HistPlan, ops, 112);
+LT_SHARED_AT(HistPlan, event_pause_cell, 116);
 
 }  // namespace landtrace::hist

@@ -23,7 +23,7 @@ Location locate(const Payload& payload, const Operand& operand) {
   if (operand.origin == Origin::kRelLoc) {
     begin += std::uint64_t{operand.offset} + sizeof word;
   } else if (begin < kEntryHeader) {
-    return {0, 0};  // that is no field
+    return {0, 0};  // it points into the entry's header
   } else {
     begin -= kEntryHeader;
   }
@@ -34,7 +34,7 @@ std::uint32_t length_of(const char* text, std::size_t size) {
   return static_cast<std::uint32_t>(::strnlen(text, size));
 }
 
-// 2^64 is no number: the kernel's shift wraps around to 1, whose logarithm it takes.
+// Above 2^63 the next power of two does not fit: the kernel's shift wraps around to 1, whose logarithm it takes.
 std::uint64_t log2_of(std::uint64_t value) {
   constexpr std::uint64_t kTooLarge = 64;
   const auto bits = value == 0 ? 0 : static_cast<std::uint64_t>(std::bit_width(value - 1));
@@ -66,8 +66,9 @@ std::uint64_t Operands::push(const Op& op) const {
 }
 
 std::uint64_t Operands::compute(const Op* op, const Op* end) const {
-  std::uint64_t stack[kMaxStack + 1];  // the first stands for an empty one
-  std::uint64_t* top = stack;          // the builder has checked that it neither under- nor overflows
+  // The first word stands for an empty stack. plan_builder.cc has checked that it neither under- nor overflows.
+  std::uint64_t stack[kMaxStack + 1];
+  std::uint64_t* top = stack;
   for (; op != end; ++op) {
     switch (op->code) {
       case OpCode::kNegate:
@@ -103,7 +104,7 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
   return stack[1];
 }
 
-// Of a text or stack that lies in an element.
+// Where a text or stack is that lies in an element.
 const std::byte* Operands::place_of(const Operand& operand) const {
   if (operand.origin == Origin::kReference) return references_[operand.index].place;
   return element_ + plan_.at<Variable>(plan_.variables)[operand.index].place.at;

@@ -11,14 +11,14 @@ class Operands {
   Operands(const HistPlan& plan, const Event& event)
       : plan_(plan), event_(event) {}  // NOLINT: arrays are filled as used
 
-  // -- what they may refer to ---------------------------------------------------------------------------------------
+  // -- what they may refer to -------------------------------------------------------------------------------------
   void set_reference(std::uint32_t index, std::uint64_t number) { references_[index].number = number; }
   void set_reference(std::uint32_t index, const std::byte* place) { references_[index].place = place; }
   void set_variable(std::uint32_t index, std::uint64_t number) { variables_[index] = number; }
-  // Where the own variables that are texts and stacks lie from here on.
+  // Where the own variables lie that are texts and stacks, once there is an element.
   void set_element(std::byte* element) { element_ = element; }
 
-  // -- what they are ------------------------------------------------------------------------------------------------
+  // -- what they are ----------------------------------------------------------------------------------------------
   [[nodiscard]] std::uint64_t number(const Operand& operand) const {
     const Op* const ops = plan_.at<Op>(plan_.ops) + operand.index;
     if (__builtin_expect(operand.size != 1, 0)) return compute(ops, ops + operand.size);

@@ -8,6 +8,7 @@
 namespace landtrace::hist {
 namespace {
 
+// Pairs with the release stores in set_variables(), evaluate.cc, and Actor::save(), actions.cc.
 bool is_set(const std::byte* element, std::uint32_t at) {
   return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(element + at), __ATOMIC_ACQUIRE) != 0;
 }
@@ -65,7 +66,7 @@ class Reader {
  private:
   [[nodiscard]] const Action& action(std::uint32_t i) const { return plan_.at<Action>(plan_.actions)[i]; }
 
-  // Counted only by those who found it in the table: what is not 0 is there.
+  // Counted only by those who found the element in the table: with a count it is there.
   void add_element(const std::byte* element) {
     const std::uint64_t hitcount = detail::load_word(element + layout_.hitcount_at());
     if (hitcount == 0) return;
@@ -159,6 +160,7 @@ class Reader {
 
   void add_snapshot(const Table& table, std::uint32_t number) {
     if (action(number).deed != Deed::kSnapshot) return;
+    // Pairs with the swap in Actor::take_snapshot(), actions.cc: the value in the element is there.
     const std::uint64_t last = __atomic_load_n(&table.header().snapshots[number], __ATOMIC_ACQUIRE);
     const std::uint32_t index = static_cast<std::uint32_t>(last) - 1;
     if (index >= layout_.elements) return;

@@ -47,8 +47,9 @@ struct Contents {
   std::vector<SnapshotTaken> snapshots;  // one an action
 };
 
-// `segments`: the users' data segments, each of at least plan.table + plan.layout.bytes. Producers may be writing meanwhile.
-// Of what cannot be added up (variables, what was saved) that of the larger tracked value is taken, else that which is set.
+// `segments`: the users' data segments, each of at least plan.table + plan.layout.bytes. Producers may be writing
+// meanwhile. Where several users have a key, what cannot be added up (variables, what was saved) is taken from the one
+// with the larger tracked value, else from one where it is set.
 Contents read(const HistPlan& plan, std::span<std::byte* const> segments);
 
 }  // namespace landtrace::hist

@@ -1,19 +1,33 @@
-// The table of a histogram: found and filled by any number of threads of any number of processes, without a lock.
+// The table of a histogram: found and filled by any number of threads of any number of processes, without a lock. What
+// it looks like, layout.hpp draws.
 //
-// Who writes: producers of one user. An insertion takes an element (from those given back, or the next of those never used),
-// writes the key into it, and publishes it with one compare-and-swap of an empty slot. A slot never changes again, and
-// everybody probes the same slots in the same order up to the first empty one, so that no key is there twice. Who loses the
-// race for a slot looks at what is in it now: the same key, then the element is given back; another, then it goes on with the
-// element in its hands.
-// Killed at any instruction: before the swap an element is lost, after it the key is there. Nobody ever waits.
+//                  take_element()            key written              swap of an empty slot
+//   never used  ------------------>  taken  ------------>  private  ------------------------>  in the table, for ever
+//        given back  ------------->    |                      |
+//            ^                         '-- killed: lost       | another had inserted the same key
+//            '------------------------------------------------'
+//                                give_back()
 //
-// Who reads: producers, and the owner (reader.hpp). An element is in the table if its hit count is not 0: that is counted only
-// by those who found it by a slot. So the owner need not look at slots.
+// Who writes: producers of one user. An insertion takes an element (of those given back, or the next of those never
+// used), writes the key into it, and publishes it with one compare-and-swap of an empty slot. A slot never changes
+// again, and everybody probes the same slots in the same order up to the first empty one, so that no key is there
+// twice. Whoever loses the race for a slot looks at what is in it now: the same key, then the element is given back;
+// another key, then the search goes on, with the element in hand. Killed at any instruction: before the swap an element
+// is lost, after it the key is there. Nobody ever waits.
 //
-// Elements that are given back form a list: TableHeader::spare, whose tag makes its compare-and-swap safe against
-// the same element coming back; the next one is named in the first word of the key, which is written anew before use.
+// Who reads: producers, and the owner (reader.hpp). An element is in the table if its hit count is not 0: it is counted
+// only by those who found it by a slot. So the owner need not look at slots.
 //
-// The memory is not trusted: an element's number is checked wherever it is read, and no search is longer than kMaxProbes.
+// Elements that are given back form a list: TableHeader::spare, whose tag makes its compare-and-swap safe against the
+// same element coming back. The next one is named in the first word of the key, which is written anew before the
+// element is used.
+//
+// Order: the key's words are stored before the slot (release), and loaded after it (acquire). The next element's number
+// is stored before `spare` (release), and loaded after it (acquire). Hit counts, sums and values are single words that
+// order nothing.
+//
+// The memory is not trusted: an element's number is checked wherever it is read, and no search is longer than
+// kMaxProbes.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +65,7 @@ inline void store_words(std::byte* to, const void* from, std::uint32_t size) {
 
 }  // namespace detail
 
-// Of a key of whole words.
+// Of a key, which has whole words.
 inline std::uint64_t hash_key(const std::uint64_t* key, std::uint32_t size) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   std::uint64_t hash = size;
@@ -89,8 +103,8 @@ class Table {
     return nullptr;
   }
 
-  // nullptr: the table is full (or so crowded here that it makes no difference), which is counted. `comm` gives the kCommSize bytes that a new element gets, if the layout has
-  // them.
+  // nullptr: the table is full (or so crowded around the key's slot that it makes no difference), which is counted.
+  // `comm` gives the kCommSize bytes that a new element gets, if the layout has them.
   template <typename Comm>
   std::byte* find_or_insert(const std::uint64_t* key, const Comm& comm) {
     const std::uint64_t hash = hash_key(key, layout_.key_size);
@@ -105,7 +119,8 @@ class Table {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
-  // No search is longer, lest one who fills all slots keeps others busy. With at most every other slot in use it ends long before.
+  // No search is longer, so that a program that fills all slots does not keep others busy. In a sound table at most
+  // every other slot is in use, and a search ends long before.
   static constexpr std::uint32_t kMaxProbes = 4096;
 
   // Goes along the slots that a key may be in.
@@ -117,7 +132,7 @@ class Table {
           left_(std::min(table.layout_.slots(), kMaxProbes)),
           slot_(static_cast<std::uint32_t>(hash)) {}
 
-    // What is in the next slot, in `word`; 0 ends the search. Returns the element if it is the key's.
+    // Puts what is in the next slot into `word`; 0 ends the search. Returns the element if it is the key's.
     std::byte* next(const std::uint64_t* key, std::uint64_t& word) {
       if (left_-- == 0) {
         word = 0;
@@ -126,7 +141,8 @@ class Table {
       }
       slot_ &= table_.layout_.slots() - 1;
       std::uint64_t* const slot = table_.slots() + slot_;
-      word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);  // pairs with the swap in insert()
+      // Pairs with the swap in insert(): the element's key is there.
+      word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
       if (word == 0) return nullptr;
       ++slot_;
       return table_.matching(word, hash_, key);
@@ -173,8 +189,9 @@ class Table {
     const std::uint64_t word = slot_word(hash, index);
     for (;;) {
       std::uint64_t now = 0;
+      // Publishes the key: pairs with the acquire load in Probe::next().
       if (__atomic_compare_exchange_n(probe.empty(), &now, word, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return at;
-      // Another was faster: with this key, or in this slot alone.
+      // Another thread was faster, with this key or with another one.
       for (std::byte* found = probe.next(key, now); now != 0; found = probe.next(key, now)) {
         if (found == nullptr) continue;
         give_back(index);
@@ -192,15 +209,18 @@ class Table {
 
   [[nodiscard]] std::uint32_t take_element() const {
     TableHeader& head = header();
+    // Pairs with the swap in give_back(): the next element's number is there.
     std::uint64_t spare = __atomic_load_n(&head.spare, __ATOMIC_ACQUIRE);
     while (static_cast<std::uint32_t>(spare) - 1 < layout_.elements) {
       const std::uint32_t index = static_cast<std::uint32_t>(spare) - 1;
       const std::uint64_t next = static_cast<std::uint32_t>(detail::load_word(element(index)));
       const std::uint64_t rest = ((spare >> 32) + 1) * kTagUnit | next;
+      // Where it fails it is the load above once more, with the same partner.
       if (__atomic_compare_exchange_n(&head.spare, &spare, rest, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         return index;
       }
     }
+    // Looked at first, so that events that find the table full do not count it up for ever.
     if (__atomic_load_n(&head.taken, __ATOMIC_RELAXED) >= layout_.elements) return kNone;
     const std::uint64_t index = __atomic_fetch_add(&head.taken, 1, __ATOMIC_RELAXED);
     return index < layout_.elements ? static_cast<std::uint32_t>(index) : kNone;
@@ -213,6 +233,7 @@ class Table {
     do {
       detail::store_word(element(index), static_cast<std::uint32_t>(spare));
       first = ((spare >> 32) + 1) * kTagUnit | (std::uint64_t{index} + 1);
+      // Publishes the number just stored: pairs with the acquire load in take_element().
     } while (!__atomic_compare_exchange_n(&head.spare, &spare, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   }
 
