@@ -18,7 +18,8 @@ Buffer::Buffer(domain::Domain& domain, std::uint32_t instance_index)
   instance.arm_snapshot = [this](bool armed) { return arm(armed); };
   serial_ = instance.serial;
   main_ = std::make_shared<Contents>(domain, instance.place, false);
-  // A ring is as large as the next power of two; the usual size is told as it was asked for.
+  // A ring's size is the next power of two. The default size is shown as it was asked for, any other as the ring has
+  // it.
   const std::uint64_t size = instance.place.geometry.size();
   const bool is_usual = size == ring::Geometry::holding(domain::kDefaultRingBytes).size();
   std::fill(sub_buffers_.begin(), sub_buffers_.end(), count_for(is_usual ? domain::kDefaultRingBytes : size));
@@ -63,6 +64,7 @@ Result<void> Buffer::make_snapshot() {
 }
 
 Result<void> Buffer::take_snapshot() {
+  // Producers look at the counter's parity at every event, so counting is the whole swap; follow_flips() does the rest.
   if (const auto& flip = instance()->flip) {
     domain_.cells().count_one_more(flip->counter);
     return {};
@@ -82,6 +84,8 @@ Result<void> Buffer::free_snapshot() {
 
 Result<void> Buffer::arm(bool armed) {
   if (!armed) {
+    // The instance goes on in the set that the counter says now. A trigger may have swapped them since follow_flips()
+    // looked.
     auto disarmed = domain_.set_flip(*instance(), std::nullopt);
     if (main_->place().rings != instance()->place.rings) exchange();
     return disarmed;
@@ -101,6 +105,8 @@ void Buffer::exchange() {
   instance()->place = main_->place();
 }
 
+// Triggers swap the sets in producers by counting; this brings main_ and snapshot_ up to date. An even number of
+// swaps changes nothing.
 void Buffer::follow_flips() {
   const domain::Instance* const found = instance();
   if (found == nullptr || !found->flip) return;
@@ -122,7 +128,7 @@ Result<void> Buffer::resize(std::uint32_t cpu, std::uint64_t bytes) {
   constexpr std::uint64_t kMost = 1ull << ring::kMaxSizeLog2;
   const std::uint64_t largest = *std::max_element(next.begin(), next.end());
   if (largest > kMost / usable_bytes()) return fail(ENOMEM, "no ring can be as large");
-  // The smaller ones of CPUs that differ are as large as the largest: a set of rings has one size.
+  // All rings of a set have one size: that of the largest CPU.
   const ring::Geometry geometry = ring::Geometry::holding(largest * usable_bytes());
   if (geometry.size_log2 != main_->place().geometry.size_log2) LT_CHECK(resize_rings(geometry));
   sub_buffers_ = std::move(next);
@@ -138,7 +144,9 @@ Result<void> Buffer::resize_rings(ring::Geometry geometry) {
   return {};
 }
 
-// While triggers may exchange them: these go on to count in the cell that they know.
+// Triggers may swap the sets at any moment, and go on counting in the cell that they know: so each new set stands at
+// the parity that its old one had. settle() waits for producers that still write to the old sets, since adopt()
+// copies both.
 Result<void> Buffer::resize_both(ring::Geometry geometry) {
   follow_flips();
   LT_TRY(auto main, make_contents(geometry));

@@ -5,7 +5,7 @@
 namespace landtrace::buffer {
 namespace {
 
-// Counts come from memory that others write.
+// Counts come from memory that producers write, so the larger one may not be the later one.
 constexpr std::uint64_t difference(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; }
 
 ring::Mark later(ring::Mark a, ring::Mark b) { return a.position >= b.position ? a : b; }
@@ -13,9 +13,12 @@ ring::Mark later(ring::Mark a, ring::Mark b) { return a.position >= b.position ?
 }  // namespace
 
 struct Contents::State {
-  ring::Mark end;   // of the ring
-  Place from;       // where a reading begins
-  Counts counts{};  // without those of rings before
+  // Of the ring.
+  ring::Mark end;
+  // Where a reading begins.
+  Place from;
+  // Without Ring::before.
+  Counts counts{};
 };
 
 Reading::Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu) : contents_(std::move(contents)) {
@@ -48,6 +51,7 @@ Contents::~Contents() {
   domain_.grace().after_readers([domain = &domain_, place = place_] { domain->instances().free_place(place); });
 }
 
+// A user who comes later has rings in the same place; the ones of users who were there keep their index.
 void Contents::add_users() { rings_.resize(domain_.users().all().size() * rings_per_set_); }
 
 std::uint32_t Contents::cpu_of(std::size_t index) const {
@@ -64,6 +68,14 @@ std::uint64_t Contents::discarded(std::size_t index) const {
   return ring::Reader(memory_of(index), place_.geometry, {}).discarded();
 }
 
+// The counts are made of three places in the ring: where it was cleared (base), how far consuming readers are, and
+// its end now.
+//
+//   base ......... consumer: handed out | in hand (pending) | unread ......... end
+//        \_ read _/                     \______________ entries ______________/
+//
+// A lapped reader's place is moved up to the oldest record that is still whole; what is neither an entry nor read by
+// then was overwritten (overrun). So the three figures always add up to what was written.
 Contents::State Contents::state_of(std::size_t index) const {
   const Ring& ring = rings_[index];
   const ring::Reader reader(memory_of(index), place_.geometry, ring.base);
@@ -73,7 +85,8 @@ Contents::State Contents::state_of(std::size_t index) const {
   counts.dropped = difference(reader.discarded(), ring.discarded);
   if (state.end.count == ring.base.count && frozen == 0) return state;
 
-  // A place that a reader knows may be older than the oldest one that the ring itself still marks.
+  // Where the reader has not been lapped its place is the better one: the ring's oldest mark may be up to a chunk
+  // later.
   const auto intact = [&reader](ring::Mark mark) {
     return reader.is_intact(mark.position) ? mark : later(mark, reader.oldest());
   };
@@ -83,7 +96,8 @@ Contents::State Contents::state_of(std::size_t index) const {
     unread = ring.consumer->read_up_to();
     counts.entries = ring.consumer->pending();
     counts.read = ring.consumer->taken();
-  } else if (frozen > 0) {  // it goes as the ring fills
+  } else if (frozen > 0) {
+    // Frozen records and the ring together hold one ring's size: the oldest go as the ring fills.
     const std::uint64_t used = difference(state.end.position, ring.base.position);
     state.from.frozen = ring.frozen->first_within(difference(place_.geometry.size(), used));
   }
@@ -151,6 +165,7 @@ std::uint64_t Contents::unread_bytes(std::uint32_t cpu) {
 void Contents::consume(std::uint32_t cpu, Merge& merge) {
   add_users();
   merge.clear();
+  // Before any ring is looked at: Merge::begin() says why.
   const std::uint64_t now = arch::read_raw_clock(raw_clock());
   for (std::size_t i = 0; i < rings_.size(); ++i) {
     if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
@@ -158,7 +173,7 @@ void Contents::consume(std::uint32_t cpu, Merge& merge) {
     if (!ring.consumer) {
       const State state = state_of(i);
       if (state.counts.entries == 0) continue;
-      // From the base on, not from the oldest: what was overwritten since then is missing.
+      // From the base on, not from the oldest record: so the reader is told what was overwritten since.
       ring.consumer = std::make_unique<RingCursor>(
           memory_of(i), place_.geometry, static_cast<std::uint32_t>(i / rings_per_set_), raw_clock(), started_,
           RingCursor::Begin{{state.from.frozen, ring.base}, {~0ull, ~0ull}, ring.discarded, ring.frozen});
@@ -208,7 +223,8 @@ void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Content
   }
   std::vector<std::uint64_t> ends;
   for (std::size_t i = 0; i < other.rings_.size(); ++i) ends.push_back(other.state_of(i).end.count);
-  // It runs before the memory of those rings is given back, which is asked for after this.
+  // What stopped producers have still written by the end of the grace period. This runs before the memory of those
+  // rings is given back: ~Contents() of `other` asks for that later, and both wait in one queue.
   domain_.grace().after_readers([domain = &domain_, place = other.place_, ends, self = std::move(self)] {
     const auto heir = self.lock();
     if (!heir) return;

@@ -1,8 +1,8 @@
-// One set of rings of an instance (what it records into, or its snapshot) and what its owner knows of them: from where
-// they count since they were cleared, and how far the consuming readers are.
+// One set of rings of an instance (it records into them, or they are its snapshot), and what the owner keeps about
+// them: where each began when it was last cleared, and how far the consuming readers are.
 //
-// Rings that belong to no CPU (writers without restartable sequences claim them) are shown as that of CPU `claimed ring
-// modulo CPUs`, where most of their writers ran: tools look for events under the CPUs that there are.
+// Some rings belong to no CPU: writers without restartable sequences claim them. Claimed ring n is shown under CPU `n
+// modulo CPUs`, where most of its writers ran, since tools look for events only under CPUs that exist.
 #pragma once
 
 #include <memory>
@@ -29,10 +29,10 @@ class Reading {
   std::deque<RingCursor> cursors_;
 };
 
-// The domain must outlive it. Who calls it holds the domain.
+// The domain must outlive it. The caller holds the domain.
 class Contents {
  public:
-  // `owned`: the rings are given back with this object; else they are the instance's.
+  // `owned`: this object gives the rings back when it goes; else they are the instance's.
   Contents(domain::Domain& domain, const domain::RingPlace& place, bool owned);
   ~Contents();
   Contents(const Contents&) = delete;
@@ -41,7 +41,7 @@ class Contents {
   [[nodiscard]] domain::RingPlace& place() { return place_; }
   void set_owned(bool owned) { owned_ = owned; }
 
-  // Forgets what is there; writers go on.
+  // Forgets what is in the rings, without touching them: writers go on.
   void clear(std::uint32_t cpu);
   // When that was last done to all CPUs (a raw time); 0: never.
   [[nodiscard]] std::uint64_t cleared_at() const { return cleared_at_; }
@@ -50,7 +50,7 @@ class Contents {
   struct Counts {
     std::uint64_t entries = 0;  // to be read
     std::uint64_t overrun = 0;  // overwritten before they were read
-    std::uint64_t dropped = 0;  // found no room
+    std::uint64_t dropped = 0;  // there was no room for them
     std::uint64_t read = 0;     // by consuming readers
     std::uint64_t bytes = 0;    // of the entries, in the rings
   };
@@ -61,26 +61,32 @@ class Contents {
   // Bytes in the fullest ring of the CPU that consuming readers have not taken.
   [[nodiscard]] std::uint64_t unread_bytes(std::uint32_t cpu);
 
-  // For consuming readers, who share one position per ring: looks at what is there and puts it into `merge`. What was
-  // popped from it is consumed with consumed().
+  // For consuming readers, which share one position per ring: puts what there is into `merge`. What the caller pops
+  // from it is gone for all of them; consumed() gives its room back to the writers.
   void consume(std::uint32_t cpu, Merge& merge);
   void consumed();
 
-  // Takes over what `other` holds, as far as `bytes` per ring go. Nobody writes to those rings any more, but for producers
-  // that were stopped in the middle of it: their events are counted as overrun.
+  // Copies what `other` holds, the newest `bytes` of each ring. No event begins in those rings any more. A producer
+  // that was stopped in the middle of one may still finish it there; such events are counted as overrun.
   void adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Contents> self);
 
  private:
   friend class Reading;
   struct Ring {
-    ring::Mark base{};                     // of the last clear()
-    std::uint64_t discarded = 0;           // then
-    std::shared_ptr<const Frozen> frozen;  // what came before the ring
-    std::unique_ptr<RingCursor> consumer;  // made at the first consuming read
-    Counts before;                         // in the rings that these took over from
-    ring::Mark kept{};                     // in discard mode writers leave alone what stands from here on
+    // Where the ring was at the last clear(), and how many events it had discarded then.
+    ring::Mark base{};
+    std::uint64_t discarded = 0;
+    // Records that are older than the ring: see adopt().
+    std::shared_ptr<const Frozen> frozen;
+    // Made at the first consuming read.
+    std::unique_ptr<RingCursor> consumer;
+    // What the rings counted that these were adopted from.
+    Counts before;
+    // In discard mode writers overwrite nothing from here on.
+    ring::Mark kept{};
   };
-  struct State;  // of one ring at one moment
+  // Of one ring at one moment.
+  struct State;
   void add_users();
   [[nodiscard]] std::uint32_t cpu_of(std::size_t index) const;
   [[nodiscard]] const std::byte* memory_of(std::size_t index) const;
@@ -93,7 +99,8 @@ class Contents {
   domain::Domain& domain_;
   domain::RingPlace place_;
   bool owned_;
-  std::uint64_t started_ = 0;  // rings may be older than this object
+  // No record is taken to be older than this; 0, since rings may be older than this object.
+  std::uint64_t started_ = 0;
   std::uint64_t cleared_at_ = 0;
   std::uint32_t cpus_;
   std::uint32_t rings_per_set_;

@@ -24,8 +24,8 @@ std::optional<std::string> take_terminated(std::string_view& text) {
 
 }  // namespace
 
-// The generation is read before and after, as the owner moves it before it touches the texts of a slot that
-// gets another event, and again when they are complete (domain/events.cc).
+// The generation is read before and after: the owner changes it before it touches the texts of a slot that gets
+// another event, and again when they are complete (domain/events.cc).
 std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot) {
   const plan::EventSlot& shared = control.events[slot];
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
@@ -87,7 +87,7 @@ const output::EventType* EventTable::resolve(std::uint32_t slot) {
   return slots_[slot].type = &types_.back();
 }
 
-// A slot that got another event keeps its id, but in one recording an id must mean one thing.
+// A slot keeps its id when it gets another event, but in one recording an id must mean one thing.
 std::optional<std::uint16_t> EventTable::free_id(std::uint16_t wanted) const {
   if (!ids_[wanted]) return wanted;
   for (std::uint16_t id = kFirstSubstituteId; id > 0; --id) {

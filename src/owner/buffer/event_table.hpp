@@ -1,5 +1,4 @@
-// What the event slots of a domain mean: slot -> type. A record carries its slot; what people and files see
-// is the type's id.
+// What the event slots of a domain mean: slot -> type. A record carries its slot; people and files see the type's id.
 #pragma once
 
 #include <bitset>
@@ -20,15 +19,14 @@ class EventTable {
   // Learns what was registered since the last call, also what is gone again by now. Cheap when nothing was.
   void refresh();
 
-  // The type of the records that carry `slot`; nullptr when the slot never had an event, or one that makes no
-  // sense.
+  // The type of the records that carry `slot`; nullptr when the slot never had an event, or the event is invalid.
   const output::EventType* find(std::uint32_t slot) {
     if (slot >= plan::kMaxEvents) return nullptr;
     const Slot& known = slots_[slot];
     return known.type != nullptr ? known.type : resolve(slot);
   }
 
-  // All types so far, in the order in which they were learnt; each stays where it is.
+  // All types so far, in the order in which they were learnt. None moves in memory.
   [[nodiscard]] const std::deque<output::EventType>& types() const { return types_; }
 
  private:
@@ -51,10 +49,10 @@ struct SlotText {
   std::uint16_t id = 0;
   std::string text;  // "SYSTEM\0NAME\0FIELDS\0FLAVOUR\0"
 };
-// A consistent copy of what the slot says now; nothing while it has no event.
+// A consistent copy of the slot's text; nullopt while the slot has no event.
 std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot);
 
-// EINVAL for a text that is not four, or whose fields are none.
+// EINVAL: the text does not have its four parts, or the fields are invalid.
 Result<output::EventType> type_of(const SlotText& slot);
 
 }  // namespace landtrace::buffer

@@ -35,7 +35,7 @@ void Lines::append_rest(std::string& out, Merge& merge) {
   }
 }
 
-// As the kernel does it for buffers that were overrun: their CPUs begin at different times.
+// In a buffer that was overrun CPUs begin at different times; the kernel says so in this form.
 void Lines::announce_cpu(std::string& out, std::uint32_t cpu) {
   if (cpu >= started_.size()) started_.resize(cpu + 1);
   if (started_[cpu]) return;
@@ -43,6 +43,8 @@ void Lines::announce_cpu(std::string& out, std::uint32_t cpu) {
   if (index_ > 0) fmt::format_to(std::back_inserter(out), "##### CPU {} buffer started ####\n", cpu);
 }
 
+// The line needs the time of the next record, and the merge has one record at a time: so this one is copied and
+// popped first.
 void Lines::append_with_delay(std::string& out, Merge& merge, Printer& printer, const TextStyle& style,
                               const Merge::Source& source) {
   Printer::Found found = printer.look_at(source);

@@ -12,15 +12,19 @@ namespace landtrace::buffer {
 class Lines {
  public:
   struct Options {
-    bool annotate = false;       // say where a CPU's first event comes after others
-    bool look_ahead = false;     // the columns tell how long it took to the next event; the merge is this reader's own
-    std::uint64_t start_ns = 0;  // times of latency-format count from here
+    // Announce a CPU whose first event comes after those of others.
+    bool annotate = false;
+    // Show how long it took to the next event (latency-format). No other reader may use the merge.
+    bool look_ahead = false;
+    // Times of latency-format count from here.
+    std::uint64_t start_ns = 0;
   };
   explicit Lines(const Options& options) : options_(options) {}
 
-  // Appends the next record's line, and before it what is missing; and takes it. False: none is there.
+  // Takes the next record and appends its line, after a line about events that are missing before it. False: there is
+  // no record.
   bool append_next(std::string& out, Merge& merge, Printer& printer, const TextStyle& style);
-  // What is missing behind the last record.
+  // Appends what is missing after the last record.
   static void append_rest(std::string& out, Merge& merge);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 bool is_anothers(std::uint32_t pid, std::uint32_t uid) {
   struct stat st {};
   const std::string path = "/proc/" + std::to_string(pid);
-  // Those that cannot be dumped are root's in /proc.
+  // /proc shows processes that cannot be dumped as root's.
   return ::stat(path.c_str(), &st) == 0 && st.st_uid != uid && st.st_uid != 0;
 }
 

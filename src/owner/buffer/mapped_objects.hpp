@@ -1,4 +1,4 @@
-// The objects on stacks, as the tables in data segments have them.
+// The objects on one user's stacks, read from the table in that user's data segment.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@
 
 namespace landtrace::buffer {
 
-// Of one user.
 class MappedObjects {
  public:
   explicit MappedObjects(std::uint32_t uid) : uid_(uid) {}
 
   using Learnt = std::function<void(unwind::MappedObject object)>;  // first_seen is a raw time
-  // Calls `learnt` for what has come since the last call. Cheap when nothing has. What a user's table says of a living
-  // process of another user is passed over: nobody names others' frames.
+  // Calls `learnt` for each entry that is new since the last call; cheap when none is. An entry about a living
+  // process of another user is ignored: a user must not be able to name the frames of others.
   void refresh(const plan::DataSegment& data, const Learnt& learnt);
 
  private:

@@ -1,5 +1,10 @@
-// The records of several rings, merged by time, one at a time at the reader's pace. (Stream hands them out at the
-// rings' pace.)
+// The records of several rings, merged by time. The reader takes one at a time, when it likes. (Stream, for
+// recorders, hands out all that the rings have.)
+//
+// Each ring is in order of time; between rings the oldest record comes first. A ring that has no record in begin() is
+// left out, although it may get one while the others are read: `horizon` keeps these from running ahead of it. next()
+// stays with one ring until another one has an older record: records of one CPU mostly come in runs, and so need no
+// search.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +31,8 @@ class Merge {
   void add(Source source) { sources_.push_back(source); }
   [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
 
-  // Looks for what the rings hold. Where several are in use, records newer than `horizon` (a raw time from before the
-  // call) stay for the next time: an older one may yet come from a ring that was looked at earlier.
+  // Looks at what the rings hold. `horizon` is a raw time from before the call. If several rings are in use, records
+  // newer than that are left for the next time: a ring that was looked at earlier may have got an older one since.
   void begin(std::uint64_t horizon) {
     live_.clear();
     current_ = nullptr;
@@ -40,7 +45,7 @@ class Merge {
     horizon_ = used < 2 ? kNever : horizon;
   }
 
-  // Whose record is the oldest that stands ready; nullptr: there is none. To be popped by the caller.
+  // The ring with the oldest record, which the caller pops; nullptr: there is no record up to the horizon.
   const Source* next() {
     if (current_ != nullptr) {
       if (!current_->cursor->ready()) {
@@ -76,7 +81,7 @@ class Merge {
   std::vector<Source> sources_;
   std::vector<Source> live_;
   const Source* current_ = nullptr;
-  std::uint64_t until_ = 0;  // the current one serves up to here
+  std::uint64_t until_ = 0;  // up to here no other ring has an older record
   std::uint64_t horizon_ = kNever;
 };
 

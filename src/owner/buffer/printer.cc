@@ -42,7 +42,7 @@ void Printer::append(std::string& out, const Found& found, std::uint32_t user, c
   output::append_text_body(out, record, type, names, style.stack);
 }
 
-// The files of other users' programs are not opened here: the owner may be root, and a file system of theirs could keep it
+// The files of other users' programs are not opened: the owner may be root, and a file system of theirs could keep it
 // waiting for ever. Their frames are shown by object.
 output::StackNames& Printer::names_of(std::uint32_t user) {
   const domain::User& who = domain_.users().all()[user];

@@ -1,4 +1,4 @@
-// Records of an instance as people see them: with the type, the task and the time that they stand for.
+// Records of an instance as people see them: with event type, task and time.
 #pragma once
 
 #include <string>
@@ -30,14 +30,14 @@ class Printer {
   // All must outlive it.
   Printer(domain::Domain& domain, TraceClock& clock) : domain_(domain), clock_(clock), types_(domain) {}
 
-  // To be called before each batch of lines. `anew`: somebody begins to read, names are looked up again.
+  // Call it before each batch of lines. `anew`: a reader begins, so names of threads are looked up again.
   void prepare(bool anew);
 
   struct Found {
     output::Record record;
     const output::EventType* type;
   };
-  // The record that stands ready. Its payload is valid until the next record is looked for.
+  // The record at the cursor. Its payload is valid until the cursor looks for the next one.
   Found look_at(const Merge::Source& source) {
     const ring::RecordView& view = source.cursor->record();
     const output::EventType* const type = types_.find(view.header.event, view.header.clock);
@@ -60,7 +60,7 @@ class Printer {
 
   output::StackNames& names_of(std::uint32_t user);
 
-  // The objects on the stacks of one user's processes: what it says of others' would not be believed.
+  // The objects on the stacks of one user's processes. Users are kept apart, so that none names the frames of others.
   struct UserObjects {
     buffer::MappedObjects table;
     output::StackNames names;

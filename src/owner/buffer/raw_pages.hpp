@@ -1,9 +1,9 @@
 // The events of one CPU as pages of the kernel's ring buffer (events/header_page, header_event), which is what
 // trace_pipe_raw hands out. Taking a page consumes what is in it.
 //
-// An event that no page of this size holds is missing there and counted as such: the next page says how many. Payloads of
-// up to 64 KiB need buffer_subbuf_size_kb of 128; with the usual 4 KiB, the limit is some 4,000 bytes (the kernel's own
-// events are never larger than that, and it drops those of users that are).
+// An event that is too large for a page is left out and counted: the next page says how many are missing. Payloads of
+// up to 64 KiB need a buffer_subbuf_size_kb of 128; the usual 4 KiB hold some 4,000 bytes. (The kernel drops larger
+// ones.)
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class RawPages {
   RawPages(std::uint32_t cpu, std::size_t page_bytes);
 
   [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
-  // Fills `page` with what is there, as much as goes in. False: nothing is.
+  // Fills `page` with as many events as fit. False: there is none.
   bool take(Contents& contents, Printer& printer, std::span<std::byte> page);
 
  private:

@@ -5,7 +5,7 @@
 namespace landtrace::buffer {
 namespace {
 
-// No machine loses that many between two looks.
+// No machine loses that many between two looks: a larger count was made up, or the ring is damaged.
 constexpr std::uint64_t kImplausible = 1ull << 40;
 
 }  // namespace
@@ -53,7 +53,8 @@ bool RingCursor::find_next() {
   return true;
 }
 
-// The next batch. A batch without records may still tell of lost ones.
+// The next batch. A batch without records may still say that records were lost: a reader that was lapped goes on at
+// the oldest mark that is intact, and what it was overtaken by is in lost_before.
 bool RingCursor::read() {
   if (reads_left_ == 0) return false;
   taken_ += at_ - std::exchange(batch_begin_, at_);
@@ -87,7 +88,8 @@ bool RingCursor::read_frozen() {
   return true;
 }
 
-// In this order: whatever was discarded by now, was before the next record to be written.
+// The order matters: first the figure of discarded events, then the number of records. Whatever was discarded by then
+// came before the next record to be written.
 void RingCursor::note_discarded() {
   const std::uint64_t seen = reader_.discarded();
   const std::uint64_t count = seen - discarded_seen_;
@@ -97,7 +99,7 @@ void RingCursor::note_discarded() {
   gaps_.push_back({reader_.written(), count});
 }
 
-// Takes the gaps that lie before the record that stands ready, and goes no further than the next one.
+// Takes the gaps that lie before the current record. stop_ is then the record before which the next gap lies.
 void RingCursor::take_gaps() {
   stop_ = records_->size();
   if (in_frozen_) return;

@@ -1,8 +1,8 @@
 // Walks one ring record by record, and says where events are missing.
 //
-// The ring's writer may put anything there. Time is kept within bounds: it does not go backwards within a
-// ring, and no record is from before the session or from after it was read. So what one user makes up cannot
-// hold up or displace the events of others.
+// The ring's writers may put anything there. So times are kept within bounds: within a ring they do not go backwards,
+// and no record is from before the session or after the time of reading. What one user makes up can then neither hold
+// up nor displace the events of others.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@
 
 namespace landtrace::buffer {
 
-// Where a reader of a ring is: records of the ring before this one that it has behind it, then a place in the ring.
+// Where a reader of a ring is: how many frozen records it has read (see Frozen), then its place in the ring.
 struct Place {
   std::size_t frozen = 0;
   ring::Mark live{};
@@ -26,50 +26,53 @@ class RingCursor {
   // `user` is for the caller; `started` is the raw time before which there was no session.
   RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
              std::uint64_t started);
-  // Reads from a place that another cursor of the ring was at, or that was the ring's end once.
   struct Begin {
+    // The place of another cursor, or an earlier end of the ring.
     Place from{};
-    ring::Mark end{~0ull, ~0ull};          // nothing from there on is read
-    std::uint64_t discarded = 0;           // events that the ring's writers found no room for, and are not asked for
-    std::shared_ptr<const Frozen> frozen;  // what comes before the ring
+    // Nothing from here on is read.
+    ring::Mark end{~0ull, ~0ull};
+    // How many events the ring had discarded by then: they are not reported.
+    std::uint64_t discarded = 0;
+    // Records that are older than the ring.
+    std::shared_ptr<const Frozen> frozen;
   };
   RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
              std::uint64_t started, Begin begin);
   RingCursor(const RingCursor&) = delete;
   RingCursor& operator=(const RingCursor&) = delete;
 
-  // How many times ready() may read from the ring from here on.
+  // From here on ready() reads from the ring at most so many times.
   void allow_reads(int reads) { reads_left_ = reads; }
   [[nodiscard]] bool out_of_reads() const { return reads_left_ == 0; }
 
-  // Whether a record stands ready.
+  // Whether there is a record; looks for one if need be.
   bool ready() { return at_ < stop_ || find_next(); }
-  // The record that stands ready, and its time.
+  // That record, and its time.
   [[nodiscard]] const ring::RecordView& record() const { return (*records_)[at_]; }
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
   void pop() {
     if (++at_ < stop_) take_clock();
   }
 
-  // The place of that record; where none stands ready, where the next one will be looked for.
+  // The place of that record; if there is none, the place where the next one is looked for.
   [[nodiscard]] Place place() const;
-  // Records that were copied out of the ring and stand ready.
+  // How many records are copied out of the ring and not popped yet.
   [[nodiscard]] std::size_t pending() const { return records_ != nullptr && !in_frozen_ ? records_->size() - at_ : 0; }
   // Records handed out so far.
   [[nodiscard]] std::uint64_t taken() const { return taken_ + (at_ - batch_begin_); }
-  // Where the ring will be read next: what stands before is in hand already.
+  // Where the ring is read next: records before that are copied already.
   [[nodiscard]] ring::Mark read_up_to() const { return reader_.place(); }
 
-  // Events that are missing between the record before and the one that stands ready.
+  // How many events are missing between the record before and this one.
   [[nodiscard]] bool has_lost() const { return lost_ != 0; }
   std::uint64_t take_lost() { return lost_ == 0 ? 0 : std::exchange(lost_, 0); }
-  // What is missing after the last record.
+  // How many are missing after the last record.
   std::uint64_t take_rest();
 
   [[nodiscard]] std::uint32_t user() const { return user_; }
   // Whether the ring ever held a record.
   [[nodiscard]] bool is_used() const { return used_; }
-  // Up to here the ring's room is free again.
+  // Room in the ring up to here is free again.
   [[nodiscard]] std::uint64_t position() const { return reader_.position(); }
   [[nodiscard]] std::uint64_t written() const { return reader_.written(); }
 
@@ -78,8 +81,8 @@ class RingCursor {
   [[nodiscard]] std::uint64_t corrupt() const { return reader_.corrupt() + implausible_; }
 
  private:
-  // Discarded events, and how many records the ring had got when they were noticed: they are missing before
-  // the record with that number.
+  // Events that were discarded, noticed when the ring had `at` records: they are missing before the record of that
+  // number.
   struct Gap {
     std::uint64_t at;
     std::uint64_t count;
@@ -97,13 +100,18 @@ class RingCursor {
   arch::RawClock raw_clock_;
   const std::vector<ring::RecordView>* records_ = nullptr;
   const ring::Reader::Batch* batch_ = nullptr;
-  std::uint64_t taken_ = 0;  // of batches before
+  // Records of earlier batches.
+  std::uint64_t taken_ = 0;
   std::size_t batch_begin_ = 0;
-  std::size_t at_ = 0;       // the record that stands ready
-  std::size_t stop_ = 0;     // the batch is handed out up to here without further thought
-  std::uint64_t first_ = 0;  // number of the batch's first record
+  // The record that is next.
+  std::size_t at_ = 0;
+  // Records before this one are handed out without another look at gaps_.
+  std::size_t stop_ = 0;
+  // Number of the batch's first record, counted from the ring's beginning.
+  std::uint64_t first_ = 0;
   std::uint64_t clock_;
-  std::uint64_t newest_ = 0;  // when the batch was read
+  // When the batch was read.
+  std::uint64_t newest_ = 0;
   std::uint64_t lost_ = 0;
   std::deque<Gap> gaps_;
   int reads_left_ = 0;
@@ -111,11 +119,11 @@ class RingCursor {
 
   std::shared_ptr<const Frozen> frozen_;
   std::size_t frozen_from_ = 0;
-  bool in_frozen_ = false;  // records_ are those
+  bool in_frozen_ = false;  // records_ are frozen_'s
 
   std::uint64_t overwritten_ = 0;
   std::uint64_t discarded_ = 0;
-  std::uint64_t discarded_seen_ = 0;  // the ring's own figure
+  std::uint64_t discarded_seen_ = 0;  // what the ring said last
   std::uint64_t implausible_ = 0;
 };
 

@@ -20,7 +20,8 @@ void add_entries(const plan::DataSegment& data, std::size_t first, std::size_t e
   }
 }
 
-// The table is large and mostly empty; pages that nobody wrote to are not even there, and stay so.
+// The table is large, sparse and mostly empty. Pages that nobody wrote to are skipped, so that looking does not
+// allocate them.
 void add_user(const domain::User& user, Tasks& tasks) {
   constexpr auto kBegin = static_cast<off_t>(offsetof(plan::DataSegment, tasks));
   constexpr auto kEntry = static_cast<off_t>(sizeof(plan::TaskEntry));

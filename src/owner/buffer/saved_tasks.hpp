@@ -1,4 +1,4 @@
-// All threads that wrote in the domain and whose names are known still.
+// All threads that wrote in the domain and whose names are still known.
 #pragma once
 
 #include <utility>

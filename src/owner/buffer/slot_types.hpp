@@ -1,5 +1,5 @@
-// What the event slots of the owner's own domain mean now. (EventTable is for recordings, where a number must mean one
-// thing for ever.)
+// What the event slots of the owner's own domain mean now. (Recordings use EventTable: there a number means one thing
+// for ever.)
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ class SlotTypes {
  public:
   explicit SlotTypes(domain::Domain& domain);
 
-  // To be called before records are looked at.
+  // Call it before records are looked at.
   void refresh();
-  // The type of a record that carries `slot` and was made at that raw time; nullptr when the event that it was has given
-  // its slot to another one since, or there never was one.
+  // The type of a record that carries `slot` and was made at that raw time. nullptr: another event has the slot
+  // since, or it never had one.
   const output::EventType* find(std::uint32_t slot, std::uint64_t clock) {
     if (slot < slots_.size()) [[likely]] {
       const Slot& known = slots_[slot];
@@ -26,7 +26,7 @@ class SlotTypes {
     }
     return nullptr;
   }
-  // The number that stands for the slot where there is no type.
+  // The number that is shown for a slot without a type.
   [[nodiscard]] std::uint16_t id_of(std::uint32_t slot) const;
 
  private:

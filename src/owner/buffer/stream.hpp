@@ -18,10 +18,9 @@ class Stream {
     cursors_.emplace_back(std::forward<Args>(args)...);
   }
 
-  // Calls visit(cursor) for each record, in the order of time, with at most `reads` reads of each ring. Where
-  // several users write, records newer than `horizon` (a raw time from before the call) stay for the next
-  // call: an older one may yet come from a ring that was looked at earlier. True when more stands ready than
-  // was handed out.
+  // Calls visit(cursor) for each record, in order of time, with at most `reads` reads of each ring. `horizon` is a
+  // raw time from before the call. If several users write, records newer than that are left for the next call: a ring
+  // that was looked at earlier may have got an older one since. True if there is more than was handed out.
   template <typename Visit>
   bool drain(std::uint64_t horizon, int reads, Visit&& visit) {
     find_live(reads);
@@ -44,7 +43,7 @@ class Stream {
         ready = cursor.ready();
       }
       if (ready) continue;
-      // The others must not overtake what this one has not read yet.
+      // What this ring has not read yet is not older than its last record, so the others stop there, too.
       if (cursor.out_of_reads()) horizon = std::min(horizon, cursor.clock());
       live_.erase(best);
     }

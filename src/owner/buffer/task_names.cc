@@ -11,7 +11,7 @@
 namespace landtrace::buffer {
 namespace {
 
-// Writers may race for an entry, or make it up: only one that has the tid before and after is believed.
+// Writers may race for an entry, or make it up: it counts only if it has the tid before and after the copy.
 std::optional<output::Task> copy_entry(const plan::TaskEntry& entry, std::uint32_t tid) {
   if (__atomic_load_n(&entry.tid, __ATOMIC_ACQUIRE) != tid) return std::nullopt;
   char comm[sizeof entry.comm];
@@ -22,7 +22,7 @@ std::optional<output::Task> copy_entry(const plan::TaskEntry& entry, std::uint32
   return output::Task{std::string(comm, ::strnlen(comm, sizeof comm)), pid};
 }
 
-// The thread's name of this moment. The path holds both numbers, so that another's name is not taken for it.
+// The thread's current name. The path has pid and tid, so that another process's thread is not taken for it.
 std::optional<std::string> name_now(std::uint32_t pid, std::uint32_t tid) {
   auto text = read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm", 4096);
   if (!text) return std::nullopt;

@@ -1,4 +1,4 @@
-// Who the threads are that wrote: tid -> name and process.
+// The threads that wrote: tid -> name and process. For recordings, which are told of each name as it is learnt.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace landtrace::buffer {
 
-// What the user's segment says of the thread, with its name of this moment where it still lives; nothing where the
-// segment does not know it.
+// What the user's segment says about the thread, with its current name if it still lives; nullopt if the segment does
+// not know it.
 std::optional<output::Task> task_of(const plan::DataSegment& data, std::uint32_t tid);
 
 class TaskNames {
@@ -21,16 +21,16 @@ class TaskNames {
 
   explicit TaskNames(Learnt learnt) : learnt_(std::move(learnt)), recent_(kRecent) {}
 
-  // Looks the thread up at its first event. `data` is the segment of the user whose ring the event was in: a
-  // user can make up names only for its own threads.
+  // Looks the thread up at its first event. `data` is the segment of the user whose ring the event was in, so that a
+  // user can make up names only for threads of its own.
   void note(std::uint32_t tid, const plan::DataSegment& data) {
     if (recent_[tid % kRecent] != tid) look_up(tid, data);
   }
 
-  // Asks the system again for the names of those that still live: a thread may have renamed itself since.
+  // Reads the names of living threads again: one may have changed its name.
   void refresh();
 
-  // Processes that were seen.
+  // How many processes were seen.
   [[nodiscard]] std::size_t processes() const;
 
  private:
@@ -40,7 +40,7 @@ class TaskNames {
   void look_up(std::uint32_t tid, const plan::DataSegment& data);
 
   Learnt learnt_;
-  std::vector<std::uint32_t> recent_;  // at tid % kRecent: saves the hash for nearly every event
+  std::vector<std::uint32_t> recent_;  // by tid % kRecent: saves the hash for nearly every event
   std::unordered_map<std::uint32_t, output::Task> tasks_;
 };
 

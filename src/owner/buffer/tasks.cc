@@ -7,7 +7,7 @@ namespace landtrace::buffer {
 const output::Task* Tasks::look_up(std::uint32_t tid, const plan::DataSegment& data, bool learn) {
   auto found = tasks_.find(tid);
   if (learn) {
-    // A number can be another thread's by now. Where the table has lost it, what was known is the best that there is.
+    // The number may be another thread's by now. If the table has lost the thread, what was known before is kept.
     if (auto task = task_of(data, tid)) {
       if (found != tasks_.end()) {
         found->second = std::move(*task);

@@ -1,4 +1,5 @@
-// The names of threads that wrote, for texts: kept when the threads are gone, looked up again where they live.
+// The names of threads that wrote, for texts. A name is kept when its thread has ended, and looked up again while it
+// lives.
 #pragma once
 
 #include <unordered_map>
@@ -13,10 +14,10 @@ class Tasks {
  public:
   Tasks() : recent_(kRecent) {}
 
-  // From here on each thread is looked up anew, once: it may have renamed itself.
+  // From here on each thread is looked up once more: it may have changed its name.
   void renew() { ++epoch_; }
-  // nullptr: not known. `data` is the segment of the user whose ring its event was in: a user can make up names
-  // only for its own threads. Stays valid until the next call of any function.
+  // nullptr: not known. `data` is the segment of the user whose ring the event was in, so that a user can make up
+  // names only for threads of its own. The result is valid until the next call of any function.
   const output::Task* find(std::uint32_t tid, const plan::DataSegment& data, bool learn = true) {
     const Recent& recent = recent_[tid % kRecent];
     if (recent.tid == tid && recent.epoch == epoch_) [[likely]]
@@ -36,7 +37,7 @@ class Tasks {
   const output::Task* look_up(std::uint32_t tid, const plan::DataSegment& data, bool learn);
 
   std::uint64_t epoch_ = 1;
-  std::vector<Recent> recent_;  // at tid % kRecent
+  std::vector<Recent> recent_;  // by tid % kRecent
   std::unordered_map<std::uint32_t, output::Task> tasks_;
 };
 

@@ -1,10 +1,11 @@
-// The clock in which an instance shows its events (trace_clock). Records carry the domain's raw clock whatever is
-// chosen here; this says what to make of it.
+// The clock in which an instance shows its events (trace_clock). Records always carry the domain's raw clock; this
+// converts it.
 //
 //   local global perf mono   CLOCK_MONOTONIC
 //   mono_raw boot tai        the system's clocks of these names, read beside the raw clock since they were chosen
 //   uptime                   hundredths of a second of CLOCK_MONOTONIC (the kernel counts from its boot, too)
-//   counter x86-tsc          the raw clock itself: like the kernel's counter it puts events in order, but it skips numbers
+//   counter x86-tsc          the raw clock itself: like the kernel's counter it puts events in order, but it skips
+//                            numbers
 #pragma once
 
 #include <optional>
@@ -21,15 +22,15 @@ class TraceClock {
   // `monotonic` must outlive it.
   explicit TraceClock(arch::ClockLine& monotonic) : monotonic_(monotonic) {}
 
-  // EINVAL for a name that is none. What was recorded before is not to be shown in a clock that was chosen after it.
+  // EINVAL: there is no such clock. Events that were recorded before must not be shown in the new clock.
   Result<void> select(std::string_view name);
-  // All names, the one chosen in brackets.
+  // All names, the chosen one in brackets.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string_view name() const;
   // Whether it shows nanoseconds.
   [[nodiscard]] bool in_ns() const;
 
-  // To be called before times are shown.
+  // Call it before times are shown.
   void sample();
   [[nodiscard]] std::uint64_t shown(std::uint64_t raw) const {
     if (chosen_line_) return chosen_line_->to_ns(raw);

@@ -12,6 +12,7 @@ namespace {
   ssize_t n;
   while ((n = ::read(ready.get(), &byte, 1)) < 0 && errno == EINTR) {
   }
+  // No byte: the pipe's other end was closed, since the child has ended before it was ready.
   if (n == 1) ::_exit(0);
   int status = 0;
   ::waitpid(child, &status, 0);

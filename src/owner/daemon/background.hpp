@@ -1,4 +1,4 @@
-// A daemon that leaves its terminal, and whose starter waits until it serves.
+// A daemon that leaves its terminal. The process that starts it waits until it serves.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@ namespace landtrace::daemon {
 
 class Background {
  public:
-  // Goes on in a child, in a session of its own; the parent exits when the child is ready (0) or has ended (its status).
-  // Before any other thread.
+  // Returns in a child, in a session of its own. The parent exits when the child is ready (status 0) or has ended
+  // (its status). To be called before any thread is started.
   static Result<Background> enter();
 
-  // From here on nobody reads what is said on the standard streams.
+  // Lets the parent exit. From here on the standard streams are /dev/null.
   void ready();
 
  private:

@@ -26,7 +26,8 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
                                  .abi = options.abi == kAbi6_1 ? domain::Abi::k6_1 : domain::Abi::k6_12}));
   for (const domain::Pattern& pattern : options.events) LT_CHECK(domain->listen_pattern(domain->top(), pattern, true));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, options.socket));
-  // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
+  // The journal comes after the socket: only the owner of the socket may take an older journal over. That a journal
+  // cannot be kept is no error: programs then do not follow to the next owner, and nothing else changes.
   using domain::Domain;
   std::ignore = domain->keep_journal(options.socket + ".state",
                                      options.may_come_back ? Domain::Successor::kMayCome : Domain::Successor::kNone);

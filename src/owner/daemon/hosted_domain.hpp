@@ -15,8 +15,8 @@
 
 namespace landtrace::daemon {
 
-// How many descriptors this process may have. An owner needs some for each of its clients, and the usual soft limit is
-// there only for programs that use select().
+// How many descriptors this process may have. An owner needs some for each client. The usual soft limit is low only
+// for the sake of programs that use select().
 class DescriptorLimit {
  public:
   DescriptorLimit();
@@ -24,9 +24,9 @@ class DescriptorLimit {
   DescriptorLimit(const DescriptorLimit&) = delete;
   DescriptorLimit& operator=(const DescriptorLimit&) = delete;
 
-  // As many as the system allows.
+  // To the hard limit.
   void raise();
-  // As it was: for programs that are started from here.
+  // To what it was: for programs that are started from here.
   void restore();
 
  private:
@@ -39,18 +39,20 @@ class HostedDomain {
     std::string socket;
     std::uint64_t ring_bytes = domain::kDefaultRingBytes;
     unsigned abi = kAbi6_12;
-    std::vector<domain::Pattern> events{};  // enabled in the top instance from the moment they register
+    // Enabled in the top instance from the moment they register.
+    std::vector<domain::Pattern> events{};
     Mounts::Permissions permissions{};
     // Another owner may serve the same socket later, and go on with what programs have registered.
     bool may_come_back = false;
-    bool group_records = false;  // members of permissions.gid may record
+    // Members of permissions.gid may record.
+    bool group_records = false;
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
 
-  // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE when an owner
-  // is there.
+  // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE: there is an
+  // owner already.
   static Result<std::unique_ptr<HostedDomain>> start(const Options& options);
-  // Unmounts it; every program that is attached sees its events disabled.
+  // Unmounts it. Every program that is attached sees its events disabled.
   ~HostedDomain();
   HostedDomain(const HostedDomain&) = delete;
   HostedDomain& operator=(const HostedDomain&) = delete;
@@ -69,7 +71,7 @@ class HostedDomain {
   std::thread thread_;
 };
 
-// "6.1" and "6.12" as HostedDomain::Options has them. EINVAL.
+// "6.1" or "6.12", as Options::abi. EINVAL.
 Result<unsigned> parse_abi(std::string_view text);
 
 }  // namespace landtrace::daemon

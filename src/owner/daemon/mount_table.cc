@@ -14,7 +14,7 @@ std::string_view next_word(std::string_view& line) {
 
 bool is_octal(std::string_view digits) { return digits.find_first_not_of("01234567") == std::string_view::npos; }
 
-// White space and backslashes stand there as "\040".
+// mountinfo writes white space and backslashes as "\040".
 std::string unescaped(std::string_view word) {
   std::string text;
   for (std::size_t i = 0; i < word.size(); ++i) {

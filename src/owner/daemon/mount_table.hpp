@@ -1,4 +1,4 @@
-// What is mounted, as /proc says it.
+// What is mounted, from /proc/PID/mountinfo.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ struct MountLine {
   [[nodiscard]] bool is_fuse() const { return type == "fuse" || type.starts_with("fuse."); }
 };
 
-// The lines of a mountinfo file. Lines that are none are left out.
+// The lines of a mountinfo file, without invalid ones.
 std::vector<MountLine> parse_mountinfo(std::string_view text);
 // The mounts that a process sees ("self", or its pid).
 Result<std::vector<MountLine>> mounts_of(const std::string& process);
-// What is mounted at `folder`, on top of what may be mounted below it.
+// The mount at `folder`; if there are several, the topmost.
 std::optional<MountLine> find_mount(const std::vector<MountLine>& lines, std::string_view folder);
 
 }  // namespace landtrace::daemon

@@ -38,7 +38,7 @@ std::string device_at(const std::string& process, std::string_view folder) {
   return line && line->is_fuse() ? line->device : std::string();
 }
 
-// Root, and who has a user namespace of its own.
+// True for root, and for a process with a user namespace of its own.
 bool may_mount() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3]{};
@@ -83,6 +83,7 @@ void Mounts::bury_ended() {
                                            [](const Served& served) { return !served.session->has_ended(); });
     std::vector<Served> ended(std::make_move_iterator(end), std::make_move_iterator(served_.end()));
     served_.erase(end, served_.end());
+    // Without the lock: destroying a session takes the domain, and serve() has the domain when it takes the lock.
     lock.unlock();
     ended.clear();
     lock.lock();
@@ -116,7 +117,8 @@ Result<Fd> Mounts::mount(const std::string& folder, bool allow_other) {
 
 Result<void> Mounts::serve(host::MountOffer offer) {
   if (!is_fuse_device(offer.fuse.get())) return fail(EINVAL, "the descriptor is not one of /dev/fuse");
-  // The kernel names callers by their ids in the mounter's pid namespace.
+  // The kernel names callers by their ids in the mounter's pid namespace: in another one than ours they mean nothing
+  // here.
   if (offer.pid == 0 || !shares_pids(offer.pid).value_or(false)) {
     return fail(
         EXDEV,
@@ -136,9 +138,11 @@ Result<void> Mounts::serve(host::MountOffer offer) {
   return add(std::move(offer.fuse), options, folder, is_here ? device_at(asker, folder) : std::string());
 }
 
-// A mount is unmounted while it is still served, so that nobody waits for an answer; and only if it is the same one.
+// A mount is unmounted while it is still served, so that no caller waits for an answer that never comes. Another
+// mount may lie at the folder by now: `device` tells.
 void Mounts::end() {
-  std::vector<Served> ending;  // without the lock: a session that ends waits for callers who may wait for it
+  // Destroyed without the lock, as in bury_ended().
+  std::vector<Served> ending;
   {
     const std::lock_guard lock(mutex_);
     ending.swap(served_);

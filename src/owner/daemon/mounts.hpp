@@ -19,8 +19,10 @@ namespace landtrace::daemon {
 class Mounts {
  public:
   struct Permissions {
-    std::optional<std::uint32_t> gid;   // the group of all files; nullopt: the owner's
-    std::optional<unsigned> root_mode;  // of the top folder; nullopt: as the tree has it
+    // The group of all files; nullopt: the owner's.
+    std::optional<std::uint32_t> gid;
+    // Of the top folder; nullopt: the tree's.
+    std::optional<unsigned> root_mode;
   };
   // `tree` is the domain's, and outlives the mounts.
   Mounts(domain::Domain& domain, tracefs::Tree& tree, const Permissions& permissions);
@@ -29,17 +31,18 @@ class Mounts {
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  // Mounts at `folder` as mount_folder() does, and serves it. What a dead owner left there is taken away first.
-  // Returns a descriptor that has POLLERR when it is not mounted any more.
+  // Mounts at `folder` as mount_folder() does, and serves it. A mount that a dead owner left there is removed first.
+  // Returns a descriptor that has POLLERR when it is no longer mounted.
   Result<Fd> mount(const std::string& folder, bool allow_other);
-  // Serves what another process has mounted. EINVAL for what is no mount, EXDEV from another pid namespace.
+  // Serves a mount that another process has made (handover.hpp). EINVAL: the descriptor is not of /dev/fuse. EXDEV:
+  // the process is in another pid namespace.
   Result<void> serve(host::MountOffer offer);
   void end();
 
  private:
   struct Served {
     std::unique_ptr<fuse::Session> session;
-    std::string folder;  // empty: not in this mount namespace
+    std::string folder;  // empty: it lies in another mount namespace
     std::string device;
   };
   void bury_ended();
@@ -51,17 +54,17 @@ class Mounts {
   std::mutex mutex_;
   std::vector<Served> served_;
 
-  // Takes away sessions that have ended when another one is added: who holds the domain, as serve()'s caller does,
-  // may not.
+  // Destroys sessions that have ended, each time another one is added. A thread of its own does this, since a session
+  // must not be destroyed by a thread that holds the domain, as serve()'s caller does.
   std::thread undertaker_;
   std::condition_variable added_;
   bool is_over_ = false;
 };
 
-// Mounts at `folder` for the calling process, which hands the descriptor on. Who may mount does so, for all users; others
-// have fusermount3 do it, which has to be told so in its configuration before it lets them allow other users.
+// Mounts at `folder` and returns the descriptor to be served. A process that may mount does so itself, for all users.
+// Others have fusermount3 do it, which lets other users in only if its configuration says so (user_allow_other).
 Result<Fd> mount_folder(const std::string& folder, bool allow_other);
-// Takes away what is mounted at `folder`, if it is a mount of ours. EINVAL for anything else.
+// Unmounts a mount of ours at `folder`. EINVAL: there is none.
 Result<void> unmount_folder(const std::string& folder);
 
 }  // namespace landtrace::daemon

@@ -26,7 +26,7 @@ Result<std::vector<IdRange>> parse_id_map(std::string_view text) {
     const std::string line(text.substr(0, end));
     IdRange range{};
     if (std::sscanf(line.c_str(), "%u %u %u", &range.inside, &range.outside, &range.count) != 3) {
-      return fail(EINVAL, "an id map that is none");
+      return fail(EINVAL, "an invalid id map");
     }
     map.push_back(range);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -35,8 +35,8 @@ Result<std::vector<IdRange>> parse_id_map(std::string_view text) {
   return map;
 }
 
-// The kernel tells the ids outside as the reader knows them. A process of this very namespace has the map that this one
-// has; any other with the same text changes no id.
+// The kernel writes the outer ids as the reader knows them. So a process in this namespace has the same text as this
+// one, and so has any other whose map changes no id.
 Result<std::vector<IdRange>> id_map_of(std::uint32_t pid, const char* kind) {
   LT_TRY(const std::string text, read_file(fmt::format("/proc/{}/{}", pid, kind)));
   LT_TRY(const std::string own, read_file(fmt::format("/proc/self/{}", kind)));

@@ -16,14 +16,15 @@ struct IdRange {
 
 // The text of a uid_map or gid_map. EINVAL.
 Result<std::vector<IdRange>> parse_id_map(std::string_view text);
-// `kind` is "uid_map" or "gid_map". Empty where the process has the same ids as this one. Anybody may see it.
+// `kind` is "uid_map" or "gid_map". Empty: the process has the same ids as this one. Every process may read it.
 Result<std::vector<IdRange>> id_map_of(std::uint32_t pid, const char* kind);
-// What `outside` is called inside; itself without a map, the overflow id where it has no name.
+// The id inside that stands for `outside`. Without a map it is the same; an id that is not mapped is the overflow id.
 std::uint32_t inside_id(const std::vector<IdRange>& map, std::uint32_t outside);
 
-// Whether the process is known by this pid only: it is in the pid namespace of this process's /proc. Anybody may see it.
+// Whether the process has no pid but this one: it is in the pid namespace of this process's /proc. Every process may
+// read that.
 Result<bool> shares_pids(std::uint32_t pid);
-// Whether the process is in this one's mount namespace. EACCES for whom this process could not trace.
+// Whether the process is in this one's mount namespace. EACCES: this process could not trace it.
 Result<bool> shares_mounts(std::uint32_t pid);
 
 }  // namespace landtrace::daemon

@@ -9,7 +9,7 @@
 
 namespace landtrace::fuse {
 
-// Only what a program may see: anything else would reach it as it is, or mean something to the kernel.
+// Only errno values: the kernel hands other codes to the program as they are, or takes them for something else.
 inline void answer_error(fuse_req_t request, int code) {
   constexpr int kLastErrno = 133;
   fuse_reply_err(request, code > 0 && code <= kLastErrno ? code : EIO);

@@ -47,7 +47,7 @@ void Courier::bring_all(const std::vector<Change>& changes) {
   for (const Change& change : changes) {
     fuse_bufvec bytes = FUSE_BUFVEC_INIT(change.size);
     bytes.buf[0].mem = const_cast<std::byte*>(change.page + change.offset);
-    // ENOENT: nobody has the inode in the page cache.
+    // An error is no loss: with ENOENT the inode is not in the page cache, and whoever maps it reads the page then.
     fuse_lowlevel_notify_store(session_, change.inode, static_cast<off_t>(change.offset), &bytes,
                                static_cast<fuse_buf_copy_flags>(0));
   }
@@ -65,9 +65,11 @@ void Courier::run() {
       work_.wait(lock, has_work);
     }
     if (is_stopping_) return;
+    // Both are taken before the work: what comes meanwhile makes another round.
     const bool was_poked = std::exchange(is_poked_, false);
     const auto changes = std::exchange(changes_, {});
     is_bringing_ = !changes.empty();
+    // Unlocked: storing into a page may wait for a read of that page, which a worker has to answer first.
     lock.unlock();
     bring_all(changes);
     if (!changes.empty()) {

@@ -1,5 +1,5 @@
-// The one thread of a session that does what no request may wait for while it holds the domain: it looks after those
-// who wait, and brings changes to pages that programs have mapped. It sleeps while there is neither.
+// The one thread of a session that does what no request may wait for while it holds the domain: it serves waiting
+// readers, and brings changes to pages that programs have mapped. It sleeps while there is neither.
 #pragma once
 
 #include <chrono>
@@ -25,13 +25,14 @@ class Courier {
   void start(fuse_session* session, Errands& errands);
   void stop();
 
-  // Somebody has begun to wait, or has been woken or interrupted. Any thread, holding anything.
+  // A reader has begun to wait, or was woken or interrupted. For any thread, whatever it holds.
   void poke();
-  // The bytes [offset, offset + size) of the page at `page` have changed: every mapping of the inode will show what they
-  // are then. Any thread, holding anything.
+  // The bytes [offset, offset + size) of the page at `page` have changed: the courier brings their then current
+  // values to every mapping of the inode. For any thread, whatever it holds.
   void bring(std::uint64_t inode, const std::byte* page, std::size_t offset, std::size_t size);
-  // Waits until all that was to be brought is there: before who has caused it gets an answer. The caller must not hold
-  // the domain, nor be the only one who can answer reads of pages: the kernel may need one first.
+  // Waits until all changes have arrived. A request that caused a change calls it before it is answered, so that its
+  // program sees the change. The caller must not hold the domain, nor be the only thread that can answer reads of
+  // pages: the kernel may have to read the page before it stores into it.
   void wait_for_pages();
 
  private:
@@ -44,7 +45,7 @@ class Courier {
   void run();
   void bring_all(const std::vector<Change>& changes);
 
-  // How long a waiting reader waits for the next look: more and more, while nothing comes.
+  // The time between two looks for waiting readers. It grows while nothing comes.
   static constexpr std::chrono::microseconds kShortest{1000};
   static constexpr std::chrono::microseconds kLongest{20000};
 

@@ -9,7 +9,12 @@
 
 namespace landtrace::fuse {
 
-// Shared with its thread, which may be in the caller's memory long after the request was answered, and after the domain went.
+// Shared with its thread, which may be in the caller's memory long after the request was answered, and after the
+// domain is gone.
+//
+// Three may answer it, and one does (is_answered_): its thread, an interruption, and the end of the mount. While the
+// thread works in the domain (is_at_work_) the others keep away: an interruption leaves the answer to it, and the end
+// waits for it, as the domain and the courier are gone after that.
 class Errands::Errand {
  public:
   Errand(fuse_req_t request, domain::DataCall call, Courier& courier)
@@ -19,7 +24,7 @@ class Errands::Errand {
     go();
     has_returned_ = true;
   }
-  // Answers it if nobody has. It does not use the domain or the courier after this.
+  // Answers it, unless it is answered. It does not use the domain or the courier after this.
   void give_up(int error) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !is_at_work_; });
@@ -46,6 +51,7 @@ class Errands::Errand {
       if (is_answered_) return;
       is_at_work_ = true;
     }
+    // While is_at_work_ is set, the domain and the courier are sure to be there.
     const Result<int> result = read ? call_.carry_out() : tl::unexpected<Error>(read.error());
     if (result) courier_.wait_for_pages();
     {
@@ -53,7 +59,8 @@ class Errands::Errand {
       is_at_work_ = false;
     }
     changed_.notify_all();
-    call_.answer();  // which may take as long as the reading
+    // Writes the result into the caller's memory, which may take as long as reading it.
+    call_.answer();
     const std::lock_guard lock(mutex_);
     if (is_answered_) return;
     if (!result) return answer_now(result.error().code);

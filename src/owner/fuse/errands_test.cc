@@ -29,8 +29,8 @@ class ErrandsTest : public MountTest {
     MountTest::TearDown();
     real_.reset();
   }
-  // 0 or errno. The kernel itself copies the beginning of the structure, in the caller's own time: so it is the text that
-  // takes long.
+  // 0 or errno. The kernel itself copies the beginning of the structure, in the caller's own time: so it is the text
+  // that takes long.
   int register_it(const Fd& file, const void* text, std::uint32_t& word) {
     UserReg reg{};
     reg = {sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>(text), 9};

@@ -17,7 +17,8 @@ struct Opened {
   std::uint32_t flags;  // as OPEN answers them
 };
 
-// Files are read past the page cache, so that each read asks anew; but splice() and mappings use it all the same.
+// Files are read past the page cache, so that each read() reaches us. splice() and mappings use the page cache
+// nevertheless.
 std::uint32_t flags_for(tracefs::File& file, bool is_only_mapped) {
   // Kernels before 6.6 map no file that is read past the page cache.
   if (is_only_mapped) return 0;
@@ -28,6 +29,7 @@ std::uint32_t flags_for(tracefs::File& file, bool is_only_mapped) {
   return wire::kDirectIo;
 }
 
+// A page that has no text as well can only be mapped.
 bool has_no_text(tracefs::OpenFile& file, const tracefs::Caller& caller) {
   char byte = 0;
   const auto got = file.read(caller, {&byte, 1}, 0);
@@ -66,7 +68,7 @@ void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   if (!opened) return answer_error(request, opened.error());
   const wire::OpenAnswer answer{Handles::name(*opened->handle), opened->flags};
   if (fuse_reply_buf(request, reinterpret_cast<const char*>(&answer), sizeof answer) != 0) {
-    close_handle(tree, *opened->handle);  // who opened it is gone, and will not close it
+    close_handle(tree, *opened->handle);  // the caller is gone, so no RELEASE will come
   }
 }
 
@@ -77,17 +79,19 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   fuse_reply_err(request, 0);
 }
 
-// A mapping's fault, or splice() of a file without pages. Answered at once and without the domain: a program may have
-// handed us memory that it has mapped here, and whoever holds the domain may be reading it.
+// A fault in a mapping, or splice() of a file without pages. Answered at once and without the domain: a program may
+// have handed us memory that it has mapped from here. A thread of ours that holds the domain may be reading that
+// memory, and waits for this answer.
 void read_cached(fuse_req_t request, const Handle& handle, std::size_t size, std::size_t offset) {
   if (handle.page == nullptr) return answer_error(request, EINVAL);
   const std::size_t from = std::min(offset, kPageBytes);
   answer_data(request, handle.page + from, std::min(size, kPageBytes - from));
 }
 
-// Where the file's own pages begin. Some readers map them first, to see whether they are the kernel's mapped ring buffer,
-// whose first page describes it. They are not; but the kernel lets nobody refuse to map this file and not that one. So
-// the first page that they find describes nothing, an empty one where splice() comes upon it, and the others follow.
+// Where the file's own pages begin. Some readers map the file first, to see whether it is the kernel's mapped ring
+// buffer, whose first page describes it. It is not; but a FUSE server cannot refuse a mapping of one file and allow
+// it for another. So to a reader that maps first the first page is empty and describes nothing, and the file's pages
+// follow.
 std::uint64_t first_page_of(Handle& handle, std::uint32_t thread, bool is_cached) {
   if (!handle.first_page) handle.first_page = is_cached && is_in_page_fault(thread) ? kPageBytes : 0;
   return *handle.first_page;
@@ -115,7 +119,7 @@ void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_
     is_polled = handle.poll != nullptr;
     auto result = handle.file->read(caller, {buffer.data(), size}, offset);
     Waiters::has_read(handle);
-    // A reader of the page cache has it locked, and could not even be killed while it waits.
+    // A reader of the page cache holds the page's lock: it must not wait, as it could not even be killed.
     if (result || result.error().code != EAGAIN || is_cached || (info->flags & O_NONBLOCK) != 0) return result;
     fuse_req_interrupt_func(
         request, [](fuse_req_t interrupted, void*) { tree_of(interrupted).courier.poke(); }, nullptr);
@@ -123,7 +127,7 @@ void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_
     return std::nullopt;
   }();
   if (!got || is_polled) tree.courier.poke();
-  if (!got) return;  // parked: the request is the courier's now
+  if (!got) return;  // parked: the courier answers it
   if (!*got) return answer_error(request, got->error());
   answer_data(request, buffer.data(), **got);
 }
@@ -148,8 +152,10 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t size, 
   fuse_reply_write(request, *taken);
 }
 
-// Only restricted requests come here, whose argument the kernel has partly copied already: we use its address alone, and
-// answer no bytes, so that nothing of the caller's is overwritten.
+// FUSE has two kinds of ioctl. An unrestricted one may ask the kernel to copy any memory of the caller, but only CUSE
+// may have them. Ours are restricted: the kernel copies what the command's number says, 8 bytes for a structure of
+// any size. So the argument is used as an address only, the structure is read from the caller's memory (Errands), and
+// the answer has no bytes: they would overwrite the caller's structure.
 void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void* argument, fuse_file_info* info, unsigned flags,
            const void*, std::size_t, std::size_t) {
   // user_events has no compat_ioctl: programs of 32 bits never had these.
@@ -168,7 +174,7 @@ void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void* argument, fus
     const auto access = tree.domain.enter();
     return handle.file->ioctl(caller_of(request), command, address);
   }();
-  tree.courier.poke();  // it may have been to wake who waits
+  tree.courier.poke();  // the request may be the one that wakes waiting readers
   tree.courier.wait_for_pages();
   if (!answer) return answer_error(request, answer.error());
   fuse_reply_ioctl(request, *answer, nullptr, 0);

@@ -1,4 +1,4 @@
-// A folder between OPENDIR and RELEASEDIR: what it had when it was read from the beginning.
+// A folder between OPENDIR and RELEASEDIR: its entries at the time when it was read from the beginning.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The program fusermount3, which mounts and unmounts for users who may not.
+// The program fusermount3, which mounts and unmounts for users without the right to.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace landtrace::fuse::fusermount {
 
-// `options` as its -o takes them. ENOENT where it is not installed, EPERM with its own words where it refuses.
+// `options` as its -o takes them. ENOENT: it is not installed. EPERM, with its own words: it refuses.
 Result<Fd> mount(const std::string& folder, const std::string& options);
 // Lazily.
 Result<void> unmount(const std::string& folder);

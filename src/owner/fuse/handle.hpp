@@ -13,13 +13,13 @@ namespace landtrace::fuse {
 
 struct Handle {
   std::unique_ptr<tracefs::OpenFile> file;
-  const std::byte* page = nullptr;  // as of File::page()
+  const std::byte* page = nullptr;  // File::page()
   bool is_paged = false;
-  // Of paged files: where the pages begin, once that is known. Not 0 where somebody has looked into a mapping first.
+  // Of paged files: where the pages begin, once that is known. Not 0 if the reader has mapped the file first.
   std::optional<std::uint64_t> first_page;
   std::optional<domain::FileId> event_data;
 
-  // Who polls: whom to tell, of what, and what is known to them. The holder of the domain uses it.
+  // poll(): how to tell the kernel, which events it wants, and which it has been told. Only with the domain held.
   fuse_pollhandle* poll = nullptr;
   short wanted = 0;
   short told = 0;

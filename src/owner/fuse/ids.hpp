@@ -1,4 +1,4 @@
-// User and group ids as requests carry them (those of the mounter's user namespace), in the owner's terms.
+// Converts user and group ids in requests (those of the mounter's user namespace) to the owner's.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@ constexpr std::uint64_t kPageBytes = 4096;
 // Pages are addressed by an offset that only grows; the page cache must never see the file's end.
 constexpr std::uint64_t kEndless = 1ull << 62;
 
-// A page cache belongs to an inode, and each reader of raw pages has pages of its own: so each has an inode of its own.
+// A page cache belongs to an inode, and each reader of raw pages has pages of its own: so each lookup of such a file
+// makes an inode.
 bool is_shared(tracefs::Node& node) { return node.file() == nullptr || !node.file()->is_paged(); }
 
 bool same_kind(tracefs::Node& a, tracefs::Node& b) { return (a.folder() != nullptr) == (b.folder() != nullptr); }
@@ -93,7 +94,7 @@ struct stat Inodes::attributes(const Inode& inode) const {
     shown.st_uid = changed.uid.value_or(shown.st_uid);
     shown.st_gid = changed.gid.value_or(shown.st_gid);
   }
-  // Other files have no size, like the kernel's: they are made up as they are read.
+  // Other files have size 0, as the kernel's do: their text is made while it is read.
   if (file != nullptr) {
     shown.st_size = static_cast<off_t>(file->is_paged()          ? kEndless
                                        : file->page() != nullptr ? kPageBytes

@@ -1,7 +1,7 @@
-// What the kernel knows of the tree: a number for each node that it has looked up, until it forgets it. The nodes
-// themselves are looked up anew each time, since events come and go.
+// What the kernel knows about the tree: a number for each node that it has looked up, until it forgets the node. The
+// nodes themselves are looked up again each time, since events come and go.
 //
-// Whoever uses this holds the domain.
+// The caller holds the domain.
 #pragma once
 
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ struct Inode {
   std::uint64_t lookups = 0;
 };
 
-// What chmod and chown have changed. Kept for as long as the tree is mounted: people chgrp -R a tracefs.
+// What chmod and chown have changed. It lasts as long as the mount: people call chgrp -R on a tracefs.
 struct Override {
   std::optional<mode_t> mode;
   std::optional<uid_t> uid;
@@ -40,19 +40,20 @@ class Inodes {
   };
   Inodes(std::shared_ptr<tracefs::Folder> root, Shown shown);
 
-  // nullptr: the kernel asks for something that it has forgotten.
+  // nullptr: the kernel has forgotten that number.
   Inode* find(std::uint64_t number);
-  // The entry `name` of a folder, as it is now, counted as one lookup more. ENOENT, ENOTDIR, and what the folder says.
+  // Looks up the entry `name` of a folder and counts one more lookup of it. ENOENT, ENOTDIR, and the folder's own
+  // errors.
   Result<Inode*> look_up(std::uint64_t folder, std::string_view name);
   void forget(std::uint64_t number, std::uint64_t lookups);
   void forget_all();
 
   Override& override_of(const Inode& inode) { return overrides_[inode.path]; }
-  // A folder is gone, and what was said about everything in it.
+  // For a folder that is removed: forgets the overrides of everything in it.
   void drop_overrides(const std::string& path);
 
   [[nodiscard]] struct stat attributes(const Inode& inode) const;
-  // The number that users see: the same for a path at all times.
+  // The number that stat() shows: a path always has the same.
   static std::uint64_t visible_number(std::string_view path);
   static std::string join(std::string_view folder, std::string_view name);
 

@@ -1,4 +1,4 @@
-// libfuse's low-level interface, in the version that this adapter is written for.
+// libfuse's low-level interface, in the version that this adapter uses.
 #pragma once
 
 #define FUSE_USE_VERSION 314

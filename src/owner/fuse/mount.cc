@@ -21,7 +21,7 @@ bool is_dead(const std::string& folder) {
   return ::stat(folder.c_str(), &ignored) != 0 && errno == ENOTCONN;
 }
 
-// Takes away what owners have left that died here.
+// Unmounts what dead owners have left at the folder.
 Result<void> clear(const std::string& folder) {
   constexpr int kMostDead = 16;
   for (int i = 0; i < kMostDead && is_dead(folder); ++i) LT_CHECK(unmount(folder));

@@ -1,5 +1,4 @@
-// Mounting and unmounting. What is mounted has the type fuse.tracefs, and waits until a Session serves it: whoever looks
-// into it before then waits too.
+// Mounting and unmounting. A mount has the type fuse.tracefs. Whoever looks into it waits until a Session serves it.
 #pragma once
 
 #include <string>
@@ -14,13 +13,12 @@ struct MountOptions {
   std::string name = "landtrace";
 };
 
-// By mount(2): for root, and for root of a user namespace. A mount whose owner has died is replaced. ENOENT, ENOTDIR,
-// EPERM, ENODEV where the kernel has no FUSE.
+// By mount(2): for root, and for root of a user namespace. Replaces a mount whose owner has died. ENOENT, ENOTDIR,
+// EPERM; ENODEV: the kernel has no FUSE.
 Result<Fd> mount_here(const std::string& folder, const MountOptions& options);
-// By the program fusermount3, which root has installed for users. Its words are in the error's message.
+// By the program fusermount3, which is setuid root. The error's message has its words.
 Result<Fd> mount_with_fusermount(const std::string& folder, const MountOptions& options);
-// Whichever way it was mounted. While files are open below it, it only goes out of sight: they stay usable until they are
-// closed.
+// For both kinds. A mount with open files only goes out of sight: the files are usable until they are closed.
 Result<void> unmount(const std::string& folder);
 
 }  // namespace landtrace::fuse

@@ -4,12 +4,13 @@ namespace landtrace::fuse {
 namespace {
 
 constexpr unsigned kMaxWrite = 1u << 20;
-// Closing a file is a request in the background: none is to wait for room there, so that it is closed when whoever closed it
-// does something next.
+// Closing a file is a background request. None must wait for room: a program that closes a file and then looks at the
+// tree is to find it closed.
 constexpr unsigned kMaxBackground = 4096;
 
 void start(void*, fuse_conn_info* connection) {
-  // Nothing but this. Above all no readahead: of raw pages, each read is one page that the reader asked for.
+  // Above all no readahead: each page of trace_pipe_raw that is read is taken, so only what the reader asks for may
+  // be read.
   connection->want = connection->capable & (FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_PARALLEL_DIROPS);
   connection->max_readahead = 0;
   connection->max_write = kMaxWrite;

@@ -1,4 +1,4 @@
-// A tree with all that the kernel knows of it through one mount: what the requests work on.
+// A tree and all that the kernel knows about it through one mount. The requests work on this.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct MountedTree {
   domain::Domain& domain;
   Ids uids;
   Ids gids;
-  // These are used by who holds the domain.
+  // Only with the domain held.
   Inodes inodes;
   Handles handles;
   FolderListings listings;
@@ -32,15 +32,16 @@ struct MountedTree {
 
   Courier courier{domain, waiters};
   Errands errands{courier};
-  // The request that the kernel begins with, if its answer is to say that files read past the page cache can be mapped.
+  // The kernel's first request (INIT), if its answer has to say that files which are read past the page cache can be
+  // mapped.
   std::atomic<std::uint64_t> init_to_allow_pages{0};
 };
 
-// What a request is about, and who asks.
+// The tree that a request is about, and who asks.
 MountedTree& tree_of(fuse_req_t request);
 tracefs::Caller caller_of(fuse_req_t request);
 
-// The place in the data plane of the thread that serves requests, by which it records for others.
+// By this the calling thread, which serves requests, records events for programs.
 extern thread_local domain::Proxy* this_thread_records_by;
 
 // What libfuse is to call for each kind of request.

@@ -5,7 +5,7 @@
 
 namespace landtrace::fuse {
 
-// Whether a thread that waits for a page of ours has touched a mapping, rather than made a system call. False where that
+// Whether a thread that waits for a page of ours has touched a mapping (and not made a system call). False if that
 // cannot be seen.
 bool is_in_page_fault(std::uint32_t thread);
 

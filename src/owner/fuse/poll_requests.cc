@@ -10,7 +10,7 @@ short wanted_of(unsigned events) {
   return wanted;
 }
 
-// What the kernel's files say beside POLLIN and POLLOUT.
+// The kernel's files set these together with POLLIN and POLLOUT.
 short with_normal(short ready) {
   if ((ready & POLLIN) != 0) ready = static_cast<short>(ready | POLLRDNORM);
   if ((ready & POLLOUT) != 0) ready = static_cast<short>(ready | POLLWRNORM);

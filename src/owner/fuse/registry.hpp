@@ -1,4 +1,5 @@
-// Things that the kernel names by their address from opening to releasing them. They go with their registry if it never does.
+// Objects that the kernel names by their address, from opening to releasing. Those that it never releases go with the
+// registry.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class Registry {
   }
 
   static std::uint64_t name(T& thing) { return reinterpret_cast<std::uintptr_t>(&thing); }
-  // `name` is as the kernel was given it.
+  // `name` is what the kernel was given by name().
   static T& named(std::uint64_t name) { return *reinterpret_cast<T*>(static_cast<std::uintptr_t>(name)); }
 
  private:

@@ -1,7 +1,7 @@
-// Takes one request after another from the kernel. While they come in quick succession it looks for the next one instead
-// of sleeping: a program that writes events waits for each, and to wake a thread that sleeps on another CPU costs more
-// than all of the work. Whoever else can use the CPU gets it in between; and a tree that is used now and then, or not at
-// all, costs nothing but the wakeups.
+// Takes one request after another from the kernel. While they come in quick succession it looks for the next one
+// instead of sleeping: a program that writes events waits for each answer, and waking a thread on another CPU costs
+// more than all of the work. Between two looks it offers its CPU to others (sched_yield). A tree that is used now and
+// then costs the wakeups alone.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,8 @@ class RequestReader {
 
   static Result<void> prepare(int fd);
 
-  // Waits for the next request and returns its size; -1 with errno where there is none to take, ECANCELED when it is to stop.
+  // Waits for the next request and returns its size. -1 with errno: it could not be read; ECANCELED: `stop` is
+  // readable.
   ssize_t next(std::span<std::byte> buffer);
 
  private:

@@ -11,8 +11,8 @@
 namespace landtrace::fuse {
 namespace {
 
-// Whether the tree has files that can be mapped. Else none of those that are read past the page cache is to be: the kernel
-// allows it for all of them or none.
+// Whether the tree has files that can be mapped. If not, mapping is not allowed at all: the kernel allows it for all
+// files that are read past the page cache or for none.
 bool has_pages(domain::Domain& domain, tracefs::Folder& root) {
   const auto access = domain.enter();
   const auto entries = root.list();
@@ -38,6 +38,8 @@ class Session::Connection {
  public:
   Connection(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, const SessionOptions& options)
       : allows_pages_(has_pages(domain, *root)), tree_(tree_with(domain, std::move(root), options)) {}
+  // In this order: changes of pages stop coming; requests stop, which may wait for the courier; errands stop using
+  // the courier; the courier stops using libfuse's session.
   ~Connection() {
     {
       const auto access = tree_->domain.enter();
@@ -111,7 +113,7 @@ void Session::Connection::page_changed(const std::byte* page, std::size_t offset
   tree_->inodes.for_page(page, [&](std::uint64_t inode) { tree_->courier.bring(inode, page, offset, size); });
 }
 
-// What is done at once, and so must neither take the domain nor wait.
+// Requests that are done at once (Workers). They must neither take the domain nor wait.
 bool Session::Connection::is_prompt(const wire::Request& request) {
   if (wire::is_interrupt(request)) return true;
   if (wire::is_write(request)) return Handles::named(request.file).event_data.has_value();
@@ -122,6 +124,8 @@ void Session::Connection::greet(const wire::Request& request) {
   if (allows_pages_ && request.may_map_direct_io) tree_->init_to_allow_pages = request.unique;
 }
 
+// libfuse 3.14 has no field for the flag that lets files be mapped, so it is added to the answer to INIT on its way
+// to the kernel.
 ssize_t Session::Connection::write_answer(int fd, iovec* vectors, int count, void* tree) {
   std::atomic<std::uint64_t>& init = static_cast<MountedTree*>(tree)->init_to_allow_pages;
   if (init.load(std::memory_order_relaxed) == 0) return ::writev(fd, vectors, count);
@@ -137,7 +141,7 @@ ssize_t Session::Connection::write_answer(int fd, iovec* vectors, int count, voi
   return ::write(fd, answer.data(), answer.size());
 }
 
-// The tree is unmounted, or is to be left. Nobody works on a request any more.
+// The tree is unmounted, or the session stops. No thread works on a request any more.
 void Session::Connection::end() {
   const auto access = tree_->domain.enter();
   tree_->waiters.give_up(ENOTCONN);

@@ -12,29 +12,32 @@
 namespace landtrace::fuse {
 
 struct SessionOptions {
-  std::uint32_t gid = 0;  // group and owner that the files show, as the mounter's namespace has them
+  // The group that the files show, and below their owner: ids of the mounter's namespace.
+  std::uint32_t gid = 0;
   using IdRange = fuse::IdRange;
-  std::vector<IdRange> uids, gids;  // ids in requests -> ours; empty: the same
+  // Ids in requests -> ours; empty: the same.
+  std::vector<IdRange> uids, gids;
   std::uint32_t uid = 0;
-  std::optional<unsigned> root_mode;  // permissions of the top folder; nullopt: as the tree has it
+  // Permissions of the top folder; nullopt: those of the tree.
+  std::optional<unsigned> root_mode;
 };
 
 class Session {
  public:
-  // Serves the tree on an open, mounted /dev/fuse descriptor from threads of its own until it is unmounted or this object
-  // goes. Programs that have files open then get ENOTCONN from them. The domain outlives the session; nobody who holds
-  // it may destroy one.
+  // Serves the tree on `fuse`, an open and mounted /dev/fuse, from threads of its own until it is unmounted or this
+  // object goes. Files that programs have open then say ENOTCONN. The domain must outlive the session, and the caller
+  // of the destructor must not hold it.
   static Result<std::unique_ptr<Session>> serve(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, Fd fuse,
                                                 const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Unmounted, by whomever. What programs had open has been closed.
+  // Whether it was unmounted, by anybody. What programs had open is closed then.
   [[nodiscard]] bool has_ended() const;
-  // The bytes [offset, offset + size) of what File::page() gave have changed: every mapping of the file is to show them.
-  // For whoever holds the domain. It has happened by the time a request is answered that caused it. The domain's own status
-  // pages are seen to without this.
+  // The bytes [offset, offset + size) of a File::page() have changed, and every mapping of the file has to show them.
+  // The caller holds the domain. A request that caused the change is answered after it has arrived. For the domain's
+  // own status pages the session does this itself.
   void page_changed(const std::byte* page, std::size_t offset, std::size_t size);
 
  private:

@@ -152,7 +152,8 @@ class BytesPage : public tracefs::File {
   domain::Domain& domain_;
 };
 
-// What user_events_data is. Holding the domain, ioctl(8) takes so many milliseconds, and ioctl(9) reads a byte of its caller's.
+// What user_events_data is. Holding the domain, ioctl(8) takes so many milliseconds, and ioctl(9) reads a byte of its
+// caller's.
 class Data : public tracefs::File {
  public:
   explicit Data(domain::Domain& domain) : domain_(domain) {}

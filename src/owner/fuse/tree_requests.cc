@@ -1,4 +1,4 @@
-// Requests about the tree: what there is, whose it is, folders that come and go.
+// Requests about the tree: lookups, attributes, folders.
 #include <sys/statvfs.h>
 
 #include "fuse/answer.hpp"
@@ -7,7 +7,8 @@
 namespace landtrace::fuse {
 namespace {
 
-// What was said a moment ago about an event may be true no longer: each use asks again.
+// The kernel must not keep entries and attributes: an event's folder may be gone a moment later. So each use asks
+// again.
 constexpr double kTimeout = 0;
 
 Result<fuse_entry_param> entry_of(MountedTree& tree, fuse_ino_t folder, std::string_view name) {
@@ -23,7 +24,7 @@ Result<fuse_entry_param> entry_of(MountedTree& tree, fuse_ino_t folder, std::str
 void answer_entry(fuse_req_t request, MountedTree& tree, const Result<fuse_entry_param>& entry) {
   if (!entry) return answer_error(request, entry.error());
   if (fuse_reply_entry(request, &*entry) == 0) return;
-  // Nobody waits for it any more, and the kernel will not forget what it has never heard.
+  // The caller is gone. The kernel never got this lookup, so it will not send a FORGET for it.
   const auto access = tree.domain.enter();
   tree.inodes.forget(entry->ino, 1);
 }
@@ -72,7 +73,8 @@ void get_attributes(fuse_req_t request, fuse_ino_t number, fuse_file_info*) {
   answer_attributes(request, attributes);
 }
 
-// The kernel has checked who may. Sizes and times are taken and ignored: truncating has its effect when a file is opened.
+// The kernel has checked permissions (default_permissions). Sizes and times are taken and ignored: truncation has its
+// effect when a file is opened.
 void set_attributes(fuse_req_t request, fuse_ino_t number, struct stat* wanted, int what, fuse_file_info*) {
   MountedTree& tree = tree_of(request);
   const auto attributes = [&]() -> Result<struct stat> {
@@ -162,7 +164,8 @@ void describe(fuse_req_t request, fuse_ino_t) {
   fuse_reply_statfs(request, &about);
 }
 
-// The tree grows and shrinks by what is written to its files. Without these the kernel would say ENOSYS.
+// Files cannot be made or removed by name: the tree follows what is written to its files. Without these functions the
+// kernel would say ENOSYS.
 void refuse(fuse_req_t request, fuse_ino_t, const char*) { answer_error(request, EPERM); }
 
 }  // namespace

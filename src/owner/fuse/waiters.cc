@@ -23,7 +23,8 @@ void Waiters::drop(Handle& handle) {
   std::erase(watched_, &handle);
 }
 
-// True: it has its answer.
+// True: it is answered. A reader that was woken (ioctl) gets the end of the file when there is nothing, as from the
+// kernel.
 bool Waiters::serve_one(const Parked& parked) {
   if (fuse_req_interrupted(parked.request) != 0) {
     answer_error(parked.request, EINTR);
@@ -47,7 +48,7 @@ bool Waiters::serve_one(const Parked& parked) {
   return true;
 }
 
-// True: it was told.
+// True: the kernel was told. A poll handle is good for one notification; the kernel polls again and brings another one.
 bool Waiters::tell(Handle& handle) {
   const short ready = static_cast<short>(handle.file->ready() & handle.wanted);
   if ((ready & ~handle.told) == 0) {

@@ -1,7 +1,11 @@
-// Readers that wait for something to read, and those who poll. Nothing tells when a producer has written (that is what
-// makes writing cheap), so who waits is looked after in rounds, and only while somebody waits.
+// Readers that wait for something to read, and programs that poll. A producer tells nobody when it has written (that
+// makes writing cheap). So the courier looks for new records in rounds, as long as somebody waits.
 //
-// Whoever uses this holds the domain.
+//   read() that finds nothing -> park()    each round: serve_one() reads again; answers if there is something, or the
+//                                          reader was interrupted or woken
+//   poll()                    -> watch()   each round: tell() the kernel if more is ready than it was told
+//
+// The caller holds the domain.
 #pragma once
 
 #include <list>
@@ -15,9 +19,9 @@ class Waiters {
  public:
   // Takes over a READ that found nothing.
   void park(fuse_req_t request, Handle& handle, const tracefs::Caller& caller, std::size_t size, std::uint64_t offset);
-  // Takes over `poll`: told once, when more of what the handle wants is ready than `told`.
+  // Takes over `poll`. The kernel is told once, when something that it wants is ready and is not in `told`.
   void watch(Handle& handle, fuse_pollhandle* poll, short wanted, short told);
-  // Somebody has read: whoever polls knows nothing any more, and wants to hear of what there is next.
+  // After a read: what was told about the handle no longer holds, so the next input is told again.
   static void has_read(Handle& handle) { handle.told = 0; }
   // The handle is closed.
   void drop(Handle& handle);
@@ -37,7 +41,7 @@ class Waiters {
     tracefs::Caller caller;
     std::size_t size;
     std::uint64_t offset;
-    std::uint64_t wakes;  // of the file, when it began to wait
+    std::uint64_t wakes;  // OpenFile::wakes() when it began to wait
   };
   bool serve_one(const Parked& parked);
   bool tell(Handle& handle);

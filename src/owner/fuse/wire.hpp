@@ -1,5 +1,4 @@
-// The few words of the FUSE protocol itself that libfuse 3.14 does not pass on: what kind of request came in, and flags of
-// newer kernels.
+// The parts of the FUSE protocol that libfuse 3.14 does not pass on: the kind of a request, and flags of newer kernels.
 #pragma once
 
 #include <sys/uio.h>
@@ -13,12 +12,15 @@ namespace landtrace::fuse::wire {
 struct Request {
   std::uint32_t opcode = 0;
   std::uint64_t unique = 0;
-  std::uint32_t thread = 0;        // who asks
-  std::uint64_t file = 0;          // of READ and WRITE
-  bool is_cached_read = false;     // READ on behalf of the page cache: a page fault, or splice()
-  bool may_map_direct_io = false;  // INIT: the kernel can map files that are read past the page cache
+  std::uint32_t thread = 0;  // who asks
+  // Of READ and WRITE: the handle.
+  std::uint64_t file = 0;
+  // READ for the page cache: a page fault, or splice().
+  bool is_cached_read = false;
+  // INIT: the kernel can map files that are read past the page cache.
+  bool may_map_direct_io = false;
 };
-// What the kernel sent: always a whole request.
+// `bytes` is what one read() of /dev/fuse gave: a whole request.
 Request parse(std::span<const std::byte> bytes);
 
 [[nodiscard]] bool is_init(const Request& request);
@@ -35,7 +37,7 @@ struct OpenAnswer {
 static_assert(sizeof(OpenAnswer) == 16);
 inline constexpr std::uint32_t kDirectIo = 1u << 0;
 inline constexpr std::uint32_t kNonSeekable = 1u << 2;
-// No file position, so that those who share a descriptor do not wait for each other.
+// The file has no position, so that threads that share a descriptor do not wait for each other.
 inline constexpr std::uint32_t kStream = 1u << 4;
 inline constexpr std::uint32_t kParallelWrites = 1u << 6;
 

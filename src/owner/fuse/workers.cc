@@ -21,7 +21,7 @@ constexpr std::size_t kBufferBytes = (1u << 20) + 4096;
 
 }  // namespace
 
-// What a thread is for its whole life, however it ends.
+// What a thread has for its whole life, however it ends: its proxy, and its share in the end of the session.
 class Workers::Worker {
  public:
   explicit Worker(Workers& workers) : workers_(workers), proxy_(std::in_place, workers.domain_) {
@@ -79,8 +79,9 @@ void Workers::read_requests(std::vector<std::byte>& buffer) {
     const ssize_t got = reader.next(buffer);
     if (got >= 0) {
       if (!serve({buffer.data(), static_cast<std::size_t>(got)})) return;
-    } else if (errno != EINTR && errno != EAGAIN && errno != ENOENT) {  // ENOENT: whoever asked is gone
-      return end();                                                     // ENODEV: unmounted; or to be stopped
+    } else if (errno != EINTR && errno != EAGAIN && errno != ENOENT) {
+      // ENODEV: unmounted. ECANCELED: stop(). (ENOENT above: the caller was gone before its request was read.)
+      return end();
     }
   }
 }
@@ -93,6 +94,8 @@ bool Workers::serve(std::span<std::byte> bytes) {
   return true;
 }
 
+// The thread that finds the lane free does this request, and then all that the other thread has queued meanwhile. It
+// returns false if the other one has taken over the reading: two readers would do requests out of order.
 bool Workers::serve_lane(std::span<std::byte> bytes) {
   {
     const std::lock_guard lock(lane_mutex_);
@@ -120,6 +123,8 @@ bool Workers::serve_lane(std::span<std::byte> bytes) {
   }
 }
 
+// The timer is set with the lane's first request, and not for each: when it expires and the lane has gone on to other
+// requests, it is set once more; when it is still at the same one, this thread takes over.
 bool Workers::wait_to_read() {
   while (!is_over_) {
     pollfd files[] = {{timer_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
@@ -147,6 +152,7 @@ void Workers::look_after(std::chrono::nanoseconds time) {
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
+// The timer wakes the other thread, which then sees is_over_.
 void Workers::end() {
   is_over_ = true;
   const std::lock_guard lock(lane_mutex_);

@@ -1,10 +1,13 @@
-// The two threads that take requests from the kernel. One of them reads, and does at once what must not wait for
-// anything: recording events that programs write, reads of mapped pages, interruptions. All else is the *control lane*:
-// one request at a time, in the order in which they came. The reader does these too, since most are short and waking the
-// other thread costs more; but if one takes longer than kPatience the other thread takes over the reading.
+// The two threads that take requests from the kernel. One of them reads. It does at once what must not wait for
+// anything: events that programs write, reads of mapped pages, interruptions. All other requests are the *control
+// lane*: one at a time, in the order in which they came. The reader does these too, since most are short and waking
+// the other thread costs more. But if one takes longer than kPatience, the other thread takes over the reading:
 //
-// So however long something takes that holds the domain, events go on being recorded; and what closes a file has been
-// done by the time of anything that its program asks for after close().
+//   thread 1   read, write event, read, lookup, read, ioctl ................. done; next in lane; then sleeps
+//   thread 2   sleeps                                  (timer) read, write event, read: to the lane's queue, ...
+//
+// So events are recorded however long another request holds the domain, and a file is closed before anything is done
+// that its program asks for after close().
 #pragma once
 
 #include <atomic>
@@ -28,9 +31,9 @@ class Workers {
   struct Hooks {
     // Whether a request is done at once: it neither takes the domain nor waits.
     std::function<bool(const wire::Request&)> is_prompt;
-    // What the kernel asks to begin with.
+    // Called for the kernel's first request, before it is processed.
     std::function<void(const wire::Request&)> at_init;
-    // Runs once, in the last thread to go, after the tree has been unmounted or stop() called.
+    // Runs once, in the last thread that ends, after the tree was unmounted or stop() called.
     std::function<void()> at_end;
   };
   Workers(domain::Domain& domain, fuse_session* session, int fd, Hooks hooks)
@@ -49,12 +52,12 @@ class Workers {
   static constexpr std::chrono::microseconds kPatience{250};
 
   void run(bool is_reader);
-  // Serves requests until there are no more, or another thread has taken over the reading.
+  // Serves requests until the session ends or the other thread has taken over the reading.
   void read_requests(std::vector<std::byte>& buffer);
-  // False: another thread is to read them.
+  // False: the other thread reads from now on.
   bool serve(std::span<std::byte> bytes);
   bool serve_lane(std::span<std::byte> bytes);
-  // Waits until this thread is to read. False: there is nothing to read any more.
+  // Waits until this thread has to read. False: the session ends.
   bool wait_to_read();
   void process(std::span<std::byte> request);
   void look_after(std::chrono::nanoseconds time);
@@ -70,14 +73,20 @@ class Workers {
   std::atomic<bool> is_over_{false};
   std::atomic<bool> has_ended_{false};
 
-  Fd stop_;   // readable when the threads are to end
-  Fd timer_;  // wakes the thread that does not read, to look after the lane
+  // Readable when the threads have to end.
+  Fd stop_;
+  // Wakes the thread that does not read, to look whether the lane is stuck.
+  Fd timer_;
   std::mutex lane_mutex_;
   bool is_lane_busy_ = false;
-  bool is_looked_after_ = false;  // the timer is set
-  bool is_taken_over_ = false;    // another thread reads while the lane is busy
-  std::uint64_t turn_ = 0;        // counts what the lane has done
-  std::uint64_t turn_seen_ = 0;   // when the timer was set
+  // The timer is set.
+  bool is_looked_after_ = false;
+  // The other thread reads while the lane is busy.
+  bool is_taken_over_ = false;
+  // Counts requests of the lane, and what that was when the timer was set: equal figures mean that the lane still
+  // does the same one.
+  std::uint64_t turn_ = 0;
+  std::uint64_t turn_seen_ = 0;
   std::deque<std::vector<std::byte>> lane_;
 };
 

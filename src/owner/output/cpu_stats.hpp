@@ -20,11 +20,11 @@ struct CpuStats {
   friend bool operator==(const CpuStats&, const CpuStats&) = default;
 };
 
-// The text of the stats file, one "name: value" a line; times in seconds with six decimals, or as they are where they are
-// no nanoseconds.
+// The text of the stats file, one "name: value" a line. Times are in seconds with six decimals, or plain numbers if
+// the clock does not count nanoseconds.
 std::string cpu_stats_text(const CpuStats& stats, bool in_ns = true);
 
-// The reverse. Lines that are unknown or malformed are passed over: kernels differ in what they list.
+// The reverse. Unknown and invalid lines are ignored: kernels differ in what they list.
 CpuStats parse_cpu_stats(std::string_view text);
 
 }  // namespace landtrace::output

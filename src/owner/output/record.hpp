@@ -27,7 +27,7 @@ struct EventType {
   std::string system;
   std::string name;
   event::Declaration declaration;
-  std::string format;  // the whole `format` file; where it is empty the declaration stands in for it
+  std::string format;  // the whole `format` file; empty: made from the declaration
 };
 
 // One event as it was recorded. The payload belongs to whoever handed out the record.

@@ -1,5 +1,6 @@
-// An ELF file as a source of function names. Whatever is in it, nothing but what it says may come out wrong: every offset
-// is checked, and it is read with pread, as a mapping would end in SIGBUS when somebody truncates the file.
+// An ELF file as a source of function names. The file is not trusted: a damaged one may give wrong names, but no
+// more. Every offset is checked, and it is read with pread, as a mapping would end in SIGBUS when somebody truncates
+// the file.
 #pragma once
 
 #include <elf.h>
@@ -18,16 +19,16 @@ class ElfFile {
   // waits for a FIFO or a device.
   static Result<ElfFile> open(const std::string& path);
 
-  // NT_GNU_BUILD_ID; empty where there is none.
+  // NT_GNU_BUILD_ID; empty if the file has none.
   [[nodiscard]] std::string build_id() const;
-  // What an address in the file is when the file's first byte is mapped at 0: what to take off it for a place in an object
-  // that begins at that place. EBADMSG where nothing loads the first byte.
+  // The address at which the file's first byte is loaded: subtract it from an address in the file to get the distance
+  // from the object's beginning. EBADMSG: no segment loads the first byte.
   [[nodiscard]] Result<std::uint64_t> first_address() const;
   struct SymbolSection {
     std::vector<Elf64_Sym> symbols;
     std::string names;
   };
-  // The symbols of the section of type SHT_SYMTAB or SHT_DYNSYM; empty where there is none.
+  // The symbols of the section of type SHT_SYMTAB or SHT_DYNSYM; empty if there is no such section.
   [[nodiscard]] SymbolSection symbols(std::uint32_t section_type) const;
 
  private:

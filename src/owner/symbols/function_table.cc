@@ -6,7 +6,7 @@
 namespace landtrace::symbols {
 namespace {
 
-// What assembler labels without a size may reach.
+// How far a label without a size (assembler) may reach.
 constexpr std::uint64_t kSizeless = 4096;
 
 bool is_function(const Elf64_Sym& symbol, std::uint64_t names) {
@@ -15,7 +15,7 @@ bool is_function(const Elf64_Sym& symbol, std::uint64_t names) {
          symbol.st_name < names && symbol.st_value <= ~0ull - symbol.st_size;
 }
 
-// Of several names for one function the most public one: `write` before `__write`.
+// Of several names for one function the most public one is taken: `write` before `__write`.
 auto rank(const Elf64_Sym& symbol, const std::string& names) {
   const auto binding = ELF64_ST_BIND(symbol.st_info);
   const unsigned hidden = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;

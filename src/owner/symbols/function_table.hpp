@@ -23,13 +23,13 @@ class FunctionTable {
   struct Found {
     std::string_view name;  // as the linker has it
     std::uint64_t offset;   // of the address within the function
-    bool is_certain;        // the function has a size; labels of assembler reach to whatever comes next
+    bool is_certain;        // the function has a size; a label of assembler reaches to the next symbol
   };
-  // The function that holds the address, which counts as addresses in the file do.
+  // The function that contains the address, which is an address in the file.
   [[nodiscard]] std::optional<Found> find(std::uint64_t address) const;
-  // Where the function is that holds the address.
+  // The range of the function that contains the address.
   [[nodiscard]] std::optional<AddressRange> holding(std::uint64_t address) const;
-  // Where functions are whose name, as the linker has it, `fits`; also names that another function's beginning has as well.
+  // The ranges of functions whose linker name `fits`, by any of their names.
   [[nodiscard]] std::vector<AddressRange> named(const std::function<bool(std::string_view)>& fits) const;
   [[nodiscard]] bool empty() const { return functions_.empty(); }
 

@@ -8,7 +8,7 @@ namespace landtrace::symbols {
 namespace {
 
 std::string demangle(std::string_view name) {
-  // Behind an @ stands the version of a library's symbol.
+  // The version of a library's symbol follows an @.
   const std::string mangled(name.substr(0, name.find('@')));
   if (!mangled.starts_with("_Z")) return mangled;
   int status = 0;
@@ -30,7 +30,7 @@ std::string in_hex(std::string_view bytes) {
 
 std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address) {
   const FunctionTable& table = table_of(path, build_id);
-  // A call may be the last instruction of its function: what it returns to is the next one's.
+  // A call may be the last instruction of its function; its return address is then in the next function.
   const auto before = table.find(address - 1);
   const auto here = table.find(address);
   const bool take_here = here && !(before && before->is_certain) && (here->is_certain || here->offset == 0);
@@ -42,7 +42,7 @@ std::optional<Function> Symbols::find(const std::string& path, const std::string
 std::vector<AddressRange> Symbols::named(const std::string& path, const std::string& build_id, std::string_view name) {
   return table_of(path, build_id).named([&](std::string_view linked) {
     if (linked.substr(0, linked.find('@')) == name) return true;
-    // Only what has the name's letters in it can be it when it is demangled.
+    // Demangling is slow: it is tried only for linker names that contain the name's letters.
     if (!linked.starts_with("_Z") || linked.find(name.substr(name.rfind(':') + 1)) == std::string_view::npos)
       return false;
     const std::string whole = demangle(linked);
@@ -51,7 +51,7 @@ std::vector<AddressRange> Symbols::named(const std::string& path, const std::str
 }
 
 const FunctionTable& Symbols::table_of(const std::string& path, const std::string& build_id) {
-  // An object that many processes have mapped is one, wherever each of them has it from.
+  // An object that many processes have mapped is kept once, whatever path each of them knows.
   const std::pair by_id(std::string(), build_id), by_path(path, build_id);
   for (const auto& key : {by_id, by_path}) {
     const auto known = tables_.find(key);

@@ -1,5 +1,5 @@
-// Function names for addresses in objects that were mapped once, by their files as they are now. A file that has been
-// replaced since has another build id, and says nothing.
+// Function names for addresses in objects that were mapped at some time, from their files as they are now. A file
+// that was replaced since has another build id and is not used.
 #pragma once
 
 #include <map>
@@ -22,14 +22,14 @@ class Symbols {
   // Where separate debug files are, by build id.
   explicit Symbols(std::string debug_folder = "/usr/lib/debug") : debug_folder_(std::move(debug_folder)) {}
 
-  // The function to which a call at `address` returns, or that a signal interrupted there. Names come from .symtab, else
-  // from a separate debug file, else from .dynsym. An object that was mapped without a build id is believed to be the
-  // file of that name if that has none either.
+  // The function to which a call at `address` returns, or that a signal interrupted there. Names come from .symtab,
+  // else from a separate debug file, else from .dynsym. An object without a build id is taken for the file of that
+  // name, if the file has none either.
   std::optional<Function> find(const std::string& path, const std::string& build_id, std::uint64_t address);
 
-  // Where functions of that name are: the linker's name, or a C++ function's without its parameters.
+  // The ranges of functions of that name: the linker's name, or a C++ function's without its parameters.
   std::vector<AddressRange> named(const std::string& path, const std::string& build_id, std::string_view name);
-  // Where the function is that holds the address.
+  // The range of the function that contains the address.
   std::optional<AddressRange> holding(const std::string& path, const std::string& build_id, std::uint64_t address) {
     return table_of(path, build_id).holding(address);
   }
@@ -43,7 +43,7 @@ class Symbols {
 
   std::string debug_folder_;
   std::map<std::pair<std::string, std::string>, FunctionTable>
-      tables_;  // by path, "" where the build id says it all, and build id
+      tables_;  // by path ("" if there is a build id) and build id
 };
 
 }  // namespace landtrace::symbols

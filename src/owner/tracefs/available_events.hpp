@@ -1,4 +1,4 @@
-// available_events: what set_event takes.
+// available_events: the events that set_event takes.
 #pragma once
 
 #include "tracefs/instance_state.hpp"

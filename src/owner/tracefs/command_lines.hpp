@@ -8,8 +8,8 @@
 
 namespace landtrace::tracefs {
 
-// Runs each line, without what follows a '#' in it; the first that fails ends it. EINVAL for one of more than 4094 bytes. Returns the
-// number of bytes taken.
+// Runs each line up to a '#' in it. The first that fails ends it. EINVAL: a line has more than 4094 bytes. Returns
+// the number of bytes taken.
 Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result<void>(std::string_view)>& run);
 
 }  // namespace landtrace::tracefs

@@ -22,22 +22,22 @@ class Context {
 
   domain::Domain& domain;
 
-  // The calling thread's place in the data plane.
+  // By this the calling thread records events for others.
   [[nodiscard]] domain::Proxy& proxy();
 
-  // The same for the same instance until it is gone.
+  // An instance has one state until it is gone.
   [[nodiscard]] InstancePtr state_of(const domain::Instance& instance);
-  // The instance's files know it no more; it is destroyed.
+  // For an instance that is destroyed. Its open files keep the state.
   void forget(const InstanceState& state) { states_.erase(state.serial); }
-  // For the instance's error_log.
+  // Adds a line to the instance's error_log.
   void log_error(const domain::Instance& instance, LoggedError error) {
     state_of(instance)->errors.add(std::move(error));
   }
 
-  // Where in the bytes of the last refused write the mistake is, for who wants to say so.
+  // The place of the mistake in the last write that was refused, for callers that show it.
   std::optional<std::size_t> refused_at;
 
-  // The rings of a fresh instance.
+  // The ring size of a new instance.
   [[nodiscard]] ring::Geometry default_geometry() const { return default_geometry_; }
 
  private:

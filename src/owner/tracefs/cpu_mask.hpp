@@ -14,8 +14,8 @@ class CpuMask {
   // All CPUs.
   explicit CpuMask(std::size_t cpus) : cpus_(cpus), digits_((cpus + 3) / 4, 0xf) { trim(); }
 
-  // Groups of hexadecimal digits, separated by commas or white space; none: no CPU. EINVAL for anything else,
-  // EOVERFLOW for a CPU that the machine cannot have. The mask stays as it was when it fails.
+  // Groups of hexadecimal digits, separated by commas or white space; an empty text is no CPU. EINVAL for anything
+  // else, EOVERFLOW for a CPU that the machine cannot have. On failure the mask is unchanged.
   Result<void> parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool has(std::size_t cpu) const { return cpu < cpus_ && (digits_[cpu / 4] >> (cpu % 4) & 1) != 0; }

@@ -1,4 +1,4 @@
-// current_tracer: there is one, which traces nothing but events.
+// current_tracer: always nop, which traces nothing but events.
 #pragma once
 
 #include "tracefs/text_file.hpp"

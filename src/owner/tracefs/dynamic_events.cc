@@ -29,10 +29,10 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 struct Removal {
-  std::optional<std::string_view> system;  // any, where it was not said
+  std::optional<std::string_view> system;  // nullopt: any
   std::string_view name;
   std::string fields;
-  std::vector<std::string_view> words;  // the same
+  std::vector<std::string_view> words;  // of `fields`
 };
 
 Result<Removal> parse_removal(std::string_view command) {
@@ -57,7 +57,7 @@ Result<Removal> parse_removal(std::string_view command) {
   return removal;
 }
 
-// "-:GROUP/" is every probe of the group. What follows is the event that it is attached to, and the first arguments.
+// "-:GROUP/" means every probe of the group. The event that it is attached to follows, and its first arguments.
 bool is_meant_probe(const domain::Event& event, const Removal& removal) {
   if (!removal.name.empty() && event.name != removal.name) return false;
   if (removal.words.empty()) return true;
@@ -122,7 +122,7 @@ Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view li
 
 Result<void> DynamicEvents::remove(const Caller& caller, std::string_view command) {
   LT_TRY(const Removal removal, parse_removal(command));
-  context_.domain.enable_words().sweep();  // who kept it may be gone
+  context_.domain.enable_words().sweep();  // the process that kept the event may have ended
   domain::Events& events = context_.domain.events();
   std::vector<std::uint32_t> meant;
   for (const domain::Event* const event : events.all()) {

@@ -1,4 +1,4 @@
-// A file that always says the same and takes nothing.
+// A file whose text never changes and that takes no writes.
 #pragma once
 
 #include "tracefs/text_file.hpp"

@@ -7,7 +7,7 @@
 namespace landtrace::tracefs {
 namespace {
 
-// What a new instance takes over from the top one.
+// The options that a new instance takes over from the top one.
 std::shared_ptr<TraceInstance> trace_of(Context& context, const domain::Instance& instance) {
   const TraceInstance* const top = instance.index == 0 ? nullptr : context.state_of(context.domain.top())->trace.get();
   return std::make_shared<TraceInstance>(context.domain, instance.index, top);

@@ -1,4 +1,4 @@
-// What the tree keeps about an instance beyond what the domain does. The instance's nodes share it.
+// What the tree keeps about an instance, and the domain does not. The instance's nodes share it.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class InstanceState {
 
   // ENODEV once it is gone.
   [[nodiscard]] Result<domain::Instance*> get() const;
-  // Its events in the order in which its files list them: the newest first, and behind them those that were there
-  // before the instance, the oldest first.
+  // Its events in the order in which its files list them: the newest first; after them the events that are older than
+  // the instance, the oldest first.
   [[nodiscard]] std::vector<domain::Event*> events() const;
 
   Context& context;
@@ -30,7 +30,7 @@ class InstanceState {
   LoggedErrors errors;
   CpuMask cpus;
   const std::shared_ptr<TraceInstance> trace;
-  std::atomic<unsigned> open_files{0};  // which keep the instance from being removed
+  std::atomic<unsigned> open_files{0};  // open files keep the instance from being removed
 
  private:
   std::uint64_t first_new_event_;

@@ -1,4 +1,4 @@
-// What the error_log of an instance remembers: why the last commands were refused.
+// The lines of an instance's error_log: why the last commands were refused.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct LoggedError {
 
 class LoggedErrors {
  public:
-  // The oldest goes where there are more than the kernel keeps.
+  // Drops the oldest beyond the number that the kernel keeps.
   void add(LoggedError error);
   void clear() { entries_.clear(); }
   // As the file shows it.

@@ -1,9 +1,9 @@
-// What the virtual file tree is made of: nodes, folders and files; no mount here. The FUSE adapter, the command line and the
-// tests all use these.
+// The parts of the virtual file tree: nodes, folders and files, without a mount. The FUSE adapter, the command line
+// and the tests use them.
 //
-// Whoever calls into a node holds the domain (domain::Domain::enter()), unless a function says otherwise. Nodes are
-// made when they are looked up, and hold no more than what names the thing that they show; what they show may
-// be gone by the time of a call, which then answers ENODEV, as the kernel does.
+// The caller holds the domain (domain::Domain::enter()), unless a function says otherwise. Nodes are made when they
+// are looked up, and hold only the name of what they show. That may be gone at the time of a call, which then returns
+// ENODEV, as in the kernel.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace landtrace::tracefs {
 
-// Who asks, in the owner's terms: ids of its own pid and user namespace.
+// Who makes a call. Ids are those of the owner's pid and user namespace.
 struct Caller {
   std::uint32_t tid = 0;  // the calling thread; 0: not known
   programs::Identity who{};
@@ -35,7 +35,7 @@ class Node {
   virtual ~Node() = default;
   // Permission bits, as tracefs has them: 0640, 0440, 0750, …
   [[nodiscard]] virtual unsigned mode() const = 0;
-  // What the node is: one of them is not nullptr.
+  // A node is either: one of them is not nullptr.
   virtual Folder* folder() { return nullptr; }
   virtual File* file() { return nullptr; }
 };
@@ -57,27 +57,28 @@ class Folder : public Node {
   virtual Result<void> remove_folder(std::string_view name, const Caller& caller);
 };
 
-// A file between open and release. Everything that a reader or writer is in the middle of lives here.
+// A file between open and release. It has all that lasts from one read or write to the next.
 class OpenFile {
  public:
   virtual ~OpenFile() = default;
 
-  // Up to to.size() bytes; 0 is the end. EAGAIN where there is nothing now: the caller waits until ready() has POLLIN
-  // and asks again, or hands EAGAIN out for a descriptor with O_NONBLOCK. `offset` is the descriptor's position.
+  // Up to to.size() bytes; 0 is the end. EAGAIN: there is nothing now. The caller then waits until has_input() and
+  // asks again, or returns EAGAIN for a descriptor with O_NONBLOCK. `offset` is the descriptor's position.
   virtual Result<std::size_t> read(const Caller& caller, std::span<char> to, std::uint64_t offset);
-  // How many bytes were taken; a caller that wrote several words may have to come back with the rest.
+  // How many bytes were taken. That may be the first of several words only; the caller writes the rest again.
   virtual Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t offset);
-  // What came back is the system call's result. ENOTTY.
+  // Returns the system call's result. ENOTTY.
   virtual Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument);
-  // What poll() finds now: POLLIN, POLLOUT, POLLERR.
+  // What poll() shows now: POLLIN, POLLOUT, POLLERR.
   [[nodiscard]] virtual short ready();
-  // Whether a read() that waits is to be asked again. Files whose poll() wants more than that differ (trace_pipe_raw).
+  // Whether a waiting read() should be tried again. It differs from ready() where poll() waits for more than a first
+  // event (trace_pipe_raw).
   [[nodiscard]] virtual bool has_input() { return (ready() & (POLLIN | POLLERR | POLLHUP)) != 0; }
-  // How often those who wait were woken (ioctl(fd, 0) of trace_pipe_raw): a read() that has waited since it was less gets
-  // what there is, or else the end.
+  // How often waiting readers were woken (ioctl(fd, 0) of trace_pipe_raw). A read() that began to wait before the
+  // last time returns what there is, or the end.
   [[nodiscard]] virtual std::uint64_t wakes() const { return 0; }
 
-  // Something that is let go when the file is closed.
+  // Holds `held` until the file is closed.
   void keep(std::shared_ptr<const void> held) { held_ = std::move(held); }
 
  private:
@@ -90,17 +91,18 @@ class File : public Node {
 
   // `flags` as of open(2); O_TRUNC has its effect here.
   virtual Result<std::unique_ptr<OpenFile>> open(const Caller& caller, int flags) = 0;
-  // What stat() says; 0 for files that are made up as they are read.
+  // What stat() shows; 0 for files whose text is made while it is read.
   [[nodiscard]] virtual std::uint64_t size() const { return 0; }
-  // A file that can be mapped: its one page, which changes in place and lives as long as the domain. nullptr: none.
+  // Of a file that can be mapped: its one page, which changes in place and lives as long as the domain. nullptr: it
+  // cannot.
   [[nodiscard]] virtual const std::byte* page() const { return nullptr; }
-  // A file whose reads are whole pages addressed by offset, so that splice() can go through the page cache:
+  // Whether reads are whole pages addressed by offset, so that splice() can go through the page cache:
   // per_cpu/cpuN/trace_pipe_raw and snapshot_raw.
   [[nodiscard]] virtual bool is_paged() const { return false; }
-  // A file without positions, whose reads take what they give: trace_pipe.
+  // Whether the file has no positions, and what is read is gone: trace_pipe.
   [[nodiscard]] virtual bool is_stream() const { return false; }
-  // A file whose write() is the data plane: the adapter hands it to domain::Proxy without holding the domain.
-  // What it opens is an EventDataFile.
+  // Whether write() is the data plane: the adapter hands writes to domain::Proxy, without holding the domain. open()
+  // then returns an EventDataFile.
   [[nodiscard]] virtual bool is_event_data() const { return false; }
 };
 

@@ -4,7 +4,7 @@
 
 namespace landtrace::tracefs {
 
-// What a thread leaves behind when it ends. The trees may be gone before.
+// Drops a thread's proxies when it ends. A tree may be gone before its threads.
 struct ProxiesOfThread {
   std::vector<std::weak_ptr<Proxies>> used;
 

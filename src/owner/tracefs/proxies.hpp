@@ -1,4 +1,4 @@
-// A domain::Proxy for each thread that needs one: it goes when its thread does, and all go with the tree.
+// A domain::Proxy for each thread that needs one. It lasts as long as its thread, and none outlives the tree.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class Proxies : public std::enable_shared_from_this<Proxies> {
 
   // The calling thread's.
   [[nodiscard]] domain::Proxy& mine();
-  // The domain goes: threads that end later have nothing to give back.
+  // Before the domain is destroyed: threads that end later have nothing to give back.
   void close();
 
  private:

@@ -20,7 +20,7 @@ std::uint32_t probes_of(const std::vector<Event*>& events, const Event& base) {
 
 Result<void> remove_all(domain::Domain& domain, const Caller& caller,
                         const std::function<bool(const Event&)>& is_meant) {
-  domain.enable_words().sweep();  // who kept them may be gone
+  domain.enable_words().sweep();  // the processes that kept them may have ended
   std::vector<Event*> events = domain.events().all();
   std::erase_if(events, [&](const Event* event) { return !is_meant(*event); });
   for (const Event* const event : events) {

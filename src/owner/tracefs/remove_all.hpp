@@ -1,4 +1,4 @@
-// What truncation of dynamic_events and synthetic_events does.
+// Truncation of dynamic_events and synthetic_events.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace landtrace::tracefs {
 
-// Removes the events that are meant, those that depend on others first. EBUSY, and none is removed, where one is referred to
-// by more than what is removed with it. An event that is only listened to ends it halfway, as in the kernel.
+// Removes the events, those that depend on others first. EBUSY: one of them is referred to by something that stays;
+// then none is removed. One that somebody listens to also ends it with EBUSY, but halfway, as in the kernel.
 Result<void> remove_all(domain::Domain& domain, const Caller& caller,
                         const std::function<bool(const domain::Event&)>& is_meant);
 

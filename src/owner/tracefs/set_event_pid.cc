@@ -10,10 +10,10 @@
 namespace landtrace::tracefs {
 namespace {
 
-// Ids at and above this are none, in the kernel.
+// In the kernel ids from here on are invalid.
 constexpr std::uint32_t kMaxPid = 1u << 30;
 
-// The kernel looks at the low half of what was written.
+// The kernel takes the low half of the number.
 Result<std::uint32_t> thread_in(std::string_view word) {
   const auto number = number_in(word);
   if (!number) return fail(EINVAL, "a thread id was expected");

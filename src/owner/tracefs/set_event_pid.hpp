@@ -1,5 +1,6 @@
-// set_event_pid: the threads whose events the instance takes, everybody's where there is none; and
-// set_event_notrace_pid: those whose events it does not take. A write adds to the list, or fails and changes nothing.
+// set_event_pid: the threads whose events the instance takes; an empty list is all threads.
+// set_event_notrace_pid: the threads whose events it does not take.
+// A write adds to the list, or fails and changes nothing.
 #pragma once
 
 #include "tracefs/instance_state.hpp"

@@ -1,5 +1,5 @@
-// synthetic_events: the domain's synthetic events, as definitions (event/synthetic_command.hpp). Truncation removes all, as
-// far as none is in use.
+// synthetic_events: the domain's synthetic events, as definitions (event/synthetic_command.hpp). Truncation removes
+// all, as far as none is in use.
 #pragma once
 
 #include "event/synthetic_command.hpp"
@@ -21,7 +21,7 @@ class SyntheticEvents : public TextFile {
   Context& context_;
 };
 
-// A definition that was split, or why it could not be; `line` as it was written.
+// The parts of a definition, or why it is invalid. `line` is what was written.
 Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
                               const event::Accepted<event::SyntheticCommand>& definition);
 

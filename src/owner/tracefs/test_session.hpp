@@ -1,5 +1,5 @@
-// For tests: a program that uses the files of a tree, by the commands of the transcripts (tests/conformance/conform), in
-// this process and without a mount.
+// For tests: a program that uses the files of a tree, by the commands of the transcripts (tests/conformance/conform),
+// in this process and without a mount.
 #pragma once
 
 #include <map>

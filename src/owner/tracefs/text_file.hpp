@@ -16,13 +16,13 @@ class TextFile : public File, public std::enable_shared_from_this<TextFile> {
 
  protected:
   friend class OpenTextFile;
-  // The whole text, as it is when a reader is at its beginning.
+  // The whole text. It is made when a reader reads from the beginning, and kept for the rest of that reading.
   virtual Result<std::string> text();
-  // One write(), as it came (with its newline, if it had one). Returns the bytes taken: all of them, usually.
+  // The bytes of one write(), with a newline if there was one. Returns how many were taken, usually all.
   virtual Result<std::size_t> store(const Caller& caller, std::string_view bytes);
   // Opened for writing with O_TRUNC.
   virtual Result<void> truncate(const Caller& caller);
-  // Something to say at any open.
+  // May refuse any open.
   virtual Result<void> check_open(const Caller& caller, int flags);
 
  private:

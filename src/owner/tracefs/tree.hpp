@@ -21,7 +21,7 @@ class Tree {
   std::shared_ptr<ListFolder> root_;
 };
 
-// Calls `enter` with each folder on the way, the first being `from`. What it refuses ends the walk.
+// Calls `enter` with each folder on the way, beginning with `from`. An error that it returns ends the walk.
 template <typename Enter>
 Result<std::shared_ptr<Node>> walk(std::shared_ptr<Node> from, std::string_view path, Enter enter) {
   while (!path.empty()) {

@@ -1,4 +1,4 @@
-// One word of what was written to a file that takes words.
+// Words that are written to files.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,11 @@ struct Word {
   std::size_t taken = 0;  // bytes up to here, with the separator behind the word
 };
 
-// The first word, as set_event and set_event_pid take one: white space in front of it is skipped, and white space or a
-// NUL ends it. EINVAL for one of more than 127 bytes.
+// The first word, as set_event and set_event_pid take it: white space before it is skipped, and white space or a NUL
+// ends it. EINVAL: it has more than 127 bytes.
 Result<Word> next_word(std::string_view bytes);
 
-// What a C program that writes its string with the NUL means.
+// Without the NUL that a C program may have written with its string.
 inline std::string_view until_nul(std::string_view bytes) { return bytes.substr(0, bytes.find('\0')); }
 
 }  // namespace landtrace::tracefs

@@ -17,7 +17,7 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
 bool is_continuation(unsigned char c) { return (c & 0xc0) == 0x80; }
 
 // Length of the well-formed UTF-8 sequence at the start of `text`, which is not ASCII; 0 when there is none.
-// Table 3-7 of the Unicode standard: the second byte is what overlong forms and surrogates give away.
+// Table 3-7 of the Unicode standard: the second byte shows overlong forms and surrogates.
 std::size_t sequence_length(std::string_view text) {
   const unsigned char first = byte_at(text, 0);
   const unsigned char second = byte_at(text, 1);

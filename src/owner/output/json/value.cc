@@ -106,7 +106,7 @@ std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, By
   return entry_bytes(payload, offset, word >> 16);
 }
 
-// What the elements of an array become is the caller's to say.
+// The caller says what becomes of an array's elements.
 template <typename Append>
 void append_elements(std::string& out, Bytes bytes, std::size_t size, Append append) {
   out += '[';

@@ -18,7 +18,7 @@ const MappedObject* ObjectMap::find(std::uint32_t pid, std::uint64_t address, st
   const auto objects = by_pid_.find(pid);
   if (objects == by_pid_.end()) return nullptr;
   const MappedObject* newest = nullptr;
-  // Converted times may be off by more than what lies between a table's entry and its first stack.
+  // Times are converted, and the error may be larger than the time between the table's entry and its first stack.
   const MappedObject* next = nullptr;
   for (const MappedObject& object : objects->second) {
     if (address < object.start || address >= object.end) continue;

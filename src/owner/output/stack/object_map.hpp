@@ -1,4 +1,4 @@
-// Which object lay at an address of a process at a time.
+// Which object was mapped at an address of a process at a time.
 #pragma once
 
 #include <unordered_map>
@@ -12,9 +12,9 @@ using unwind::MappedObject;
 
 class ObjectMap {
  public:
-  // `first_seen` in the time that find() is asked in. What is known already is not added again.
+  // `first_seen` is in the clock of find(). An object that is known already is not added again.
   void add(MappedObject object);
-  // nullptr: none is known. Of several it is the newest that was there by then; stays valid until the next add().
+  // nullptr: none is known. Of several the newest that was there by then. Valid until the next add().
   [[nodiscard]] const MappedObject* find(std::uint32_t pid, std::uint64_t address, std::uint64_t time) const;
   void clear() { by_pid_.clear(); }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHead = 8;
 
-// Paths come from programs: what would break a line does not get into one.
+// Paths come from programs: characters that would break a line are replaced.
 std::string printable(std::string path) {
   std::replace_if(
       path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
@@ -35,7 +35,7 @@ void append_frame(std::string& out, const StackNames::Place& place, std::uint64_
 
 StackNames::Place StackNames::find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool functions) {
   Place place;
-  // What was called last in an object returns behind it.
+  // A call may be an object's last instruction: its return address is behind the object.
   place.object = objects_.find(tgid, address - 1, time);
   if (place.object == nullptr) return place;
   place.offset = address - place.object->bias;

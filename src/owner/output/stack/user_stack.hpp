@@ -5,9 +5,9 @@
 //    => /usr/lib/x86_64-linux-gnu/libc.so.6[+0x2724a]
 //    =>  <00007f0b1e6eceec>
 //
-// by function, by object where no function is known, and by address where nothing is. The last two are the kernel's own
-// forms; but its offsets count from where a part of the object is mapped, and ours as addresses in the object's file do,
-// which is what addr2line and objdump want.
+// by function; if none is known by object; else by address. The last two are the kernel's own forms. But its offsets
+// count from the beginning of a mapping, and ours are addresses in the object's file, as addr2line and objdump take
+// them.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct StackStyle {
   bool addresses = false;  // sym-addr: the address behind each
 };
 
-// What is known of the objects on stacks.
+// Names for frames: objects and their functions.
 class StackNames {
  public:
   // `symbols` may be nullptr: no file is opened. It must outlive this.
@@ -47,10 +47,10 @@ struct UserStack {
   std::uint32_t tgid = 0;
   std::vector<std::uint64_t> caller;
 };
-// The kernel's have eight addresses, those behind the last one 0.
+// The kernel's records have eight addresses; unused ones are 0.
 UserStack parse_user_stack(std::span<const std::byte> payload);
 
-// What stands behind the columns; no newline at the end. `names` may be nullptr.
+// The text after the columns, without a newline at its end. `names` may be nullptr.
 void append_user_stack(std::string& out, const Record& record, StackNames* names, const StackStyle& style = {});
 // {"tgid":1234,"caller":[{"address":"0x7f…","object":"/usr/bin/app","offset":"0x1181","function":"f","function_offset":"0x1f"}]}
 void append_json_user_stack(std::string& out, const Record& record, StackNames* names);

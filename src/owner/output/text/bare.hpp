@@ -1,4 +1,4 @@
-// Lines with the options raw, hex and bin. User events have no such form in the kernel either: they show their number.
+// Lines with the options raw, hex and bin. As in the kernel, user events have no such form: their number is shown.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace landtrace::output {
 
-// `context`: the numbers of task and CPU and the time stand before it.
+// `context`: task, CPU and time come first, as numbers.
 void append_raw_line(std::string& out, const Record& record, const EventType* type, bool context);
 void append_hex_line(std::string& out, const Record& record, const EventType* type, bool context);
 void append_bin_line(std::string& out, const Record& record, const EventType* type, bool context);

@@ -50,7 +50,7 @@ const char* legend(const TextColumns& columns) {
   return columns.tgid ? kShortLegendWithTgid : kShortLegend;
 }
 
-// No tracer of ours measures a latency, so there is neither one nor a task that had it.
+// No tracer of ours measures a latency, so the latency is 0 and there is no task.
 void append_latency_head(std::string& out, std::uint64_t entries, std::uint64_t written, std::uint32_t cpus) {
   utsname system{};
   ::uname(&system);

@@ -6,7 +6,7 @@
 
 namespace landtrace::output {
 
-// What stands before an event, as trace_options has it.
+// The columns before an event, from trace_options.
 struct TextColumns {
   bool context = true;     // context-info: anything at all before the event
   bool irq_info = true;    // irq-info: the five flag characters
@@ -16,11 +16,11 @@ struct TextColumns {
   bool verbose = false;    // verbose: no legend, and longer columns with latency-format
 };
 
-// Appends the head, its legend included. `entries` are in the buffer now, `written` were ever.
+// Appends the head with its legend. `entries` events are in the buffer, of `written` that were ever recorded.
 void append_text_header(std::string& out, std::uint64_t entries, std::uint64_t written, std::uint32_t cpus,
                         const TextColumns& columns = {});
 
-// The head of an empty buffer in latency-format, and of anything else that has none.
+// "# tracer: nop", with which every head begins. The head of an empty buffer in latency-format has nothing else.
 void append_tracer_line(std::string& out);
 
 }  // namespace landtrace::output

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kNsPerUs = 1'000;
 constexpr std::uint64_t kUsPerMs = 1'000;
 
-// The kernel's signs for how long it took to the next event.
+// The kernel's signs for the time to the next event.
 char delay_mark(std::uint64_t us) {
   if (us > 1'000'000) return '$';
   if (us > 100'000) return '@';

@@ -12,7 +12,7 @@ namespace landtrace::output {
 struct LinePlace {
   std::uint64_t index = 0;     // of the line
   std::uint64_t start_ns = 0;  // times count from here: when the buffer was cleared
-  std::uint64_t next_ns = 0;   // time of the event after it; its own where there is none
+  std::uint64_t next_ns = 0;   // time of the next event; of the last event its own time
 };
 
 // Appends the columns:

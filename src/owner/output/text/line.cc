@@ -14,7 +14,7 @@ namespace landtrace::output {
 namespace {
 
 constexpr std::size_t kTaskWidth = 16;
-constexpr std::size_t kTaskLimit = 64;  // no name of a thread is as long
+constexpr std::size_t kTaskLimit = 64;  // longer than any thread's name
 constexpr std::uint64_t kNsPerUs = 1'000;
 constexpr std::uint64_t kUsPerSecond = 1'000'000;
 

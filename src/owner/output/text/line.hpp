@@ -21,10 +21,10 @@ void append_text_line(std::string& out, const Record& record, const Task* task, 
 
 // The columns: "             app-1234    [003] .....    12.345678: ".
 void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns);
-// What stands behind the columns: "job: id=0x7 (7) name=x\n".
+// The text after the columns: "job: id=0x7 (7) name=x\n".
 void append_text_body(std::string& out, const Record& record, const EventType* type, StackNames* names = nullptr,
                       const StackStyle& style = {});
-// The same with the option `fields`: events print so anyway, ftrace's own have no fields that it knows.
+// The same with the option `fields`. Events look the same with it; ftrace's own events have no fields to print.
 void append_fields_body(std::string& out, const Record& record, const EventType* type);
 
 // "CPU:3 [LOST 12 EVENTS]", or without the number for kLostUnknown.

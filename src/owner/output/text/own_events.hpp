@@ -1,5 +1,6 @@
 // ftrace's own events: what is written to trace_marker (`print`: an address, and text that brings its newline) and to
-// trace_marker_raw (`raw_data`: a number, and bytes), and stacks of user space (`user_stack`: a process, and addresses).
+// trace_marker_raw (`raw_data`: a number, and bytes), and stacks of user space (`user_stack`: a process, and
+// addresses).
 #pragma once
 
 #include <span>
@@ -23,7 +24,7 @@ void append_raw_marker(std::string& out, std::span<const std::byte> payload);
 // The types, with the ids that Linux 6.12 gives them.
 EventType marker_type();
 EventType raw_marker_type();
-// With its `format`: as the kernel's, in which there are eight addresses. Ours has as many as the record is long.
+// With its `format`, which is the kernel's and has eight addresses. Our records have as many as their length says.
 EventType user_stack_type();
 
 }  // namespace landtrace::output

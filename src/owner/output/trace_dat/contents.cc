@@ -34,7 +34,7 @@ Result<void> read_formats(FileCursor& cursor, const std::string& system, Content
   return {};
 }
 
-// Calls take(number, rest) for each line "NUMBER REST"; others are passed over.
+// Calls take(number, rest) for each line "NUMBER REST". Other lines are ignored.
 template <typename Take>
 void for_each_numbered_line(std::string_view text, Take take) {
   while (!text.empty()) {
@@ -103,7 +103,7 @@ Result<void> read_header_info(FileCursor& cursor) {
   LT_CHECK(cursor.expect(kHeaderPage, "header_page"));
   LT_TRY(const auto page_size, cursor.number<std::uint64_t>("size of header_page"));
   LT_TRY(const std::string page, cursor.text(page_size, "header_page"));
-  // A 32-bit kernel's commit has 4 bytes, and all behind it stands elsewhere.
+  // A 32-bit kernel's commit has 4 bytes, and everything after it is at other offsets.
   if (page.find("commit;\toffset:8;\tsize:8;") == page.npos) {
     return fail(ENOTSUP, "ring-buffer pages of another shape than a 64-bit kernel's");
   }

@@ -1,4 +1,4 @@
-// What a trace.dat file says before its events, and the parts that versions 6 and 7 have in common.
+// What stands before the events in a trace.dat file, and the parts that versions 6 and 7 have in common.
 #pragma once
 
 #include <map>
@@ -44,7 +44,7 @@ Result<void> read_ftrace_formats(FileCursor& cursor, Contents& contents);
 Result<void> read_event_formats(FileCursor& cursor, Contents& contents);
 Result<void> read_cmdlines(FileCursor& cursor, Contents& contents);
 
-// An option that both versions have; others are passed over. `data` is its data.
+// Takes an option that both versions have; others are ignored.
 void take_option(Option option, const std::string& data, Contents& contents);
 // "local [mono] boot" -> "mono"; a text without brackets is the name itself.
 std::string selected_clock(std::string_view text);

@@ -92,7 +92,7 @@ Result<void> CpuCursor::take_padding(std::uint64_t delta) {
     at_ = used_;
     return {};
   }
-  // An event that was discarded after it had been given its room; the length counts itself.
+  // An event that was discarded after its room was reserved. The length includes itself.
   time_ns_ += delta;
   LT_TRY(const std::uint32_t length, word());
   if (length < kWord) return bad("padding without a length");

@@ -1,4 +1,4 @@
-// Reads numbers and texts from a file that may hold anything: each read is checked against the end.
+// Reads numbers and texts from a file that is not trusted: each read is checked against the end.
 #pragma once
 
 #include <bit>

@@ -21,7 +21,7 @@ Result<NamedFile> open_for_writing(const std::string& path);
 // All of it, at `offset`, through short writes and EINTR.
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
 
-// Takes disk blocks for [offset, offset + size). Success where the file system has no such thing.
+// Reserves disk blocks for [offset, offset + size). On a file system that cannot it does nothing and succeeds.
 Result<void> reserve(const NamedFile& file, std::uint64_t offset, std::uint64_t size);
 
 // Gives the disk blocks of [offset, offset + size) back; it reads as zeros then. Best effort: where the file

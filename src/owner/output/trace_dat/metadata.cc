@@ -110,7 +110,7 @@ std::string uname_text() {
   return fmt::format("{} {} {} {}", name.sysname, name.nodename, name.release, name.machine);
 }
 
-// As the file trace_clock has it, with the choice in brackets.
+// In the form of the file trace_clock, with the choice in brackets.
 std::string clock_text(const Metadata& metadata) { return "[" + metadata.clock + "]"; }
 
 void put_options(std::string& out, const Metadata& metadata, const std::vector<CpuStats>& stats) {

@@ -14,7 +14,7 @@
 namespace landtrace::output::trace_dat {
 
 std::string object_line(const MappedObject& object);
-// Lines that are none are passed over.
+// Invalid lines are ignored.
 std::vector<MappedObject> parse_object_lines(std::string_view text);
 
 }  // namespace landtrace::output::trace_dat

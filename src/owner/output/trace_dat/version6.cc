@@ -6,7 +6,7 @@
 namespace landtrace::output::trace_dat {
 namespace {
 
-// kallsyms and the printk formats: a u32 size and text that we have no use for.
+// kallsyms and the printk formats: a u32 size and text, which we do not use.
 Result<void> skip_sized(FileCursor& cursor, const char* what) {
   LT_TRY(const auto size, cursor.number<std::uint32_t>(what));
   return cursor.skip(size, what);

@@ -53,7 +53,7 @@ class TraceDatWriter {
   // Needed until finish(), in any order with append(). A later one with the same id replaces the earlier.
   void add_event(EventType type);
   void set_task(std::int32_t tid, Task task);
-  // What lay on stacks; `first_seen` in the time of records.
+  // An object on stacks. `first_seen` is in the clock of records.
   void add_object(MappedObject object);
 
   // Completes the file and removes the temporaries. `stats` are the rings' counters, by CPU; where there are

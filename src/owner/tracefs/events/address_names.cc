@@ -9,7 +9,7 @@
 namespace landtrace::tracefs {
 namespace {
 
-// Paths come from programs: what would break a line does not get into one.
+// Paths come from programs: characters that would break a line are replaced.
 std::string printable(std::string path) {
   std::replace_if(
       path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');

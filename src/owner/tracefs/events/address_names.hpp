@@ -1,5 +1,5 @@
-// What is at addresses that histograms show: functions of the programs that are there, and for frames of stacks also the
-// objects that were noted with them.
+// Names for addresses that histograms show: functions of running programs, and for frames of stacks also the objects
+// that were noted with them.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class ProducerNames : public domain::AddressNames {
   std::string frame(std::uint64_t address) override;
 
  private:
-  // A histogram does not know whose address it is: of several objects that were there it is the newest.
+  // A histogram does not know which process an address is from: of several objects at that address the newest is taken.
   const unwind::MappedObject* object_at(std::uint64_t address);
   void learn_objects();
 

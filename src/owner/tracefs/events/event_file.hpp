@@ -11,7 +11,7 @@ struct EventRef {
   EventRef(InstancePtr instance_in, const domain::Event& event)
       : instance(std::move(instance_in)), slot(event.slot), serial(event.serial) {}
 
-  // ENODEV once it is gone, also where another one has its name by now.
+  // ENODEV once it is gone, also if another event has its name by now.
   [[nodiscard]] Result<domain::Event*> get() const {
     domain::Event* const event = instance->context.domain.events().at(slot);
     if (event == nullptr || event->serial != serial) return fail(ENODEV, "the event is gone");

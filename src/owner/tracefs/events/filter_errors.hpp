@@ -8,10 +8,10 @@
 
 namespace landtrace::tracefs {
 
-// What a write says; EINVAL where it is longer than any expression.
+// The expression that was written. EINVAL: it is longer than any expression may be.
 Result<filter::Written> filter_in(std::string_view bytes);
 
-// Leaves the failure in the instance's error log. The expression begins behind `before` bytes of what was written.
+// Adds the failure to the instance's error log. The expression begins after `before` bytes of what was written.
 tl::unexpected<Error> refuse_filter(InstanceState& instance, std::string_view expression,
                                     const filter::Failure& failure, std::size_t before = 0);
 

@@ -26,7 +26,7 @@ std::string format_of(std::string_view name, unsigned id, std::string_view field
       name, id, fields, print);
 }
 
-// What is written to trace_marker.
+// print: text that is written to trace_marker.
 std::shared_ptr<Folder> make_print() {
   auto folder = std::make_shared<EventsListFolder>();
   folder->add<FixedText>("format", format_of("print", plan::kPrintId,
@@ -39,7 +39,7 @@ std::shared_ptr<Folder> make_print() {
   return folder;
 }
 
-// What is written to trace_marker_raw.
+// raw_data: bytes that are written to trace_marker_raw.
 std::shared_ptr<Folder> make_raw_data() {
   auto folder = std::make_shared<EventsListFolder>();
   folder->add<FixedText>("format", format_of("raw_data", plan::kRawDataId,
@@ -50,7 +50,7 @@ std::shared_ptr<Folder> make_raw_data() {
   return folder;
 }
 
-// What triggers record of a thread.
+// user_stack: a thread's stack, which triggers record.
 std::shared_ptr<Folder> make_user_stack() {
   auto folder = std::make_shared<EventsListFolder>();
   folder->add<FixedText>("format", output::user_stack_type().format);

@@ -1,4 +1,4 @@
-// events/ftrace: what is recorded without being registered, for the programs that read formats.
+// events/ftrace: the formats of what is recorded without being registered, for programs that read formats.
 #pragma once
 
 #include "tracefs/list_folder.hpp"

@@ -1,4 +1,5 @@
-// events/enable and events/SYSTEM/enable: many events at once. Reads 0, 1, or X where some are enabled and some are not.
+// events/enable and events/SYSTEM/enable: many events at once. Reads 0, 1, or X where some are enabled and some are
+// not.
 #pragma once
 
 #include "tracefs/events/selection.hpp"

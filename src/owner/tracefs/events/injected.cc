@@ -29,7 +29,7 @@ bool is_dynamic(const event::Field& field) {
 }
 bool is_text(const event::Field& field) { return is_dynamic(field) || field.kind == event::FieldKind::kCharArray; }
 
-// In front of the fields of every event.
+// The common fields, which every event has before its own.
 const std::vector<event::Field>& common_fields() {
   static const std::vector<event::Field> fields{{"unsigned short", "common_type", 0, 2, false, {}},
                                                 {"unsigned char", "common_flags", 2, 1, false, {}},

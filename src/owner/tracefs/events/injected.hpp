@@ -13,8 +13,8 @@ struct Injected {
   std::optional<std::uint32_t> tid;  // common_pid = …
 };
 
-// What is not said is 0 or empty. ENOENT for a field that the event does not have, EINVAL for a value that the field
-// cannot take, ERANGE for a number of more than 64 bits.
+// Fields that the line does not name are 0 or empty. ENOENT: the event has no such field. EINVAL: the field cannot
+// take the value. ERANGE: a number of more than 64 bits.
 Result<Injected> parse_injected(const event::Declaration& declaration, std::string_view line);
 
 }  // namespace landtrace::tracefs

@@ -1,4 +1,4 @@
-// Which events a word of set_event, or an enable file, is about.
+// The events that a word of set_event, or an enable file, means.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace landtrace::tracefs {
 
-// What is not set does not matter.
+// A part that is not set fits every event.
 struct Selection {
   std::optional<std::string> system;
   std::optional<std::string> event;
@@ -21,7 +21,7 @@ struct Selection {
 // The instance's events that are in the selection.
 std::vector<domain::Event*> select(const InstanceState& instance, const Selection& selection);
 
-// Listens to them, or stops it. EINVAL where there is none, unless all were meant.
+// Listens to them, or stops. EINVAL: there are none (but all of no events are fine).
 Result<void> listen_to(const InstanceState& instance, const Selection& selection, bool on);
 
 }  // namespace landtrace::tracefs

@@ -18,7 +18,7 @@ Result<std::size_t> SystemFilter::store(const Caller&, std::string_view bytes) {
       domain::clear_filter(domain, *instance, *event);
       continue;
     }
-    // As in the kernel, an event that the filter does not fit shows so, and loses the one that it had.
+    // As in the kernel, an event that the filter does not fit loses its own filter, and shows the error instead.
     const auto set = domain::set_filter(domain, *instance, *event, written.expression, filter::kBadSubsystemFilter);
     if (!set) std::ignore = refuse_filter(*instance_, written.expression, filter::kBadSubsystemFilter);
   }

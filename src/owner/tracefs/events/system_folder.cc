@@ -15,7 +15,7 @@ Result<std::vector<Folder::Entry>> SystemFolder::list() {
 }
 
 Result<std::shared_ptr<Node>> SystemFolder::find(std::string_view name) {
-  // As in the kernel, an event of such a name has a folder that nobody finds.
+  // As in the kernel, these files hide an event of the same name.
   if (name == "enable") return std::make_shared<GroupEnable>(instance_, Selection{system_, {}, {}});
   if (name == "filter") return std::make_shared<SystemFilter>(instance_, Selection{system_, {}, {}});
   const domain::Event* const event = instance_->context.domain.events().find(system_, name);

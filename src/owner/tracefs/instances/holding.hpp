@@ -1,4 +1,7 @@
-// A folder of an instance, as its users see it: who has a file of it open keeps the instance from being removed.
+// A folder of an instance whose open files keep the instance from being removed.
+//
+// It wraps the instance's own folder: find() wraps each node that it returns, so that every file below counts itself in
+// InstanceState::open_files while it is open. The nodes themselves need not know that.
 #pragma once
 
 #include "tracefs/instance_state.hpp"

@@ -17,7 +17,7 @@ std::shared_ptr<Folder> make_instance_folder(const InstancePtr& instance) {
 
 }  // namespace
 
-// The top instance has no name.
+// The top instance has the empty name, and is not in this folder.
 domain::Instance* InstancesFolder::find_instance(std::string_view name) {
   return name.empty() ? nullptr : context_.domain.instances().find(name);
 }

@@ -14,7 +14,7 @@ class InstancesFolder : public Folder {
 
   Result<std::vector<Entry>> list() override;
   Result<std::shared_ptr<Node>> find(std::string_view name) override;
-  // EEXIST; ENOSPC beyond what a domain can have.
+  // EEXIST; ENOSPC: the domain has no room for more.
   Result<void> make_folder(std::string_view name, const Caller& caller) override;
   // ENOENT; EBUSY while a file of it is open.
   Result<void> remove_folder(std::string_view name, const Caller& caller) override;

@@ -12,7 +12,7 @@ class BufferSizeKb : public TextFile {
       : TextFile(0640), instance_(std::move(instance)), cpu_(cpu) {}
 
  protected:
-  // "X" where CPUs differ.
+  // "X" if CPUs differ.
   Result<std::string> text() override;
   Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
 

@@ -13,7 +13,7 @@ class OpenFreeBuffer : public OpenFile {
     instance_->buffer.main()->clear(buffer::kAllCpus);
     std::ignore = instance_->buffer.resize(buffer::kAllCpus, 0);
   }
-  // What is written means nothing.
+  // Writes have no effect.
   Result<std::size_t> write(const Caller&, std::string_view bytes, std::uint64_t) override { return bytes.size(); }
 
  private:

@@ -1,5 +1,5 @@
-// free_buffer: whoever closes it (a program that ends, say) gives the buffer's memory back, and with the option
-// disable_on_free stops tracing first.
+// free_buffer: closing it (by the end of the program, say) gives the buffer's memory back. With the option
+// disable_on_free it stops tracing first.
 #pragma once
 
 #include "tracefs/node.hpp"

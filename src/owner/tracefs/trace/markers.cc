@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kCommonHeader = 8;
 constexpr std::uint64_t kMaxText = 4096;
-// An address stands before the text, a newline and a NUL behind it.
+// In a record the text has an address before it, and a newline and a NUL after it.
 constexpr std::uint64_t kTextExtra = kCommonHeader + sizeof(std::uint64_t) + 2;
 
 }  // namespace

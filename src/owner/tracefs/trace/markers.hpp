@@ -1,4 +1,4 @@
-// trace_marker and trace_marker_raw: what is written there is recorded in the instance, between its events.
+// trace_marker and trace_marker_raw: writes are recorded in the instance, between its events.
 #pragma once
 
 #include "tracefs/context.hpp"
@@ -24,7 +24,7 @@ class Marker : public TextFile {
   std::shared_ptr<TraceInstance> instance_;
 };
 
-// Text, of which a sub-buffer's worth is taken at a time.
+// Text. One write takes as much as a sub-buffer holds.
 class TraceMarker : public Marker {
  public:
   using Marker::Marker;
@@ -33,7 +33,7 @@ class TraceMarker : public Marker {
   Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
 };
 
-// A number of four bytes, and what belongs to it. EINVAL for less, and for more than a sub-buffer holds.
+// A number of four bytes, then data. EINVAL for fewer bytes, and for more than a sub-buffer holds.
 class TraceMarkerRaw : public Marker {
  public:
   using Marker::Marker;

@@ -1,4 +1,4 @@
-// Numbers as most of a buffer's files take them: decimal, whatever they begin with.
+// Numbers as most of a buffer's files take them: decimal, also with leading zeros.
 #pragma once
 
 #include <cstdint>

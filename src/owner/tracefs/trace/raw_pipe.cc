@@ -10,7 +10,7 @@ namespace landtrace::tracefs {
 namespace {
 
 constexpr std::uint64_t kPercent = 100;
-// What a splice of 64 KiB may have asked for before it takes the first page.
+// A splice of 64 KiB may ask for so many pages before it takes the first one.
 constexpr std::size_t kPagesKept = 32;
 
 class OpenRawPipe : public OpenFile {
@@ -35,7 +35,7 @@ class OpenRawPipe : public OpenFile {
     std::memcpy(to.data(), page.data() + at, size);
     return size;
   }
-  // What the kernel calls waking the waiters; it knows no other request here.
+  // Wakes waiting readers, as in the kernel, which knows no other request here.
   Result<int> ioctl(const Caller&, unsigned command, std::uint64_t) override {
     if (command != 0) return fail(ENOTTY, "no such request");
     ++wakes_;
@@ -62,7 +62,7 @@ class OpenRawPipe : public OpenFile {
     const auto found = contents();
     return found ? found->unread_bytes(cpu_) : 0;
   }
-  // Whoever skips pages gets the next one there is, at the place asked for.
+  // A reader that skips pages gets the next page, at the offset that it asked for.
   Result<bool> take(std::uint64_t number) {
     std::vector<std::byte> page(pages_.page_bytes());
     const auto found = contents();

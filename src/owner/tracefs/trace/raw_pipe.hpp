@@ -1,7 +1,7 @@
 // per_cpu/cpuN/trace_pipe_raw and snapshot_raw: events as pages of the kernel's ring buffer.
 //
-// A read gives at most one page. Pages are addressed by offset, so that splice() can go through the page cache of a mount: one
-// that was handed out lately can be asked for again.
+// A read returns at most one page. Pages are addressed by offset, so that splice() can go through the page cache of a
+// mount. A page that was handed out lately can be read again.
 #pragma once
 
 #include "tracefs/trace/trace_file.hpp"

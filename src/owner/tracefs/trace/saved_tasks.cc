@@ -12,7 +12,7 @@ namespace landtrace::tracefs {
 namespace {
 
 constexpr std::uint64_t kMostWanted = 32768;
-// What Linux 6.12 says: names of 16 bytes and a number each, behind a table, in a power of two of pages.
+// As Linux 6.12 counts: names of 16 bytes and a number each, after a table, in a power of two of pages.
 constexpr std::uint64_t kTableBytes = 131104;
 constexpr std::uint64_t kNameBytes = 20;
 

@@ -31,7 +31,7 @@ class SavedTgids : public TextFile {
   std::shared_ptr<TraceInstance> top_;
 };
 
-// For how many threads the kernel makes room. Here there is room for plan::kMaxTasks, whatever is written.
+// In the kernel, for how many threads there is room. Here there is always room for plan::kMaxTasks; the number is kept.
 class SavedCmdlinesSize : public TextFile {
  public:
   SavedCmdlinesSize() : TextFile(0640) {}

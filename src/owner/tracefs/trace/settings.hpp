@@ -1,4 +1,4 @@
-// Small files that say and take one thing: buffer_percent, trace_clock, timestamp_mode, tracing_on.
+// Small files with one value: buffer_percent, trace_clock, timestamp_mode, tracing_on.
 #pragma once
 
 #include "tracefs/text_file.hpp"
@@ -6,7 +6,7 @@
 
 namespace landtrace::tracefs {
 
-// How full a CPU's buffer is to be before poll() reports its trace_pipe_raw.
+// How full a CPU's buffer has to be before poll() reports its trace_pipe_raw.
 class BufferPercent : public TextFile {
  public:
   explicit BufferPercent(std::shared_ptr<TraceInstance> instance) : TextFile(0640), instance_(std::move(instance)) {}

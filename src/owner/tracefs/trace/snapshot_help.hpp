@@ -1,4 +1,4 @@
-// What `snapshot` says while there is nothing in it.
+// The text of an empty `snapshot`.
 #pragma once
 
 #include <string>

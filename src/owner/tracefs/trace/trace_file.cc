@@ -18,7 +18,7 @@ class OpenTrace : public OpenFile {
     LT_CHECK(instance_->get());
     return text_.read(to, offset);
   }
-  // What is written to `trace` has no effect; opening it had.
+  // A write to `trace` has no effect: opening it with O_TRUNC had.
   Result<std::size_t> write(const Caller&, std::string_view bytes, std::uint64_t) override {
     LT_CHECK(instance_->get());
     if (which_ == Which::kSnapshot) LT_CHECK(command(bytes));

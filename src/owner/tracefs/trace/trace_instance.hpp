@@ -1,4 +1,4 @@
-// What the files of one instance about its buffer share.
+// What the files about one instance's buffer share.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@ namespace landtrace::tracefs {
 
 class TraceInstance {
  public:
-  // The domain must outlive it. `top`: whose options a new instance takes over; nullptr for the top one itself.
+  // The domain must outlive it. A new instance takes over the options of `top`, which is nullptr for the top instance
+  // itself.
   TraceInstance(domain::Domain& domain, std::uint32_t instance_index, const TraceInstance* top = nullptr);
   ~TraceInstance();
   TraceInstance(const TraceInstance&) = delete;
@@ -23,14 +24,14 @@ class TraceInstance {
   [[nodiscard]] Result<domain::Instance*> get() const;
 
   [[nodiscard]] const TraceOptions& options() const { return options_; }
-  // EINVAL where it cannot be changed.
+  // EINVAL: it cannot be changed.
   Result<void> set_option(TraceOption option, bool on);
-  // How lines look now. latency-format has effect for those who open a file after it was set.
+  // How lines look now. A change of latency-format has effect for files that are opened later.
   [[nodiscard]] buffer::TextStyle style(bool latency) const;
   // EINVAL. The buffers are emptied: their events would be shown in a clock that they were not recorded with.
   Result<void> select_clock(std::string_view name);
 
-  // One reader at a time has a CPU's trace_pipe open; that of all CPUs counts for each. EBUSY.
+  // Only one reader at a time may have a CPU's trace_pipe open; the trace_pipe of all CPUs counts for each. EBUSY.
   Result<void> take_pipe(std::uint32_t cpu);
   void give_pipe(std::uint32_t cpu);
 

@@ -70,7 +70,7 @@ TraceOptions TraceOptions::of_instance(const TraceOptions& top) {
   for (std::size_t i = 0; i < kTraceOptions; ++i) {
     if (kKnown[i].is_off_in_instances) options.bits_[i] = false;
   }
-  options.set(TraceOption::kTestNopAccept, false);  // of the tracer, which each instance has for itself
+  options.set(TraceOption::kTestNopAccept, false);  // an option of the tracer; each instance has a tracer of its own
   return options;
 }
 

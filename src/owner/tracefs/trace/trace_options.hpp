@@ -1,5 +1,5 @@
-// The options of an instance, as trace_options lists them: those of Linux 6.12 with its nop tracer. Those that mean nothing
-// in user space (symbols, stacks, functions, printk) are kept and read back.
+// The options of an instance, as trace_options lists them: those of Linux 6.12 with its nop tracer. Those that mean
+// nothing in user space (symbols, stacks, functions, printk) are kept and read back.
 #pragma once
 
 #include <bitset>
@@ -50,14 +50,14 @@ inline constexpr std::size_t kTraceOptions = static_cast<std::size_t>(TraceOptio
 
 std::string_view name_of(TraceOption option);
 std::optional<TraceOption> option_named(std::string_view name);
-// Whether only the top instance has a file of it in options/ (trace_options lists it everywhere).
+// Whether only the top instance has a file for it in options/ (trace_options lists it everywhere).
 bool is_of_the_top(TraceOption option);
 
 class TraceOptions {
  public:
-  // Those of the top instance, as they are at first.
+  // The initial options of the top instance.
   TraceOptions();
-  // Those of a new instance: as `top` has them, but for some that are off.
+  // The initial options of another instance: those of `top`, but some are off.
   static TraceOptions of_instance(const TraceOptions& top);
 
   [[nodiscard]] bool operator[](TraceOption option) const { return bits_[static_cast<std::size_t>(option)]; }

@@ -39,7 +39,7 @@ class OpenPipe : public OpenFile {
     const domain::Instance* const instance = instance_->instance();
     return instance == nullptr || (!instance_->domain.is_tracing(*instance) && has_given_ && may_wait_);
   }
-  // A reader that has read something is at the end when tracing is off; one that has not goes on waiting.
+  // When tracing is off, a reader that has read something is at the end; one that has not goes on waiting.
   Result<std::size_t> nothing(const domain::Instance&) const {
     if (is_over()) return 0;
     return fail(EAGAIN, "no event is there");

@@ -1,4 +1,4 @@
-// trace_pipe, and that of one CPU: events as text, each read once.
+// trace_pipe, of all CPUs and of one: events as text, each read once.
 #pragma once
 
 #include "tracefs/trace/trace_instance.hpp"
@@ -11,7 +11,7 @@ class TracePipe : public File {
   TracePipe(std::shared_ptr<TraceInstance> instance, std::uint32_t cpu) : instance_(std::move(instance)), cpu_(cpu) {}
 
   [[nodiscard]] unsigned mode() const override { return 0440; }
-  // EBUSY while somebody else has it open, or one that reads the same CPU.
+  // EBUSY: another reader has it open, or one that reads the same CPU.
   Result<std::unique_ptr<OpenFile>> open(const Caller& caller, int flags) override;
   [[nodiscard]] bool is_stream() const override { return true; }
 

@@ -1,4 +1,4 @@
-// The whole text of a `trace` or `snapshot`, made as it is read.
+// The whole text of a `trace` or `snapshot`, made while it is read.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ class TraceText {
  public:
   TraceText(TraceInstance& instance, std::uint32_t cpu, bool is_snapshot, bool latency);
 
-  // Up to to.size() bytes from `offset` on; 0 is the end. Going back begins anew, with what is there then.
+  // Up to to.size() bytes from `offset` on; 0 is the end. A smaller offset begins a new reading, of what is there then.
   std::size_t read(std::span<char> to, std::uint64_t offset);
 
  private:
@@ -25,8 +25,8 @@ class TraceText {
   bool latency_;
   std::unique_ptr<buffer::Reading> reading_;
   std::optional<buffer::Lines> lines_;
-  std::string text_;               // what was made last
-  std::uint64_t text_offset_ = 0;  // where it stands in the whole
+  std::string text_;               // the part that was made last
+  std::uint64_t text_offset_ = 0;  // its place in the whole text
   bool is_started_ = false;
 };
 

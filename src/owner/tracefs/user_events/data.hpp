@@ -1,4 +1,4 @@
-// user_events_data: programs register events here and write them.
+// user_events_data: here programs register events and write them.
 #pragma once
 
 #include "tracefs/context.hpp"

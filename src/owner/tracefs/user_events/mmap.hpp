@@ -1,4 +1,4 @@
-// user_events_mmap of the 2021 proposal: to be mapped, as a byte an event that says whether somebody listens to it.
+// user_events_mmap of the 2021 proposal. Programs map it: each event has a byte that says whether somebody listens.
 #pragma once
 
 #include "tracefs/context.hpp"

@@ -1,4 +1,5 @@
-// user_events_status: the events, and which of them somebody listens to. Programs for 6.0 and 6.1 map it, as a bit an event.
+// user_events_status: the events, and whether somebody listens to them. Programs for 6.0 and 6.1 map it: each event
+// has a bit.
 #pragma once
 
 #include "domain/status.hpp"
