@@ -11,7 +11,8 @@
 namespace landtrace::domain {
 namespace {
 
-// Opened anew without the right to write, so that a program gets EACCES for a writable mapping, as of the kernel's file.
+// Opened anew without the right to write, so that a program gets EACCES for a writable mapping, as of the kernel's
+// file.
 Result<Fd> without_writing(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   Fd read_only(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -121,6 +122,7 @@ void StatusPages::set(Page page, std::uint32_t place, bool on) {
   const auto before = byte;
   const auto after = static_cast<unsigned char>(on ? before | mask : before & ~mask);
   if (before == after) return;
+  // Has no partner among us: programs look at the byte and then write to their file.
   __atomic_store_n(&byte, after, __ATOMIC_RELEASE);
   for (const auto& [id, changed] : watchers_) changed(page, offset);
 }

@@ -1,14 +1,25 @@
 // The pages by which programs for the older ABIs see whether anybody listens to an event: they map them.
 //
-//   Page::kBits   user_events_status of 6.0 and 6.1: one bit an event, little-endian
-//   Page::kBytes  user_events_mmap of the 2021 proposal: one byte an event; in it, bit 0 is for listeners of ours (the
-//                 proposal gives bit 1 to perf and keeps bit 7 for whatever else there is)
+//   Page::kBits   user_events_status of 6.0 and 6.1
 //
-// A domain that is to outlive its owner has them in files beside its journal, and the next owner goes on with those: a program
-// that has mapped a page need not do anything to see who listens from then on, and those that nobody listens to would not
-// know when to. Else they are memory of the owner's alone.
+//     byte 0                            byte 1
+//     +---+---+---+---+---+---+---+---+ +---+----       a bit an event, the lowest of a byte first;
+//     | - | 1 | 2 | 3 | 4 | 5 | 6 | 7 | | 8 | …                 1: somebody listens
+//     +---+---+---+---+---+---+---+---+ +---+----
 //
-// Only the owner writes them. Place 0 of either is nobody's, so that a program has one for its error cases.
+//   Page::kBytes  user_events_mmap of the 2021 proposal
+//
+//     +--------+--------+--------+----                  a byte an event: bit 0 for listeners of ours (the proposal
+//     | -      | 1      | 2      | …                    gives bit 1 to perf and keeps bit 7 for all else)
+//     +--------+--------+--------+----
+//
+// Place 0 of either is no event's, so that a program has one for its error cases.
+//
+// A domain that is to outlive its owner has the pages in files beside its journal, and the next owner goes on with
+// those. A program that has mapped a page then need not do anything to see who listens from then on; one to whose
+// events nobody listens would not know when to do it. Else the pages are the owner's memory alone.
+//
+// Who writes: the owner, with the domain's lock held. Who reads: programs, each a byte at a time, which orders nothing.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +42,8 @@ class StatusPages {
   static constexpr std::uint32_t kBits = kSize * 8;
 
   static Result<StatusPages> create();
-  // Before anything else: from here on the pages are the files PATH.bits and PATH.bytes, cleared. With `go_on` those that an
-  // earlier owner has left, if they are nobody's but this user's to write; else new ones.
+  // Before anything else: from here on the pages are the files PATH.bits and PATH.bytes, cleared. With `go_on` those
+  // that an earlier owner has left, if they are nobody's but this user's to write; else new ones.
   Result<void> keep_in(const std::string& path, bool go_on);
   // The files, if they are, go; whoever has mapped them keeps what there is.
   void remove_files();

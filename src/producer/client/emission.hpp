@@ -14,7 +14,7 @@ static_assert(sizeof(iovec) == sizeof(ring::Segment) && offsetof(iovec, iov_base
 template <typename Emit>
 inline int emit_to_domain(const landtrace_event& event, const iovec* vectors, std::uint32_t count, std::size_t size,
                           const Emit& emit) {
-  // Before the rest: see event_list.hpp.
+  // Before the rest: pairs with the release stores in take_slot(), event_list.cc.
   const std::uint32_t word = __atomic_load_n(&event.word, __ATOMIC_ACQUIRE);
   const auto index = static_cast<std::uint32_t>(__atomic_load_n(&event.index, __ATOMIC_RELAXED));
   if (size < __atomic_load_n(&event.min_size, __ATOMIC_RELAXED)) return -EINVAL;

@@ -33,6 +33,8 @@ Registration registration_of(const landtrace_event& event) {
 int take_slot(landtrace_event& event, std::uint64_t slot) {
   if (slot >= plan::kMaxEvents) return -EPROTO;
   const plan::EventSlot& shared = Process::view().control->events[slot];
+  // In the order of event_list.hpp, and seen in it: pairs with the acquire load of `word` in emit_to_domain(),
+  // emission.hpp.
   __atomic_store_n(&event.enable, &landtrace_never, __ATOMIC_RELEASE);
   __atomic_store_n(&event.word, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&event.index, static_cast<std::int32_t>(slot), __ATOMIC_RELEASE);
@@ -59,6 +61,7 @@ int register_in_kernel(landtrace_event& event) {
   if (!index) return -index.error().code;
   event.index = *index;
   event.backend = LANDTRACE_KERNEL;
+  // index and backend, then enable. Has no partner: an emit reads enable without an order (landtrace_enabled()).
   __atomic_store_n(&event.enable, &event.word, __ATOMIC_RELEASE);
   return 0;
 }
@@ -150,6 +153,7 @@ void register_all_on(int connection) {
 
 void silence_all() {
   for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    // Has no partner: see register_in_kernel().
     if (event->backend == LANDTRACE_DOMAIN) __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
   }
 }

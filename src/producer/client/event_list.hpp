@@ -1,8 +1,17 @@
 // All events that the program has registered, and where they go.
 //
-// An event changes its owner while others emit it. Who emits reads `word` before the rest; so `word` is cleared first
-// and set last, and what it is set to is no other event's, in this domain or in another one (see
-// domain::Events::first_generation_): an emit that has seen something of both finds that it is not the event's.
+// An event changes its owner while other threads emit it, without a lock:
+//
+//   take_slot()                                    an emit
+//     enable = &landtrace_never   nobody emits       *enable != 0?
+//     word = 0                                       word          (acquire)
+//     index, min_size, backend    of the new owner   index, min_size
+//     word = generation (release)                    inside a section: is the event at `index`
+//     enable = &plan    (release)                      still of generation `word`?
+//
+// What `word` is set to is no other event's, in this domain or in another one (domain::Events::first_generation_). So
+// an emit that has read the word of one owner and the index of another finds that the event there is not its own; one
+// that has read the new word has the rest of the new owner, too.
 #pragma once
 
 #include <landtrace/landtrace.h>
@@ -43,10 +52,11 @@ void forget_nobody();
 // find_backend() for all listed events that have none, or that the domain has forgotten. Returns how many found one.
 int find_backends();
 
-// Registers all listed events on this connection, which then holds them. Only while the process is attached to whoever is
-// at its other end.
+// Registers all listed events on this connection, which then holds them. Only while the process is attached to whoever
+// is at its other end.
 void register_all_on(int connection);
-// In landtrace_event::flags: not the program's own event but one that is there already, `declaration` being "SYSTEM\0NAME\0".
+// In landtrace_event::flags: not the program's own event but one that is there already, `declaration` being
+// "SYSTEM\0NAME\0".
 inline constexpr std::uint16_t kHeldByName = 0x8000;
 // Adds such an event, which stays as long as it is held: until landtrace_unregister(). As landtrace_register().
 int hold_event(landtrace_event& event, const char* name);
@@ -54,8 +64,8 @@ int hold_event(landtrace_event& event, const char* name);
 // The owner is gone: nobody listens to what went there.
 void silence_all();
 
-// True when the domain has forgotten the event: the connection that held it is gone, and it had no listener; or there is
-// another owner.
+// True when the domain has forgotten the event: the connection that held it is gone, and it had no listener; or there
+// is another owner.
 bool is_dropped(const landtrace_event& event);
 
 // True when the slot has another event by now.

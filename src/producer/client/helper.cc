@@ -34,7 +34,8 @@ std::uint32_t thread_id = 0;  // 0: has not run yet
 bool running = false;
 bool wanted = true;
 bool forked = false;  // this process is a child: its parent's connection holds the events, and not for ever
-// The events hang on the connection of a helper, which ends with its process; else on the program's own, which children have.
+// The events hang on the connection of a helper, which ends with its process; else on the program's own, which children
+// have.
 bool holds_events = false;
 
 // A descriptor table with nothing in it.
@@ -88,6 +89,7 @@ bool silence_orphan() {
 
 void* run(void*) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  // Pairs with the acquire load in stop().
   __atomic_store_n(&thread_id, static_cast<std::uint32_t>(::syscall(SYS_gettid)), __ATOMIC_RELEASE);
   ::prctl(PR_SET_NAME, "landtrace");
   if (forked && !holds_events) wait_for_end(-1, 0, kChildsPause_ms);
@@ -172,7 +174,8 @@ void stop() {
   if (!was_running) return;
   pthread_cancel(ended);
   pthread_join(ended, nullptr);
-  // A thread that was joined is there for some more microseconds; unshare() would find two.
+  // A thread that was joined is there for some more microseconds; unshare() would find two. Pairs with the release
+  // store in run().
   const std::uint32_t id = __atomic_load_n(&thread_id, __ATOMIC_ACQUIRE);
   constexpr int kMaxTurns = 10'000;
   for (int i = 0; i < kMaxTurns && id != 0 && !plan::thread_is_gone(static_cast<std::uint32_t>(::getpid()), id); ++i) {

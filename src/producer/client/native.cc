@@ -53,6 +53,7 @@ extern "C" int landtrace_unregister(struct landtrace_event* event) {
     was_last = list_is_empty();
     // Not the next owner's event that has the same number.
     const bool is_held = event->backend == LANDTRACE_DOMAIN && !is_dropped(*event);
+    // Has no partner: an emit reads enable without an order (landtrace_enabled()).
     __atomic_store_n(&event->enable, &landtrace_never, __ATOMIC_RELEASE);
     if (is_held) {
       std::ignore = Process::get().ask(

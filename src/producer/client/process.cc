@@ -107,12 +107,15 @@ Process& Process::get() {
 
 // The page is this process's own from here on: after attaching, and in a child at its first use.
 void Process::adopt() {
+  // Pairs with the exchange below, in another thread: the page's pid is there.
   if (__atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE) != 0) return;
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   __atomic_store_n(&page_->pid, static_cast<std::uint32_t>(::getpid()), __ATOMIC_RELAXED);
   __atomic_store_n(&page_->foreign, current()->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   const std::uint64_t generation = __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED);
   std::uint64_t none = 0;
+  // Publishes pid and foreign, of which threads that come here at once store the same. Pairs with the acquire loads of
+  // the generation, above and in find_place().
   __atomic_compare_exchange_n(&page_->generation, &none, generation, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
@@ -126,7 +129,8 @@ const Place* Process::find_place(LocalThread& local) {
   local.searching = true;
   const int saved_errno = errno;
   adopt();
-  // In this order: with the number of an owner and the segments of the next one it searches once more, not too little.
+  // Pairs with the release store in switch_to() and the exchange in adopt(). Before the attachment, in this order: with
+  // an earlier owner's number and the segments of the next one the thread only looks for its place once more.
   const std::uint64_t generation = __atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE);
   Attachment& attachment = *current();
   const plan::View& view = attachment.view;
@@ -220,14 +224,17 @@ bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
   if (next == nullptr) return false;
   if (old == nullptr) {
     namespace_ = pid_namespace();
+    // Pairs with the acquire load in current().
     __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
     adopt();
     return true;
   }
   if (on_next_owner_ != nullptr) on_next_owner_(static_cast<std::uint32_t>(reply.c));
   __atomic_store_n(&page_->foreign, next->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
+  // Pairs with the acquire load in current().
   __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
-  // Pairs with the load in find_place(). Where a fresh child has no number yet it gets one with its first place.
+  // Pairs with the acquire load in find_place(): a thread that sees the number finds the attachment. A fresh child that
+  // has no number yet gets one with its first place.
   if (page_->generation != 0) {
     __atomic_store_n(&page_->generation, __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
   }

@@ -1,9 +1,9 @@
 // The calling process's attachments to a domain, one after the other as owners come and go.
 //
-// An owner that dies leaves its memory to those who have mapped it; its mark in the control segment says that nobody reads
-// it any more. The process then joins the next owner at the same path: a new Attachment becomes the current one, and the
-// number by which threads know their places grows, so that each finds a new place at its next event. What is still
-// inside an emit goes on in the old one, unheard.
+// An owner that dies leaves its memory to those who have mapped it; its mark in the control segment says that nobody
+// reads that any more. The process then joins the next owner at the same path: a new Attachment becomes the current
+// one, and the number by which threads know their places grows, so that each finds a new place at its next event. A
+// thread that is inside an emit goes on in the old one, where nobody hears it.
 //
 // fork: the mappings are inherited, so a child goes on emitting; what must not be shared is found again at its first
 // use. A page that the kernel wipes on fork (MADV_WIPEONFORK, so that no fork escapes notice, whatever made it)
@@ -15,29 +15,55 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/shared_layout.hpp"
 #include "client/attachment.hpp"
 #include "ipc/socket.hpp"
 
 namespace landtrace::client {
 
-// All zero in a fresh child.
+// The page that fork wipes: all zero in a fresh child.
+//
+//   0            8     12        16                24             32
+//   +------------+-----+---------+-----------------+--------------+---------+----
+//   | generation | pid | foreign | socket_plus_one | socket_inode | asking  | unused, to the end of the page
+//   +------------+-----+---------+-----------------+--------------+---------+----
+//
+// While a thread's LocalThread::generation is the one here, its place in the data plane is still its own. Else the
+// process has another attachment by now, or is a child that was forked, and the thread looks for a place.
+//
+// Who writes: one thread after another under `asking`, but for adopt(), which any thread of a fresh child may run
+// first. Who reads: every thread, at each event, the generation alone.
 struct ForkPage {
-  std::uint64_t generation;  // of this process's attachment; 0: not known yet
+  // Of this process's attachment; 0: not known yet.
+  std::uint64_t generation;
   std::uint32_t pid;
-  bool foreign;                  // the owner is in another pid namespace: our ids mean nothing to it
-  std::int32_t socket_plus_one;  // this process's control connection
-  std::uint64_t socket_inode;    // what it was when it was opened: programs close descriptors that are not theirs
-  pthread_mutex_t asking;        // all zero is an unlocked mutex
+  // The owner is in another pid namespace: our ids mean nothing to it.
+  bool foreign;
+  // This process's control connection.
+  std::int32_t socket_plus_one;
+  // What the connection was when it was opened: programs close descriptors that are not theirs.
+  std::uint64_t socket_inode;
+  // All zero is an unlocked mutex.
+  pthread_mutex_t asking;
 };
+static_assert(sizeof(ForkPage) <= 4096 && Shareable<ForkPage> && sizeof(bool) == 1);
+LT_SHARED_AT(ForkPage, generation, 0);
+LT_SHARED_AT(ForkPage, pid, 8);
+LT_SHARED_AT(ForkPage, foreign, 12);
+LT_SHARED_AT(ForkPage, socket_plus_one, 16);
+LT_SHARED_AT(ForkPage, socket_inode, 24);
+LT_SHARED_AT(ForkPage, asking, 32);
 
 inline constexpr ForkPage kNoForkPage{};
 
 struct LocalThread {
   const ForkPage* page = &kNoForkPage;
-  std::uint64_t generation = 1;  // ForkPage::generation when `place` was found; no match before that
+  // ForkPage::generation when `place` was found; before that it does not match.
+  std::uint64_t generation = 1;
   const Place* place = nullptr;
   bool searching = false;
-  std::uint32_t silent_for = 0;  // events to let go before the next search, after one that found nothing
+  // Events to let go before the next search, after one that found nothing.
+  std::uint32_t silent_for = 0;
 };
 
 class Process {
@@ -51,6 +77,7 @@ class Process {
   // Where the domain is, for a process that join_next_owner() is to attach.
   void attach_later();
   [[nodiscard]] static bool is_attached() { return current() != nullptr; }
+  // Pairs with the release stores in switch_to(): what the attachment holds is there.
   [[nodiscard]] static Attachment* current() { return __atomic_load_n(&current_, __ATOMIC_ACQUIRE); }
   // Of the current owner. The process must be attached.
   [[nodiscard]] static const plan::View& view() { return current()->view; }
@@ -63,22 +90,22 @@ class Process {
   // nothing; async-signal-safe.
   bool join_next_owner();
   // Makes the owner with this control segment the process's, unless it is already; `reply` and `fds` as they came for
-  // kAttach, to be closed by the caller. False where they are no good. For who has a connection of their own.
+  // kAttach, to be closed by the caller. False where they are no good. For callers with a connection of their own.
   bool adopt_owner(const ipc::Reply& reply, const int (&fds)[2]);
   // Called before the threads of the process find the next owner, with everything held back that ask() holds back.
   // `pid` is what that owner sees the process as.
   void set_on_next_owner(void (*function)(std::uint32_t pid)) { on_next_owner_ = function; }
 
-  // Asks the owner, joining the next one where it has died. Serialised over the threads of the process, with signals and
-  // cancellation held back meanwhile. ETIMEDOUT when it does not answer for some seconds, and from then on for a while at
-  // once: an owner that is stopped must not stop its programs.
+  // Asks the owner, joining the next one where it has died. Serialised over the threads of the process, with signals
+  // and cancellation held back meanwhile. ETIMEDOUT when it does not answer for some seconds, and from then on for a
+  // while at once: an owner that is stopped must not stop its programs.
   Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {});
   // The same for requests without text whose answer is a number. Allocates nothing: for the handlers of fork.
   ipc::PlainAnswer ask_plain(const ipc::Request& request);
 
   // Where the domain is, as it was found when the process attached; the environment may have changed since.
   [[nodiscard]] const char* socket_path() const { return socket_path_; }
-  // The same for a thread that has no other reason to know that it stays as it is.
+  // The same, copied under the lock: for a thread that does not know whether the process is attaching right now.
   void copy_socket_path(char (&to)[108]);
 
   // The calling thread's place in the data plane; nullptr when it can have none (not attached, no slot free, or the

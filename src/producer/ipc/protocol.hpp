@@ -1,18 +1,34 @@
 // What owner and clients say to each other over a SOCK_SEQPACKET Unix socket.
 //
-// Every request is one datagram, a Request and up to kMaxText bytes of text, and gets one Reply with up to
-// kMaxText bytes of text and possibly descriptors. Numbers are in the machine's byte order. The owner knows who asks from
-// the kernel (SCM_CREDENTIALS), never from the message.
+//   a request, one datagram
+//
+//     0       4         8           12          16          20                24                       56
+//     +-------+---------+-----------+-----------+-----------+-----------------+-----+-----+-----+-----+----------
+//     | magic | version | operation | text_size | file_slot | file_generation | a   | b   | c   | d   | text …
+//     +-------+---------+-----------+-----------+-----------+-----------------+-----+-----+-----+-----+----------
+//
+//   its one reply, one datagram, perhaps with descriptors
+//
+//     0       4       8                 32          36         40
+//     +-------+-------+-----+-----+-----+-----------+----------+----------
+//     | magic | error | a   | b   | c   | text_size |          | text …
+//     +-------+-------+-----+-----+-----+-----------+----------+----------
+//
+// A text has at most kMaxText bytes. Numbers are in the machine's byte order. The owner knows who asks from the kernel
+// (SCM_CREDENTIALS), never from the message.
 //
 // A connection is one of
 //   control  of a process or a consumer; it asks, one request at a time
-//   file     an open user_events_data of an unmodified program. Its first request makes it one (kOpenFile, kReopenFile), and it
-//            asks nothing more: the descriptor stands for the file, so that dup, fork, passing and last close mean
-//            what they mean in the kernel. The owner leaves one datagram in it, a FileIdentity, which is only ever
-//            peeked at: so a process that got the descriptor from elsewhere can tell which file it is.
+//   file     an open user_events_data of an unmodified program. Its first request makes it one (kOpenFile,
+//            kReopenFile), and it asks nothing more: the descriptor stands for the file, so that dup, fork, passing and
+//            last close mean what they mean in the kernel. The owner leaves one datagram in it, a FileIdentity, which
+//            is only ever peeked at: so a process that got the descriptor from elsewhere can tell which file it is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "base/shared_layout.hpp"
 
 namespace landtrace::ipc {
 
@@ -22,67 +38,108 @@ inline constexpr std::uint32_t kReplyMagic = 0x5072544c;             // "LTrP"
 inline constexpr std::uint64_t kIdentityMagic = 0x656c69465472544c;  // "LTrTFile"
 inline constexpr std::uint32_t kMaxText = 64 * 1024;
 
+// Behind each what the request has, and behind the arrow what the reply has.
 enum class Operation : std::uint32_t {
-  kOpenFile = 1,    // this connection becomes a file
-  kAttach,          // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the
-                    // control segment and of the user's data segment
-  kRegister,        // DIAG_IOCSREG:   file; a = address, b = bit, c = size, and above the low 8 bits the address of a
-                    // Claim, or 0; d = flags, and above the low 16 bits the errno of a name that could not be read (the
-                    // kernel looks at it last); text
-                    // -> a = write index, b = pid as the owner sees it
-  kUnregister,      // DIAG_IOCSUNREG: a = address, b = bit
-  kDelete,          // DIAG_IOCSDEL:   text
-  kForking,         // the asking process is about to fork: should it end first, its enable words wait for the child
-  kForked,          // the asking process is a child of a (as the owner sees that): it has a copy of its enable words
-                    // -> b = pid as the owner sees it
-  kRegisterNative,  // d = flags; text -> event slot, held by this connection
-  kReleaseNative,   // a = event slot
-  kOpenSession,     // an instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
-                    // -> a = offset of its rings in data segments, b = size_log2, c = instance
-  kSessionEvents,   // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too
-  kSessionStop,     // stop listening to everything and wait until no producer is in the middle of an event
-  kConsumed,        // text = ConsumedPosition[]
-  kDataSegment,     // a = user index -> that user's data segment (for consumers), a = uid
-  kReopenFile,      // this connection becomes one of those that stand for a file of an earlier owner: file
-  kSessionSelect,  // text = "PATTERN\0FILTER\0" and "TRIGGER\0" each: as kSessionEvents with a = 1, but what matches has
-                   // the filter ("": none) and the triggers
-  kSessionState,  // a = entries to pass over -> a = 1: it records, 0: a traceoff trigger has ended that; b = where to go
-  // on, 0: that was all; text = "EVENT\0RULE\0REASON\0" each, RULE "f" or "t" and a filter or trigger of
-  // kSessionSelect that the event does not have
-
-  kSessionRecord,  // a = 0: nothing is recorded from here on, but triggers go on; 1: it is again
-  kSessionHist,  // text = "SYSTEM:EVENT"; a = bytes to pass over -> text = what the event's `hist` file in the session says,
-                 // a = its size
+  // This connection becomes a file.
+  kOpenFile = 1,
+  // -> a = user index, b = bytes of a data segment, c = pid as the owner sees it; descriptors of the control segment
+  // and of
+  //    the user's data segment.
+  kAttach,
+  // DIAG_IOCSREG: file; a = address, b = bit, c = size, and above the low 8 bits the address of a Claim, or 0; d =
+  // flags,
+  //    and above the low 16 bits the errno of a name that could not be read (the kernel looks at it last); text
+  // -> a = write index, b = pid as the owner sees it.
+  kRegister,
+  // DIAG_IOCSUNREG: a = address, b = bit.
+  kUnregister,
+  // DIAG_IOCSDEL: text.
+  kDelete,
+  // The asking process is about to fork: should it end first, its enable words wait for the child.
+  kForking,
+  // The asking process is a child of process a (as the owner sees that): it has a copy of its enable words.
+  // -> b = pid as the owner sees it.
+  kForked,
+  // d = flags; text -> event slot, held by this connection.
+  kRegisterNative,
+  // a = event slot.
+  kReleaseNative,
+  // An instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
+  // -> a = offset of its rings in data segments, b = size_log2, c = instance.
+  kOpenSession,
+  // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too.
+  kSessionEvents,
+  // Stop listening to everything and wait until no producer is in the middle of an event.
+  kSessionStop,
+  // text = ConsumedPosition[].
+  kConsumed,
+  // a = user index -> that user's data segment (for consumers), a = uid.
+  kDataSegment,
+  // This connection becomes one of those that stand for a file of an earlier owner: file.
+  kReopenFile,
+  // text = "PATTERN\0FILTER\0" and "TRIGGER\0" each: as kSessionEvents with a = 1, but what matches has the filter
+  //    ("": none) and the triggers.
+  kSessionSelect,
+  // a = entries to pass over
+  // -> a = 1: it records, 0: a traceoff trigger has ended that; b = where to go on, 0: that was all;
+  //    text = "EVENT\0RULE\0REASON\0" each, RULE "f" or "t" and a filter or trigger of kSessionSelect that the event
+  //    does not have.
+  kSessionState,
+  // a = 0: nothing is recorded from here on, but triggers go on; 1: it is again.
+  kSessionRecord,
+  // text = "SYSTEM:EVENT"; a = bytes to pass over
+  // -> text = what the event's `hist` file in the session says, a = its size.
+  kSessionHist,
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
-  kRegisterStatusBit = 64,  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit
-  kRegisterPlain,           // the 2021 proposal's: file, text -> a = the event's byte. Writes to the file have no index
-  kStatusPage,              // -> a read-only descriptor of a page to be mapped: a = 0 user_events_status (bits),
-                            // a = 1 user_events_mmap (bytes)
-  kStatusText,              // what user_events_status says: a = offset -> text from there, a = size of all of it
+
+  // DIAG_IOCSREG of 6.0 and 6.1: file, text -> a = write index, b = status bit.
+  kRegisterStatusBit = 64,
+  // The 2021 proposal's: file, text -> a = the event's byte. Writes to the file have no index.
+  kRegisterPlain,
+  // -> a read-only descriptor of a page to be mapped: a = 0 user_events_status (bits), a = 1 user_events_mmap (bytes).
+  kStatusPage,
+  // What user_events_status says: a = offset -> text from there, a = size of all of it.
+  kStatusText,
 
   // The owner itself, and what is mounted elsewhere.
-  kAbout = 128,  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version
-  kOfferMount,   // the connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any)
-  kServeMount,   // after kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker
 
-  // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by the
-  // files' modes.
-  kTreeStat = 192,  // -> a = mode with the file's type, b = size
-  kTreeList,        // a = entries to pass over -> text = "MODE NAME\0" each, the mode octal as of kTreeStat;
-                    // a = where to go on, 0: that was all
-  kTreeOpen,        // a = flags as of open(2). A connection has one file open; another takes its place
-  kTreeRead,        // a = most bytes, b = position -> text; EAGAIN: nothing now, ask again
-  kTreeWrite,  // text = the bytes, b = position -> a = bytes taken; with an error, one more than the number of bytes
-               // before what is wrong, 0: that is not known
+  // -> a = pid, b = uid of the owner, as it sees itself; text = program and version.
+  kAbout = 128,
+  // The connection is going to carry a descriptor; a = the ABI that is wanted (601, 612; 0: any).
+  kOfferMount,
+  // After kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker.
+  kServeMount,
+
+  // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by
+  // the files' modes.
+
+  // -> a = mode with the file's type, b = size.
+  kTreeStat = 192,
+  // a = entries to pass over -> text = "MODE NAME\0" each, the mode octal as of kTreeStat; a = where to go on, 0: that
+  // was
+  //    all.
+  kTreeList,
+  // a = flags as of open(2). A connection has one file open; another takes its place.
+  kTreeOpen,
+  // a = most bytes, b = position -> text; EAGAIN: nothing now, ask again.
+  kTreeRead,
+  // text = the bytes, b = position -> a = bytes taken; with an error, one more than the number of bytes before what is
+  //    wrong, 0: that is not known.
+  kTreeWrite,
   kTreeMakeFolder,
   kTreeRemoveFolder,
-  kTreeClose,  // the file that is open, if any: an open file may keep an instance from being removed
+  // Closes the file that is open, if any: an open file may keep an instance from being removed.
+  kTreeClose,
 
-  // Events that are there, for <landtrace/trace_events.h>. text = "SYSTEM\0EVENT\0"
-  kHoldEvent = 224,  // -> event slot, held by this connection; given up with kReleaseNative
-  kEventLayout,  // text is followed by the name of an instance, "" the top one -> a = 1: a synthetic event, b = the instance's
-                 // index; text = "OFFSET SIZE KIND NAME\0" each field, OFFSET in the payload, KIND of ipc::field_kind
+  // Events that are there, for <landtrace/trace_events.h>. text = "SYSTEM\0EVENT\0".
+
+  // -> event slot, held by this connection; given up with kReleaseNative.
+  kHoldEvent = 224,
+  // text is followed by the name of an instance, "" the top one
+  // -> a = 1: a synthetic event, b = the instance's index; text = "OFFSET SIZE KIND NAME\0" each field, OFFSET in the
+  //    payload, KIND of ipc::field_kind.
+  kEventLayout,
 };
 
 // How a field of a synthetic event gets its value.
@@ -105,29 +162,65 @@ struct Request {
   std::uint64_t c = 0;
   std::uint64_t d = 0;
 };
+LT_SHARED(Request, 56, 8);
+LT_SHARED_AT(Request, magic, 0);
+LT_SHARED_AT(Request, version, 4);
+LT_SHARED_AT(Request, operation, 8);
+LT_SHARED_AT(Request, text_size, 12);
+LT_SHARED_AT(Request, file_slot, 16);
+LT_SHARED_AT(Request, file_generation, 20);
+LT_SHARED_AT(Request, a, 24);
+LT_SHARED_AT(Request, b, 32);
+LT_SHARED_AT(Request, c, 40);
+LT_SHARED_AT(Request, d, 48);
 
 struct Reply {
   std::uint32_t magic = kReplyMagic;
-  std::int32_t error = 0;  // errno, or 0
+  // errno, or 0.
+  std::int32_t error = 0;
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   std::uint64_t c = 0;
-  std::uint32_t text_size = 0;  // an error's sentence, or what the operation gives
+  // Of an error's sentence, or of what the operation gives.
+  std::uint32_t text_size = 0;
   std::uint32_t reserved = 0;
 };
+LT_SHARED(Reply, 40, 8);
+LT_SHARED_AT(Reply, magic, 0);
+LT_SHARED_AT(Reply, error, 4);
+LT_SHARED_AT(Reply, a, 8);
+LT_SHARED_AT(Reply, b, 16);
+LT_SHARED_AT(Reply, c, 24);
+LT_SHARED_AT(Reply, text_size, 32);
 
+// What lies in a file's connection.
+//
+//   0       8      12           16      20   24
+//   +-------+------+------------+-------+----+
+//   | magic | slot | generation | error |    |
+//   +-------+------+------------+-------+----+
 struct FileIdentity {
   std::uint64_t magic = kIdentityMagic;
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
-  std::int32_t error = 0;  // errno: the file could not be opened
+  // errno: the file could not be opened.
+  std::int32_t error = 0;
   std::uint32_t reserved = 0;
 };
+LT_SHARED(FileIdentity, 24, 8);
+LT_SHARED_AT(FileIdentity, magic, 0);
+LT_SHARED_AT(FileIdentity, slot, 8);
+LT_SHARED_AT(FileIdentity, generation, 12);
+LT_SHARED_AT(FileIdentity, error, 16);
 
 struct ConsumedPosition {
   std::uint32_t user;
   std::uint32_t ring;
   std::uint64_t position;
 };
+LT_SHARED(ConsumedPosition, 16, 8);
+LT_SHARED_AT(ConsumedPosition, user, 0);
+LT_SHARED_AT(ConsumedPosition, ring, 4);
+LT_SHARED_AT(ConsumedPosition, position, 8);
 
 }  // namespace landtrace::ipc

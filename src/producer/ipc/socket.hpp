@@ -71,8 +71,8 @@ Result<Answer> ask(int fd, Request request, std::string_view text = {}, int desc
 // The same where an error that the owner answers with is an answer: `reply.error`, and its sentence in `text`.
 Result<Answer> exchange(int fd, Request request, std::string_view text = {}, int descriptor = -1);
 
-// The same for requests without text whose answer is a number, without allocating: for handlers of signals and of fork, where
-// the heap may be anybody's. EPIPE when the owner is gone, EAGAIN when it does not answer in time.
+// The same for requests without text whose answer is a number, without allocating: for handlers of signals and of fork,
+// where another thread may hold the heap's lock. EPIPE when the owner is gone, EAGAIN when it does not answer in time.
 struct PlainAnswer {
   int error;  // errno, 0: `reply` is valid
   Reply reply;

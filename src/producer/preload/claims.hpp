@@ -5,7 +5,7 @@
 
 namespace landtrace::preload {
 
-// A new claim; nullptr where there is no room, and the word does without.
+// A new claim; nullptr where there is no room, and the word has none.
 ipc::Claim* claim_word(std::uint64_t address, std::uint32_t bit);
 // nullptr is ignored.
 void give_up(ipc::Claim* claim);

@@ -22,12 +22,14 @@ unsigned FdTable::high_ = 0;
 
 bool FdTable::set(int fd, FdEntry entry) {
   if (static_cast<unsigned>(fd) >= kMaxFds) return false;
+  // Pairs with the swap below, in another thread.
   if (__atomic_load_n(&words_, __ATOMIC_ACQUIRE) == nullptr) {
     constexpr std::size_t kBytes = kMaxFds * sizeof(std::uint64_t);
     void* const fresh =
         ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fresh == MAP_FAILED) return false;
     std::uint64_t* nobody = nullptr;
+    // Pairs with the acquire loads of words_, here, in get() and in set_if_there().
     if (!__atomic_compare_exchange_n(&words_, &nobody, static_cast<std::uint64_t*>(fresh), false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
       ::munmap(fresh, kBytes);  // another thread was faster
@@ -42,24 +44,29 @@ bool FdTable::set(int fd, FdEntry entry) {
 }
 
 void FdTable::set_if_there(int fd, FdEntry entry) {
+  // Pairs with the swap in set().
   std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
   if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return;
   // A store only where something changes keeps the table's untouched pages untouched.
   const std::uint64_t word = pack(entry);
   std::uint64_t old = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
-  // Not for ever: in a child whose parent made it past the handlers of fork nobody would unlock it.
+  // Not for ever: in a child that was made without the handlers of fork nobody would unlock it.
   for (int turns = 0; turns < kMaxTurns && (old & kLocked) != 0; ++turns) {
     ::sched_yield();
+    // Pairs with the release store in unlock(): what reopen.cc did with the descriptor is done.
     old = __atomic_load_n(&words[fd], __ATOMIC_ACQUIRE);
   }
+  // Pairs with the swap in lock().
   if (old != word) __atomic_store_n(&words[fd], word, __ATOMIC_RELEASE);
 }
 
 bool FdTable::lock(int fd, FdEntry entry) {
   std::uint64_t word = pack(entry);
+  // Pairs with the release stores in set_if_there() and unlock().
   return __atomic_compare_exchange_n(&words_[fd], &word, word | kLocked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+// Pairs with the acquires in set_if_there() and lock().
 void FdTable::unlock(int fd, FdEntry entry) { __atomic_store_n(&words_[fd], pack(entry), __ATOMIC_RELEASE); }
 
 void FdTable::unlock_all() {

@@ -1,4 +1,15 @@
 // Which descriptors of this process are user_events_data files. One load for any other descriptor.
+//
+//   a word for each descriptor
+//
+//     63       62     48 47        32 31             0
+//     +--------+--------+------------+---------------+
+//     | locked | access | slot       | generation    |      0: not one of ours
+//     +--------+--------+------------+---------------+
+//
+// Who reads: any thread, at each call on a descriptor, one relaxed load: a word says all there is to say. Who writes:
+// the thread that opens, duplicates or closes a descriptor. The lock is for reopen.cc, which puts another file under a
+// descriptor and must not meet a close: who writes waits for it, for some time; who reads does not.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +33,7 @@ class FdTable {
 
   // The entry, with generation 0 for a descriptor that is not ours.
   static FdEntry get(int fd) {
+    // Pairs with the swap in set(), which makes the table.
     const std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
     if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return {};
     return unpack(__atomic_load_n(&words[fd], __ATOMIC_RELAXED));
@@ -37,11 +49,11 @@ class FdTable {
   // Entries at and above this were never used.
   static unsigned end() { return __atomic_load_n(&high_, __ATOMIC_RELAXED); }
 
-  // Keeps a descriptor from being closed or replaced by others of the process, for some microseconds. False when it is not
-  // `entry` any more. Whoever has the lock holds signals back.
+  // Keeps a descriptor from being closed or replaced by other threads of the process, for some microseconds. False when
+  // it is not `entry` any more. Whoever has the lock holds signals back.
   static bool lock(int fd, FdEntry entry);
   static void unlock(int fd, FdEntry entry);
-  // In a forked child: what others of the parent had locked.
+  // In a forked child: what other threads of the parent had locked.
   static void unlock_all();
 
  private:
@@ -49,8 +61,10 @@ class FdTable {
   static FdEntry unpack(std::uint64_t word);
   static void set_if_there(int fd, FdEntry entry);
 
-  static std::uint64_t* words_;  // kMaxFds of them, mapped at the first file; untouched pages cost nothing
-  static unsigned high_;         // entries at and above this were never used
+  // kMaxFds of them, mapped at the first file; untouched pages cost nothing.
+  static std::uint64_t* words_;
+  // Entries at and above this were never used.
+  static unsigned high_;
 };
 
 inline FdEntry FdTable::unpack(std::uint64_t word) {

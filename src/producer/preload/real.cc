@@ -13,7 +13,8 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
 }
 
-// Threads that come here at once write the same values.
+// Threads that come here at once write the same values. The store at the end pairs with the acquire load in real():
+// whoever sees `ready` sees the table.
 void find_all() {
   find(table.open, "open");
   find(table.openat, "openat");
@@ -34,6 +35,7 @@ void find_all() {
   find(table.syscall, "syscall");
   find(table.recvmsg, "recvmsg");
   find(table.recvmmsg, "recvmmsg");
+  // Pairs with the acquire load in real().
   __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 }
 
@@ -42,6 +44,7 @@ void find_all() {
 void* find_next(const char* name) { return ::dlsym(RTLD_NEXT, name); }
 
 const Real& real() {
+  // Pairs with the release store in find_all().
   if (__builtin_expect(!__atomic_load_n(&ready, __ATOMIC_ACQUIRE), 0)) find_all();
   return table;
 }

@@ -1,10 +1,10 @@
 // The calling thread's stack of user-space functions, taken in the middle of whatever it does.
 //
-// Each frame is left by the table of its object (.eh_frame) where that covers the frame's pc, and only elsewhere by the
-// frame pointer. The other way round would be wrong more often than not: compilers use rbp as any other register, so
-// where it points says nothing, and a pointer into the stack looks like a frame and leads to one that is not. Tables are
-// exact, at every instruction, and all compilers make them; what has none is code made at run time, which keeps
-// frame pointers for that reason.
+// The caller of a frame is found by the table of the frame's object (.eh_frame) where that covers the frame's pc, and
+// only elsewhere by the frame pointer. The other way round would be wrong more often than not: compilers use rbp as any
+// other register, so where it points says nothing, and a pointer into the stack looks like a frame and leads to one
+// that is none. Tables are exact, at every instruction, and all compilers make them; code made at run time has none,
+// and keeps frame pointers for that reason.
 //
 // Async-signal-safe: no lock, no allocation, no recursion, and no system call on a thread's own stack but at its first
 // captures (stack_memory.hpp). Needs some 3 KiB of stack.
@@ -23,7 +23,8 @@ struct Own {
   // Functions by which programs call the tracer: what they call, and they themselves, are left out.
   const void* const* entries = nullptr;
   std::uint32_t entry_count = 0;
-  bool object = false;  // everything in this code's own object at the near end of the stack, too: it is the shim
+  // Everything in this code's own object at the near end of the stack, too: it is the shim.
+  bool object = false;
 };
 
 // Is told each object in which a frame lies, at least once.
@@ -32,8 +33,8 @@ struct ObjectListener {
   void* self = nullptr;
 };
 
-// Puts the addresses to which the functions on the stack will return, the nearest first, and returns how many: at most
-// `max` and kMaxFrames. Where a signal interrupted a function that is the address at which it did.
+// Stores the addresses to which the functions on the stack will return, the nearest first, and returns how many: at
+// most `max` and kMaxFrames. Of a function that a signal interrupted it is the address at which it did.
 [[gnu::noinline]] std::uint32_t capture(std::uint64_t* frames, std::uint32_t max, const Own& own,
                                         ObjectListener listener = {});
 

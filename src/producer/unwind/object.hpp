@@ -10,10 +10,13 @@ namespace landtrace::unwind {
 inline constexpr unsigned kMaxBuildId = 20;
 
 struct Object {
-  std::uint64_t start = 0;  // what its loader has taken for it
+  // The addresses that its loader has taken for it.
+  std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint64_t bias = 0;  // from the addresses in its file to those in memory
-  const char* name = "";   // as the loader knows it; empty for the program itself
+  // From the addresses in its file to those in memory.
+  std::uint64_t bias = 0;
+  // As the loader knows it; empty for the program itself.
+  const char* name = "";
   Tables tables;
   std::uint8_t build_id[kMaxBuildId] = {};
   unsigned build_id_size = 0;
@@ -21,8 +24,8 @@ struct Object {
   [[nodiscard]] bool holds(std::uint64_t address) const { return address - start < end - start; }
 };
 
-// False where no object is known to hold it: code that was made at run time, or a C library that cannot tell in a signal
-// handler (before glibc 2.35, musl). Async-signal-safe, takes no lock.
+// False where no object is known to hold it: for code that was made at run time, and with a C library that cannot tell
+// in a signal handler (glibc before 2.35, musl). Async-signal-safe, takes no lock.
 bool find_object(std::uint64_t address, Object& object);
 
 }  // namespace landtrace::unwind

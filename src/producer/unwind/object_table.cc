@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint32_t kProbes = 64;
 constexpr std::uint32_t kKnown = 256;
 
-// What this process has noted or found no room for; zero is nothing. A child has another pid, and so other keys.
+// What this process has noted or found no room for, by key; 0 is nothing. Single words, which order nothing. A child
+// has another pid, and so other keys.
 constinit std::uint64_t known[kKnown] = {};
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -43,11 +44,13 @@ bool is_complete(std::uint64_t claim) { return claim != 0 && (claim & 1) == 0; }
 
 bool is_gone(std::uint64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
-// A free one, else that of a dead process which is oldest, or whose writer died in the middle of it.
+// A free one, else the oldest one whose process, or whose writer, is gone. What it looks at may change meanwhile: the
+// swap in write_entry() settles who gets the entry.
 ObjectEntry* find_room(ObjectTable& table, std::uint32_t first) {
   ObjectEntry* oldest = nullptr;
   for (std::uint32_t i = 0; i < kProbes; ++i) {
     ObjectEntry& entry = table.entries[(first + i) % kObjectEntries];
+    // Pairs with the release store in write_entry(): pid and first_seen are those of the claim, unless it has changed.
     const std::uint64_t claim = __atomic_load_n(&entry.claim, __ATOMIC_ACQUIRE);
     if (claim == 0) return &entry;
     if (!is_gone(is_complete(claim) ? entry.pid : claim >> 32)) continue;
@@ -61,6 +64,8 @@ void write_entry(ObjectTable& table, ObjectEntry& entry, std::uint32_t pid, cons
   std::uint64_t claim = __atomic_load_n(&entry.claim, __ATOMIC_RELAXED);
   const std::uint64_t own = std::uint64_t{pid} << 32;
   const std::uint64_t busy = own | ((static_cast<std::uint32_t>(claim) + 1) | 1);
+  // Pairs with the release store below, in whoever wrote the entry before. The odd claim is ordered before the contents
+  // by the fence, which pairs with the acquire fence in copy_entry().
   if (!__atomic_compare_exchange_n(&entry.claim, &claim, busy, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   std::atomic_thread_fence(std::memory_order_release);
   entry.pid = pid;
@@ -74,9 +79,11 @@ void write_entry(ObjectTable& table, ObjectEntry& entry, std::uint32_t pid, cons
   std::memcpy(entry.path, path, size);
   const auto index = static_cast<std::uint32_t>(&entry - table.entries);
   __atomic_fetch_or(&table.used[index / 64], 1ull << (index % 64), __ATOMIC_RELAXED);
-  // A number of 0 would say that the entry is free.
+  // A number of 0 would say that the entry is free. Pairs with the acquire loads of the claim, here and in the owner's
+  // MappedObjects::look_at().
   const std::uint32_t number = static_cast<std::uint32_t>(busy) + 1;
   __atomic_store_n(&entry.claim, own | (number == 0 ? 2 : number), __ATOMIC_RELEASE);
+  // Pairs with the acquire load in the owner's MappedObjects::refresh(): the entry is complete.
   __atomic_fetch_add(&table.changes, 1, __ATOMIC_RELEASE);
 }
 
@@ -91,8 +98,8 @@ struct Path {
   }
 };
 
-// The loader has no name for the program itself, and none that means anything elsewhere for what was loaded by a path
-// from the current folder.
+// The loader has no name for the program itself; its name for what was loaded by a path from the current folder means
+// nothing elsewhere.
 void find_path(const Object& object, Path& path) {
   const char* const name = object.name;
   if (name[0] == '\0') {
@@ -120,6 +127,8 @@ void enter(ObjectTable& table, std::uint32_t pid, const Object& object, const ch
   const auto first = static_cast<std::uint32_t>(mix(mix(0, pid), object.start));
   for (std::uint32_t i = 0; i < kProbes; ++i) {
     const ObjectEntry& entry = table.entries[(first + i) % kObjectEntries];
+    // Pairs with the release store in write_entry(). Not checked again: an entry that is replaced meanwhile is at worst
+    // taken for this one, and the object has none.
     const std::uint64_t claim = __atomic_load_n(&entry.claim, __ATOMIC_ACQUIRE);
     if (claim == 0) break;
     if (is_complete(claim) && is_of(entry, pid, object, path, size)) return;
@@ -149,6 +158,7 @@ void note_object_at(ObjectTable& table, std::uint32_t pid, const Object& object,
 
 std::optional<MappedObject> copy_entry(const ObjectTable& table, std::uint32_t index) {
   const ObjectEntry& shared = table.entries[index % kObjectEntries];
+  // Pairs with the release store in write_entry(); the fence behind the copy, with the release fence there.
   const std::uint64_t claim = __atomic_load_n(&shared.claim, __ATOMIC_ACQUIRE);
   if (!is_complete(claim)) return std::nullopt;
   ObjectEntry entry;

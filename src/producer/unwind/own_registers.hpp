@@ -1,5 +1,5 @@
-// The registers of the function in which LT_OWN_REGISTERS stands, as they are there. What a caller may lose in a call is
-// not among them: no table refers to it.
+// The registers of the function in which LT_OWN_REGISTERS stands, as they are there. Those that a call may change are
+// not among them: no table refers to them.
 #pragma once
 
 #include "unwind/registers.hpp"

@@ -1,4 +1,5 @@
-// How the registers of a frame's caller are found: the rules that hold at an address, from the instructions of its entry.
+// How the registers of a frame's caller are found: the rules that hold at an address, by the instructions of its table
+// entry.
 #pragma once
 
 #include "unwind/fde.hpp"

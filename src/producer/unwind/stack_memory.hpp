@@ -34,9 +34,11 @@ class StackMemory {
 
   static constexpr unsigned kPages = 8;
 
-  std::uint64_t low_ = 0;  // words that begin in [low_, low_ + size_) need no question
+  // Words that begin in [low_, low_ + size_) are known to be readable.
+  std::uint64_t low_ = 0;
   std::uint64_t size_ = 0;
-  std::uint64_t pages_[kPages] = {};  // other pages that were found readable, the last ones
+  // The last other pages that were found readable.
+  std::uint64_t pages_[kPages] = {};
   unsigned next_page_ = 0;
 };
 

@@ -16,8 +16,9 @@ enum class Step : std::uint8_t {
 Step step_by_rules(const Tables& tables, const Rules& rules, bool is_signal_frame, WordReader read,
                    Registers& registers);
 
-// By the chain of frame pointers: where rbp points there is the caller's, and behind it the return address. Only as good
-// as the code that it meets; what registers a frame saved is not known, so only these two and the stack pointer remain.
+// By the chain of frame pointers: rbp points to the caller's rbp, and behind that is the return address. Only as good
+// as the code that it meets. Which other registers a frame saved is not known, so only these and the stack pointer
+// remain.
 Step step_by_frame_pointer(WordReader read, Registers& registers);
 
 }  // namespace landtrace::unwind

@@ -1,7 +1,19 @@
-// What the tables say of an address, for the addresses that come again and again: nearly all frames are left alike, by a
-// register and an offset for the CFA and by where six registers were saved. A place in the cache is three words, read
-// and written without a lock; the first is the key combined with the other two, so that one that two threads wrote at once
-// is taken for neither's. The key holds the object's address and build id: what is mapped there later is another.
+// What the tables say of an address, for the addresses that come again and again. Nearly all frames are left in the
+// same way: by a register and an offset for the CFA, and by where below that six registers were saved.
+//
+//   a place in the cache, in the process's own memory
+//
+//     0                                    8                                16
+//     +------------------------------------+--------------------------------+-----------------------------------+
+//     | check: key combined with the other | place: CFA's offset (24 bits), | saved: a byte a register, where   |
+//     | two words                          | function's offset (32),        | below the CFA, in words; 0: it    |
+//     |                                    | CFA's register (8)             | was left alone                    |
+//     +------------------------------------+--------------------------------+-----------------------------------+
+//
+// Any thread reads and writes it, in signal handlers, too, without a lock and without an order: three relaxed words, of
+// which the first says whether all are of one write. What two threads wrote at once, or one has written in part, has a
+// check that is no key's. The key holds the object's address and build id, so that what is mapped there later has
+// another.
 #pragma once
 
 #include "unwind/object.hpp"
@@ -14,7 +26,7 @@ class FrameShape {
   // False where the rules are of another kind.
   bool take(const Rules& rules, std::uint64_t function_offset);
   [[nodiscard]] std::uint64_t function_offset() const { return (place_ >> 8) & 0xffffffff; }
-  // To the caller, whose pc may be 0; false where the stack cannot be so.
+  // Makes the registers those of the caller, whose pc may be 0; false where the stack cannot be so.
   bool leave(WordReader read, Registers& registers) const;
 
   // Async-signal-safe.
@@ -22,8 +34,8 @@ class FrameShape {
   void keep(const Object& object, std::uint64_t pc) const;
 
  private:
-  std::uint64_t place_ = 0;  // the CFA's register, the function's offset (32 bits), the CFA's offset (24)
-  std::uint64_t saved_ = 0;  // a byte for each register: where below the CFA, in words; 0: it was left alone
+  std::uint64_t place_ = 0;
+  std::uint64_t saved_ = 0;
 };
 
 }  // namespace landtrace::unwind

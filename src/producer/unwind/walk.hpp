@@ -27,7 +27,7 @@ class Walk {
     const Object* object;        // nullptr: none
     std::uint64_t function = 0;  // where the function begins; 0: not known
   };
-  // The frame that the walk has come to. Looks it up.
+  // Looks up the frame that the walk has come to.
   Frame look();
   // To its caller, after look(). False where there is none, or it cannot be found.
   bool go_on();
@@ -39,10 +39,12 @@ class Walk {
   Registers registers_;
   WordReader read_;
   ObjectFinder objects_;
-  bool is_return_address_ = false;  // the call itself stands before it, perhaps in another entry
+  // The call itself stands before the pc, perhaps in another table entry.
+  bool is_return_address_ = false;
   const Object* object_ = nullptr;
   Cache cache_;
-  bool has_shape_ = false;  // known from before
+  // The cache knows how to leave the frame.
+  bool has_shape_ = false;
   FrameShape shape_;
   bool has_fde_ = false;
   Fde fde_;
