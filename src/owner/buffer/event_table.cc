@@ -30,13 +30,17 @@ std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std:
   const plan::EventSlot& shared = control.events[slot];
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     SlotText copy;
+    // Pairs with the last publish() in Events::describe(): what the slot says is there.
     copy.generation = __atomic_load_n(&shared.generation, __ATOMIC_ACQUIRE);
     if (copy.generation == 0) return std::nullopt;
+    // Pairs with the publish() of the text there.
     const std::uint32_t at = __atomic_load_n(&shared.text, __ATOMIC_ACQUIRE);
     const std::uint32_t size = __atomic_load_n(&shared.text_size, __ATOMIC_RELAXED);
     copy.id = __atomic_load_n(&shared.id, __ATOMIC_RELAXED);
     const bool inside = size <= kMaxSlotText && at >= sizeof control && at <= plan::kControlBytes - size;
     if (inside) copy.text.assign(reinterpret_cast<const char*>(&control) + at, size);
+    // Pairs with the release fence in Events::take_slot(): whoever has copied a part of another event's text sees that
+    // the generation has moved.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (inside && __atomic_load_n(&shared.generation, __ATOMIC_RELAXED) == copy.generation) return copy;
   }
@@ -59,9 +63,12 @@ Result<output::EventType> type_of(const SlotText& slot) {
 }
 
 void EventTable::refresh() {
+  // Pairs with the count in Events::describe(): the slots that changed before it are seen. What changes later counts
+  // again.
   const std::uint64_t changes = __atomic_load_n(&control_.event_changes, __ATOMIC_ACQUIRE);
   if (changes == changes_seen_) return;
   changes_seen_ = changes;
+  // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control_.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const std::uint32_t generation = __atomic_load_n(&control_.events[slot].generation, __ATOMIC_RELAXED);

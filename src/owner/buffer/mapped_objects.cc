@@ -19,6 +19,7 @@ bool is_anothers(std::uint32_t pid, std::uint32_t uid) {
 
 void MappedObjects::refresh(const plan::DataSegment& data, const Learnt& learnt) {
   const unwind::ObjectTable& table = data.objects;
+  // Pairs with the count in write_entry(), unwind/object_table.cc: the entries that were complete by then are seen.
   const std::uint64_t changes = __atomic_load_n(&table.changes, __ATOMIC_ACQUIRE);
   if (changes == changes_seen_) return;
   changes_seen_ = changes;
@@ -32,6 +33,8 @@ void MappedObjects::refresh(const plan::DataSegment& data, const Learnt& learnt)
 }
 
 void MappedObjects::look_at(const unwind::ObjectTable& table, std::uint32_t index, const Learnt& learnt) {
+  // Pairs with the release store in write_entry(). Before the copy, so that a change between the two is looked at
+  // again.
   const std::uint64_t claim = __atomic_load_n(&table.entries[index].claim, __ATOMIC_ACQUIRE);
   if (claim == claims_[index]) return;
   auto object = unwind::copy_entry(table, index);

@@ -14,6 +14,7 @@ using Tasks = std::map<std::uint32_t, output::Task>;
 
 void add_entries(const plan::DataSegment& data, std::size_t first, std::size_t end, Tasks& tasks) {
   for (std::size_t i = first; i < end; ++i) {
+    // Pairs with the release store in leave_name(), plan/thread_slots.cc. task_of() looks again.
     const std::uint32_t tid = __atomic_load_n(&data.tasks[i].tid, __ATOMIC_ACQUIRE);
     if (tid == 0 || tid % plan::kMaxTasks != i) continue;
     if (auto task = task_of(data, tid)) tasks.emplace(tid, std::move(*task));

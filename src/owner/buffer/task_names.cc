@@ -13,6 +13,8 @@ namespace {
 
 // Writers may race for an entry, or make it up: it counts only if it has the tid before and after the copy.
 std::optional<output::Task> copy_entry(const plan::TaskEntry& entry, std::uint32_t tid) {
+  // Pairs with the last release store of leave_name(), plan/thread_slots.cc, and of SenderNames::leave(); the fence,
+  // with the stores of 0 there.
   if (__atomic_load_n(&entry.tid, __ATOMIC_ACQUIRE) != tid) return std::nullopt;
   char comm[sizeof entry.comm];
   std::memcpy(comm, entry.comm, sizeof comm);

@@ -79,6 +79,7 @@ class Errands::Errand {
   std::condition_variable changed_;
   bool is_at_work_ = false;
   bool is_answered_ = false;
+  // The store at the end of run() pairs with the load in has_returned(): the errand touches nothing any more.
   std::atomic<bool> has_returned_ = false;
 };
 

@@ -34,6 +34,7 @@ struct MountedTree {
   Errands errands{courier};
   // The kernel's first request (INIT), if its answer has to say that files which are read past the page cache can be
   // mapped.
+  // The number is all that the two threads exchange; its partners are greet() and write_answer(), session.cc.
   std::atomic<std::uint64_t> init_to_allow_pages{0};
 };
 

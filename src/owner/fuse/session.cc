@@ -127,6 +127,7 @@ void Session::Connection::greet(const wire::Request& request) {
 // libfuse 3.14 has no field for the flag that lets files be mapped, so it is added to the answer to INIT on its way
 // to the kernel.
 ssize_t Session::Connection::write_answer(int fd, iovec* vectors, int count, void* tree) {
+  // Pairs with the store in greet().
   std::atomic<std::uint64_t>& init = static_cast<MountedTree*>(tree)->init_to_allow_pages;
   if (init.load(std::memory_order_relaxed) == 0) return ::writev(fd, vectors, count);
   std::vector<std::byte> answer;

@@ -69,8 +69,11 @@ class Workers {
   Hooks hooks_;
 
   std::vector<std::thread> threads_;
+  // Threads that have not ended. The last decrement pairs with those before it: at_end runs after all that they did.
   std::atomic<unsigned> running_{0};
+  // Ends the threads' loops; its partners are the loads there. Orders nothing.
   std::atomic<bool> is_over_{false};
+  // Set behind at_end, which it pairs with the load in has_ended() for.
   std::atomic<bool> has_ended_{false};
 
   // Readable when the threads have to end.

@@ -80,6 +80,7 @@ Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std
 Server::~Server() { ::unlink(path_.c_str()); }
 
 void Server::stop() {
+  // Pairs with the acquire load in run().
   __atomic_store_n(&stopped_, true, __ATOMIC_RELEASE);
   wake();
 }
@@ -122,6 +123,7 @@ void Server::run() {
     for (const std::uint32_t pid : domain_.processes()) watch_process(pid);
   }
   std::array<epoll_event, 64> events;
+  // Pairs with the release store in stop().
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
     const std::lock_guard alone(domain_.mutex());
@@ -147,8 +149,9 @@ void Server::run() {
   domain_.shut_down();
 }
 
-// A file is closed before what its program asks for next, on another connection: closing it and deleting its event must not
-// be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking again.
+// A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
+// not be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking
+// again.
 void Server::serve_ended() {
   std::array<epoll_event, 256> events;
   const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
@@ -268,8 +271,8 @@ void Server::set_mounter(Mounter serve, unsigned abi) {
   abi_ = abi;
 }
 
-// From here on the connection may send descriptors. Whoever can reach the files of a mount can do with the domain what its
-// user can: so only that user and root make one.
+// From here on the connection may send descriptors. Whoever can reach the files of a mount can do with the domain what
+// its user can: so only that user and root make one.
 Result<void> Server::offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const {
   if (!mounter_) return fail(EOPNOTSUPP, "the owner of this domain serves no mounts");
   if (domain_.is_guest(uid)) return fail(EPERM, "only the user who runs the domain, and root, may mount it");
@@ -301,8 +304,8 @@ Connection& Server::holder_of(Connection& asking, const ipc::Request& request) {
   return asking;
 }
 
-// False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down a
-// file's connection was written past the shim.
+// False when the connection is to be closed: its last descriptor is, or it does not speak the protocol. What comes down
+// a file's connection was written past the shim.
 bool Server::serve_one(Connection& connection) {
   const bool is_file = connection.file.generation != 0;
   auto received = ipc::receive(connection.fd.get(), buffer_, MSG_DONTWAIT);

@@ -117,7 +117,8 @@ class Server {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
-  std::atomic<bool> sweeping_ = false;  // words of processes that ended wait for a child
+  // Words of processes that ended wait for a child. A hint that orders nothing: without a partner.
+  std::atomic<bool> sweeping_ = false;
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
   bool grace_waits_ = false;

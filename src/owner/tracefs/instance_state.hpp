@@ -30,7 +30,9 @@ class InstanceState {
   LoggedErrors errors;
   CpuMask cpus;
   const std::shared_ptr<TraceInstance> trace;
-  std::atomic<unsigned> open_files{0};  // open files keep the instance from being removed
+  // Open files keep the instance from being removed. Counted up with the domain held, which pairs with whoever removes
+  // it; counted down by whoever closes, without.
+  std::atomic<unsigned> open_files{0};
 
  private:
   std::uint64_t first_new_event_;
