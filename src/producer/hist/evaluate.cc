@@ -100,7 +100,7 @@ void count(const HistPlan& plan, std::byte* data, const Event& event) {
   Table table(data + plan.table, plan.layout);
   std::byte* const element = table.find_or_insert(key, [&] { return event.surroundings.comm(); });
   if (element == nullptr) return;
-  detail::add_to_word(element + plan.layout.hitcount_at(), 1);
+  detail::count_hit(element + plan.layout.hitcount_at());
   const Operand* const values = plan.at<Operand>(plan.values);
   std::byte* sum = element + plan.layout.sums_at();
   for (std::uint32_t i = 0; i < plan.value_count; ++i, sum += 8) detail::add_to_word(sum, operands.number(values[i]));

@@ -68,7 +68,7 @@ class Reader {
 
   // Counted only by those who found the element in the table: with a count it is there.
   void add_element(const std::byte* element) {
-    const std::uint64_t hitcount = detail::load_word(element + layout_.hitcount_at());
+    const std::uint64_t hitcount = detail::load_hitcount(element + layout_.hitcount_at());
     if (hitcount == 0) return;
     contents_.hits += hitcount;
     contents_.rows.push_back(read_row(element, hitcount));

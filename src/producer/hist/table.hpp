@@ -22,9 +22,9 @@
 // same element coming back. The next one is named in the first word of the key, which is written anew before the
 // element is used.
 //
-// Order: the key's words are stored before the slot (release), and loaded after it (acquire). The next element's number
-// is stored before `spare` (release), and loaded after it (acquire). Hit counts, sums and values are single words that
-// order nothing.
+// Order: the key's words are stored before the slot (release), and loaded after it (acquire); so they are before the hit
+// count (release), by which the owner loads them (acquire). The next element's number is stored before `spare`
+// (release), and loaded after it (acquire). Sums and values are single words that order nothing.
 //
 // The memory is not trusted: an element's number is checked wherever it is read, and no search is longer than
 // kMaxProbes.
@@ -47,6 +47,14 @@ inline void store_word(std::byte* at, std::uint64_t word) {
 }
 inline std::uint64_t add_to_word(std::byte* at, std::uint64_t number) {
   return __atomic_fetch_add(reinterpret_cast<std::uint64_t*>(at), number, __ATOMIC_RELAXED);
+}
+// Pairs with the acquire load in load_hitcount(): whoever sees the hit sees the key, as its producer has by the slot.
+inline void count_hit(std::byte* hitcount) {
+  __atomic_fetch_add(reinterpret_cast<std::uint64_t*>(hitcount), 1, __ATOMIC_RELEASE);
+}
+// Pairs with the count in count_hit().
+inline std::uint64_t load_hitcount(const std::byte* at) {
+  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE);
 }
 
 inline void load_words(void* to, const std::byte* from, std::uint32_t size) {

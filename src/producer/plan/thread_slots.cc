@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -12,14 +13,17 @@
 namespace landtrace::plan {
 namespace {
 
-// Not believed while tid is 0; both stores pair with the acquire load and fence in copy_entry(), buffer/task_names.cc.
+// A sequence lock, in which 0 says that the name is being written: see copy_entry() in buffer/task_names.cc.
 void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   TaskEntry& entry = data.tasks[tid % kMaxTasks];
   char comm[sizeof entry.comm] = {};
   ::prctl(PR_GET_NAME, comm, 0, 0, 0);
-  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELAXED);
+  // The 0, then the name: pairs with the acquire fence there. A release store would let the name overtake it.
+  std::atomic_thread_fence(std::memory_order_release);
   entry.pid = pid;
   std::memcpy(entry.comm, comm, sizeof comm);
+  // The name, then the tid: pairs with the acquire load there.
   __atomic_store_n(&entry.tid, tid, __ATOMIC_RELEASE);
 }
 
