@@ -6,15 +6,15 @@
  *     ...
  *     if (landtrace_enabled(&req_done)) landtrace_emit(&req_done, vectors, 2);
  *
- * The declaration and the payload are those of the kernel's user_events document: `name type field;type field`, and the
- * fields in order without padding. Where an event goes is decided when it is registered: to a Landtrace domain (the one
- * that $LANDTRACE_SOCKET names, else the user's own), to the kernel's user_events where it has them, or nowhere; the
- * program is the same. C++ programs have <landtrace/landtrace.hpp> on top of this.
+ * The declaration and the payload are those of the kernel's user_events document: `name type field;type field`, and
+ * the fields in order without padding. Where an event goes is decided when it is registered: to a Landtrace domain
+ * (the one that $LANDTRACE_SOCKET names, else the user's own), to the kernel's user_events where it has them, or
+ * nowhere; the program is the same. C++ programs have <landtrace/landtrace.hpp> on top of this.
  *
- * A domain is served by a process, its owner, which may die, be killed, come back or come late. The program goes on in any
- * case, and once there is an owner (again) its events are that owner's, under the same names. So that this needs no doing of
- * the program's, the library has one thread, see landtrace_helper(). It installs no signal handler and prints nothing.
- */
+ * A domain is served by a process, its owner, which may die, be killed, come back or come late. The program goes on in
+ * any case, and once there is an owner (again) its events are that owner's, under the same names. So that this needs
+ * no doing of the program's, the library has one thread, see landtrace_helper(). It installs no signal handler and
+ * prints nothing. */
 #ifndef LANDTRACE_LANDTRACE_H
 #define LANDTRACE_LANDTRACE_H
 
@@ -59,9 +59,9 @@ extern const uint32_t landtrace_never; /* always 0 */
 /* Registers `event` under `declaration`, which must stay readable as long as the event. Registering one that is
  * registered does nothing. Thread-safe; not async-signal-safe.
  *
- * Returns 0, also when there is nobody to send to (then the event stays disabled, and landtrace_attach() tries again).
- * Else a negative errno:
- *   -EINVAL      the declaration is not one, or unknown flags
+ * Returns 0, also when there is no domain to send to (then the event stays disabled, and landtrace_attach() tries
+ * again). Else a negative errno:
+ *   -EINVAL      the declaration is invalid, or a flag is unknown
  *   -EADDRINUSE  the name is registered with other fields
  *   -ENOSPC      the domain has as many events as it can
  *   -EPERM       the domain or the tracefs does not want this user */
@@ -71,24 +71,24 @@ int landtrace_register(struct landtrace_event* event, const char* declaration, u
  * inside landtrace_emit() of this event. Not async-signal-safe. */
 int landtrace_unregister(struct landtrace_event* event);
 
-/* Looks for a domain (or the kernel) again, for the events that have found nobody so far, and for those that the domain
- * has dropped (its owner has died; a daemon that closed all its descriptors took them down with the connection). A program
+/* Looks for a domain (or the kernel) again: for events that have found none so far, and for those that the domain has
+ * dropped (its owner has died, or a daemon has closed all its descriptors and the connection with them). A program
  * that may start before its domain, and has no helper, calls it now and then. Returns how many events found one. Not
  * async-signal-safe. */
 int landtrace_attach(void);
 
-/* The library's helper: a thread that waits for an owner to die or to appear, and registers the program's events with the one
- * that is there now, within milliseconds. It is made when the first event is registered (in C++ before main()), ends
- * with the last one, and is made again in a child of fork(). It sleeps in poll() without any timer, blocks all signals,
- * has a stack of 128 KiB and a descriptor table of its own (Linux 5.9; without that, there is no helper), in which is one
+/* The library's helper: a thread that waits for an owner to die or to appear, and registers the program's events with
+ * the new one within milliseconds. It is made when the first event is registered (in C++ before main()), ends with the
+ * last one, and is made again in a child of fork(). It sleeps in poll() without any timer, blocks all signals, has a
+ * stack of 128 KiB and a descriptor table of its own (Linux 5.9; without that, there is no helper), in which is one
  * connection with the owner; where there is no owner it uses one of the user's inotify instances.
  *
- * A program with a second thread is not what it was: unshare(2) and setns(2) refuse it some namespaces, and a fork() with
- * its child's end takes some 0.2 ms longer. Who does without calls landtrace_attach() now and then. The environment variable
- * LANDTRACE_HELPER=0 switches it off for good.
+ * A second thread has consequences: unshare(2) and setns(2) refuse some namespaces, and a fork() with its child's end
+ * takes some 0.2 ms longer. A program without the helper calls landtrace_attach() now and then. The environment
+ * variable LANDTRACE_HELPER=0 switches it off for good.
  *
- * landtrace_helper(0) ends the helper, and returns when it has ended; landtrace_helper(1) allows it again. Returns 0, or a
- * negative errno of pthread_create(). Thread-safe; not async-signal-safe. */
+ * landtrace_helper(0) ends the helper, and returns when it has ended; landtrace_helper(1) allows it again. Returns 0,
+ * or a negative errno of pthread_create(). Thread-safe; not async-signal-safe. */
 int landtrace_helper(int on);
 
 /* Nonzero when somebody listens. Two loads, a test and a branch; thread-safe and async-signal-safe. */
@@ -96,11 +96,12 @@ static inline int landtrace_enabled(const struct landtrace_event* event) {
   return __builtin_expect(__atomic_load_n(event->enable, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 
-/* Emits the event with the payload gathered from the vectors, at most 64 of them. Thread-safe and async-signal-safe; may
- * interrupt itself. In a domain it makes no system call but for the first event of a thread.
+/* Emits the event with the payload gathered from the vectors, at most 64 of them. Thread-safe and async-signal-safe;
+ * may interrupt itself. In a domain it makes no system call, except at a thread's first event, and where the domain's
+ * filters and triggers need one: for a thread's name, a stack, memory that an event probe reads, or to tell other
+ * users.
  *
- * Returns 0 when the event was handed to whoever listens (an event that finds a full buffer is counted there as lost), else
- * a negative errno:
+ * Returns 0 if somebody listened (also if a buffer was full: it counts the event as lost), else a negative errno:
  *   -EBADF   nobody listens
  *   -EINVAL  the payload is shorter than the declared fields, or over 64 vectors
  *   -E2BIG   it is longer than LANDTRACE_MAX_PAYLOAD
@@ -108,8 +109,8 @@ static inline int landtrace_enabled(const struct landtrace_event* event) {
  *   -EAGAIN  the thread has no place in the domain (thousands of threads), or this interrupted the search for one */
 int landtrace_emit(const struct landtrace_event* event, const struct iovec* vectors, int count);
 
-/* landtrace_emit() without what a caller can know: the event is enabled, `size` is the sum of the vectors, and they are
- * at most 64. For <landtrace/landtrace.hpp> and other generated code. */
+/* landtrace_emit() without its checks. The caller knows that the event is enabled, that `size` is the sum of the
+ * vectors, and that they are at most 64. For <landtrace/landtrace.hpp> and other generated code. */
 int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count, size_t size);
 
 /* Where the event goes. */

@@ -1,7 +1,7 @@
-/* Landtrace, the trace event API in C: what section 7 of the kernel's "Event Tracing" offers to code inside the kernel, for
- * programs. Synthetic events are made, by one call or piece by piece, and traced; instances are made and events switched on in
- * them; and the dynevent_cmd layer below puts commands together. Names, order of arguments and return values are the
- * document's, so that its code compiles, but for how it allocates memory.
+/* Landtrace, the trace event API in C: what section 7 of the kernel's "Event Tracing" offers to code inside the
+ * kernel, for programs. Synthetic events are made, by one call or piece by piece, and traced; instances are made and
+ * events switched on in them; and the dynevent_cmd layer below puts commands together. Names, order of arguments and
+ * return values are the document's, so that its code compiles, but for how it allocates memory.
  *
  *     static struct synth_field_desc fields[] = {{"pid_t", "worker"}, {"char[16]", "job"}, {"u64", "took_ns"}};
  *     synth_event_create("job_done", fields, ARRAY_SIZE(fields), THIS_MODULE);
@@ -9,12 +9,14 @@
  *     trace_array_set_clr_event(file->tr, "synthetic", "job_done", true);
  *     synth_event_trace(file, 3, gettid(), (u64)"resize", 1200000);
  *
- * The domain is the one that $LANDTRACE_SOCKET names, else the user's own, as for <landtrace/landtrace.h>. What makes and
- * switches asks its owner and waits for the answer: thread-safe, not async-signal-safe. What traces does so in the calling
- * thread, without a system call (but for the first event of a thread): thread-safe, and where it says so async-signal-safe.
+ * The domain is the one that $LANDTRACE_SOCKET names, else the user's own, as for <landtrace/landtrace.h>. Calls that
+ * make and switch things ask its owner and wait for the answer: thread-safe, not async-signal-safe. Calls that trace
+ * do so in the calling thread, with system calls only as landtrace_emit(): thread-safe, and where it is said
+ * async-signal-safe.
  *
- * Functions return 0 or a negative errno, those that return a pointer the pointer or ERR_PTR(-errno). Besides what each says:
- *   -ENOENT, -ECONNREFUSED  nobody serves a domain
+ * Functions return 0 or a negative errno, those that return a pointer the pointer or ERR_PTR(-errno). Besides what
+ * each says:
+ *   -ENOENT, -ECONNREFUSED  there is no domain
  *   -EPIPE                  its owner ended meanwhile
  *   -EACCES                 only the user who runs the domain and its group may change it */
 #ifndef LANDTRACE_TRACE_EVENTS_H
@@ -49,13 +51,13 @@ static inline long PTR_ERR(const void* pointer) { return (long)pointer; }
 static inline bool IS_ERR(const void* pointer) { return (uintptr_t)pointer > (uintptr_t)-4096; }
 static inline bool IS_ERR_OR_NULL(const void* pointer) { return pointer == NULL || IS_ERR(pointer); }
 
-struct module; /* nobody's here: pass THIS_MODULE or NULL */
+struct module; /* has no meaning here: pass THIS_MODULE or NULL */
 
 /* -- commands (7.4) ------------------------------------------------------------------------------------------------ */
 
 #define MAX_DYNEVENT_CMD_LEN 2048 /* what a command's buffer usually has, its NUL included */
 
-/* Which calls a command is for: they check it. Others than these are a program's own. */
+/* The calls that a command is for; they check it. Other numbers are for a program's own types. */
 enum dynevent_type { DYNEVENT_TYPE_SYNTH = 1, DYNEVENT_TYPE_KPROBE, DYNEVENT_TYPE_NONE };
 
 struct dynevent_cmd;
@@ -89,7 +91,7 @@ struct dynevent_arg_pair {
   char separator;
 };
 
-/* An empty command of `type` in `buf`, which has `maxlen` bytes and stays the caller's. `run_command` carries it out. */
+/* An empty command of `type` in `buf`, which has `maxlen` bytes and stays the caller's. `run_command` runs it. */
 void dynevent_cmd_init(struct dynevent_cmd* cmd, char* buf, int maxlen, int type, dynevent_create_fn_t run_command);
 
 /* `check_arg` may be NULL; where a separator or operator is 0 it is a blank. */
@@ -97,7 +99,8 @@ void dynevent_arg_init(struct dynevent_arg* arg, dynevent_check_arg_fn_t check_a
 void dynevent_arg_pair_init(struct dynevent_arg_pair* arg_pair, dynevent_check_arg_fn_t check_arg, char op,
                             char separator);
 
-/* Append a blank, the argument and its separator, or " LHS OP RHS SEPARATOR" without blanks but the first; or a text as it is.
+/* Append a blank, the argument and its separator, or " LHS OP RHS SEPARATOR" without blanks but the first; or a text
+ * as it is.
  *   -EINVAL  a text is NULL
  *   -E2BIG   the command has no room for it, and stays as it was
  *   else     what check_arg() returned */
@@ -108,7 +111,7 @@ int dynevent_str_add(struct dynevent_cmd* cmd, const char* str);
 /* Carries the command out: returns what run_command() does. */
 int dynevent_create(struct dynevent_cmd* cmd);
 
-/* -- making synthetic events (7.1) ------------------------------------------------------------------------------------ */
+/* -- making synthetic events (7.1) --------------------------------------------------------------------------------- */
 
 #define SYNTH_FIELDS_MAX 64 /* fields of an event */
 
@@ -118,16 +121,18 @@ struct synth_field_desc {
 };
 
 /* Makes or removes an event in one step. `mod` is not used.
- *   -EINVAL  a field without type or name, more than SYNTH_FIELDS_MAX, or what synthetic_events refuses (its error_log says why)
+ *   -EINVAL  a field without type or name, more than SYNTH_FIELDS_MAX, or what synthetic_events refuses (its error_log
+ *            says why)
  *   -E2BIG   the definition is longer than MAX_DYNEVENT_CMD_LEN
  *   -EEXIST  there is one of that name
  *   -ENOENT  (delete) there is none
- *   -EBUSY   (delete) it is enabled, has triggers, is part of a histogram's action, or somebody has its trace_event_file */
+ *   -EBUSY   (delete) it is enabled, has triggers, is part of a histogram's action, or somebody has its
+ *            trace_event_file */
 int synth_event_create(const char* name, struct synth_field_desc* fields, unsigned n_fields, struct module* mod);
 int synth_event_delete(const char* event_name);
 
-/* The same in steps: a command for the calls below, begun with some fields, continued, and carried out by the last of them, which
- * returns what synth_event_create() does. Each of them:
+/* The same in steps: a command for the calls below, begun with some fields, continued, and carried out by the last of
+ * them, which returns what synth_event_create() does. Each of them:
  *   -EINVAL  the command is of another type, a text is NULL, a type lacks its name, or there are too many fields
  *   -E2BIG   the command has no room for it */
 void synth_event_cmd_init(struct dynevent_cmd* cmd, char* buf, int maxlen);
@@ -144,8 +149,8 @@ int synth_event_gen_cmd_end(struct dynevent_cmd* cmd);
 
 /* -- kernel probes (7.3) ------------------------------------------------------------------------------------------- */
 
-/* So that code which makes them compiles and runs: commands are put together as the document says, and carried out by the
- * domain. That has no kernel functions to probe: the last call returns -EINVAL. The others
+/* Code that makes them compiles and runs: commands are put together as the document says, and handed to the domain.
+ * That has no kernel functions to probe, so the last call returns -EINVAL. The others:
  *   -EINVAL  the command is of another type, a text is NULL, or there are more than 128 fields
  *   -E2BIG   the command has no room for it */
 void kprobe_event_cmd_init(struct dynevent_cmd* cmd, char* buf, int maxlen);
@@ -165,33 +170,36 @@ int landtrace_kprobe_event_add_fields(struct dynevent_cmd* cmd, ...);
 /* -ENOENT: there is none. */
 int kprobe_event_delete(const char* name);
 
-/* -- instances and what is enabled in them ---------------------------------------------------------------------------- */
+/* -- instances and what is enabled in them ------------------------------------------------------------------------- */
 
-/* An instance. Who gets it keeps it from being removed, and puts it when that is over; the pointer is good until it is destroyed. */
+/* An instance. Getting it keeps it from being removed until it is put; the pointer is valid until it is destroyed. */
 struct trace_array;
-/* The instance of that name, made where there is none; NULL where that fails. */
+/* The instance of that name, which is made if need be; NULL: that failed. */
 struct trace_array* trace_array_get_by_name(const char* name);
 void trace_array_put(struct trace_array* tr);
-/* Removes it. -EBUSY: somebody has it (put it before), or a file of it is open. -EINVAL: the top one. -ENODEV: it is gone. */
+/* Removes it. -EBUSY: somebody has it (put it before), or a file of it is open. -EINVAL: the top one. -ENODEV: it is
+ * gone. */
 int trace_array_destroy(struct trace_array* tr);
-/* Switches an event on or off, or with NULL for `event` all of the system. -EINVAL: there is none, -ENOENT: `tr` is NULL. */
+/* Switches an event on or off, or with NULL for `event` all of the system. -EINVAL: there is none, -ENOENT: `tr` is
+ * NULL. */
 int trace_array_set_clr_event(struct trace_array* tr, const char* system, const char* event, bool enable);
 
 /* An event in an instance. */
 struct trace_event_file {
   struct trace_array* tr;
 };
-/* `instance` NULL: the top one. The event and the instance stay while the file is had. ERR_PTR(-ENOENT): there is no such
- * instance, ERR_PTR(-EINVAL): no such event, ERR_PTR(-ENOMEM). */
+/* `instance` NULL: the top one. The event and the instance stay until the file is put. ERR_PTR(-ENOENT): there is no
+ * such instance, ERR_PTR(-EINVAL): no such event, ERR_PTR(-ENOMEM). */
 struct trace_event_file* trace_get_event_file(const char* instance, const char* system, const char* event);
 void trace_put_event_file(struct trace_event_file* file);
 
-/* -- tracing synthetic events (7.2) ------------------------------------------------------------------------------------- */
+/* -- tracing synthetic events (7.2) -------------------------------------------------------------------------------- */
 
-/* An event at once; one value a field, in order, a text as its address. A text longer than a char[N] field is cut; a long[]
- * field takes the address of up to 16 words that end with 0. An event that nobody listens to is no error.
+/* An event at once; one value a field, in order, a text as its address. A text longer than a char[N] field is cut; a
+ * long[] field takes the address of up to 16 words that end with 0. An event that nobody listens to is no error.
  * Async-signal-safe once the calling thread has traced something.
- *   -EINVAL  `file` is none of a synthetic event, `n_vals` is not the number of its fields or of the values given, a text is NULL
+ *   -EINVAL  `file` is not of a synthetic event, `n_vals` is not the number of its fields or of the values, a text is
+ *            NULL
  *   -E2BIG   the entry is larger than one can be, or has over 63 dynamic fields
  *   -EAGAIN  the thread has no place in the domain (thousands of threads) */
 int synth_event_trace_array(struct trace_event_file* file, const landtrace_u64* vals, unsigned n_vals);
@@ -204,12 +212,13 @@ int synth_event_trace_array(struct trace_event_file* file, const landtrace_u64* 
 int landtrace_synth_event_trace(struct trace_event_file* file, unsigned n_vals, const landtrace_u64* vals,
                                 size_t given);
 
-/* An event piece by piece, its values in order or by name, not both. Events with char[] or long[] fields cannot be traced so.
- * The state is the caller's and of one thread; what is not set is 0. Where nobody listens the calls return 0 and do nothing. */
+/* An event piece by piece, its values in order or by name, not both. Events with char[] or long[] fields cannot be
+ * traced so. The state is the caller's, and for one thread. Fields that are not set are 0. If nobody listens, the
+ * calls return 0 and do nothing. */
 #define LANDTRACE_SYNTH_ROOM 2048
 struct synth_event_trace_state {
   struct trace_event_file* file;
-  unsigned char* entry; /* `room`, or memory of its own where that does not suffice */
+  unsigned char* entry; /* `room`, or memory of its own if that is too small */
   unsigned next_field;
   bool is_open;
   bool disabled;
@@ -217,7 +226,8 @@ struct synth_event_trace_state {
   bool add_name;
   landtrace_u64 room[LANDTRACE_SYNTH_ROOM / sizeof(landtrace_u64)];
 };
-/* -EINVAL as above, or the event has dynamic fields; -ENOMEM. Every start needs its end, whatever fails between them. */
+/* -EINVAL as above, or the event has dynamic fields; -ENOMEM. Every start needs its end, whatever fails between them.
+ */
 int synth_event_trace_start(struct trace_event_file* file, struct synth_event_trace_state* trace_state);
 /* -EINVAL: no field is left, or the other kind of adding was begun, or a text is NULL, or the trace was not started */
 int synth_event_add_next_val(landtrace_u64 val, struct synth_event_trace_state* trace_state);
