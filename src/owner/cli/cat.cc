@@ -23,7 +23,7 @@ constexpr const char* kExamples =
 constexpr milliseconds kShortest(1), kLongest(50);
 
 // Until the file's end, which some files do not have.
-Result<void> copy(consumer::RemoteTree& tree, const std::string& path, TextOutput& out) {
+Result<void> copy(ipc::TreeClient& tree, const std::string& path, TextOutput& out) {
   if (auto opened = tree.open(path, O_RDONLY); !opened) return about(path, opened.error());
   milliseconds patience = kShortest;
   for (;;) {
@@ -44,7 +44,7 @@ Result<void> copy(consumer::RemoteTree& tree, const std::string& path, TextOutpu
 
 int cat(const std::string& socket, const std::vector<std::string>& paths) {
   TextOutput out;
-  const int status = with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+  const int status = with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     for (const std::string& path : paths) LT_CHECK(copy(tree, path, out));
     return {};
   });

@@ -5,10 +5,10 @@
 namespace landtrace::cli {
 namespace {
 
-using Change = Result<void> (consumer::RemoteTree::*)(const std::string&);
+using Change = Result<void> (ipc::TreeClient::*)(const std::string&);
 
 int change(const std::string& socket, const std::vector<std::string>& paths, Change one) {
-  return with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+  return with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     for (const std::string& path : paths) {
       if (auto changed = (tree.*one)(path); !changed) return about(path, changed.error());
     }
@@ -28,13 +28,13 @@ void add(Program& program, const char* name, const char* what, Change one, const
 }  // namespace
 
 void add_mkdir(Program& program) {
-  add(program, "mkdir", "Make instances in a running domain", &consumer::RemoteTree::make_folder,
+  add(program, "mkdir", "Make instances in a running domain", &ipc::TreeClient::make_folder,
       "Examples:\n"
       "  landtrace mkdir instances/mine                  buffers and enabled events of its own");
 }
 
 void add_rmdir(Program& program) {
-  add(program, "rmdir", "Remove instances from a running domain", &consumer::RemoteTree::remove_folder,
+  add(program, "rmdir", "Remove instances from a running domain", &ipc::TreeClient::remove_folder,
       "Examples:\n"
       "  landtrace rmdir instances/mine                  and what it has recorded");
 }

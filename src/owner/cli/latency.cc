@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/histogram/watch.hpp"
-#include "consumer/remote_tree.hpp"
+#include "ipc/tree_client.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -122,7 +122,7 @@ class Latency {
   }
 
   Result<void> write_definition(const std::string& text) {
-    LT_TRY(consumer::RemoteTree tree, consumer::RemoteTree::connect(socket_));
+    LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket_));
     LT_CHECK(tree.open("synthetic_events", O_WRONLY | O_APPEND));
     return tree.write(text);
   }

@@ -13,7 +13,7 @@ constexpr const char* kExamples =
     "  landtrace ls events/user_events                 the registered events\n"
     "  landtrace ls -l                                 all files, with their modes";
 
-using Entry = consumer::RemoteTree::Entry;
+using Entry = ipc::TreeClient::Entry;
 
 std::string mode_text(const Entry& entry) {
   std::string text(entry.is_folder() ? "d" : "-");
@@ -21,7 +21,7 @@ std::string mode_text(const Entry& entry) {
   return text;
 }
 
-Result<std::vector<Entry>> entries_of(consumer::RemoteTree& tree, const std::string& path) {
+Result<std::vector<Entry>> entries_of(ipc::TreeClient& tree, const std::string& path) {
   LT_TRY(Entry self, tree.stat(path));
   if (!self.is_folder()) return std::vector<Entry>{std::move(self)};
   LT_TRY(auto entries, tree.list(path));
@@ -31,7 +31,7 @@ Result<std::vector<Entry>> entries_of(consumer::RemoteTree& tree, const std::str
 
 int ls(const std::string& socket, const std::string& path, bool with_modes) {
   TextOutput out;
-  const int status = with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+  const int status = with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     const auto entries = entries_of(tree, path);
     if (!entries) return about(path.empty() ? "/" : path, entries.error());
     for (const Entry& entry : *entries) out.text() += (with_modes ? mode_text(entry) + ' ' : "") + entry.name + '\n';

@@ -11,16 +11,16 @@ std::shared_ptr<std::string> add_socket_option(Command& command) {
   return socket;
 }
 
-Result<consumer::RemoteTree> connect_to_tree(const std::string& socket) {
+Result<ipc::TreeClient> connect_to_tree(const std::string& socket) {
   const std::string path = socket.empty() ? ipc::default_socket() : socket;
-  auto tree = consumer::RemoteTree::connect(path);
+  auto tree = ipc::TreeClient::connect(path);
   if (tree) return tree;
   const int code = tree.error().code;
   if (code != ENOENT && code != ECONNREFUSED) return tree;
   return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
 }
 
-int with_tree(const std::string& socket, const std::function<Result<void>(consumer::RemoteTree&)>& work) {
+int with_tree(const std::string& socket, const std::function<Result<void>(ipc::TreeClient&)>& work) {
   auto tree = connect_to_tree(socket);
   if (!tree) return fail_with(kFailure, sentence(tree.error()));
   const auto done = work(*tree);

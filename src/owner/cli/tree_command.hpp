@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "consumer/remote_tree.hpp"
+#include "ipc/tree_client.hpp"
 
 namespace landtrace::cli {
 
@@ -12,10 +12,10 @@ namespace landtrace::cli {
 std::shared_ptr<std::string> add_socket_option(Command& command);
 
 // The tree of the domain at `socket`, or of the user's. The error says how to start one.
-Result<consumer::RemoteTree> connect_to_tree(const std::string& socket);
+Result<ipc::TreeClient> connect_to_tree(const std::string& socket);
 
 // Does `work` with the tree and complains about what it could not do: the exit status.
-int with_tree(const std::string& socket, const std::function<Result<void>(consumer::RemoteTree&)>& work);
+int with_tree(const std::string& socket, const std::function<Result<void>(ipc::TreeClient&)>& work);
 
 // An error that names the path.
 tl::unexpected<Error> about(const std::string& path, const Error& error);

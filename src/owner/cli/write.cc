@@ -20,7 +20,7 @@ struct WriteOptions {
   std::vector<std::string> words;  // FILE [TEXT...]
 };
 
-Result<void> write_input(consumer::RemoteTree& tree) {
+Result<void> write_input(ipc::TreeClient& tree) {
   char bytes[64 * 1024];
   for (;;) {
     const ssize_t n = ::read(STDIN_FILENO, bytes, sizeof bytes);
@@ -32,7 +32,7 @@ Result<void> write_input(consumer::RemoteTree& tree) {
 }
 
 // `words` as echo would say them; standard input where there are none.
-Result<void> write(consumer::RemoteTree& tree, const WriteOptions& options, const std::string& path,
+Result<void> write(ipc::TreeClient& tree, const WriteOptions& options, const std::string& path,
                    const std::vector<std::string>& words) {
   LT_CHECK(tree.open(path, O_WRONLY | (options.append ? O_APPEND : O_TRUNC)));
   if (words.empty()) return write_input(tree);
@@ -45,7 +45,7 @@ Result<void> write(consumer::RemoteTree& tree, const WriteOptions& options, cons
 int write(const std::string& socket, const WriteOptions& options) {
   const std::string& path = options.words.front();
   const std::vector<std::string> words(options.words.begin() + 1, options.words.end());
-  return with_tree(socket, [&](consumer::RemoteTree& tree) -> Result<void> {
+  return with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     if (auto written = write(tree, options, path, words); !written) return about(path, written.error());
     return {};
   });

@@ -6,22 +6,21 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "ipc/path.hpp"
-#include "ipc/socket.hpp"
+#include "ipc/tree_client.hpp"
 
 using landtrace::Error;
 using landtrace::fail;
-using landtrace::Fd;
 using landtrace::Result;
 namespace ipc = landtrace::ipc;
 
 struct landtrace_control {
-  Fd socket;
+  explicit landtrace_control(ipc::TreeClient connected) : tree(std::move(connected)) {}
+
+  ipc::TreeClient tree;
   std::string sentence;
   landtrace_failure failure{0, -1, ""};
 };
@@ -63,40 +62,29 @@ class Call {
  public:
   explicit Call(landtrace_control& control) : control_(control) { control.failure = {0, -1, ""}; }
 
-  Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text) {
-    LT_TRY(ipc::Answer answer, ipc::exchange(control_.socket.get(), request, text));
-    if (answer.reply.error == 0) return answer;
-    if (answer.reply.a > 0) control_.failure.position = static_cast<int>(answer.reply.a - 1);
-    return fail(answer.reply.error, std::move(answer.text));
-  }
-
-  Result<void> open(const std::string& path, int flags) {
-    LT_CHECK(ask({.operation = ipc::Operation::kTreeOpen, .a = static_cast<std::uint64_t>(flags)}, path));
-    return {};
-  }
+  ipc::TreeClient& tree() { return control_.tree; }
 
   Result<void> write(const std::string& path, std::string_view text) {
     if (text.size() > ipc::kMaxText) return fail(EINVAL, "longer than any file takes");
-    const OpenFile file(*this);
-    LT_CHECK(open(path, O_WRONLY | O_APPEND));
-    LT_TRY(const ipc::Answer answer, ask({.operation = ipc::Operation::kTreeWrite}, text));
-    if (answer.reply.a != text.size()) return fail(EIO, "the file took a part only");
+    const OpenFile file(tree());
+    LT_CHECK(tree().open(path, O_WRONLY | O_APPEND));
+    const auto taken = tree().write_once(text);
+    if (const auto place = tree().refused_at()) control_.failure.position = static_cast<int>(*place);
+    LT_CHECK(taken);
+    if (*taken != text.size()) return fail(EIO, "the file took a part only");
     return {};
   }
 
   // As much of the file as `text` holds. How long it is.
   Result<std::size_t> read(const std::string& path, char* text, std::size_t size) {
-    const OpenFile file(*this);
-    LT_CHECK(open(path, O_RDONLY));
+    const OpenFile file(tree());
+    LT_CHECK(tree().open(path, O_RDONLY));
     std::size_t length = 0;
     for (;;) {
-      LT_TRY(const ipc::Answer answer,
-             ask({.operation = ipc::Operation::kTreeRead, .a = ipc::kMaxText, .b = length}, {}));
-      if (answer.text.empty()) break;
-      if (length + 1 < size) {
-        std::memcpy(text + length, answer.text.data(), std::min(answer.text.size(), size - 1 - length));
-      }
-      length += answer.text.size();
+      LT_TRY(const std::string piece, tree().read());
+      if (piece.empty()) break;
+      if (length + 1 < size) std::memcpy(text + length, piece.data(), std::min(piece.size(), size - 1 - length));
+      length += piece.size();
     }
     if (size > 0) text[std::min(length, size - 1)] = '\0';
     return length;
@@ -111,13 +99,13 @@ class Call {
   // Closes what is open of the tree: it would keep others from removing an instance.
   class OpenFile {
    public:
-    explicit OpenFile(Call& call) : call_(call) {}
-    ~OpenFile() { std::ignore = ipc::exchange(call_.control_.socket.get(), {.operation = ipc::Operation::kTreeClose}); }
+    explicit OpenFile(ipc::TreeClient& tree) : tree_(tree) {}
+    ~OpenFile() { tree_.close(); }
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
 
    private:
-    Call& call_;
+    ipc::TreeClient& tree_;
   };
 
   int end(const Error& error) {
@@ -130,10 +118,10 @@ class Call {
   landtrace_control& control_;
 };
 
-Result<void> change_instance(Call& call, ipc::Operation operation, const char* instance) {
+using ChangeFolder = Result<void> (ipc::TreeClient::*)(const std::string& path);
+Result<void> change_instance(Call& call, ChangeFolder change, const char* instance) {
   if (!is_name(text_or_empty(instance))) return fail(EINVAL, "no instance can have this name");
-  LT_CHECK(call.ask({.operation = operation}, "instances/" + std::string(instance)));
-  return {};
+  return (call.tree().*change)("instances/" + std::string(instance));
 }
 
 Result<void> write_to_event(Call& call, const char* instance, const char* event, Scope scope, const char* file,
@@ -161,12 +149,10 @@ extern "C" {
 
 int landtrace_control_open(landtrace_control** control, const char* socket) {
   *control = nullptr;
-  auto fd = ipc::connect_to(socket == nullptr ? ipc::default_socket() : socket);
-  if (!fd) return -fd.error().code;
-  auto* const made = new (std::nothrow) landtrace_control;
-  if (made == nullptr) return -ENOMEM;
-  made->socket = *std::move(fd);
-  *control = made;
+  auto tree = ipc::TreeClient::connect(socket == nullptr ? ipc::default_socket() : socket);
+  if (!tree) return -tree.error().code;
+  *control = new (std::nothrow) landtrace_control(*std::move(tree));
+  if (*control == nullptr) return -ENOMEM;
   return 0;
 }
 
@@ -176,12 +162,12 @@ const landtrace_failure* landtrace_control_failure(const landtrace_control* cont
 
 int landtrace_control_make_instance(landtrace_control* control, const char* instance) {
   Call call(*control);
-  return call.end(change_instance(call, ipc::Operation::kTreeMakeFolder, instance));
+  return call.end(change_instance(call, &ipc::TreeClient::make_folder, instance));
 }
 
 int landtrace_control_remove_instance(landtrace_control* control, const char* instance) {
   Call call(*control);
-  return call.end(change_instance(call, ipc::Operation::kTreeRemoveFolder, instance));
+  return call.end(change_instance(call, &ipc::TreeClient::remove_folder, instance));
 }
 
 int landtrace_control_enable(landtrace_control* control, const char* instance, const char* event, int on) {

@@ -1,4 +1,4 @@
-#include "consumer/remote_tree.hpp"
+#include "ipc/tree_client.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,17 +8,17 @@
 
 #include "host/server.hpp"
 
-namespace landtrace::consumer {
+namespace landtrace::host {
 namespace {
 
-class RemoteTreeTest : public testing::Test {
+class TreeClientTest : public testing::Test {
  protected:
-  RemoteTreeTest()
+  TreeClientTest()
       : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})),
-        server_(*host::Server::create(*domain_, testing::TempDir() + "remote_tree" + std::to_string(::getpid()))),
+        server_(*Server::create(*domain_, testing::TempDir() + "tree_client" + std::to_string(::getpid()))),
         thread_([this] { server_->run(); }),
-        tree_(*RemoteTree::connect(server_->path())) {}
-  ~RemoteTreeTest() override {
+        tree_(*ipc::TreeClient::connect(server_->path())) {}
+  ~TreeClientTest() override {
     server_->stop();
     thread_.join();
   }
@@ -34,12 +34,12 @@ class RemoteTreeTest : public testing::Test {
   }
 
   std::unique_ptr<domain::Domain> domain_;
-  std::unique_ptr<host::Server> server_;
+  std::unique_ptr<Server> server_;
   std::thread thread_;
-  RemoteTree tree_;
+  ipc::TreeClient tree_;
 };
 
-TEST_F(RemoteTreeTest, WritesAllOfWhatAFileTakesInSteps) {
+TEST_F(TreeClientTest, WritesAllOfWhatAFileTakesInSteps) {
   ASSERT_TRUE(tree_.open("dynamic_events", O_WRONLY));
   ASSERT_TRUE(tree_.write("u:e1\nu:e2\n"));
   ASSERT_TRUE(tree_.open("set_event", O_WRONLY));
@@ -49,7 +49,7 @@ TEST_F(RemoteTreeTest, WritesAllOfWhatAFileTakesInSteps) {
   EXPECT_EQ(contents("set_event"), "");
 }
 
-TEST_F(RemoteTreeTest, ReadsAndListsMoreThanOneAnswerHolds) {
+TEST_F(TreeClientTest, ReadsAndListsMoreThanOneAnswerHolds) {
   std::string definitions;
   constexpr int kEvents = 3000;
   for (int i = 0; i < kEvents; ++i)
@@ -67,7 +67,7 @@ TEST_F(RemoteTreeTest, ReadsAndListsMoreThanOneAnswerHolds) {
   EXPECT_TRUE(entries->back().is_folder());
 }
 
-TEST_F(RemoteTreeTest, SaysWhatAMountWouldSay) {
+TEST_F(TreeClientTest, SaysWhatAMountWouldSay) {
   EXPECT_EQ(tree_.open("nosuch", O_RDONLY).error().code, ENOENT);
   EXPECT_EQ(tree_.list("README").error().code, ENOTDIR);
   EXPECT_EQ(tree_.make_folder("foo").error().code, EPERM);
@@ -77,10 +77,10 @@ TEST_F(RemoteTreeTest, SaysWhatAMountWouldSay) {
   EXPECT_EQ(tree_.stat("set_event")->mode, 0100640u);
 }
 
-TEST_F(RemoteTreeTest, AFileStaysOpenForAsLongAsTheConnection) {
+TEST_F(TreeClientTest, AFileStaysOpenForAsLongAsTheConnection) {
   ASSERT_TRUE(tree_.make_folder("instances/foo"));
   {
-    auto other = *RemoteTree::connect(server_->path());
+    auto other = *ipc::TreeClient::connect(server_->path());
     ASSERT_TRUE(other.open("instances/foo/set_event", O_RDONLY));
     EXPECT_EQ(tree_.remove_folder("instances/foo").error().code, EBUSY);
   }
@@ -91,5 +91,33 @@ TEST_F(RemoteTreeTest, AFileStaysOpenForAsLongAsTheConnection) {
   FAIL() << "the file outlived its connection";
 }
 
+TEST_F(TreeClientTest, AClosedFileKeepsNoInstance) {
+  ASSERT_TRUE(tree_.make_folder("instances/foo"));
+  ASSERT_TRUE(tree_.open("instances/foo/set_event", O_RDONLY));
+  EXPECT_EQ(tree_.remove_folder("instances/foo").error().code, EBUSY);
+  tree_.close();
+  EXPECT_EQ(tree_.read().error().code, EBADF);
+  EXPECT_TRUE(tree_.remove_folder("instances/foo"));
+}
+
+TEST_F(TreeClientTest, OneWriteIsTakenOrRefusedWithItsPlace) {
+  ASSERT_TRUE(tree_.open("dynamic_events", O_WRONLY));
+  ASSERT_TRUE(tree_.write("u:e1 u32 n"));
+  ASSERT_TRUE(tree_.open("events/user_events/e1/filter", O_WRONLY));
+  EXPECT_EQ(tree_.write_once("n == x").error().code, EINVAL);
+  EXPECT_EQ(tree_.refused_at(), 5u);
+  EXPECT_EQ(tree_.write_once("n == 5"), 6u);
+  EXPECT_EQ(tree_.refused_at(), std::nullopt);
+  EXPECT_EQ(tree_.write_once(std::string(ipc::kMaxText + 1, 'x')).error().code, E2BIG);
+}
+
+TEST_F(TreeClientTest, AnotherFileIsReadFromItsBeginning) {
+  const std::string readme = contents("README");
+  ASSERT_TRUE(tree_.open("trace_clock", O_RDONLY));
+  EXPECT_NE(*tree_.read(), "");
+  ASSERT_TRUE(tree_.open("README", O_RDONLY));
+  EXPECT_EQ(*tree_.read(), readme);
+}
+
 }  // namespace
-}  // namespace landtrace::consumer
+}  // namespace landtrace::host
