@@ -346,39 +346,5 @@ TEST_F(DataRequestsTest, AForkThatWasNotHeardOfIsFoundByLooking) {
   EXPECT_TRUE(lost) << "there is more room than was thought";
 }
 
-TEST(ProcessEventsTest, WhatDoesNotFitIsSaidToBeLost) {
-  auto events = ProcessEvents::subscribe(4 << 20);  // the whole machine's forks are told
-  if (!events) GTEST_SKIP() << "SKIPPED: process events are not told here: " << events.error().message;
-  bool lost = false;
-  std::vector<std::uint32_t> children;
-  const auto fork_one = [&] {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(0);
-    ::waitpid(child, nullptr, 0);
-    children.push_back(static_cast<std::uint32_t>(child));
-  };
-  const auto me = static_cast<std::uint32_t>(::getpid());
-  const auto tells_of = [&](const std::vector<ProcessEvents::Fork>& forks, std::uint32_t child) {
-    return std::any_of(forks.begin(), forks.end(),
-                       [&](const auto& fork) { return fork.parent == me && fork.child == child; });
-  };
-  fork_one();
-  EXPECT_TRUE(tells_of(events->drain(lost), children[0]));
-  std::thread([] {}).join();
-  EXPECT_FALSE(tells_of(events->drain(lost), me)) << "a thread is not a fork";
-  EXPECT_FALSE(lost);
-  events = ProcessEvents::subscribe(2048);
-  ASSERT_TRUE(events);
-  for (int i = 0; i < 200; ++i) fork_one();
-  events->drain(lost);
-  EXPECT_TRUE(lost);
-  bool told = false;  // again, unless other programs' forks fill so small a buffer once more
-  for (int i = 0; i < 1000 && !told; ++i) {
-    fork_one();
-    told = tells_of(events->drain(lost), children.back());
-  }
-  EXPECT_TRUE(told);
-}
-
 }  // namespace
 }  // namespace landtrace::domain

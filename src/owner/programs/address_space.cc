@@ -10,7 +10,8 @@
 namespace landtrace::programs {
 namespace {
 
-// A bit is changed in its byte: the other bits of the word may belong to others.
+// Only the byte with the bit is read and written, not the whole word: other bits of it may be other events', or may
+// change while we look. The machine is little-endian.
 std::uint64_t byte_of(EnableBit bit) { return bit.address + bit.bit / 8; }
 std::byte changed(std::byte byte, EnableBit bit, bool on) {
   const auto mask = static_cast<std::byte>(1u << bit.bit % 8);
@@ -31,6 +32,8 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Iden
   if (!identity.succeeded()) return fail(EPERM, "cannot act as the client's user");
   auto space = std::make_shared<AddressSpace>();
   space->pid = pid;
+  // First the descriptor, then the number of the program: the number is read through the descriptor, so that it is that
+  // of the program which the descriptor is bound to, or 0.
   LT_TRY(space->mem, open_proc_file(pid, "mem", O_RDWR));
   if (must_assume(client)) {
     LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
@@ -45,9 +48,14 @@ bool AddressSpace::is_alive() const {
   return ::pread(mem.get(), &byte, 1, 0) != 0;
 }
 
-// With `maps` by nothing but the descriptors: the pid may be a setuid program's by now. Should the client change the mapping
-// between the look and the access, it is its own memory that it spoils. Without it by pid: for clients that may do no
-// less than the owner.
+// There are two ways to touch the memory as the process could, by whether the owner has rights that the client lacks.
+//
+// It has (`maps` is open): by the descriptors alone, because the pid may belong to a setuid program by now.
+// /proc/PID/mem writes to read-only pages, too, so the map is asked first. A client that changes the map in between
+// spoils its own memory only.
+//
+// It has not: by pid, with calls that respect the rights of the pages. Whatever runs under that pid by now, the kernel
+// lets the owner touch no more of it than it would let the client.
 
 bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size) const {
   if (maps) {

@@ -1,5 +1,7 @@
-// Another process's memory: what is open of it, and how its bytes are touched. All of these may block, perhaps for ever: see
-// ForeignMemory, which calls them where that does no harm.
+// The memory of another process: opening it, and reading and writing its bytes.
+//
+// Each of these calls may block for as long as the other process likes (userfaultfd, a hung FUSE mapping).
+// ForeignMemory makes them in a thread of their own, where that does no harm.
 #pragma once
 
 #include <atomic>
@@ -7,8 +9,8 @@
 #include <span>
 
 #include "base/fd.hpp"
-#include "programs/identity.hpp"
 #include "event/data_request.hpp"
+#include "programs/identity.hpp"
 
 namespace landtrace::programs {
 
@@ -20,29 +22,36 @@ struct EnableBit {
   friend bool operator==(const EnableBit&, const EnableBit&) = default;
 };
 
-// The descriptors are bound to the address space: once that is gone (exec, exit) reads and writes return 0, whatever
-// process has the pid then.
+// The descriptors are bound to the program that the process ran when they were opened. Once that is gone (exec, exit)
+// reads and writes return 0, whatever process has the pid then.
 struct AddressSpace final : event::CallerMemory {
   std::uint32_t pid = 0;
-  Fd mem;   // /proc/PID/mem
-  Fd maps;  // /proc/PID/maps; only for a client whom the owner's own rights must not serve (see must_assume())
-  std::uint64_t identity = 0;  // of the program in it, see space_identity(); 0: not known
+  // /proc/PID/mem
+  Fd mem;
+  // /proc/PID/maps. Open only where the owner has rights that the client lacks (see must_assume()): then the owner
+  // looks there what the client may do.
+  Fd maps;
+  // The number of the program, see space_identity(); 0: not known.
+  std::uint64_t identity = 0;
+  // Set by ForeignMemory when the memory has not answered in time.
   std::atomic<bool> unresponsive = false;
 
-  // The memory of process `pid`, as far as `client` may touch it. EPERM/EACCES where the system does not let it.
+  // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it.
   static Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
-  // False once the process has called exec or is gone. Does not block.
+  // False once the process has called exec or has ended. The only call that never blocks.
   [[nodiscard]] bool is_alive() const;
 
-  // As the process itself could: false where it could not read or write all of it, though the mem descriptor could.
+  // These touch the memory as the process itself could: they return false where it could not read or write all of it,
+  // though /proc/PID/mem would let us.
   [[nodiscard]] bool read(std::uint64_t from, void* to, std::size_t size) const override;
   [[nodiscard]] bool write(std::uint64_t to, std::span<const std::byte> bytes) const;
 
-  // These return an errno, and ECANCELED where `cancelled` became true before the write.
+  // Sets the bit if `on`, else clears it. Returns 0; EFAULT where the process itself could not write there; ECANCELED
+  // if `cancelled` became true before the write.
   using Cancelled = std::atomic<bool>;
   [[nodiscard]] int set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled) const;
-  // The same faster, where it was seen before that the process may write there.
+  // The same, faster, for a bit that has been set that way before: it does not ask again whether the process could.
   [[nodiscard]] int set(EnableBit bit, bool on, const Cancelled& cancelled) const;
 };
 

@@ -1,8 +1,9 @@
-// Lets the calling thread of a root owner open files as a client of another user would, so that the kernel refuses
-// what it would refuse the client: a pid may have become a setuid program since the client sent it.
+// Lets a thread of an owner that is root open files with the rights of a client, so that the kernel refuses what it
+// would refuse the client. Permissions cannot be asked beforehand: the pid that a client names may become a setuid
+// program's meanwhile.
 //
-// Only the file-system ids and the effective capabilities change, and only of this thread. Its real ids stay root's: with
-// a client's real uid the client could kill the thread, and so the owner.
+// Only the file-system ids and the effective capabilities change, and only those of the calling thread. The real ids
+// stay root's: a thread with the client's real uid could be killed by the client, and the owner with it.
 #pragma once
 
 #include <linux/capability.h>
@@ -11,18 +12,19 @@
 
 namespace landtrace::programs {
 
-// Whether an owner with these rights has to be careful for that client: it is root, and the client is not.
+// Whether this process has rights that the client lacks: it is root, and the client is not.
 bool must_assume(Identity client);
 
 class AssumedIdentity {
  public:
-  // Does nothing unless must_assume(client).
+  // The calling thread has the client's rights until this is destroyed, which must happen in the same thread. Does
+  // nothing unless must_assume(client).
   explicit AssumedIdentity(Identity client);
   ~AssumedIdentity();
   AssumedIdentity(const AssumedIdentity&) = delete;
   AssumedIdentity& operator=(const AssumedIdentity&) = delete;
 
-  // False: the system did not let us, and nothing may be done for the client.
+  // False: the thread does not have exactly the rights of the client. The caller must do nothing for the client then.
   [[nodiscard]] bool succeeded() const { return succeeded_; }
 
  private:

@@ -7,9 +7,12 @@ namespace {
 
 using Tasks = std::unordered_map<std::uint32_t, const TaskStat*>;
 
-// Up through relatives that were only forked, as far as they live.
+// Goes up from parent to parent as long as they were only forked and have the same image. Where that ends (the next has
+// ended, so that the parent is init or a subreaper) it takes a root with the same image. 0: none.
 std::uint32_t nearest_ancestor(const Ancestors& ancestors, const Tasks& tasks, const TaskStat& task) {
   const TaskStat* at = &task;
+  // The tasks were not read at one moment: with a pid that was given anew meanwhile parents may form a ring. So there
+  // is a limit.
   for (std::size_t generations = 0; generations < tasks.size(); ++generations) {
     const auto ancestor = ancestors.find(at->parent);
     if (ancestor != ancestors.end() && ancestor->second.image == task.image) return at->parent;

@@ -1,4 +1,9 @@
-// Finds the descendants of processes by looking at all processes there are: for where no fork is told.
+// Finds the descendants of processes among all processes that there are now, for owners whom the kernel does not tell
+// of forks (another network namespace, another user than root).
+//
+// By parents alone they cannot be found: when a process ends its children get another parent. So it counts, too, where
+// exec has put a program (Image): that place is random, and processes have it in common if they were forked from one
+// another.
 #pragma once
 
 #include <unordered_map>
@@ -10,8 +15,9 @@ namespace landtrace::programs {
 
 struct Ancestor {
   Image image;
-  // It called exec itself, so that every process that was only forked and has the same image descends from it, also when those
-  // in between are gone. Otherwise an orphan may as well be a relative that has nothing to do with it.
+  // It called exec itself. So every process that has its image and was only forked descends from it, even if those in
+  // between have ended. Of an ancestor that was forked itself this is not known: an orphan with its image may be its
+  // sibling.
   bool is_root = false;
 };
 using Ancestors = std::unordered_map<std::uint32_t, Ancestor>;  // by pid
@@ -21,7 +27,7 @@ struct Descendant {
   std::uint32_t pid;
   std::uint64_t start_ticks;
 };
-// Those that have not called exec, in no order. What is among the ancestors itself is left out.
+// The descendants that have not called exec, in no order. A process that is one of `ancestors` is left out.
 std::vector<Descendant> find_descendants(const Ancestors& ancestors, const std::vector<TaskStat>& tasks);
 
 }  // namespace landtrace::programs

@@ -8,16 +8,20 @@
 namespace landtrace::programs {
 namespace {
 
+// Memory that answers does so in microseconds, if the machine is not overloaded.
 constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
 constexpr std::chrono::microseconds kPatiencePerChange{20};
-// Once a page has not answered: the others wait already.
+// Shorter once a page has not answered: the owner, and everybody whom it serves, have waited a second already.
 constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseconds(100);
 
-// A process that has given a word up while there was no owner to tell uses its memory for something else by now.
+// A process may have given the word up while there was no owner whom it could tell, and use that memory for something
+// else by now.
 bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word) {
   if (word.claim == 0) {
     std::uint64_t bits = 0;
-    const std::size_t size = word.bit.bit < 32 ? 4 : 8;  // so much of it there is in any case
+    // The width of the word is not known. A bit from 32 on says that it has 8 bytes; else what follows may not be part
+    // of it.
+    const std::size_t size = word.bit.bit < 32 ? 4 : 8;
     return space.read(word.bit.address, &bits, size) && (bits & ~word.registered) == 0;
   }
   ipc::Claim claim{};
@@ -30,6 +34,8 @@ tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does 
 
 Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Identity client) {
   using Opened = Result<std::shared_ptr<AddressSpace>>;
+  // Shared with the job, which may write its result long after this has returned. So it is in each of the functions
+  // below.
   const auto opened = std::make_shared<Opened>();
   if (!worker_.run([=] { *opened = AddressSpace::open(pid, client); }, kPatience)) {
     return fail(ETIMEDOUT, "/proc does not answer");
@@ -54,6 +60,7 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
     job->code = there.set_as_the_process_would(bit, on, job->cancelled);
   };
   if (!visit(space, set)) {
+    // If the page answers later the job must not write: the caller was told that the bit is not set.
     job->cancelled = true;
     return silent();
   }
@@ -63,7 +70,7 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
 
 std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& space,
                                            const std::vector<KnownWord>& words) {
-  // So many at a time that a busy machine does them in good time.
+  // So few at a time that a busy machine does them within our patience.
   constexpr std::size_t kAtOnce = 1000;
   std::vector<bool> taken(words.size(), false);
   for (std::size_t first = 0; first < words.size(); first += kAtOnce) {
@@ -94,7 +101,8 @@ std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& 
 void ForeignMemory::set_all(std::vector<Change> changes) {
   struct Job {
     std::vector<Change> changes;
-    std::atomic<std::size_t> next = 0;  // the change that is being made
+    // The change that is being made: when the job does not come back this says whose memory has not answered.
+    std::atomic<std::size_t> next = 0;
     AddressSpace::Cancelled cancelled = false;
   };
   auto patience = kPatience;
@@ -111,11 +119,13 @@ void ForeignMemory::set_all(std::vector<Change> changes) {
         },
         patience);
     if (finished) return;
+    // Before the look at `next`: a job that comes back after all must not go on, since its successor makes the rest of
+    // the changes.
     job->cancelled = true;
     const std::size_t stuck = job->next;
     if (stuck >= job->changes.size()) return;
     job->changes[stuck].space->unresponsive = true;
-    // The rest without what does not answer; copied, because the job that was left behind has its own for ever.
+    // Go on with the changes behind that one. They are copied: the job that was left behind keeps its own for ever.
     changes.assign(job->changes.begin() + static_cast<std::ptrdiff_t>(stuck) + 1, job->changes.end());
     patience = kPatienceAfterwards;
   }

@@ -1,8 +1,9 @@
-// Reads and writes other processes' memory.
+// Reads and writes the memory of other processes, and never waits long for it.
 //
-// Touching a page that its process handles itself (userfaultfd, a hung FUSE mapping) blocks the toucher, perhaps
-// for ever. So all of it happens in a helper thread; if that does not come back in time it is left behind,
-// another takes its place, and the process that did this is not touched again.
+// A process may handle the faults of a page itself (userfaultfd, a hung FUSE mapping). Whoever touches such a page,
+// also from outside, blocks until the process answers, perhaps for ever, and cannot be interrupted. So a helper thread
+// does it (PatientWorker). A thread that does not come back in time is left behind, another takes its place, and the
+// process that did this is not touched again.
 #pragma once
 
 #include <functional>
@@ -14,25 +15,30 @@
 
 namespace landtrace::programs {
 
+// Not thread-safe. Each call takes a second at most, but for take_over() and set_all().
 class ForeignMemory {
  public:
-  // The memory of process `pid`, as far as `client` may touch it. EPERM/EACCES where the system does not let it.
+  // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it,
+  // ETIMEDOUT where it does not answer.
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
-  // Sets or clears the bit, refusing (EFAULT) what the process itself could not write, since the mem descriptor
-  // writes to read-only pages, too.
+  // Sets the bit if `on`, else clears it. EFAULT where the process itself could not write there, and where it does not
+  // answer.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
 
   // A word that an earlier owner knew.
   struct KnownWord {
     EnableBit bit;
-    std::uint64_t claim;  // see ipc::Claim; 0: none
+    // Where the process says that the word is registered, see ipc::Claim; 0: nowhere.
+    std::uint64_t claim;
     bool on;
-    // Of a word without a claim: all its bits that were registered. Others that are set say that it is none any more.
+    // Of a word without a claim: all bits of it that were registered. If any other bit is set the process uses that
+    // memory for something else by now.
     std::uint64_t registered = 0;
   };
-  // Sets or clears those of the words that the process still claims, or that still look like one, as check_and_set() does. Which those are, by place in
-  // `words`.
+  // Sets or clears those of the words that the process still uses, as check_and_set() does: by its claim or, where
+  // there is no claim, by what the word looks like. Returns for each whether that was done. A second for each thousand
+  // words at most.
   std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
 
   struct Change {
@@ -40,12 +46,14 @@ class ForeignMemory {
     EnableBit bit;
     bool on;
   };
-  // All of them. What cannot be written is passed over: its process is gone, has unmapped the word or does not answer.
+  // Makes all the changes. A bit that cannot be written is passed over: its process has ended, has unmapped the word or
+  // does not answer. A second, 20 microseconds for each change, and a tenth of a second for each process that does not
+  // answer at most.
   void set_all(std::vector<Change> changes);
 
  private:
-  // Runs the job in the helper thread. False when it did not finish in time: the process is not touched again. The job may
-  // go on: it must own what it touches.
+  // Runs the job in the helper thread. False when it did not finish in time; the process is not touched again. The job
+  // may go on all the same, so it must own what it touches.
   bool visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job);
 
   PatientWorker worker_;

@@ -1,4 +1,4 @@
-// Who asks for something, as the kernel says it (SCM_CREDENTIALS).
+// The user who asks for something, as the kernel names it (SCM_CREDENTIALS, a FUSE request).
 #pragma once
 
 #include <cstdint>

@@ -9,10 +9,13 @@
 
 namespace landtrace::programs {
 
-// One job at a time. Shared with its thread, which may outlive the PatientWorker that gave up on it.
+// A thread, and the one job that it has. Both the PatientWorker and the thread own it: the thread may come back from a
+// job long after the PatientWorker has given it up, or has been destroyed.
 class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
  public:
   void start() {
+    // Detached, because nobody can wait for it to end. With all signals blocked, which are for the program's own
+    // threads: a handler that runs in a thread that hangs would not come back either.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -39,7 +42,8 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] { return stopped_ || job_; });
-      if (!job_) return;
+      if (!job_) return;  // stopped
+      // Destroyed at the end of each turn: what a job owns must not live until the next one comes.
       const auto job = std::exchange(job_, nullptr);
       lock.unlock();
       job();
@@ -68,7 +72,8 @@ bool PatientWorker::run(std::function<void()> job, std::chrono::microseconds pat
     thread_->start();
   }
   if (thread_->run(std::move(job), patience)) return true;
-  thread_->stop();  // when it ever comes back
+  // If it ever comes back it ends; until then it is left alone.
+  thread_->stop();
   thread_.reset();
   return false;
 }

@@ -1,4 +1,4 @@
-// A thread for work that may never come back: touching memory whose process handles its page faults itself.
+// A thread for work that may never come back, like touching memory whose process handles its page faults itself.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,14 @@ namespace landtrace::programs {
 
 class PatientWorker {
  public:
+  // The thread is started with the first job.
   PatientWorker();
+  // Does not wait for jobs that have not come back.
   ~PatientWorker();
 
-  // Runs the job in the thread. False when it did not finish in time: its thread is left behind with it and another takes its
-  // place for the next. The job may go on: it must own what it touches.
+  // Runs the job in the thread, and returns true when it is done. False if that takes longer than `patience`: then the
+  // thread is left behind with the job, and the next job gets another thread. The job may go on, so it must own what it
+  // touches. One call at a time.
   bool run(std::function<void()> job, std::chrono::microseconds patience);
 
  private:

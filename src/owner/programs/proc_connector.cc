@@ -43,6 +43,7 @@ ProcConnector::Received ProcConnector::receive(Message& message) {
         ::recvfrom(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&sender), &size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == ENOBUFS ? Received::kLost : Received::kNothing;
+    // Only the kernel has the number 0. Any root process could send us a message as well.
     if (sender.nl_pid != 0 || static_cast<std::size_t>(n) < kIdsAt + sizeof message.ids) continue;
     std::memcpy(&message.what, bytes + kWhatAt, sizeof message.what);
     std::memcpy(&message.ids, bytes + kIdsAt, sizeof message.ids);
@@ -54,8 +55,10 @@ Result<ProcConnector> ProcConnector::open(std::span<sock_filter> filter, int buf
   Fd socket(::socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR));
   if (!socket) return fail_errno("the proc connector");
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) != 0) {
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);  // as far as a user may
+    // Without CAP_NET_ADMIN: as much of it as the system's limit lets through. Less room only means earlier losses.
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
   }
+  // The filter before bind(), with which messages begin to come.
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
     return fail_errno("SO_ATTACH_FILTER");
@@ -68,7 +71,8 @@ Result<ProcConnector> ProcConnector::open(std::span<sock_filter> filter, int buf
   }
   LT_CHECK(send_operation(socket.get(), PROC_CN_MCAST_LISTEN));
   ProcConnector connector(std::move(socket));
-  // The kernel has answered before the request returned; to who is in a namespace that is not told, it has not.
+  // The kernel puts its answer into the socket before the request returns, so there is no need to wait for it. In a pid
+  // or user namespace that it does not tell of processes it accepts the request, and does not answer.
   Message message;
   while (connector.receive(message) == Received::kMessage) {
     if (message.what == kAcknowledgement) return connector;
@@ -77,7 +81,8 @@ Result<ProcConnector> ProcConnector::open(std::span<sock_filter> filter, int buf
 }
 
 ProcConnector::~ProcConnector() {
-  // Older kernels count listeners, and do not notice when one goes.
+  // The kernel counts its listeners, to save the messages where there are none. Older ones do not notice when a socket
+  // is closed.
   if (socket_) std::ignore = send_operation(socket_.get(), PROC_CN_MCAST_IGNORE);
 }
 

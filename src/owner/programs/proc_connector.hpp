@@ -1,4 +1,8 @@
-// The kernel's proc connector (netlink): what it tells of forks, threads and exits, as it comes.
+// The kernel's proc connector (a netlink socket): it tells of processes and threads that begin and end, as that
+// happens.
+//
+// The kernel sends a message to every listener before fork() returns to the parent or the child runs. Messages wait in
+// the socket's buffer; what does not fit into it is lost, and the listener is told that there was a loss.
 #pragma once
 
 #include <linux/filter.h>
@@ -18,23 +22,26 @@ class ProcConnector {
 
   struct Message {
     std::uint32_t what = 0;
-    // Of kFork: the parent's thread and process, the child's thread and process. The parent of a thread is its process's. Of
-    // kExit: the thread and its process.
+    // Of kFork: the parent's thread and process, the child's thread and process. Where the child is a thread, the
+    // parent is the parent of its process. Of kExit: the thread and its process.
     std::uint32_t ids[4] = {};
   };
-  // Where in a message is what, for filters; words come to them in network order.
+  // Where a message has `what` and `ids`, for socket filters. Filters see each word in network byte order.
   static const std::uint32_t kWhatAt;
   static const std::uint32_t kIdsAt;
 
-  // Only what `filter` lets through takes room in the socket; acknowledgements must be. EPERM for users where the kernel keeps it
-  // for root, ECONNREFUSED in another network namespace, ENOTSUP in another pid or user namespace, EPROTONOSUPPORT where the kernel has no such thing.
+  // Messages that `filter` does not let through take no room in the buffer. It must let acknowledgements through:
+  // open() waits for its own. The buffer has `buffer_bytes`, or what the system lets a user have. EPERM for users where
+  // the kernel tells root alone, ECONNREFUSED in another network namespace than the first, ENOTSUP in another pid or
+  // user namespace, EPROTONOSUPPORT where the kernel was built without it.
   static Result<ProcConnector> open(std::span<sock_filter> filter, int buffer_bytes);
   ProcConnector(ProcConnector&&) = default;
   ProcConnector& operator=(ProcConnector&&) = default;
   ~ProcConnector();
 
   enum class Received { kMessage, kNothing, kLost };
-  // Does not wait.
+  // The next message, without waiting. kLost, once for each loss: some messages that came before those which are still
+  // to be received are missing.
   Received receive(Message& message);
   // Readable when there is a message.
   [[nodiscard]] int fd() const { return socket_.get(); }

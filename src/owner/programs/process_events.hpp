@@ -1,8 +1,7 @@
-// Forks, as the kernel tells them to who listens to its proc connector (netlink).
+// The forks of all processes, as the kernel tells them through its proc connector.
 //
-// The socket is read when its owner wants to know, and not before: a fork is announced in it before fork() returns to either
-// process, so that whoever drains it knows of every fork that anybody can have seen. What does not fit into it meanwhile is
-// lost, and drain() says so.
+// Nobody waits at the socket: it is read when the owner needs to know. A fork is in it before fork() returns to either
+// process, so after drain() the owner knows of every fork whose effects anybody can have seen.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,16 @@ class ProcessEvents {
  public:
   static constexpr int kBufferBytes = 16 << 20;
 
-  // Fails as ProcConnector::open().
+  // Fails as ProcConnector::open() does.
   static Result<ProcessEvents> subscribe(int buffer_bytes = kBufferBytes);
 
-  // Processes, not threads.
+  // Of processes; a thread that begins is none.
   struct Fork {
     std::uint32_t parent;
     std::uint32_t child;
   };
-  // The forks since the last call, in their order. Does not wait. `lost` becomes true where some are missing.
+  // The forks since the last call, in their order, without waiting. Sets `lost` if some are missing, because the buffer
+  // was full.
   std::vector<Fork> drain(bool& lost);
 
  private:

@@ -4,38 +4,21 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
-#include <sstream>
 
 #include "base/fd.hpp"
+#include "programs/memory_map.hpp"
 
 namespace landtrace::programs {
 namespace {
 
 constexpr std::size_t kMaxMaps = 16u << 20;
 
-struct Mapping {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::uint64_t offset;
-  std::string path;
-};
-
-// The files that a process has mapped, a line each.
-std::vector<Mapping> mappings_of(std::uint32_t pid) {
-  const auto text = read_file(fmt::format("/proc/{}/maps", pid), kMaxMaps);
+// The mappings of files. Their paths are parts of `text`.
+std::vector<Mapping> mappings_in(std::string_view text) {
   std::vector<Mapping> mappings;
-  if (!text) return mappings;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    Mapping mapping;
-    const auto path = line.find('/');
-    const bool read = std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &mapping.begin, &mapping.end,
-                                  &mapping.offset) == 3;
-    if (!read || path == std::string::npos) continue;
-    mapping.path = line.substr(path);
-    mappings.push_back(std::move(mapping));
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    const auto mapping = parse_mapping(text.substr(0, end));
+    if (mapping && !mapping->path.empty()) mappings.push_back(*mapping);
   }
   return mappings;
 }
@@ -61,22 +44,34 @@ void ProgramFunctions::add(std::uint32_t pid) {
   look_at_ = std::max<std::size_t>(256, 2 * programs_.size());
 }
 
+std::vector<ProgramFunctions::Object> ProgramFunctions::objects_of(std::uint32_t pid) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), kMaxMaps);
+  if (!maps) return {};  // the process has ended meanwhile
+  const auto mappings = mappings_in(*maps);
+  std::vector<Object> objects;
+  for (std::size_t i = 0; i < mappings.size(); ++i) {
+    const Mapping& first = mappings[i];
+    // The mappings of an object stand one after the other; the one with the file's first byte says where it begins.
+    if (first.offset != 0 || (i > 0 && mappings[i - 1].path == first.path)) continue;
+    // Through the process's own root folder, which need not be ours: it may run in a container.
+    Object object{fmt::format("/proc/{}/root{}", pid, first.path), {}, first.begin, first.end, 0};
+    for (std::size_t j = i; j < mappings.size() && mappings[j].path == first.path; ++j) object.end = mappings[j].end;
+    const auto file = symbols::ElfFile::open(object.path);
+    const auto address = file ? file->first_address() : fail(ENOENT);
+    if (!address) continue;
+    object.bias = first.begin - *address;
+    object.build_id = file->build_id();
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
 std::vector<filter::FunctionRange> ProgramFunctions::find_in_all(const Find& find) {
   std::vector<filter::FunctionRange> all;
   forget_ended();
   for (const std::uint32_t pid : programs_) {
     if (!is_ours(pid)) continue;
-    const auto mappings = mappings_of(pid);
-    for (std::size_t i = 0; i < mappings.size(); ++i) {
-      const Mapping& first = mappings[i];
-      if (first.offset != 0 || (i > 0 && mappings[i - 1].path == first.path)) continue;
-      Object object{fmt::format("/proc/{}/root{}", pid, first.path), {}, first.begin, first.end, 0};
-      for (std::size_t j = i; j < mappings.size() && mappings[j].path == first.path; ++j) object.end = mappings[j].end;
-      const auto file = symbols::ElfFile::open(object.path);
-      const auto address = file ? file->first_address() : fail(ENOENT);
-      if (!address) continue;
-      object.bias = first.begin - *address;
-      object.build_id = file->build_id();
+    for (const Object& object : objects_of(pid)) {
       std::vector<symbols::AddressRange> found;
       find(object, found);
       for (const auto& range : found) all.push_back({pid, 0, range.begin + object.bias, range.end + object.bias});
@@ -103,7 +98,7 @@ std::optional<symbols::Function> ProgramFunctions::at(std::uint64_t address) {
   std::optional<symbols::Function> function;
   find_in_all([&](const Object& object, std::vector<symbols::AddressRange>&) {
     if (function || address < object.begin || address >= object.end) return;
-    // As if a call before the next byte returned there: the address itself is meant.
+    // find() takes addresses to which a call returns, and looks one byte before. Here the address itself is meant.
     function = symbols_.find(object.path, object.build_id, address + 1 - object.bias);
     if (function) --function->offset;
   });

@@ -1,11 +1,14 @@
-// Where the functions of a domain's programs are, for filters with FIELD.function: by /proc/PID/maps and the programs' own
-// symbols.
+// Where the functions of a domain's programs are, for filters with FIELD.function. The answers come from each program's
+// /proc/PID/maps and from the symbols of the objects that it has mapped.
 //
-// Only programs of the owner's own user are looked at. The files of others are not opened: the owner may be root, and theirs may
-// be anywhere.
+// Only programs of the owner's own user are looked at. The owner may be root: it must not open files that other users
+// choose by mapping them.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "filter/functions.hpp"
 #include "symbols/symbols.hpp"
@@ -16,30 +19,35 @@ class ProgramFunctions : public filter::FunctionResolver {
  public:
   explicit ProgramFunctions(std::uint32_t owner_uid) : owner_uid_(owner_uid) {}
 
-  // A program that has to do with the domain. It is forgotten some time after it has ended.
+  // From here on the process is looked at, too. It is forgotten some time after it has ended.
   void add(std::uint32_t pid);
 
   std::vector<filter::FunctionRange> named(std::string_view name) override;
   std::vector<filter::FunctionRange> holding(std::uint64_t address) override;
-  // The function that holds the address in some program that is there.
+  // The function that holds the address, in the first program that has one there; nullopt if none has.
   std::optional<symbols::Function> at(std::uint64_t address);
 
  private:
+  // A file that a process has mapped.
   struct Object {
-    std::string path;  // that the owner can open it by
+    std::string path;  // by which the owner can open it, whatever the process's root folder is
     std::string build_id;
     std::uint64_t begin;  // of what is mapped
     std::uint64_t end;
-    std::uint64_t bias;  // from addresses in the file to those in the process
+    std::uint64_t bias;  // what is added to an address of the file to get that in the process
   };
+  static std::vector<Object> objects_of(std::uint32_t pid);
   using Find = std::function<void(const Object& object, std::vector<symbols::AddressRange>& found)>;
+  // What `find` finds in all objects of all programs, as addresses in the processes.
   std::vector<filter::FunctionRange> find_in_all(const Find& find);
   [[nodiscard]] bool is_ours(std::uint32_t pid) const;
   void forget_ended();
 
   std::uint32_t owner_uid_;
   std::set<std::uint32_t> programs_;
-  std::size_t look_at_ = 256;  // how many there are when it is time to see which have ended
+  // So many processes are known when add() looks which of them have ended. Each time that costs as much as there are,
+  // so the next time is when their number has doubled.
+  std::size_t look_at_ = 256;
   symbols::Symbols symbols_;
 };
 

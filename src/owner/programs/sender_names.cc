@@ -27,6 +27,7 @@ void SenderNames::leave(plan::DataSegment& data, std::uint32_t tid) {
     return;
   }
   comm->resize(sizeof entry.comm - 1, '\0');
+  // Readers (buffer) take the entry only if `tid` is the same before and after: while the name changes it is nobody's.
   __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
   entry.pid = process_of(tid);
   std::memcpy(entry.comm, comm->c_str(), sizeof entry.comm);

@@ -1,4 +1,5 @@
-// The names of threads that have no place in the data plane, and whose events somebody else records.
+// The names of threads that have no place of their own in the data plane: the owner records their events for them, and
+// must find out what they are called for whoever reads the events.
 #pragma once
 
 #include <array>
@@ -12,24 +13,27 @@ namespace landtrace::programs {
 
 class SenderNames {
  public:
-  // What the thread is called; nullopt where that cannot be told.
+  // Returns what the thread is called, or nullopt if that cannot be found out.
   using Read = std::optional<std::string> (*)(std::uint32_t tid);
   explicit SenderNames(Read read = read_comm) : read_(read) {}
 
-  // Leaves the thread's name in the segment, if it is not there yet. One that cannot be told (gone, in another pid namespace,
-  // hidden) is not looked for again for a second: this is in the way of each of its events.
+  // Puts the thread's name into the segment, unless it is there already. Where the name cannot be found out (the thread
+  // has ended, is in another pid namespace, is hidden) it is not looked for again for a second: this is called for each
+  // event of the thread.
   void leave(plan::DataSegment& data, std::uint32_t tid);
 
  private:
   static std::optional<std::string> read_comm(std::uint32_t tid);
   struct Nameless {
     std::uint32_t tid = 0;
-    std::uint64_t until_ns = 0;
+    std::uint64_t until_ns = 0;  // 0: there is none here
   };
   static constexpr std::uint64_t kPause_ns = 1'000'000'000;
 
   Read read_;
-  std::array<Nameless, 64> nameless_{};  // by tid; two that share a place take it from each other
+  // By the number of the thread. Two threads that have the same place drive each other out; then each is looked for
+  // more often.
+  std::array<Nameless, 64> nameless_{};
 };
 
 }  // namespace landtrace::programs

@@ -19,11 +19,13 @@
 namespace landtrace::programs {
 namespace {
 
-constexpr std::uint64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC
+// PF_FORKNOEXEC, a bit of the task's flags that the kernel shows but does not export. All kernels have the same.
+constexpr std::uint64_t kForkedWithoutExec = 0x40;
 
 std::string proc(std::uint32_t pid) { return "/proc/" + std::to_string(pid); }
 
-// Fields of /proc/PID/stat by their number in proc(5), from the third on; what is before may hold anything.
+// Fields of /proc/PID/stat by their number in proc(5), from the third on. The second is the name in brackets, in which
+// a program may write anything, also ") R 1": the last bracket ends it.
 constexpr std::size_t kFirstField = 3;
 constexpr std::size_t kLastField = 28;
 using Fields = std::array<std::uint64_t, kLastField + 1>;
@@ -35,7 +37,8 @@ bool parse_fields(std::string_view text, Fields& fields) {
   for (std::size_t i = kFirstField; i <= kLastField; ++i) {
     const auto end = text.find(' ');
     if (end == std::string_view::npos) return false;
-    fields[i] = 0;  // also for what is not a number, or negative
+    // Those that are no number (the state) or negative are not of interest, and are 0.
+    fields[i] = 0;
     std::from_chars(text.data(), text.data() + end, fields[i]);
     text.remove_prefix(end + 1);
   }
@@ -100,17 +103,19 @@ std::uint64_t now_ticks() {
 }
 
 bool share_memory(std::uint32_t a, std::uint32_t b) {
+  // 0: the same. Other numbers are an order of different ones.
   const long compared = ::syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
   if (compared >= 0) return compared == 0;
   if (errno == ESRCH) return false;
-  // Not allowed here, or not built in: memories that are one have the same figures.
+  // The call is not allowed here (seccomp, another user), or not built in. A memory that both have has the same figures
+  // in both; two that happen to have the same figures are taken for one.
   const auto of_a = read_file(proc(a) + "/statm", 4096);
   const auto of_b = read_file(proc(b) + "/statm", 4096);
   return of_a && of_b && *of_a == *of_b;
 }
 
 std::vector<TaskStat> tasks_below(std::uint32_t pid) {
-  constexpr std::size_t kEnough = 4096;
+  constexpr std::size_t kEnough = 4096;  // a program that forks faster than we look would keep us here for ever
   std::vector<TaskStat> tasks;
   std::vector<std::uint32_t> waiting = children_of(pid);
   while (!waiting.empty() && tasks.size() < kEnough) {

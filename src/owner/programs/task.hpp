@@ -7,16 +7,17 @@
 
 namespace landtrace::programs {
 
-// The process that the thread belongs to; `tid` itself where that cannot be told.
+// The process that the thread belongs to; `tid` itself where that cannot be found out.
 std::uint32_t process_of(std::uint32_t tid);
 
-// Where exec put a program. Random, and the same in all processes that were forked since: a family.
+// The place in memory where exec has put a program. It is random, and all processes that were forked since have the
+// same.
 struct Image {
   std::uint64_t start_code = 0;
   std::uint64_t end_code = 0;
   std::uint64_t start_stack = 0;
 
-  // False where it is not ours to see, or not yet there.
+  // False where we are not allowed to see it, and while exec has not chosen the place yet.
   [[nodiscard]] bool is_known() const { return start_stack != 0; }
   friend bool operator==(const Image&, const Image&) = default;
 };
@@ -28,16 +29,17 @@ struct TaskStat {
   std::uint64_t start_ticks = 0;  // since boot
   Image image;
 };
-// What /proc/PID/stat says; nothing where there is no such process.
+// What /proc/PID/stat says; nullopt if there is no such process.
 std::optional<TaskStat> stat_of(std::uint32_t pid);
-// Of all processes there are.
+// The same of all processes that there are. They are read one after the other: together they need not show one moment.
 std::vector<TaskStat> all_tasks();
-// The time in the unit of TaskStat::start_ticks.
+// The present time in the unit of TaskStat::start_ticks.
 std::uint64_t now_ticks();
 
-// Whether two processes have one memory: threads in all but name, or a child of vfork that has not called exec yet.
+// Whether two processes have the same memory: both are threads of one process, or one is a vfork child of the other
+// that has not called exec yet.
 bool share_memory(std::uint32_t a, std::uint32_t b);
-// The children of the process, theirs and so on, where the system lists them; else none.
+// The children of the process, their children and so on. Empty where the kernel was built without lists of children.
 std::vector<TaskStat> tasks_below(std::uint32_t pid);
 
 }  // namespace landtrace::programs

@@ -1,5 +1,5 @@
-// A program for the tests: static, and with memory for the owner to look at. It does what the lines on its standard input
-// say and answers each with one line. A child takes its parent's place at the input until it quits.
+// A program for the tests: static, and with memory for the owner to look at. It does what the lines on its standard
+// input say and answers each with one line. A child takes its parent's place at the input until it quits.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -114,6 +114,12 @@ static void do_line(const char* line) {
     if (child == 0) {
       execve("/proc/self/exe", arguments, environ);
       _exit(5);
+    }
+    waitpid(child, NULL, 0);
+  } else if (strcmp(line, "vfork_and_wait") == 0) {  // the child shares the memory until it is killed; nobody answers
+    const pid_t child = vfork();
+    if (child == 0) {
+      for (;;) pause();
     }
     waitpid(child, NULL, 0);
   } else if (strncmp(line, "storm ", 6) == 0) {  // so many children that do nothing

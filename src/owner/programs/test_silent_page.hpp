@@ -32,6 +32,14 @@ class SilentPage {
   [[nodiscard]] bool is_there() const { return static_cast<bool>(uffd_); }
   [[nodiscard]] const void* data() const { return page_; }
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(page_); }
+  // Whether somebody has touched the page since wait_until_touched() returned.
+  [[nodiscard]] bool is_touched() const {
+    uffd_msg message{};
+    ::fcntl(uffd_.get(), F_SETFL, O_NONBLOCK);
+    const ssize_t n = ::read(uffd_.get(), &message, sizeof message);
+    ::fcntl(uffd_.get(), F_SETFL, 0);
+    return n > 0;
+  }
   void wait_until_touched() const {
     uffd_msg message{};
     EXPECT_EQ(::read(uffd_.get(), &message, sizeof message), static_cast<ssize_t>(sizeof message));

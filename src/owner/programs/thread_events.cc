@@ -6,6 +6,7 @@ namespace landtrace::programs {
 
 Result<ThreadEvents> ThreadEvents::subscribe() {
   constexpr int kBufferBytes = 4 << 20;
+  // Lets acknowledgements, forks and exits through; not exec, changes of ids and the like.
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ProcConnector::kWhatAt),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(ProcConnector::kAcknowledgement), 2, 0),
@@ -24,6 +25,7 @@ std::vector<ThreadChange> ThreadEvents::drain() {
   for (;;) {
     const auto received = connector_.receive(message);
     if (received == ProcConnector::Received::kNothing) return changes;
+    // After a loss the lists are wrong about some threads. Nothing tells which, so there is nothing to be done.
     if (received == ProcConnector::Received::kLost) continue;
     const auto& ids = message.ids;
     if (message.what == ProcConnector::kExit) changes.push_back({false, ids[0], 0});

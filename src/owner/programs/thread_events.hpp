@@ -1,5 +1,6 @@
-// Threads that begin and end, for the option event-fork: what a thread of an instance's set_event_pid and set_event_notrace_pid
-// makes is put into these lists, too, and what ends is taken out.
+// Threads that begin and end, for the option event-fork. With it the lists of threads whose events an instance takes,
+// or leaves (set_event_pid, set_event_notrace_pid), follow forks: a thread that one of the list makes is added, one
+// that ends is removed.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,22 @@
 namespace landtrace::programs {
 
 struct ThreadChange {
-  bool begins;           // else it has ended
-  std::uint32_t thread;  // its id
-  std::uint32_t parent;  // the thread that forked; of a thread that is not a process, its process's first one
+  bool begins;  // else it ends
+  std::uint32_t thread;
+  // Of one that begins: the thread that forked. The kernel does not tell which thread of a process made another thread
+  // of it: then this is the first thread of the process.
+  std::uint32_t parent;
 };
 
 class ThreadEvents {
  public:
-  // Fails as ProcConnector::open().
+  // Fails as ProcConnector::open() does.
   static Result<ThreadEvents> subscribe();
 
-  // What has happened since the last call, in its order, as far as the kernel had room for it. Does not wait.
+  // What has happened since the last call, in its order, without waiting. Changes that did not fit into the buffer are
+  // missing.
   std::vector<ThreadChange> drain();
+  // Readable when drain() has something to return.
   [[nodiscard]] int fd() const { return connector_.fd(); }
 
  private:

@@ -1,0 +1,189 @@
+#include "programs/foreign_memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "ipc/claim.hpp"
+#include "programs/test_child.hpp"
+#include "programs/test_client.hpp"
+#include "programs/test_hung_file.hpp"
+#include "programs/test_silent_page.hpp"
+
+namespace landtrace::programs {
+namespace {
+
+using Words = std::vector<ForeignMemory::KnownWord>;
+using Taken = std::vector<bool>;
+constexpr Identity kNobody{65534, 65534};
+
+Identity myself() { return {::geteuid(), ::getegid()}; }
+std::uint32_t my_pid() { return static_cast<std::uint32_t>(::getpid()); }
+std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
+EnableBit bit_at(const void* at, std::uint8_t bit = 0) { return {address_of(at), bit}; }
+
+// Each test looks into its own process, as if that were another one.
+class ForeignMemoryTest : public testing::Test {
+ protected:
+  std::shared_ptr<AddressSpace> open_myself() { return *memory_.open(my_pid(), myself()); }
+  // The job that was left behind holds the memory until it has ended.
+  static void wait_until_alone(const std::shared_ptr<AddressSpace>& space) {
+    while (space.use_count() > 1) std::this_thread::yield();
+  }
+  ForeignMemory memory_;
+};
+
+TEST_F(ForeignMemoryTest, ARootOwnerTouchesForAClientOnlyWhatThatClientMay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to act as another user";
+  EXPECT_FALSE(memory_.open(my_pid(), kNobody));
+  EXPECT_TRUE(memory_.open(my_pid(), myself())) << "the thread has root's rights again";
+  const TestChild nobodys([] { become_user(kNobody.uid); });
+  EXPECT_TRUE(memory_.open(nobodys.pid(), kNobody));
+  EXPECT_FALSE(memory_.open(nobodys.pid(), {65533, 65533}));
+}
+
+TEST_F(ForeignMemoryTest, AWordIsWrittenWhereTheProcessCouldWriteIt) {
+  std::uint32_t word = 0;
+  const auto space = open_myself();
+  EXPECT_TRUE(memory_.check_and_set(space, bit_at(&word, 4), true));
+  EXPECT_EQ(word, 1u << 4);
+  EXPECT_TRUE(memory_.check_and_set(space, bit_at(&word, 4), false));
+  EXPECT_EQ(word, 0u);
+  void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_EQ(memory_.check_and_set(space, bit_at(page), true).error().code, EFAULT);
+  ::munmap(page, 4096);
+  EXPECT_EQ(memory_.check_and_set(space, bit_at(page), true).error().code, EFAULT);
+  EXPECT_FALSE(space->unresponsive) << "it did answer";
+}
+
+TEST_F(ForeignMemoryTest, TheMemoryOfAProgramThatHasCalledExecIsGone) {
+  TestClient client;
+  const std::uint64_t word = client.ask("at");
+  const auto space = *memory_.open(client.pid(), myself());
+  EXPECT_TRUE(memory_.check_and_set(space, {word, 0}, true));
+  EXPECT_EQ(client.ask("word"), 1u);
+  client.become("exec");
+  memory_.set_all({{space, {client.ask("at"), 0}, true}});
+  EXPECT_EQ(client.ask("word"), 0u) << "the new program's memory is not the old one's";
+}
+
+TEST_F(ForeignMemoryTest, APageThatDoesNotAnswerIsTouchedOnce) {
+  const SilentPage silent;
+  if (!silent.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
+  const auto hung = open_myself(), well = open_myself();
+  EXPECT_EQ(memory_.check_and_set(hung, bit_at(silent.data()), true).error().code, EFAULT);
+  EXPECT_TRUE(hung->unresponsive);
+  silent.wait_until_touched();
+  std::uint32_t word = 0;
+  EXPECT_EQ(memory_.check_and_set(hung, bit_at(&word), true).error().code, EFAULT);
+  memory_.set_all({{hung, bit_at(&word, 1), true}, {well, bit_at(&word, 2), true}});
+  EXPECT_EQ(memory_.take_over(hung, {{bit_at(&word, 3), 0, true, ~0ull}}), Taken{false});
+  EXPECT_EQ(word, 1u << 2) << "other memory is served on";
+  EXPECT_FALSE(silent.is_touched());
+
+  const std::uint32_t answer = 0x10;
+  silent.answer_with(&answer, sizeof answer);
+  wait_until_alone(hung);
+  EXPECT_EQ(*static_cast<const std::uint32_t*>(silent.data()), answer) << "nobody knows of the bit any more";
+}
+
+TEST_F(ForeignMemoryTest, WordsThatCannotBeWrittenArePassedOver) {
+  std::uint32_t words[3] = {0, 1, 0};
+  const auto space = open_myself();
+  TestChild child;
+  const auto ended = *memory_.open(child.pid(), myself());
+  child.end();
+  memory_.set_all({{space, bit_at(&words[0]), true},
+                   {ended, bit_at(&words[0], 1), true},
+                   {space, bit_at(&words[1]), false},
+                   {space, {0, 0}, true},
+                   {space, bit_at(&words[2], 31), true}});
+  EXPECT_THAT(words, testing::ElementsAre(1u, 0u, 1u << 31));
+  EXPECT_FALSE(space->unresponsive || ended->unresponsive);
+}
+
+TEST_F(ForeignMemoryTest, AMemoryThatDoesNotAnswerHoldsUpNoOther) {
+  HungFile file;
+  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  std::uint32_t words[4] = {};
+  const auto one = open_myself(), two = open_myself(), well = open_myself();
+  file.put_in_place_of(one->mem), file.put_in_place_of(two->mem);
+  memory_.set_all({{well, bit_at(&words[0]), true},
+                   {one, bit_at(&words[3], 1), true},
+                   {well, bit_at(&words[1]), true},
+                   {one, bit_at(&words[3], 2), true},
+                   {two, bit_at(&words[3], 3), true},
+                   {well, bit_at(&words[2]), true}});
+  EXPECT_THAT(words, testing::ElementsAre(1u, 1u, 1u, 0u));
+  EXPECT_TRUE(one->unresponsive && two->unresponsive);
+  EXPECT_FALSE(well->unresponsive);
+
+  words[1] = words[2] = 0;
+  file.answer_with('\0');
+  wait_until_alone(one), wait_until_alone(two);
+  EXPECT_EQ(file.reads(), 2) << "each was touched once";
+  EXPECT_EQ(file.writes(), 0) << "the bits may be other events' by now";
+  EXPECT_THAT(words, testing::ElementsAre(1u, 0u, 0u, 0u)) << "what was left behind goes no further";
+}
+
+TEST_F(ForeignMemoryTest, AWordThatIsClaimedIsTakenOver) {
+  std::uint64_t words[6] = {0, 1, 1, 1, 1, 1};
+  ipc::Claim claims[6];
+  for (int i = 0; i < 6; ++i) claims[i] = {address_of(&words[i]), 0, ipc::Claim::kMagic};
+  claims[2].magic = 0;
+  claims[3].bit = 1;
+  claims[4].address = address_of(&words[0]);
+  Words known;
+  for (int i = 0; i < 6; ++i) known.push_back({bit_at(&words[i]), address_of(&claims[i]), i == 0});
+  known[5].claim = 8;  // nothing is there
+  EXPECT_EQ(memory_.take_over(open_myself(), known), (Taken{true, true, false, false, false, false}));
+  EXPECT_EQ(words[0], 1u);
+  EXPECT_EQ(words[1], 0u);
+  for (int i = 2; i < 6; ++i) EXPECT_EQ(words[i], 1u) << i << " is not ours any more";
+}
+
+TEST_F(ForeignMemoryTest, AWordWithoutAClaimIsTakenOverIfNoOtherBitIsSet) {
+  std::uint64_t registered = 0b100, other = 0b101, above = 1ull << 40 | 1ull << 41, behind = 0;
+  std::uint32_t pair[2] = {0b100, 0xffff};
+  EXPECT_EQ(memory_.take_over(open_myself(), {{bit_at(&registered, 2), 0, false, 0b100},
+                                              {bit_at(&other, 2), 0, false, 0b100},
+                                              {bit_at(&above, 40), 0, false, 1ull << 40},
+                                              {bit_at(&behind, 40), 0, true, 1ull << 40},
+                                              {bit_at(&pair[0], 2), 0, false, 0b100}}),
+            (Taken{true, false, false, true, true}));
+  EXPECT_EQ(registered, 0u);
+  EXPECT_EQ(other, 0b101u);
+  EXPECT_EQ(above, 1ull << 40 | 1ull << 41);
+  EXPECT_EQ(behind, 1ull << 40);
+  EXPECT_EQ(pair[0], 0u) << "a word of 4 bytes does not end where another begins";
+  EXPECT_EQ(pair[1], 0xffffu);
+}
+
+TEST_F(ForeignMemoryTest, WordsAreTakenOverAsFarAsTheMemoryAnswers) {
+  const SilentPage silent;
+  if (!silent.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
+  constexpr std::size_t kMany = 2500;
+  std::vector<std::uint32_t> words(kMany, 0);
+  Words known;
+  for (const auto& word : words) known.push_back({bit_at(&word), 0, true, 1});
+  const auto space = open_myself();
+  EXPECT_EQ(memory_.take_over(space, known), Taken(kMany, true));
+  EXPECT_EQ(std::count(words.begin(), words.end(), 1u), kMany);
+  known[1500].bit = bit_at(silent.data());
+  for (auto& word : known) word.on = false;
+  const Taken taken = memory_.take_over(space, known);
+  EXPECT_TRUE(taken[0] && taken[999]) << "those that had been done by then";
+  EXPECT_FALSE(taken[1500] || taken[1501] || taken[2400]);
+  EXPECT_EQ(words[2400], 1u);
+  const std::uint32_t answer = 1;
+  silent.answer_with(&answer, sizeof answer);
+  wait_until_alone(space);
+  EXPECT_EQ(*static_cast<const std::uint32_t*>(silent.data()), 1u);
+  EXPECT_EQ(words[1501], 1u) << "what was left behind goes no further";
+}
+
+}  // namespace
+}  // namespace landtrace::programs

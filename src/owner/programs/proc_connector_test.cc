@@ -1,0 +1,243 @@
+// The kernel's messages about this test's own threads and children. Everybody's are told, so each test looks for its
+// own.
+#include "programs/proc_connector.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "programs/process_events.hpp"
+#include "programs/thread_events.hpp"
+
+namespace landtrace::programs {
+namespace {
+
+using Message = ProcConnector::Message;
+constexpr int kRoomy = 4 << 20;
+constexpr int kNarrow = 2048;
+
+std::uint32_t me() { return static_cast<std::uint32_t>(::getpid()); }
+std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid()); }
+
+// A child that ends at once.
+std::uint32_t fork_one() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return static_cast<std::uint32_t>(child);
+}
+std::uint32_t start_thread() {
+  std::uint32_t tid = 0;
+  std::thread([&] { tid = this_thread(); }).join();
+  return tid;
+}
+
+class ProcConnectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!open(kRoomy)) GTEST_SKIP() << "SKIPPED: process events are not told here";
+  }
+  static Result<ProcConnector> open(int buffer_bytes) {
+    sock_filter everything[] = {BPF_STMT(BPF_RET | BPF_K, ~0u)};
+    return ProcConnector::open(everything, buffer_bytes);
+  }
+  static std::vector<Message> receive_all(ProcConnector& connector) {
+    std::vector<Message> messages;
+    Message message;
+    while (connector.receive(message) == ProcConnector::Received::kMessage) messages.push_back(message);
+    return messages;
+  }
+  static bool has(const std::vector<Message>& messages, std::uint32_t what, std::array<std::uint32_t, 4> ids) {
+    const std::size_t count = what == ProcConnector::kExit ? 2 : 4;
+    return std::any_of(messages.begin(), messages.end(), [&](const Message& message) {
+      return message.what == what && std::equal(ids.begin(), ids.begin() + count, message.ids);
+    });
+  }
+};
+
+TEST_F(ProcConnectorTest, ForksAndExitsAreToldWithTheirNumbers) {
+  auto connector = *open(kRoomy);
+  receive_all(connector);
+  std::uint32_t child = 0, thread = 0, by_thread = 0;
+  child = fork_one();
+  std::thread([&] {
+    thread = this_thread();
+    by_thread = fork_one();
+  }).join();
+  const auto messages = receive_all(connector);
+  EXPECT_TRUE(has(messages, ProcConnector::kFork, {me(), me(), child, child}));
+  EXPECT_TRUE(has(messages, ProcConnector::kExit, {child, child}));
+  EXPECT_TRUE(std::any_of(messages.begin(), messages.end(), [&](const Message& message) {
+    return message.what == ProcConnector::kFork && message.ids[2] == thread && message.ids[3] == me() &&
+           message.ids[1] == static_cast<std::uint32_t>(::getppid());
+  })) << "the parent of a thread is its process's parent";
+  EXPECT_TRUE(has(messages, ProcConnector::kExit, {thread, me()}));
+  EXPECT_TRUE(has(messages, ProcConnector::kFork, {thread, me(), by_thread, by_thread}));
+}
+
+TEST_F(ProcConnectorTest, TheSocketIsReadableWhenThereIsAMessage) {
+  auto connector = *open(kRoomy);
+  pollfd waiting{connector.fd(), POLLIN, 0};
+  fork_one();
+  EXPECT_EQ(::poll(&waiting, 1, 0), 1);
+  receive_all(connector);
+  Message message;
+  EXPECT_EQ(connector.receive(message), ProcConnector::Received::kNothing) << "and nobody waits for one";
+}
+
+TEST_F(ProcConnectorTest, ALossIsToldOnceAndThenWhatComesAfterIt) {
+  auto connector = *open(kNarrow);
+  for (int i = 0; i < 200; ++i) fork_one();
+  bool lost = false;
+  std::vector<Message> after;
+  Message message;
+  for (auto received = connector.receive(message); received != ProcConnector::Received::kNothing;
+       received = connector.receive(message)) {
+    lost |= received == ProcConnector::Received::kLost;
+  }
+  EXPECT_TRUE(lost);
+  bool told = false;  // at last, unless other programs' forks fill so small a buffer again and again
+  for (int i = 0; i < 1000 && !told; ++i) {
+    const std::uint32_t child = fork_one();
+    told = has(receive_all(connector), ProcConnector::kFork, {me(), me(), child, child});
+    while (connector.receive(message) != ProcConnector::Received::kNothing) {
+    }
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST_F(ProcConnectorTest, MessagesThatTheKernelHasNotSentAreNoMessages) {
+  auto connector = *open(kRoomy);
+  sockaddr_nl to{};
+  socklen_t size = sizeof to;
+  ASSERT_EQ(::getsockname(connector.fd(), reinterpret_cast<sockaddr*>(&to), &size), 0);
+  to.nl_groups = 0;
+  constexpr std::uint32_t kForged = 0x12345678;
+  char bytes[sizeof(nlmsghdr) + sizeof(cn_msg) + sizeof(proc_event)] = {};
+  const std::uint32_t what = ProcConnector::kFork;
+  std::memcpy(bytes + ProcConnector::kWhatAt, &what, sizeof what);
+  std::memcpy(bytes + ProcConnector::kIdsAt, &kForged, sizeof kForged);
+  const Fd sender(::socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR));
+  receive_all(connector);
+  ASSERT_EQ(::sendto(sender.get(), bytes, sizeof bytes, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
+            static_cast<ssize_t>(sizeof bytes));
+  const std::uint32_t child = fork_one();
+  const auto messages = receive_all(connector);
+  EXPECT_TRUE(has(messages, ProcConnector::kFork, {me(), me(), child, child}));
+  EXPECT_TRUE(std::none_of(messages.begin(), messages.end(), [](const Message& one) { return one.ids[0] == kForged; }));
+}
+
+TEST_F(ProcConnectorTest, AFilterThatTakesNothingFindsNoKernelThatAnswers) {
+  sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+  EXPECT_EQ(ProcConnector::open(nothing, kRoomy).error().code, ENOTSUP);
+  sock_filter invalid[] = {BPF_STMT(BPF_ALU, 0)};
+  EXPECT_EQ(ProcConnector::open(invalid, kRoomy).error().code, EINVAL);
+}
+
+TEST_F(ProcConnectorTest, OneListenerThatGoesLeavesTheOthers) {
+  auto connector = *open(kRoomy);
+  { const auto other = open(kRoomy); }
+  receive_all(connector);
+  const std::uint32_t child = fork_one();
+  EXPECT_TRUE(has(receive_all(connector), ProcConnector::kFork, {me(), me(), child, child}));
+}
+
+class ProcessEventsTest : public ProcConnectorTest {
+ protected:
+  static bool tells_of(const std::vector<ProcessEvents::Fork>& forks, std::uint32_t child) {
+    return std::any_of(forks.begin(), forks.end(),
+                       [&](const auto& fork) { return fork.parent == me() && fork.child == child; });
+  }
+};
+
+TEST_F(ProcessEventsTest, ForksAreToldAndThreadsAreNot) {
+  auto events = *ProcessEvents::subscribe(kRoomy);
+  bool lost = false;
+  const std::uint32_t first = fork_one(), thread = start_thread();
+  std::uint32_t second = 0;
+  std::thread([&] { second = fork_one(); }).join();
+  const auto forks = events.drain(lost);
+  EXPECT_TRUE(tells_of(forks, first));
+  EXPECT_TRUE(tells_of(forks, second)) << "the parent is the process, whichever of its threads has forked";
+  EXPECT_FALSE(tells_of(forks, thread));
+  EXPECT_FALSE(tells_of(forks, me()));
+  EXPECT_FALSE(tells_of(events.drain(lost), first)) << "each is told once";
+  EXPECT_FALSE(lost);
+}
+
+TEST_F(ProcessEventsTest, WhatDoesNotFitIsSaidToBeLost) {
+  auto events = *ProcessEvents::subscribe(kNarrow);
+  for (int i = 0; i < 200; ++i) fork_one();
+  bool lost = false;
+  events.drain(lost);
+  EXPECT_TRUE(lost);
+  bool told = false;  // at last, unless other programs' forks fill so small a buffer again and again
+  for (int i = 0; i < 1000 && !told; ++i) {
+    const std::uint32_t child = fork_one();
+    told = tells_of(events.drain(lost), child);
+  }
+  EXPECT_TRUE(told);
+}
+
+class ThreadEventsTest : public ProcConnectorTest {
+ protected:
+  // What has happened to the thread, in its order.
+  std::vector<ThreadChange> changes_of(std::uint32_t thread) {
+    std::vector<ThreadChange> found;
+    for (const ThreadChange& change : drained_) {
+      if (change.thread == thread) found.push_back(change);
+    }
+    return found;
+  }
+  std::vector<ThreadChange> drained_;
+};
+
+TEST_F(ThreadEventsTest, ThreadsBeginAndEnd) {
+  auto events = *ThreadEvents::subscribe();
+  const std::uint32_t thread = start_thread(), child = fork_one();
+  std::uint32_t forker = 0, by_thread = 0;
+  std::thread([&] {
+    forker = this_thread();
+    by_thread = fork_one();
+  }).join();
+  pollfd waiting{events.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 1);
+  drained_ = events.drain();
+  for (const auto& [who, parent] : {std::pair{thread, me()}, {child, me()}, {forker, me()}, {by_thread, forker}}) {
+    const auto changes = changes_of(who);
+    ASSERT_EQ(changes.size(), 2u) << who;
+    EXPECT_TRUE(changes[0].begins);
+    EXPECT_EQ(changes[0].parent, parent);
+    EXPECT_FALSE(changes[1].begins);
+  }
+  drained_ = events.drain();
+  EXPECT_TRUE(changes_of(thread).empty()) << "each is told once";
+}
+
+TEST_F(ThreadEventsTest, NothingElseIsTold) {
+  auto events = *ThreadEvents::subscribe();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    ::execl("/bin/true", "true", nullptr);
+    ::_exit(1);
+  }
+  ::waitpid(child, nullptr, 0);
+  drained_ = events.drain();
+  EXPECT_EQ(changes_of(static_cast<std::uint32_t>(child)).size(), 2u) << "neither the session nor exec";
+}
+
+}  // namespace
+}  // namespace landtrace::programs
