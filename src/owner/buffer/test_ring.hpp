@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/mapping.hpp"
-#include "ring/writer.hpp"
+#include "ring/test_write.hpp"
 
 namespace landtrace::buffer {
 

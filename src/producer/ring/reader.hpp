@@ -62,8 +62,6 @@ class Reader {
   [[nodiscard]] bool is_intact(std::uint64_t position) const;
   // The oldest place from which all records up to the end are intact.
   [[nodiscard]] Mark oldest() const;
-  // True if nothing was ever written, so that callers can leave the ring's memory untouched.
-  [[nodiscard]] bool untouched() const { return written() == 0; }
 
  private:
   [[nodiscard]] Mark load_commit() const;

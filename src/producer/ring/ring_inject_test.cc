@@ -13,7 +13,7 @@
 
 #include "base/mapping.hpp"
 #include "ring/reader.hpp"
-#include "ring/writer.hpp"
+#include "ring/test_write.hpp"
 
 extern "C" volatile int landtrace_inject_point;
 

@@ -15,7 +15,7 @@
 
 #include "base/mapping.hpp"
 #include "ring/reader.hpp"
-#include "ring/writer.hpp"
+#include "ring/test_write.hpp"
 
 namespace landtrace::ring {
 namespace {

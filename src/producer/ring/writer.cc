@@ -78,10 +78,4 @@ WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet
   return write_claimed(request, rings, mode, claim);
 }
 
-WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
-  WriteRequest request;
-  describe(request, record);
-  return write_after(write_at_once(request, rings, mode), request, rings, mode, record.tid);
-}
-
 }  // namespace landtrace::ring

@@ -40,11 +40,9 @@ struct RecordSpec {
 
 enum class WriteResult : std::uint8_t { kWritten, kDiscarded };
 
-// Async-signal-safe, no system call, never waits. A record that finds no room is counted in its ring.
-WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record);
-
-// The same in pieces, for a caller that wants the usual case in line: the record's part of a request, which serves for
-// any number of rings; one restartable attempt; and what is left to do where that did not commit.
+// A write in pieces, so that a caller has the usual case in line: describe(), the record's part of a request, which
+// serves for any number of rings; write_at_once(), one restartable attempt; and write_after(), what is left to do where
+// that did not commit. Async-signal-safe, no system call, never waits.
 
 inline void describe(arch::WriteRequest& request, const RecordSpec& record) {
   request.length = record_length(record.payload);
@@ -75,8 +73,8 @@ inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingS
   return arch::write_rseq(request, mode.area, cpu);
 }
 
-// What is left to do after an attempt with the outcome `first`: tries again, or counts the record as discarded. `claim`
-// marks a ring as taken: not 0, and no other thread's.
+// What is left to do after an attempt with the outcome `first`: tries again, or counts the record as discarded in its
+// ring. `claim` marks a ring as taken: not 0, and no other thread's.
 WriteResult write_after(arch::WriteOutcome first, arch::WriteRequest& request, const RingSet& rings,
                         const WriteMode& mode, std::uint32_t claim);
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kMaxFrame = 1u << 24;
-constexpr unsigned kSaved[] = {kRbx, kRbp, 12, 13, 14, 15};
+// The registers that a function must give back as it found them; 13 to 15 have no names here.
+constexpr unsigned kSaved[] = {kRbx, kRbp, kR12, 13, 14, 15};
 constexpr std::uint64_t kPlaces = 1024;
 
 struct Place {
