@@ -48,8 +48,10 @@ std::string synthetic_type(const event::Field& field) {
 }
 
 std::optional<output::EventType> find_event(const plan::ControlSegment& control, const std::string& name) {
+  // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
+    // Pairs with the publish() in Events::describe().
     if (__atomic_load_n(&control.events[slot].registered, __ATOMIC_ACQUIRE) == 0) continue;
     const auto text = buffer::copy_slot_text(control, slot);
     if (!text) continue;
@@ -59,8 +61,8 @@ std::optional<output::EventType> find_event(const plan::ControlSegment& control,
   return std::nullopt;
 }
 
-// The pair: the first event leaves its time under its key; the second takes it, and makes an event of the difference, which has
-// the histogram. The second is set up when it is there, since what it makes has fields of its.
+// The pair: the first event leaves its time under its key; the second takes it, and makes an event of the difference,
+// which has the histogram. The second is set up when it is there, since what it makes has fields of its.
 class Latency {
  public:
   explicit Latency(const LatencyOptions& options)

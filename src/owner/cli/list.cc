@@ -50,10 +50,12 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
                 "no domain runs at " + path + "; `landtraced`, or `landtrace record` without a command, starts one");
   }
   const plan::ControlSegment& control = view->control();
+  // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const plan::EventSlot& shared = control.events[slot];
     const auto text = buffer::copy_slot_text(control, slot);
+    // Pairs with the publish() in Events::describe().
     if (!text || __atomic_load_n(&shared.registered, __ATOMIC_ACQUIRE) == 0) continue;
     const auto type = buffer::type_of(*text);
     if (!type) continue;

@@ -33,7 +33,8 @@ struct AddressSpace final : event::CallerMemory {
   Fd maps;
   // The number of the program, see space_identity(); 0: not known.
   std::uint64_t identity = 0;
-  // Set by ForeignMemory when the memory has not answered in time.
+  // Set by ForeignMemory when the memory has not answered in time, and never cleared. Without a partner: whoever sees it
+  // late waits once more.
   std::atomic<bool> unresponsive = false;
 
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it.
@@ -48,7 +49,8 @@ struct AddressSpace final : event::CallerMemory {
   [[nodiscard]] bool write(std::uint64_t to, std::span<const std::byte> bytes) const;
 
   // Sets the bit if `on`, else clears it. Returns 0; EFAULT where the process itself could not write there; ECANCELED
-  // if `cancelled` became true before the write.
+  // if `cancelled` became true before the write. That has no partner: whoever cancels has stopped waiting, and looks at
+  // nothing that the call did.
   using Cancelled = std::atomic<bool>;
   [[nodiscard]] int set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled) const;
   // The same, faster, for a bit that has been set that way before: it does not ask again whether the process could.

@@ -1,5 +1,6 @@
 #include "programs/sender_names.hpp"
 
+#include <atomic>
 #include <cstring>
 
 #include "arch/clock.hpp"
@@ -27,8 +28,10 @@ void SenderNames::leave(plan::DataSegment& data, std::uint32_t tid) {
     return;
   }
   comm->resize(sizeof entry.comm - 1, '\0');
-  // Readers (buffer) take the entry only if `tid` is the same before and after: while the name changes it is nobody's.
-  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELEASE);
+  // Readers (buffer) take the entry only if `tid` is the same before and after: while the name changes it is nobody's. The
+  // fence pairs with that in copy_entry(), buffer/task_names.cc, and the store at the end with the acquire load there.
+  __atomic_store_n(&entry.tid, 0, __ATOMIC_RELAXED);
+  std::atomic_thread_fence(std::memory_order_release);
   entry.pid = process_of(tid);
   std::memcpy(entry.comm, comm->c_str(), sizeof entry.comm);
   __atomic_store_n(&entry.tid, tid, __ATOMIC_RELEASE);
