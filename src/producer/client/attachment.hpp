@@ -1,8 +1,8 @@
 // A process's attachment to one owner: its mappings of the domain's memory, and its threads' places in them.
 //
-// It does not change once it is made, and it is never taken down: a thread, or what a signal handler interrupted, may be
-// inside an emit of it for as long as it likes while the process goes on to the next owner. What it costs to leave it
-// there is address space, and the pages of its control segment; those of its rings are given back, see retire().
+// It does not change once it is made, and it is never taken down: while the process goes on to the next owner, a thread
+// may stay inside an emit in it for any time. Leaving it there costs address space, and the pages of its control
+// segment; those of its rings are given back, see retire().
 #pragma once
 
 #include "ipc/protocol.hpp"
@@ -10,7 +10,7 @@
 
 namespace landtrace::client {
 
-// A thread's place together with the view that it is a place in: an emit sees both of the same owner.
+// A thread's place together with the view to which it belongs, so that an emit sees both of the same owner.
 struct alignas(64) Place {
   plan::Thread thread;
   plan::View view;
@@ -32,8 +32,8 @@ std::uint64_t inode_of_memory(int fd);
 // should be, or there is no room. Allocates nothing from the heap; async-signal-safe.
 Attachment* make_attachment(const ipc::Reply& reply, const int (&fds)[2], Attachment* before);
 
-// Gives the memory behind the rings back, once another owner has come and gone: who is still inside goes on in
-// memory that nobody reads.
+// Gives the memory behind the rings back, once another owner has come and gone: a thread that is still inside goes on
+// in memory that nobody reads.
 void retire(const Attachment& attachment);
 
 }  // namespace landtrace::client

@@ -71,7 +71,8 @@ int register_in_kernel(landtrace_event& event) {
 ListLocked::ListLocked() { pthread_mutex_lock(&list_lock); }
 ListLocked::~ListLocked() { pthread_mutex_unlock(&list_lock); }
 
-// Not for ever: a handler that forks may have interrupted who has the lock. The list is whole at any moment.
+// Not for ever: a signal handler that forks may have interrupted the thread that has the lock. The list is whole at any
+// moment.
 void lock_list_for_fork() {
   timespec until;
   ::clock_gettime(CLOCK_REALTIME, &until);

@@ -1,10 +1,11 @@
-// The thread by which a program that links the library finds the owner that comes after one that has died, or the first
-// one, without doing anything itself: its enable words lie in the owner's memory, where only the owner writes.
+// The thread that finds the next owner, or the first one, for a program that links the library, without the program's
+// doing anything: the enable words lie in the owner's memory, where only the owner writes, so nobody else could wake
+// the events.
 //
-// It blocks in poll: on a connection of its own, which ends with the owner, and while there is no owner on the socket's
-// folder. All signals are blocked in it, and its descriptors are its own: a table apart from the program's, which a program
-// that closes whatever is open does not reach, and which does not keep the program's files open. It is made when the first
-// event is registered, ends with the last one, and a forked child makes its own.
+// It blocks in poll: on a connection of its own, which ends with the owner, or on the socket's folder while there is no
+// owner. All signals are blocked in it. Its descriptors are in a table of its own, so that a program that closes
+// whatever is open does not close them, and so that it does not keep the program's files open. It is made when the
+// first event is registered and ends with the last one; a forked child makes its own.
 #pragma once
 
 namespace landtrace::client::helper {

@@ -1,11 +1,12 @@
-// Stacks of events begin with who called the library.
+// Stacks of events begin with the function that called the library.
 #pragma once
 
 #include <initializer_list>
 
 namespace landtrace::client {
 
-// Functions by which programs call it, or that are always on the stack between. Few; each is known once.
+// Says which functions are the library's: those that programs call, and those that are always on the stack between.
+// There is room for a few; one that is known already takes none.
 void add_own_frames(std::initializer_list<const void*> functions);
 
 }  // namespace landtrace::client

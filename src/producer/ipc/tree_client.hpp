@@ -25,8 +25,8 @@ class TreeClient {
   // ENOENT or ECONNREFUSED where no domain runs at `socket`.
   static Result<TreeClient> connect(const std::string& socket);
 
-  // Paths are from the tree's root. Errors are those that a mount would give, with a sentence where the owner has one; EPIPE
-  // when the owner is gone.
+  // Paths are from the tree's root. Errors are those that a mount would give, with a sentence where the owner has one;
+  // EPIPE when the owner is gone.
   Result<Entry> stat(const std::string& path);
   Result<std::vector<Entry>> list(const std::string& path);
   Result<void> make_folder(const std::string& path);

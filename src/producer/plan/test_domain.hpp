@@ -94,7 +94,8 @@ class TestDomain {
   }
 
   // -- steps --------------------------------------------------------------------------------------------------------
-  // Into rings of the instance's own, unless the cell is thrown. `set` tells the two of an instance with a snapshot apart.
+  // Into rings of the instance's own, unless the cell is thrown. `set` tells the two of an instance with a snapshot
+  // apart.
   PlanStep record(std::uint8_t instance = 0, std::uint32_t stop_cell = 0, std::uint32_t set = 0) {
     const std::uint32_t rings = kCpus + kClaimed;
     const auto [place, is_new] = rings_.try_emplace({instance, set});

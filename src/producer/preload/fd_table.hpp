@@ -9,7 +9,7 @@
 //
 // Who reads: any thread, at each call on a descriptor, one relaxed load: a word says all there is to say. Who writes:
 // the thread that opens, duplicates or closes a descriptor. The lock is for reopen.cc, which puts another file under a
-// descriptor and must not meet a close: who writes waits for it, for some time; who reads does not.
+// descriptor and must not meet a close: writers wait for it, for some time; readers do not.
 #pragma once
 
 #include <cstdint>

@@ -114,7 +114,7 @@ LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* st
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
 
 namespace {
-// A data file that is replaced is none from the moment on that it may be another one.
+// A descriptor that is about to be replaced counts as no data file from the moment on that it may be another file.
 template <typename Duplicate>
 int replaced(int from, int to, Duplicate duplicate) {
   const FdEntry before = FdTable::get(to);

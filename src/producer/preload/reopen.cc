@@ -41,8 +41,8 @@ int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identi
   return known ? kRefused : kNoAnswer;
 }
 
-// Another thread may be closing the descriptor, and the number may be another file's right after: the table's lock keeps
-// it until the new file is in its place.
+// Another thread may be closing the descriptor, and the number may be another file's right after: the table's lock
+// keeps it until the new file is in its place.
 void replace(int fd, FdEntry file, int socket, FdEntry fresh) {
   if (!FdTable::lock(fd, file)) return;
   const auto identity = ipc::peek_identity(fd);
@@ -59,7 +59,7 @@ void replace(int fd, FdEntry file, int socket, FdEntry fresh) {
 void reopen_from(int first, FdEntry file) {
   ipc::FileIdentity identity;
   int socket = connect_as(ipc::Operation::kReopenFile, file, identity);
-  // Where the owner has not found the time to answer, it has the file all the same, under the number that we know.
+  // An owner that has not answered in time has the file all the same, under the number that we know.
   if (socket == kRefused) socket = connect_as(ipc::Operation::kOpenFile, file, identity);
   if (socket < 0) return;
   const int flags = real().fcntl(first, F_GETFL, nullptr);

@@ -1,8 +1,9 @@
-// The files of older ABIs by which a program sees whether anybody listens: user_events_status (6.0, 6.1: a page of bits to
-// be mapped, and text to be read) and user_events_mmap (2021: a page of bytes). A descriptor of one is the owner's page,
+// The files of older ABIs by which a program sees whether anybody listens: user_events_status (6.0, 6.1: a page of bits
+// to map, and text to read) and user_events_mmap (2021: a page of bytes). A descriptor of one is the owner's page,
 // opened for reading, so that mmap() is the kernel's business; its text comes from the owner, read by read.
 //
-// The page is a file that the next owner goes on with, so what a program has mapped stays valid (domain/status_pages.hpp).
+// The page is a file that the next owner goes on with, so what a program has mapped stays valid
+// (domain/status_pages.hpp).
 #pragma once
 
 #include <cstddef>

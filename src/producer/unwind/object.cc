@@ -1,6 +1,6 @@
-// _dl_find_object is what glibc made for unwinders: lock-free, and safe in signal handlers. It tells the mapped range and
-// where .eh_frame_hdr is; what else is wanted stands in the object's program headers, which its first page holds.
-// Each access is to what a readable PT_LOAD maps: between two of them there may be nothing.
+// glibc made _dl_find_object for unwinders: it is lock-free, and safe in signal handlers. It tells the mapped range and
+// where .eh_frame_hdr is; the rest stands in the object's program headers, which its first page holds. Only what a
+// readable PT_LOAD maps is looked at: between two of them there may be nothing.
 #include "unwind/object.hpp"
 
 #include <dlfcn.h>

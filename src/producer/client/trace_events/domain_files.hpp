@@ -1,4 +1,4 @@
-// The domain's files, for the calls of <landtrace/trace_events.h>: one connection of the process that all of them share.
+// The domain's files, for the calls of <landtrace/trace_events.h>, which share one connection of the process.
 #pragma once
 
 #include <string>

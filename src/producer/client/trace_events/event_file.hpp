@@ -34,7 +34,7 @@ struct EventFile : trace_event_file {
 // The functions that trace, for stacks of what they trace.
 void name_tracing_frames();
 
-// The synthetic event's; nullptr where it is none.
+// The file of a synthetic event; nullptr for another event's.
 inline EventFile* synthetic_file(trace_event_file* file) {
   if (IS_ERR_OR_NULL(file)) return nullptr;
   auto* const own = static_cast<EventFile*>(file);
