@@ -174,12 +174,18 @@ void stop() {
   if (!was_running) return;
   pthread_cancel(ended);
   pthread_join(ended, nullptr);
-  // A thread that was joined is there for some more microseconds; unshare() would find two. Pairs with the release
-  // store in run().
+  // A thread that was joined is there for some more microseconds, or for as long as the kernel needs to take down what it
+  // watched; unshare() would find two. Pairs with the release store in run().
   const std::uint32_t id = __atomic_load_n(&thread_id, __ATOMIC_ACQUIRE);
-  constexpr int kMaxTurns = 10'000;
-  for (int i = 0; i < kMaxTurns && id != 0 && !plan::thread_is_gone(static_cast<std::uint32_t>(::getpid()), id); ++i) {
-    ::sched_yield();
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  constexpr int kYields = 1'000;
+  constexpr int kMaxTurns = kYields + 5'000;
+  for (int i = 0; i < kMaxTurns && id != 0 && !plan::thread_is_gone(pid, id); ++i) {
+    if (i < kYields) {
+      ::sched_yield();
+    } else {
+      ::usleep(1'000);
+    }
   }
 }
 

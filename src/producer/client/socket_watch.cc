@@ -104,14 +104,15 @@ int wait_for_owner(const char* path_text) {
     while (fd < 0) {
       wait(inotify, -1);
       if (is_about(inotify, path, own_folder)) {
+        // The folder that is watched may be gone, or there may be a nearer one.
         fd = connect_to_new(path_text);
-        if (!own_folder) break;  // there may be a nearer one to watch
+        break;
       }
-      if (fd < 0) wait(-1, kPause_ms);
+      wait(-1, kPause_ms);
     }
     ::close(inotify);
     if (fd >= 0) return fd;
-    if (!own_folder) wait(-1, kPause_ms);
+    wait(-1, kPause_ms);
   }
 }
 

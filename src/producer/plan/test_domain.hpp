@@ -1,4 +1,4 @@
-// The two segments of a domain in memory of the test's own, with plans that the test puts together by hand.
+// The two segments of a domain in a test's memory, with plans that the test puts together by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,9 +34,16 @@ class TestDomain {
   static constexpr std::uint32_t kPid = 4700;
   static constexpr std::uint32_t kFirstFreeCell = 100;
 
-  TestDomain() {
-    control_ = static_cast<std::byte*>(map(kControl));
-    data_ = static_cast<std::byte*>(map(kData));
+  static constexpr std::size_t kControlSize = 8 << 20;
+  static constexpr std::size_t kDataSize = 512 << 20;  // sparse
+  static_assert(sizeof(ControlSegment) < kControlSize);
+
+  TestDomain() : TestDomain(map(kControlSize), map(kDataSize)) { is_own_ = true; }
+  // In memory that the caller has mapped, of at least these sizes, all zero.
+  TestDomain(std::byte* control_at, std::byte* data_at) : control_(control_at), data_(data_at) {
+    control().magic = kControlMagic;
+    control().version = kLayoutVersion;
+    control().data_bytes = kDataSize;
     control().cpus = kCpus;
     control().claimed = kClaimed;
     control().user_count = 1;
@@ -45,8 +52,9 @@ class TestDomain {
     data().threads[0] = {.section = 0, .tid = kTid, .pid = kPid};
   }
   ~TestDomain() {
-    ::munmap(control_, kControl);
-    ::munmap(data_, kData);
+    if (!is_own_) return;
+    ::munmap(control_, kControlSize);
+    ::munmap(data_, kDataSize);
   }
   TestDomain(const TestDomain&) = delete;
   TestDomain& operator=(const TestDomain&) = delete;
@@ -70,7 +78,7 @@ class TestDomain {
   std::uint32_t put(const void* bytes, std::size_t size) {
     const std::uint32_t at = control_end_;
     control_end_ += static_cast<std::uint32_t>((size + 7) / 8 * 8);
-    EXPECT_LE(control_end_, kControl);
+    EXPECT_LE(control_end_, kControlSize);
     if (size > 0) std::memcpy(control_ + at, bytes, size);
     return at;
   }
@@ -89,7 +97,7 @@ class TestDomain {
   std::uint64_t reserve(std::uint64_t bytes) {
     const std::uint64_t at = data_end_;
     data_end_ += (bytes + 4095) / 4096 * 4096;
-    EXPECT_LE(data_end_, kData);
+    EXPECT_LE(data_end_, kDataSize);
     return at;
   }
 
@@ -214,17 +222,14 @@ class TestDomain {
   }
 
  private:
-  static constexpr std::size_t kControl = 8 << 20;
-  static constexpr std::size_t kData = 512 << 20;  // sparse
-  static_assert(sizeof(ControlSegment) < kControl);
-
   struct Rings {
     std::uint64_t rings;
     std::uint64_t consumed;
   };
 
-  static void* map(std::size_t size) {
-    return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  static std::byte* map(std::size_t size) {
+    void* const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return static_cast<std::byte*>(at);
   }
   PlanStep step_of(StepKind kind, std::uint8_t skip, std::uint8_t instance, std::uint32_t cell) const {
     return {kind, skip, instance, cell, {0}, 0, geometry_};
@@ -235,6 +240,7 @@ class TestDomain {
 
   std::byte* control_;
   std::byte* data_;
+  bool is_own_ = false;
   std::uint32_t control_end_ = sizeof(ControlSegment);
   std::uint64_t data_end_ = sizeof(DataSegment);
   std::uint32_t next_cell_ = kFirstFreeCell;
