@@ -19,7 +19,7 @@
 //
 // Both stretches A are the same bytes of the ring: while a writer fills [tail, intent), and after one died there, what
 // was written there a lap ago cannot be trusted any more. Between two writes tail and intent are equal, unless a writer
-// died.
+// died, or was interrupted and went on on another CPU.
 //
 // The data is divided into chunks, and each chunk has a mark: where the first record that begins in it stands, and how
 // many records there were before that one.
