@@ -15,6 +15,8 @@ add_library(landtrace_no_exceptions INTERFACE)
 target_compile_options(landtrace_no_exceptions INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
 
+include(${CMAKE_CURRENT_LIST_DIR}/precompiled.cmake)
+
 # landtrace_layer(NAME SOURCES a.cc ... USES other layers and libraries ...)
 #
 # A layer of the group `producer` runs inside other people's programs: it is built without exceptions and RTTI, and may use
@@ -33,7 +35,10 @@ function(landtrace_layer name)
     set_target_properties(landtrace_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     if(LANDTRACE_GROUP STREQUAL producer)
       target_link_libraries(landtrace_${name} PRIVATE landtrace_no_exceptions)
+    else()
+      landtrace_optimize(landtrace_${name} -O2)
     endif()
+    landtrace_precompile(landtrace_${name} ${LANDTRACE_GROUP})
   else()
     add_library(landtrace_${name} INTERFACE)
     set(scope INTERFACE)
@@ -67,5 +72,8 @@ function(landtrace_test name)
     endif()
   endforeach()
   target_link_libraries(${name} PRIVATE landtrace_warnings GTest::gmock GTest::gtest_main)
+  landtrace_optimize(${name} -O1)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the precompiled headers
+  landtrace_precompile(${name} test)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
 endfunction()
