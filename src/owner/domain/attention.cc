@@ -19,6 +19,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kRest{1};        // between two calls
 constexpr milliseconds kLookAgain{10};  // where the kernel cannot wait for several words (before 5.16)
 
+// Pairs with the counts in tell_others(), plan/triggers.cc, and in wake(): what was changed before them is seen.
 std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
 // Until one of the words has another value than `seen` says.
@@ -44,6 +45,7 @@ Attention::~Attention() {
 }
 
 void Attention::wake() {
+  // Pairs with the acquire load in value_of().
   __atomic_fetch_add(&own_word_, 1, __ATOMIC_RELEASE);
   ::syscall(SYS_futex, &own_word_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -52,6 +52,7 @@ bool Cells::is_thrown(std::uint32_t one, std::uint32_t other) const {
 void Cells::set_switch(std::uint32_t cell, bool thrown) {
   cells_[cell].own = plan::throw_word(thrown, arch::read_raw_clock(clock_));
   for (const User& user : users_.all()) {
+    // Without a partner: producers look at a switch, which guards nothing but itself, without an order.
     __atomic_store_n(&user.data().cells[cell].own, cells_[cell].own, __ATOMIC_RELEASE);
   }
 }
@@ -80,6 +81,7 @@ void Cells::spread(std::uint32_t cell) const {
   for (const User& user : users_.all()) sum += counts[index++] = own_of(user, cell);
   index = 0;
   for (const User& user : users_.all()) {
+    // Without a partner: producers add it up without an order.
     __atomic_store_n(&user.data().cells[cell].others, sum - counts[index++], __ATOMIC_RELEASE);
   }
 }

@@ -1,5 +1,5 @@
-// The soft state of a domain: switches and counters that triggers change in producers, at once and without the owner. Each
-// user's data segment has all of them (plan::Cell); here is what they say together, and how one user's changes
+// The soft state of a domain: switches and counters that triggers change in producers, at once and without the owner.
+// Each user's data segment has all of them (plan::Cell); here is what they say together, and how one user's changes
 // reach the others.
 #pragma once
 
@@ -40,6 +40,8 @@ class Cells {
     std::uint64_t own = 0;  // the owner's part: the newest throw that it knows, or how often it counted
   };
   Result<std::uint32_t> take(State state);
+  // Pairs with the releases in plan/cells.hpp: what was done before a throw or a count is seen, such as the records
+  // before a snapshot.
   [[nodiscard]] static std::uint64_t own_of(const User& user, std::uint32_t cell) {
     return __atomic_load_n(&user.data().cells[cell].own, __ATOMIC_ACQUIRE);
   }

@@ -49,8 +49,9 @@ class ControlMemory {
   OffsetHeap heap_;
 };
 
-// Makes `value` (an offset into the control segment, or 0) visible with all that it points at. Pairs with the
-// acquire loads in plan/.
+// Makes `value` (an offset into the control segment, or 0) visible with all that it points at. Pairs with the acquire
+// loads of that word: of a plan in plan/emit.hpp, of a file's table in plan/file_write.cc, of an event's slot in
+// buffer/event_table.cc.
 inline void publish(std::uint32_t& word, std::uint32_t value) { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
 
 }  // namespace landtrace::domain

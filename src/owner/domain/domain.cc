@@ -203,6 +203,8 @@ Result<std::uint32_t> Domain::join(std::uint32_t uid) {
   if (control_.segment().user_count == count) return user;
   cells_.spread();
   attention_.watch(&users_.all()[user].data().attention);
+  // Without an acquire as its partner: tell_others(), plan/triggers.cc, reads it without an order. A cell that a
+  // producer changes meanwhile, and does not tell of, is carried over since watch() makes the owner look once more.
   __atomic_store_n(&control_.segment().user_count, count, __ATOMIC_RELEASE);
   return user;
 }

@@ -150,6 +150,7 @@ class Domain {
   [[nodiscard]] int thread_events_fd() const { return thread_events_ ? thread_events_->fd() : -1; }
   void catch_up_threads();
   // Whether events of a thread that nobody knows are to wait for that. Any thread may ask.
+  // Pairs with the release store in follow_threads_where_wanted().
   [[nodiscard]] bool follows_threads() const { return __atomic_load_n(&follows_threads_, __ATOMIC_ACQUIRE); }
   // Gives the instance other rings, and waits (bounded) until no producer writes to the old ones, which the caller frees
   // with instances().free_place(), in a grace period's time.

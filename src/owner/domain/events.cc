@@ -62,6 +62,7 @@ Result<std::uint32_t> Events::take_slot() {
   if (slots_.size() < plan::kMaxEvents) {
     slots_.emplace_back();
     const auto slot = static_cast<std::uint32_t>(slots_.size() - 1);
+    // Pairs with the acquire loads in EventTable::refresh(), buffer/event_table.cc, and of the command line's lists.
     __atomic_store_n(&control_.segment().event_high, slot + 1, __ATOMIC_RELEASE);
     return slot;
   }
@@ -71,7 +72,8 @@ Result<std::uint32_t> Events::take_slot() {
   const std::uint32_t slot = free_slots_.front();
   free_slots_.pop_front();
   plan::EventSlot& shared = control_.segment().events[slot];
-  // Before the texts are touched: who is reading them sees afterwards that they were not the old ones any more.
+  // Before the texts are touched: whoever is reading them sees afterwards that they were not the old ones any more. The
+  // fence pairs with the acquire fence in copy_slot_text(), buffer/event_table.cc.
   publish(shared.generation, shared.generation + 1);
   std::atomic_thread_fence(std::memory_order_release);
   control_.free(shared.text);
@@ -106,6 +108,8 @@ Result<void> Events::describe(const Event& event) {
   shared.checks = *checks_at;
   shared.id = id_of_slot(event.slot);
   shared.text_size = static_cast<std::uint32_t>(text.size());
+  // The texts, then the generation: copy_slot_text() and emits find all of this event once they see its generation. The
+  // count of changes pairs with the acquire load in EventTable::refresh().
   publish(shared.registered, 1);
   publish(shared.text, text_at);
   // 0 is a slot that was never used.
@@ -250,6 +254,7 @@ void Events::destroy(Event& event) {
   by_shown_name_.erase(shown_name(event.system, event.name));
   std::erase(order_, slot);
   if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);
+  // Pairs with the acquire load in EventTable::refresh().
   publish(control_.segment().events[slot].registered, 0);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   slots_[slot].reset();

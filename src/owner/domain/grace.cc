@@ -39,6 +39,7 @@ std::vector<Grace::Inside> Grace::look_for_readers() const {
     const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
     for (std::uint32_t i = 0; i < high; ++i) {
       const plan::ThreadSlot& slot = data.threads[i];
+      // Pairs with the release store in ~Section(), plan/section.hpp: what a thread outside has read, it has read.
       const std::uint64_t section = __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE);
       if ((section & plan::kDepthMask) == 0) continue;
       inside.push_back(
@@ -67,6 +68,7 @@ bool Grace::poll() {
     const bool check_lives = now >= waiting.next_check;
     if (check_lives) waiting.next_check = now + kCheckInterval;
     std::erase_if(waiting.inside, [check_lives](const Inside& reader) {
+      // Pairs as above.
       const std::uint64_t section = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
       const bool left =
           (section & plan::kDepthMask) == 0 || (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);

@@ -50,6 +50,7 @@ void Instances::set_overwrite(RingPlace& place, bool overwrite, const Consumed& 
   auto* position = reinterpret_cast<std::uint64_t*>(control_.at(place.consumed));
   for (std::uint32_t user = 0; user < plan::kMaxUsers; ++user) {
     for (std::uint32_t ring = 0; ring < rings_per_set(); ++ring) {
+      // Pairs as in set_consumed().
       __atomic_store_n(position++, overwrite ? ring::kNeverFull : consumed(user, ring), __ATOMIC_RELEASE);
     }
   }
@@ -95,6 +96,8 @@ void Instances::destroy(std::uint32_t index) {
 void Instances::set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
   if (place.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
   auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(place.consumed));
+  // Pairs with the acquire load in write_exclusive() and the load in write_rseq(), arch/: what was read is not
+  // overwritten before.
   __atomic_store_n(&positions[std::size_t{user} * rings_per_set() + ring], position, __ATOMIC_RELEASE);
 }
 

@@ -9,6 +9,7 @@
 
 namespace landtrace::domain {
 Proxy::~Proxy() {
+  // Pairs with the swap in take_free_slot(), plan/thread_slots.cc.
   for (const auto& [uid, place] : places_) __atomic_store_n(&place.thread.slot->tid, 0, __ATOMIC_RELEASE);
 }
 

@@ -64,6 +64,7 @@ void Domain::follow_threads_where_wanted() {
   if (wanted) {
     if (auto events = programs::ThreadEvents::subscribe()) thread_events_.emplace(*std::move(events));
   }
+  // Pairs with the acquire load in follows_threads().
   __atomic_store_n(&follows_threads_, thread_events_.has_value(), __ATOMIC_RELEASE);
   if (wake_) wake_();  // there is another descriptor to wait for, or one less
 }
