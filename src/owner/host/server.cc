@@ -97,6 +97,7 @@ void Server::call(std::function<void()> task) {
     tasks_.push_back({std::move(task), &done});
   }
   wake();
+  // Pairs with the release store in run_tasks().
   while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) ::usleep(20);
 }
 
@@ -110,6 +111,7 @@ void Server::run_tasks() {
   }
   for (Task& task : tasks) {
     task.run();
+    // Pairs with the acquire load in call().
     __atomic_store_n(task.done, true, __ATOMIC_RELEASE);
   }
 }
