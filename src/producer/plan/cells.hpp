@@ -4,9 +4,10 @@
 // producers did: throws with throw_switch(), counts by storing `others`. Who reads: producers, at each event and
 // without an order, as a switch guards nothing but itself; and the owner.
 //
-// Invariants: `own` of a switch only grows, as its time does, so that of two throws the newer one stays, whoever's
-// store comes last. `own` of a counter only grows, so that of two that count up to a limit one gets each number; while
-// the others' count is on its way the limit may be exceeded by what they have done meanwhile.
+// Invariants: a throw never makes `own` of a switch smaller, as a later one has a later time: so of two the newer one
+// stays, whoever's store comes last. (The owner's own setting, Cells::set_switch(), stores outright: it counts against
+// all that producers did before.) `own` of a counter only grows, so that of two that count up to a limit one gets each
+// number; while the others' count is on its way the limit may be exceeded by what they have done meanwhile.
 //
 // Every change is a release, which pairs with the acquire load in the owner's Cells::own_of(): whoever sees that a
 // snapshot was taken sees the records that were made before it. The acquire half of the exchanges has no partner.

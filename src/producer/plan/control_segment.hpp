@@ -6,8 +6,9 @@
 //   ...        FileSlot   files[kMaxFiles]      8 each        half a MiB
 //   sizeof     heap, up to kControlBytes                      sparse: only what is used is there
 //
-// Fields that change while producers run are read and written atomically: those of events and files, event_changes,
-// event_high, user_count. The others are written before anybody else has the segment's descriptor.
+// Words that publish something are read and written atomically: plan, generation, text and registered of an event's
+// slot, table and generation of a file's, count of a table, event_changes, event_high, user_count. The others are
+// written before one of these, or before anybody else has the segment's descriptor.
 #pragma once
 
 #include <pthread.h>

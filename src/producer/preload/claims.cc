@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-// Claims are taken and given up by any thread of the process, without a lock; signal handlers register words, too.
+// Claims are taken and given up by any thread of the process, without a lock.
 //
 //   Claim::magic    0 --take()--> kTaken --filled in--> Claim::kMagic --give_up()--> 0
 //
