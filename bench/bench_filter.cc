@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "benchmarks.hpp"
-#include "filter/compile.hpp"
 #include "filter/evaluate.hpp"
+#include "language/filter/compile.hpp"
 #include "rules.hpp"
 
 namespace landtrace::bench {
@@ -20,14 +20,14 @@ struct FilteredEvent {
   char text[rules::kTextSize];
 };
 
-filter::ProgramBuffer compiled(const char* expression) {
+language::ProgramBuffer compiled(const char* expression) {
   const auto event = event::parse_declaration("filtered u32 n;s32 s;u64 q;char[32] text");
-  auto program = filter::compile(expression, {event->fields, 1, nullptr});
+  auto program = language::compile_filter(expression, {event->fields, 1, nullptr});
   if (!program) throw std::runtime_error(std::string("not a filter: ") + expression);
   return *std::move(program);
 }
 
-void filter_alone(benchmark::State& state, const filter::ProgramBuffer& buffer) {
+void filter_alone(benchmark::State& state, const language::ProgramBuffer& buffer) {
   FilteredEvent event;
   const arch::Segment segment{&event, sizeof event};
   const filter::Program* program = &buffer.program();

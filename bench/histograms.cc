@@ -6,14 +6,16 @@
 
 #include "arch/clock.hpp"
 #include "child.hpp"
-#include "hist/plan_builder.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/plan_builder.hpp"
+#include "language/histogram/table_reader.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::bench {
+namespace values = language::values;
+namespace ops = language::ops;
 namespace {
 
-using hist::PlanDescription;
+using language::HistPlanDescription;
 
 // Fields of user events lie one behind the other.
 constexpr std::uint32_t kId = 0;
@@ -28,23 +30,23 @@ void or_broken(Result<void> result) {
   if (!result) throw Broken(result.error().message);
 }
 
-PlanDescription by_id(std::uint32_t size) {
-  PlanDescription what;
+HistPlanDescription by_id(std::uint32_t size) {
+  HistPlanDescription what;
   what.elements = size;
-  what.keys.push_back(hist::number({hist::field(kId, 4)}));
+  what.keys.push_back(values::number({ops::field(kId, 4)}));
   return what;
 }
 
 struct Made {
-  hist::Shape shape;
+  language::TableShape shape;
   std::uint64_t table;
   const hist::HistPlan* plan;
 };
 
-Made install(domain::Domain& domain, domain::Event& event, const PlanDescription& what) {
-  Made made{or_broken(hist::shape_of(what)), 0, nullptr};
+Made install(domain::Domain& domain, domain::Event& event, const HistPlanDescription& what) {
+  Made made{or_broken(language::shape_of(what)), 0, nullptr};
   made.table = or_broken(domain.users().allocate(made.shape.layout.bytes));
-  const std::uint32_t plan = or_broken(domain.control().store(hist::build(what, made.shape, made.table)));
+  const std::uint32_t plan = or_broken(domain.control().store(language::build_hist_plan(what, made.shape, made.table)));
   struct {
     plan::TriggerList list{1, true};
     plan::Trigger trigger{};
@@ -68,23 +70,24 @@ domain::Event& Histograms::find(const std::string& name) {
 }
 
 void Histograms::count(const std::string& event, std::uint32_t size) {
-  PlanDescription what = by_id(size);
-  what.values.push_back(hist::number({hist::field(kValue_at, 8)}));
+  HistPlanDescription what = by_id(size);
+  what.values.push_back(values::number({ops::field(kValue_at, 8)}));
   plans_[event] = install(domain_, find(event), what).plan;
 }
 
 void Histograms::measure(const std::string& start, const std::string& done, const std::string& made) {
-  PlanDescription begin = by_id(2048);
-  begin.variables.push_back(hist::number({hist::timestamp(CLOCK_MONOTONIC, 1000)}));
+  HistPlanDescription begin = by_id(2048);
+  begin.variables.push_back(values::number({ops::timestamp(CLOCK_MONOTONIC, 1000)}));
   const Made started = install(domain_, find(start), begin);
-  PlanDescription end = by_id(2048);
+  HistPlanDescription end = by_id(2048);
   end.references.push_back({started.table, started.shape.layout, started.shape.variables[0], true});
   end.variables.push_back(
-      hist::number({hist::timestamp(CLOCK_MONOTONIC, 1000), hist::reference(0), hist::op(hist::OpCode::kSubtract)}));
-  hist::ActionDescription trace;
+      values::number({ops::timestamp(CLOCK_MONOTONIC, 1000), ops::reference(0), ops::op(hist::OpCode::kSubtract)}));
+  language::HistActionDescription trace;
   trace.target = find(made).slot;
   trace.fixed_size = 16;
-  trace.params = {{hist::number({hist::field(kId, 4)}), 0, 8, false}, {hist::number({hist::variable(0)}), 8, 8, false}};
+  trace.params = {{values::number({ops::field(kId, 4)}), 0, 8, false},
+                  {values::number({ops::variable(0)}), 8, 8, false}};
   end.actions.push_back(trace);
   plans_[done] = install(domain_, find(done), end).plan;
 }
@@ -94,7 +97,7 @@ std::uint64_t Histograms::hits(const std::string& event) const {
   for (const domain::User& user : domain_.users().all()) {
     segments.push_back(reinterpret_cast<std::byte*>(&user.data()));
   }
-  return hist::read(*plans_.at(event), segments).hits;
+  return language::read_tables(*plans_.at(event), segments).hits;
 }
 
 std::uint64_t Histograms::aggregate(const std::string& event) {

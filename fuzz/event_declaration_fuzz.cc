@@ -5,9 +5,9 @@
 #include <memory>
 #include <span>
 
+#include "abi/validator.hpp"
 #include "event/declaration.hpp"
 #include "event/print.hpp"
-#include "event/validator.hpp"
 #include "event_require.hpp"
 
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "event/print.hpp"
-#include "event/probe_command.hpp"
 #include "event/synthetic.hpp"
-#include "event/synthetic_command.hpp"
 #include "event_require.hpp"
+#include "language/probe/event_probe_command.hpp"
+#include "language/synthetic/command.hpp"
 
 namespace {
 

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "event_require.hpp"
-#include "filter/compile.hpp"
 #include "filter/evaluate.hpp"
-#include "filter/reference.hpp"
-#include "filter/text.hpp"
+#include "filter/test_reference.hpp"
+#include "filter/test_well_formed.hpp"
+#include "language/filter/compile.hpp"
+#include "language/filter/text.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ const event::Declaration& declaration() {
   return *parsed;
 }
 
-void check_failure(std::string_view expression, const Failure& failure) {
+void check_failure(std::string_view expression, const FilterFailure& failure) {
   LT_REQUIRE(failure.code == EINVAL || failure.code == EPERM || failure.code == ENOENT || failure.code == ESRCH);
   LT_REQUIRE(failure.position <= expression.size() + 2);
   LT_REQUIRE(failed_filter_text(expression, failure).starts_with(expression));
@@ -54,9 +55,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const auto end = std::min(input.find('\0'), size);
   const std::string_view expression = input.substr(0, end);
-  if (expression.size() > kMaxExpression) return 0;
-  const Names names{declaration().fields, kCpus, nullptr};
-  const auto program = compile(expression, names);
+  if (expression.size() > kMaxFilter) return 0;
+  const FilterNames names{declaration().fields, kCpus, nullptr};
+  const auto program = compile_filter(expression, names);
   const auto reference = reference_filter(expression, names);
   LT_REQUIRE(program.has_value() == reference.has_value());
   if (!program) {

@@ -8,13 +8,16 @@
 
 #include "event_require.hpp"
 #include "hist/evaluate.hpp"
-#include "hist/plan_builder.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/plan_builder.hpp"
+#include "language/histogram/table_reader.hpp"
 
 namespace {
 
 using namespace landtrace;
 using namespace landtrace::hist;
+using namespace landtrace::language;
+using namespace landtrace::language::ops;
+using namespace landtrace::language::values;
 
 class Quiet final : public Surroundings {
  public:
@@ -32,14 +35,14 @@ class Quiet final : public Surroundings {
 };
 
 // Of all that a plan can be made of: its element has parts of every kind, and it refers to a table that is its own.
-PlanDescription everything() {
-  PlanDescription what;
+HistPlanDescription everything() {
+  HistPlanDescription what;
   what.elements = kMinElements;
   what.has_comm = true;
   what.keys = {number({field(0, 1)}), dynamic(ValueType::kText, Origin::kDataLoc, 4)};
   what.values = {number({field(1, 1)})};
   what.variables = {number({field(1, 1)}), static_text(0, 12), thread_stack()};
-  ActionDescription action;
+  HistActionDescription action;
   action.handler = Handler::kOnMax;
   action.deed = Deed::kSnapshot;
   action.tracked = number({variable(0)});
@@ -52,12 +55,12 @@ PlanDescription everything() {
 }
 
 // The first table's variables, read by the key that both have.
-PlanDescription referring(const Shape& shape, std::uint64_t table) {
-  PlanDescription what = everything();
+HistPlanDescription referring(const TableShape& shape, std::uint64_t table) {
+  HistPlanDescription what = everything();
   what.variables.clear();
   what.actions.clear();
   for (const Place& place : shape.variables) what.references.push_back({table, shape.layout, place, false});
-  ActionDescription trace;
+  HistActionDescription trace;
   trace.fixed_size = 24;
   trace.params = {{number({reference(0)}), 0, 8, false},
                   {of_reference(ValueType::kText, 1), 8, 0, true},
@@ -66,8 +69,8 @@ PlanDescription referring(const Shape& shape, std::uint64_t table) {
   return what;
 }
 
-std::vector<std::uint64_t> plan_words(const PlanDescription& what, const Shape& shape, std::uint64_t table) {
-  const auto bytes = build(what, shape, table);
+std::vector<std::uint64_t> plan_words(const HistPlanDescription& what, const TableShape& shape, std::uint64_t table) {
+  const auto bytes = build_hist_plan(what, shape, table);
   std::vector<std::uint64_t> words(bytes.size() / 8);
   std::memcpy(words.data(), bytes.data(), bytes.size());
   return words;
@@ -80,11 +83,11 @@ struct Free {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const PlanDescription first = everything();
-  static const Shape first_shape = *shape_of(first);
+  static const HistPlanDescription first = everything();
+  static const TableShape first_shape = *shape_of(first);
   static const std::uint64_t second_table = (first_shape.layout.bytes + 63) / 64 * 64;
-  static const PlanDescription second = referring(first_shape, 0);
-  static const Shape second_shape = *shape_of(second);
+  static const HistPlanDescription second = referring(first_shape, 0);
+  static const TableShape second_shape = *shape_of(second);
   static const auto first_plan = plan_words(first, first_shape, 0);
   static const auto second_plan = plan_words(second, second_shape, second_table);
   const std::uint64_t bytes = (second_table + second_shape.layout.bytes + 63) / 64 * 64;
@@ -116,8 +119,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ++events;
   }
   std::byte* const at = memory.get();
-  const Contents contents = read(counting, {&at, 1});
-  read(reading, {&at, 1});
+  const TableContents contents = read_tables(counting, {&at, 1});
+  read_tables(reading, {&at, 1});
   LT_REQUIRE(contents.rows.size() <= kMinElements);
   if (!is_spoilt) LT_REQUIRE(contents.hits + contents.dropped == events);
   return 0;

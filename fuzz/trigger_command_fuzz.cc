@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "event_require.hpp"
-#include "trigger/command.hpp"
+#include "language/trigger/command.hpp"
 
 namespace {
 
 using namespace landtrace;
-using namespace landtrace::trigger;
+using namespace landtrace::language;
 
 // The line as a command: "unlimited" and "count=" are for readers alone. (Unlimited is -1: without it white space at the end
 // of an event's name would be at the end of the command.)

@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) return 2;
   const char* const abi = std::getenv("LANDTRACE_TEST_ABI");
   const bool is_old = abi != nullptr && std::strcmp(abi, "6.1") == 0;
-  auto domain = domain::Domain::create({.abi = is_old ? domain::Abi::k6_1 : domain::Abi::k6_12});
+  auto domain = domain::Domain::create({.abi = is_old ? abi::Version::k6_1 : abi::Version::k6_12});
   if (!domain) return 1;
   auto server = host::Server::create(**domain, argv[1]);
   if (!server) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "domain/pattern.hpp"
-#include "filter/compile.hpp"
-#include "filter/text.hpp"
-#include "trigger/command.hpp"
+#include "language/filter/compile.hpp"
+#include "language/filter/text.hpp"
+#include "language/trigger/command.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -28,16 +28,17 @@ Session::Selection joined(const Session::Selection& all, const Session::Selectio
 
 // `expression` ends `line`; the caret stands below its place there.
 tl::unexpected<Error> point_at(const std::string& option, const std::string& line, std::string_view expression,
-                               const filter::Failure& failure) {
-  if (failure.kind == filter::FailureKind::kUnspecified) {
+                               const language::FilterFailure& failure) {
+  if (failure.kind == language::FilterFailureKind::kUnspecified) {
     return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
   }
-  const std::size_t index = line.size() - expression.size() + filter::index_of_mistake(failure, expression);
-  return fail(EINVAL, fmt::format("{}: {}\n  {}\n  {:>{}}", option, failure_text(failure.kind), line, "^", index + 1));
+  const std::size_t index = line.size() - expression.size() + language::index_of_mistake(failure, expression);
+  return fail(EINVAL,
+              fmt::format("{}: {}\n  {}\n  {:>{}}", option, filter_failure_text(failure.kind), line, "^", index + 1));
 }
 
 Result<void> check_filter(const std::string& text) {
-  if (const auto checked = filter::check_expression(text); !checked) {
+  if (const auto checked = language::check_filter(text); !checked) {
     return point_at("--filter", text, text, checked.error());
   }
   return {};
@@ -49,19 +50,19 @@ tl::unexpected<Error> bad_trigger(const std::string& text, const Error& error) {
 }
 
 Result<void> check_trigger(const std::string& text) {
-  const auto command = trigger::parse(text);
+  const auto command = language::parse_trigger(text);
   if (!command) return bad_trigger(text, command.error());
   if (command->removes) return bad_trigger(text, Error(EINVAL, "a recording begins without triggers"));
-  if (command->kind == trigger::Kind::kSnapshot) {
+  if (command->kind == language::TriggerKind::kSnapshot) {
     return bad_trigger(text, Error(EINVAL,
                                    "a recording has no snapshot; the instances of `landtrace run --tracefs` and "
                                    "`landtrace mount` have one, and --overwrite keeps the newest events"));
   }
-  if (const auto count = count_of(*command); !count) return bad_trigger(text, count.error());
-  const auto condition = filter_of(*command);
+  if (const auto count = trigger_count(*command); !count) return bad_trigger(text, count.error());
+  const auto condition = trigger_filter(*command);
   if (!condition) return bad_trigger(text, condition.error());
   if (condition->empty()) return {};
-  const auto checked = filter::check_expression(*condition);
+  const auto checked = language::check_filter(*condition);
   if (!checked) return point_at("--trigger", std::string(text), *condition, checked.error());
   return {};
 }

@@ -23,7 +23,7 @@ Result<unsigned> parse_abi(std::string_view text) {
 Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options) {
   LT_TRY(std::unique_ptr<domain::Domain> domain,
          domain::Domain::create({.ring_bytes = options.ring_bytes,
-                                 .abi = options.abi == kAbi6_1 ? domain::Abi::k6_1 : domain::Abi::k6_12}));
+                                 .abi = options.abi == kAbi6_1 ? abi::Version::k6_1 : abi::Version::k6_12}));
   for (const domain::Pattern& pattern : options.events) LT_CHECK(domain->listen_pattern(domain->top(), pattern, true));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, options.socket));
   // The journal comes after the socket: only the owner of the socket may take an older journal over. That a journal

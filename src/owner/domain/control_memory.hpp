@@ -18,7 +18,7 @@ class ControlMemory {
     std::uint32_t cpus;
     std::uint32_t claimed;
     std::uint64_t data_bytes;
-    plan::Abi abi = plan::Abi::k6_12;
+    abi::Version abi = abi::Version::k6_12;
   };
   static Result<ControlMemory> create(const Shape& shape);
 

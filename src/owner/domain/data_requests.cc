@@ -6,15 +6,15 @@
 
 namespace landtrace::domain {
 
-using event::DataCommand;
-using event::abi::UserReg;
-using event::abi::UserRegStatusBit;
+using abi::DataCommand;
+using abi::UserReg;
+using abi::UserRegStatusBit;
 
 Result<void> DataCall::begin() {
   const auto access = domain_.enter();
   LT_CHECK(domain_.files().check(file_));
   abi_ = domain_.abi();
-  if (!event::is_data_command(abi_, command_)) return fail(ENOTTY, "user_events_data has no such ioctl");
+  if (!abi::is_data_command(abi_, command_)) return fail(ENOTTY, "user_events_data has no such ioctl");
   if (tid_ == 0) return fail(EPERM, "the caller is in a pid namespace that is not seen from here");
   pid_ = programs::process_of(tid_);
   LT_TRY(space_, domain_.enable_words().known_space(pid_, who_));
@@ -25,7 +25,7 @@ Result<void> DataCall::read() {
   if (!space_) {
     LT_TRY(space_, programs::AddressSpace::open(pid_, who_));
   }
-  LT_TRY(request_, event::read_data_request(*space_, abi_, command_, argument_));
+  LT_TRY(request_, abi::read_data_request(*space_, abi_, command_, argument_));
   touch_word();
   return {};
 }

@@ -38,10 +38,10 @@ class DataCall {
   Identity who_;
   unsigned command_;
   std::uint64_t argument_;
-  event::Abi abi_{};
+  abi::Version abi_{};
   std::uint32_t pid_ = 0;
   std::shared_ptr<programs::AddressSpace> space_;
-  event::DataRequest request_;
+  abi::DataRequest request_;
   std::uint64_t answer_at_ = 0;
   std::vector<std::uint32_t> answer_;
 };

@@ -57,8 +57,7 @@ TEST_F(DataRequestsTest, AnotherProcessesStructureIsReadAndAnswered) {
 
 TEST_F(DataRequestsTest, AThreadsRequestIsItsProcesss) {
   std::uint32_t word = 0;
-  event::abi::UserReg reg{28, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"),
-                          9};
+  abi::UserReg reg{28, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"), 9};
   std::thread([&] {
     const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
     EXPECT_EQ(request(kRegister, tid, reinterpret_cast<std::uint64_t>(&reg)), 0);
@@ -120,7 +119,7 @@ TEST_F(DataRequestsTest, MemoryThatTakesItsTimeHoldsUpNobodyElse) {
   const SilentPage structure, word;
   if (!structure.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
   const auto me = static_cast<std::uint32_t>(::getpid());
-  event::abi::UserReg reg{28, 0, 4, 0, word.address(), reinterpret_cast<std::uint64_t>("slow"), 9};
+  abi::UserReg reg{28, 0, 4, 0, word.address(), reinterpret_cast<std::uint64_t>("slow"), 9};
   int result = 1;
   std::thread slow([&] { result = request(kRegister, me, structure.address()); });
   structure.wait_until_touched();

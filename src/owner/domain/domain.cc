@@ -71,7 +71,7 @@ void Domain::show_listeners(const std::vector<Event*>& events) {
 Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                         Events::Match match) {
   std::string bare;
-  if (abi() == Abi::k6_1) text = bare = event::without_flags(text);
+  if (abi() == abi::Version::k6_1) text = bare = event::without_flags(text);
   if ((flags & ~(kPersist | kMultiFormat)) != 0) return fail(EINVAL, "unknown registration flags");
   if ((flags & kPersist) != 0 && is_guest(uid)) return fail(EPERM, "only the domain's user may make events that stay");
   const std::uint32_t limit = is_guest(uid) ? kGuestEvents : plan::kMaxEvents;
@@ -85,7 +85,7 @@ Result<Event*> Domain::find_or_register(std::string_view text, std::uint16_t fla
   if (!registration->made) return &event;
   LT_CHECK(listen_as_selected(event));
   // There every event has a bit; one more than the page holds does without, and nobody finds it by one.
-  if (abi() == Abi::k6_1) std::ignore = give_place(event, Page::kBits);
+  if (abi() == abi::Version::k6_1) std::ignore = give_place(event, Page::kBits);
   return &event;
 }
 
@@ -99,7 +99,7 @@ Result<Event*> Domain::find_or_register_lasting(std::string_view text, std::uint
 
 Result<Domain::StatusRegistration> Domain::register_status_bit(FileId file, std::string_view text, std::uint32_t uid) {
   LT_CHECK(files_.check(file, Files::Form::kIndexed));
-  const auto match = abi() == Abi::k6_1 ? Events::Match::kByName : Events::Match::kByFields;
+  const auto match = abi() == abi::Version::k6_1 ? Events::Match::kByName : Events::Match::kByFields;
   LT_TRY(Event* const event, find_or_register_lasting(text, uid, match));
   const Events::Hold hold(events_, *event);
   LT_CHECK(give_place(*event, Page::kBits));

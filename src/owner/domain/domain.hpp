@@ -17,14 +17,12 @@
 #include "domain/files.hpp"
 #include "domain/grace.hpp"
 #include "domain/instances.hpp"
-#include "programs/program_functions.hpp"
 #include "domain/status_pages.hpp"
-#include "programs/thread_events.hpp"
 #include "domain/users.hpp"
+#include "programs/program_functions.hpp"
+#include "programs/thread_events.hpp"
 
 namespace landtrace::domain {
-
-using event::Abi;
 
 // buffer_size_kb of a fresh kernel.
 inline constexpr std::uint64_t kDefaultRingBytes = 1408u << 10;
@@ -35,7 +33,7 @@ class Domain {
     std::uint64_t ring_bytes = kDefaultRingBytes;  // of each ring of the top instance
     arch::RawClock raw_clock = arch::best_raw_clock();
     std::uint32_t owner_uid = ::geteuid();
-    Abi abi = Abi::k6_12;
+    abi::Version abi = abi::Version::k6_12;
   };
   static Result<std::unique_ptr<Domain>> create(const Options& options);
 
@@ -204,7 +202,7 @@ class Domain {
   [[nodiscard]] const Cells& cells() const { return cells_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] StatusPages& status_pages() { return pages_; }
-  [[nodiscard]] Abi abi() const { return control_.segment().abi; }
+  [[nodiscard]] abi::Version abi() const { return control_.segment().abi; }
   // Raw times in CLOCK_MONOTONIC, since the domain began.
   [[nodiscard]] arch::ClockLine& clock_line() { return clock_line_; }
   [[nodiscard]] Instance& top() { return *instances_.at(0); }

@@ -6,25 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "filter/failure.hpp"
+#include "language/filter/failure.hpp"
+#include "language/trigger/command.hpp"
 #include "plan/segments.hpp"
-#include "trigger/command.hpp"
 
 namespace landtrace::domain {
 
 struct Histogram;
 
 struct EventFilter {
-  std::string expression;                  // as it was written; "" none
-  std::optional<filter::Failure> failure;  // why it judges nothing
-  std::uint32_t program = 0;               // offset of the filter::Program in the control segment; 0: everything passes
+  std::string expression;                          // as it was written; "" none
+  std::optional<language::FilterFailure> failure;  // why it judges nothing
+  std::uint32_t program = 0;  // offset of the filter::Program in the control segment; 0: everything passes
 };
 
 struct EventTrigger {
-  trigger::Command command;
+  language::TriggerCommand command;
   std::string filter;
   std::uint32_t program = 0;  // of its filter, as above
-  std::int64_t limit = trigger::kUnlimited;
+  std::int64_t limit = language::kUnlimited;
   std::uint32_t counter = 0;      // the cell that counts what it did, if that is limited
   std::uint32_t target = 0;       // the cell that it changes
   std::uint32_t target_slot = 0;  // the event that it switches

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "domain/triggers.hpp"
-#include "filter/compile.hpp"
+#include "language/filter/compile.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -22,24 +22,24 @@ Result<void> replace_filter(Domain& domain, Instance& instance, Event& event, Ev
 
 }  // namespace
 
-filter::Parsed<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression) {
-  const auto compiled =
-      filter::compile(expression, {event.declaration.fields, domain.control().segment().cpus, &domain.functions()});
-  if (!compiled) return tl::unexpected<filter::Failure>(compiled.error());
+language::FilterResult<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression) {
+  const auto compiled = language::compile_filter(
+      expression, {event.declaration.fields, domain.control().segment().cpus, &domain.functions()});
+  if (!compiled) return tl::unexpected<language::FilterFailure>(compiled.error());
   const auto stored = domain.control().store(compiled->bytes());
-  if (!stored) return filter::refuse(stored.error().code);
+  if (!stored) return language::refuse_filter(stored.error().code);
   return *stored;
 }
 
-filter::Parsed<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
-                                const std::optional<filter::Failure>& shown) {
+language::FilterResult<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
+                                        const std::optional<language::FilterFailure>& shown) {
   const auto program = store_program(domain, event, expression);
-  std::optional<filter::Failure> failure;
+  std::optional<language::FilterFailure> failure;
   if (!program) failure = shown ? *shown : program.error();
   const auto replaced =
       replace_filter(domain, instance, event, {std::string(expression), failure, program.value_or(0)});
-  if (!program) return tl::unexpected<filter::Failure>(program.error());
-  if (!replaced) return filter::refuse(replaced.error().code);
+  if (!program) return tl::unexpected<language::FilterFailure>(program.error());
+  if (!replaced) return language::refuse_filter(replaced.error().code);
   return {};
 }
 

@@ -11,12 +11,12 @@ namespace landtrace::domain {
 
 // The expression compiled against the event's fields, in the control segment: its offset, for who frees it behind a grace
 // period. ENOSPC where there is no room.
-filter::Parsed<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression);
+language::FilterResult<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression);
 
 // `expression` is the event's filter in the instance from here on. One that is refused is shown with its failure, and then
 // the event has no filter: everything passes. `shown`: what it is shown with instead of its own failure.
-filter::Parsed<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
-                                const std::optional<filter::Failure>& shown = {});
+language::FilterResult<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
+                                        const std::optional<language::FilterFailure>& shown = {});
 void clear_filter(Domain& domain, Instance& instance, Event& event);
 
 // Whether the program looks for functions, which are elsewhere in each process.

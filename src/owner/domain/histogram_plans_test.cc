@@ -7,17 +7,19 @@
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
-#include "hist/plan_builder.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/plan_builder.hpp"
+#include "language/histogram/table_reader.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::domain {
+namespace values = language::values;
+namespace ops = language::ops;
 namespace {
 
-using hist::ActionDescription;
 using hist::Deed;
 using hist::Handler;
-using hist::PlanDescription;
+using language::HistActionDescription;
+using language::HistPlanDescription;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -34,8 +36,8 @@ class HistogramPlansTest : public testing::Test {
   }
 
   struct Made {
-    PlanDescription what;
-    hist::Shape shape;
+    HistPlanDescription what;
+    language::TableShape shape;
     std::uint64_t table = 0;
     std::uint32_t plan = 0;
   };
@@ -52,17 +54,17 @@ class HistogramPlansTest : public testing::Test {
     return proxy_.write(file_, 7, uid, vectors);
   }
 
-  static PlanDescription by_id() {
-    PlanDescription what;
+  static HistPlanDescription by_id() {
+    HistPlanDescription what;
     what.elements = 128;
-    what.keys.push_back(hist::number({hist::field(0, 8)}));
+    what.keys.push_back(values::number({ops::field(0, 8)}));
     return what;
   }
-  Made store(PlanDescription what) {
+  Made store(HistPlanDescription what) {
     Made made;
-    made.shape = *hist::shape_of(what);
+    made.shape = *language::shape_of(what);
     made.table = *domain_->users().allocate(made.shape.layout.bytes);
-    made.plan = *domain_->control().store(hist::build(what, made.shape, made.table));
+    made.plan = *domain_->control().store(language::build_hist_plan(what, made.shape, made.table));
     made.what = std::move(what);
     return made;
   }
@@ -88,12 +90,12 @@ class HistogramPlansTest : public testing::Test {
   }
   void enable(Event* event) { ASSERT_TRUE(domain_->listen(top(), {event}, true)); }
 
-  hist::Contents contents(const Made& made) {
+  language::TableContents contents(const Made& made) {
     std::vector<std::byte*> segments;
     for (const User& user : domain_->users().all()) segments.push_back(reinterpret_cast<std::byte*>(&user.data()));
-    return hist::read(*reinterpret_cast<const hist::HistPlan*>(
-                          reinterpret_cast<const std::byte*>(&domain_->control().segment()) + made.plan),
-                      segments);
+    return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(
+                                     reinterpret_cast<const std::byte*>(&domain_->control().segment()) + made.plan),
+                                 segments);
   }
   // Event, id and value of all that was recorded, in order.
   std::vector<std::array<std::uint64_t, 3>> recorded() {
@@ -119,17 +121,18 @@ class HistogramPlansTest : public testing::Test {
 
   // start keeps its value; done, with what it has less than that, makes `made`.
   Made measure_from_start_to_done() {
-    PlanDescription start = by_id();
-    start.variables = {hist::number({hist::field(8, 8)})};
+    HistPlanDescription start = by_id();
+    start.variables = {values::number({ops::field(8, 8)})};
     const Made started = store(start);
     install(start_, {counting(started)});
-    PlanDescription done = by_id();
+    HistPlanDescription done = by_id();
     done.references = {{started.table, started.shape.layout, started.shape.variables[0], true}};
-    done.variables = {hist::number({hist::field(8, 8), hist::reference(0), hist::op(hist::OpCode::kSubtract)})};
-    ActionDescription trace;
+    done.variables = {values::number({ops::field(8, 8), ops::reference(0), ops::op(hist::OpCode::kSubtract)})};
+    HistActionDescription trace;
     trace.target = made_->slot;
     trace.fixed_size = 16;
-    trace.params = {{hist::number({hist::field(0, 8)}), 0, 8, false}, {hist::number({hist::variable(0)}), 8, 8, false}};
+    trace.params = {{values::number({ops::field(0, 8)}), 0, 8, false},
+                    {values::number({ops::variable(0)}), 8, 8, false}};
     done.actions = {trace};
     Made measured = store(done);
     install(done_, {counting(measured)});
@@ -145,15 +148,15 @@ class HistogramPlansTest : public testing::Test {
 };
 
 TEST_F(HistogramPlansTest, AnEventIsCountedWhetherItIsRecordedOrNot) {
-  PlanDescription what = by_id();
-  what.values = {hist::number({hist::field(8, 8)})};
+  HistPlanDescription what = by_id();
+  what.values = {values::number({ops::field(8, 8)})};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 10);
   enable(start_);
   write(0, 1, 20);
   write(0, 2, 5);
-  const hist::Contents all = contents(made);
+  const language::TableContents all = contents(made);
   EXPECT_EQ(all.hits, 3u);
   ASSERT_EQ(all.rows.size(), 2u);
   EXPECT_THAT(all.rows[0].sums, ElementsAre(30));
@@ -166,14 +169,14 @@ TEST_F(HistogramPlansTest, UsersCountInTablesOfTheirOwn) {
   write(0, 1, 0, kUser);
   write(0, 1, 0, kOtherUser);
   write(0, 2, 0, kOtherUser);
-  const hist::Contents all = contents(made);
+  const language::TableContents all = contents(made);
   EXPECT_EQ(all.hits, 3u);
   EXPECT_EQ(all.rows.size(), 2u);
 }
 
 TEST_F(HistogramPlansTest, APausedHistogramCountsNothing) {
   const std::uint32_t cell = *domain_->cells().take_switch(true);
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.pause_cell = cell;
   const Made made = store(what);
   install(start_, {counting(made)});
@@ -214,31 +217,31 @@ TEST_F(HistogramPlansTest, ALatencyIsAnEventBehindTheOneThatEndsIt) {
 
 TEST_F(HistogramPlansTest, WhatAHistogramMakesHasHistogramsOfItsOwn) {
   measure_from_start_to_done();
-  PlanDescription what = by_id();
-  what.keys = {hist::number({hist::field(8, 8), hist::bucket(10)})};
+  HistPlanDescription what = by_id();
+  what.keys = {values::number({ops::field(8, 8), ops::bucket(10)})};
   const Made made = store(what);
   install(made_, {counting(made)});
   for (std::uint64_t id = 1; id <= 4; ++id) {
     write(0, id, 0);
     write(1, id, 5 * id);
   }
-  const hist::Contents all = contents(made);
+  const language::TableContents all = contents(made);
   EXPECT_EQ(all.hits, 4u);
   EXPECT_EQ(all.rows.size(), 3u);  // 0, 10, 20
   EXPECT_THAT(recorded(), IsEmpty());
 }
 
 TEST_F(HistogramPlansTest, AHistogramThatMakesItsOwnEventEnds) {
-  PlanDescription what = by_id();
-  ActionDescription trace;
+  HistPlanDescription what = by_id();
+  HistActionDescription trace;
   trace.target = start_->slot;
   trace.fixed_size = 16;
-  trace.params = {{hist::number({hist::field(0, 8), hist::constant(1), hist::op(hist::OpCode::kAdd)}), 0, 8, false}};
+  trace.params = {{values::number({ops::field(0, 8), ops::constant(1), ops::op(hist::OpCode::kAdd)}), 0, 8, false}};
   what.actions = {trace};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 0);
-  const hist::Contents all = contents(made);
+  const language::TableContents all = contents(made);
   EXPECT_GT(all.hits, 1u);
   EXPECT_LE(all.hits, 10u);
   EXPECT_EQ(all.lost, 1u);
@@ -246,12 +249,12 @@ TEST_F(HistogramPlansTest, AHistogramThatMakesItsOwnEventEnds) {
 
 TEST_F(HistogramPlansTest, ASnapshotIsCountedOnTheInstancesCell) {
   const std::uint32_t cell = *domain_->cells().take_counter();
-  PlanDescription what = by_id();
-  what.variables = {hist::number({hist::field(8, 8)})};
-  ActionDescription snapshot;
+  HistPlanDescription what = by_id();
+  what.variables = {values::number({ops::field(8, 8)})};
+  HistActionDescription snapshot;
   snapshot.handler = Handler::kOnMax;
   snapshot.deed = Deed::kSnapshot;
-  snapshot.tracked = hist::number({hist::variable(0)});
+  snapshot.tracked = values::number({ops::variable(0)});
   snapshot.target = cell;
   what.actions = {snapshot};
   const Made made = store(what);
@@ -264,8 +267,8 @@ TEST_F(HistogramPlansTest, ASnapshotIsCountedOnTheInstancesCell) {
 }
 
 TEST_F(HistogramPlansTest, AStackIsThatOfTheThreadAsFarAsItCanBeSeen) {
-  PlanDescription what = by_id();
-  what.keys = {hist::thread_stack()};
+  HistPlanDescription what = by_id();
+  what.keys = {values::thread_stack()};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 0);
@@ -273,12 +276,12 @@ TEST_F(HistogramPlansTest, AStackIsThatOfTheThreadAsFarAsItCanBeSeen) {
 }
 
 TEST_F(HistogramPlansTest, TheThreadsNameAndIdAreThoseOfTheWriter) {
-  PlanDescription what = by_id();
-  what.keys = {hist::number({hist::header(4, 4, true)}), hist::comm(), hist::number({hist::header(0, 2)})};
+  HistPlanDescription what = by_id();
+  what.keys = {values::number({ops::header(4, 4, true)}), values::comm(), values::number({ops::header(0, 2)})};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 0);
-  const hist::Contents all = contents(made);
+  const language::TableContents all = contents(made);
   ASSERT_EQ(all.rows.size(), 1u);
   std::uint64_t numbers[4];
   std::memcpy(numbers, all.rows[0].key.data(), sizeof numbers);

@@ -14,7 +14,8 @@ constexpr std::uint32_t kGuest = 65533;
 
 class OlderAbisTest : public testing::Test {
  protected:
-  explicit OlderAbisTest(Abi abi = Abi::k6_12) : domain_(*Domain::create({.ring_bytes = 1 << 18, .abi = abi})) {}
+  explicit OlderAbisTest(abi::Version abi = abi::Version::k6_12)
+      : domain_(*Domain::create({.ring_bytes = 1 << 18, .abi = abi})) {}
 
   FileId open_file() { return *domain_->open_file(mine_); }
   Event* find(std::string_view name) { return domain_->events().find(kSystem, name); }
@@ -37,7 +38,7 @@ class OlderAbisTest : public testing::Test {
 
 class KernelSixOneTest : public OlderAbisTest {
  protected:
-  KernelSixOneTest() : OlderAbisTest(Abi::k6_1) {}
+  KernelSixOneTest() : OlderAbisTest(abi::Version::k6_1) {}
 };
 
 TEST_F(OlderAbisTest, ABitSaysWhetherAnybodyListens) {

@@ -13,15 +13,16 @@
 namespace landtrace::domain {
 namespace {
 
-tl::unexpected<RefusedProbe> refuse(event::ProbeRefusal refusal) {
+tl::unexpected<RefusedProbe> refuse(language::EventProbeRefusal refusal) {
   return tl::unexpected<RefusedProbe>({std::move(refusal), {}, {}});
 }
-tl::unexpected<RefusedProbe> refuse(const Error& error) { return refuse(event::ProbeRefusal{error.code, {}}); }
+tl::unexpected<RefusedProbe> refuse(const Error& error) { return refuse(language::EventProbeRefusal{error.code, {}}); }
 
 // Puts a plan::ProbePlan together.
 class PlanBytes {
  public:
-  PlanBytes(const std::vector<event::ProbeArgument>& arguments, const event::Declaration& made, bool of_synthetic)
+  PlanBytes(const std::vector<language::EventProbeArgument>& arguments, const event::Declaration& made,
+            bool of_synthetic)
       : bytes_(sizeof(plan::ProbePlan) + arguments.size() * sizeof(plan::ProbeArg)) {
     plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
     plan_.values_size = made.min_size;
@@ -45,8 +46,8 @@ class PlanBytes {
     return at;
   }
 
-  plan::ProbeArg argument(const event::ProbeArgument& from, std::uint32_t target, bool of_synthetic) {
-    const event::Fetch& fetch = from.fetch;
+  plan::ProbeArg argument(const language::EventProbeArgument& from, std::uint32_t target, bool of_synthetic) {
+    const language::Fetch& fetch = from.fetch;
     plan::ProbeArg arg{};
     arg.store = store_of(fetch.store);
     arg.size = static_cast<std::uint8_t>(from.type->size);
@@ -61,21 +62,21 @@ class PlanBytes {
     return arg;
   }
 
-  void set_source(plan::ProbeArg& arg, const event::Fetch& fetch, bool of_synthetic) {
+  void set_source(plan::ProbeArg& arg, const language::Fetch& fetch, bool of_synthetic) {
     switch (fetch.source) {
-      case event::Fetch::Source::kNumber:
+      case language::Fetch::Source::kNumber:
         arg.source = plan::ProbeSource::kNumber;
         arg.number = fetch.number;
         return;
-      case event::Fetch::Source::kComm:
+      case language::Fetch::Source::kComm:
         arg.source = plan::ProbeSource::kComm;
         return;
-      case event::Fetch::Source::kText:
+      case language::Fetch::Source::kText:
         arg.source = plan::ProbeSource::kText;
         arg.at = append(fetch.text.c_str(), fetch.text.size() + 1);
         arg.number = fetch.text.size();
         return;
-      case event::Fetch::Source::kField:
+      case language::Fetch::Source::kField:
         set_field(arg, fetch.field, of_synthetic);
     }
   }
@@ -100,15 +101,15 @@ class PlanBytes {
     }
   }
 
-  static plan::ProbeStore store_of(event::Fetch::Store store) {
+  static plan::ProbeStore store_of(language::Fetch::Store store) {
     switch (store) {
-      case event::Fetch::Store::kMemory:
+      case language::Fetch::Store::kMemory:
         return plan::ProbeStore::kMemory;
-      case event::Fetch::Store::kText:
+      case language::Fetch::Store::kText:
         return plan::ProbeStore::kText;
-      case event::Fetch::Store::kSymbolText:
+      case language::Fetch::Store::kSymbolText:
         return plan::ProbeStore::kSymbolText;
-      case event::Fetch::Store::kValue:
+      case language::Fetch::Store::kValue:
         break;
     }
     return plan::ProbeStore::kValue;
@@ -147,7 +148,7 @@ std::optional<std::uint32_t> host_of(Domain& domain, const Event& probe) {
 }  // namespace
 
 tl::expected<Event*, RefusedProbe> define_probe(Domain& domain, std::string_view line, std::uint32_t uid) {
-  auto command = event::ProbeCommand::split(line);
+  auto command = language::EventProbeCommand::split(line);
   if (!command) return refuse(std::move(command).error());
   Event* const base = domain.events().find(command->base_system(), command->base_name());
   if (base == nullptr || base->flavour() == event::Flavour::kProbe) return refuse(command->no_such_base());
@@ -164,14 +165,14 @@ tl::expected<Event*, RefusedProbe> define_probe(Domain& domain, std::string_view
     state->program = *program;
   }
   const auto arguments = command->arguments(base->declaration);
-  event::Declaration made = arguments ? event::declare_probe(*command, *arguments) : event::Declaration();
+  event::Declaration made = arguments ? language::declare_event_probe(*command, *arguments) : event::Declaration();
   if (!arguments || made.min_size > plan::kMaxProbeValues) {
     give_back();
-    return refuse(arguments ? event::ProbeRefusal{E2BIG, {}} : arguments.error());
+    return refuse(arguments ? language::EventProbeRefusal{E2BIG, {}} : arguments.error());
   }
   PlanBytes bytes(*arguments, made, base->flavour() == event::Flavour::kSynthetic);
   const Events::Hold hold(domain.events(), *base);
-  const auto added = domain.add_event(command->group(), std::move(made), probe_text(*command, *arguments), uid);
+  const auto added = domain.add_event(command->group(), std::move(made), event_probe_text(*command, *arguments), uid);
   if (!added) {
     give_back();
     return added.error().code == EEXIST ? refuse(command->name_is_taken()) : refuse(added.error());
@@ -181,7 +182,7 @@ tl::expected<Event*, RefusedProbe> define_probe(Domain& domain, std::string_view
   state->plan = stored.value_or(0);
   domain.events().add_reference(*base);
   probe.probe = state;
-  probe.command = event::ProbeCommand::logged(line);
+  probe.command = language::EventProbeCommand::logged(line);
   auto attached = stored ? attach_probe(domain, probe) : Result<void>(tl::unexpected<Error>(stored.error()));
   if (attached) {
     domain.events().write_down(probe);

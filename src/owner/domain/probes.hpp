@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "domain/domain.hpp"
-#include "event/probe_command.hpp"
+#include "language/probe/event_probe_command.hpp"
 
 namespace landtrace::domain {
 
@@ -19,9 +19,9 @@ struct Probe {
 };
 
 struct RefusedProbe {
-  event::ProbeRefusal refusal;
-  std::optional<filter::Failure> filter;  // why its filter is none
-  std::string expression;                 // that filter
+  language::EventProbeRefusal refusal;
+  std::optional<language::FilterFailure> filter;  // why its filter is none
+  std::string expression;                         // that filter
 };
 
 // A command that ProbeCommand::is_one(). ENODEV without the event, EINVAL, E2BIG, EEXIST as the kernel has them; E2BIG for more

@@ -185,7 +185,7 @@ TEST_F(ProbesTest, GoesOnInAnotherInstanceWhenItsFirstOneIsGone) {
 }
 
 TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
-  const auto command = event::split_synthetic("lat char name[4]; u32 n; char who[]");
+  const auto command = language::split_synthetic("lat char name[4]; u32 n; char who[]");
   Event* const lat = *define_synthetic(*domain_, *command, kUser);
   enable(define("e:g/l synthetic.lat name=$name:string n=$n:u32 who=$who:string"));
   std::string payload(lat->declaration.min_size, '\0');

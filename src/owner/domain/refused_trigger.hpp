@@ -5,14 +5,14 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "filter/failure.hpp"
+#include "language/filter/failure.hpp"
 
 namespace landtrace::domain {
 
 struct RefusedTrigger {
   Error error;
-  std::optional<filter::Failure> filter;  // why its filter is none
-  std::string expression;                 // that filter
+  std::optional<language::FilterFailure> filter;  // why its filter is none
+  std::string expression;                         // that filter
 };
 
 }  // namespace landtrace::domain

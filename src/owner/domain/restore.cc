@@ -81,7 +81,7 @@ void Domain::restore(const SavedDomain& saved) {
   events_.restore_next_multi(saved.next_multi);
   for (const SavedEvent& each : saved.events) {
     if (each.text.starts_with("s:")) {
-      if (const auto command = event::split_dynamic_synthetic(each.text)) {
+      if (const auto command = language::split_dynamic_synthetic(each.text)) {
         std::ignore = define_synthetic(*this, *command, each.uid);
       }
     }
@@ -97,11 +97,11 @@ void Domain::restore(const SavedDomain& saved) {
   }
   for (const SavedEvent& each : saved.events) {  // what they are attached to is there by now
     const std::string_view command = each.text;
-    if (command.starts_with(':') && event::ProbeCommand::is_one(command.substr(1))) {
+    if (command.starts_with(':') && language::EventProbeCommand::is_one(command.substr(1))) {
       std::ignore = define_probe(*this, command.substr(1), each.uid);
     }
   }
-  if (abi() == Abi::k6_1) {  // where every user event has one
+  if (abi() == abi::Version::k6_1) {  // where every user event has one
     for (Event* const event : events_.all()) {
       if (event->is_user_event()) std::ignore = give_place(*event, Page::kBits);
     }

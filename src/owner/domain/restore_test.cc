@@ -45,7 +45,7 @@ class RestoreTest : public testing::Test {
   bool exists(std::string_view name) { return domain_->events().find(kSystem, name) != nullptr; }
   bool is_kept() const { return std::filesystem::exists(path_); }
 
-  Abi abi_ = Abi::k6_12;
+  abi::Version abi_ = abi::Version::k6_12;
   std::string path_ = testing::TempDir() + "restore_test-" + std::to_string(::getpid()) + ".state";
   std::unique_ptr<Domain> domain_;
 };
@@ -63,7 +63,7 @@ TEST_F(RestoreTest, AWordThatCameThroughAMountFollowsTheNextOwner) {
 TEST_F(RestoreTest, SyntheticEventsAndEventProbesAreDefinedAgain) {
   // The one that it is attached to may get a later slot than the probe has.
   ASSERT_TRUE(domain_->register_native("e1 u32 n", kPersist, ::geteuid()));
-  const auto lat = event::split_synthetic("lat u64 lat; char name[8]; long[] st");
+  const auto lat = language::split_synthetic("lat u64 lat; char name[8]; long[] st");
   ASSERT_TRUE(define_synthetic(*domain_, *lat, ::geteuid()));
   ASSERT_TRUE(define_probe(*domain_, "e:g/p synthetic.lat l=$lat:u32 if lat > 5", ::geteuid()));
   ASSERT_TRUE(define_probe(*domain_, "e:g/q user_events.e1", ::geteuid()));
@@ -227,7 +227,7 @@ TEST_F(RestoreTest, AProcessThatNobodyHasWaitedForHasEnded) {
 
 class RestoreSixOneTest : public RestoreTest {
  protected:
-  RestoreSixOneTest() { abi_ = Abi::k6_1; }
+  RestoreSixOneTest() { abi_ = abi::Version::k6_1; }
 };
 
 TEST_F(RestoreSixOneTest, EventsThatStayHaveTheirBitsWithTheNextOwner) {

@@ -7,7 +7,7 @@
 #include "domain/domain.hpp"
 #include "domain/filters.hpp"
 #include "domain/triggers.hpp"
-#include "filter/compile.hpp"
+#include "language/filter/compile.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -28,18 +28,18 @@ void note_unfit(Instance& instance, const Event& event, Unfit unfit) {
   if (instance.unfit.size() < kMaxUnfit) instance.unfit.push_back(std::move(unfit));
 }
 
-std::string sentence(const filter::Failure& failure) {
-  return failure.kind == filter::FailureKind::kUnspecified ? "this is no filter expression"
-                                                           : std::string(failure_text(failure.kind));
+std::string sentence(const language::FilterFailure& failure) {
+  return failure.kind == language::FilterFailureKind::kUnspecified ? "this is no filter expression"
+                                                                   : std::string(filter_failure_text(failure.kind));
 }
 
 // Whether the event has just this trigger already.
 bool has_trigger(const Instance& instance, const Event& event, std::string_view text) {
-  const auto wanted = trigger::parse(text);
+  const auto wanted = language::parse_trigger(text);
   const EventFile* const file = event.file(instance.index);
   return wanted && file != nullptr &&
          std::any_of(file->triggers.begin(), file->triggers.end(), [&](const EventTrigger& other) {
-           const trigger::Command& has = other.command;
+           const language::TriggerCommand& has = other.command;
            return has.kind == wanted->kind && has.system == wanted->system && has.event == wanted->event &&
                   has.count == wanted->count && has.condition == wanted->condition &&
                   has.definition == wanted->definition;
@@ -70,7 +70,7 @@ void give_rules(Domain& domain, Instance& instance, Event& event, const Selectio
 }
 
 bool switches(const std::string& text, const Event& target) {
-  const auto command = trigger::parse(text);
+  const auto command = language::parse_trigger(text);
   return command && command->system == target.system && command->event == target.name;
 }
 
@@ -90,17 +90,17 @@ void give_waiting_triggers(Domain& domain, Instance& instance, const Event& targ
 
 Result<void> check_rules(const Selection& selection) {
   if (!selection.filter.empty()) {
-    if (const auto checked = filter::check_expression(selection.filter); !checked) {
+    if (const auto checked = language::check_filter(selection.filter); !checked) {
       return fail(EINVAL, sentence(checked.error()));
     }
   }
   for (const std::string& text : selection.triggers) {
-    LT_TRY(const trigger::Command command, trigger::parse(text));
+    LT_TRY(const language::TriggerCommand command, language::parse_trigger(text));
     if (command.removes) return fail(EINVAL, "there is no trigger yet that could be removed");
-    LT_CHECK(count_of(command));
-    LT_TRY(const std::string condition, filter_of(command));
+    LT_CHECK(trigger_count(command));
+    LT_TRY(const std::string condition, trigger_filter(command));
     if (condition.empty()) continue;
-    if (const auto checked = filter::check_expression(condition); !checked) {
+    if (const auto checked = language::check_filter(condition); !checked) {
       return fail(EINVAL, sentence(checked.error()));
     }
   }

@@ -51,7 +51,7 @@ std::uint32_t bucket(const Event& event) {
 
 }  // namespace
 
-std::string status_text(Events& events, plan::Abi abi) {
+std::string status_text(Events& events, abi::Version abi) {
   std::vector<Event*> all = events.all();
   std::erase_if(all, [](const Event* event) { return !event->is_user_event(); });
   std::reverse(all.begin(), all.end());  // a bucket lists its newest first
@@ -59,7 +59,7 @@ std::string status_text(Events& events, plan::Abi abi) {
   std::string text;
   std::size_t busy = 0;
   for (const Event* const event : all) {
-    if (abi == plan::Abi::k6_1) text += fmt::format("{}:", event->status_bit);
+    if (abi == abi::Version::k6_1) text += fmt::format("{}:", event->status_bit);
     text += event->name;
     if (event->listeners.any()) {
       text += " # Used by ftrace";
@@ -68,7 +68,7 @@ std::string status_text(Events& events, plan::Abi abi) {
     text += '\n';
   }
   text += fmt::format("\nActive: {}\nBusy: {}\n", all.size(), busy);
-  if (abi == plan::Abi::k6_1) text += fmt::format("Max: {}\n", StatusPages::kBits);
+  if (abi == abi::Version::k6_1) text += fmt::format("Max: {}\n", StatusPages::kBits);
   return text;
 }
 

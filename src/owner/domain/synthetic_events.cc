@@ -4,15 +4,16 @@
 
 namespace landtrace::domain {
 
-event::Accepted<Event*> define_synthetic(Domain& domain, const event::SyntheticCommand& definition, std::uint32_t uid) {
-  auto declaration = event::parse_synthetic(definition, [&](std::string_view name) {
+language::AcceptedSynthetic<Event*> define_synthetic(Domain& domain, const language::SyntheticCommand& definition,
+                                                     std::uint32_t uid) {
+  auto declaration = language::parse_synthetic(definition, [&](std::string_view name) {
     const Event* const found = find_synthetic(domain, name);
     return found != nullptr && found->flavour() == event::Flavour::kSynthetic;
   });
-  if (!declaration) return tl::unexpected<event::Refusal>(declaration.error());
+  if (!declaration) return tl::unexpected<language::CommandRefusal>(declaration.error());
   std::string text = fmt::format("{} {}", declaration->name, fields_text(*declaration));
   const auto made = domain.add_event(event::kSyntheticSystem, *std::move(declaration), std::move(text), uid);
-  if (!made) return tl::unexpected<event::Refusal>({made.error().code, {}, 0});
+  if (!made) return tl::unexpected<language::CommandRefusal>({made.error().code, {}, 0});
   domain.events().write_down(**made);
   return *made;
 }

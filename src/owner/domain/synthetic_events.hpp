@@ -4,7 +4,7 @@
 
 #include "domain/domain.hpp"
 #include "event/synthetic.hpp"
-#include "event/synthetic_command.hpp"
+#include "language/synthetic/command.hpp"
 
 namespace landtrace::domain {
 
@@ -14,7 +14,8 @@ inline Event* find_synthetic(Domain& domain, std::string_view name) {
 }
 
 // EINVAL, EEXIST as the kernel has them; ENOSPC.
-event::Accepted<Event*> define_synthetic(Domain& domain, const event::SyntheticCommand& definition, std::uint32_t uid);
+language::AcceptedSynthetic<Event*> define_synthetic(Domain& domain, const language::SyntheticCommand& definition,
+                                                     std::uint32_t uid);
 // ENOENT; EBUSY while anything refers to it or listens to it, EPERM for another user's.
 Result<void> remove_synthetic(Domain& domain, std::string_view name, std::uint32_t uid);
 

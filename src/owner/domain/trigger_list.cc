@@ -8,35 +8,35 @@
 namespace landtrace::domain {
 namespace {
 
-using trigger::Family;
-using trigger::Kind;
+using language::TriggerFamily;
+using language::TriggerKind;
 
-plan::TriggerAction action_of(Kind kind) {
+plan::TriggerAction action_of(TriggerKind kind) {
   switch (kind) {
-    case Kind::kTraceOn:
+    case TriggerKind::kTraceOn:
       return plan::TriggerAction::kTraceOn;
-    case Kind::kTraceOff:
+    case TriggerKind::kTraceOff:
       return plan::TriggerAction::kTraceOff;
-    case Kind::kSnapshot:
+    case TriggerKind::kSnapshot:
       return plan::TriggerAction::kSnapshot;
-    case Kind::kStackTrace:
+    case TriggerKind::kStackTrace:
       return plan::TriggerAction::kStackTrace;
-    case Kind::kEnableEvent:
+    case TriggerKind::kEnableEvent:
       return plan::TriggerAction::kEnableEvent;
-    case Kind::kEnableHist:
+    case TriggerKind::kEnableHist:
       return plan::TriggerAction::kContinueHistogram;
-    case Kind::kDisableHist:
+    case TriggerKind::kDisableHist:
       return plan::TriggerAction::kPauseHistogram;
-    case Kind::kHist:
+    case TriggerKind::kHist:
       return plan::TriggerAction::kHistogram;
-    case Kind::kDisableEvent:
+    case TriggerKind::kDisableEvent:
       break;
   }
   return plan::TriggerAction::kDisableEvent;
 }
 
 // Behind the event: a trace ends with the event that ended it, and a stack stands below its event.
-bool is_late(Kind kind) { return kind == Kind::kTraceOff || kind == Kind::kStackTrace; }
+bool is_late(TriggerKind kind) { return kind == TriggerKind::kTraceOff || kind == TriggerKind::kStackTrace; }
 
 plan::Trigger shared_form(const EventTrigger& trigger) {
   return {action_of(trigger.command.kind),
@@ -119,7 +119,7 @@ void give_back(Domain& domain, Instance& instance, const EventTrigger& gone) {
   if (gone.target != 0 && has_target(family_of(gone.command.kind))) {
     if (Event* const target = domain.events().at(gone.target_slot)) domain.release_soft(instance, *target);
   }
-  if (gone.target != 0 && family_of(gone.command.kind) == Family::kSnapshot) release_snapshot(instance);
+  if (gone.target != 0 && family_of(gone.command.kind) == TriggerFamily::kSnapshot) release_snapshot(instance);
   domain.grace().after_readers(
       [&domain, counter = gone.counter, program = gone.program, pause = gone.pause, plan = gone.plan] {
         if (counter != 0) domain.cells().give_back(counter);

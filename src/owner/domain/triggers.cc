@@ -11,8 +11,8 @@
 namespace landtrace::domain {
 namespace {
 
-using trigger::Family;
-using trigger::Kind;
+using language::TriggerFamily;
+using language::TriggerKind;
 
 tl::unexpected<RefusedTrigger> refuse(Error error) {
   return tl::unexpected<RefusedTrigger>({std::move(error), {}, {}});
@@ -29,7 +29,7 @@ class Triggers {
  public:
   Triggers(Domain& domain, Instance& instance, Event& event) : domain_(domain), instance_(instance), event_(event) {}
 
-  tl::expected<void, RefusedTrigger> add(const trigger::Command& command) {
+  tl::expected<void, RefusedTrigger> add(const language::TriggerCommand& command) {
     EventTrigger made;
     made.command = command;
     if (auto read = read_parts(made); !read) return refuse(std::move(read).error());
@@ -52,7 +52,7 @@ class Triggers {
     return {};
   }
 
-  void remove(const trigger::Command& command) {
+  void remove(const language::TriggerCommand& command) {
     const Event* const target = target_of(command);
     const auto found = find(command, target);
     if (found != list().end()) remove_trigger(domain_, instance_, event_, index_of(found));
@@ -62,7 +62,7 @@ class Triggers {
     while (!list().empty()) remove_trigger(domain_, instance_, event_, 0);
   }
 
-  void remove_all(Family family) {
+  void remove_all(TriggerFamily family) {
     for (std::size_t i = list().size(); i-- > 0;) {
       if (i >= list().size()) continue;  // a histogram takes with it what it has made
       if (family_of(list()[i].command.kind) == family) remove_trigger(domain_, instance_, event_, i);
@@ -82,7 +82,7 @@ class Triggers {
     });
   }
 
-  [[nodiscard]] Event* target_of(const trigger::Command& command) {
+  [[nodiscard]] Event* target_of(const language::TriggerCommand& command) {
     return command.event.empty() ? nullptr : domain_.events().find(command.system, command.event);
   }
 
@@ -91,7 +91,7 @@ class Triggers {
   List& list() { return event_.files[instance_.index].triggers; }
   std::size_t index_of(List::iterator found) { return static_cast<std::size_t>(found - list().begin()); }
 
-  List::iterator find(const trigger::Command& command, const Event* target) {
+  List::iterator find(const language::TriggerCommand& command, const Event* target) {
     return std::find_if(list().begin(), list().end(), [&](const EventTrigger& trigger) {
       return family_of(trigger.command.kind) == family_of(command.kind) &&
              (target == nullptr || trigger.target_slot == target->slot);
@@ -99,8 +99,8 @@ class Triggers {
   }
 
   static Result<void> read_parts(EventTrigger& made) {
-    LT_TRY(made.limit, count_of(made.command));
-    LT_TRY(made.filter, filter_of(made.command));
+    LT_TRY(made.limit, trigger_count(made.command));
+    LT_TRY(made.filter, trigger_filter(made.command));
     return {};
   }
 
@@ -113,29 +113,29 @@ class Triggers {
   }
 
   Result<void> take_what_it_needs(EventTrigger& made, Event* target) {
-    if (made.limit != trigger::kUnlimited) {
+    if (made.limit != language::kUnlimited) {
       LT_TRY(made.counter, domain_.cells().take_counter());
     }
     switch (family_of(made.command.kind)) {
-      case Family::kTracing:
+      case TriggerFamily::kTracing:
         made.target = instance_.stop_switch;
         return {};
-      case Family::kSnapshot:
+      case TriggerFamily::kSnapshot:
         LT_CHECK(hold_snapshot(instance_));
         made.target = instance_.flip->counter;
         return {};
-      case Family::kEnabling:
+      case TriggerFamily::kEnabling:
         LT_CHECK(domain_.hold_soft(instance_, *target));
         made.target = target->files[instance_.index].soft_switch;
         return {};
-      case Family::kHistEnabling: {
+      case TriggerFamily::kHistEnabling: {
         LT_TRY(const std::uint32_t cell, hist_switch_of(domain_, instance_, *target));
         LT_CHECK(domain_.hold_soft(instance_, *target));
         made.target = cell;
         return {};
       }
-      case Family::kStackTrace:
-      case Family::kHist:
+      case TriggerFamily::kStackTrace:
+      case TriggerFamily::kHist:
         break;
     }
     return {};
@@ -149,11 +149,11 @@ class Triggers {
 }  // namespace
 
 tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& instance, Event& event,
-                                                 std::string_view text, hist::Complaints* complaints) {
-  auto command = trigger::parse(text);
+                                                 std::string_view text, language::HistComplaints* complaints) {
+  auto command = language::parse_trigger(text);
   if (!command) return refuse(std::move(command).error());
-  if (command->kind == Kind::kHist) {
-    hist::Complaints unheard;
+  if (command->kind == TriggerKind::kHist) {
+    language::HistComplaints unheard;
     if (complaints == nullptr) complaints = &unheard;
     complaints->begin("hist:" + command->definition);
     const Events::Hold hold(domain.events(), event);
@@ -182,8 +182,8 @@ void truncate_triggers(Domain& domain, Instance& instance, Event& event) {
   if (file == nullptr || file->triggers.empty()) return;
   const Events::Hold hold(domain.events(), event);
   Triggers triggers(domain, instance, event);
-  if (!are_variables_used(domain, instance, event)) triggers.remove_all(Family::kHist);
-  triggers.remove_all(Family::kHistEnabling);
+  if (!are_variables_used(domain, instance, event)) triggers.remove_all(TriggerFamily::kHist);
+  triggers.remove_all(TriggerFamily::kHistEnabling);
   domain.settle();
 }
 
@@ -194,11 +194,11 @@ void refresh_trigger_functions(Domain& domain, Instance& instance, Event& event)
 
 std::string triggers_text(const Domain& domain, const Instance& instance, const Event& event) {
   const EventFile* const file = event.file(instance.index);
-  if (file == nullptr || file->triggers.empty()) return trigger::no_trigger_text();
+  if (file == nullptr || file->triggers.empty()) return language::no_trigger_text();
   std::string text;
   for (const EventTrigger& trigger : file->triggers) {
     text += trigger.histogram ? histogram_line(domain, *file, trigger)
-                              : trigger::line(trigger.command, left_of(domain, trigger), trigger.filter);
+                              : language::trigger_line(trigger.command, left_of(domain, trigger), trigger.filter);
   }
   return text;
 }

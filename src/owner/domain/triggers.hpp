@@ -7,8 +7,8 @@
 
 #include "domain/domain.hpp"
 #include "domain/refused_trigger.hpp"
-#include "hist/mistakes.hpp"
-#include "trigger/command.hpp"
+#include "language/histogram/mistakes.hpp"
+#include "language/trigger/command.hpp"
 
 namespace landtrace::domain {
 
@@ -16,7 +16,8 @@ namespace landtrace::domain {
 // EINVAL, ERANGE for what is no trigger of this event, EEXIST where it has one of the family, ENOSPC, ENOMEM. Of a histogram
 // also ENOENT, EBUSY, EDOM; what the kernel would log about it is in `complaints`, be it taken or not.
 tl::expected<void, RefusedTrigger> apply_trigger(Domain& domain, Instance& instance, Event& event,
-                                                 std::string_view command, hist::Complaints* complaints = nullptr);
+                                                 std::string_view command,
+                                                 language::HistComplaints* complaints = nullptr);
 // The file is opened to be written anew: histograms go, unless others use their variables, and triggers that switch
 // histograms; the others stay.
 void truncate_triggers(Domain& domain, Instance& instance, Event& event);

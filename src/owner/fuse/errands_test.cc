@@ -3,17 +3,17 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "programs/test_silent_page.hpp"
-#include "event/user_events_abi.hpp"
+#include "abi/user_events.hpp"
 #include "fuse/test_mount.hpp"
+#include "programs/test_silent_page.hpp"
 #include "tracefs/tree.hpp"
 
 namespace landtrace::fuse::test {
 namespace {
 
 using programs::SilentPage;
-using event::abi::kRegister;
-using event::abi::UserReg;
+using abi::kIoctlRegister;
+using abi::UserReg;
 
 class ErrandsTest : public MountTest {
  protected:
@@ -34,7 +34,7 @@ class ErrandsTest : public MountTest {
   int register_it(const Fd& file, const void* text, std::uint32_t& word) {
     UserReg reg{};
     reg = {sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>(text), 9};
-    const int result = ::ioctl(file.get(), kRegister, &reg) == 0 ? 0 : errno;
+    const int result = ::ioctl(file.get(), kIoctlRegister, &reg) == 0 ? 0 : errno;
     index_ = reg.write_index;
     return result;
   }

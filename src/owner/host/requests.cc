@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "domain/status.hpp"
-#include "tracefs/events/address_names.hpp"
 #include "host/server.hpp"
+#include "tracefs/events/address_names.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -206,8 +206,8 @@ std::string_view take_text(std::string_view& texts) {
 
 // A session's rings are read as they fill.
 bool wants_snapshot(const std::string& text) {
-  const auto command = trigger::parse(text);
-  return command && command->kind == trigger::Kind::kSnapshot;
+  const auto command = language::parse_trigger(text);
+  return command && command->kind == language::TriggerKind::kSnapshot;
 }
 
 Response session_select(const Context& c) {

@@ -218,8 +218,8 @@ TEST_F(ServerTest, AFileIsClosedBeforeWhatItsProgramAsksNext) {
 
 TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
   std::uint32_t word = 0;
-  event::abi::UserReg reg{
-      sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"), 9};
+  abi::UserReg reg{sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"),
+                   9};
   const pid_t program = ::fork();  // its memory is like ours
   if (program == 0) {
     for (;;) ::pause();
@@ -229,8 +229,8 @@ TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
   {
     const auto access = domain_->enter();
     file = *domain_->open_file(me.uid);
-    const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(program), me,
-                                           event::abi::kRegister, reinterpret_cast<std::uint64_t>(&reg));
+    const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(program), me, abi::kIoctlRegister,
+                                           reinterpret_cast<std::uint64_t>(&reg));
     ASSERT_TRUE(done) << done.error().message;
   }
   const auto count = [&] {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
+#include "abi/data_request.hpp"
 #include "base/fd.hpp"
-#include "event/data_request.hpp"
 #include "programs/identity.hpp"
 
 namespace landtrace::programs {
@@ -24,7 +24,7 @@ struct EnableBit {
 
 // The descriptors are bound to the program that the process ran when they were opened. Once that is gone (exec, exit)
 // reads and writes return 0, whatever process has the pid then.
-struct AddressSpace final : event::CallerMemory {
+struct AddressSpace final : abi::CallerMemory {
   std::uint32_t pid = 0;
   // /proc/PID/mem
   Fd mem;

@@ -10,12 +10,12 @@
 #include <set>
 #include <vector>
 
-#include "filter/functions.hpp"
+#include "language/filter/functions.hpp"
 #include "symbols/symbols.hpp"
 
 namespace landtrace::programs {
 
-class ProgramFunctions : public filter::FunctionResolver {
+class ProgramFunctions : public language::FunctionResolver {
  public:
   explicit ProgramFunctions(std::uint32_t owner_uid) : owner_uid_(owner_uid) {}
 

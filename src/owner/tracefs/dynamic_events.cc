@@ -70,11 +70,11 @@ bool is_meant_probe(const domain::Event& event, const Removal& removal) {
 }
 
 // Kernels before 6.4 take a name alone for the event, whatever its fields.
-bool is_meant(const domain::Event& event, const Removal& removal, domain::Abi abi) {
+bool is_meant(const domain::Event& event, const Removal& removal, abi::Version abi) {
   const bool is_in_system = !removal.system || event.system == *removal.system;
   if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
   if (event.flavour() == event::Flavour::kProbe) return is_in_system && is_meant_probe(event, removal);
-  const bool name_is_enough = abi == domain::Abi::k6_1 && removal.fields.empty();
+  const bool name_is_enough = abi == abi::Version::k6_1 && removal.fields.empty();
   return event.declaration.name == removal.name && is_in_system &&
          (name_is_enough || fields_text(event.declaration) == removal.fields);
 }
@@ -91,8 +91,9 @@ Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
   if (line.starts_with('-') || line.starts_with('!')) return remove(caller, line);
   const std::string_view command = without_leading_space(line);
   if (command.empty()) return {};
-  if (command.starts_with("s:")) return define_synthetic(context_, caller, line, event::split_dynamic_synthetic(line));
-  if (event::ProbeCommand::is_one(line)) return make_probe(caller, line);
+  if (command.starts_with("s:"))
+    return define_synthetic(context_, caller, line, language::split_dynamic_synthetic(line));
+  if (language::EventProbeCommand::is_one(line)) return make_probe(caller, line);
   if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS or e:NAME SYSTEM.EVENT");
   return make(caller, without_leading_space(line.substr(2)));
 }
@@ -112,8 +113,8 @@ Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view li
     std::ignore = refuse_filter(*top, refused.expression, *refused.filter, line.rfind(refused.expression));
     return fail(EINVAL, "the filter is refused");
   }
-  for (const event::Refusal& each : refused.refusal.logged) {
-    top->errors.add({"event_probe", std::string(each.what), event::ProbeCommand::logged(line), each.position});
+  for (const language::CommandRefusal& each : refused.refusal.logged) {
+    top->errors.add({"event_probe", std::string(each.what), language::EventProbeCommand::logged(line), each.position});
   }
   const bool is_named = !refused.refusal.logged.empty();
   return fail(refused.refusal.code,

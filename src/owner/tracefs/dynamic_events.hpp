@@ -1,7 +1,7 @@
 // dynamic_events: the events that programs made, as definitions.
 //   u:NAME FIELDS                 makes one, which stays until it is removed
-//   s:NAME FIELDS                 makes a synthetic event (event/synthetic_command.hpp)
-//   e:NAME SYSTEM.EVENT …         makes an event probe (event/probe_command.hpp)
+//   s:NAME FIELDS                 makes a synthetic event (language/synthetic/command.hpp)
+//   e:NAME SYSTEM.EVENT …         makes an event probe (language/probe/event_probe_command.hpp)
 //   -:[SYSTEM/]NAME [FIELDS]      removes it; without fields, a user event that has none
 //   !u:[SYSTEM/]NAME [FIELDS]     the same
 // Truncation removes all of them, if none is in use.

@@ -8,7 +8,7 @@
 namespace landtrace::tracefs {
 namespace {
 
-tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const event::Refusal& refusal) {
+tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const language::CommandRefusal& refusal) {
   if (refusal.what.empty()) return fail(refusal.code, "the event could not be made");
   context.log_error(context.domain.top(), {"synthetic_events", std::string(refusal.what),
                                            std::string(event::skip_spaces(line)), refusal.position});
@@ -18,7 +18,7 @@ tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const
 }  // namespace
 
 Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
-                              const event::Accepted<event::SyntheticCommand>& definition) {
+                              const language::AcceptedSynthetic<language::SyntheticCommand>& definition) {
   if (!definition) return log_refusal(context, line, definition.error());
   const auto defined = domain::define_synthetic(context.domain, *definition, caller.who.uid);
   if (!defined) return log_refusal(context, line, defined.error());
@@ -29,9 +29,9 @@ Result<std::string> SyntheticEvents::text() { return domain::synthetic_events_te
 
 Result<std::size_t> SyntheticEvents::store(const Caller& caller, std::string_view bytes) {
   return run_lines(bytes, [&](std::string_view line) -> Result<void> {
-    const auto command = event::split_synthetic(line);
-    if (command && command->kind == event::SyntheticCommand::Kind::kNothing) return {};
-    if (command && command->kind == event::SyntheticCommand::Kind::kRemoval) {
+    const auto command = language::split_synthetic(line);
+    if (command && command->kind == language::SyntheticCommand::Kind::kNothing) return {};
+    if (command && command->kind == language::SyntheticCommand::Kind::kRemoval) {
       return domain::remove_synthetic(context_.domain, command->name, caller.who.uid);
     }
     return define_synthetic(context_, caller, line, command);

@@ -1,8 +1,8 @@
-// synthetic_events: the domain's synthetic events, as definitions (event/synthetic_command.hpp). Truncation removes
+// synthetic_events: the domain's synthetic events, as definitions (language/synthetic/command.hpp). Truncation removes
 // all, as far as none is in use.
 #pragma once
 
-#include "event/synthetic_command.hpp"
+#include "language/synthetic/command.hpp"
 #include "tracefs/context.hpp"
 #include "tracefs/text_file.hpp"
 
@@ -23,6 +23,6 @@ class SyntheticEvents : public TextFile {
 
 // The parts of a definition, or why it is invalid. `line` is what was written.
 Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
-                              const event::Accepted<event::SyntheticCommand>& definition);
+                              const language::AcceptedSynthetic<language::SyntheticCommand>& definition);
 
 }  // namespace landtrace::tracefs

@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-#include "event/transcript.hpp"
+#include "support/transcript.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -55,7 +55,7 @@ TestSession::Options TestSession::options_of(const std::vector<std::string>& com
     if (std::regex_match(command[i], match, kNamed)) {
       options.named[match[1]] = match[2];
     } else {
-      options.words.push_back(event::unescape(command[i]));
+      options.words.push_back(support::unescape(command[i]));
     }
   }
   return options;
@@ -130,7 +130,7 @@ std::string TestSession::emit(const std::vector<std::string>& command) {
   if (!data) return answer(data.error());
   std::string bytes(4, '\0');
   std::memcpy(bytes.data(), &registration->second.index, 4);
-  bytes += event::payload_of({command.begin() + 2, command.end()});
+  bytes += support::payload_of({command.begin() + 2, command.end()});
   const auto written = (*data)->write(caller(), bytes, 0);
   return written ? fmt::format("ok {}", *written) : answer(written.error());
 }
@@ -161,7 +161,7 @@ std::string TestSession::cat(const std::string& file) {
   }
   text = std::regex_replace(text, std::regex("(^|\n)ID: [0-9]+"), "$1ID: <id>");
   text = std::regex_replace(text, std::regex("(^|\n)\\[ *[0-9]+\\.[0-9]+\\] "), "$1[TS] ");
-  return text.empty() ? "(empty)" : event::as_recorded(text);
+  return text.empty() ? "(empty)" : support::as_recorded(text);
 }
 
 std::string TestSession::list(const std::string& folder) {

@@ -390,7 +390,7 @@ TEST_F(TreeTest, ClosingAnEventFileLetsItsEventsGo) {
 }
 
 TEST(TreeOf61Test, FlagsBehindANameSayNothing) {
-  TestSession session({.abi = domain::Abi::k6_1});
+  TestSession session({.abi = abi::Version::k6_1});
   EXPECT_EQ(session.append("dynamic_events", "u:e1:BPF_ITER,FLAG_FUTURE u32 a"), "ok");
   EXPECT_EQ(session.cat("dynamic_events"), "u:e1 u32 a");
   TestSession later;
@@ -398,7 +398,7 @@ TEST(TreeOf61Test, FlagsBehindANameSayNothing) {
 }
 
 TEST(TreeOf61Test, ANameAloneRemovesAnEventOfAnyFields) {
-  TestSession session({.abi = domain::Abi::k6_1});
+  TestSession session({.abi = abi::Version::k6_1});
   EXPECT_EQ(session.append("dynamic_events", "u:e1 u32 a"), "ok");
   EXPECT_EQ(session.append("dynamic_events", "!u:e1 u64 a"), "-ENOENT");
   EXPECT_EQ(session.append("dynamic_events", "!u:e1"), "ok");

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "client/user_events_abi.hpp"
+#include "abi/user_events.hpp"
 
 namespace landtrace::client::kernel {
 namespace {
@@ -51,7 +51,7 @@ Result<std::int32_t> register_event(const char* declaration, std::uint16_t flags
   request.flags = flags;
   request.enable_addr = reinterpret_cast<std::uint64_t>(word);
   request.name_args = reinterpret_cast<std::uint64_t>(declaration);
-  if (::ioctl(fd, abi::kRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
+  if (::ioctl(fd, abi::kIoctlRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
   return static_cast<std::int32_t>(request.write_index);
 }
 
@@ -59,7 +59,7 @@ void unregister_event(std::uint32_t* word) {
   abi::UserUnreg request{};
   request.size = sizeof request;
   request.disable_addr = reinterpret_cast<std::uint64_t>(word);
-  ::ioctl(data_file(), abi::kUnregister, &request);
+  ::ioctl(data_file(), abi::kIoctlUnregister, &request);
 }
 
 int write_event(std::int32_t index, const iovec* vectors, int count) {

@@ -8,17 +8,17 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "abi/user_events.hpp"
 #include "base/fd.hpp"
 #include "client/fake_owner.hpp"
-#include "client/user_events_abi.hpp"
 
 namespace {
 
 struct Kernel {
   int error = 0;
   std::uint32_t write_index = 0;
-  landtrace::client::abi::UserReg registered{};
-  landtrace::client::abi::UserUnreg unregistered{};
+  landtrace::abi::UserReg registered{};
+  landtrace::abi::UserUnreg unregistered{};
   int calls = 0;
 };
 Kernel kernel;
@@ -35,12 +35,12 @@ extern "C" int ioctl(int, unsigned long request, ...) noexcept {
     errno = kernel.error;
     return -1;
   }
-  if (request == landtrace::client::abi::kRegister) {
-    auto* const registration = static_cast<landtrace::client::abi::UserReg*>(argument);
+  if (request == landtrace::abi::kIoctlRegister) {
+    auto* const registration = static_cast<landtrace::abi::UserReg*>(argument);
     kernel.registered = *registration;
     registration->write_index = kernel.write_index;
-  } else if (request == landtrace::client::abi::kUnregister) {
-    kernel.unregistered = *static_cast<landtrace::client::abi::UserUnreg*>(argument);
+  } else if (request == landtrace::abi::kIoctlUnregister) {
+    kernel.unregistered = *static_cast<landtrace::abi::UserUnreg*>(argument);
   }
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "filter/evaluate.hpp"
 
+#include <initializer_list>
+
 #include "filter/payload.hpp"
 
 namespace landtrace::filter {

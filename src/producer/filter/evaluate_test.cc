@@ -74,7 +74,7 @@ TEST(CommonFields, AreTheHeaderTheCpuAndTheName) {
 }
 
 TEST(CommonFields, AProgramSaysWhichItUses) {
-  const auto uses = [](const char* text) { return compile(text, kNumbers.names())->program().uses; };
+  const auto uses = [](const char* text) { return compile_filter(text, kNumbers.names())->program().uses; };
   EXPECT_EQ(uses("a == 1 && common_pid == 1"), 0);
   EXPECT_EQ(uses("a == 1 && CPU == 1"), Program::kUsesCpu);
   EXPECT_EQ(uses("COMM ~ \"a*\" || cpu & CPUS{1-2}"), Program::kUsesCpu | Program::kUsesComm);
@@ -227,27 +227,27 @@ TEST(FunctionFilter, LooksForTheAddressInTheProcessThatEmits) {
   EXPECT_TRUE(at("ip.function != work", 0x2000));
   EXPECT_TRUE(at("ip.function == shared", 0x5008));
   EXPECT_TRUE(at("ip.function == 0x1008", 0x1000));
-  EXPECT_EQ(compile("ip.function == work", event.names())->program().uses, Program::kUsesProcess);
+  EXPECT_EQ(compile_filter("ip.function == work", event.names())->program().uses, Program::kUsesProcess);
 }
 
 TEST(FunctionFilter, NeedsALongFieldAndAFunction) {
   Resolver resolver;
   TestEvent event("u64 ip;u32 n");
   event.functions = &resolver;
-  EXPECT_EQ(event.failure("n.function == work"), (Failure{EINVAL, FailureKind::kIllegalFieldOperator, 15}));
-  EXPECT_EQ(event.failure("ip.function > work"), (Failure{EINVAL, FailureKind::kInvalidOperator, 15}));
-  EXPECT_EQ(event.failure("ip.function == nosuch"), (Failure{EINVAL, FailureKind::kNoFunction, 22}));
-  EXPECT_EQ(event.failure("ip.function == 0x4"), (Failure{EINVAL, FailureKind::kNoFunction, 19}));
-  EXPECT_EQ(event.failure("ip.function == 0y4"), (Failure{EINVAL, FailureKind::kInvalidValue, 19}));
+  EXPECT_EQ(event.failure("n.function == work"), (FilterFailure{EINVAL, FilterFailureKind::kIllegalFieldOperator, 15}));
+  EXPECT_EQ(event.failure("ip.function > work"), (FilterFailure{EINVAL, FilterFailureKind::kInvalidOperator, 15}));
+  EXPECT_EQ(event.failure("ip.function == nosuch"), (FilterFailure{EINVAL, FilterFailureKind::kNoFunction, 22}));
+  EXPECT_EQ(event.failure("ip.function == 0x4"), (FilterFailure{EINVAL, FilterFailureKind::kNoFunction, 19}));
+  EXPECT_EQ(event.failure("ip.function == 0y4"), (FilterFailure{EINVAL, FilterFailureKind::kInvalidValue, 19}));
   event.functions = nullptr;
-  EXPECT_EQ(event.failure("ip.function == work"), (Failure{EINVAL, FailureKind::kNoFunction, 20}));
+  EXPECT_EQ(event.failure("ip.function == work"), (FilterFailure{EINVAL, FilterFailureKind::kNoFunction, 20}));
 }
 
 TEST(Segments, FieldsMayStraddleThem) {
   const TestEvent event("u64 q;char[8] str;__data_loc char[] dyn");
   const std::string payload = bytes_of(std::uint64_t{0x1122334455667788}) + "abcdefg" + '\0' +
                               bytes_of(std::uint32_t{28 | 6 << 16}) + "hello" + '\0';
-  const auto program = compile(
+  const auto program = compile_filter(
       "q == 0x1122334455667788 && str == \"abcdefg\" && dyn ~ \"*ell*\" && dyn ~ \"h*l?\" && str ~ \"*fg\" && dyn ~ "
       "'hel*'",
       event.names());
@@ -263,7 +263,7 @@ TEST(Segments, FieldsMayStraddleThem) {
 
 TEST(Segments, WhatAShortPayloadLacksIsNul) {
   const TestEvent event("u32 n;char[4] str;__data_loc char[] dyn");
-  const auto program = compile("n == 0x61 && str == \"\" && dyn == \"\"", event.names());
+  const auto program = compile_filter("n == 0x61 && str == \"\" && dyn == \"\"", event.names());
   const arch::Segment one{"a", 1};
   const Context zero{};  // where a location of 0 leads
   EXPECT_TRUE(passes(program->program(), zero, &one, 1));
@@ -271,7 +271,7 @@ TEST(Segments, WhatAShortPayloadLacksIsNul) {
 }
 
 TEST(Program, WorksWhereverItsBytesLie) {
-  const auto program = compile("str ~ \"*[a-c]x\" && n & CPUS{1-2}", TestEvent("u32 n;char[8] str").names());
+  const auto program = compile_filter("str ~ \"*[a-c]x\" && n & CPUS{1-2}", TestEvent("u32 n;char[8] str").names());
   std::array<std::uint64_t, 64> elsewhere{};
   std::memcpy(&elsewhere[7], program->bytes().data(), program->bytes().size());
   const std::string payload = bytes_of(std::uint32_t{2}) + "zzbx" + std::string(4, '\0');
@@ -280,7 +280,7 @@ TEST(Program, WorksWhereverItsBytesLie) {
 }
 
 TEST(Program, IsWellFormedOnlyWithoutJumpsBack) {
-  const auto program = compile("a == 1 && a == 2", kNumbers.names());
+  const auto program = compile_filter("a == 1 && a == 2", kNumbers.names());
   std::vector<std::uint64_t> words(program->bytes().size() / 8);
   std::memcpy(words.data(), program->bytes().data(), program->bytes().size());
   const auto bytes = std::as_bytes(std::span(words));

@@ -10,8 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace landtrace::filter {
 
@@ -122,21 +120,5 @@ struct alignas(8) Program {
   [[nodiscard]] const std::byte* pool() const { return reinterpret_cast<const std::byte*>(ops() + op_count); }
 };
 static_assert(sizeof(Program) == 16);
-
-// A program that owns its bytes. Copy them to where they are to be used, at an address that is a multiple of 8.
-class ProgramBuffer {
- public:
-  explicit ProgramBuffer(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
-
-  [[nodiscard]] const Program& program() const { return *reinterpret_cast<const Program*>(words_.data()); }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-// Whether every jump of a program leads forward, and all that it names lies within it. Costs time; for those who map
-// a segment that they did not write, and for tests.
-bool is_well_formed(std::span<const std::byte> bytes);
 
 }  // namespace landtrace::filter

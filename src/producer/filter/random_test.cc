@@ -8,9 +8,10 @@
 #include <memory>
 #include <random>
 
-#include "filter/compile.hpp"
 #include "filter/evaluate.hpp"
-#include "filter/reference.hpp"
+#include "filter/test_reference.hpp"
+#include "filter/test_well_formed.hpp"
+#include "language/filter/compile.hpp"
 
 namespace landtrace::filter {
 namespace {
@@ -118,14 +119,14 @@ TEST_P(RandomFilter, AnswersAsTheReferenceDoes) {
       "e u8 u1;s8 s1;u16 u2;s16 s2;u32 u4;s32 s4;u64 u8;s64 s8;struct rec rec 3;char[4] text;__data_loc char[] dyn;"
       "__rel_loc char[] rel;__data_loc cpumask_t mask");
   ASSERT_TRUE(declaration);
-  const Names names{declaration->fields, kCpus, nullptr};
+  const FilterNames names{declaration->fields, kCpus, nullptr};
   const char comm[kCommSize] = "aab";
   int accepted = 0;
   int passed = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::string expression = random.expression();
     SCOPED_TRACE(expression);
-    const auto program = compile(expression, names);
+    const auto program = compile_filter(expression, names);
     const auto reference = reference_filter(expression, names);
     ASSERT_EQ(program.has_value(), reference.has_value());
     if (!program) continue;

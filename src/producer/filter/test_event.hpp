@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "filter/compile.hpp"
 #include "filter/evaluate.hpp"
+#include "filter/test_well_formed.hpp"
+#include "language/filter/compile.hpp"
 
 namespace landtrace::filter {
+
+using namespace language;
 
 struct TestEvent {
   event::Declaration declaration;
@@ -19,12 +22,12 @@ struct TestEvent {
 
   explicit TestEvent(std::string_view fields) : declaration(*event::parse_declaration("e " + std::string(fields))) {}
 
-  [[nodiscard]] Names names() const { return {declaration.fields, cpus, functions}; }
+  [[nodiscard]] FilterNames names() const { return {declaration.fields, cpus, functions}; }
 
-  [[nodiscard]] Failure failure(std::string_view expression) const {
-    const auto program = compile(expression, names());
+  [[nodiscard]] FilterFailure failure(std::string_view expression) const {
+    const auto program = compile_filter(expression, names());
     EXPECT_FALSE(program.has_value()) << expression;
-    return program ? Failure{} : program.error();
+    return program ? FilterFailure{} : program.error();
   }
 };
 
@@ -40,7 +43,7 @@ inline constexpr Context kTestContext{60007, 1, 2, 4711, 5, 4700, kTestComm};
 
 inline bool passes(const TestEvent& event, std::string_view expression, std::string_view payload,
                    const Context& context = kTestContext) {
-  const auto program = compile(expression, event.names());
+  const auto program = compile_filter(expression, event.names());
   EXPECT_TRUE(program.has_value()) << expression;
   if (!program) return false;
   EXPECT_TRUE(is_well_formed(program->bytes()));

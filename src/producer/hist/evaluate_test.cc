@@ -19,8 +19,8 @@ struct Sample {
   char name[8];
 };
 
-PlanDescription by_id() {
-  PlanDescription what;
+HistPlanDescription by_id() {
+  HistPlanDescription what;
   what.elements = 128;
   what.keys.push_back(number({field(0, 4)}));
   return what;
@@ -37,9 +37,9 @@ std::uint64_t number_of(const std::vector<std::byte>& bytes, std::size_t at = 0)
 }
 
 // What an expression is for an event with this value.
-std::uint64_t computed(Expression ops, const Sample& sample = {1, -5, 100, "a"}) {
+std::uint64_t computed(HistExpression ops, const Sample& sample = {1, -5, 100, "a"}) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.values.push_back(number(std::move(ops)));
   TestHistogram histogram(memory, what);
   histogram.happen(sample);
@@ -48,7 +48,7 @@ std::uint64_t computed(Expression ops, const Sample& sample = {1, -5, 100, "a"})
 
 TEST(HistEvaluateTest, HitsAndSumsAreCountedByKey) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.values = {number({field(8, 8)}), number({field(4, 4, true)})};
   TestHistogram histogram(memory, what);
   histogram.happen(Sample{1, -1, 100, "a"});
@@ -123,14 +123,14 @@ TEST(HistEvaluateTest, AnEventHappensAtOneTime) {
 // -- keys -----------------------------------------------------------------------------------------------------------
 TEST(HistEvaluateTest, KeysAreMadeOfNumbersAndTexts) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys.push_back(static_text(16, 8));
   what.keys.push_back(comm());
   TestHistogram histogram(memory, what);
   histogram.happen(Sample{1, 0, 0, {'a', '\0', 'x', 'y'}});
   histogram.happen(Sample{1, 0, 0, "a"});
   histogram.happen(Sample{1, 0, 0, "b"});
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   ASSERT_EQ(contents.rows.size(), 2u);
   EXPECT_EQ(contents.rows[0].hitcount, 2u);  // what is behind a text's end is no part of it
   EXPECT_EQ(text_of(contents.rows[0].key, 8, 8), "a");
@@ -140,7 +140,7 @@ TEST(HistEvaluateTest, KeysAreMadeOfNumbersAndTexts) {
 
 TEST(HistEvaluateTest, ATextThatFillsItsFieldLosesItsLastByte) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys = {static_text(16, 8)};
   TestHistogram histogram(memory, what);
   Sample sample{1, 0, 0, ""};
@@ -157,7 +157,7 @@ TEST(HistEvaluateTest, DynamicTextsAreFoundByTheirLocations) {
     char more[4] = {'d', 'e', '\0', '\0'};
   } const payload;
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys = {dynamic(ValueType::kText, Origin::kDataLoc, 0)};
   TestHistogram data(memory, what);
   what.keys = {dynamic(ValueType::kText, Origin::kRelLoc, 4)};
@@ -171,7 +171,7 @@ TEST(HistEvaluateTest, DynamicTextsAreFoundByTheirLocations) {
 
 TEST(HistEvaluateTest, LocationsThatLieReadNothing) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys = {dynamic(ValueType::kText, Origin::kDataLoc, 0)};
   TestHistogram histogram(memory, what);
   for (const std::uint32_t location : {0u, ~0u, 0xffff0000u, 0xffffu, 0x00100007u, 0x0100fff0u}) {
@@ -183,14 +183,14 @@ TEST(HistEvaluateTest, LocationsThatLieReadNothing) {
 
 TEST(HistEvaluateTest, AStackIsAKey) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys = {thread_stack()};
   TestHistogram histogram(memory, what);
   histogram.happen(Sample{});
   histogram.happen(Sample{});
   histogram.surroundings.stack = {0x1000};
   histogram.happen(Sample{});
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   ASSERT_EQ(contents.rows.size(), 2u);
   EXPECT_EQ(contents.rows[0].key.size(), kStackSize);
   EXPECT_EQ(number_of(contents.rows[1].key, 8), 0x2000u);
@@ -200,7 +200,7 @@ TEST(HistEvaluateTest, AStackIsAKey) {
 
 TEST(HistEvaluateTest, AnElementRemembersWhoMadeIt) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.has_comm = true;
   TestHistogram histogram(memory, what);
   histogram.happen(Sample{1, 0, 0, ""});
@@ -213,7 +213,7 @@ TEST(HistEvaluateTest, AnElementRemembersWhoMadeIt) {
 
 TEST(HistEvaluateTest, APayloadInPiecesIsTheSame) {
   TestMemory memory;
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.keys.push_back(static_text(16, 8));
   what.values = {number({field(8, 8)})};
   TestHistogram histogram(memory, what);
@@ -229,8 +229,8 @@ TEST(HistEvaluateTest, APayloadInPiecesIsTheSame) {
 }
 
 // -- variables --------------------------------------------------------------------------------------------------------
-PlanDescription starting() {
-  PlanDescription what = by_id();
+HistPlanDescription starting() {
+  HistPlanDescription what = by_id();
   what.variables = {number({field(8, 8)}), static_text(16, 8), thread_stack()};
   return what;
 }
@@ -240,7 +240,7 @@ TEST(HistEvaluateTest, VariablesKeepTheirLastValues) {
   TestHistogram histogram(memory, starting());
   histogram.happen(Sample{1, 0, 10, "one"});
   histogram.happen(Sample{1, 0, 20, "two"});
-  const Row row = histogram.row(1);
+  const TableRow row = histogram.row(1);
   EXPECT_TRUE(row.variables[0].is_set);
   EXPECT_EQ(row.variables[0].number, 20u);
   EXPECT_EQ(row.variables[1].text, "two");
@@ -250,7 +250,7 @@ TEST(HistEvaluateTest, VariablesKeepTheirLastValues) {
 TEST(HistEvaluateTest, AnEventWhoseReferencesAreNotThereDoesNothing) {
   TestMemory memory;
   TestHistogram start(memory, starting());
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.references = {start.refer(0, true)};
   what.values = {number({field(8, 8), reference(0), op(OpCode::kSubtract)})};
   TestHistogram end(memory, what);
@@ -269,7 +269,7 @@ TEST(HistEvaluateTest, AnEventWhoseReferencesAreNotThereDoesNothing) {
 TEST(HistEvaluateTest, AReferenceThatIsNotReadOnceStays) {
   TestMemory memory;
   TestHistogram start(memory, starting());
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.references = {start.refer(0, false)};
   what.values = {number({reference(0)})};
   TestHistogram end(memory, what);
@@ -281,10 +281,10 @@ TEST(HistEvaluateTest, AReferenceThatIsNotReadOnceStays) {
 
 TEST(HistEvaluateTest, AReferenceBeyondThisEventsKeyIsNotThere) {
   TestMemory memory;
-  PlanDescription longer = starting();
+  HistPlanDescription longer = starting();
   longer.keys.push_back(number({field(4, 4)}));
   TestHistogram start(memory, longer);
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.references = {start.refer(0, false)};
   TestHistogram shorter(memory, what);
   what.keys.push_back(number({field(4, 4)}));
@@ -300,7 +300,7 @@ TEST(HistEvaluateTest, AReferenceBeyondThisEventsKeyIsNotThere) {
 TEST(HistEvaluateTest, OfManyThatReadAVariableOnceOneGetsIt) {
   TestMemory memory;
   TestHistogram start(memory, starting());
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.references = {start.refer(0, true)};
   TestHistogram end(memory, what);
   constexpr int kRounds = 20000;
@@ -333,10 +333,10 @@ TEST(HistEvaluateTest, OfManyThatReadAVariableOnceOneGetsIt) {
 TEST(HistEvaluateTest, OnMatchMakesAnEventOfNumbersTextsAndStacks) {
   TestMemory memory;
   TestHistogram start(memory, starting());
-  PlanDescription what = by_id();
+  HistPlanDescription what = by_id();
   what.references = {start.refer(0, true), start.refer(1, false), start.refer(2, false)};
   what.variables = {number({field(8, 8), reference(0), op(OpCode::kSubtract)}), static_text(16, 8)};
-  ActionDescription trace;
+  HistActionDescription trace;
   trace.target = 77;
   trace.fixed_size = 6 * 8;
   trace.params = {
@@ -368,8 +368,8 @@ TEST(HistEvaluateTest, OnMatchMakesAnEventOfNumbersTextsAndStacks) {
 
 TEST(HistEvaluateTest, TheLargestEventFits) {
   TestMemory memory;
-  PlanDescription what = by_id();
-  ActionDescription trace;
+  HistPlanDescription what = by_id();
+  HistActionDescription trace;
   trace.fixed_size = 8 * 15;
   const std::string text(400, 'x');
   for (std::uint32_t i = 0; i < 15; ++i) trace.params.push_back({static_text(4, 256), 8 * i, 0, true});
@@ -382,8 +382,8 @@ TEST(HistEvaluateTest, TheLargestEventFits) {
 
 TEST(HistEvaluateTest, EventsThatCannotBeMadeAreCounted) {
   TestMemory memory;
-  PlanDescription what = by_id();
-  ActionDescription trace;
+  HistPlanDescription what = by_id();
+  HistActionDescription trace;
   trace.fixed_size = 8;
   what.actions = {trace};
   TestHistogram histogram(memory, what);
@@ -392,10 +392,10 @@ TEST(HistEvaluateTest, EventsThatCannotBeMadeAreCounted) {
   EXPECT_EQ(histogram.contents().lost, 1u);
 }
 
-PlanDescription tracking(Handler handler, Deed deed) {
-  PlanDescription what = by_id();
+HistPlanDescription tracking(Handler handler, Deed deed) {
+  HistPlanDescription what = by_id();
   what.variables = {number({field(8, 8)})};
-  ActionDescription action;
+  HistActionDescription action;
   action.handler = handler;
   action.deed = deed;
   action.tracked = number({variable(0)});
@@ -415,7 +415,7 @@ TEST(HistEvaluateTest, OnMaxSavesWhatStoodBesideTheLargestValue) {
   histogram.happen(Sample{1, -3, 40, "forty"});
   histogram.happen(Sample{1, -4, 50, "again"});
   histogram.happen(Sample{2, -5, 1, "other"});
-  const Row row = histogram.row(1);
+  const TableRow row = histogram.row(1);
   EXPECT_EQ(row.actions[0].tracked, 50u);
   EXPECT_EQ(row.actions[0].saved[0].text, "fifty");
   EXPECT_EQ(row.actions[0].saved[1].number, static_cast<std::uint64_t>(-2));
@@ -453,7 +453,7 @@ TEST(HistEvaluateTest, ASnapshotIsTakenForTheLargestValueOfAllKeys) {
 TEST(HistReaderTest, TablesOfSeveralUsersAreAddedUpByKey) {
   TestMemory one;
   TestMemory two;
-  PlanDescription what = tracking(Handler::kOnMax, Deed::kSave);
+  HistPlanDescription what = tracking(Handler::kOnMax, Deed::kSave);
   what.values = {number({field(8, 8)})};
   TestHistogram first(one, what);
   TestHistogram second(two, what);
@@ -462,7 +462,7 @@ TEST(HistReaderTest, TablesOfSeveralUsersAreAddedUpByKey) {
   second.happen(Sample{1, 0, 70, "seventy"});
   second.happen(Sample{3, 0, 1, ""});
   std::byte* const segments[] = {one.data(), two.data()};
-  const Contents contents = read(first.plan(), segments);
+  const TableContents contents = read_tables(first.plan(), segments);
   ASSERT_EQ(contents.rows.size(), 3u);
   EXPECT_EQ(contents.hits, 4u);
   EXPECT_EQ(contents.rows[0].hitcount, 2u);

@@ -14,8 +14,8 @@
 namespace landtrace::hist {
 namespace {
 
-PlanDescription by_number(std::uint32_t elements, std::size_t keys = 1) {
-  PlanDescription what;
+HistPlanDescription by_number(std::uint32_t elements, std::size_t keys = 1) {
+  HistPlanDescription what;
   what.elements = elements;
   for (std::uint32_t i = 0; i < keys; ++i) what.keys.push_back(number({field(8 * i, 8)}));
   what.values.push_back(number({constant(2)}));
@@ -59,11 +59,11 @@ TEST(HistTableTest, AFullTableCountsWhatItDropsAndGoesOnCountingWhatItHas) {
   TestHistogram histogram(memory, by_number(128));
   for (std::uint64_t key = 0; key < 1000; ++key) histogram.happen(key);
   for (std::uint64_t key = 0; key < 1000; ++key) histogram.happen(key);
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   EXPECT_EQ(contents.rows.size(), 128u);
   EXPECT_EQ(contents.hits, 256u);
   EXPECT_EQ(contents.dropped, 2 * (1000u - 128u));
-  for (const Row& row : contents.rows) EXPECT_EQ(row.sums[0], 4u);
+  for (const TableRow& row : contents.rows) EXPECT_EQ(row.sums[0], 4u);
 }
 
 TEST(HistTableTest, AMillionKeysFitIntoAMillionElements) {
@@ -71,7 +71,7 @@ TEST(HistTableTest, AMillionKeysFitIntoAMillionElements) {
   TestHistogram histogram(memory, by_number(kMaxElements));
   EXPECT_LE(histogram.shape().layout.bytes, 100u << 20);
   for (std::uint64_t key = 0; key < kMaxElements; ++key) histogram.happen(key * 7);
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   EXPECT_EQ(contents.hits, kMaxElements);
   EXPECT_EQ(contents.rows.size(), kMaxElements);
   EXPECT_EQ(contents.dropped, 0u);
@@ -102,11 +102,11 @@ TEST(HistTableTest, ThreadsThatInsertTheSameKeysAgree) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   EXPECT_EQ(contents.rows.size(), kKeys);
   EXPECT_EQ(contents.hits, kKeys * kThreads);
   EXPECT_EQ(contents.dropped, 0u);
-  for (const Row& row : contents.rows) ASSERT_EQ(row.hitcount, std::uint64_t{kThreads});
+  for (const TableRow& row : contents.rows) ASSERT_EQ(row.hitcount, std::uint64_t{kThreads});
 }
 
 TEST(HistTableTest, AnElementOfALostRaceIsUsedForAnotherKey) {
@@ -128,7 +128,7 @@ TEST(HistTableTest, AnElementOfALostRaceIsUsedForAnotherKey) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    const Contents contents = histogram.contents();
+    const TableContents contents = histogram.contents();
     EXPECT_EQ(contents.rows.size(), 128u);
     EXPECT_EQ(contents.hits, 3 * 128u);
   }
@@ -149,7 +149,7 @@ TEST(HistTableTest, ThreadsThatInsertDifferentKeysLoseNone) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   EXPECT_EQ(contents.rows.size(), 4 * kKeys);
   EXPECT_EQ(contents.hits, 4 * kKeys);
 }
@@ -184,7 +184,7 @@ TEST(HistTableTest, ProducersThatAreKilledLeaveItUsable) {
     for (const pid_t child : children) ::waitpid(child, nullptr, 0);
   }
   // All keys are there once, found by their slots, and no more elements are lost than producers were killed.
-  const Contents contents = histogram.contents();
+  const TableContents contents = histogram.contents();
   const Table table(histogram.table_at(), histogram.shape().layout);
   std::uint64_t rows = 0;
   for (std::uint64_t key = 0; key < 200'000 + kKills; ++key) {
@@ -203,10 +203,10 @@ TEST(HistTableTest, ProducersThatAreKilledLeaveItUsable) {
 
 // -- memory that another has spoilt ------------------------------------------------------------------------------------
 TEST(HistTableTest, NothingThatStandsInItLeadsOutOfIt) {
-  PlanDescription what = by_number(128);
+  HistPlanDescription what = by_number(128);
   what.variables.push_back(static_text(0, 8));
   what.has_comm = true;
-  ActionDescription snapshot;
+  HistActionDescription snapshot;
   snapshot.handler = Handler::kOnMax;
   snapshot.deed = Deed::kSnapshot;
   snapshot.tracked = number({field(0, 8)});
@@ -226,7 +226,7 @@ TEST(HistTableTest, NothingThatStandsInItLeadsOutOfIt) {
       at[i] = round % 2 == 0 ? number : number << 32 | number % 200;
     }
     for (std::uint64_t key = 0; key < 300; ++key) histogram.happen(key);
-    const Contents contents = histogram.contents();
+    const TableContents contents = histogram.contents();
     EXPECT_LE(contents.rows.size(), 128u);
   }
 }

@@ -7,10 +7,14 @@
 #include <cstring>
 
 #include "hist/evaluate.hpp"
-#include "hist/plan_builder.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/plan_builder.hpp"
+#include "language/histogram/table_reader.hpp"
 
 namespace landtrace::hist {
+
+using namespace language;
+using namespace language::ops;
+using namespace language::values;
 
 class TestSurroundings final : public Surroundings {
  public:
@@ -64,21 +68,21 @@ class TestMemory {
 
 class TestHistogram {
  public:
-  TestHistogram(TestMemory& memory, const PlanDescription& what) : memory_(memory) {
+  TestHistogram(TestMemory& memory, const HistPlanDescription& what) : memory_(memory) {
     auto shape = shape_of(what);
     EXPECT_TRUE(shape) << (shape ? "" : shape.error().message);
     shape_ = *shape;
     table_ = memory.allocate(shape_.layout.bytes);
-    const auto bytes = build(what, shape_, table_);
+    const auto bytes = build_hist_plan(what, shape_, table_);
     plan_.resize(bytes.size() / 8);
     std::memcpy(plan_.data(), bytes.data(), bytes.size());
   }
 
   [[nodiscard]] const HistPlan& plan() const { return *reinterpret_cast<const HistPlan*>(plan_.data()); }
-  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const TableShape& shape() const { return shape_; }
   [[nodiscard]] std::uint64_t table() const { return table_; }
   [[nodiscard]] std::byte* table_at() const { return memory_.data() + table_; }
-  [[nodiscard]] ReferenceDescription refer(std::uint32_t variable, bool once) const {
+  [[nodiscard]] HistReferenceDescription refer(std::uint32_t variable, bool once) const {
     return {table_, shape_.layout, shape_.variables[variable], once};
   }
 
@@ -95,14 +99,14 @@ class TestHistogram {
     hist::count(plan(), memory_.data(), {{segments, count}, 0x0000'0929'0000'4001, moment, surroundings});
   }
 
-  [[nodiscard]] Contents contents() const {
+  [[nodiscard]] TableContents contents() const {
     std::byte* const segment = memory_.data();
-    return read(plan(), {&segment, 1});
+    return read_tables(plan(), {&segment, 1});
   }
   // The row whose key begins with this number.
-  [[nodiscard]] Row row(std::uint64_t number) const {
-    Contents all = contents();
-    for (Row& row : all.rows) {
+  [[nodiscard]] TableRow row(std::uint64_t number) const {
+    TableContents all = contents();
+    for (TableRow& row : all.rows) {
       std::uint64_t first = 0;
       std::memcpy(&first, row.key.data(), sizeof first);
       if (first == number) return std::move(row);
@@ -115,7 +119,7 @@ class TestHistogram {
 
  private:
   TestMemory& memory_;
-  Shape shape_;
+  TableShape shape_;
   std::uint64_t table_ = 0;
   std::vector<std::uint64_t> plan_;
 };

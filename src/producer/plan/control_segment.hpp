@@ -16,13 +16,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/user_events.hpp"
 #include "base/shared_layout.hpp"
-#include "event/user_events_abi.hpp"
 #include "plan/steps.hpp"
 
 namespace landtrace::plan {
 
-using event::Abi;
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
@@ -59,7 +58,7 @@ struct EventSlot {
   std::uint32_t generation;
   // Payload bytes that a write must have.
   std::uint32_t min_size;
-  // Offset of event::DynamicFieldCheck[check_count].
+  // Offset of abi::DynamicFieldCheck[check_count].
   std::uint32_t checks;
   std::uint16_t check_count;
   // The id that tracefs and trace files show.
@@ -129,7 +128,7 @@ struct alignas(4096) ControlSegment {
   std::uint32_t event_high;
   // Grows with each registration and removal.
   std::uint64_t event_changes;
-  Abi abi;
+  abi::Version abi;
   // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL, the
   // kernel itself marks the word; a producer that sees the mark stops.
   alignas(64) pthread_mutex_t owner_alive;

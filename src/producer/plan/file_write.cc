@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "event/validator.hpp"
+#include "abi/validator.hpp"
 #include "plan/section.hpp"
 
 namespace landtrace::plan {
@@ -56,11 +56,11 @@ bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& p
 }
 
 // Nearly every payload is one piece; one in several is looked at through a function that finds the bytes.
-bool dynamic_fields_valid(const event::DynamicFieldCheck* checks, std::uint32_t count, const Payload& payload) {
+bool dynamic_fields_valid(const abi::DynamicFieldCheck* checks, std::uint32_t count, const Payload& payload) {
   if (count == 0) return true;
   if (payload.count <= 1) {
     const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
-    return event::payload_is_valid(checks, count, only, static_cast<std::uint32_t>(payload.size));
+    return abi::payload_is_valid(checks, count, only, static_cast<std::uint32_t>(payload.size));
   }
   const auto fetch = [&](std::uint64_t offset, void* out, std::size_t size) {
     auto* to = static_cast<std::byte*>(out);
@@ -77,7 +77,7 @@ bool dynamic_fields_valid(const event::DynamicFieldCheck* checks, std::uint32_t 
       offset = 0;
     }
   };
-  return event::payload_is_valid_in(checks, count, static_cast<std::uint32_t>(payload.size), fetch);
+  return abi::payload_is_valid_in(checks, count, static_cast<std::uint32_t>(payload.size), fetch);
 }
 
 bool is_plain(const View& view, FileRef file) {
@@ -124,7 +124,7 @@ ssize_t write_file(const View& view, const Thread& thread, FileRef file, const i
   if (payload.size < slot.min_size) return -EINVAL;
   if (__atomic_load_n(&slot.plan, __ATOMIC_RELAXED) == 0) return -EBADF;
   if (payload.size > ring::kMaxPayload) return -E2BIG;
-  const auto* checks = control_at<event::DynamicFieldCheck>(view, slot.checks);
+  const auto* checks = control_at<abi::DynamicFieldCheck>(view, slot.checks);
   if (!dynamic_fields_valid(checks, slot.check_count, payload)) return -EFAULT;
   const bool kept = emit_in_section(view, thread, static_cast<std::uint32_t>(event), payload.segments, payload.count,
                                     static_cast<std::uint32_t>(payload.size));

@@ -2,13 +2,13 @@
 
 #include <cerrno>
 
-#include "event/validator.hpp"
+#include "abi/validator.hpp"
 #include "plan/test_domain.hpp"
 
 namespace landtrace::plan {
 namespace {
 
-using event::DynamicFieldCheck;
+using abi::DynamicFieldCheck;
 
 constexpr std::uint32_t kFirst = 10;  // the event slots
 constexpr std::uint32_t kSecond = 11;

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include "abi/data_request.hpp"
 #include "client/process.hpp"
-#include "event/data_request.hpp"
 #include "preload/claims.hpp"
 #include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
@@ -13,14 +13,14 @@
 namespace landtrace::preload {
 namespace {
 
-using client::abi::UserReg;
-using client::abi::UserRegStatusBit;
+using abi::UserReg;
+using abi::UserRegStatusBit;
 
 // The process, as its owner sees it (its pid namespace may be another), that this address space's enable words are
 // registered for; 0: it has none.
 std::uint32_t words_of = 0;
 
-class OwnMemory final : public event::CallerMemory {
+class OwnMemory final : public abi::CallerMemory {
  public:
   [[nodiscard]] bool read(std::uint64_t from, void* to, std::size_t size) const override {
     return copy_in(to, reinterpret_cast<const void*>(from), size);
@@ -40,7 +40,7 @@ void put(void* structure, std::size_t offset, std::uint64_t value) {
   copy_out(static_cast<char*>(structure) + offset, &number, sizeof number);
 }
 
-int register_word(FdEntry file, const event::DataRequest& wanted, void* argument) {
+int register_word(FdEntry file, const abi::DataRequest& wanted, void* argument) {
   const UserReg& reg = wanted.reg;
   ipc::Claim* const claim = claim_word(reg.enable_addr, reg.enable_bit);
   ipc::Request request = about(file, ipc::Operation::kRegister);
@@ -58,7 +58,7 @@ int register_word(FdEntry file, const event::DataRequest& wanted, void* argument
   return 0;
 }
 
-int register_status_bit(FdEntry file, const event::DataRequest& wanted, void* argument) {
+int register_status_bit(FdEntry file, const abi::DataRequest& wanted, void* argument) {
   const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterStatusBit), wanted.text);
   if (!answer) return error_of(answer.error());
   put(argument, offsetof(UserRegStatusBit, status_bit), answer->reply.b);
@@ -66,12 +66,12 @@ int register_status_bit(FdEntry file, const event::DataRequest& wanted, void* ar
   return 0;
 }
 
-int register_plain(FdEntry file, const event::DataRequest& wanted) {
+int register_plain(FdEntry file, const abi::DataRequest& wanted) {
   const auto answer = client::Process::get().ask(about(file, ipc::Operation::kRegisterPlain), wanted.text);
   return answer ? static_cast<int>(answer->reply.a) : error_of(answer.error());
 }
 
-int unregister_word(const event::DataRequest& wanted) {
+int unregister_word(const abi::DataRequest& wanted) {
   const std::uint64_t address = wanted.unreg.disable_addr;
   const std::uint8_t bit = wanted.unreg.disable_bit;
   // First: should there be no owner to tell, the next one must not touch the word.
@@ -80,7 +80,7 @@ int unregister_word(const event::DataRequest& wanted) {
   return answer ? 0 : error_of(answer.error());
 }
 
-int delete_event(const event::DataRequest& wanted) {
+int delete_event(const abi::DataRequest& wanted) {
   const auto answer = client::Process::get().ask({.operation = ipc::Operation::kDelete}, wanted.text);
   return answer ? 0 : error_of(answer.error());
 }
@@ -88,19 +88,19 @@ int delete_event(const event::DataRequest& wanted) {
 }  // namespace
 
 int data_request(FdEntry file, unsigned long request, void* argument) {
-  const event::Abi abi = client::Process::is_attached() ? client::Process::view().control->abi : event::Abi::k6_12;
-  const auto wanted = event::read_data_request(OwnMemory(), abi, request, reinterpret_cast<std::uint64_t>(argument));
+  const abi::Version abi = client::Process::is_attached() ? client::Process::view().control->abi : abi::Version::k6_12;
+  const auto wanted = abi::read_data_request(OwnMemory(), abi, request, reinterpret_cast<std::uint64_t>(argument));
   if (!wanted) return -wanted.error().code;
   switch (wanted->command) {
-    case event::DataCommand::kRegisterWord:
+    case abi::DataCommand::kRegisterWord:
       return register_word(file, *wanted, argument);
-    case event::DataCommand::kRegisterStatusBit:
+    case abi::DataCommand::kRegisterStatusBit:
       return register_status_bit(file, *wanted, argument);
-    case event::DataCommand::kRegisterPlain:
+    case abi::DataCommand::kRegisterPlain:
       return register_plain(file, *wanted);
-    case event::DataCommand::kUnregister:
+    case abi::DataCommand::kUnregister:
       return unregister_word(*wanted);
-    case event::DataCommand::kDelete:
+    case abi::DataCommand::kDelete:
       return delete_event(*wanted);
   }
   return -ENOTTY;

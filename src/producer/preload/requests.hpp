@@ -1,15 +1,14 @@
 // The ioctls of user_events_data, with the kernel's checks and answers.
 #pragma once
 
-#include "client/user_events_abi.hpp"
+#include "abi/user_events.hpp"
 #include "preload/fd_table.hpp"
 
 namespace landtrace::preload {
 
 inline bool is_data_request(unsigned long request) {
-  namespace abi = client::abi;
-  return request == abi::kRegister || request == abi::kDelete || request == abi::kUnregister ||
-         request == abi::kRegisterPlain;
+  return request == abi::kIoctlRegister || request == abi::kIoctlDelete || request == abi::kIoctlUnregister ||
+         request == abi::kIoctlRegisterPlain;
 }
 
 // Returns what the system call does, or a negative errno.

@@ -5,9 +5,9 @@
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 
+#include "abi/user_events.hpp"
 #include "base/fd.hpp"
 #include "cli/failure.hpp"
-#include "client/user_events_abi.hpp"
 
 namespace landtrace::cli::doctor {
 namespace {
@@ -30,12 +30,12 @@ Result<void> emit_through(const std::string& folder) {
   const Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!fd) return fail_errno(path);
   static std::uint32_t enabled = 0;
-  client::abi::UserReg request{};
+  abi::UserReg request{};
   request.size = sizeof request;
   request.enable_size = sizeof enabled;
   request.enable_addr = reinterpret_cast<std::uint64_t>(&enabled);
   request.name_args = reinterpret_cast<std::uint64_t>(kDeclaration);
-  if (::ioctl(fd.get(), client::abi::kRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
+  if (::ioctl(fd.get(), abi::kIoctlRegister, &request) != 0) return fail_errno("DIAG_IOCSREG");
   if (__atomic_load_n(&enabled, __ATOMIC_RELAXED) == 0) return fail(EPROTO, "the enable word was not set");
   const std::uint32_t words[] = {request.write_index, 1};
   if (::write(fd.get(), words, sizeof words) != sizeof words) return fail_errno("writing an event");

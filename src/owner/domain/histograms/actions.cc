@@ -5,14 +5,14 @@
 #include "domain/histograms/expressions.hpp"
 #include "domain/histograms/synthetic_fields.hpp"
 #include "domain/trigger_list.hpp"
-#include "hist/words.hpp"
+#include "language/histogram/words.hpp"
 
 namespace landtrace::domain {
 namespace {
 
 using hist::Deed;
 using hist::Handler;
-using hist::Mistake;
+using language::HistMistake;
 
 constexpr std::size_t kMaxFieldVariables = hist::kMaxParams;  // the kernel's SYNTH_FIELDS_MAX, too
 constexpr std::string_view kHiddenPrefix = "synthetic_";
@@ -26,9 +26,9 @@ struct QualifiedName {
 
 Result<QualifiedName> qualified_name(std::string_view text) {
   std::optional<std::string_view> rest = text;
-  const std::string_view first = hist::take_until(rest, ".");
+  const std::string_view first = language::take_until(rest, ".");
   if (!rest) return QualifiedName{{}, {}, first};
-  const std::string_view second = hist::take_until(rest, ".");
+  const std::string_view second = language::take_until(rest, ".");
   if (!rest) return fail(EINVAL, "want SYSTEM.EVENT.NAME");
   return QualifiedName{first, second, *rest};
 }
@@ -36,7 +36,7 @@ Result<QualifiedName> qualified_name(std::string_view text) {
 class Actions {
  public:
   Actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram, const MakeHidden& make_hidden,
-          hist::Complaints& complaints)
+          language::HistComplaints& complaints)
       : domain_(domain),
         instance_(instance),
         histogram_(histogram),
@@ -66,35 +66,35 @@ class Actions {
  private:
   Result<void> find_tracked(HistogramAction& action) {
     std::string_view name = action.text.tracked;
-    if (!name.starts_with('$')) return complaints_.refuse(Mistake::kTrackedIsNoVariable, name);
+    if (!name.starts_with('$')) return complaints_.refuse(HistMistake::kTrackedIsNoVariable, name);
     name.remove_prefix(1);
     const auto own = variables_.find_own({}, {}, name);
-    if (!own) return complaints_.refuse(Mistake::kTrackedNotFound, name);
+    if (!own) return complaints_.refuse(HistMistake::kTrackedNotFound, name);
     action.tracked = expressions_.refer_to(*own, {}, {});
     if (!action.tracked) return fail(ENOMEM, "the histogram refers to too many variables");
-    if (!add_hidden_variable()) return complaints_.refuse(Mistake::kTrackedCreate);
+    if (!add_hidden_variable()) return complaints_.refuse(HistMistake::kTrackedCreate);
     if (action.tracked->value_type != hist::ValueType::kNumber) {
-      return complaints_.refuse(Mistake::kTrackedCreate);  // the kernel compares where the texts are
+      return complaints_.refuse(HistMistake::kTrackedCreate);  // the kernel compares where the texts are
     }
     return {};
   }
 
   bool add_hidden_variable() {
-    if (histogram_.variables.size() + histogram_.hidden_variables >= hist::kMostVariables) return false;
+    if (histogram_.variables.size() + histogram_.hidden_variables >= language::kMostHistVariables) return false;
     ++histogram_.hidden_variables;
     return true;
   }
 
   // A field of the event as the value of a variable that only the kernel needs.
   Result<FieldPtr> field_variable(std::string_view name) {
-    if (field_variables_ >= kMaxFieldVariables) return complaints_.refuse(Mistake::kTooManyFieldVariables, name);
+    if (field_variables_ >= kMaxFieldVariables) return complaints_.refuse(HistMistake::kTooManyFieldVariables, name);
     auto field = expressions_.parse_atom(name, FieldRole::kVariable);
     if (!field) {
-      complaints_.add(Mistake::kFieldVariableParse, name);
+      complaints_.add(HistMistake::kFieldVariableParse, name);
       return field;
     }
     if (variables_.is_taken(name) || !add_hidden_variable()) {
-      return complaints_.refuse(Mistake::kVariableCreateOrFind, name);
+      return complaints_.refuse(HistMistake::kVariableCreateOrFind, name);
     }
     ++field_variables_;
     return field;
@@ -103,8 +103,8 @@ class Actions {
   // -- save() -------------------------------------------------------------------------------------------------------
   Result<void> find_saved(HistogramAction& action) {
     if (has_saves_) {
-      complaints_.add(Mistake::kTooManySaves);
-      return fail(EEXIST, std::string(sentence_of(Mistake::kTooManySaves)));
+      complaints_.add(HistMistake::kTooManySaves);
+      return fail(EEXIST, std::string(sentence_of(HistMistake::kTooManySaves)));
     }
     has_saves_ = true;
     for (const std::string& name : action.text.params) {
@@ -116,7 +116,7 @@ class Actions {
 
   Result<FieldPtr> saved_field(const std::string& name) {
     auto field = field_variable(name);
-    if (!field) complaints_.add(Mistake::kFieldVariableCreate, name);
+    if (!field) complaints_.add(HistMistake::kFieldVariableCreate, name);
     return field;
   }
 
@@ -141,7 +141,7 @@ class Actions {
   // -- trace() --------------------------------------------------------------------------------------------------------
   Result<void> find_synthetic(HistogramAction& action) {
     Event* const synthetic = domain_.events().find(kSyntheticSystem, action.text.synthetic);
-    if (synthetic == nullptr) return complaints_.refuse(Mistake::kSyntheticEventNotFound, action.text.synthetic);
+    if (synthetic == nullptr) return complaints_.refuse(HistMistake::kSyntheticEventNotFound, action.text.synthetic);
     domain_.events().add_reference(*synthetic);
     histogram_.held_events.push_back(synthetic->slot);
     action.synthetic = synthetic->slot;
@@ -150,7 +150,7 @@ class Actions {
       auto found = name.name.starts_with('$') ? find_variable(action, name) : find_field(action, name);
       if (!found) return fail(EINVAL, "there is no '" + text + "' for the synthetic event");
       if (!fits_synthetic_field(*synthetic, action.params.size(), *found->field)) {
-        return complaints_.refuse(Mistake::kParamType, name.name);
+        return complaints_.refuse(HistMistake::kParamType, name.name);
       }
       if (found->is_plain_field) {
         action.params.push_back(found->field);
@@ -161,7 +161,7 @@ class Actions {
       action.params.push_back(std::move(reference));
     }
     if (action.params.size() != synthetic->declaration.fields.size()) {
-      return complaints_.refuse(Mistake::kParamCount, action.text.synthetic);
+      return complaints_.refuse(HistMistake::kParamCount, action.text.synthetic);
     }
     return {};
   }
@@ -193,7 +193,7 @@ class Actions {
       found = variables_.find(there.system, there.event, there.name);
     }
     if (found) return param_of(*std::move(found));
-    complaints_.add(Mistake::kParamNotFound, name.name);
+    complaints_.add(HistMistake::kParamNotFound, name.name);
     return std::nullopt;
   }
 
@@ -212,22 +212,22 @@ class Actions {
   // A field of another event becomes a variable of a histogram of its own there, beside one that has the same keys.
   Result<FoundVariable> field_elsewhere(const QualifiedName& field) {
     if (histogram_.hidden.size() >= kMaxFieldVariables) {
-      return complaints_.refuse(Mistake::kTooManyFieldVariables, field.name);
+      return complaints_.refuse(HistMistake::kTooManyFieldVariables, field.name);
     }
     Event* const there = variables_.event_named(field.system, field.event);
-    if (there == nullptr) return complaints_.refuse(Mistake::kEventFileNotFound, field.name);
+    if (there == nullptr) return complaints_.refuse(HistMistake::kEventFileNotFound, field.name);
     const EventTrigger* const model = find_model(*there);
-    if (model == nullptr) return complaints_.refuse(Mistake::kHistogramNotFound, field.name);
+    if (model == nullptr) return complaints_.refuse(HistMistake::kHistogramNotFound, field.name);
     const std::string variable = std::string(kHiddenPrefix) + std::string(field.name);
     if (auto known = Variables::of_event(*there, instance_, variable)) return *std::move(known);
     const std::string command = hidden_command(*model, variable, field.name);
     if (auto made = make_hidden_(*there, command); !made) {
-      complaints_.add(Mistake::kHistogramForField, field.name);
+      complaints_.add(HistMistake::kHistogramForField, field.name);
       return tl::unexpected<Error>(std::move(made).error());
     }
     histogram_.hidden.push_back({there->serial, there->slot, command});
     if (auto made = Variables::of_event(*there, instance_, variable)) return *std::move(made);
-    return complaints_.refuse(Mistake::kSyntheticVariableNotFound, field.name);
+    return complaints_.refuse(HistMistake::kSyntheticVariableNotFound, field.name);
   }
 
   [[nodiscard]] const EventTrigger* find_model(const Event& event) const {
@@ -254,7 +254,7 @@ class Actions {
   Instance& instance_;
   Histogram& histogram_;
   const MakeHidden& make_hidden_;
-  hist::Complaints& complaints_;
+  language::HistComplaints& complaints_;
   Variables variables_;
   Expressions expressions_;
   std::size_t field_variables_ = 0;
@@ -265,7 +265,7 @@ class Actions {
 }  // namespace
 
 Result<void> resolve_actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram,
-                             const MakeHidden& make_hidden, hist::Complaints& complaints) {
+                             const MakeHidden& make_hidden, language::HistComplaints& complaints) {
   return Actions(domain, instance, event, histogram, make_hidden, complaints).resolve();
 }
 

@@ -13,6 +13,6 @@ using MakeHidden = std::function<Result<void>(Event& event, const std::string& c
 // Fills in what the histogram's actions need. What it holds by then is to be let go of if this fails (let_go_of()). EINVAL,
 // EBUSY, EEXIST, ENOMEM.
 Result<void> resolve_actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram,
-                             const MakeHidden& make_hidden, hist::Complaints& complaints);
+                             const MakeHidden& make_hidden, language::HistComplaints& complaints);
 
 }  // namespace landtrace::domain

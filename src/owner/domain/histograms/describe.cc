@@ -6,6 +6,8 @@
 #include "domain/histograms/synthetic_fields.hpp"
 
 namespace landtrace::domain {
+namespace values = language::values;
+namespace ops = language::ops;
 namespace {
 
 using hist::OpCode;
@@ -37,15 +39,15 @@ const Clock* clock_named(std::string_view name) {
   return found == std::end(kClocks) ? nullptr : found;
 }
 
-OpCode code_of(hist::Operator op) {
+OpCode code_of(language::HistOperator op) {
   switch (op) {
-    case hist::Operator::kAdd:
+    case language::HistOperator::kAdd:
       return OpCode::kAdd;
-    case hist::Operator::kSubtract:
+    case language::HistOperator::kSubtract:
       return OpCode::kSubtract;
-    case hist::Operator::kMultiply:
+    case language::HistOperator::kMultiply:
       return OpCode::kMultiply;
-    case hist::Operator::kDivide:
+    case language::HistOperator::kDivide:
       return OpCode::kDivide;
     default:
       return OpCode::kNegate;
@@ -58,8 +60,8 @@ class Describer {
  public:
   Describer(const Histogram& histogram, const Clock& clock) : histogram_(histogram), clock_(clock) {}
 
-  hist::PlanDescription describe() {
-    hist::PlanDescription what;
+  language::HistPlanDescription describe() {
+    language::HistPlanDescription what;
     what.elements = 1u << histogram_.attributes.bits;
     what.has_comm = std::any_of(histogram_.keys.begin(), histogram_.keys.end(),
                                 [](const FieldPtr& key) { return key->view == FieldView::kExecName; });
@@ -70,8 +72,8 @@ class Describer {
     return what;
   }
 
-  hist::ActionDescription describe(const HistogramAction& action) const {
-    hist::ActionDescription made;
+  language::HistActionDescription describe(const HistogramAction& action) const {
+    language::HistActionDescription made;
     made.handler = action.text.handler;
     made.deed = action.text.deed;
     if (action.tracked) made.tracked = value_of(*action.tracked);
@@ -81,7 +83,7 @@ class Describer {
 
  private:
   // Own variables are referred to by actions alone, and by their number.
-  void add_reference(const HistogramField& reference, hist::PlanDescription& what) {
+  void add_reference(const HistogramField& reference, language::HistPlanDescription& what) {
     if (reference.refers_to.of == &histogram_) {
       numbers_.push_back(0);
       return;
@@ -96,104 +98,104 @@ class Describer {
     return field.source == FieldSource::kAlias ? *field.operands[0] : field;
   }
 
-  [[nodiscard]] hist::Value value_of(const HistogramField& field) const {
+  [[nodiscard]] language::HistValue value_of(const HistogramField& field) const {
     if (field.value_type == ValueType::kNumber) {
-      hist::Expression ops;
+      language::HistExpression ops;
       append(field, ops);
-      return hist::number(std::move(ops));
+      return values::number(std::move(ops));
     }
     switch (field.source) {
       case FieldSource::kReference:
       case FieldSource::kAlias: {
         const HistogramField& reference = referring(field);
         if (reference.refers_to.of == &histogram_) {
-          return hist::of_variable(field.value_type, static_cast<std::uint32_t>(reference.refers_to.index));
+          return values::of_variable(field.value_type, static_cast<std::uint32_t>(reference.refers_to.index));
         }
-        return hist::of_reference(field.value_type, numbers_[reference.reference]);
+        return values::of_reference(field.value_type, numbers_[reference.reference]);
       }
       case FieldSource::kStack:
-        return hist::thread_stack();
+        return values::thread_stack();
       default:
         return value_of_event(*field.of_event, field.value_type);
     }
   }
 
-  static hist::Value value_of_event(const event::Field& field, ValueType type) {
+  static language::HistValue value_of_event(const event::Field& field, ValueType type) {
     const std::uint32_t offset = field.offset - event::kCommonHeaderSize;
     switch (field.kind) {
       case event::FieldKind::kDataLocString:
       case event::FieldKind::kDataLocBytes:
-        return hist::dynamic(type, Origin::kDataLoc, offset);
+        return values::dynamic(type, Origin::kDataLoc, offset);
       case event::FieldKind::kRelLocString:
       case event::FieldKind::kRelLocBytes:
-        return hist::dynamic(type, Origin::kRelLoc, offset);
+        return values::dynamic(type, Origin::kRelLoc, offset);
       default:
-        return hist::static_text(offset, std::min(field.size, hist::kTextSize));
+        return values::static_text(offset, std::min(field.size, hist::kTextSize));
     }
   }
 
   // The kernel adds up where texts are; that says nothing.
-  [[nodiscard]] hist::Value sum_of(const HistogramField& field) const {
-    if (field.value_type != ValueType::kNumber) return hist::number({hist::constant(0)});
+  [[nodiscard]] language::HistValue sum_of(const HistogramField& field) const {
+    if (field.value_type != ValueType::kNumber) return values::number({ops::constant(0)});
     return value_of(field);
   }
 
-  void append(const HistogramField& field, hist::Expression& ops) const {
+  void append(const HistogramField& field, language::HistExpression& ops) const {
     append_source(field, ops);
     if (field.source == FieldSource::kReference || field.source == FieldSource::kAlias) return;
-    if (field.view == FieldView::kLog2) ops.push_back(hist::op(OpCode::kLog2));
-    if (field.view == FieldView::kBuckets) ops.push_back(hist::bucket(field.width));
+    if (field.view == FieldView::kLog2) ops.push_back(ops::op(OpCode::kLog2));
+    if (field.view == FieldView::kBuckets) ops.push_back(ops::bucket(field.width));
   }
 
-  void append_source(const HistogramField& field, hist::Expression& ops) const {
+  void append_source(const HistogramField& field, language::HistExpression& ops) const {
     switch (field.source) {
       case FieldSource::kEvent:
         return append_field(field, ops);
       case FieldSource::kHitCount:
-        ops.push_back(hist::constant(1));
+        ops.push_back(ops::constant(1));
         return;
       case FieldSource::kTime:
-        ops.push_back(hist::timestamp(clock_.id, divisor()));
+        ops.push_back(ops::timestamp(clock_.id, divisor()));
         return;
       case FieldSource::kCpu:
-        ops.push_back(hist::cpu());
+        ops.push_back(ops::cpu());
         return;
       case FieldSource::kConstant:
-        ops.push_back(hist::constant(field.constant));
+        ops.push_back(ops::constant(field.constant));
         return;
       case FieldSource::kExpression:
         for (const FieldPtr& operand : field.operands) {
           if (operand) append(*operand, ops);
         }
-        ops.push_back(hist::op(code_of(field.op)));
+        ops.push_back(ops::op(code_of(field.op)));
         return;
       case FieldSource::kReference:
       case FieldSource::kAlias: {
         const HistogramField& reference = referring(field);
         const bool is_own = reference.refers_to.of == &histogram_;
-        ops.push_back(is_own ? hist::variable(static_cast<std::uint32_t>(reference.refers_to.index))
-                             : hist::reference(numbers_[reference.reference]));
+        ops.push_back(is_own ? ops::variable(static_cast<std::uint32_t>(reference.refers_to.index))
+                             : ops::reference(numbers_[reference.reference]));
         return;
       }
       case FieldSource::kStack:
-        ops.push_back(hist::constant(0));
+        ops.push_back(ops::constant(0));
         return;
     }
   }
 
   // A text's number is where it is, to the kernel: that says nothing.
-  static void append_field(const HistogramField& field, hist::Expression& ops) {
+  static void append_field(const HistogramField& field, language::HistExpression& ops) {
     const event::Field& of_event = *field.of_event;
     const auto size = static_cast<std::uint8_t>(of_event.size);
     const bool is_text = of_event.kind == event::FieldKind::kCharArray ||
                          of_event.kind == event::FieldKind::kDataLocString ||
                          of_event.kind == event::FieldKind::kRelLocString;
     if (is_text) {
-      ops.push_back(hist::constant(0));
+      ops.push_back(ops::constant(0));
     } else if (is_common(of_event)) {
-      ops.push_back(hist::header(of_event.offset, size, of_event.is_signed));
+      ops.push_back(ops::header(of_event.offset, size, of_event.is_signed));
     } else {
-      ops.push_back(hist::field(of_event.offset - event::kCommonHeaderSize, size, of_event.is_signed));
+      ops.push_back(ops::field(of_event.offset - event::kCommonHeaderSize, size, of_event.is_signed));
     }
   }
 
@@ -212,16 +214,16 @@ class Describer {
 
 bool is_clock(std::string_view name) { return clock_named(name) != nullptr; }
 
-Result<hist::PlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
-                                       std::uint32_t pause, std::uint32_t event_pause) {
+Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+                                               std::uint32_t pause, std::uint32_t event_pause) {
   const Clock* const clock = clock_named(histogram.uses_time ? histogram.attributes.clock : "global");
   if (clock == nullptr) return fail(EINVAL, "no clock '" + histogram.attributes.clock + "'");
   Describer describer(histogram, *clock);
-  hist::PlanDescription what = describer.describe();
+  language::HistPlanDescription what = describer.describe();
   what.pause_cell = pause;
   what.event_pause_cell = event_pause;
   for (const HistogramAction& action : histogram.actions) {
-    hist::ActionDescription made = describer.describe(action);
+    language::HistActionDescription made = describer.describe(action);
     if (made.deed == hist::Deed::kSnapshot) made.target = instance.flip ? instance.flip->counter : 0;
     if (made.deed == hist::Deed::kTrace) {
       const Event* const synthetic = domain.events().at(action.synthetic);

@@ -7,8 +7,8 @@
 namespace landtrace::domain {
 
 // Its table need not be there yet. `pause`, `event_pause`: cells. EINVAL for a clock that is none.
-Result<hist::PlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
-                                       std::uint32_t pause, std::uint32_t event_pause);
+Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+                                               std::uint32_t pause, std::uint32_t event_pause);
 
 // Whether a trace clock has that name.
 bool is_clock(std::string_view name);

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/input.hpp"
-#include "filter/fields.hpp"
+#include "language/filter/fields.hpp"
 
 namespace landtrace::domain {
 namespace {
 
-using hist::Mistake;
+using language::HistMistake;
 
 constexpr std::uint32_t kDynamicTextSize = 256;  // the kernel's, in a key
 
@@ -22,19 +22,19 @@ constexpr NamedView kViews[] = {
     {"log2", FieldView::kLog2},         {"usecs", FieldView::kUsecs},
 };
 
-Result<void> parse_width(std::string_view text, HistogramField& made, hist::Complaints& complaints) {
+Result<void> parse_width(std::string_view text, HistogramField& made, language::HistComplaints& complaints) {
   if (text.starts_with('s')) text.remove_prefix(1);
-  if (!text.starts_with('=')) return complaints.refuse(Mistake::kFieldModifier, text);
+  if (!text.starts_with('=')) return complaints.refuse(HistMistake::kFieldModifier, text);
   text.remove_prefix(1);
   const auto width = number_in(text);
-  if (!width || *width == 0) return complaints.refuse(Mistake::kFieldModifier, text);
+  if (!width || *width == 0) return complaints.refuse(HistMistake::kFieldModifier, text);
   made.view = FieldView::kBuckets;
   made.width = *width;
   return {};
 }
 
 Result<void> parse_view(std::string_view text, std::string_view name, HistogramField& made,
-                        hist::Complaints& complaints) {
+                        language::HistComplaints& complaints) {
   constexpr std::string_view kBucket = "bucket";
   if (text.starts_with(kBucket)) return parse_width(text.substr(kBucket.size()), made, complaints);
   const bool is_share = text.starts_with("percent") || text.starts_with("graph");
@@ -49,7 +49,7 @@ Result<void> parse_view(std::string_view text, std::string_view name, HistogramF
     made.in_usecs = known.view == FieldView::kUsecs;
     return {};
   }
-  return complaints.refuse(Mistake::kFieldModifier, text);
+  return complaints.refuse(HistMistake::kFieldModifier, text);
 }
 
 // Those that are in every entry, before the event's own.
@@ -84,7 +84,7 @@ bool is_location(const event::Field& field) {
 
 // The numbers and texts that an event has.
 Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::string_view text, HistogramField made,
-                            hist::Complaints& complaints) {
+                            language::HistComplaints& complaints) {
   made.of_event = field;
   made.type = field.type;
   if (made.view == FieldView::kStack) {
@@ -92,16 +92,16 @@ Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::
     if (!is_location(field) || field.type.find("long") == std::string::npos) {
       // It does not take stacks for values.
       const bool is_value = made.role == FieldRole::kValue;
-      return complaints.refuse(Mistake::kFieldModifier, is_value ? text : text.substr(text.find('.') + 1));
+      return complaints.refuse(HistMistake::kFieldModifier, is_value ? text : text.substr(text.find('.') + 1));
     }
     make_stack(made);
     return std::make_shared<HistogramField>(std::move(made));
   }
-  const auto seen = filter::find_field(event.declaration.fields, field.name);
-  const bool is_text = seen && filter::is_text(seen->kind);
+  const auto seen = language::find_filter_field(event.declaration.fields, field.name);
+  const bool is_text = seen && language::is_text(seen->kind);
   const bool is_grouped = made.view == FieldView::kLog2 || made.view == FieldView::kBuckets;
   if (is_text) {
-    made.size = seen->kind == filter::FieldClass::kText ? field.size : kDynamicTextSize;
+    made.size = seen->kind == language::FilterFieldClass::kText ? field.size : kDynamicTextSize;
     if (!is_grouped) made.value_type = hist::ValueType::kText;
   } else {
     if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8) {
@@ -116,7 +116,7 @@ Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::
 }  // namespace
 
 Result<FieldPtr> field_of_event(std::string_view text, const Event& event, Histogram& histogram, HistogramField made,
-                                hist::Complaints& complaints) {
+                                language::HistComplaints& complaints) {
   const std::size_t dot = text.find('.');
   const std::string_view name = text.substr(0, dot);
   const std::string_view view = dot == std::string_view::npos ? std::string_view() : text.substr(dot + 1);
@@ -148,7 +148,7 @@ Result<FieldPtr> field_of_event(std::string_view text, const Event& event, Histo
       made.view = FieldView::kPlain;
       make_stack(made);
     } else {
-      return complaints.refuse(Mistake::kFieldNotFound, name);
+      return complaints.refuse(HistMistake::kFieldNotFound, name);
     }
   }
   return std::make_shared<HistogramField>(std::move(made));

@@ -3,12 +3,12 @@
 
 #include "domain/events.hpp"
 #include "domain/histograms/histogram.hpp"
-#include "hist/mistakes.hpp"
+#include "language/histogram/mistakes.hpp"
 
 namespace landtrace::domain {
 
 // `made` says what it is to be. EINVAL where there is no such field or view, ENOMEM for one that is no number and no text.
 Result<FieldPtr> field_of_event(std::string_view text, const Event& event, Histogram& histogram, HistogramField made,
-                                hist::Complaints& complaints);
+                                language::HistComplaints& complaints);
 
 }  // namespace landtrace::domain

@@ -5,8 +5,8 @@
 
 namespace landtrace::domain {
 
-using hist::Mistake;
-using hist::Operator;
+using language::HistMistake;
+using language::HistOperator;
 
 namespace {
 
@@ -38,11 +38,11 @@ Result<FieldPtr> Expressions::parse(std::string_view text, FieldRole role, std::
 
 Result<FieldPtr> Expressions::parse_part(std::string_view text, FieldRole role, std::string_view variable,
                                          unsigned& operators) {
-  if (operators > kMaxOperators) return complaints_.refuse(Mistake::kTooManySubexpressions, text);
-  const hist::Cut cut = hist::cut_of(text);
-  if (cut.op == Operator::kNone) return parse_atom(text, role, variable);
+  if (operators > kMaxOperators) return complaints_.refuse(HistMistake::kTooManySubexpressions, text);
+  const language::HistCut cut = language::cut_of(text);
+  if (cut.op == HistOperator::kNone) return parse_atom(text, role, variable);
   ++operators;
-  if (cut.op == Operator::kNegate) return parse_negation(text, role, variable, operators);
+  if (cut.op == HistOperator::kNegate) return parse_negation(text, role, variable, operators);
   const std::string_view left_text = text.substr(0, cut.at);
   const std::string_view right_text = text.substr(cut.at + 1);
   if (left_text.empty() || right_text.empty()) return fail(EINVAL, "an operator has two operands");
@@ -53,23 +53,23 @@ Result<FieldPtr> Expressions::parse_part(std::string_view text, FieldRole role, 
 
 Result<FieldPtr> Expressions::parse_operand(std::string_view text, unsigned& operators) {
   LT_TRY(FieldPtr operand, parse_part(text, FieldRole::kOperand, {}, operators));
-  if (operand->is_text()) return complaints_.refuse(Mistake::kTextOperand, text);
+  if (operand->is_text()) return complaints_.refuse(HistMistake::kTextOperand, text);
   return operand;
 }
 
 // -(…)
 Result<FieldPtr> Expressions::parse_negation(std::string_view text, FieldRole role, std::string_view variable,
                                              unsigned& operators) {
-  if (operators > kMaxOperators) return complaints_.refuse(Mistake::kTooManySubexpressions, text);
+  if (operators > kMaxOperators) return complaints_.refuse(HistMistake::kTooManySubexpressions, text);
   if (text.find('(') == std::string_view::npos) return fail(EINVAL, "want a parenthesis behind the minus sign");
   const std::string_view inner = text.substr(2);
   const std::size_t end = inner.rfind(')');
   if (end == std::string_view::npos) return fail(EINVAL, "want a closing parenthesis");
-  if (end + 1 != inner.size()) return complaints_.refuse(Mistake::kUnaryMinus, inner);
+  if (end + 1 != inner.size()) return complaints_.refuse(HistMistake::kUnaryMinus, inner);
   LT_TRY(FieldPtr operand, parse_operand(inner.substr(0, end), operators));
   HistogramField field = made_for(role, variable);
   field.source = FieldSource::kExpression;
-  field.op = Operator::kNegate;
+  field.op = HistOperator::kNegate;
   field.is_time = operand->is_time;
   field.in_usecs = operand->in_usecs;
   take_shape(field, *operand);
@@ -78,13 +78,13 @@ Result<FieldPtr> Expressions::parse_negation(std::string_view text, FieldRole ro
   return shared(std::move(field));
 }
 
-Result<FieldPtr> Expressions::combine(Operator op, FieldPtr left, FieldPtr right, std::string_view right_text,
+Result<FieldPtr> Expressions::combine(HistOperator op, FieldPtr left, FieldPtr right, std::string_view right_text,
                                       HistogramField result) {
-  if (left->in_usecs != right->in_usecs) return complaints_.refuse(Mistake::kTimestampMismatch);
+  if (left->in_usecs != right->in_usecs) return complaints_.refuse(HistMistake::kTimestampMismatch);
   left->once = true;
   right->once = true;
-  if (op == Operator::kDivide && right->is_constant && right->constant == 0) {
-    return complaints_.refuse(Mistake::kDivisionByZero, right_text, EDOM);
+  if (op == HistOperator::kDivide && right->is_constant && right->constant == 0) {
+    return complaints_.refuse(HistMistake::kDivisionByZero, right_text, EDOM);
   }
   result.is_time = left->is_time;
   result.in_usecs = left->in_usecs;
@@ -107,7 +107,7 @@ Result<FieldPtr> Expressions::combine(Operator op, FieldPtr left, FieldPtr right
 
 Result<FieldPtr> Expressions::parse_constant(std::string_view text, HistogramField made) {
   const auto number = number_in(text);
-  if (!number) return complaints_.refuse(Mistake::kNumberExpected, text);
+  if (!number) return complaints_.refuse(HistMistake::kNumberExpected, text);
   made.source = FieldSource::kConstant;
   made.is_constant = true;
   made.constant = *number;
@@ -151,9 +151,10 @@ const std::string* Expressions::local_definition(std::string_view system, std::s
                                                  std::string_view name) const {
   if (!system.empty() && (system != histogram_.system || event != histogram_.event)) return nullptr;
   if (!is_reference(name)) return nullptr;
-  for (const hist::Definition& definition : histogram_.definitions) {
+  for (const language::VariableDefinition& definition : histogram_.definitions) {
     if (definition.name != name.substr(1)) continue;
-    if (hist::cut_of(definition.expression).op != Operator::kNone || is_reference(definition.expression)) continue;
+    if (language::cut_of(definition.expression).op != HistOperator::kNone || is_reference(definition.expression))
+      continue;
     return &definition.expression;
   }
   return nullptr;
@@ -162,7 +163,7 @@ const std::string* Expressions::local_definition(std::string_view system, std::s
 FieldPtr Expressions::find_reference(std::string_view system, std::string_view event, std::string_view name) {
   FieldPtr reference;
   if (const auto found = variables_.find(system, event, name)) reference = refer_to(*found, system, event);
-  if (!reference) complaints_.add(Mistake::kVariableNotFound, name);
+  if (!reference) complaints_.add(HistMistake::kVariableNotFound, name);
   return reference;
 }
 
@@ -172,7 +173,7 @@ FieldPtr Expressions::refer_to(const FoundVariable& variable, std::string_view s
   for (const FieldPtr& there : histogram_.references) {
     if (there->refers_to == id) return there;
   }
-  if (histogram_.references.size() == hist::kMostVariables) return nullptr;
+  if (histogram_.references.size() == language::kMostHistVariables) return nullptr;
   const HistogramField& referred = *variable.field;
   HistogramField field;
   field.source = FieldSource::kReference;

@@ -7,7 +7,7 @@ namespace landtrace::domain {
 
 class Expressions {
  public:
-  Expressions(const Event& event, Histogram& histogram, Variables& variables, hist::Complaints& complaints)
+  Expressions(const Event& event, Histogram& histogram, Variables& variables, language::HistComplaints& complaints)
       : event_(event), histogram_(histogram), variables_(variables), complaints_(complaints) {}
 
   // EINVAL, EDOM, ENOMEM: for a field that is no number and no text. `variable`: the name of the one that it makes.
@@ -23,7 +23,7 @@ class Expressions {
   Result<FieldPtr> parse_negation(std::string_view text, FieldRole role, std::string_view variable,
                                   unsigned& operators);
   Result<FieldPtr> parse_operand(std::string_view text, unsigned& operators);
-  Result<FieldPtr> combine(hist::Operator op, FieldPtr left, FieldPtr right, std::string_view right_text,
+  Result<FieldPtr> combine(language::HistOperator op, FieldPtr left, FieldPtr right, std::string_view right_text,
                            HistogramField result);
   Result<FieldPtr> parse_constant(std::string_view text, HistogramField made);
   FieldPtr find_reference(std::string_view system, std::string_view event, std::string_view name);
@@ -33,7 +33,7 @@ class Expressions {
   const Event& event_;
   Histogram& histogram_;
   Variables& variables_;
-  hist::Complaints& complaints_;
+  language::HistComplaints& complaints_;
 };
 
 }  // namespace landtrace::domain

@@ -116,12 +116,12 @@ std::string operand_text(const HistogramField& field) {
 }
 
 std::string expression_text(const HistogramField& field) {
-  if (field.op == hist::Operator::kNegate) {
+  if (field.op == language::HistOperator::kNegate) {
     const HistogramField& operand = *field.operands[0];
     const bool is_simple = operand.source != FieldSource::kExpression;
     return fmt::format("-({})", is_simple ? operand_text(operand) : expression_text(operand));
   }
-  return operand_text(*field.operands[0]) + hist::sign_of(field.op) + operand_text(*field.operands[1]);
+  return operand_text(*field.operands[0]) + language::sign_of(field.op) + operand_text(*field.operands[1]);
 }
 
 }  // namespace landtrace::domain

@@ -8,7 +8,7 @@
 
 #include "event/declaration.hpp"
 #include "hist/layout.hpp"
-#include "hist/operators.hpp"
+#include "language/histogram/operators.hpp"
 
 namespace landtrace::domain {
 
@@ -78,7 +78,7 @@ struct HistogramField {
   std::uint64_t width = 0;   // of buckets
   bool is_constant = false;  // a constant, or a variable that is one
   std::uint64_t constant = 0;
-  hist::Operator op = hist::Operator::kNone;
+  language::HistOperator op = language::HistOperator::kNone;
   FieldPtr operands[2];
 
   VariableId refers_to;                         // kReference

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "domain/histograms/field.hpp"
-#include "hist/action_text.hpp"
-#include "hist/attributes.hpp"
-#include "hist/plan_builder.hpp"
+#include "language/histogram/action_text.hpp"
+#include "language/histogram/attributes.hpp"
+#include "language/histogram/plan_builder.hpp"
 
 namespace landtrace::domain {
 
 // Where its entries are, in every user's data segment. Named histograms share one; who refers to variables in it keeps it.
 struct HistogramTable {
   std::uint64_t offset = 0;
-  hist::Shape shape;
+  language::TableShape shape;
   std::vector<std::uint64_t> replaced;  // offsets of tables that producers may still fill
   std::function<void(const HistogramTable&)> free;
 
@@ -36,7 +36,7 @@ struct HistogramSortKey {
 };
 
 struct HistogramAction {
-  hist::ActionText text;
+  language::ActionText text;
   FieldPtr tracked;              // of onmax and onchange: the own variable
   std::vector<FieldPtr> params;  // of trace: fields, own variables, others'; of save: what is saved
   std::uint32_t synthetic = 0;   // of trace: the event's slot
@@ -56,8 +56,8 @@ struct Histogram {
   std::string system;
   std::string event;
 
-  hist::Attributes attributes;
-  std::vector<hist::Definition> definitions;
+  language::HistAttributes attributes;
+  std::vector<language::VariableDefinition> definitions;
   std::vector<FieldPtr> values;  // the first is the hit count
   std::vector<FieldPtr> variables;
   std::vector<FieldPtr> keys;

@@ -34,7 +34,7 @@ class HistogramsStress : public testing::Test {
 
   void apply(std::size_t event, const std::string& command) {
     const auto access = domain_->enter();
-    hist::Complaints complaints;
+    language::HistComplaints complaints;
     const auto applied = apply_trigger(*domain_, domain_->top(), *events_[event], command, &complaints);
     ASSERT_TRUE(applied) << command << ": " << applied.error().error.message;
     domain_->maintain();

@@ -37,7 +37,7 @@ std::string sort_text(const Histogram& histogram) {
   return joined(parts);
 }
 
-std::string action_text(const hist::ActionText& action) {
+std::string action_text(const language::ActionText& action) {
   std::vector<std::string> params = action.params;
   if (action.has_keyword) params.insert(params.begin(), action.synthetic);
   if (action.deed == hist::Deed::kSnapshot) params.clear();
@@ -59,7 +59,7 @@ std::string action_text(const hist::ActionText& action) {
 }  // namespace
 
 std::string definition_text(const Histogram& histogram) {
-  const hist::Attributes& attributes = histogram.attributes;
+  const language::HistAttributes& attributes = histogram.attributes;
   std::string text = "hist:";
   if (!attributes.name.empty()) text += fmt::format("name={}:", attributes.name);
   text += fmt::format("keys={}:vals={}{}:sort={}:size={}", keys_text(histogram), values_text(histogram),

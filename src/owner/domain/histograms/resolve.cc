@@ -4,12 +4,12 @@
 
 #include "domain/histograms/expressions.hpp"
 #include "domain/histograms/sort_keys.hpp"
-#include "hist/words.hpp"
+#include "language/histogram/words.hpp"
 
 namespace landtrace::domain {
 namespace {
 
-using hist::Mistake;
+using language::HistMistake;
 
 constexpr std::uint32_t kMaxKernelKey = 256 + hist::kStackSize;  // bytes
 
@@ -30,7 +30,7 @@ std::string_view seen_in(std::string_view text) {
 
 class Resolver {
  public:
-  Resolver(Domain& domain, Instance& instance, const Event& event, bool removes, hist::Complaints& complaints)
+  Resolver(Domain& domain, Instance& instance, const Event& event, bool removes, language::HistComplaints& complaints)
       : domain_(domain),
         histogram_(std::make_shared<Histogram>()),
         removes_(removes),
@@ -45,7 +45,7 @@ class Resolver {
   }
 
   Result<HistogramPtr> resolve(std::string_view definition) {
-    LT_TRY(histogram_->attributes, hist::parse_attributes(without_sym_offset(definition), complaints_));
+    LT_TRY(histogram_->attributes, language::parse_hist_attributes(without_sym_offset(definition), complaints_));
     LT_CHECK(parse_actions());
     LT_TRY(histogram_->definitions, definitions_in(histogram_->attributes, complaints_));
     LT_CHECK(find_values());
@@ -61,7 +61,7 @@ class Resolver {
       return domain_.events().find(system, name) != nullptr;
     };
     for (const std::string& text : histogram_->attributes.actions) {
-      LT_TRY(hist::ActionText action, hist::parse_action(text, exists, complaints_));
+      LT_TRY(language::ActionText action, language::parse_action(text, exists, complaints_));
       histogram_->actions.push_back({std::move(action), {}, {}, 0});
     }
     return {};
@@ -76,7 +76,7 @@ class Resolver {
     histogram_->values.push_back(std::make_shared<HistogramField>(std::move(hits)));
     auto named = histogram_->attributes.values ? find_named_values(*histogram_->attributes.values) : Result<void>();
     if (histogram_->values.size() == 1 && tried_values_ == 0 && histogram_->attributes.no_hitcount) {
-      return complaints_.refuse(Mistake::kValueNeeded, {}, ENOENT);
+      return complaints_.refuse(HistMistake::kValueNeeded, {}, ENOENT);
     }
     return named;
   }
@@ -84,8 +84,9 @@ class Resolver {
   Result<void> find_named_values(std::string_view text) {
     std::optional<std::string_view> rest = text;
     bool has_hit_count = false;
-    for (std::size_t i = 0; i < hist::kMostValues && rest && tried_values_ + 1 < hist::kMostValues; ++i) {
-      const std::string_view value = hist::take_until(rest, ",");
+    for (std::size_t i = 0; i < language::kMostHistValues && rest && tried_values_ + 1 < language::kMostHistValues;
+         ++i) {
+      const std::string_view value = language::take_until(rest, ",");
       if (value == "hitcount" && !std::exchange(has_hit_count, true)) continue;  // it is there; a second one is a sum
       ++tried_values_;
       LT_TRY(FieldPtr field, expressions_.parse(value, FieldRole::kValue));
@@ -114,13 +115,13 @@ class Resolver {
       default:
         fits = field.role == FieldRole::kVariable || !field.is_stack() || field.source == FieldSource::kReference;
     }
-    return fits ? Result<void>() : complaints_.refuse(Mistake::kFieldModifier, text);
+    return fits ? Result<void>() : complaints_.refuse(HistMistake::kFieldModifier, text);
   }
 
   Result<void> find_variables() {
-    for (const hist::Definition& definition : histogram_->definitions) {
+    for (const language::VariableDefinition& definition : histogram_->definitions) {
       if (variables_.is_taken(definition.name) && !removes_) {
-        return complaints_.refuse(Mistake::kDuplicateVariable, definition.name);
+        return complaints_.refuse(HistMistake::kDuplicateVariable, definition.name);
       }
       LT_TRY(FieldPtr field, expressions_.parse(definition.expression, FieldRole::kVariable, definition.name));
       LT_CHECK(check_view(*field, definition.expression));
@@ -131,11 +132,11 @@ class Resolver {
 
   Result<void> find_keys() {
     std::uint32_t size = 0;
-    const auto parts = hist::parts_of(histogram_->attributes.keys, ',');
+    const auto parts = language::parts_of(histogram_->attributes.keys, ',');
     for (const std::string_view part : parts) {
-      if (histogram_->keys.size() == hist::kMostKeys) return fail(EINVAL, "a histogram has three keys at most");
+      if (histogram_->keys.size() == language::kMostHistKeys) return fail(EINVAL, "a histogram has three keys at most");
       LT_TRY(FieldPtr field, expressions_.parse(part, FieldRole::kKey));
-      if (refers_to_variables(*field)) return complaints_.refuse(Mistake::kReferenceInKey, seen_in(part));
+      if (refers_to_variables(*field)) return complaints_.refuse(HistMistake::kReferenceInKey, seen_in(part));
       field->size = (field->size + 7) / 8 * 8;
       field->key_offset = size;
       size += field->size;
@@ -148,7 +149,7 @@ class Resolver {
   Domain& domain_;
   HistogramPtr histogram_;
   bool removes_;
-  hist::Complaints& complaints_;
+  language::HistComplaints& complaints_;
   Variables variables_;
   Expressions expressions_;
   std::size_t tried_values_ = 0;
@@ -157,7 +158,8 @@ class Resolver {
 }  // namespace
 
 Result<HistogramPtr> resolve_histogram(Domain& domain, Instance& instance, const Event& event,
-                                       std::string_view definition, bool removes, hist::Complaints& complaints) {
+                                       std::string_view definition, bool removes,
+                                       language::HistComplaints& complaints) {
   return Resolver(domain, instance, event, removes, complaints).resolve(definition);
 }
 

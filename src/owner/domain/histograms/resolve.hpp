@@ -9,6 +9,6 @@ namespace landtrace::domain {
 // `definition`: what stands behind "hist:", without the condition. `removes`: its variables may be there already.
 // EINVAL, ENOENT, ERANGE, EDOM, ENOMEM.
 Result<HistogramPtr> resolve_histogram(Domain& domain, Instance& instance, const Event& event,
-                                       std::string_view definition, bool removes, hist::Complaints& complaints);
+                                       std::string_view definition, bool removes, language::HistComplaints& complaints);
 
 }  // namespace landtrace::domain

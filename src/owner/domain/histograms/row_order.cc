@@ -3,12 +3,12 @@
 #include <cstring>
 
 #include "domain/histograms/keys_text.hpp"
-#include "hist/kernel_sort.hpp"
+#include "language/histogram/kernel_sort.hpp"
 
 namespace landtrace::domain {
 namespace {
 
-using RowPtr = const hist::Row*;
+using RowPtr = const language::TableRow*;
 
 // What the low `size` bytes are ordered by.
 std::uint64_t rank_of(std::uint64_t number, std::uint32_t size, bool is_signed) {
@@ -39,11 +39,11 @@ class Comparison {
   [[nodiscard]] bool is_text() const { return is_text_; }
   [[nodiscard]] bool is_descending() const { return key_.descending; }
 
-  [[nodiscard]] std::uint64_t rank(const hist::Row& row) const {
+  [[nodiscard]] std::uint64_t rank(const language::TableRow& row) const {
     if (is_value()) return key_.field == 0 ? row.hitcount : row.sums[key_.field - 1];
     return is_stack_ ? 0 : rank_of(number_at(row.key, offset_), size_, is_signed_);
   }
-  [[nodiscard]] int compare_texts(const hist::Row& one, const hist::Row& other) const {
+  [[nodiscard]] int compare_texts(const language::TableRow& one, const language::TableRow& other) const {
     return std::strncmp(reinterpret_cast<const char*>(one.key.data()) + offset_,
                         reinterpret_cast<const char*>(other.key.data()) + offset_, size_);
   }
@@ -76,7 +76,7 @@ void sort(std::vector<Ranked>& rows, const Comparison& by) {
   if (!by.is_text()) {
     for (Ranked& ranked : rows) ranked.rank = by.rank(*ranked.row);
   }
-  hist::sort_as_kernel(rows, [&by](const Ranked& one, const Ranked& other) { return compare(by, one, other); });
+  language::sort_as_kernel(rows, [&by](const Ranked& one, const Ranked& other) { return compare(by, one, other); });
 }
 
 // Rows that are equal by the first sort key, by the second one.
@@ -94,10 +94,10 @@ void sort_runs(std::vector<Ranked>& rows, const Comparison& primary, const Compa
 
 }  // namespace
 
-std::vector<RowPtr> rows_in_order(const Histogram& histogram, std::span<const hist::Row> rows) {
+std::vector<RowPtr> rows_in_order(const Histogram& histogram, std::span<const language::TableRow> rows) {
   std::vector<Ranked> ordered;
   ordered.reserve(rows.size());
-  for (const hist::Row& row : rows) ordered.push_back({0, &row});
+  for (const language::TableRow& row : rows) ordered.push_back({0, &row});
   if (!histogram.sort.empty()) {
     const Comparison primary(histogram, histogram.sort.front());
     sort(ordered, primary);

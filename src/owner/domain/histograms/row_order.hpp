@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "domain/histograms/histogram.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/table_reader.hpp"
 
 namespace landtrace::domain {
 
 // `rows` in the order of their keys' bytes.
-std::vector<const hist::Row*> rows_in_order(const Histogram& histogram, std::span<const hist::Row> rows);
+std::vector<const language::TableRow*> rows_in_order(const Histogram& histogram,
+                                                     std::span<const language::TableRow> rows);
 
 }  // namespace landtrace::domain

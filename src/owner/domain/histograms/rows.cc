@@ -12,7 +12,7 @@ namespace {
 using hist::Deed;
 using hist::Handler;
 
-std::string values_text(const Histogram& histogram, const hist::Row& row) {
+std::string values_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
   if (!histogram.attributes.no_hitcount) text += fmt::format(" hitcount: {:10}", row.hitcount);
   for (std::size_t i = 1; i < histogram.values.size(); ++i) {
@@ -25,13 +25,13 @@ std::string values_text(const Histogram& histogram, const hist::Row& row) {
   return text;
 }
 
-std::string saved_text(const Histogram& histogram, const hist::Row& row) {
+std::string saved_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
   for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
     const HistogramAction& action = histogram.actions[i];
     if (action.text.deed != Deed::kSave) continue;
     for (std::size_t j = 0; j < action.params.size(); ++j) {
-      const hist::Content& saved = row.actions[i].saved[j];
+      const language::TableValue& saved = row.actions[i].saved[j];
       const std::string& name = action.text.params[j];
       text += action.params[j]->is_text() ? fmt::format("  {}: {:<32}", name, saved.text)
                                           : fmt::format("  {}: {:10}", name, saved.number);
@@ -40,10 +40,10 @@ std::string saved_text(const Histogram& histogram, const hist::Row& row) {
   return text;
 }
 
-std::string actions_text(const Histogram& histogram, const hist::Row& row) {
+std::string actions_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
   for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
-    const hist::ActionText& action = histogram.actions[i].text;
+    const language::ActionText& action = histogram.actions[i].text;
     if (action.deed == Deed::kSnapshot || action.handler == Handler::kOnMatch) continue;
     text += fmt::format("\n\t{}: {:10}", action.handler == Handler::kOnMax ? "max" : "changed", row.actions[i].tracked);
     text += saved_text(histogram, row);
@@ -51,11 +51,11 @@ std::string actions_text(const Histogram& histogram, const hist::Row& row) {
   return text;
 }
 
-std::string snapshot_text(const Histogram& histogram, const hist::Contents& contents, AddressNames& names) {
+std::string snapshot_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
   for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
-    const hist::ActionText& action = histogram.actions[i].text;
+    const language::ActionText& action = histogram.actions[i].text;
     if (action.deed != Deed::kSnapshot) continue;
-    const hist::SnapshotTaken& snapshot = contents.snapshots[i];
+    const language::SnapshotTaken& snapshot = contents.snapshots[i];
     if (!snapshot.is_taken) return "";
     return fmt::format(
         "\nSnapshot taken (see tracing/snapshot).  Details:\n"
@@ -66,14 +66,14 @@ std::string snapshot_text(const Histogram& histogram, const hist::Contents& cont
   return "";
 }
 
-hist::Contents contents_of(Domain& domain, const EventTrigger& trigger) {
+language::TableContents contents_of(Domain& domain, const EventTrigger& trigger) {
   std::vector<std::byte*> segments;
   for (const User& user : domain.users().all()) segments.push_back(user.mapping.data());
-  return hist::read(*reinterpret_cast<const hist::HistPlan*>(domain.control().at(trigger.plan)), segments);
+  return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(domain.control().at(trigger.plan)), segments);
 }
 
 std::string histogram_text(Domain& domain, const EventFile& file, const EventTrigger& trigger, AddressNames& names) {
-  const hist::Contents contents = contents_of(domain, trigger);
+  const language::TableContents contents = contents_of(domain, trigger);
   return fmt::format(
       "# event histogram\n#\n# trigger info: {}#\n\n"
       "{}"
@@ -84,9 +84,9 @@ std::string histogram_text(Domain& domain, const EventFile& file, const EventTri
 
 }  // namespace
 
-std::string entries_text(const Histogram& histogram, const hist::Contents& contents, AddressNames& names) {
+std::string entries_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
   std::string text;
-  for (const hist::Row* const row : rows_in_order(histogram, contents.rows)) {
+  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
     text += key_text(histogram, row->key, row->comm, names);
     text += values_text(histogram, *row);
     text += actions_text(histogram, *row);

@@ -5,7 +5,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/histograms/histogram.hpp"
-#include "hist/reader.hpp"
+#include "language/histogram/table_reader.hpp"
 
 namespace landtrace::domain {
 
@@ -22,7 +22,7 @@ class AddressNames {
 };
 
 // The entries, in order, and what is said behind them about snapshots.
-std::string entries_text(const Histogram& histogram, const hist::Contents& contents, AddressNames& names);
+std::string entries_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names);
 
 // The whole hist file of an event: all of its histograms; "" where it has none.
 std::string histograms_text(Domain& domain, const Instance& instance, const Event& event, AddressNames& names);

@@ -13,7 +13,7 @@
 namespace landtrace::domain {
 namespace {
 
-using hist::Mistake;
+using language::HistMistake;
 using Applied = tl::expected<void, RefusedTrigger>;
 
 tl::unexpected<RefusedTrigger> refuse(Error error) {
@@ -27,11 +27,11 @@ Applied as_applied(Result<void> result) {
 
 class SetUp {
  public:
-  SetUp(Domain& domain, Instance& instance, Event& event, hist::Complaints& complaints)
+  SetUp(Domain& domain, Instance& instance, Event& event, language::HistComplaints& complaints)
       : domain_(domain), instance_(instance), event_(event), complaints_(complaints) {}
 
-  Applied apply(trigger::Command command) {
-    auto parts = hist::split_condition(command.definition);
+  Applied apply(language::TriggerCommand command) {
+    auto parts = language::split_condition(command.definition);
     if (!parts) return refuse(std::move(parts).error());
     command.condition = std::move(parts->condition);
     const bool removes = command.removes;
@@ -49,7 +49,7 @@ class SetUp {
 
  private:
   Applied take_filter(EventTrigger& made) {
-    auto filter = filter_of(made.command);
+    auto filter = trigger_filter(made.command);
     if (!filter) return refuse(std::move(filter).error());
     made.filter = *std::move(filter);
     if (made.filter.empty()) return {};
@@ -87,7 +87,7 @@ class SetUp {
 
   Result<void> add_or_change(EventTrigger& made) {
     Histogram& histogram = *made.histogram;
-    const hist::Attributes& attributes = histogram.attributes;
+    const language::HistAttributes& attributes = histogram.attributes;
     if (attributes.only_changes()) {
       if (EventTrigger* const found = find_to_change(made)) return change(*found, attributes);
     }
@@ -96,10 +96,10 @@ class SetUp {
 
     const Histogram* const named = find_named(domain_, attributes.name);
     if (named != nullptr && !is_same_histogram(histogram, *named)) {
-      return complaints_.refuse(Mistake::kNamedMismatch, "name=" + attributes.name);
+      return complaints_.refuse(HistMistake::kNamedMismatch, "name=" + attributes.name);
     }
-    if (find_to_change(made) != nullptr) return complaints_.refuse(Mistake::kExists, {}, EEXIST);
-    if (attributes.resume || attributes.clear) return complaints_.refuse(Mistake::kNothingToClear, {}, ENOENT);
+    if (find_to_change(made) != nullptr) return complaints_.refuse(HistMistake::kExists, {}, EEXIST);
+    if (attributes.resume || attributes.clear) return complaints_.refuse(HistMistake::kNothingToClear, {}, ENOENT);
     if (histogram.uses_time) LT_CHECK(set_clock(attributes.clock));
     LT_TRY(const std::uint32_t of_event, hist_switch_of(domain_, instance_, event_));
     LT_TRY(made.pause, domain_.cells().take_switch(attributes.pause));
@@ -116,7 +116,7 @@ class SetUp {
     return find(made);
   }
 
-  Result<void> change(EventTrigger& found, const hist::Attributes& attributes) {
+  Result<void> change(EventTrigger& found, const language::HistAttributes& attributes) {
     if (attributes.pause || attributes.resume) {
       domain_.cells().set_switch(found.pause, attributes.pause);
       return {};
@@ -140,12 +140,12 @@ class SetUp {
 
   Result<void> set_clock(const std::string& name) {
     const bool is_set = is_clock(name) && (!instance_.set_clock || instance_.set_clock(name));
-    return is_set ? Result<void>() : complaints_.refuse(Mistake::kClock, name);
+    return is_set ? Result<void>() : complaints_.refuse(HistMistake::kClock, name);
   }
 
   Result<void> make_on(Event& event, const std::string& definition) {
-    trigger::Command command;
-    command.kind = trigger::Kind::kHist;
+    language::TriggerCommand command;
+    command.kind = language::TriggerKind::kHist;
     command.definition = definition;
     const Events::Hold hold(domain_.events(), event);
     auto applied = SetUp(domain_, instance_, event, complaints_).apply(std::move(command));
@@ -156,14 +156,14 @@ class SetUp {
   Domain& domain_;
   Instance& instance_;
   Event& event_;
-  hist::Complaints& complaints_;
+  language::HistComplaints& complaints_;
   bool is_added_ = false;
 };
 
 }  // namespace
 
-Applied apply_histogram(Domain& domain, Instance& instance, Event& event, const trigger::Command& command,
-                        hist::Complaints& complaints) {
+Applied apply_histogram(Domain& domain, Instance& instance, Event& event, const language::TriggerCommand& command,
+                        language::HistComplaints& complaints) {
   return SetUp(domain, instance, event, complaints).apply(command);
 }
 
@@ -179,11 +179,11 @@ void let_go_of(Domain& domain, Instance& instance, const Histogram& gone) {
   for (const HiddenHistogram& hidden : gone.hidden) {
     Event* const event = domain.events().at(hidden.event_slot);
     if (event == nullptr || event->serial != hidden.event_serial) continue;
-    trigger::Command command;
-    command.kind = trigger::Kind::kHist;
+    language::TriggerCommand command;
+    command.kind = language::TriggerKind::kHist;
     command.removes = true;
     command.definition = hidden.command;
-    hist::Complaints unheard;
+    language::HistComplaints unheard;
     const Events::Hold hold(domain.events(), *event);
     std::ignore = apply_histogram(domain, instance, *event, command, unheard);
   }

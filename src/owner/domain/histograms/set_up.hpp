@@ -9,7 +9,8 @@ namespace landtrace::domain {
 
 // A command of kind kHist. EINVAL, ENOENT, EEXIST, EBUSY, ERANGE, EDOM, ENOMEM.
 tl::expected<void, RefusedTrigger> apply_histogram(Domain& domain, Instance& instance, Event& event,
-                                                   const trigger::Command& command, hist::Complaints& complaints);
+                                                   const language::TriggerCommand& command,
+                                                   language::HistComplaints& complaints);
 
 // Whether a histogram of the event has variables that others use.
 bool are_variables_used(Domain& domain, const Instance& instance, const Event& event);

@@ -1,18 +1,18 @@
 #include "domain/histograms/sort_keys.hpp"
 
-#include "hist/words.hpp"
+#include "language/histogram/words.hpp"
 
 namespace landtrace::domain {
 namespace {
 
-using hist::Mistake;
+using language::HistMistake;
 
 constexpr std::string_view kAttribute = "sort=";
 
-Result<bool> is_descending(const std::optional<std::string_view>& direction, hist::Complaints& complaints) {
+Result<bool> is_descending(const std::optional<std::string_view>& direction, language::HistComplaints& complaints) {
   if (!direction || *direction == "ascending") return false;
   if (*direction == "descending") return true;
-  return complaints.refuse(Mistake::kSortModifier, *direction);
+  return complaints.refuse(HistMistake::kSortModifier, *direction);
 }
 
 // The number of the value or key.
@@ -26,20 +26,20 @@ std::optional<std::size_t> find(const Histogram& histogram, std::string_view nam
 
 }  // namespace
 
-Result<std::vector<HistogramSortKey>> find_sort_keys(const Histogram& histogram, hist::Complaints& complaints) {
+Result<std::vector<HistogramSortKey>> find_sort_keys(const Histogram& histogram, language::HistComplaints& complaints) {
   std::vector<HistogramSortKey> sort;
   if (!histogram.attributes.sort) return std::vector<HistogramSortKey>{{}};
   std::optional<std::string_view> rest = *histogram.attributes.sort;
   while (rest) {
-    std::optional<std::string_view> part = hist::take_until(rest, ",");
-    if (part->empty()) return complaints.refuse(Mistake::kEmptySortField, kAttribute);
-    if (sort.size() + 1 == hist::kMostSortKeys && rest) {
-      return complaints.refuse(Mistake::kTooManySortFields, kAttribute);
+    std::optional<std::string_view> part = language::take_until(rest, ",");
+    if (part->empty()) return complaints.refuse(HistMistake::kEmptySortField, kAttribute);
+    if (sort.size() + 1 == language::kMostHistSortKeys && rest) {
+      return complaints.refuse(HistMistake::kTooManySortFields, kAttribute);
     }
-    const std::string_view name = hist::take_until(part, ".");
-    if (name.empty()) return complaints.refuse(Mistake::kEmptySortField, kAttribute);
+    const std::string_view name = language::take_until(part, ".");
+    if (name.empty()) return complaints.refuse(HistMistake::kEmptySortField, kAttribute);
     const auto field = find(histogram, name);
-    if (!field) return complaints.refuse(Mistake::kInvalidSortField, name);
+    if (!field) return complaints.refuse(HistMistake::kInvalidSortField, name);
     LT_TRY(const bool descending, is_descending(part, complaints));
     sort.push_back({*field, descending});
   }

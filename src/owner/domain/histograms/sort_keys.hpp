@@ -6,6 +6,6 @@
 namespace landtrace::domain {
 
 // Of the attributes; at least the hit count. EINVAL.
-Result<std::vector<HistogramSortKey>> find_sort_keys(const Histogram& histogram, hist::Complaints& complaints);
+Result<std::vector<HistogramSortKey>> find_sort_keys(const Histogram& histogram, language::HistComplaints& complaints);
 
 }  // namespace landtrace::domain

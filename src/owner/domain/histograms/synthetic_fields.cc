@@ -21,10 +21,10 @@ bool fits_synthetic_field(const Event& synthetic, std::size_t index, const Histo
   return field.type == value.type || (field.size == value.size && field.is_signed == value.is_signed);
 }
 
-void place_params(const Event& synthetic, hist::ActionDescription& action) {
+void place_params(const Event& synthetic, language::HistActionDescription& action) {
   const auto& fields = synthetic.declaration.fields;
   for (std::size_t i = 0; i < action.params.size() && i < fields.size(); ++i) {
-    hist::ParamDescription& param = action.params[i];
+    language::HistParamDescription& param = action.params[i];
     param.at = fields[i].offset - event::kCommonHeaderSize;
     param.size = fields[i].size;
     param.is_dynamic = is_dynamic_text(fields[i]) || is_stack(fields[i]);

@@ -3,7 +3,7 @@
 
 #include "domain/events.hpp"
 #include "domain/histograms/field.hpp"
-#include "hist/plan_builder.hpp"
+#include "language/histogram/plan_builder.hpp"
 
 namespace landtrace::domain {
 
@@ -13,6 +13,6 @@ inline constexpr const char* kSyntheticSystem = "synthetic";
 bool fits_synthetic_field(const Event& synthetic, std::size_t index, const HistogramField& value);
 
 // One parameter for each field of the event.
-void place_params(const Event& synthetic, hist::ActionDescription& action);
+void place_params(const Event& synthetic, language::HistActionDescription& action);
 
 }  // namespace landtrace::domain

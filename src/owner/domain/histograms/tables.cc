@@ -82,8 +82,8 @@ Result<void> take_table(Domain& domain, const Instance& instance, Histogram& his
     histogram.attributes.clock = named->attributes.clock;
     histogram.attributes.no_hitcount = named->attributes.no_hitcount;
   }
-  LT_TRY(const hist::PlanDescription what, describe(domain, instance, histogram, 0, 0));
-  LT_TRY(hist::Shape shape, shape_of(what));
+  LT_TRY(const language::HistPlanDescription what, describe(domain, instance, histogram, 0, 0));
+  LT_TRY(language::TableShape shape, shape_of(what));
   if (named != nullptr) {
     if (!(named->table->shape == shape)) return fail(EINVAL, "the histogram of that name has other fields");
     histogram.table = named->table;
@@ -110,8 +110,8 @@ Result<void> renew_table(Domain& domain, const Histogram& histogram) {
 
 Result<std::uint32_t> store_plan(Domain& domain, const Instance& instance, const Histogram& histogram,
                                  std::uint32_t pause, std::uint32_t event_pause) {
-  LT_TRY(const hist::PlanDescription what, describe(domain, instance, histogram, pause, event_pause));
-  auto stored = domain.control().store(build(what, histogram.table->shape, histogram.table->offset));
+  LT_TRY(const language::HistPlanDescription what, describe(domain, instance, histogram, pause, event_pause));
+  auto stored = domain.control().store(build_hist_plan(what, histogram.table->shape, histogram.table->offset));
   if (!stored) return fail(ENOMEM, stored.error().message);
   return stored;
 }

@@ -65,7 +65,7 @@ Variables::Search Variables::find_matched(std::string_view name, std::optional<F
     auto here = matched == nullptr ? std::nullopt : of_event(*matched, instance_, name);
     if (!here) continue;
     if (found) {
-      complaints_.add(hist::Mistake::kVariableNotUnique, name);
+      complaints_.add(language::HistMistake::kVariableNotUnique, name);
       return Search::kAmbiguous;
     }
     found = std::move(here);
@@ -79,7 +79,7 @@ std::optional<FoundVariable> Variables::find_anywhere(std::string_view name) con
     auto here = of_event(*event, instance_, name);
     if (!here) continue;
     if (found) {
-      complaints_.add(hist::Mistake::kVariableNotUnique, name);
+      complaints_.add(language::HistMistake::kVariableNotUnique, name);
       return std::nullopt;
     }
     found = std::move(here);

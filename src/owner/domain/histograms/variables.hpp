@@ -5,7 +5,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/histograms/histogram.hpp"
-#include "hist/mistakes.hpp"
+#include "language/histogram/mistakes.hpp"
 
 namespace landtrace::domain {
 
@@ -20,7 +20,8 @@ std::vector<HistogramPtr> histograms_of(const Event& event, const Instance& inst
 
 class Variables {
  public:
-  Variables(Domain& domain, Instance& instance, const Event& event, const Histogram& own, hist::Complaints& complaints)
+  Variables(Domain& domain, Instance& instance, const Event& event, const Histogram& own,
+            language::HistComplaints& complaints)
       : domain_(domain), instance_(instance), event_(event), own_(own), complaints_(complaints) {}
 
   // Whether the histogram or another of its event has the variable already.
@@ -48,7 +49,7 @@ class Variables {
   Instance& instance_;
   const Event& event_;
   const Histogram& own_;
-  hist::Complaints& complaints_;
+  language::HistComplaints& complaints_;
 };
 
 }  // namespace landtrace::domain

@@ -1,7 +1,7 @@
 #include "tracefs/events/event_filter.hpp"
 
 #include "domain/filters.hpp"
-#include "filter/text.hpp"
+#include "language/filter/text.hpp"
 #include "tracefs/events/filter_errors.hpp"
 
 namespace landtrace::tracefs {
@@ -10,14 +10,14 @@ Result<std::string> EventFilter::text() {
   LT_TRY(const domain::Event* const event, event_.get());
   const domain::EventFile* const file = event->file(event_.instance->index);
   const domain::EventFilter now = file == nullptr ? domain::EventFilter() : file->filter;
-  if (now.failure) return filter::failed_filter_text(now.expression, *now.failure);
-  return now.program == 0 ? filter::no_filter_text() : filter::filter_text(now.expression);
+  if (now.failure) return language::failed_filter_text(now.expression, *now.failure);
+  return now.program == 0 ? language::no_filter_text() : language::filter_text(now.expression);
 }
 
 Result<std::size_t> EventFilter::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Event* const event, event_.get());
   LT_TRY(domain::Instance* const instance, event_.instance->get());
-  LT_TRY(const filter::Written written, filter_in(bytes));
+  LT_TRY(const language::WrittenFilter written, filter_in(bytes));
   domain::Domain& domain = event_.instance->context.domain;
   if (written.clears) {
     domain::clear_filter(domain, *instance, *event);

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kMaxCommand = 4095;
 
-void log(InstanceState& instance, const domain::Event& event, const hist::Complaints& complaints) {
-  for (const hist::Complaint& complaint : complaints.all()) {
+void log(InstanceState& instance, const domain::Event& event, const language::HistComplaints& complaints) {
+  for (const language::HistComplaint& complaint : complaints.all()) {
     instance.errors.add({"hist:" + event.system + ":" + event.name, std::string(sentence_of(complaint.mistake)),
                          complaints.command(), complaint.position});
   }
@@ -28,7 +28,7 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Instance* const instance, event_.instance->get());
   if (bytes.empty()) return 0;
   if (bytes.size() > kMaxCommand) return fail(EINVAL, "no trigger is as long");
-  hist::Complaints complaints;
+  language::HistComplaints complaints;
   const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes, &complaints);
   log(*event_.instance, *event, complaints);
   if (applied) return bytes.size();

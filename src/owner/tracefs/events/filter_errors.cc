@@ -4,18 +4,18 @@
 
 namespace landtrace::tracefs {
 
-Result<filter::Written> filter_in(std::string_view bytes) {
-  if (bytes.size() > filter::kMaxExpression) return fail(EINVAL, "no filter is as long");
-  return filter::read_written(bytes);
+Result<language::WrittenFilter> filter_in(std::string_view bytes) {
+  if (bytes.size() > language::kMaxFilter) return fail(EINVAL, "no filter is as long");
+  return language::read_written_filter(bytes);
 }
 
 tl::unexpected<Error> refuse_filter(InstanceState& instance, std::string_view expression,
-                                    const filter::Failure& failure, std::size_t before) {
-  const auto parts = filter::error_log_parts(failure);
+                                    const language::FilterFailure& failure, std::size_t before) {
+  const auto parts = language::filter_error_parts(failure);
   instance.errors.add(
-      {std::string(filter::kErrorLogLocation), std::string(parts.message), std::string(expression), parts.caret});
-  const bool is_named = failure.kind != filter::FailureKind::kUnspecified;
-  if (is_named) instance.context.refused_at = before + filter::index_of_mistake(failure, expression);
+      {std::string(language::kFilterErrorLocation), std::string(parts.message), std::string(expression), parts.caret});
+  const bool is_named = failure.kind != language::FilterFailureKind::kUnspecified;
+  if (is_named) instance.context.refused_at = before + language::index_of_mistake(failure, expression);
   return fail(failure.code, is_named ? std::string(parts.message) : "this is no filter expression");
 }
 

@@ -3,16 +3,16 @@
 
 #include <string_view>
 
-#include "filter/text.hpp"
+#include "language/filter/text.hpp"
 #include "tracefs/instance_state.hpp"
 
 namespace landtrace::tracefs {
 
 // The expression that was written. EINVAL: it is longer than any expression may be.
-Result<filter::Written> filter_in(std::string_view bytes);
+Result<language::WrittenFilter> filter_in(std::string_view bytes);
 
 // Adds the failure to the instance's error log. The expression begins after `before` bytes of what was written.
 tl::unexpected<Error> refuse_filter(InstanceState& instance, std::string_view expression,
-                                    const filter::Failure& failure, std::size_t before = 0);
+                                    const language::FilterFailure& failure, std::size_t before = 0);
 
 }  // namespace landtrace::tracefs

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "language/trigger/command.hpp"
 #include "output/text/own_events.hpp"
 #include "plan/segments.hpp"
-#include "trigger/command.hpp"
 #include "tracefs/fixed_text.hpp"
 
 namespace landtrace::tracefs {
@@ -35,7 +35,7 @@ std::shared_ptr<Folder> make_print() {
                                              R"("%ps: %s", (void *)REC->ip, REC->buf)"));
   folder->add<FixedText>("id", fmt::format("{}\n", plan::kPrintId));
   folder->add<FixedText>("hist", "");
-  folder->add<FixedText>("trigger", trigger::no_trigger_text(), 0640);
+  folder->add<FixedText>("trigger", language::no_trigger_text(), 0640);
   return folder;
 }
 

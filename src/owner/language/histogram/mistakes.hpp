@@ -1,0 +1,96 @@
+// What can be wrong with a histogram's command, and where: what the kernel leaves in its error_log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::language {
+
+enum class HistMistake : std::uint8_t {
+  kDuplicateVariable,
+  kVariableNotUnique,
+  kTooManyVariables,
+  kMalformedAssignment,
+  kNamedMismatch,
+  kExists,
+  kNothingToClear,
+  kClock,
+  kFieldModifier,
+  kTooManySubexpressions,
+  kTimestampMismatch,
+  kTooManyFieldVariables,
+  kEventFileNotFound,
+  kHistogramNotFound,
+  kHistogramForField,
+  kSyntheticVariableNotFound,
+  kSyntheticEventNotFound,
+  kParamType,
+  kParamCount,
+  kFieldVariableParse,
+  kVariableCreateOrFind,
+  kTrackedIsNoVariable,
+  kTrackedNotFound,
+  kTrackedCreate,
+  kFieldVariableCreate,
+  kTooManyParams,
+  kParamNotFound,
+  kInvalidParam,
+  kActionNotFound,
+  kNoSaveParams,
+  kTooManySaves,
+  kActionMismatch,
+  kNoClosingParen,
+  kSubsystemMissing,
+  kInvalidEvent,
+  kReferenceInKey,
+  kVariableNotFound,
+  kFieldNotFound,
+  kEmptyAssignment,
+  kSortModifier,
+  kEmptySortField,
+  kTooManySortFields,
+  kInvalidSortField,
+  kTextOperand,
+  kNumberExpected,
+  kUnaryMinus,
+  kDivisionByZero,
+  kValueNeeded,
+};
+
+// The kernel's sentence.
+std::string_view sentence_of(HistMistake mistake);
+
+struct HistComplaint {
+  HistMistake mistake;
+  std::size_t position;  // of the caret below the command
+};
+
+// All that was found wrong with one command, in order. One mistake may lead to several complaints, and some commands are taken
+// although there were any.
+class HistComplaints {
+ public:
+  // About this command, as the log shows it, from here on.
+  void begin(std::string command) {
+    command_ = std::move(command);
+    all_.clear();
+  }
+
+  // As in the kernel the caret is below the first place that reads like `part`, wherever the mistake is.
+  void add(HistMistake mistake, std::string_view part = {});
+  // The same as an error, for who has nothing else to do.
+  tl::unexpected<Error> refuse(HistMistake mistake, std::string_view part = {}, int code = EINVAL);
+
+  [[nodiscard]] const std::string& command() const { return command_; }
+  [[nodiscard]] const std::vector<HistComplaint>& all() const { return all_; }
+
+ private:
+  std::string command_;
+  std::vector<HistComplaint> all_;
+};
+
+}  // namespace landtrace::language

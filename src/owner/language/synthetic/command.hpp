@@ -1,0 +1,38 @@
+// What is written to synthetic_events, and as "s:" to dynamic_events:
+//
+//   NAME TYPE FIELD[; TYPE FIELD]…    defines an event
+//   !NAME [anything]                  removes it (synthetic_events alone)
+//
+// Between fields there may be spaces alone. The kernel places carets by looking for the refused word from the command's
+// beginning, so that they may stand below an earlier one.
+#pragma once
+
+#include <functional>
+#include <tl/expected.hpp>
+
+#include "event/declaration.hpp"
+#include "language/command_text.hpp"
+
+namespace landtrace::language {
+
+struct SyntheticCommand {
+  enum class Kind { kNothing, kRemoval, kDefinition };
+  Kind kind = Kind::kNothing;
+  std::string_view logged;  // what the error log shows: the command without spaces in front
+  std::string_view name;
+  std::string_view fields;
+};
+
+template <typename T>
+using AcceptedSynthetic = tl::expected<T, CommandRefusal>;
+
+// A line of synthetic_events.
+AcceptedSynthetic<SyntheticCommand> split_synthetic(std::string_view line);
+// One of dynamic_events that begins with "s:".
+AcceptedSynthetic<SyntheticCommand> split_dynamic_synthetic(std::string_view line);
+
+// `exists` says whether there is a synthetic event of that name.
+AcceptedSynthetic<event::Declaration> parse_synthetic(const SyntheticCommand& definition,
+                                                      const std::function<bool(std::string_view)>& exists);
+
+}  // namespace landtrace::language
