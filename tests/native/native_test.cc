@@ -57,7 +57,7 @@ class Host {
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
           ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry);
-          if (!reader.untouched()) read(reader, i >= domain_->control().segment().cpus, lines);
+          if (reader.written() != 0) read(reader, i >= domain_->control().segment().cpus, lines);
         }
       }
     });

@@ -146,7 +146,7 @@ class Host {
       for (std::uint32_t i = 0; i < domain_.instances().rings_per_set(); ++i) {
         ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(),
                             top.place.geometry);
-        if (!reader.untouched()) written += reader.written();
+        if (reader.written() != 0) written += reader.written();
       }
     }
     return std::to_string(written);
@@ -174,7 +174,7 @@ class Host {
       for (std::uint32_t i = 0; i < domain_.instances().rings_per_set(); ++i, ++key) {
         const std::byte* const ring = user.mapping.data() + top.place.rings + i * top.place.geometry.stride();
         ring::Reader reader(ring, top.place.geometry);
-        if (reader.untouched()) continue;
+        if (reader.written() == 0) continue;
         read_ring(reader, seen_[key], lines, forget);
       }
     }
