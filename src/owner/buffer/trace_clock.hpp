@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "arch/clock_line.hpp"
+#include "arch/trace_clocks.hpp"
 #include "base/result.hpp"
 
 namespace landtrace::buffer {
@@ -26,23 +27,22 @@ class TraceClock {
   Result<void> select(std::string_view name);
   // All names, the chosen one in brackets.
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] std::string_view name() const;
+  [[nodiscard]] std::string_view name() const { return chosen_->name; }
   // Whether it shows nanoseconds.
-  [[nodiscard]] bool in_ns() const;
+  [[nodiscard]] bool in_ns() const { return chosen_->is_in_ns(); }
 
   // Call it before times are shown.
   void sample();
   [[nodiscard]] std::uint64_t shown(std::uint64_t raw) const {
     if (chosen_line_) return chosen_line_->to_ns(raw);
-    return scale_ == 0 ? raw : monotonic_.to_ns(raw) / scale_;
+    return chosen_->is_raw() ? raw : monotonic_.to_ns(raw) / chosen_->unit_ns;
   }
   [[nodiscard]] std::uint64_t now() const { return shown(arch::read_raw_clock(monotonic_.raw_clock())); }
 
  private:
   arch::ClockLine& monotonic_;
-  std::size_t chosen_ = 0;
+  const arch::TraceClock* chosen_ = arch::kTraceClocks;
   std::optional<arch::ClockLine> chosen_line_;
-  std::uint64_t scale_ = 1;  // ns in a unit; 0: raw
 };
 
 }  // namespace landtrace::buffer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/trace_clocks.hpp"
 #include "cli/failure.hpp"
 #include "output/json/line.hpp"
 #include "output/text/line.hpp"
@@ -9,8 +10,11 @@
 namespace landtrace::cli {
 namespace {
 
-// Clocks that count something else than nanoseconds.
-bool counts(const std::string& clock) { return clock == "counter" || clock == "x86-tsc"; }
+// Clocks whose numbers are no times. What is not known is one of another architecture's kernel, and counts nanoseconds.
+bool counts(const std::string& name) {
+  const arch::TraceClock* const clock = arch::trace_clock_named(name);
+  return clock != nullptr && clock->is_raw();
+}
 
 std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
   return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;

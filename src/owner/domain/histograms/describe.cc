@@ -1,8 +1,8 @@
 #include "domain/histograms/describe.hpp"
 
 #include <algorithm>
-#include <ctime>
 
+#include "arch/trace_clocks.hpp"
 #include "domain/histograms/synthetic_fields.hpp"
 
 namespace landtrace::domain {
@@ -13,31 +13,6 @@ namespace {
 using hist::OpCode;
 using hist::Origin;
 using hist::ValueType;
-
-// The clocks of trace_clock as producers read them: see buffer/trace_clock.hpp.
-struct Clock {
-  std::string_view name;
-  std::uint8_t id;
-  std::uint64_t unit = 1;  // ns
-};
-constexpr Clock kClocks[] = {
-    {"local", CLOCK_MONOTONIC},
-    {"global", CLOCK_MONOTONIC},
-    {"counter", hist::kRawClock, 0},
-    {"perf", CLOCK_MONOTONIC},
-    {"uptime", CLOCK_MONOTONIC, 10'000'000},
-    {"mono", CLOCK_MONOTONIC},
-    {"mono_raw", CLOCK_MONOTONIC_RAW},
-    {"boot", CLOCK_BOOTTIME},
-    {"tai", CLOCK_TAI},
-    {"x86-tsc", hist::kRawClock, 0},
-};
-
-const Clock* clock_named(std::string_view name) {
-  const auto* const found =
-      std::find_if(std::begin(kClocks), std::end(kClocks), [&](const Clock& clock) { return clock.name == name; });
-  return found == std::end(kClocks) ? nullptr : found;
-}
 
 OpCode code_of(language::HistOperator op) {
   switch (op) {
@@ -58,7 +33,7 @@ bool is_common(const event::Field& field) { return field.offset < event::kCommon
 
 class Describer {
  public:
-  Describer(const Histogram& histogram, const Clock& clock) : histogram_(histogram), clock_(clock) {}
+  Describer(const Histogram& histogram, const arch::TraceClock& clock) : histogram_(histogram), clock_(clock) {}
 
   language::HistPlanDescription describe() {
     language::HistPlanDescription what;
@@ -155,7 +130,7 @@ class Describer {
         ops.push_back(ops::constant(1));
         return;
       case FieldSource::kTime:
-        ops.push_back(ops::timestamp(clock_.id, divisor()));
+        ops.push_back(ops::timestamp(clock_id(), divisor()));
         return;
       case FieldSource::kCpu:
         ops.push_back(ops::cpu());
@@ -199,24 +174,27 @@ class Describer {
     }
   }
 
+  [[nodiscard]] std::uint8_t clock_id() const {
+    return clock_.is_raw() ? hist::kRawClock : static_cast<std::uint8_t>(clock_.system);
+  }
+
   // usecs make sense of clocks that count nanoseconds.
   [[nodiscard]] std::uint64_t divisor() const {
-    if (clock_.unit == 0) return 1;
-    return histogram_.in_usecs && clock_.unit == 1 ? 1000 : clock_.unit;
+    if (clock_.is_raw()) return 1;
+    return histogram_.in_usecs && clock_.is_in_ns() ? 1000 : clock_.unit_ns;
   }
 
   const Histogram& histogram_;
-  const Clock& clock_;
+  const arch::TraceClock& clock_;
   std::vector<std::uint32_t> numbers_;  // of references among those of others, by reference
 };
 
 }  // namespace
 
-bool is_clock(std::string_view name) { return clock_named(name) != nullptr; }
-
 Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
                                                std::uint32_t pause, std::uint32_t event_pause) {
-  const Clock* const clock = clock_named(histogram.uses_time ? histogram.attributes.clock : "global");
+  const arch::TraceClock* const clock =
+      arch::trace_clock_named(histogram.uses_time ? histogram.attributes.clock : "global");
   if (clock == nullptr) return fail(EINVAL, "no clock '" + histogram.attributes.clock + "'");
   Describer describer(histogram, *clock);
   language::HistPlanDescription what = describer.describe();

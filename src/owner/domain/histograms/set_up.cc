@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/trace_clocks.hpp"
 #include "domain/filters.hpp"
 #include "domain/histograms/actions.hpp"
 #include "domain/histograms/describe.hpp"
@@ -139,7 +140,7 @@ class SetUp {
   }
 
   Result<void> set_clock(const std::string& name) {
-    const bool is_set = is_clock(name) && (!instance_.set_clock || instance_.set_clock(name));
+    const bool is_set = arch::trace_clock_named(name) != nullptr && (!instance_.set_clock || instance_.set_clock(name));
     return is_set ? Result<void>() : complaints_.refuse(HistMistake::kClock, name);
   }
 
