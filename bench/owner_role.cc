@@ -74,7 +74,10 @@ int own_domain(const char* socket) {
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::uint64_t number = 0;
-    (*server)->call([&] { number = answer(**domain, (*server)->tree(), histograms, line); });
+    {
+      const auto access = (*domain)->enter();
+      number = answer(**domain, (*server)->tree(), histograms, line);
+    }
     fmt::print("{}\n", number);
     std::fflush(stdout);
   }

@@ -41,7 +41,8 @@ class Host {
   void stop() { server_->stop(); }
 
   void listen(bool on) {
-    server_->call([&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), on)); });
+    const auto access = domain_->enter();
+    ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), on));
   }
 
   struct Line {
@@ -52,7 +53,8 @@ class Host {
   // "EVENT: fields", by time.
   std::vector<Line> recorded() {
     std::vector<Line> lines;
-    server_->call([&] {
+    {
+      const auto access = domain_->enter();
       const domain::Instance& top = domain_->top();
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
@@ -60,7 +62,7 @@ class Host {
           if (reader.written() != 0) read(reader, i >= domain_->control().segment().cpus, lines);
         }
       }
-    });
+    }
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.clock < b.clock; });
     return lines;
   }

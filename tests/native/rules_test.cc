@@ -34,23 +34,21 @@ class NativeRulesTest : public testing::Test {
 
   [[nodiscard]] ClientProcess start(const char* mode) { return {LANDTRACE_RULES_CLIENT, socket_, mode}; }
 
-  // Runs `step(i)` so often in the serving thread, many at a time: it has eight busy threads beside it.
+  // Runs `step(i)` so often, many at a time: it has eight busy threads beside it.
   void repeat(unsigned times, const std::function<void(unsigned)>& step) {
     constexpr unsigned kAtATime = 100;
     for (unsigned first = 0; first < times; first += kAtATime) {
-      server_->call([&] {
+      {
+        const auto access = domain_->enter();
         for (unsigned i = first; i < std::min(times, first + kAtATime); ++i) step(i);
-      });
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));  // for all of them to emit
     }
   }
 
-  // Writes to a file of the tree; from the serving thread, too.
+  // Writes to a file of the tree.
   void put(const std::string& path, const std::string& text) {
-    if (std::this_thread::get_id() == thread_.get_id()) return put_at_once(path, text);
-    server_->call([&] { put_at_once(path, text); });
-  }
-  void put_at_once(const std::string& path, const std::string& text) {
+    const auto access = domain_->enter();
     const tracefs::Caller caller{0, {::getuid(), ::getgid()}};
     const auto node = server_->tree().find(path);
     ASSERT_TRUE(node) << path;
@@ -64,32 +62,28 @@ class NativeRulesTest : public testing::Test {
   }
 
   std::uint64_t bytes_in_use() {
-    std::uint64_t bytes = 0;
-    server_->call([&] {
-      EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
-      bytes = domain_->control().bytes_in_use();
-    });
-    return bytes;
+    const auto access = domain_->enter();
+    EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+    return domain_->control().bytes_in_use();
   }
 
   // visit(name, the payload's words) for what is in the rings now.
   void visit(const std::function<void(const std::string&, const std::uint64_t*)>& visit) {
-    server_->call([&] {
-      const domain::RingPlace& place = domain_->top().place;
-      for (const domain::User& user : domain_->users().all()) {
-        for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-          ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
-          for (const auto* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
-            for (const ring::RecordView& record : batch->records) {
-              std::uint64_t words[2] = {};
-              std::memcpy(words, record.payload.data(), std::min(sizeof words, record.payload.size()));
-              const domain::Event* const event = domain_->events().at(record.header.event);
-              if (event != nullptr) visit(event->name, words);  // else its programs have ended
-            }
+    const auto access = domain_->enter();
+    const domain::RingPlace& place = domain_->top().place;
+    for (const domain::User& user : domain_->users().all()) {
+      for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+        ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
+        for (const auto* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
+          for (const ring::RecordView& record : batch->records) {
+            std::uint64_t words[2] = {};
+            std::memcpy(words, record.payload.data(), std::min(sizeof words, record.payload.size()));
+            const domain::Event* const event = domain_->events().at(record.header.event);
+            if (event != nullptr) visit(event->name, words);  // else its programs have ended
           }
         }
       }
-    });
+    }
   }
   std::map<std::uint64_t, std::uint64_t> counts_of(const std::string& name) {
     std::map<std::uint64_t, std::uint64_t> counts;

@@ -228,7 +228,10 @@ int main(int argc, char** argv) {
   std::cout << "ready\n" << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer;
-    (*server)->call([&] { answer = host.run(line); });
+    {
+      const auto access = (*domain)->enter();
+      answer = host.run(line);
+    }
     std::cout << answer << (answer.empty() || answer.back() == '\n' ? "" : "\n") << ".\n" << std::flush;
   }
   (*server)->stop();

@@ -95,13 +95,15 @@ class ShimTest : public testing::Test {
   }
 
   void listen(const char* pattern, bool on = true) {
-    server_->call([&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on)); });
+    const auto access = domain_->enter();
+    ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on));
   }
 
   // How often each line was recorded; "EVENT: fields".
   std::map<std::string, int> recorded() {
     std::map<std::string, int> lines;
-    server_->call([&] {
+    {
+      const auto access = domain_->enter();
       const domain::Instance& top = domain_->top();
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
@@ -110,7 +112,7 @@ class ShimTest : public testing::Test {
           if (reader.written() != 0) count(reader, lines);
         }
       }
-    });
+    }
     return lines;
   }
 
@@ -134,12 +136,9 @@ class ShimTest : public testing::Test {
   }
 
   std::string status() {
-    std::string text;
-    server_->call([&] {
-      domain_->maintain();
-      text = domain::status_text(domain_->events());
-    });
-    return text;
+    const auto access = domain_->enter();
+    domain_->maintain();
+    return domain::status_text(domain_->events());
   }
 
   std::string socket_;
@@ -207,14 +206,15 @@ TEST_F(ShimTest, ThreadsWithoutRestartableSequencesLoseNothingUncounted) {
   listen("user_events:*");
   EXPECT_EQ(Client(socket_, {"threads"}, "portable").wait(), 0);
   std::uint64_t discarded = 0;
-  server_->call([&] {
+  {
+    const auto access = domain_->enter();
     const domain::Instance& top = domain_->top();
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
       ring::Reader reader(domain_->users().all()[0].mapping.data() + top.place.rings + i * top.place.geometry.stride(),
                           top.place.geometry);
       discarded += reader.discarded();
     }
-  });
+  }
   EXPECT_EQ(static_cast<std::uint64_t>(total()) + discarded, 8u * 50 * 20);
 }
 
@@ -229,14 +229,15 @@ TEST_F(ShimTest, HandlersEmitInsideEmits) {
   const std::string emitted = client.line();
   EXPECT_EQ(client.wait(), 0);
   std::uint64_t written = 0;
-  server_->call([&] {
+  {
+    const auto access = domain_->enter();
     const domain::Instance& top = domain_->top();
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
       ring::Reader reader(domain_->users().all()[0].mapping.data() + top.place.rings + i * top.place.geometry.stride(),
                           top.place.geometry);
       written += reader.written();
     }
-  });
+  }
   EXPECT_EQ(std::to_string(written), emitted);
 }
 
@@ -310,9 +311,10 @@ TEST_F(ShimTest, WorksWithoutRoot) {
     auto server = domain ? host::Server::create(**domain, path) : Result<std::unique_ptr<host::Server>>();
     if (!domain || !server) ::_exit(91);
     std::thread serving([&] { (*server)->run(); });
-    (*server)->call([&] {
+    {
+      const auto access = (*domain)->enter();
       std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
-    });
+    }
     const int result = Client(path, {"forks"}).wait();
     (*server)->stop();
     serving.join();

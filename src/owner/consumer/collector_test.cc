@@ -59,9 +59,8 @@ class CollectorTest : public ::testing::Test {
   }
 
   std::uint32_t add_event(const std::string& declaration) {
-    std::uint32_t slot = 0;
-    server_->call([&] { slot = *domain_->register_native(declaration, domain::kPersist, 0); });
-    return slot;
+    const auto access = domain_->enter();
+    return *domain_->register_native(declaration, domain::kPersist, 0);
   }
 
   // The calling thread as a producer of the user `uid`.
@@ -76,11 +75,12 @@ class CollectorTest : public ::testing::Test {
   };
   Producer producer(std::uint32_t uid, bool portable = false) {
     Producer made;
-    server_->call([&] {
+    {
+      const auto access = domain_->enter();
       made.user = *domain_->users().find_or_create(uid);
       domain_->control().segment().user_count = static_cast<std::uint32_t>(domain_->users().all().size());
       made.view = plan::make_view(&domain_->control().segment(), &domain_->users().all()[made.user].data(), made.user);
-    });
+    }
     const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
     const auto clock = static_cast<arch::RawClock>(made.view.control->raw_clock);
     const bool restartable = !portable && clock == arch::RawClock::kTsc && arch::rseq_usable();

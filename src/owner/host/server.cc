@@ -90,30 +90,10 @@ void Server::wake() {
   std::ignore = ::write(wake_.get(), &one, sizeof one);
 }
 
-void Server::call(std::function<void()> task) {
-  bool done = false;
-  {
-    const std::lock_guard lock(mutex_);
-    tasks_.push_back({std::move(task), &done});
-  }
-  wake();
-  // Pairs with the release store in run_tasks().
-  while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) ::usleep(20);
-}
-
-void Server::run_tasks() {
+// What it was woken for is found by keep_house().
+void Server::was_woken() {
   std::uint64_t count;
   std::ignore = ::read(wake_.get(), &count, sizeof count);
-  std::vector<Task> tasks;
-  {
-    const std::lock_guard lock(mutex_);
-    tasks.swap(tasks_);
-  }
-  for (Task& task : tasks) {
-    task.run();
-    // Pairs with the acquire load in call().
-    __atomic_store_n(task.done, true, __ATOMIC_RELEASE);
-  }
 }
 
 void Server::run() {
@@ -136,7 +116,7 @@ void Server::run() {
       if (fd == listener_.get()) {
         accept_all();
       } else if (fd == wake_.get()) {
-        run_tasks();
+        was_woken();
       } else if (fd == domain_.thread_events_fd()) {
         continue;  // done above
       } else {
@@ -146,7 +126,6 @@ void Server::run() {
     keep_house();
   }
   const std::lock_guard alone(domain_.mutex());
-  run_tasks();
   domain_.enable_words().set_watcher({});
   domain_.shut_down();
 }

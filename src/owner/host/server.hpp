@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +23,7 @@ struct Connection {
   domain::FileId file;                // generation 0: not a file
   std::vector<std::uint32_t> native;  // event slots held by it
   std::uint32_t session = 0;          // instance of a consumer; 0: none
-  std::string histograms;             // as it read them last: all pieces are of one moment
+  std::string histograms;             // what is left to be read of them: all pieces are of one moment
   std::uint32_t pid = 0;              // who asked last, and for which user
   std::uint32_t uid = 0;
   bool in_group = false;      // made by a member of the domain's group
@@ -63,8 +62,6 @@ class Server {
   void run();
   // From any thread, and from a signal handler.
   void stop();
-  // Runs `task` in the serving thread and waits for it.
-  void call(std::function<void()> task);
 
   // Before run(). `serve` is called in the serving thread for mounts that the domain's user or root hands over; without
   // one they are refused. `abi` is what the files follow, as kOfferMount has it.
@@ -81,6 +78,7 @@ class Server {
   Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
 
   void wake();
+  void was_woken();
   void serve_ended();
   void follow_threads();
   void accept_all();
@@ -93,7 +91,6 @@ class Server {
   Connection& holder_of(Connection& asking, const ipc::Request& request);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid);
-  void run_tasks();
   void keep_house();
   [[nodiscard]] int patience_ms() const;
 
@@ -124,13 +121,6 @@ class Server {
   bool grace_waits_ = false;
   std::chrono::milliseconds grace_interval_{};
   std::chrono::steady_clock::time_point next_grace_{};
-
-  std::mutex mutex_;
-  struct Task {
-    std::function<void()> run;
-    bool* done;
-  };
-  std::vector<Task> tasks_;
 };
 
 }  // namespace landtrace::host

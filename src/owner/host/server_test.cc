@@ -132,7 +132,10 @@ TEST_F(ServerTest, AThousandClients) {
   clients.clear();
   for (int i = 0; i < 500; ++i) {
     std::size_t left = 1;
-    server_->call([&] { left = domain_->events().all().size(); });
+    {
+      const auto access = domain_->enter();
+      left = domain_->events().all().size();
+    }
     if (left == 0) return;
     ::usleep(1000);
   }
@@ -189,7 +192,10 @@ TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
   const auto bits = Mapping::map(page->fds[0].get(), 4096, Mapping::Access::kReadOnly);
   ASSERT_TRUE(bits);
   EXPECT_FALSE(Mapping::map(page->fds[0].get(), 4096, Mapping::Access::kReadWrite));
-  server_->call([&] { EXPECT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), true)); });
+  {
+    const auto access = domain_->enter();
+    EXPECT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), true));
+  }
   EXPECT_EQ(bits->data()[0], std::byte{2});
   EXPECT_TRUE(ask(Operation::kStatusPage, "", 1));
   EXPECT_EQ(ask(Operation::kStatusPage, "", 2).error().code, EINVAL);
@@ -253,7 +259,10 @@ TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
   const Fd mine = connect();
   ASSERT_EQ(ipc::ask(mine.get(), {.operation = Operation::kAttach})->reply.a, 0u);
   ASSERT_TRUE(ipc::ask(mine.get(), {.operation = Operation::kRegisterNative, .d = domain::kPersist}, "mine u32 n"));
-  server_->call([&] { domain_->release_native(domain_->events().find("user_events", "mine")->slot); });
+  {
+    const auto access = domain_->enter();
+    domain_->release_native(domain_->events().find("user_events", "mine")->slot);
+  }
   EXPECT_EQ(as_nobody([&] {
               auto fd = ipc::connect_to(path_);
               if (!fd) return 1;
@@ -340,7 +349,10 @@ TEST_F(ServerTest, SessionsAreInstancesThatEndWithTheirConnection) {
   }
   for (int i = 0; i < 500; ++i) {
     bool gone = false;
-    server_->call([&] { gone = domain_->instances().at(static_cast<std::uint32_t>(instance)) == nullptr; });
+    {
+      const auto access = domain_->enter();
+      gone = domain_->instances().at(static_cast<std::uint32_t>(instance)) == nullptr;
+    }
     if (gone) return;
     ::usleep(1000);
   }
