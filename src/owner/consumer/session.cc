@@ -5,6 +5,8 @@
 namespace landtrace::consumer {
 namespace {
 
+// More than any histogram has; the owner may be another user's program.
+constexpr std::size_t kMaxHistograms = 1u << 30;
 constexpr std::size_t kPositionsPerRequest = ipc::kMaxText / sizeof(ipc::ConsumedPosition);
 
 // The owner may be another user's program: rings that do not lie in the data segments would be read out of
@@ -77,13 +79,20 @@ Result<void> Session::record(bool on) {
   return {};
 }
 
-Result<std::string> Session::histograms(const std::string& event) {
-  std::string text;
+Result<std::vector<ipc::HistogramTable>> Session::histograms(const std::string& event) {
+  const std::size_t colon = event.find(':');
+  if (colon == std::string::npos) return fail(EINVAL, "want SYSTEM:EVENT");
+  std::string names = event;
+  names[colon] = '\0';
+  names.append(2, '\0');  // behind the event, and of no instance's name
+  std::string bytes;
   do {
-    LT_TRY(const ipc::Answer answer, view_->ask({.operation = ipc::Operation::kSessionHist, .a = text.size()}, event));
-    text += answer.text;
-    if (text.size() >= answer.reply.a) return text;
-    if (answer.text.empty()) return fail(EPROTO, "the owner of the domain has less to say than it announced");
+    LT_TRY(const ipc::Answer answer,
+           view_->ask({.operation = ipc::Operation::kHistograms, .a = bytes.size(), .b = 1}, names));
+    bytes += answer.text;
+    const bool is_sound = !answer.text.empty() && answer.reply.a >= bytes.size() && answer.reply.a <= kMaxHistograms;
+    if (!is_sound) return fail(EPROTO, "the owner of the domain tells of histograms without an end");
+    if (bytes.size() == answer.reply.a) return ipc::decode_histograms(bytes);
   } while (true);
 }
 

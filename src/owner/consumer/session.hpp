@@ -8,6 +8,7 @@
 
 #include "arch/clock.hpp"
 #include "consumer/domain_view.hpp"
+#include "ipc/histogram_table.hpp"
 #include "ring/layout.hpp"
 
 namespace landtrace::consumer {
@@ -51,8 +52,8 @@ class Session {
 
   // Whether events go into the rings. Triggers and histograms do not need that.
   Result<void> record(bool on);
-  // What the event's `hist` file in this session says. ENOENT: there is no such event (yet).
-  Result<std::string> histograms(const std::string& event);
+  // What the event's histograms in this session have counted; `event` is SYSTEM:EVENT. ENOENT: there is no such event (yet).
+  Result<std::vector<ipc::HistogramTable>> histograms(const std::string& event);
 
   // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is
   // stopped.

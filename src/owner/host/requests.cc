@@ -249,21 +249,36 @@ Response session_record(const Context& c) {
   return {};
 }
 
-Response session_hist(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  if (c.text.empty()) return error_response(Error(EINVAL, "want SYSTEM:EVENT"));
+// As the modes of the tree have it.
+Result<void> may_read_files(const Context& c) {
+  if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
+  return fail(EACCES, "histograms are for the user who runs the domain, root and members of its group");
+}
+
+Result<std::string> count_histograms(const Context& c) {
+  LT_CHECK(may_read_files(c));
+  const auto [system, name, instance_name] = texts_of<3>(c.text);
+  const domain::Instance* const instance = c.request.b == 1 ? session(c) : c.domain.instances().find(instance_name);
+  if (instance == nullptr) return fail(ENOENT, "there is no such instance");
+  const domain::Event* const event = c.domain.events().find(system, name);
+  if (event == nullptr) return fail(ENOENT, "there is no such event");
+  tracefs::ProducerNames names(c.domain);
+  return ipc::encode(domain::histogram_tables(c.domain, *instance, *event, names));
+}
+
+// All pieces of an answer are of one moment, that of the first.
+Response histograms(const Context& c) {
+  std::string& bytes = c.connection.histograms;
   if (c.request.a == 0) {
-    const std::size_t colon = std::min(c.text.find(':'), c.text.size() - 1);
-    const domain::Event* const event = c.domain.events().find(c.text.substr(0, colon), c.text.substr(colon + 1));
-    if (event == nullptr) return error_response(Error(ENOENT, "there is no such event"));
-    tracefs::ProducerNames names(c.domain);
-    c.connection.histograms = domain::histograms_text(c.domain, *instance, *event, names);
+    auto counted = count_histograms(c);
+    if (!counted) return error_response(counted.error());
+    bytes = *std::move(counted);
   }
-  const std::string& text = c.connection.histograms;
+  if (c.request.a >= bytes.size()) return error_response(Error(EINVAL, "there is no such piece"));
   Response response;
-  response.reply.a = text.size();
-  if (c.request.a < text.size()) response.text = text.substr(c.request.a, ipc::kMaxText);
+  response.reply.a = bytes.size();
+  response.text = bytes.substr(c.request.a, ipc::kMaxText);
+  if (c.request.a + response.text.size() == bytes.size()) bytes = {};
   return response;
 }
 
@@ -334,8 +349,8 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
       return session_state(c);
     case Operation::kSessionRecord:
       return session_record(c);
-    case Operation::kSessionHist:
-      return session_hist(c);
+    case Operation::kHistograms:
+      return histograms(c);
     case Operation::kSessionStop:
       return session_stop(c);
     case Operation::kConsumed:

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/histogram/distribution.hpp"
-#include "cli/histogram/hist_text.hpp"
+#include "ipc/histogram_table.hpp"
 
 namespace landtrace::cli {
 
@@ -31,9 +31,9 @@ struct HistView {
   std::uint64_t dropped = 0;
 };
 
-// `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the hit count, then the
-// sums, then the sum of the spread value. EINVAL where it has not.
-Result<HistView> make_view(const HistShape& shape, const HistTable& table);
+// `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the sums, then the sum
+// of the spread value. EINVAL where it has others.
+Result<HistView> make_view(const HistShape& shape, const ipc::HistogramTable& table);
 
 std::string chart_text(const HistShape& shape, const HistView& view);
 std::string json_text(const HistShape& shape, const HistView& view);

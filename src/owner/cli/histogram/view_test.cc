@@ -1,152 +1,100 @@
+#include "cli/histogram/view.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
-#include "cli/histogram/view.hpp"
+#include "cli/histogram/test_table.hpp"
 
 namespace landtrace::cli {
 namespace {
 
+using ipc::KeyKind;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr const char* kByRoute =
-    "# event histogram\n"
-    "#\n"
-    "# trigger info: hist:keys=route,took_ns.log2:vals=hitcount,took_ns:sort=hitcount:size=2048 [active]\n"
-    "#\n"
-    "\n"
-    "{ route: /b                                                , took_ns: ~ 2^3  } hitcount:          1  took_ns:     "
-    "     8\n"
-    "{ route: /a                                                , took_ns: ~ 2^10 } hitcount:          1  took_ns:     "
-    "  1000\n"
-    "{ route: /a                                                , took_ns: ~ 2^8  } hitcount:          3  took_ns:     "
-    "   600\n"
-    "\n"
-    "Totals:\n"
-    "    Hits: 5\n"
-    "    Entries: 3\n"
-    "    Dropped: 2\n";
+const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
 
-const HistShape kShape{"done", {"route"}, {}, "took_ns", true};
-
-HistView view_of(const std::string& text, const HistShape& shape) {
-  std::vector<std::string> keys = shape.keys;
-  if (shape.spread) keys.push_back(*shape.spread);
-  const auto table = parse_hist(text, keys);
-  EXPECT_TRUE(table);
-  const auto view = make_view(shape, *table);
+// The text of a key of this kind, by way of a table that has it alone.
+std::string key_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {
+  ipc::HistogramTable table;
+  table.keys = {key};
+  table.rows = {{{value}, 1, {}}};
+  const auto view = make_view({"t", {key.name}, {}, {}, false}, table);
   EXPECT_TRUE(view);
-  return *view;
-}
-
-TEST(HistText, RowsAndTotals) {
-  const auto table = parse_hist(kByRoute, {"route", "took_ns"});
-  ASSERT_TRUE(table);
-  ASSERT_THAT(table->rows, SizeIs(3));
-  EXPECT_THAT(table->rows[1].keys, ElementsAre("/a", "~ 2^10"));
-  EXPECT_THAT(table->rows[1].values, ElementsAre(1, 1000));
-  EXPECT_EQ(table->hits, 5u);
-  EXPECT_EQ(table->dropped, 2u);
-}
-
-TEST(HistText, ATextMayHoldWhatRowsAreMadeOf) {
-  const auto table = parse_hist("{ a: x, n: 1 } hitcount: 7, n:          3 } hitcount:          2\n", {"a", "n"});
-  ASSERT_TRUE(table);
-  ASSERT_THAT(table->rows, SizeIs(1));
-  EXPECT_THAT(table->rows[0].keys, ElementsAre("x, n: 1 } hitcount: 7", "3"));
-  EXPECT_THAT(table->rows[0].values, ElementsAre(2));
-}
-
-TEST(HistText, AStackHasALineForEachFrame) {
-  const auto table =
-      parse_hist("{ common_stacktrace:\n         f+0x1 [p]\n         main+0x2 [p]\n} hitcount:          4\n",
-                 {"common_stacktrace"});
-  ASSERT_TRUE(table);
-  ASSERT_THAT(table->rows, SizeIs(1));
-  EXPECT_EQ(table->rows[0].keys[0], "f+0x1 [p]\n         main+0x2 [p]");
-  EXPECT_THAT(table->rows[0].values, ElementsAre(4));
-}
-
-TEST(HistText, NothingYetIsAnEmptyTable) {
-  const auto table = parse_hist("", {"a"});
-  ASSERT_TRUE(table);
-  EXPECT_TRUE(table->rows.empty());
-}
-
-TEST(HistText, OtherRowsAreRefused) {
-  EXPECT_FALSE(parse_hist("{ b: 1 } hitcount: 1\n", {"a"}));
-  EXPECT_FALSE(parse_hist("{ a: 1 } hitcount: x\n", {"a"}));
-  EXPECT_FALSE(parse_hist("{ a: 1\n", {"a"}));
-  EXPECT_FALSE(power_of("~ 2^65"));
-  EXPECT_FALSE(power_of("7"));
-}
-
-TEST(DistributionTest, PercentilesAreExactToABucketAndEvenWithin) {
-  Distribution spread;
-  spread.add(0, 10, 5);
-  spread.add(3, 80, 500);
-  spread.add(10, 10, 9000);
-  EXPECT_EQ(spread.count(), 100u);
-  EXPECT_DOUBLE_EQ(spread.mean(), 95.05);
-  EXPECT_DOUBLE_EQ(spread.percentile(0.05), 0.5);
-  EXPECT_DOUBLE_EQ(spread.percentile(0.5), 5 + 3 * 0.5);
-  EXPECT_DOUBLE_EQ(spread.percentile(1), 1024);
-  EXPECT_DOUBLE_EQ(Distribution().percentile(0.5), 0);
+  return view ? view->groups.at(0).keys.at(0) : "";
 }
 
 TEST(HistViewTest, GroupsWithMoreEventsComeFirst) {
-  const HistView view = view_of(kByRoute, kShape);
-  ASSERT_THAT(view.groups, SizeIs(2));
-  EXPECT_THAT(view.groups[0].keys, ElementsAre("/a"));
-  EXPECT_EQ(view.groups[0].count, 4u);
-  EXPECT_DOUBLE_EQ(view.groups[0].spread.mean(), 400);
+  const auto view = make_view(kSpread, spread_by_route());
+  ASSERT_TRUE(view);
+  ASSERT_THAT(view->groups, SizeIs(2));
+  EXPECT_THAT(view->groups[0].keys, ElementsAre("/a"));
+  EXPECT_EQ(view->groups[0].count, 4u);
+  EXPECT_DOUBLE_EQ(view->groups[0].spread.mean(), 400);
+  EXPECT_THAT(view->groups[1].keys, ElementsAre("/b"));
+  EXPECT_EQ(view->hits, 5u);
+  EXPECT_EQ(view->dropped, 2u);
 }
 
-TEST(HistViewTest, AChartHasALineForEachPowerOfTwo) {
-  EXPECT_EQ(chart_text(kShape, view_of(kByRoute, kShape)),
-            "done: 5 events\n"
-            "route=/a: 4 events, mean 400 ns, p50 214 ns, p90 820 ns, p99 1.0 us\n"
-            "      129 ns .. 256 ns                3 ########################################\n"
-            "      257 ns .. 512 ns                0 \n"
-            "      513 ns .. 1.0 us                1 #############\n"
-            "route=/b: 1 event, mean 8 ns, p50 6.5 ns, p90 7.7 ns, p99 8.0 ns\n"
-            "        5 ns .. 8 ns                  1 ########################################\n"
-            "2 events found no room in the table: a larger --size keeps more\n");
+TEST(HistViewTest, GroupsWithAsManyEventsAreInTheOrderOfTheirKeys) {
+  ipc::HistogramTable table;
+  table.keys = {{KeyKind::kText, "k", 0}};
+  table.rows = {{{{0, "b", {}}}, 2, {}}, {{{0, "a", {}}}, 2, {}}, {{{0, "c", {}}}, 3, {}}};
+  const auto view = make_view({"t", {"k"}, {}, {}, false}, table);
+  ASSERT_TRUE(view);
+  ASSERT_THAT(view->groups, SizeIs(3));
+  EXPECT_THAT(view->groups[0].keys, ElementsAre("c"));
+  EXPECT_THAT(view->groups[1].keys, ElementsAre("a"));
+  EXPECT_THAT(view->groups[2].keys, ElementsAre("b"));
 }
 
-TEST(HistViewTest, WithoutASpreadARowIsALine) {
-  const HistShape shape{"done", {"id"}, {"bytes"}, {}, false};
-  const HistView view = view_of(
-      "{ id:          3 } hitcount:          1  bytes:       10\n{ id:         12 } hitcount:          3  bytes:      "
-      "120\n"
-      "Totals:\n    Hits: 4\n",
-      shape);
-  EXPECT_EQ(chart_text(shape, view),
-            "done: 4 events\n"
-            "id=12            3  75.0%  bytes 120 (mean 40.0) ########################################\n"
-            "id=3             1  25.0%  bytes 10 (mean 10.0) #############\n");
+TEST(HistViewTest, SumsStandInTheOrderThatWasAskedFor) {
+  ipc::HistogramTable table;
+  table.keys = {{KeyKind::kUnsigned, "id", 0}};
+  table.values = {{"bytes", false}, {"ms", false}};
+  table.rows = {{{{7, "", {}}}, 1, {10, 20}}};
+  const auto view = make_view({"t", {"id"}, {"bytes", "ms"}, {}, false}, table);
+  ASSERT_TRUE(view);
+  EXPECT_THAT(view->groups.at(0).sums, ElementsAre(10, 20));
 }
 
-TEST(HistViewTest, JsonIsOneLine) {
-  const std::string json = json_text(kShape, view_of(kByRoute, kShape));
-  EXPECT_EQ(json.find('\n'), json.size() - 1);
-  EXPECT_THAT(json, HasSubstr(R"("key":{"route":"/a"},"count":4,"took_ns":{"mean":400.0,)"));
-  EXPECT_THAT(json, HasSubstr(R"({"from":129,"to":256,"count":3})"));
-  EXPECT_THAT(json_text(kShape, {}), HasSubstr(R"("groups":[])"));
-  HistView foreign;
-  foreign.groups.push_back({{"\xff\xfe"}, 1, {}, {}});
-  EXPECT_THAT(json_text({"t", {"k"}, {}, {}, false}, foreign), HasSubstr("\xef\xbf\xbd")) << "bytes that are no UTF-8";
+TEST(HistViewTest, OfNothingIsEmpty) {
+  const auto view = make_view({"t", {}, {}, {}, false}, {});
+  ASSERT_TRUE(view);
+  EXPECT_THAT(view->groups, SizeIs(0));
 }
 
-TEST(HistViewTest, TimesHaveUnits) {
-  EXPECT_EQ(duration_text(7), "7 ns");
-  EXPECT_EQ(duration_text(7.25), "7.2 ns");
-  EXPECT_EQ(duration_text(1234), "1.2 us");
-  EXPECT_EQ(duration_text(5e6), "5 ms");
-  EXPECT_EQ(duration_text(72.5e9), "72.5 s");
+TEST(HistViewTest, OtherKeysOrValuesAreRefused) {
+  const auto refused = [](const HistShape& shape, const ipc::HistogramTable& table) {
+    const auto view = make_view(shape, table);
+    return !view && view.error().code == EINVAL;
+  };
+  EXPECT_TRUE(refused({"t", {"route", "more"}, {}, "took_ns", true}, spread_by_route()));
+  EXPECT_TRUE(refused({"t", {"route"}, {"sum"}, "took_ns", true}, spread_by_route()));
+  EXPECT_TRUE(refused({"t", {"route"}, {}, {}, false}, spread_by_route()));
+  ipc::HistogramTable no_powers = spread_by_route();
+  no_powers.keys[1].kind = KeyKind::kUnsigned;
+  EXPECT_TRUE(refused(kSpread, no_powers));
+  ipc::HistogramTable beyond = spread_by_route();
+  beyond.rows[0].keys[1].number = 65;
+  EXPECT_TRUE(refused(kSpread, beyond));
+  beyond.rows[0].keys[1].number = 64;
+  EXPECT_FALSE(refused(kSpread, beyond));
+}
+
+TEST(HistViewTest, KeysReadAsInTheHistFile) {
+  EXPECT_EQ(key_text({KeyKind::kUnsigned, "k", 0}, {3, "", {}}), "3");
+  EXPECT_EQ(key_text({KeyKind::kSigned, "k", 0}, {~0ull, "", {}}), "18446744073709551615");
+  EXPECT_EQ(key_text({KeyKind::kHex, "k", 0}, {0xabc, "", {}}), "abc");
+  EXPECT_EQ(key_text({KeyKind::kText, "k", 0}, {0, "x, n: 1 } hitcount: 7", {}}), "x, n: 1 } hitcount: 7");
+  EXPECT_EQ(key_text({KeyKind::kSymbol, "k", 0}, {0x10, "main", {}}), "[10] main");
+  EXPECT_EQ(key_text({KeyKind::kSymbolOffset, "k", 0}, {0x11, "main+0x1", {}}), "[11] main+0x1");
+  EXPECT_EQ(key_text({KeyKind::kExecName, "k", 0}, {42, "sh", {}}), "sh              [        42]");
+  EXPECT_EQ(key_text({KeyKind::kSyscall, "k", 0}, {0, "sys_read", {}}), "sys_read                      [  0]");
+  EXPECT_EQ(key_text({KeyKind::kLog2, "k", 0}, {3, "", {}}), "~ 2^3");
+  EXPECT_EQ(key_text({KeyKind::kRange, "k", 10}, {20, "", {}}), "~ 20-29");
+  EXPECT_EQ(key_text({KeyKind::kStack, "k", 0}, {0, "", {{1, "f+0x1 [p]"}, {2, "main+0x2 [p]"}}}),
+            "f+0x1 [p]\n         main+0x2 [p]");
 }
 
 }  // namespace

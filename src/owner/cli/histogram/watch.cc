@@ -77,15 +77,12 @@ Result<void> Watch::check() {
 }
 
 Result<void> Watch::show(bool is_last) {
-  auto text = session_->histograms(event_);
   HistView view;
-  if (text) {
-    std::vector<std::string> keys = shape_.keys;
-    if (shape_.spread) keys.push_back(*shape_.spread);
-    LT_TRY(const HistTable table, parse_hist(*text, keys));
-    LT_TRY(view, make_view(shape_, table));
-  } else if (text.error().code != ENOENT) {  // the event is not there (yet, or any more)
-    return tl::unexpected<Error>(std::move(text).error());
+  if (const auto tables = session_->histograms(event_); !tables) {
+    if (tables.error().code != ENOENT) return tl::unexpected<Error>(tables.error());
+    // The event is not there (yet, or any more).
+  } else if (!tables->empty()) {
+    LT_TRY(view, make_view(shape_, tables->front()));
   }
   TextOutput out;
   if (!options_.json && !is_last && ::isatty(STDOUT_FILENO) == 1) out.text() += kClearScreen;

@@ -6,11 +6,8 @@
 
 namespace landtrace::domain {
 
-// Its table need not be there yet. `pause`, `event_pause`: cells. EINVAL for a clock that is none.
+// Its table need not be there yet. `pause`, `event_pause`: cells. EINVAL for a clock that there is not.
 Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
                                                std::uint32_t pause, std::uint32_t event_pause);
-
-// Whether a trace clock has that name.
-bool is_clock(std::string_view name);
 
 }  // namespace landtrace::domain

@@ -1,15 +1,16 @@
 // The key of an entry as the hist file shows it: "{ id:          1, name: abc }".
 #pragma once
 
-#include "domain/histograms/rows.hpp"
+#include <string>
+
+#include "domain/histograms/histogram.hpp"
+#include "ipc/histogram_table.hpp"
 
 namespace landtrace::domain {
 
-std::string key_text(const Histogram& histogram, std::span<const std::byte> key, const std::string& comm,
-                     AddressNames& names);
+// What stands behind the name of one key, with the file's padding; of a stack, a line for each frame.
+std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value);
 
-// Where the parts of a key begin in its bytes.
-std::vector<std::uint32_t> key_offsets(const Histogram& histogram);
-std::uint64_t number_at(std::span<const std::byte> key, std::uint32_t offset);
+std::string key_text(const Histogram& histogram, const std::vector<ipc::HistogramKeyValue>& values);
 
 }  // namespace landtrace::domain

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "domain/histograms/keys_text.hpp"
+#include "domain/histograms/keys.hpp"
 #include "language/histogram/kernel_sort.hpp"
 
 namespace landtrace::domain {

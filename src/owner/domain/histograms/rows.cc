@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/input.hpp"
 #include "domain/histograms/keys_text.hpp"
 #include "domain/histograms/row_order.hpp"
 #include "domain/histograms/set_up.hpp"
@@ -12,16 +13,24 @@ namespace {
 using hist::Deed;
 using hist::Handler;
 
+// show(field, its index among a row's sums) for what is added up and shown. The kernel adds up expressions, too, and shows
+// nothing of them.
+template <typename Show>
+void for_each_sum(const Histogram& histogram, const Show& show) {
+  for (std::size_t i = 1; i < histogram.values.size(); ++i) {
+    const HistogramField& field = *histogram.values[i];
+    if (field.source != FieldSource::kExpression) show(field, i - 1);
+  }
+}
+
 std::string values_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
   if (!histogram.attributes.no_hitcount) text += fmt::format(" hitcount: {:10}", row.hitcount);
-  for (std::size_t i = 1; i < histogram.values.size(); ++i) {
-    const HistogramField& field = *histogram.values[i];
-    if (field.source == FieldSource::kExpression) continue;  // the kernel's: it adds them up, and shows nothing
-    const std::uint64_t sum = row.sums[i - 1];
+  for_each_sum(histogram, [&](const HistogramField& field, std::size_t i) {
     const bool is_hex = field.view == FieldView::kHex;
-    text += is_hex ? fmt::format("  {}: {:10x}", name_of(field), sum) : fmt::format("  {}: {:10}", name_of(field), sum);
-  }
+    text += is_hex ? fmt::format("  {}: {:10x}", name_of(field), row.sums[i])
+                   : fmt::format("  {}: {:10}", name_of(field), row.sums[i]);
+  });
   return text;
 }
 
@@ -61,7 +70,7 @@ std::string snapshot_text(const Histogram& histogram, const language::TableConte
         "\nSnapshot taken (see tracing/snapshot).  Details:\n"
         "\ttriggering value {{ {}({}) }}: {:10}\ttriggered by event with key: {}\n",
         action.handler == Handler::kOnMax ? "onmax" : "onchange", action.tracked, snapshot.value,
-        key_text(histogram, snapshot.key, snapshot.comm, names));
+        key_text(histogram, key_values(histogram, snapshot.key, snapshot.comm, names)));
   }
   return "";
 }
@@ -82,12 +91,42 @@ std::string histogram_text(Domain& domain, const EventFile& file, const EventTri
       contents.rows.size(), contents.dropped);
 }
 
+// visit(file, trigger) for the histograms of an event in their order.
+template <typename Visit>
+void for_each_histogram_of(const Instance& instance, const Event& event, const Visit& visit) {
+  const EventFile* const file = event.file(instance.index);
+  if (file == nullptr) return;
+  for (const EventTrigger& trigger : file->triggers) {
+    if (trigger.histogram) visit(*file, trigger);
+  }
+}
+
+ipc::HistogramRow row_of(const Histogram& histogram, const language::TableRow& row, AddressNames& names) {
+  ipc::HistogramRow made{key_values(histogram, row.key, row.comm, names), row.hitcount, {}};
+  for_each_sum(histogram, [&](const HistogramField&, std::size_t i) { made.values.push_back(row.sums[i]); });
+  return made;
+}
+
+ipc::HistogramTable table_of(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
+  ipc::HistogramTable table;
+  for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
+  for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
+    table.values.push_back({name_of(field), field.view == FieldView::kHex});
+  });
+  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
+    table.rows.push_back(row_of(histogram, *row, names));
+  }
+  table.hits = contents.hits;
+  table.dropped = contents.dropped;
+  return table;
+}
+
 }  // namespace
 
 std::string entries_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
   std::string text;
   for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
-    text += key_text(histogram, row->key, row->comm, names);
+    text += key_text(histogram, key_values(histogram, row->key, row->comm, names));
     text += values_text(histogram, *row);
     text += actions_text(histogram, *row);
     text += '\n';
@@ -97,14 +136,21 @@ std::string entries_text(const Histogram& histogram, const language::TableConten
 
 std::string histograms_text(Domain& domain, const Instance& instance, const Event& event, AddressNames& names) {
   std::string text;
-  const EventFile* const file = event.file(instance.index);
-  if (file == nullptr) return text;
-  for (const EventTrigger& trigger : file->triggers) {
-    if (!trigger.histogram) continue;
+  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
     if (!text.empty()) text += "\n\n";
-    text += histogram_text(domain, *file, trigger, names);
-  }
+    text += histogram_text(domain, file, trigger, names);
+  });
   return text;
+}
+
+std::vector<ipc::HistogramTable> histogram_tables(Domain& domain, const Instance& instance, const Event& event,
+                                                  AddressNames& names) {
+  std::vector<ipc::HistogramTable> tables;
+  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
+    tables.push_back(table_of(*trigger.histogram, contents_of(domain, trigger), names));
+    tables.back().trigger = trimmed(histogram_line(domain, file, trigger));
+  });
+  return tables;
 }
 
 }  // namespace landtrace::domain

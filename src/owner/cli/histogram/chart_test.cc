@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/histogram/test_table.hpp"
+#include "cli/histogram/view.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(HistChartTest, HasALineForEachPowerOfTwo) {
+  EXPECT_EQ(chart_text(kSpread, *make_view(kSpread, spread_by_route())),
+            "done: 5 events\n"
+            "route=/a: 4 events, mean 400 ns, p50 214 ns, p90 820 ns, p99 1.0 us\n"
+            "      129 ns .. 256 ns                3 ########################################\n"
+            "      257 ns .. 512 ns                0 \n"
+            "      513 ns .. 1.0 us                1 #############\n"
+            "route=/b: 1 event, mean 8 ns, p50 6.5 ns, p90 7.7 ns, p99 8.0 ns\n"
+            "        5 ns .. 8 ns                  1 ########################################\n"
+            "2 events found no room in the table: a larger --size keeps more\n");
+}
+
+TEST(HistChartTest, WithoutASpreadARowIsALine) {
+  const HistShape shape{"done", {"id"}, {"bytes"}, {}, false};
+  HistView view;
+  view.groups = {{{"12"}, 3, {120}, {}}, {{"3"}, 1, {10}, {}}};
+  view.hits = 4;
+  EXPECT_EQ(chart_text(shape, view),
+            "done: 4 events\n"
+            "id=12            3  75.0%  bytes 120 (mean 40.0) ########################################\n"
+            "id=3             1  25.0%  bytes 10 (mean 10.0) #############\n");
+}
+
+TEST(HistChartTest, ASpreadOfPlainNumbersHasNoUnits) {
+  const HistShape shape{"done", {}, {}, "bytes", false};
+  HistView view;
+  view.hits = 2;
+  view.groups.resize(1);
+  view.groups[0].count = 2;
+  view.groups[0].spread.add(11, 2, 3001);
+  const std::string text = chart_text(shape, view);
+  EXPECT_THAT(text, HasSubstr("2 events, mean 1500.5, p50 1536.5,"));
+  EXPECT_THAT(text, HasSubstr("        1025 .. 2048                  2 "));
+  view.groups[0].spread.add(21, 1, 2'000'000);
+  EXPECT_THAT(chart_text(shape, view), HasSubstr("1,048,577 .. 2,097,152 ")) << "long numbers have commas";
+}
+
+TEST(HistChartTest, SumsStandBehindASpread) {
+  const HistShape shape{"done", {"k"}, {"bytes"}, "took_ns", true};
+  HistView view;
+  view.hits = 1;
+  view.groups.resize(1);
+  view.groups[0] = {{"x"}, 1, {4096}, {}};
+  view.groups[0].spread.add(3, 1, 8);
+  EXPECT_THAT(chart_text(shape, view), HasSubstr("p99 8.0 ns, bytes 4,096\n"));
+}
+
+TEST(HistChartTest, OneEventIsNoEvents) {
+  HistView view;
+  view.hits = 1;
+  EXPECT_THAT(chart_text({"done", {"k"}, {}, {}, false}, view), HasSubstr("done: 1 event\n"));
+}
+
+TEST(HistChartTest, ALongTailIsCountedInsteadOfShown) {
+  HistView view;
+  for (int i = 0; i < 50; ++i) view.groups.push_back({{std::to_string(i)}, 1, {}, {}});
+  view.hits = 50;
+  const std::string text = chart_text({"done", {"k"}, {}, {}, false}, view);
+  EXPECT_THAT(text, HasSubstr("k=39 "));
+  EXPECT_THAT(text, Not(HasSubstr("k=40 ")));
+  EXPECT_THAT(text, HasSubstr("\nand 10 more\n"));
+  EXPECT_EQ(lines_of(text), 42u) << text;
+}
+
+TEST(HistChartTest, ABarIsSeenForTheLeastOfThem) {
+  HistView view;
+  view.groups = {{{"many"}, 100000, {}, {}}, {{"one"}, 1, {}, {}}};
+  view.hits = 100001;
+  EXPECT_THAT(chart_text({"t", {"k"}, {}, {}, false}, view), HasSubstr("0.0% #\n"));
+}
+
+TEST(HistChartTest, TimesHaveUnits) {
+  EXPECT_EQ(duration_text(7), "7 ns");
+  EXPECT_EQ(duration_text(7.25), "7.2 ns");
+  EXPECT_EQ(duration_text(999), "999 ns");
+  EXPECT_EQ(duration_text(1000), "1 us");
+  EXPECT_EQ(duration_text(1234), "1.2 us");
+  EXPECT_EQ(duration_text(123456), "123 us");
+  EXPECT_EQ(duration_text(5e6), "5 ms");
+  EXPECT_EQ(duration_text(72.5e9), "72.5 s");
+  EXPECT_EQ(duration_text(7200e9), "7200 s") << "there is no unit above";
+}
+
+}  // namespace
+}  // namespace landtrace::cli

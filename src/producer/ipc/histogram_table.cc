@@ -1,0 +1,179 @@
+#include "ipc/histogram_table.hpp"
+
+#include <cstring>
+
+namespace landtrace::ipc {
+namespace {
+
+bool has_number(KeyKind kind) { return kind != KeyKind::kText && kind != KeyKind::kStack; }
+
+bool has_text(KeyKind kind) {
+  return kind == KeyKind::kText || kind == KeyKind::kSymbol || kind == KeyKind::kSymbolOffset ||
+         kind == KeyKind::kExecName || kind == KeyKind::kSyscall;
+}
+
+class Encoder {
+ public:
+  template <typename T>
+  void number(T value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  template <typename T, typename Elements>
+  void count(const Elements& elements) {
+    number(static_cast<T>(elements.size()));
+  }
+  void text(std::string_view text) {
+    count<std::uint32_t>(text);
+    bytes_.append(text);
+  }
+
+  void add(const HistogramTable& table) {
+    text(table.trigger);
+    count<std::uint16_t>(table.keys);
+    for (const HistogramKey& key : table.keys) {
+      number(key.kind);
+      text(key.name);
+      number(key.width);
+    }
+    count<std::uint16_t>(table.values);
+    for (const HistogramValue& value : table.values) {
+      number<std::uint8_t>(value.is_hex ? 1 : 0);
+      text(value.name);
+    }
+    number(table.hits);
+    number(table.dropped);
+    count<std::uint32_t>(table.rows);
+    for (const HistogramRow& row : table.rows) add(table, row);
+  }
+
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void add(const HistogramTable& table, const HistogramRow& row) {
+    for (std::size_t i = 0; i < table.keys.size(); ++i) add(table.keys[i].kind, row.keys[i]);
+    number(row.hits);
+    for (const std::uint64_t value : row.values) number(value);
+  }
+
+  void add(KeyKind kind, const HistogramKeyValue& key) {
+    if (has_number(kind)) number(key.number);
+    if (has_text(kind)) text(key.text);
+    if (kind != KeyKind::kStack) return;
+    count<std::uint16_t>(key.frames);
+    for (const HistogramFrame& frame : key.frames) {
+      number(frame.address);
+      text(frame.name);
+    }
+  }
+
+  std::string bytes_;
+};
+
+// Once something is wrong, everything that is read is empty: who reads looks at the end.
+class Decoder {
+ public:
+  explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T number() {
+    T value{};
+    const std::string_view taken = take(sizeof value);
+    if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
+    return value;
+  }
+  std::string text() { return std::string(take(number<std::uint32_t>())); }
+
+  // Elements until there are `count` of them, or nothing more to read: the count is not trusted with memory.
+  template <typename Element, typename Read>
+  std::vector<Element> elements(std::uint64_t count, const Read& read) {
+    std::vector<Element> all;
+    for (std::uint64_t i = 0; i < count && is_good_; ++i) all.push_back(read());
+    return all;
+  }
+
+  HistogramTable table() {
+    HistogramTable table;
+    table.trigger = text();
+    table.keys = elements<HistogramKey>(number<std::uint16_t>(), [this] { return key(); });
+    table.values = elements<HistogramValue>(number<std::uint16_t>(), [this] { return value(); });
+    table.hits = number<std::uint64_t>();
+    table.dropped = number<std::uint64_t>();
+    table.rows = elements<HistogramRow>(number<std::uint32_t>(), [&] { return row(table); });
+    return table;
+  }
+
+  [[nodiscard]] bool is_good() const { return is_good_; }
+  [[nodiscard]] bool is_at_end() const { return bytes_.empty(); }
+
+ private:
+  std::string_view take(std::size_t size) {
+    is_good_ = is_good_ && size <= bytes_.size();
+    if (!is_good_) return {};
+    const std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
+
+  HistogramKey key() {
+    HistogramKey key;
+    key.kind = static_cast<KeyKind>(number<std::uint8_t>());
+    is_good_ = is_good_ && key.kind <= kLastKeyKind;
+    key.name = text();
+    key.width = number<std::uint64_t>();
+    return key;
+  }
+
+  HistogramValue value() {
+    HistogramValue value;
+    value.is_hex = number<std::uint8_t>() != 0;
+    value.name = text();
+    return value;
+  }
+
+  HistogramRow row(const HistogramTable& table) {
+    HistogramRow row;
+    for (const HistogramKey& key : table.keys) row.keys.push_back(key_value(key.kind));
+    row.hits = number<std::uint64_t>();
+    row.values = elements<std::uint64_t>(table.values.size(), [this] { return number<std::uint64_t>(); });
+    return row;
+  }
+
+  HistogramKeyValue key_value(KeyKind kind) {
+    HistogramKeyValue value;
+    if (has_number(kind)) value.number = number<std::uint64_t>();
+    if (has_text(kind)) value.text = text();
+    if (kind != KeyKind::kStack) return value;
+    value.frames = elements<HistogramFrame>(number<std::uint16_t>(), [this] {
+      const auto address = number<std::uint64_t>();
+      return HistogramFrame{address, text()};
+    });
+    return value;
+  }
+
+  std::string_view bytes_;
+  bool is_good_ = true;
+};
+
+}  // namespace
+
+std::string encode(const std::vector<HistogramTable>& tables) {
+  Encoder encoder;
+  encoder.number(kHistogramVersion);
+  encoder.count<std::uint32_t>(tables);
+  for (const HistogramTable& table : tables) encoder.add(table);
+  return encoder.take();
+}
+
+Result<std::vector<HistogramTable>> decode_histograms(std::string_view bytes) {
+  Decoder decoder(bytes);
+  const auto version = decoder.number<std::uint32_t>();
+  if (decoder.is_good() && version != kHistogramVersion) {
+    return fail(EPROTO, "histograms in version " + std::to_string(version) + ", which is not known here");
+  }
+  auto tables =
+      decoder.elements<HistogramTable>(decoder.number<std::uint32_t>(), [&decoder] { return decoder.table(); });
+  if (!decoder.is_good() || !decoder.is_at_end()) return fail(EPROTO, "histograms that make no sense");
+  return tables;
+}
+
+}  // namespace landtrace::ipc

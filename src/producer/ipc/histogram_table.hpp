@@ -1,0 +1,99 @@
+// A histogram as the owner tells a client of it: what it counts by, with types, and its rows. Not text to be taken apart.
+//
+// As bytes (numbers in the machine's order, a text is its u32 size and its bytes):
+//
+//   reply      u32 version | u32 number of histograms | histogram...
+//   histogram  text trigger
+//              u16 number of keys   | key:   u8 kind | text name | u64 width
+//              u16 number of values | value: u8 is_hex | text name
+//              u64 hits | u64 dropped
+//              u32 number of rows   | row:   key value... | u64 hits | u64 value...
+//   key value  kText: text. kStack: u16 number of frames | u64 address | text name, each.
+//              kSymbol, kSymbolOffset, kExecName, kSyscall: u64 | text. The others: u64.
+//
+// Whoever reads it refuses another version: what is added is added with a new one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::ipc {
+
+inline constexpr std::uint32_t kHistogramVersion = 1;
+
+enum class KeyKind : std::uint8_t {
+  kUnsigned,
+  kSigned,  // the number in two's complement
+  kHex,
+  kText,
+  kStack,
+  kSymbol,        // an address, and the function there
+  kSymbolOffset,  // … with how far behind its beginning
+  kExecName,      // a process, and what it ran
+  kSyscall,       // a system call's number, and its name
+  kLog2,          // values v with 2^(number-1) < v <= 2^number
+  kRange,         // values from the number on, `width` of them
+};
+inline constexpr KeyKind kLastKeyKind = KeyKind::kRange;
+
+struct HistogramKey {
+  KeyKind kind = KeyKind::kUnsigned;
+  std::string name;
+  std::uint64_t width = 0;  // kRange
+
+  friend bool operator==(const HistogramKey&, const HistogramKey&) = default;
+};
+
+struct HistogramFrame {
+  std::uint64_t address = 0;
+  std::string name;
+
+  friend bool operator==(const HistogramFrame&, const HistogramFrame&) = default;
+};
+
+// What a row has of a key; which of these there are, the key's kind says.
+struct HistogramKeyValue {
+  std::uint64_t number = 0;
+  std::string text;
+  std::vector<HistogramFrame> frames;
+
+  friend bool operator==(const HistogramKeyValue&, const HistogramKeyValue&) = default;
+};
+
+// What is added up, the hit count aside.
+struct HistogramValue {
+  std::string name;
+  bool is_hex = false;
+
+  friend bool operator==(const HistogramValue&, const HistogramValue&) = default;
+};
+
+struct HistogramRow {
+  std::vector<HistogramKeyValue> keys;
+  std::uint64_t hits = 0;
+  std::vector<std::uint64_t> values;
+
+  friend bool operator==(const HistogramRow&, const HistogramRow&) = default;
+};
+
+struct HistogramTable {
+  std::string trigger;  // as the `trigger` file shows it
+  std::vector<HistogramKey> keys;
+  std::vector<HistogramValue> values;
+  std::vector<HistogramRow> rows;  // in the order of its sort keys
+  std::uint64_t hits = 0;          // of all rows
+  std::uint64_t dropped = 0;       // events that found no room in it
+
+  friend bool operator==(const HistogramTable&, const HistogramTable&) = default;
+};
+
+// Each row has as many keys and values as its table.
+std::string encode(const std::vector<HistogramTable>& tables);
+// EPROTO with a sentence for bytes that encode() does not give.
+Result<std::vector<HistogramTable>> decode_histograms(std::string_view bytes);
+
+}  // namespace landtrace::ipc
