@@ -52,5 +52,40 @@ TEST(EventRules, AMistakeIsPointedAt) {
   EXPECT_THAT(message("", {"snapshot"}), testing::HasSubstr("a recording has no snapshot"));
 }
 
+TEST(EventRules, WhatIsGoodIsNotRefused) {
+  EXPECT_TRUE(
+      check_event_rules({{"a", "n == 5 && s ~ \"x*\"", {"traceoff:2 if n == 5", "stacktrace", "hist:keys=n"}}}));
+  EXPECT_TRUE(check_event_rules({}));
+}
+
+TEST(EventRules, BadPatternsAndTriggersAreNamed) {
+  const auto code = [](const char* pattern, const char* trigger) {
+    return check_event_rules({{pattern, "", {trigger}}}).error();
+  };
+  EXPECT_EQ(code("[a", "traceoff").code, EINVAL);
+  EXPECT_THAT(code("a", "no_such_trigger").message, testing::StartsWith("--trigger: no_such_trigger: "));
+  EXPECT_THAT(code("a", "traceoff:x").message, testing::StartsWith("--trigger: traceoff:x: "));
+  EXPECT_THAT(code("a", "!traceoff").message, testing::HasSubstr("a recording begins without triggers"));
+}
+
+TEST(EventRules, EachSelectionIsChecked) {
+  EXPECT_TRUE(check_event_rules({{"a", "", {}}, {"b", "n == 1", {}}}));
+  EXPECT_FALSE(check_event_rules({{"a", "", {}}, {"b", "n == ", {}}}));
+  EXPECT_FALSE(check_event_rules({{"a", "", {"traceoff", "nonsense"}}}));
+}
+
+TEST(EventRules, WhatDidNotFitIsToldWithItsReason) {
+  EXPECT_EQ(unfit_text({"user_events:a", "n > 5", false, "Field not found"}),
+            "the filter 'n > 5' does not fit user_events:a (Field not found): all of its events were recorded");
+  EXPECT_EQ(unfit_text({"user_events:a", "hist:keys=x", true, "no field x"}),
+            "user_events:a did not have the trigger 'hist:keys=x': no field x");
+}
+
+TEST(EventRules, LongRulesAreCutWhereTheyAreTold) {
+  EXPECT_THAT(unfit_text({"e", std::string(80, 'x'), true, "r"}), testing::HasSubstr("'" + std::string(80, 'x') + "'"));
+  EXPECT_THAT(unfit_text({"e", std::string(81, 'x'), true, "r"}),
+              testing::HasSubstr("'" + std::string(77, 'x') + "...'"));
+}
+
 }  // namespace
 }  // namespace landtrace::cli

@@ -7,6 +7,7 @@
 #include "buffer/event_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/histogram/latency_request.hpp"
 #include "cli/histogram/watch.hpp"
 #include "ipc/tree_client.hpp"
 
@@ -20,32 +21,6 @@ constexpr const char* kExamples =
     "  landtrace latency --from sent --to received --key seq --to-key number --json --duration 10";
 
 constexpr std::size_t kMaxBy = 2;
-constexpr const char* kField = "latency_ns";
-
-struct LatencyOptions : WatchOptions {
-  std::string from;
-  std::string to;
-  std::string key;
-  std::string to_key;
-  std::vector<std::string> by;
-};
-
-std::string dotted(std::string event) {
-  std::replace(event.begin(), event.end(), ':', '.');
-  return event;
-}
-
-// How a synthetic event declares what it gets from this field.
-std::string synthetic_type(const event::Field& field) {
-  switch (field.kind) {
-    case event::FieldKind::kCharArray:
-    case event::FieldKind::kDataLocString:
-    case event::FieldKind::kRelLocString:
-      return "char[]";
-    default:
-      return fmt::format("{}{}", field.is_signed ? 's' : 'u', field.size * 8);
-  }
-}
 
 std::optional<output::EventType> find_event(const plan::ControlSegment& control, const std::string& name) {
   // Pairs with the release store in Events::take_slot().
@@ -61,8 +36,8 @@ std::optional<output::EventType> find_event(const plan::ControlSegment& control,
   return std::nullopt;
 }
 
-// The pair: the first event leaves its time under its key; the second takes it, and makes an event of the difference,
-// which has the histogram. The second is set up when it is there, since what it makes has fields of its.
+// The pair of events while it is watched. The second is set up once it has registered, because the synthetic event
+// takes fields of it.
 class Latency {
  public:
   explicit Latency(const LatencyOptions& options)
@@ -80,49 +55,21 @@ class Latency {
 
   Result<void> begin(Workplace& place, consumer::Session& session) {
     socket_ = place.socket();
-    return session.select(
-        {.pattern = from_,
-         .triggers = {"hist:keys=" + options_.key + ":landtrace_t0=common_timestamp" + trigger_end(options_)}});
+    return session.select({.pattern = from_, .triggers = {start_trigger(options_)}});
   }
 
   Result<void> go_on(Workplace& place, consumer::Session& session) {
     if (is_set_up_) return {};
     const auto to = find_event(place.view().control(), to_);
     if (!to || !find_event(place.view().control(), from_)) return {};
-    LT_TRY(const std::string definition, definition_for(*to));
+    LT_TRY(const std::string definition, definition_of(options_, name_, *to));
     LT_CHECK(write_definition(definition));
     is_set_up_ = true;
-    const std::string by = listed(options_.by);
-    LT_CHECK(session.select({.pattern = event(),
-                             .triggers = {"hist:keys=" + (by.empty() ? "" : by + ",") + kField +
-                                          ".log2:vals=" + kField + size_text(options_)}}));
-    return session.select(
-        {.pattern = to_,
-         .triggers = {fmt::format("hist:keys={}:landtrace_dt=common_timestamp-$landtrace_t0:onmatch({}).trace({},"
-                                  "$landtrace_dt{}){}",
-                                  options_.to_key, dotted(from_), name_, by.empty() ? "" : "," + by,
-                                  size_text(options_))}});
+    LT_CHECK(session.select({.pattern = event(), .triggers = {spread_trigger(options_)}}));
+    return session.select({.pattern = to_, .triggers = {end_trigger(options_, name_)}});
   }
 
  private:
-  static std::string listed(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-    return text;
-  }
-
-  Result<std::string> definition_for(const output::EventType& to) {
-    std::string text = fmt::format("{} u64 {}", name_, kField);
-    for (const std::string& name : options_.by) {
-      const auto& fields = to.declaration.fields;
-      const auto found =
-          std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.name == name; });
-      if (found == fields.end()) return fail(EINVAL, fmt::format("--by: {} has no field '{}'", to_, name));
-      text += fmt::format("; {} {}", synthetic_type(*found), name);
-    }
-    return text;
-  }
-
   Result<void> write_definition(const std::string& text) {
     LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket_));
     LT_CHECK(tree.open("synthetic_events", O_WRONLY | O_APPEND));
@@ -138,12 +85,11 @@ class Latency {
 };
 
 int latency(LatencyOptions& options) {
-  auto checked = check_watch_options(options);
+  auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
   if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
-  if (options.to_key.empty()) options.to_key = options.key;
   Latency pair(options);
-  const HistShape shape{options.from + " -> " + options.to, options.by, {}, kField, true};
+  const HistShape shape{options.from + " -> " + options.to, options.by, {}, kLatencyField, true};
   return Watch(options, shape, pair.event())
       .run([&](Workplace& place, consumer::Session& session) { return pair.begin(place, session); },
            [&](Workplace& place, consumer::Session& session) { return pair.go_on(place, session); });

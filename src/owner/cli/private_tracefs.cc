@@ -1,5 +1,5 @@
-// Tools find a tracefs by its line in /proc/mounts: trace-cmd and libtracefs by nothing else, perf where statfs() does not
-// say tracefs. A FUSE mount is listed as "fuse.tracefs", so that line comes from elsewhere:
+// Tools find a tracefs by its line in /proc/mounts: trace-cmd and libtracefs always, perf where statfs() does not
+// report one. A FUSE mount is listed as "fuse.tracefs", so that line comes from elsewhere:
 //   1. a tracefs is mounted already: its line stays when something is mounted over it;
 //   2. root mounts the kernel's below ours, in the namespace;
 //   3. else /proc/mounts, a symbolic link, is covered with a file that has the lines of that moment and one for ours.
@@ -7,7 +7,6 @@
 #include "cli/private_tracefs.hpp"
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/mount_point.hpp"
+#include "cli/tracefs_folders.hpp"
 #include "daemon/handover.hpp"
 
 namespace landtrace::cli {
@@ -26,24 +26,12 @@ namespace {
 constexpr const char* kFolder = "/sys/kernel/tracing";
 constexpr const char* kOldFolder = "/sys/kernel/debug/tracing";
 constexpr const char* kMounts = "/proc/mounts";
-// What trace-cmd writes to: it turns the kernel's own function tracer on and off, and lets itself see addresses. That is none
-// of the command's business; and in a user namespace it cannot, and gives up.
+// trace-cmd writes to these: it turns the kernel's function tracer on and off, and lets itself see addresses. A command in
+// a private tracefs must not change the kernel's tracer. In a user namespace the writes fail, and trace-cmd gives up.
 constexpr const char* kKernelSwitches[] = {"/proc/sys/kernel/ftrace_enabled", "/proc/sys/kernel/kptr_restrict"};
 constexpr const char* kLine = "tracefs /sys/kernel/tracing tracefs rw,relatime 0 0\n";
 // <linux/mount.h> and <sys/mount.h> of some versions exclude each other.
 constexpr unsigned kOpenTreeClone = 1, kMoveMountFromDescriptor = 4;
-
-// Where the lines of /proc/mounts say that there is a tracefs.
-std::vector<std::string> tracefs_folders() {
-  std::vector<std::string> folders;
-  FILE* const file = ::setmntent(kMounts, "re");
-  if (file == nullptr) return folders;
-  while (const mntent* const line = ::getmntent(file)) {
-    if (std::string_view(line->mnt_type) == "tracefs") folders.emplace_back(line->mnt_dir);
-  }
-  ::endmntent(file);
-  return folders;
-}
 
 // A file on a file system of its own, to be laid over another.
 class Cover {
@@ -112,7 +100,7 @@ Result<void> enter_private_tracefs(const std::string& socket, Ids ids) {
   LT_CHECK(make_mount_point(kFolder));
   LT_CHECK(cover_kernel_switches());
   LT_CHECK(make_tracefs_line());
-  // Not every machine lets a user, or has anything, below debugfs; nor does everybody look there.
+  // Optional: many machines keep users out of debugfs, and few tools look there.
   const bool has_old = make_mount_point(kOldFolder).has_value();
   const std::vector<std::string> folders = tracefs_folders();
   std::set<std::string> others(folders.begin(), folders.end());

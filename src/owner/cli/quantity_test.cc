@@ -10,6 +10,15 @@ TEST(QuantityTest, SizesHaveASuffixOrAreBytes) {
   EXPECT_EQ(*parse_size("512K"), 512u << 10);
   EXPECT_EQ(*parse_size("4m"), 4u << 20);
   EXPECT_EQ(*parse_size("2G"), 2ull << 30);
+  EXPECT_EQ(*parse_size("3g"), 3ull << 30);
+  EXPECT_EQ(*parse_size("1k"), 1024u);
+  EXPECT_EQ(*parse_size("1"), 1u);
+}
+
+TEST(QuantityTest, TheLargestSizeIsWhatFits) {
+  EXPECT_EQ(*parse_size("18446744073709551615"), ~0ull);
+  EXPECT_EQ(*parse_size("17179869183G"), 17179869183ull << 30);
+  EXPECT_FALSE(parse_size("17179869184G"));
 }
 
 TEST(QuantityTest, BadSizesAreRefusedByName) {
@@ -27,10 +36,14 @@ TEST(QuantityTest, SecondsAreExactToTheNanosecond) {
   EXPECT_EQ(*parse_seconds("12"), 12'000'000'000u);
   EXPECT_EQ(*parse_seconds("12.345678"), 12'345'678'000u);
   EXPECT_EQ(*parse_seconds("9999999.123456789"), 9'999'999'123'456'789u);
+  EXPECT_EQ(*parse_seconds("0.000000001"), 1u);
+  EXPECT_EQ(*parse_seconds("1.5"), 1'500'000'000u);
+  EXPECT_EQ(*parse_seconds("18446744072"), 18'446'744'072'000'000'000u);
 }
 
 TEST(QuantityTest, BadTimesAreRefused) {
-  for (const char* text : {"", ".", "1.", ".5", "-1", "1e3", "1.0000000001", "1.2.3", "soon", "99999999999999"}) {
+  for (const char* text :
+       {"", ".", "1.", ".5", "-1", "1e3", "1.0000000001", "1.2.3", "soon", "18446744073", "99999999999999"}) {
     EXPECT_FALSE(parse_seconds(text)) << text;
   }
 }
@@ -40,7 +53,15 @@ TEST(QuantityTest, NumbersForPeople) {
   EXPECT_EQ(count_text(999), "999");
   EXPECT_EQ(count_text(1000), "1,000");
   EXPECT_EQ(count_text(1234567), "1,234,567");
+  EXPECT_EQ(count_text(100), "100");
+  EXPECT_EQ(count_text(~0ull), "18,446,744,073,709,551,615");
+  EXPECT_EQ(size_text(0), "0 B");
   EXPECT_EQ(size_text(512), "512 B");
+  EXPECT_EQ(size_text(1023), "1023 B");
+  EXPECT_EQ(size_text(1024), "1.0 KiB");
+  EXPECT_EQ(size_text(1 << 20), "1.0 MiB");
+  EXPECT_EQ(size_text(5ull << 40), "5.0 TiB");
+  EXPECT_EQ(size_text(3ull << 50), "3072.0 TiB") << "there is no unit above";
   EXPECT_EQ(size_text(4096), "4.0 KiB");
   EXPECT_EQ(size_text(1536ull << 20), "1.5 GiB");
 }

@@ -30,7 +30,7 @@ class HistogramRequestsTest : public testing::Test {
         tree_(*domain_),
         proxy_(*domain_),
         file_(*domain_->open_file(kOwner)) {
-    const auto made = domain_->events().register_event("e u64 id;s32 change;char name[8]", 0, kOwner);
+    const auto made = domain_->events().register_event("e u64 id;s32 change;char[8] name", 0, kOwner);
     std::ignore = domain_->files().add_event(file_, *made->event);
   }
 

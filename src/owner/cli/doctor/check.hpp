@@ -8,8 +8,8 @@ namespace landtrace::cli::doctor {
 
 enum class State {
   kWorks,
-  kMissing,  // something does not work here that does elsewhere; `advice` says what to do
-  kAbsent,   // there is none, and none is needed
+  kMissing,  // does not work here; `advice` says what to do
+  kAbsent,   // is not there, and is not needed
 };
 
 struct Check {
@@ -34,6 +34,7 @@ std::vector<Check> check_mounting();
 std::vector<Check> check_machine();
 // Who serves domains here.
 std::vector<Check> check_domains();
+Check check_domain(const char* id, const std::string& socket);
 
 // Whether events can be recorded.
 bool can_record(const std::vector<Check>& checks);

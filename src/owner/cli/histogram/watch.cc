@@ -3,64 +3,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "arch/clock.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
-#include "cli/quantity.hpp"
 #include "cli/text_output.hpp"
 
 namespace landtrace::cli {
 namespace {
 
-// The session records nothing; what it must have of rings is as small as can be.
+// The session records nothing, so its rings are the smallest that it can have.
 constexpr std::uint64_t kRingBytes = 64 * 1024;
-// How soon something that has been waited for is noticed: at first, when programs start, and later.
+// How often to look for what is waited for: often at first, while programs start, and rarely later.
 constexpr std::uint64_t kFirst_ns = 1'000'000'000;
 constexpr std::uint64_t kFirstLook_ns = 10'000'000;
 constexpr std::uint64_t kLook_ns = 200'000'000;
 constexpr const char* kClearScreen = "\033[H\033[2J";
 
 }  // namespace
-
-void add_watch_options(Command& command, WatchOptions& options) {
-  command.option("--filter", options.filter, "Only of events that this is true of", {.type = "EXPRESSION"});
-  command.option("--interval", options.interval, "Show it so often (on a terminal: 1; else at the end alone)",
-                 {.type = "SECONDS"});
-  command.option("--duration", options.duration, "Stop after this time", {.type = "SECONDS"});
-  command.option("--size", options.size, "Rows that the table has room for (2048)", {.type = "ROWS"});
-  command.flag("--json", options.json, "One line of JSON each time");
-}
-
-Result<void> check_watch_options(WatchOptions& options) {
-  if (!options.interval.empty()) {
-    LT_TRY(options.interval_ns, parse_seconds(options.interval));
-    if (options.interval_ns == 0) return fail(EINVAL, "--interval: want more than 0 seconds");
-  } else if (::isatty(STDOUT_FILENO) == 1 && !options.json) {
-    options.interval_ns = 1'000'000'000;
-  }
-  if (!options.duration.empty()) {
-    LT_TRY(options.duration_ns, parse_seconds(options.duration));
-    if (options.duration_ns == 0) return fail(EINVAL, "--duration: want more than 0 seconds");
-  }
-  return {};
-}
-
-std::string full_event_name(const std::string& name) {
-  return name.find(':') == std::string::npos ? "user_events:" + name : name;
-}
-
-std::string without_modifier(const std::string& field) { return field.substr(0, field.find('.')); }
-
-std::string size_text(const WatchOptions& options) {
-  constexpr std::uint64_t kTooLarge = 1ull << 62;
-  return options.size == 0 ? "" : fmt::format(":size={}", std::bit_ceil(std::min(options.size, kTooLarge)));
-}
-
-std::string trigger_end(const WatchOptions& options) {
-  return size_text(options) + (options.filter.empty() ? "" : " if " + options.filter);
-}
 
 Result<void> Watch::set_up(const Step& select) {
   LT_TRY(place_, Workplace::find(!options_.command.empty(), domain::kDefaultRingBytes));
@@ -69,7 +29,7 @@ Result<void> Watch::set_up(const Step& select) {
   return select(*place_, *session_);
 }
 
-// A trigger that does not fit its event will never do.
+// Waiting on would not help: a trigger that does not fit its event never will.
 Result<void> Watch::check() {
   LT_TRY(const consumer::Session::State state, session_->state());
   if (!state.unfit.empty()) return fail(EINVAL, unfit_text(state.unfit.front()));
@@ -80,7 +40,7 @@ Result<void> Watch::show(bool is_last) {
   HistView view;
   if (const auto tables = session_->histograms(event_); !tables) {
     if (tables.error().code != ENOENT) return tl::unexpected<Error>(tables.error());
-    // The event is not there (yet, or any more).
+    // The event has not registered yet, or is gone: shown as an empty histogram.
   } else if (!tables->empty()) {
     LT_TRY(view, make_view(shape_, tables->front()));
   }
@@ -114,7 +74,8 @@ int Watch::watch(Signals& signals, const Step& look) {
   }
   if (result) result = show(true);
   if (!result) complain(sentence(result.error()));
-  if (!result && child_ && !child_->has_ended()) child_->send(SIGTERM);  // what it was started for is not to be had
+  // CMD was started for a histogram that there will not be.
+  if (!result && child_ && !child_->has_ended()) child_->send(SIGTERM);
   while (child_ && !child_->has_ended()) std::ignore = signals.wait(Signals::kForEver);
   if (!result) return kFailure;
   return child_ ? child_->exit_status() : kSuccess;

@@ -1,0 +1,79 @@
+#include "cli/child.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+class ChildTest : public testing::Test {
+ protected:
+  ChildTest() { ::pthread_sigmask(SIG_BLOCK, nullptr, &mask_); }
+
+  Result<Child> start(const std::vector<std::string>& command, const std::vector<std::string>& environment = {}) {
+    return Child::start(command, environment, mask_);
+  }
+  static int status_of(Child child) {
+    while (!child.has_ended()) ::usleep(1000);
+    return child.exit_status();
+  }
+
+  sigset_t mask_;
+};
+
+TEST_F(ChildTest, ItsExitStatusIsKnownWhenItHasEnded) {
+  EXPECT_EQ(status_of(*start({"/bin/sh", "-c", "exit 0"})), 0);
+  EXPECT_EQ(status_of(*start({"/bin/sh", "-c", "exit 7"})), 7);
+}
+
+TEST_F(ChildTest, ASignalThatKilledItIsItsStatus) {
+  EXPECT_EQ(status_of(*start({"/bin/sh", "-c", "kill -9 $$"})), 128 + 9);
+}
+
+TEST_F(ChildTest, ASignalIsSentToIt) {
+  auto child = start({"/bin/sleep", "1000"});
+  ASSERT_TRUE(child);
+  EXPECT_FALSE(child->has_ended());
+  child->send(SIGTERM);
+  EXPECT_EQ(status_of(*child), 128 + SIGTERM);
+}
+
+TEST_F(ChildTest, NothingIsSentToWhatHasEnded) {
+  auto child = start({"/bin/sh", "-c", "exit 3"});
+  ASSERT_TRUE(child);
+  while (!child->has_ended()) ::usleep(1000);
+  child->send(SIGKILL);  // its pid may be anybody's
+  EXPECT_TRUE(child->has_ended());
+  EXPECT_EQ(child->exit_status(), 3);
+}
+
+TEST_F(ChildTest, IsLookedForInThePath) { EXPECT_EQ(status_of(*start({"true"})), 0); }
+
+TEST_F(ChildTest, WhatCannotBeRunIsNamed) {
+  const auto missing = start({"no-such-program"});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ENOENT);
+  EXPECT_NE(missing.error().message.find("'no-such-program'"), std::string::npos);
+  EXPECT_EQ(start({"/dev/null"}).error().code, EACCES);
+}
+
+TEST_F(ChildTest, HasItsArgumentsAndTheEnvironmentThatWasGiven) {
+  ::setenv("LANDTRACE_TEST_UNSEEN", "1", 1);
+  const char* const script = "test \"$1 $A\" = 'x y' && test -z \"$LANDTRACE_TEST_UNSEEN\"";
+  EXPECT_EQ(status_of(*start({"/bin/sh", "-c", script, "name", "x"}, {"A=y"})), 0);
+  ::unsetenv("LANDTRACE_TEST_UNSEEN");
+}
+
+TEST_F(ChildTest, HasTheSignalMaskThatWasGiven) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  const std::vector<std::string> killed_by_term{"/bin/sh", "-c", "kill -TERM $$; exit 5"};
+  EXPECT_EQ(status_of(*Child::start(killed_by_term, {}, blocked)), 5);
+  EXPECT_EQ(status_of(*Child::start(killed_by_term, {}, mask_)), 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace landtrace::cli

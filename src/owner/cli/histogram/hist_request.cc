@@ -1,0 +1,49 @@
+#include "cli/histogram/hist_request.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr std::size_t kMaxKeys = 3;
+constexpr std::string_view kSpread = ".log2";
+
+// What an owner calls a key.
+std::string printed_name(const std::string& key) {
+  const std::string name = without_modifier(key);
+  return name == "stacktrace" ? "common_stacktrace" : name;
+}
+
+}  // namespace
+
+Result<HistShape> shape_of(const HistOptions& options) {
+  HistShape shape;
+  shape.title = options.event;
+  for (const std::string& key : options.keys) shape.keys.push_back(printed_name(key));
+  for (const std::string& value : options.vals) {
+    if (!value.ends_with(kSpread)) {
+      shape.sums.push_back(value);
+    } else if (shape.spread) {
+      return fail(EINVAL, "--vals: one value can have .log2");
+    } else {
+      shape.spread = without_modifier(value);
+      shape.is_time = shape.spread->ends_with("_ns");
+    }
+  }
+  if (shape.keys.size() + (shape.spread ? 1 : 0) > kMaxKeys) {
+    return fail(EINVAL, "a histogram has three keys at most, of which a .log2 value is one");
+  }
+  if (shape.keys.empty() && !shape.spread) return fail(EINVAL, "want --keys, or --vals with a .log2");
+  return shape;
+}
+
+std::string trigger_of(const HistOptions& options, const HistShape& shape) {
+  std::vector<std::string> keys = options.keys;
+  std::vector<std::string> values = shape.sums;
+  if (shape.spread) {
+    keys.push_back(*shape.spread + std::string(kSpread));
+    values.push_back(*shape.spread);
+  }
+  return "hist:keys=" + with_commas(keys) + (values.empty() ? "" : ":vals=" + with_commas(values)) +
+         trigger_end(options);
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,56 @@
+#include "cli/histogram/watch_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "cli/quantity.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+Result<void> read_seconds(const char* option, const std::string& text, std::uint64_t& ns) {
+  if (text.empty()) return {};
+  LT_TRY(ns, parse_seconds(text));
+  if (ns == 0) return fail(EINVAL, fmt::format("{}: want more than 0 seconds", option));
+  return {};
+}
+
+}  // namespace
+
+void add_watch_options(Command& command, WatchOptions& options) {
+  command.option("--filter", options.filter, "Only of events that this is true of", {.type = "EXPRESSION"});
+  command.option("--interval", options.interval, "Show it so often (on a terminal: 1; else at the end alone)",
+                 {.type = "SECONDS"});
+  command.option("--duration", options.duration, "Stop after this time", {.type = "SECONDS"});
+  command.option("--size", options.size, "Rows that the table has room for (2048)", {.type = "ROWS"});
+  command.flag("--json", options.json, "One line of JSON each time");
+}
+
+Result<void> check_watch_options(WatchOptions& options, bool on_terminal) {
+  constexpr std::uint64_t kSecond_ns = 1'000'000'000;
+  if (on_terminal && !options.json) options.interval_ns = kSecond_ns;
+  LT_CHECK(read_seconds("--interval", options.interval, options.interval_ns));
+  return read_seconds("--duration", options.duration, options.duration_ns);
+}
+
+std::string full_event_name(const std::string& name) {
+  return name.find(':') == std::string::npos ? "user_events:" + name : name;
+}
+
+std::string without_modifier(const std::string& field) { return field.substr(0, field.find('.')); }
+
+std::string with_commas(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
+
+// The kernel's sizes are powers of two; what is too large for one is left for the owner to refuse.
+std::string size_text(const WatchOptions& options) {
+  constexpr std::uint64_t kTooLarge = 1ull << 62;
+  return options.size == 0 ? "" : fmt::format(":size={}", std::bit_ceil(std::min(options.size, kTooLarge)));
+}
+
+std::string trigger_end(const WatchOptions& options) {
+  return size_text(options) + (options.filter.empty() ? "" : " if " + options.filter);
+}
+
+}  // namespace landtrace::cli

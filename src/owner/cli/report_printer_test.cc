@@ -1,0 +1,148 @@
+#include "cli/report_printer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class ReportPrinterTest : public testing::Test {
+ protected:
+  // Three events on two CPUs, one lost before the second, two behind the last of CPU 1.
+  void SetUp() override {
+    auto writer = output::TraceDatWriter::create(path_, {.cpus = 2, .clock = clock_});
+    ASSERT_TRUE(writer);
+    writer->add_event(output::number_type());
+    writer->add_event(output::make_type(7, "other u32 n"));
+    writer->set_task(100, {"app", 90});
+    put(*writer, output::number_record(1'000'000'000, 0, 11));
+    writer->lost(1, 1);
+    put(*writer, output::number_record(2'000'000'000, 1, 22));
+    output::Record other = output::number_record(3'000'000'000, 0, 33);
+    other.event_id = 7;
+    put(*writer, other);
+    writer->lost(1, 2);
+    ASSERT_TRUE(writer->finish());
+  }
+  static void put(output::TraceDatWriter& writer, const output::Record& record) { ASSERT_TRUE(writer.append(record)); }
+
+  std::string print() {
+    auto reader = output::TraceDatReader::open(path_);
+    EXPECT_TRUE(reader);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    status_ = ReportPrinter(options_, path_, *std::move(reader)).print();
+    complaints_ = testing::internal::GetCapturedStderr();
+    return testing::internal::GetCapturedStdout();
+  }
+
+  output::TempDir dir_;
+  std::string path_ = dir_.file("t.dat");
+  std::string clock_ = "mono";
+  ReportPrinter::Options options_;
+  int status_ = -1;
+  std::string complaints_;
+};
+
+TEST_F(ReportPrinterTest, EventsAreLinesUnderAHead) {
+  const std::string text = print();
+  EXPECT_EQ(status_, 0);
+  EXPECT_EQ(complaints_, "");
+  EXPECT_THAT(text, StartsWith("# tracer: nop\n"));
+  EXPECT_THAT(text, HasSubstr("# entries-in-buffer/entries-written: 3/6   #P:2\n"));
+  EXPECT_THAT(text, HasSubstr("     1.000000: number: n=0xb (11)\n"));
+  EXPECT_THAT(text, HasSubstr(" app-100 "));
+}
+
+TEST_F(ReportPrinterTest, LostEventsStandWhereTheyAreMissing) {
+  EXPECT_THAT(print(), HasSubstr("n=0xb (11)\nCPU:1 [LOST 1 EVENTS]\n"));
+}
+
+TEST_F(ReportPrinterTest, WhatWasLostBehindTheLastEventStandsAtTheEnd) {
+  EXPECT_THAT(print(), testing::EndsWith("CPU:1 [LOST 2 EVENTS]\n"));
+}
+
+TEST_F(ReportPrinterTest, TheEndIsNotToldWhereItWasNotAskedFor) {
+  options_.to_ns = 5'000'000'000;
+  EXPECT_THAT(print(), Not(HasSubstr("LOST 2 EVENTS")));
+  options_.to_ns = ~0ull;
+  options_.limit = 2;
+  EXPECT_THAT(print(), Not(HasSubstr("LOST 2 EVENTS")));
+}
+
+TEST_F(ReportPrinterTest, OnlyWantedEventsArePrinted) {
+  options_.filter = *EventFilter::parse({"other"});
+  const std::string text = print();
+  EXPECT_THAT(text, HasSubstr("other: n=0x21 (33)"));
+  EXPECT_THAT(text, Not(HasSubstr("number:")));
+}
+
+TEST_F(ReportPrinterTest, BothEndsOfTheTimeBelongToIt) {
+  options_.from_ns = 2'000'000'000;
+  options_.to_ns = 2'000'000'000;
+  const std::string text = print();
+  EXPECT_THAT(text, HasSubstr("n=0x16 (22)"));
+  EXPECT_THAT(text, Not(HasSubstr("n=0xb (11)")));
+  EXPECT_THAT(text, Not(HasSubstr("n=0x21 (33)")));
+}
+
+TEST_F(ReportPrinterTest, NoMoreThanTheLimit) {
+  options_.limit = 1;
+  const std::string text = print();
+  EXPECT_THAT(text, HasSubstr("n=0xb (11)"));
+  EXPECT_THAT(text, Not(HasSubstr("n=0x16 (22)")));
+}
+
+TEST_F(ReportPrinterTest, TheLimitCountsWhatIsPrinted) {
+  options_.limit = 1;
+  options_.filter = *EventFilter::parse({"other"});
+  EXPECT_THAT(print(), HasSubstr("other: n=0x21 (33)"));
+}
+
+TEST_F(ReportPrinterTest, JsonHasNoHead) {
+  options_.json = true;
+  const std::string text = print();
+  EXPECT_THAT(text, StartsWith("{"));
+  EXPECT_THAT(text, HasSubstr(R"("fields":{"n":11})"));
+  EXPECT_THAT(text, Not(HasSubstr("#")));
+  EXPECT_THAT(text, HasSubstr("lost"));
+}
+
+TEST_F(ReportPrinterTest, DamageIsToldAndTheOtherCpusArePrinted) {
+  std::string bytes = output::read_text(path_);
+  // The page of the first CPU begins with its time stamp and the length of what is in it: make that no length.
+  const std::uint64_t stamp = 1'000'000'000;
+  const std::size_t page = bytes.find(std::string(reinterpret_cast<const char*>(&stamp), sizeof stamp));
+  ASSERT_NE(page, std::string::npos);
+  bytes.replace(page + 8, 4, "\xff\xff\xff\x07");
+  output::write_text(path_, bytes);
+  const std::string text = print();
+  EXPECT_EQ(status_, 1);
+  EXPECT_THAT(complaints_, HasSubstr(path_));
+  EXPECT_THAT(text, HasSubstr("n=0x16 (22)"));
+}
+
+class CountingClockTest : public ReportPrinterTest {
+ protected:
+  CountingClockTest() { clock_ = "x86-tsc"; }
+};
+
+TEST_F(CountingClockTest, TimesThatOnlyCountAreNoSeconds) { EXPECT_THAT(print(), HasSubstr(" 1000000000: number:")); }
+
+class UnknownClockTest : public ReportPrinterTest {
+ protected:
+  UnknownClockTest() { clock_ = "ppc-tb"; }
+};
+
+TEST_F(UnknownClockTest, TimesOfAClockThatIsNotKnownAreTakenForNanoseconds) {
+  EXPECT_THAT(print(), HasSubstr(" 1.000000: number:"));
+}
+
+}  // namespace
+}  // namespace landtrace::cli
