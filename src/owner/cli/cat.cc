@@ -19,10 +19,10 @@ constexpr const char* kExamples =
     "  landtrace cat events/user_events/job/format     how an event looks\n"
     "  landtrace cat trace_pipe                        events as they come, until Ctrl-C";
 
-// How long to wait before asking again where there was nothing: programs that write events tell nobody.
+// How long to wait before asking again after an empty answer: a program that writes an event notifies nobody.
 constexpr milliseconds kShortest(1), kLongest(50);
 
-// Until the file's end, which some files do not have.
+// Copies up to the end of the file. Some files have no end (trace_pipe).
 Result<void> copy(ipc::TreeClient& tree, const std::string& path, TextOutput& out) {
   if (auto opened = tree.open(path, O_RDONLY); !opened) return about(path, opened.error());
   milliseconds patience = kShortest;

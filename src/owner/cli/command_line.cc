@@ -32,7 +32,7 @@ tl::unexpected<Error> unexpected(const std::string& word) {
   return fail(EINVAL, fmt::format("{} '{}'", kind, word));
 }
 
-// The parser does not know that a CMD follows.
+// The parser would not mention the CMD that follows.
 class FormatterWithUsage : public CLI::Formatter {
  public:
   explicit FormatterWithUsage(std::string usage) : usage_(std::move(usage)) {}

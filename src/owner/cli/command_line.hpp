@@ -1,5 +1,5 @@
-// The command line: what a program and its commands take, and what the words then say. Only command_line.cc includes the
-// parser behind it (CLI11), which takes the compiler seconds.
+// The command line: a program and its commands declare their options, and parse() fills in what the user typed. Only
+// command_line.cc includes the parser behind it (CLI11), because it takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Option;
 
 namespace landtrace::cli {
 
-// How an option looks in the help, and when it may stand there.
+// How an option looks in the help, and when it is allowed.
 struct Look {
   const char* type = nullptr;          // what the help calls its value
   const char* default_text = nullptr;  // what the help says of the default
@@ -27,8 +27,8 @@ struct Look {
   const char* needs = nullptr;  // another option's name
 };
 
-// A command, or a program that has none. Names are as "-o,--output"; without dashes, of a word by its place: "FILE".
-// What the values are read into must live until the command has run.
+// The options of a command, or of a program without commands. A name is "-o,--output", or "FILE" for a positional word. The
+// variables must outlive the run of the command.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(app) {}
@@ -38,25 +38,25 @@ class Command {
   void flag(const std::string& names, bool& value, const std::string& help, const Look& look = {});
   void option(const std::string& names, std::string& value, const std::string& help, const Look& look = {});
   void option(const std::string& names, std::uint64_t& value, const std::string& help, const Look& look = {});
-  // May stand there again and again, each time with one value.
+  // May be given several times, each time with one value.
   void repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
                 const Look& look = {});
-  // Takes many values: several words, each of which may have several with commas between them.
+  // Takes several words, and several values separated by commas in each.
   void list(const std::string& names, std::vector<std::string>& values, const std::string& help, const Look& look = {});
-  // Takes many words, as they are.
+  // Takes several words unchanged.
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help, const Look& look = {});
-  // As repeated(), but once all is read, `take` gets the values of all such options in the order of the command line.
+  // As repeated(), but parse() hands the values of all such options to their `take` in the order of the command line.
   void in_order(const std::string& names, std::function<void(const std::string&)> take, const std::string& help,
                 const Look& look = {});
 
-  // What stands behind "--", or begins with the first word that is no option, is a CMD with its arguments. `usage` is the
-  // help's first line; `missing` is the complaint where there is none; without it, none is needed.
+  // The words behind "--", or from the first word that is not an option, are a CMD with its arguments. `usage` is the first
+  // line of the help. Where a CMD is required, `missing` is the complaint without one.
   void takes_command(std::vector<std::string>& command, const std::string& usage, const char* missing = nullptr);
 
   // `--config FILE` names a file with more of these options; without it, `file` is read if it is there.
   void reads_config(const std::string& file);
 
-  // Stands below the help.
+  // Printed below the help.
   void examples(const char* text);
   // `run` returns the exit status.
   void runs(std::function<int()> run) { run_ = std::move(run); }
@@ -68,7 +68,7 @@ class Command {
     std::function<void(const std::string&)> take;
   };
 
-  // `behind`: the words behind the first "--", or null where there is none.
+  // `behind`: the words behind the first "--", or null without a "--".
   [[nodiscard]] Result<void> finish(const std::vector<std::string>* behind);
   void hand_over_in_order();
 
@@ -86,13 +86,13 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // The program's own options, if it has no commands.
+  // The options of a program without commands.
   Command& itself() { return *itself_; }
-  // A command; one must be named.
+  // A command. The user must name one.
   Command& add(const std::string& name, const std::string& what);
 
-  // Reads the words (argv[0] is passed over). What is to be done now: what a command runs(), or printing the help. EINVAL
-  // with a sentence of one line.
+  // Reads the words behind argv[0]. Returns what to do now: what the command runs(), or printing the help. EINVAL with a
+  // sentence of one line.
   Result<std::function<int()>> parse(int argc, const char* const* argv);
   // Parses and runs: the exit status.
   int run(int argc, const char* const* argv);

@@ -14,7 +14,7 @@ constexpr const char* kExamples =
     "  landtrace doctor --json | jq '.checks[] | select(.state == \"missing\")'";
 
 std::vector<doctor::Check> find_out() {
-  // Some of these fork: before a domain's thread is there.
+  // First, because some of these fork, which wants a process with one thread: check_ways() starts a domain's thread.
   std::vector<doctor::Check> checks = doctor::check_mounting();
   for (auto more : {&doctor::check_machine, &doctor::check_domains, &doctor::check_ways}) {
     for (doctor::Check& check : more()) checks.push_back(std::move(check));

@@ -17,7 +17,7 @@ constexpr std::string_view kAsanPrefix = "ASAN_OPTIONS=";
 // A program that was built with gcc's AddressSanitizer refuses to start where its runtime is not the first library.
 constexpr const char* kAsanOption = "verify_asan_link_order=0";
 
-// The dynamic linker takes both as separators in LD_PRELOAD, and knows no escape.
+// LD_PRELOAD separates its paths by spaces and colons, and has no escape for either.
 Result<std::string> check_preloadable(const std::string& path) {
   if (path.find_first_of(" :") == std::string::npos) return path;
   return fail(EINVAL, path + ": a path with spaces or colons cannot be preloaded");

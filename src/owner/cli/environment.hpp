@@ -8,12 +8,12 @@
 
 namespace landtrace::cli {
 
-// The shim: $LANDTRACE_PRELOAD, else where the build or the installation has it, seen from this program.
-// ENOENT with the places that were looked at.
+// The path of the shim: $LANDTRACE_PRELOAD, else its place relative to this program, built or installed. ENOENT with the
+// path that was tried.
 Result<std::string> find_preload();
 
-// The calling process's environment with LANDTRACE_SOCKET set and the shim in front of what LD_PRELOAD has, which
-// ASAN_OPTIONS allows.
+// The environment of the calling process with LANDTRACE_SOCKET set and the shim first in LD_PRELOAD. ASAN_OPTIONS allows that
+// for programs with AddressSanitizer.
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload);
 
 // The calling process's environment as it is.

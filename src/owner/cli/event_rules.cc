@@ -18,7 +18,7 @@ void add_filter(Session::Selection& selection, const std::string& filter) {
   selection.filter = selection.filter.empty() ? filter : fmt::format("({}) && ({})", selection.filter, filter);
 }
 
-// What holds for all events comes first: it is as if it had been said of each.
+// The rules for all events come before those of the pattern, as if they had been written behind each pattern first.
 Session::Selection joined(const Session::Selection& all, const Session::Selection& own) {
   Session::Selection both{own.pattern, all.filter, all.triggers};
   if (!own.filter.empty()) add_filter(both, own.filter);

@@ -6,8 +6,8 @@
 
 namespace landtrace::cli {
 
-// A filter or trigger behind a pattern is about its events, others are about all of the recording. Several filters must all
-// let an event through.
+// A filter or trigger behind a pattern applies to its events; one before any pattern applies to all events. Of several
+// filters, all must be true.
 class EventRules {
  public:
   void add_pattern(const std::string& pattern) { own_.push_back({.pattern = pattern}); }
@@ -27,7 +27,8 @@ class EventRules {
 // Adds -e, --filter and --trigger, which `rules` then has.
 void add_event_options(Command& command, EventRules& rules);
 
-// A filter or trigger that is none: the sentence and, in lines of their own, the text and a caret below the place.
+// EINVAL for an invalid pattern, filter or trigger: a sentence and, in lines of their own, the text and a caret below the
+// mistake.
 Result<void> check_event_rules(const std::vector<consumer::Session::Selection>& selections);
 
 // "the filter 'n > 5' ...": for the end of a recording.

@@ -16,20 +16,20 @@ inline constexpr int kBadUse = 2;
 inline constexpr int kCannotExecute = 126;  // of CMD, as env(1) has it
 inline constexpr int kNotFound = 127;
 
-// What stands before each message.
+// Printed before each message.
 inline const char* program_name = "landtrace";
 
 inline void complain(const std::string& what) { fmt::print(stderr, "{}: {}\n", program_name, what); }
 
-// CLI11's own messages may have several lines; ours has one.
+// The first line: messages of CLI11 may have several.
 inline std::string one_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// An error may come from a bare errno.
+// The sentence of an error, or the system's words for its errno.
 inline std::string sentence(const Error& error) {
   return error.message.empty() ? errno_text(error.code) : error.message;
 }
 
-// The same for what went wrong with a file; not every message names it.
+// The same, with the name of the file where the sentence does not have it.
 inline std::string sentence(const Error& error, const std::string& file) {
   const std::string text = sentence(error);
   return text.find(file) == std::string::npos ? file + ": " + text : text;

@@ -33,7 +33,7 @@ void append_event(std::string& out, const output::EventType& type, const char* n
 Result<void> list_file(const ListOptions& options, TextOutput& out) {
   LT_TRY(const output::TraceDatReader reader, output::TraceDatReader::open(options.file));
   for (const auto& [id, type] : reader.events()) {
-    if (type.system == "ftrace") continue;  // they are the kernel's own, and in every file of trace-cmd's
+    if (type.system == "ftrace") continue;  // the kernel's own, in every file that trace-cmd writes
     append_event(out.text(), type, "", options.verbose);
     out.flush_if_full();
   }

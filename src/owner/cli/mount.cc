@@ -31,7 +31,7 @@ int end_of(Signals& signals, const Fd& watch) {
   }
 }
 
-// Nobody serves the domain: this process does, for as long as it is mounted.
+// Nobody serves the domain, so this process does, until the folder is unmounted.
 int serve_here(const MountOptions& options, unsigned abi) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));

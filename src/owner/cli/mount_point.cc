@@ -22,7 +22,7 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-// Nothing where the folder cannot be read: it showed nothing before, either.
+// Empty where the folder cannot be read: nobody saw names there before, either.
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -32,10 +32,10 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// What lies under `below`, a path that leads under the cover, appears as `above` again.
+// Mounts what the path `below` leads to, which is under the cover, at `above`.
 Result<void> show_again(const std::string& below, const std::string& above) {
   struct stat st {};
-  if (::lstat(below.c_str(), &st) != 0) return {};  // not for this user before, either
+  if (::lstat(below.c_str(), &st) != 0) return {};  // this user could not see it before, either
   if (S_ISLNK(st.st_mode)) {
     std::error_code error;
     const auto target = std::filesystem::read_symlink(below, error);

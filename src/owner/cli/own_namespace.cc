@@ -19,7 +19,7 @@ Result<void> write_once(const char* path, const std::string& text) {
   return {};
 }
 
-// A bool of /proc/sys, or `otherwise` where this kernel has none of that name.
+// False also where this kernel does not have the file.
 bool sysctl_is(const char* path, const char* value) {
   const auto text = read_file(path);
   return text && text->starts_with(value);

@@ -1,4 +1,4 @@
-// What `landtrace record` says on stderr about how it goes.
+// How `landtrace record` reports its progress and its result on stderr.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Progress {
   // Cheap to ask; true about four times a second.
   [[nodiscard]] bool is_due() const;
   void draw(std::uint64_t events, std::uint64_t lost, std::uint64_t bytes);
-  // Makes room for another line.
+  // Removes the line.
   void clear();
 
  private:

@@ -71,10 +71,10 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
   return {};
 }
 
-// What an attentive reader of the options would not expect of the file.
+// Tells where the file does not have what the options asked for.
 void say_what_became_of_rules(consumer::Session& session) {
   const auto state = session.state();
-  if (!state) return;  // the domain has ended, which was said
+  if (!state) return;  // the domain has ended, and the user was told
   if (!state->recording) complain("a traceoff trigger ended what is recorded; no traceon followed");
   constexpr std::size_t kMostLines = 20;
   for (std::size_t i = 0; i < std::min(state->unfit.size(), kMostLines); ++i) complain(unfit_text(state->unfit[i]));

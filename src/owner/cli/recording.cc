@@ -24,7 +24,7 @@ Recording::Recording(consumer::Collector& collector, TraceFileSink& sink, Signal
       deadline_ns_(duration_ns == 0 ? ~0ull : arch::monotonic_ns() + duration_ns),
       overwrite_(overwrite) {}
 
-// With a CMD the first interrupt is for CMD, whose last events belong to the recording; the second is for us.
+// The first interrupt is for CMD, because the events of its end belong to the recording; the second ends the recording.
 bool Recording::take_signal(const Signals::Arrived& arrived) {
   if (arrived.number == SIGCHLD) return child_ != nullptr && child_->has_ended();
   ++interrupts_;

@@ -18,7 +18,7 @@ class Recording {
             std::uint64_t duration_ns, bool overwrite);
 
   // Records until CMD has ended, a signal says so, the time is over, the domain is gone, or the disk is full.
-  // Says on stderr what went wrong; false then.
+  // False if something went wrong, after a message on stderr.
   bool run();
 
   // Waits for CMD where the recording ended before it.

@@ -13,7 +13,7 @@ constexpr const char* kExamples =
     "  landtrace report --json http.dat | jq .fields\n"
     "  landtrace report -e 'http_*' --from 12.5 --to 13 --limit 100";
 
-// Text shows microseconds, rounded: a time that was copied from there stands for half of one to each side.
+// Text shows rounded microseconds, so a time copied from there means half a microsecond to each side.
 constexpr std::uint64_t kHalfMicrosecond_ns = 500;
 
 struct ReportOptions {

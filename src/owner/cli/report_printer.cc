@@ -10,7 +10,7 @@
 namespace landtrace::cli {
 namespace {
 
-// Clocks whose numbers are no times. What is not known is one of another architecture's kernel, and counts nanoseconds.
+// Clocks that show no time. An unknown name is that of another architecture's clock, and taken for nanoseconds.
 bool counts(const std::string& name) {
   const arch::TraceClock* const clock = arch::trace_clock_named(name);
   return clock != nullptr && clock->is_raw();
@@ -89,7 +89,7 @@ void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
   }
 }
 
-// What was lost after a CPU's last event is told by its counters alone.
+// Losses after the last event of a CPU are only in its counters.
 void ReportPrinter::print_rest_lost() {
   if (options_.to_ns != ~0ull) return;
   for (std::uint32_t cpu = 0; cpu < std::min(told_lost_.size(), reader_.stats().size()); ++cpu) {

@@ -31,7 +31,7 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-// Becomes the command; comes back only with an exit status that says why not.
+// Replaces this process by the command. Returns only on failure, with the exit status.
 int become(const RunOptions& options, const std::string& socket) {
   const auto preload = find_preload();
   if (!preload) return fail_with(kFailure, sentence(preload.error()));
@@ -46,7 +46,7 @@ int become(const RunOptions& options, const std::string& socket) {
                    "cannot run '" + options.command[0] + "': " + errno_text(error));
 }
 
-// The command has it from the terminal, too, unless somebody sent it to us alone.
+// A signal from the terminal has reached the command, too; any other is passed on.
 int wait_for(Child& child, Signals& signals) {
   while (!child.has_ended()) {
     const auto arrived = signals.wait(Signals::kForEver);
@@ -71,7 +71,7 @@ int host_and_run(const RunOptions& options) {
   return wait_for(*child, *signals);
 }
 
-// Complains where it is not.
+// Complains if nobody serves it.
 bool is_there(const std::string& path) {
   const auto owner = ipc::connect_to(path);
   if (owner) return true;

@@ -1,4 +1,4 @@
-// What landtraced is told on its command line and in its configuration file, which has the same names.
+// The options of landtraced. Its configuration file has the same names.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Settings {
 
 void add_settings(Command& command, Settings& settings, const std::string& config);
 
-// The file that is read where --config names none: /etc/landtrace/landtraced.conf for --system, else that in the user's
+// The configuration file without --config: /etc/landtrace/landtraced.conf for --system, else the one in the user's
 // configuration folder.
 std::string default_config(bool system);
 

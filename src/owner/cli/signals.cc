@@ -20,7 +20,7 @@ Result<Signals> Signals::take() {
   if (!is_ignored(SIGHUP)) sigaddset(&wanted, SIGHUP);  // nohup(1)
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &wanted, &before);
-  // A handler, unlike SIG_IGN, does not reach CMD.
+  // A handler instead of SIG_IGN, because CMD would inherit SIG_IGN.
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
   if (!is_ignored(SIGPIPE)) ::sigaction(SIGPIPE, &nothing, nullptr);

@@ -1,4 +1,4 @@
-// The signals that end a recording, as something to wait for.
+// Waits for the signals that end a recording.
 #pragma once
 
 #include <csignal>
@@ -19,7 +19,7 @@ class Signals {
 
   struct Arrived {
     int number;
-    bool from_terminal;  // then CMD, in the same process group, has it too
+    bool from_terminal;  // CMD, in the same process group, got it, too
   };
   static constexpr int kForEver = -1;
   // The next signal, waiting up to `timeout_ms` for one, or until `other` (-1: none) has POLLERR.

@@ -14,7 +14,7 @@ class TextOutput {
   bool flush_if_full() { return text_.size() < kFull || flush(); }
   bool flush();
 
-  // What the exit status should be: 0 also when the reader has gone away, as with `| head`. Says what failed.
+  // The exit status, after a message if writing failed. 0 also if the reader has gone away, as with `| head`.
   int status() const;
 
  private:

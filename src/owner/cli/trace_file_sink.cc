@@ -2,7 +2,7 @@
 
 namespace landtrace::cli {
 
-// The domain may have many events that this recording does not listen to.
+// Events that the recording does not listen to would fill the file with formats; a domain may have thousands.
 void TraceFileSink::type(const output::EventType& type) {
   if (!filter_.wants(type) || described_[type.id]) return;
   described_.set(type.id);

@@ -28,7 +28,7 @@ int with_tree(const std::string& socket, const std::function<Result<void>(ipc::T
 }
 
 tl::unexpected<Error> about(const std::string& path, const Error& error) {
-  // The reason that programs know, and ours behind it.
+  // The errno's text first, which scripts look for, then our own sentence.
   const std::string reason = errno_text(error.code);
   const bool says_more = !error.message.empty() && error.message != reason;
   return fail(error.code, path + ": " + reason + (says_more ? " (" + error.message + ")" : ""));

@@ -14,7 +14,7 @@ std::shared_ptr<std::string> add_socket_option(Command& command);
 // The tree of the domain at `socket`, or of the user's. The error says how to start one.
 Result<ipc::TreeClient> connect_to_tree(const std::string& socket);
 
-// Does `work` with the tree and complains about what it could not do: the exit status.
+// Does `work` with the tree. Returns the exit status, after a message if it failed.
 int with_tree(const std::string& socket, const std::function<Result<void>(ipc::TreeClient&)>& work);
 
 // An error that names the path.

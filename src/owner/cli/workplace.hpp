@@ -1,4 +1,4 @@
-// The domain that a command of ours looks at: one of its own for a CMD that it starts, else the user's.
+// The domain that a command records or watches: a domain of its own for a CMD, else the user's.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ namespace landtrace::cli {
 
 class Workplace {
  public:
-  // The user's domain is served from here if nobody does.
+  // Serves the user's domain from this process if nobody serves it.
   static Result<Workplace> find(bool for_command, std::uint64_t ring_bytes);
 
   [[nodiscard]] consumer::DomainView& view() { return *view_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }
-  // Starts CMD in the domain, which must be for one; `tracefs`: with its files where tools look for them.
+  // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for them.
   Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask);
 
  private:

@@ -59,7 +59,7 @@ void add_write(Program& program) {
   auto options = std::make_shared<WriteOptions>();
   command.flag("-a,--append", options->append, "Do not truncate the file first");
   command.flag("-n", options->no_newline, "No newline behind TEXT");
-  // FILE and TEXT are taken as a command is: a TEXT may begin with a dash.
+  // Taken like a command and not as words, so that a TEXT may begin with a dash.
   command.takes_command(options->words, "landtrace write [OPTIONS] [--] FILE [TEXT...]", "no file to write to");
   command.examples(kExamples);
   command.runs([socket, options] { return write(*socket, *options); });

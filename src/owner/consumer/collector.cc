@@ -6,7 +6,7 @@ namespace {
 constexpr std::uint64_t kReadBytes = 256 * 1024;  // what a ring::Reader takes at a time
 constexpr std::uint64_t kSampleInterval_ns = 50'000'000;
 
-// A quarter of the ring, so that room is made long before it is full.
+// A quarter of the ring, so that there is room again long before the ring is full.
 int reads_per_round(ring::Geometry geometry) {
   return static_cast<int>(std::clamp<std::uint64_t>(geometry.size() / 4 / kReadBytes, 1, 16));
 }
@@ -23,7 +23,7 @@ Collector::Collector(DomainView& view, Session& session, Sink& sink)
       streams_(view.cpus() + view.claimed()) {
   std::ignore = view_.map_new_users();  // an error comes again in drain()
   add_new_users();
-  // Those who were there before may have lost events to somebody else's recording.
+  // Users who were there before may have lost events while others recorded: only later losses count here.
   for (std::size_t i = 0; i < placeless_before_.size(); ++i) placeless_before_[i] = placeless(i);
 }
 
@@ -132,7 +132,7 @@ Result<void> Collector::look() { return prepare(); }
 Result<void> Collector::finish() {
   Result<void> result = session_.stop();
   if (auto prepared = prepare(); !prepared && result) result = std::move(prepared);
-  // A user that goes on writing into its ring, whoever stopped it, cannot make this last for ever.
+  // Bounded: a hostile user may go on writing into its ring although nobody listens.
   const auto rounds = 8 + 2 * session_.geometry().size() / kReadBytes;
   for (std::uint64_t round = 0; round < rounds && drain_streams(buffer::kNoHorizon); ++round) {
   }

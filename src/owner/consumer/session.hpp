@@ -1,4 +1,4 @@
-// A recording of one's own: an instance with its own rings in the domain. It lives as long as the connection.
+// A session of a recorder: an instance with rings of its own in the domain. It lives as long as the connection.
 #pragma once
 
 #include <span>
@@ -37,7 +37,7 @@ class Session {
   // EINVAL with a sentence for what can be no filter or trigger of any event.
   Result<void> select(const Selection& selection);
 
-  // A filter that judges nothing of an event, of which everything is recorded, or a trigger that it does not have.
+  // A filter that does not fit an event, so that all of the event is recorded, or a trigger that the event does not take.
   struct Unfit {
     std::string event;
     std::string rule;

@@ -42,7 +42,7 @@ Response respond(const Result<T>& result) {
   return response;
 }
 
-// Recording is for the user who runs the domain, its group, and root: it sees every user's events.
+// A recording sees the events of all users.
 Result<void> may_consume(const Context& c) {
   if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
   return fail(EPERM, "only the user who runs the domain, root and members of its group may record it");
@@ -122,7 +122,7 @@ Response release_native(const Context& c) {
   return {};
 }
 
-// The texts of a request, each with a NUL behind it; empty where there are not as many.
+// The texts of a request, each with a NUL behind it. Missing ones are empty.
 template <std::size_t Count>
 std::array<std::string_view, Count> texts_of(std::string_view text) {
   std::array<std::string_view, Count> parts;
@@ -204,7 +204,7 @@ std::string_view take_text(std::string_view& texts) {
   return text;
 }
 
-// A session's rings are read as they fill.
+// Only an instance of the tree has a snapshot: the rings of a session are emptied while they fill.
 bool wants_snapshot(const std::string& text) {
   const auto command = language::parse_trigger(text);
   return command && command->kind == language::TriggerKind::kSnapshot;
@@ -249,7 +249,7 @@ Response session_record(const Context& c) {
   return {};
 }
 
-// As the modes of the tree have it.
+// The same users as by the modes of the tree.
 Result<void> may_read_files(const Context& c) {
   if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
   return fail(EACCES, "histograms are for the user who runs the domain, root and members of its group");
@@ -266,7 +266,7 @@ Result<std::string> count_histograms(const Context& c) {
   return ipc::encode(domain::histogram_tables(c.domain, *instance, *event, names));
 }
 
-// All pieces of an answer are of one moment, that of the first.
+// All pieces of an answer show the moment of the first.
 Response histograms(const Context& c) {
   std::string& bytes = c.connection.histograms;
   if (c.request.a == 0) {

@@ -90,7 +90,7 @@ void Server::wake() {
   std::ignore = ::write(wake_.get(), &one, sizeof one);
 }
 
-// What it was woken for is found by keep_house().
+// Only empties the event; keep_house() finds the work.
 void Server::was_woken() {
   std::uint64_t count;
   std::ignore = ::read(wake_.get(), &count, sizeof count);
@@ -145,14 +145,14 @@ void Server::serve_ended() {
   }
 }
 
-// Another descriptor each time that it begins; one that is closed leaves by itself.
+// Listening for threads opens a new descriptor each time. A closed one leaves the epoll set by itself.
 void Server::follow_threads() {
   const int fd = domain_.thread_events_fd();
   epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
   if (fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);  // or it is there already
 }
 
-// What is not due to a client's message.
+// Work that no message of a client asks for.
 void Server::keep_house() {
   follow_threads();
   const auto now = steady_clock::now();

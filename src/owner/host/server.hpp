@@ -40,7 +40,7 @@ struct MountOffer {
   programs::Identity who;
 };
 
-// What a request gets: a reply, its text, descriptors of the server's to send along.
+// The answer to a request: a reply, its text, and descriptors of the server to send along.
 struct Response {
   ipc::Reply reply;
   std::string text;

@@ -119,7 +119,7 @@ Result<Response> change_folder(const TreeRequest& r) {
   if (folder == nullptr) return fail(ENOTDIR, "not a folder");
   LT_CHECK(r.check(*parent, kWrite | kEnter));
   const bool makes = r.request.operation == Operation::kTreeMakeFolder;
-  // As the kernel's layers above a file system do it.
+  // The order of these checks is that of the kernel's VFS, so that the errno is the same as through a mount.
   if (name.empty()) return fail(makes ? EEXIST : EBUSY, "the root of the tree");
   const auto known = folder->find(name);
   if (makes && known) return fail(EEXIST, "it exists");

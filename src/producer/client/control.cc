@@ -1,4 +1,4 @@
-// The control API, over the requests about the file tree.
+// The control API: each call opens, reads or writes a file of the tree.
 #include <landtrace/control.h>
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ class Call {
     return {};
   }
 
-  // As much of the file as `text` holds. How long it is.
+  // Copies as much of the file as fits `text`. Returns the length of the file.
   Result<std::size_t> read(const std::string& path, char* text, std::size_t size) {
     const OpenFile file(tree());
     LT_CHECK(tree().open(path, O_RDONLY));
@@ -96,7 +96,7 @@ class Call {
   }
 
  private:
-  // Closes what is open of the tree: it would keep others from removing an instance.
+  // Closes the file at the end of a call: an open file keeps others from removing its instance.
   class OpenFile {
    public:
     explicit OpenFile(ipc::TreeClient& tree) : tree_(tree) {}

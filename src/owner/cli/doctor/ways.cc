@@ -26,7 +26,7 @@ class Counter : public consumer::Sink {
   std::uint64_t events = 0;
 };
 
-// A folder that goes with it.
+// A folder that is removed with the object.
 class ScratchFolder {
  public:
   static Result<ScratchFolder> make() {

@@ -36,7 +36,7 @@ std::string name_of(const HistShape& shape, const HistGroup& group) {
   return text;
 }
 
-// One line a power of two, without the empty ones at both ends.
+// A line for each power of two from the first to the last that has events.
 void add_spread(std::string& out, const HistShape& shape, const Distribution& spread) {
   std::uint64_t most = 0;
   for (const auto& [power, bucket] : spread.buckets()) most = std::max(most, bucket.count);

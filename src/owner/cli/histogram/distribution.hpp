@@ -22,7 +22,7 @@ class Distribution {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
   [[nodiscard]] double mean() const;
-  // The value that so much of all (0 to 1) does not exceed: exact to the bucket, within it as if evenly spread.
+  // The value that this part of all values (0 to 1) does not exceed. Values are taken to be spread evenly within a bucket.
   [[nodiscard]] double percentile(double part) const;
 
  private:

@@ -15,7 +15,7 @@ namespace landtrace::client {
 namespace {
 
 std::mutex lock;
-// A pointer to one stays good when it is put. Never destroyed: other threads may be at it when the program ends.
+// Pointers into it stay valid after trace_array_put(). Never destroyed: other threads may use it as the program ends.
 std::list<trace_array>& arrays() {
   static auto* const all = new std::list<trace_array>;
   return *all;
@@ -37,7 +37,7 @@ int hold(trace_array& tr) {
   return 0;
 }
 
-// With the lock held.
+// The caller holds the lock.
 int take(trace_array& tr) {
   if (tr.references == 0) {
     if (const int error = hold(tr); error != 0) return error;

@@ -20,14 +20,14 @@ void drop() {
 }
 
 int connect() {
-  // A parent's connection is not its child's.
+  // A child of fork must not share the connection of its parent: their answers would mix.
   if (connection != nullptr && connected_pid != ::getpid()) drop();
   if (connection != nullptr) return 0;
   connected_pid = ::getpid();
   return landtrace_control_open(&connection, nullptr);
 }
 
-// Once more where the owner that was known has ended: there may be another one.
+// Tries again once if the owner has ended: another one may serve the domain now.
 template <typename Ask>
 int ask(const Ask& request) {
   const std::lock_guard held(lock);

@@ -5,7 +5,7 @@
 
 namespace landtrace::client {
 
-// One write() behind what the file has, where an owner can be found (again). 0 or a negative errno.
+// Appends `text` to the file in one write(). Looks for a new owner if the known one has ended. 0 or a negative errno.
 int write_domain_file(const std::string& path, const char* text);
 int make_instance(const char* name);
 int remove_instance(const char* name);

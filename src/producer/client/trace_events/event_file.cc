@@ -14,7 +14,7 @@
 namespace landtrace::client {
 namespace {
 
-// Takes a word off the front, up to a blank.
+// Removes the first word and the blank behind it.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(text.size(), word.size() + 1));

@@ -35,7 +35,7 @@ int emit(const EventFile& file, const iovec* vectors, unsigned count, std::size_
   return result == -EBADF ? 0 : result;  // switched off meanwhile
 }
 
-// A field of a fixed size gets its value. False: a text that is not there.
+// Stores the value of a field of fixed size. False: the text is a null pointer.
 bool put(unsigned char* entry, const EntryField& field, landtrace_u64 value) {
   unsigned char* const at = entry + field.offset;
   if (field.kind != field_kind::kText) {
