@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "consumer/histograms.hpp"
+
 namespace landtrace::consumer {
 namespace {
 
-// More than any histogram has; the owner may be another user's program.
-constexpr std::size_t kMaxHistograms = 1u << 30;
 constexpr std::size_t kPositionsPerRequest = ipc::kMaxText / sizeof(ipc::ConsumedPosition);
 
 // The owner may be another user's program: rings that do not lie in the data segments would be read out of
@@ -85,15 +85,8 @@ Result<std::vector<ipc::HistogramTable>> Session::histograms(const std::string& 
   std::string names = event;
   names[colon] = '\0';
   names.append(2, '\0');  // behind the event, and of no instance's name
-  std::string bytes;
-  do {
-    LT_TRY(const ipc::Answer answer,
-           view_->ask({.operation = ipc::Operation::kHistograms, .a = bytes.size(), .b = 1}, names));
-    bytes += answer.text;
-    const bool is_sound = !answer.text.empty() && answer.reply.a >= bytes.size() && answer.reply.a <= kMaxHistograms;
-    if (!is_sound) return fail(EPROTO, "the owner of the domain tells of histograms without an end");
-    if (bytes.size() == answer.reply.a) return ipc::decode_histograms(bytes);
-  } while (true);
+  return gather_histograms(
+      [&](std::uint64_t at) { return view_->ask({.operation = ipc::Operation::kHistograms, .a = at, .b = 1}, names); });
 }
 
 Result<void> Session::stop() {
