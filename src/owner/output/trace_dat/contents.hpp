@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "output/stack/object_map.hpp"
 #include "output/trace_dat/file_cursor.hpp"
 #include "output/trace_dat/file_format.hpp"
+#include "output/trace_dat/metadata.hpp"
 
 namespace landtrace::output::trace_dat {
 
@@ -18,6 +20,11 @@ struct CpuRegion {
   std::uint32_t cpu = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
+  // Of a recording that is not finished: the CPU's stream, of which `offset` and `size` are; and where pages that are not
+  // there any more have been moved to, if that has begun.
+  std::shared_ptr<InputFile> stream = {};
+  std::shared_ptr<const InputFile> moved_to = {};
+  std::uint64_t moved_offset = 0;
 };
 
 struct Contents {
@@ -29,11 +36,17 @@ struct Contents {
   std::vector<CpuStats> stats;
   std::vector<MappedObject> objects;  // on stacks
   std::vector<CpuRegion> regions;
+  bool is_unfinished = false;
+  std::uint64_t horizon_ns = 0;  // of an unfinished one: see journal.hpp
 };
 
 // Reads everything up to the events. EBADMSG: not a trace file, or damaged; ENOTSUP: a kind that is not read
 // (the message says what to do).
 Result<Contents> read_contents(const InputFile& file);
+// The same of a recording that is not finished: `file` is its journal, and the streams are beside it.
+Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
+// Where the pages of an unfinished recording are moved to; none where that has not begun.
+std::vector<Region> regions_begun(const std::string& path);
 
 Result<void> read_version_6(const InputFile& file, FileCursor& cursor, Contents& contents);
 Result<void> read_version_7(const InputFile& file, FileCursor& cursor, Contents& contents);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
+#include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/page_format.hpp"
 
 namespace landtrace::output::trace_dat {
@@ -26,6 +26,7 @@ Result<bool> CpuCursor::advance() {
   lost_ = 0;
   auto result = advance_checked();
   if (!result) {
+    is_damaged_ = true;
     next_page_ = region_.size;
     at_ = used_ = 0;
   }
@@ -37,36 +38,117 @@ Result<bool> CpuCursor::advance_checked() {
     LT_TRY(const bool found, advance_in_page());
     if (found) return true;
     if (next_page_ >= region_.size) return false;
-    LT_CHECK(load_page());
+    LT_TRY(const bool loaded, load_page());
+    if (!loaded) return false;
   }
 }
 
-Result<void> CpuCursor::load_page() {
-  const std::uint64_t start = region_.offset + next_page_;
-  if (start < region_.offset) return fail(EBADMSG, fmt::format("a page beyond all offsets at {}", region_.offset));
-  std::array<std::byte, kPageHeader> header;
-  LT_CHECK(file_->read(start, header, "a page header"));
-  const auto commit = get<std::uint64_t>(&header[8]);
+Result<CpuCursor::PageHeader> CpuCursor::read_header(std::uint64_t start) const {
+  PageHeader header{};
+  if (region_.stream && start + sizeof header > page_file_->size()) return header;
+  LT_CHECK(page_file_->read(start, std::as_writable_bytes(std::span(&header, 1)), "a page header"));
+  return header;
+}
+
+Result<void> CpuCursor::check_size(const PageHeader& header, std::uint64_t start) const {
+  const std::size_t size = header.commit & kCommitMask;
+  const std::size_t count_size = (header.commit & kMissedStored) != 0 ? sizeof(std::uint64_t) : 0;
+  if (size + count_size <= page_size_ - kPageHeader) return {};
+  return fail(EBADMSG, fmt::format("{} bytes of events in a page of {} at offset {}", size, page_size_, start));
+}
+
+bool CpuCursor::is_missing(const PageHeader& header) const {
+  return region_.stream && header.time_ns == 0 && header.commit == 0;
+}
+
+Result<bool> CpuCursor::load_page() {
+  if (region_.offset + next_page_ < region_.offset) {
+    return fail(EBADMSG, fmt::format("a page beyond all offsets at {}", region_.offset));
+  }
+  page_ = next_page_;
+  page_file_ = file_;
+  page_offset_ = region_.offset;
   used_ = at_ = 0;
-  const std::size_t size = commit & kCommitMask;
-  const std::size_t count_size = (commit & kMissedStored) != 0 ? sizeof(std::uint64_t) : 0;
-  if (size + count_size > page_size_ - kPageHeader) {
-    return fail(EBADMSG, fmt::format("{} bytes of events in a page of {} at offset {}", size, page_size_, start));
+  LT_TRY(PageHeader header, read_header(page_start()));
+  if (is_missing(header) && region_.moved_to) {
+    page_file_ = region_.moved_to.get();
+    page_offset_ = region_.moved_offset;
+    LT_TRY(header, read_header(page_start()));
   }
-  events_.resize(size + count_size);
-  LT_CHECK(file_->read(start + kPageHeader, events_, "a page"));
-  next_page_ += page_size_;
-  time_ns_ = get<std::uint64_t>(header.data());
-  used_ = size;
-  take_lost(commit);
-  return {};
+  if (is_missing(header)) return false;
+  LT_TRY(const std::optional<std::uint64_t> unfinished_lost, lost_before_unfinished_page(header));
+  LT_CHECK(check_size(header, page_start()));
+  const bool has_count = (header.commit & kMissedStored) != 0;
+  const std::size_t used = header.commit & kCommitMask;
+  events_.resize(used + (has_count ? sizeof(std::uint64_t) : 0));
+  LT_CHECK(page_file_->read(page_start() + kPageHeader, events_, "a page"));
+  // A recorder that finishes moves its pages: what was read counts only if the page is still here.
+  LT_TRY(const PageHeader after, read_header(page_start()));
+  if (is_missing(after)) return false;
+  next_page_ = page_ + page_size_;
+  time_ns_ = header.time_ns;
+  used_ = used;
+  if (has_count) {
+    add_lost(get<std::uint64_t>(events_.data() + used_));
+  } else if ((header.commit & kMissedEvents) != 0) {
+    add_lost(unfinished_lost.value_or(kLostUnknown));
+  }
+  return true;
 }
 
-void CpuCursor::take_lost(std::uint64_t commit) {
-  if ((commit & kMissedEvents) == 0) return;
-  const std::uint64_t count = (commit & kMissedStored) != 0 ? get<std::uint64_t>(events_.data() + used_) : kLostUnknown;
-  // A page without events before this one may have brought a count too.
-  lost_ = count > kLostUnknown - lost_ ? kLostUnknown : lost_ + count;
+// The number of missed events is in the counters until the page is full, and from then on behind its events: where the counters
+// are about another page already, the header is read anew.
+Result<std::optional<std::uint64_t>> CpuCursor::lost_before_unfinished_page(PageHeader& header) const {
+  const bool is_told = (header.commit & kMissedEvents) == 0 || (header.commit & kMissedStored) != 0;
+  if (is_told || !region_.stream || page_file_ != file_) return std::nullopt;
+  StreamCounters counters{};
+  LT_CHECK(file_->read(0, std::as_writable_bytes(std::span(&counters, 1)), "counters"));
+  if (counters.page == page_ / page_size_) return counters.page_lost;
+  LT_TRY(header, read_header(page_start()));
+  return std::nullopt;
+}
+
+// A page without events before this one may have brought a count too.
+void CpuCursor::add_lost(std::uint64_t count) { lost_ = count > kLostUnknown - lost_ ? kLostUnknown : lost_ + count; }
+
+// First how large the file is, then what the page has: in this order no page is passed over half read.
+Result<bool> CpuCursor::look_again(const CpuRegion* now) {
+  if (!region_.stream || is_damaged_) return false;
+  if (now != nullptr && now->moved_to) {
+    region_.moved_to = now->moved_to;
+    region_.moved_offset = now->moved_offset;
+    region_.size = std::max(region_.size, now->size);
+  }
+  LT_CHECK(region_.stream->look_again());
+  const std::uint64_t size = pages_in_stream(region_.stream->size()) * page_size_;
+  if (next_page_ > page_ && page_file_ == file_) {
+    LT_TRY(const PageHeader header, read_header(page_start()));
+    LT_CHECK(check_size(header, page_start()));
+    const std::size_t used = header.commit & kCommitMask;
+    if (used > used_) {
+      events_.resize(used);
+      LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, std::span(events_).subspan(used_), "a page"));
+      used_ = used;
+    }
+  }
+  region_.size = std::max(region_.size, size);
+  return at_ < used_ || next_page_ < region_.size;
+}
+
+// The pages stand in the same order there.
+void CpuCursor::move_to(const InputFile& file, const CpuRegion& region) {
+  const std::size_t at = at_;
+  const std::uint64_t time = time_ns_;
+  const bool stands_in_page = next_page_ > page_;
+  file_ = &file;
+  region_ = region;
+  if (!stands_in_page) return;
+  // More of that page may have been published by now than was read. What was lost before it has been told.
+  next_page_ = page_;
+  const auto loaded = load_page();
+  lost_ = 0;
+  at_ = std::min(at, used_);
+  if (loaded && *loaded) time_ns_ = time;
 }
 
 Result<bool> CpuCursor::advance_in_page() {
@@ -138,8 +220,7 @@ Result<void> CpuCursor::skip(std::size_t size) {
 }
 
 tl::unexpected<Error> CpuCursor::bad(const std::string& message) const {
-  const std::uint64_t page = region_.offset + next_page_ - page_size_;
-  return fail(EBADMSG, fmt::format("CPU {}: {} at offset {}", region_.cpu, message, page + kPageHeader + at_));
+  return fail(EBADMSG, fmt::format("CPU {}: {} at offset {}", region_.cpu, message, page_start() + kPageHeader + at_));
 }
 
 }  // namespace landtrace::output::trace_dat

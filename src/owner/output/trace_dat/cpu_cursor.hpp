@@ -1,6 +1,7 @@
 // Walks the events of one CPU, page by page.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "output/record.hpp"
@@ -10,13 +11,18 @@ namespace landtrace::output::trace_dat {
 
 class CpuCursor {
  public:
-  // `file` must live as long.
+  // `file`, of which the region is unless it has a stream, must live as long.
   CpuCursor(const InputFile& file, const CpuRegion& region, std::uint32_t page_size)
-      : file_(&file), region_(region), page_size_(page_size) {}
+      : file_(region.stream ? region.stream.get() : &file), region_(region), page_size_(page_size) {}
 
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
   Result<bool> advance();
+  // Of a stream that is being written, and has nothing more for now: looks what has come since. True: advance() can go on.
+  // `now`: the region as it is now, or nullptr.
+  Result<bool> look_again(const CpuRegion* now);
+  // The same events, which stand elsewhere from here on: the recording was finished.
+  void move_to(const InputFile& file, const CpuRegion& region);
 
   // The event; its payload is valid until the next advance().
   [[nodiscard]] const Record& record() const { return record_; }
@@ -25,8 +31,19 @@ class CpuCursor {
 
  private:
   Result<bool> advance_checked();
-  Result<void> load_page();
-  void take_lost(std::uint64_t commit);
+  struct PageHeader {
+    std::uint64_t time_ns;
+    std::uint64_t commit;
+  };
+  // False: the page is not there yet, or not any more.
+  Result<bool> load_page();
+  Result<PageHeader> read_header(std::uint64_t page_start) const;
+  Result<void> check_size(const PageHeader& header, std::uint64_t start) const;
+  // Where the page that begins at `page_` of the region stands.
+  [[nodiscard]] std::uint64_t page_start() const { return page_offset_ + page_; }
+  [[nodiscard]] bool is_missing(const PageHeader& header) const;
+  Result<std::optional<std::uint64_t>> lost_before_unfinished_page(PageHeader& header) const;
+  void add_lost(std::uint64_t count);
   // False: the page has no more.
   Result<bool> advance_in_page();
   Result<void> take_padding(std::uint64_t delta);
@@ -39,12 +56,16 @@ class CpuCursor {
   const InputFile* file_;
   CpuRegion region_;
   std::uint32_t page_size_;
-  std::uint64_t next_page_ = 0;    // offset within the region
+  const InputFile* page_file_ = nullptr;  // which has the page
+  std::uint64_t page_offset_ = 0;         // of the region's first page in that file
+  std::uint64_t page_ = 0;                // offset of the page within the region
+  std::uint64_t next_page_ = 0;
   std::vector<std::byte> events_;  // of this page, without its header
   std::size_t used_ = 0;           // bytes of events in events_
   std::size_t at_ = 0;
   std::uint64_t time_ns_ = 0;
   std::uint64_t lost_ = 0;
+  bool is_damaged_ = false;
   Record record_;
 };
 

@@ -1,5 +1,15 @@
-// The events of one CPU while they are recorded: the page in memory, and the full ones in a temporary file.
+// The events of one CPU while they are recorded: the page that is being filled, and a file with it and all pages before it.
+//
+// The file, at every moment, whenever its writer is killed:
+//
+//      0  StreamCounters           what a reader needs beside the pages, written in one piece
+//   4096  page 0 | page 1 | ...    each kPageSize long; of the last one as much as was published
+//
+// The events of a page are written before its header, which says how many bytes of them there are: a reader never sees
+// half an event. A page that nobody published anything of reads as zeros.
 #pragma once
+
+#include <optional>
 
 #include "output/cpu_stats.hpp"
 #include "output/trace_dat/file_ops.hpp"
@@ -7,45 +17,82 @@
 
 namespace landtrace::output::trace_dat {
 
+inline constexpr std::uint64_t kStreamStart = 4096;
+
+struct StreamCounters {
+  std::uint64_t entries;
+  std::uint64_t bytes;
+  std::uint64_t overrun;
+  std::uint64_t dropped;
+  std::uint64_t oldest_event_ns;
+  std::uint64_t now_ns;
+  // The events missed before the page that is being filled: its own header has no room for their number yet.
+  std::uint64_t page;
+  std::uint64_t page_lost;
+};
+static_assert(sizeof(StreamCounters) == 64);
+
 class CpuStream {
  public:
-  // Creates the temporary file, or empties the one that a killed writer left.
+  // Creates the file, or empties the one that is there.
   Result<void> open(const std::string& path);
+  // The file of a writer that was killed. Its last page is completed: what it lacks, the counters have. `pages`: how many
+  // there are, where some may have been moved already.
+  Result<void> open_left(const std::string& path, std::optional<std::uint64_t> pages);
   [[nodiscard]] bool is_open() const { return static_cast<bool>(file_.fd); }
 
-  // Appends a record whose payload is at most kMaxPayload. After a first failed write of a page nothing more
-  // is accepted: the error then holds only the code, and the record is counted in stats().dropped.
+  // Appends a record whose payload is at most kMaxPayload. After a first failed write nothing more is accepted: the error
+  // then holds only the code, and the record is counted in stats().dropped.
   Result<void> append(const Record& record);
+  // Counts a record that there is no file for.
+  Result<void> refuse(Error error);
 
   // Events missed before the next record, which starts a new page.
   void lost(std::uint64_t count);
 
-  // Whole pages, the one in memory included.
+  // Brings what was appended, and the counters, into the file. An error is as one of append().
+  Result<void> publish();
+
+  // Whole pages, the one that is being filled included.
   [[nodiscard]] std::uint64_t pages() const { return pages_written_ + (page_.empty() ? 0 : 1); }
   [[nodiscard]] std::uint64_t bytes() const { return stats_.bytes; }
   // What this stream knows itself: records kept, lost and dropped.
   [[nodiscard]] const CpuStats& stats() const { return stats_; }
+  void set_stats(const CpuStats& stats) { stats_ = stats; }
 
-  // Moves all pages to `target` at `offset`, which is a multiple of the page size, and counts those that
-  // have arrived in `moved`; the rest stay in the temporary file. At most 1 MiB is on disk twice.
-  Result<void> move_to(const NamedFile& target, std::uint64_t offset, std::uint64_t& moved);
+  // Moves all pages to `target` at `offset`, which is a multiple of the page size. At most one page is on disk twice. After
+  // an error, or a kill, what has arrived is in the target and the rest in the stream's file, and it may be called again.
+  Result<void> move_to(const NamedFile& target, std::uint64_t offset);
 
-  // Writes the page in memory to the temporary file.
-  Result<void> flush();
   void remove_file();
   [[nodiscard]] const std::string& path() const { return file_.path; }
 
  private:
+  struct Header {
+    std::uint64_t time_ns;
+    std::uint64_t commit;
+  };
+  static_assert(sizeof(Header) == kPageHeader);
+  static std::uint64_t page_at(std::uint64_t page) { return kStreamStart + page * kPageSize; }
+  [[nodiscard]] Result<Header> read_header(std::uint64_t page) const;
+  [[nodiscard]] bool is_unpublished(std::uint64_t page) const;
   Result<void> append_to_new_page(const Record& record);
-  Result<void> refuse(Error error);
+  Result<void> write_full_page();
+  Result<void> write_counters();
+  Result<void> complete_last_page();
   void count(const Record& record);
 
   NamedFile file_;
   PageBuilder page_;
   std::uint64_t pages_written_ = 0;
+  std::size_t published_ = 0;  // bytes of the page's events that are in the file
   std::uint64_t pending_lost_ = 0;
   int failure_ = 0;  // errno of the first failed write
   CpuStats stats_;
+  StreamCounters written_{};  // the counters as the file has them
 };
+
+// Of a stream's file of this size, the last one begun included.
+std::uint64_t pages_in_stream(std::uint64_t size);
 
 }  // namespace landtrace::output::trace_dat

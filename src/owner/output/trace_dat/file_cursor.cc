@@ -26,6 +26,13 @@ Result<InputFile> InputFile::open(const std::string& path) {
   return file;
 }
 
+Result<void> InputFile::look_again() {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) return fail_errno("stat");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  return {};
+}
+
 Result<void> InputFile::read(std::uint64_t offset, std::span<std::byte> out, const char* what) const {
   while (!out.empty()) {
     const ssize_t n = offset >= size_ ? 0 : ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));

@@ -20,6 +20,9 @@ class InputFile {
   static Result<InputFile> open(const std::string& path);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  // Looks how large the file is by now.
+  Result<void> look_again();
+  [[nodiscard]] int fd() const { return fd_.get(); }
   // All of `out`, or EBADMSG: the file ends at … within `what`.
   Result<void> read(std::uint64_t offset, std::span<std::byte> out, const char* what) const;
 

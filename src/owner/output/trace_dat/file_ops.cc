@@ -72,6 +72,19 @@ Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<con
   return {};
 }
 
+Result<void> read_at(const NamedFile& file, std::uint64_t offset, std::span<std::byte> out) {
+  while (!out.empty()) {
+    const ssize_t n = ::pread(file.fd.get(), out.data(), out.size(), at(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno("read " + file.path);
+    if (n == 0) break;
+    offset += static_cast<std::uint64_t>(n);
+    out = out.subspan(static_cast<std::size_t>(n));
+  }
+  std::fill(out.begin(), out.end(), std::byte{0});
+  return {};
+}
+
 Result<void> reserve(const NamedFile& file, std::uint64_t offset, std::uint64_t size) {
   while (::fallocate(file.fd.get(), 0, at(offset), at(size)) != 0) {
     if (errno == EINTR) continue;

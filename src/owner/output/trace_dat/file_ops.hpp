@@ -21,6 +21,9 @@ Result<NamedFile> open_for_writing(const std::string& path);
 // All of it, at `offset`, through short writes and EINTR.
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
 
+// What is there of it; the rest of `out`, beyond the end of the file, becomes zeros.
+Result<void> read_at(const NamedFile& file, std::uint64_t offset, std::span<std::byte> out);
+
 // Reserves disk blocks for [offset, offset + size). On a file system that cannot it does nothing and succeeds.
 Result<void> reserve(const NamedFile& file, std::uint64_t offset, std::uint64_t size);
 

@@ -62,10 +62,6 @@ void put_start(std::string& out) {
   put_sized(out, kHeaderEventText);
 }
 
-std::string format_of(const EventType& type) {
-  return type.format.empty() ? event::format_text(type.declaration, type.name, type.id) : type.format;
-}
-
 void put_formats(std::string& out, const std::vector<const EventType*>& events) {
   put(out, static_cast<std::uint32_t>(events.size()));
   for (const EventType* type : events) put_sized(out, format_of(*type));
@@ -137,6 +133,10 @@ void put_options(std::string& out, const Metadata& metadata, const std::vector<C
 }
 
 }  // namespace
+
+std::string format_of(const EventType& type) {
+  return type.format.empty() ? event::format_text(type.declaration, type.name, type.id) : type.format;
+}
 
 std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
                             const std::vector<Region>& regions) {

@@ -30,6 +30,9 @@ struct Region {
 std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
                             const std::vector<Region>& regions);
 
+// The event's `format` text.
+std::string format_of(const EventType& type);
+
 // At least as many bytes as the event, the task or the object adds to encode_metadata().
 std::size_t encoded_size(const EventType& type);
 std::size_t encoded_size(const Task& task);

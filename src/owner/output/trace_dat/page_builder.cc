@@ -100,6 +100,12 @@ std::span<const std::byte> PageBuilder::finish() {
   return {page_.get(), size};
 }
 
+std::array<std::byte, kPageHeader> PageBuilder::header_so_far() const {
+  std::array<std::byte, kPageHeader> header;
+  put(put(header.data(), first_ns_), used_ | (lost_ > 0 ? kMissedEvents : 0));
+  return header;
+}
+
 void PageBuilder::clear() {
   used_ = 0;
   lost_ = 0;

@@ -1,8 +1,13 @@
 #include "output/trace_dat/reader.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "output/trace_dat/cpu_cursor.hpp"
+#include "output/trace_dat/journal.hpp"
 
 namespace landtrace::output {
 
@@ -10,17 +15,52 @@ using trace_dat::Contents;
 using trace_dat::CpuCursor;
 using trace_dat::InputFile;
 
+namespace {
+
+// False: another file has the name by now.
+bool is_at(const InputFile& file, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(file.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
+// The recorder holds the lock of its journal for as long as it lives.
+bool is_being_written(const InputFile& journal) {
+  struct flock whole {};
+  whole.l_type = F_RDLCK;
+  return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
+constexpr int kMostTries = 10;
+
+}  // namespace
+
 // The cursors that stand on an event form a heap, the earliest on top. Those in `due` must move on before the
-// next event is chosen: all of them at first, then the one whose event was handed out.
+// next event is chosen: all of them at first, then the one whose event was handed out. Those that are `at_end` have
+// no more, for now.
 struct TraceDatReader::State {
+  std::string path;
   InputFile file;
   Contents contents;
   std::vector<CpuCursor> cursors;
+  std::vector<std::uint32_t> cpus;  // of the cursors
   std::vector<std::size_t> heap;
   std::vector<std::size_t> due;
+  std::vector<std::size_t> at_end;
+  std::uint64_t horizon_ns = ~0ull;
 
+  static Result<std::unique_ptr<State>> open(const std::string& path);
+  Result<void> read();
   void add_cursors();
   Result<void> advance_due();
+  Result<Growth> look_again();
+  void take_growth(State grown);
+  [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
+    const auto found = std::find_if(contents.regions.begin(), contents.regions.end(),
+                                    [&](const trace_dat::CpuRegion& region) { return region.cpu == cpu; });
+    return found == contents.regions.end() ? nullptr : &*found;
+  }
 
   [[nodiscard]] bool later(std::size_t a, std::size_t b) const {
     const Record& left = cursors[a].record();
@@ -33,24 +73,89 @@ struct TraceDatReader::State {
   }
 };
 
+Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const std::string& path) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  // A recording may become finished while its parts are opened.
+  for (int i = 0; i < kMostTries; ++i) {
+    LT_TRY(state->file, InputFile::open(path));
+    const auto read = state->read();
+    const bool is_settled = !trace_dat::is_journal(state->file) || is_at(state->file, path);
+    if (!is_settled) continue;
+    LT_CHECK(read);
+    break;
+  }
+  return state;
+}
+
+Result<void> TraceDatReader::State::read() {
+  LT_TRY(contents,
+         trace_dat::is_journal(file) ? trace_dat::read_unfinished(file, path) : trace_dat::read_contents(file));
+  return {};
+}
+
+// Those that have none yet.
 void TraceDatReader::State::add_cursors() {
+  const std::size_t before = cursors.size();
   for (const trace_dat::CpuRegion& region : contents.regions) {
-    if (region.size > 0) cursors.emplace_back(file, region, contents.page_size);
+    if (region.size == 0 || std::find(cpus.begin(), cpus.end(), region.cpu) != cpus.end()) continue;
+    cursors.emplace_back(file, region, contents.page_size);
+    cpus.push_back(region.cpu);
   }
   // The first CPU is taken from the back first, so that errors come in the order of CPUs.
-  for (std::size_t i = cursors.size(); i > 0; --i) due.push_back(i - 1);
+  for (std::size_t i = cursors.size(); i > before; --i) due.push_back(i - 1);
 }
 
 Result<void> TraceDatReader::State::advance_due() {
   while (!due.empty()) {
     const std::size_t index = due.back();
     due.pop_back();
-    LT_TRY(const bool found, cursors[index].advance());
-    if (!found) continue;
+    auto found = cursors[index].advance();
+    if (!found || !*found) at_end.push_back(index);
+    if (!found) return tl::unexpected<Error>(std::move(found).error());
+    if (!*found) continue;
     heap.push_back(index);
     std::push_heap(heap.begin(), heap.end(), order());
   }
   return {};
+}
+
+// Whether it is still recorded is asked first: what is read after that is all of it, if it is not.
+Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
+  if (!contents.is_unfinished) return Growth::kComplete;
+  const bool grows = is_being_written(file);
+  LT_TRY(const std::unique_ptr<State> grown, open(path));
+  if (!grown->contents.is_unfinished) {
+    horizon_ns = ~0ull;
+    // What is kept back is in memory, and the files that it was read from are gone: first that.
+    if (!heap.empty()) return Growth::kGrows;
+    take_growth(std::move(*grown));
+    return Growth::kComplete;
+  }
+  std::swap(contents.events, grown->contents.events);
+  std::swap(contents.tasks, grown->contents.tasks);
+  std::swap(contents.objects, grown->contents.objects);
+  std::swap(contents.stats, grown->contents.stats);
+  std::swap(contents.regions, grown->contents.regions);
+  contents.cpus = grown->contents.cpus;
+  horizon_ns = grows ? grown->contents.horizon_ns : ~0ull;
+  for (const std::size_t index : std::exchange(at_end, {})) {
+    const auto more = cursors[index].look_again(region_of(cpus[index]));
+    (more && *more ? due : at_end).push_back(index);
+  }
+  add_cursors();
+  return grows || !heap.empty() || !due.empty() ? Growth::kGrows : Growth::kLeft;
+}
+
+// All cursors are at the end of what they had.
+void TraceDatReader::State::take_growth(State grown) {
+  file = std::move(grown.file);
+  contents = std::move(grown.contents);
+  for (std::size_t i = 0; i < cursors.size(); ++i) {
+    if (const trace_dat::CpuRegion* const region = region_of(cpus[i])) cursors[i].move_to(file, *region);
+  }
+  due = std::exchange(at_end, {});
+  add_cursors();
 }
 
 TraceDatReader::TraceDatReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -59,12 +164,18 @@ TraceDatReader& TraceDatReader::operator=(TraceDatReader&&) noexcept = default;
 TraceDatReader::~TraceDatReader() = default;
 
 Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
-  auto state = std::make_unique<State>();
-  LT_TRY(state->file, InputFile::open(path));
-  LT_TRY(state->contents, trace_dat::read_contents(state->file));
+  LT_TRY(std::unique_ptr<State> state, State::open(path));
   state->add_cursors();
   return TraceDatReader(std::move(state));
 }
+
+bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
+
+void TraceDatReader::follow() {
+  if (state_->contents.is_unfinished) state_->horizon_ns = state_->contents.horizon_ns;
+}
+
+Result<TraceDatReader::Growth> TraceDatReader::look_again() { return state_->look_again(); }
 
 const std::map<std::uint16_t, EventType>& TraceDatReader::events() const { return state_->contents.events; }
 const std::unordered_map<std::int32_t, Task>& TraceDatReader::tasks() const { return state_->contents.tasks; }
@@ -76,7 +187,7 @@ const std::vector<CpuStats>& TraceDatReader::stats() const { return state_->cont
 Result<std::optional<TraceDatReader::Item>> TraceDatReader::next() {
   LT_CHECK(state_->advance_due());
   std::vector<std::size_t>& heap = state_->heap;
-  if (heap.empty()) return std::nullopt;
+  if (heap.empty() || state_->cursors[heap.front()].record().time_ns > state_->horizon_ns) return std::nullopt;
   std::pop_heap(heap.begin(), heap.end(), state_->order());
   const std::size_t index = heap.back();
   heap.pop_back();

@@ -1,4 +1,5 @@
-// Reads trace.dat files of versions 6 and 7, ours and trace-cmd's. Nothing in the file is trusted.
+// Reads trace.dat files of versions 6 and 7, ours and trace-cmd's, and recordings of ours that are not finished: while they
+// are recorded, and after their recorder was killed. Nothing in the files is trusted.
 #pragma once
 
 #include <map>
@@ -37,6 +38,19 @@ class TraceDatReader {
   [[nodiscard]] std::uint32_t cpus() const;
   [[nodiscard]] const std::string& clock() const;            // empty: the file does not say
   [[nodiscard]] const std::vector<CpuStats>& stats() const;  // by CPU
+
+  // Whether the recording was not finished when it was opened: what next() gives is what had come by then.
+  [[nodiscard]] bool is_unfinished() const;
+
+  // From here on next() keeps events back while earlier ones of other CPUs may come; look_again() says when to go on.
+  void follow();
+  // After next() has given nothing: looks what has come since. The lists above may have grown.
+  enum class Growth {
+    kGrows,     // next() may give more, now or later
+    kLeft,      // its recorder has ended without finishing it, and next() has given all that there is
+    kComplete,  // it is finished; next() gives the rest
+  };
+  Result<Growth> look_again();
 
   // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the
   // offset) ends one CPU: further calls go on with the others.

@@ -212,7 +212,7 @@ TEST_F(RoundTripTest, RecordsThatCannotBeAreRefused) {
   finish(writer);
 }
 
-TEST_F(RoundTripTest, WriterReplacesAnOlderFileAndLeftTemporaries) {
+TEST_F(RoundTripTest, WriterReplacesAnOlderFileAndLeftStreams) {
   write_text(path_, std::string(5'000'000, 'x'));
   write_text(path_ + ".cpu0", std::string(300'000, 'x'));
   TraceDatWriter writer = create_writer(path_, 1);
@@ -220,7 +220,8 @@ TEST_F(RoundTripTest, WriterReplacesAnOlderFileAndLeftTemporaries) {
   finish(writer);
   ASSERT_EQ(records().size(), 1u);
   EXPECT_EQ(records()[0].number(), 42u);
-  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+  EXPECT_EQ(read_text(path_ + ".old").size(), 5'000'000u);
 }
 
 TEST_F(RoundTripTest, TwoWritersOfOneFileAreRefused) {
@@ -239,13 +240,14 @@ TEST_F(RoundTripTest, AbandonedWriterLeavesNothingWhenNothingWasRecorded) {
   EXPECT_THAT(dir_.list(), IsEmpty());
 }
 
-TEST_F(RoundTripTest, AbandonedWriterLeavesItsRecordsInTheTemporaries) {
+TEST_F(RoundTripTest, AbandonedWriterLeavesAnUnfinishedRecording) {
   {
     TraceDatWriter writer = create_writer(path_, 2);
     append(writer, number_record(1, 1, 42));
   }
-  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.cpu1"));
-  EXPECT_EQ(read_text(path_ + ".cpu1").size(), 16u + 16);
+  ASSERT_EQ(records().size(), 1u);
+  EXPECT_EQ(records()[0].number(), 42u);
+  EXPECT_TRUE(reader().is_unfinished());
 }
 
 TEST_F(RoundTripTest, PlacesThatCannotBeWritten) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,8 +15,15 @@ namespace landtrace::output {
 
 namespace fs = std::filesystem;
 
-TempDir::TempDir() : path_(fs::temp_directory_path() / "landtrace_output_XXXXXX") {
+TempDir::TempDir() : TempDir(fs::temp_directory_path()) {}
+
+TempDir::TempDir(std::string base) : path_(std::move(base) + "/landtrace_output_XXXXXX") {
   if (!::mkdtemp(path_.data())) std::abort();
+}
+
+TempDir TempDir::in_memory() {
+  constexpr const char* kMemory = "/dev/shm";
+  return TempDir(::access(kMemory, W_OK) == 0 ? kMemory : fs::temp_directory_path().string());
 }
 
 TempDir::~TempDir() { fs::remove_all(path_); }

@@ -19,6 +19,8 @@ namespace landtrace::output {
 class TempDir {
  public:
   TempDir();
+  // In memory, where that is to be had: for tests that make and remove many files, for which some disks take their time.
+  static TempDir in_memory();
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
@@ -26,6 +28,7 @@ class TempDir {
   [[nodiscard]] std::vector<std::string> list() const;
 
  private:
+  explicit TempDir(std::string base);
   std::string path_;
 };
 

@@ -1,14 +1,21 @@
 #include "output/trace_dat/writer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/reader.hpp"
 
 namespace landtrace::output {
 
 using trace_dat::CpuStream;
+using trace_dat::InputFile;
+using trace_dat::Journal;
 using trace_dat::kPageSize;
 using trace_dat::NamedFile;
 using trace_dat::Region;
@@ -24,28 +31,59 @@ constexpr std::uint64_t kNeedPerCpu = 512;  // its statistics and its place in t
 
 std::uint64_t align_to_page(std::uint64_t offset) { return (offset + kPageSize - 1) / kPageSize * kPageSize; }
 
-std::uint64_t end_of(const std::vector<Region>& regions, std::uint64_t data_offset) {
-  std::uint64_t end = data_offset;
-  for (const Region& region : regions) {
-    if (region.size > 0) end = std::max(end, region.offset + region.size);
-  }
-  return end;
-}
+// Regions stand one behind the other, the empty ones too.
+std::uint64_t end_of(const std::vector<Region>& regions) { return regions.back().offset + regions.back().size; }
 
-Result<void> check_and_lock(const NamedFile& file) {
-  struct stat status {};
-  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + file.path);
-  if (!S_ISREG(status.st_mode)) return fail(EINVAL, file.path + " is not a regular file");
-  if (::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+// Readers ask for this lock, too: see is_being_written().
+Result<void> lock(const NamedFile& file) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
     return fail(EBUSY, file.path + " is being written by another process");
   }
   return {};
 }
 
+Result<void> rename_file(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) return fail_errno("rename " + from + " to " + to);
+  return {};
+}
+
+// A file for a journal at `path`, locked. What a recorder left there that was killed before its first event is taken over.
+Result<NamedFile> open_journal(const std::string& path) {
+  LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
+  struct stat status {};
+  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + path);
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  LT_CHECK(lock(file));
+  if (status.st_size == 0) return file;
+  LT_TRY(const InputFile there, InputFile::open(path));
+  if (!trace_dat::is_journal(there)) return fail(EEXIST, path + " is in the way; move it elsewhere");
+  LT_CHECK(trace_dat::set_size(file, 0));
+  return file;
+}
+
+// Where the journal is to be: at the path itself, or beside what is there.
+Result<std::string> journal_place(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  if (::access(path.c_str(), W_OK) != 0) return fail_errno("open " + path);
+  if (status.st_size == 0) return path;
+  LT_TRY(const InputFile there, InputFile::open(path));
+  if (!trace_dat::is_journal(there)) return trace_dat::new_path(path);
+  LT_TRY(const NamedFile file, trace_dat::open_for_writing(path));
+  LT_CHECK(lock(file));
+  return fail(EEXIST, path + " is a recording that was not finished; `landtrace recover " + path + "` completes it");
+}
+
 }  // namespace
 
-TraceDatWriter::TraceDatWriter(NamedFile target, Options options)
-    : target_(std::move(target)), streams_(options.cpus + options.spare), cpus_(options.cpus) {
+TraceDatWriter::TraceDatWriter(std::string path, Journal journal, Options options)
+    : path_(std::move(path)),
+      journal_(std::move(journal)),
+      streams_(options.cpus + options.spare),
+      cpus_(options.cpus) {
   metadata_.clock = std::move(options.clock);
   metadata_.kallsyms = std::move(options.kallsyms);
 }
@@ -54,16 +92,27 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
   if (options.cpus == 0 || options.cpus > kMaxCpus || options.spare > kMaxCpus - options.cpus) {
     return fail(EINVAL, fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, kMaxCpus));
   }
-  LT_TRY(NamedFile target, trace_dat::open_for_writing(path));
-  LT_CHECK(check_and_lock(target));
-  LT_CHECK(trace_dat::set_size(target, 0));
-  TraceDatWriter writer(std::move(target), std::move(options));
-  LT_CHECK(writer.reserve_more(kBaseNeed + writer.streams_.size() * kNeedPerCpu + writer.metadata_.kallsyms.size()));
+  LT_TRY(const std::string place, journal_place(path));
+  LT_TRY(NamedFile file, open_journal(place));
+  TraceDatWriter writer(path, Journal(std::move(file), 0), std::move(options));
+  LT_CHECK(writer.open_partial());
+  const auto streams = static_cast<std::uint32_t>(writer.streams_.size());
+  LT_CHECK(writer.reserve_more(kBaseNeed + streams * kNeedPerCpu + writer.metadata_.kallsyms.size()));
+  LT_CHECK(writer.journal_.begin(writer.metadata_, writer.cpus_, streams - writer.cpus_));
   return writer;
 }
 
 TraceDatWriter::~TraceDatWriter() {
-  if (target_.fd && !finished_) abandon();
+  if (!journal_.file().fd || finished_) return;
+  if (has_events()) {
+    std::ignore = publish(0);
+  } else {
+    remove_files();
+  }
+}
+
+bool TraceDatWriter::has_events() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const CpuStream& stream) { return stream.pages() > 0; });
 }
 
 Result<void> TraceDatWriter::append(const Record& record) {
@@ -74,8 +123,9 @@ Result<void> TraceDatWriter::append(const Record& record) {
     return fail(E2BIG, fmt::format("a payload of {} bytes, the limit is {}", record.payload.size(), kMaxPayload));
   }
   CpuStream& stream = streams_[record.cpu];
-  if (!stream.is_open()) [[unlikely]]
-    LT_CHECK(open_stream(record.cpu));
+  if (!stream.is_open()) [[unlikely]] {
+    if (auto opened = open_stream(record.cpu); !opened) return stream.refuse(std::move(opened).error());
+  }
   return stream.append(record);
 }
 
@@ -83,13 +133,18 @@ Result<void> TraceDatWriter::append(const Record& record) {
 // one.
 Result<void> TraceDatWriter::open_stream(std::uint32_t cpu) {
   LT_CHECK(reserve_more(kPageSize));
-  return streams_[cpu].open(fmt::format("{}.cpu{}", target_.path, cpu));
+  return streams_[cpu].open(trace_dat::stream_path(path_, cpu));
+}
+
+Result<void> TraceDatWriter::open_partial() {
+  LT_TRY(partial_, trace_dat::open_for_writing(trace_dat::partial_path(path_)));
+  return trace_dat::set_size(partial_, 0);
 }
 
 Result<void> TraceDatWriter::reserve_more(std::uint64_t bytes) {
   if (needed_ + bytes > reserved_) {
     const std::uint64_t step = std::max(needed_ + bytes - reserved_, kReserveStep);
-    LT_CHECK(trace_dat::reserve(target_, reserved_, step));
+    LT_CHECK(trace_dat::reserve(partial_, reserved_, step));
     reserved_ += step;
   }
   needed_ += bytes;
@@ -103,17 +158,51 @@ void TraceDatWriter::lost(std::uint32_t cpu, std::uint64_t count) {
 // Where the reservation fails, the disk is full and append() is about to say so; finish() has a margin.
 void TraceDatWriter::add_event(EventType type) {
   std::ignore = reserve_more(trace_dat::encoded_size(type));
+  journal_.add(type);
   metadata_.events.insert_or_assign(type.id, std::move(type));
 }
 
 void TraceDatWriter::set_task(std::int32_t tid, Task task) {
+  journal_.add(tid, task);
   const auto [place, is_new] = metadata_.tasks.insert_or_assign(tid, std::move(task));
   if (is_new) std::ignore = reserve_more(trace_dat::encoded_size(place->second));
 }
 
 void TraceDatWriter::add_object(MappedObject object) {
   std::ignore = reserve_more(trace_dat::encoded_size(object));
+  journal_.add(object);
   metadata_.objects.push_back(std::move(object));
+}
+
+// The journal before the events, so that no reader meets an event that nobody has described.
+Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
+  if (has_events()) LT_CHECK(take_place());
+  LT_CHECK(journal_.write());
+  Result<void> result;
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    // Where nothing came but events were missed, the counters tell.
+    if (!streams_[cpu].is_open() && streams_[cpu].stats().overrun > 0) LT_CHECK(open_stream(cpu));
+    if (auto published = streams_[cpu].publish(); !published && result) result = std::move(published);
+  }
+  if (result) result = journal_.set_horizon(horizon_ns);
+  return result;
+}
+
+// The older recording is at PATH, PATH.new or PATH.old in every moment, and never nowhere.
+Result<void> TraceDatWriter::take_place() {
+  const std::string& now = journal_.file().path;
+  if (now == path_) return {};
+  if (::renameat2(AT_FDCWD, now.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    LT_CHECK(rename_file(now, path_ + ".old"));
+  } else if (errno == EINVAL || errno == ENOSYS || errno == ENOENT) {  // not on this file system; or PATH is gone
+    if (::access(path_.c_str(), F_OK) == 0) LT_CHECK(rename_file(path_, path_ + ".old"));
+    LT_CHECK(rename_file(now, path_));
+  } else {
+    return fail_errno("rename " + now + " to " + path_);
+  }
+  journal_.renamed(path_);
+  replaced_ = true;
+  return {};
 }
 
 std::uint64_t TraceDatWriter::bytes_written() const {
@@ -124,21 +213,15 @@ std::uint64_t TraceDatWriter::bytes_written() const {
 
 Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   finished_ = true;
-  drop_empty_spares();
-  const std::vector<CpuStats> all_stats = final_stats(stats);
-  std::vector<Region> regions(streams_.size());
-  const std::uint64_t data_offset = align_to_page(trace_dat::encode_metadata(metadata_, all_stats, regions).size());
-  std::uint64_t next = data_offset;
-  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    regions[cpu] = {next, streams_[cpu].pages() * kPageSize};
-    next += regions[cpu].size;
+  if (!has_events() && journal_.file().path != path_) {
+    remove_files();
+    return {};
   }
-  // Before the events, so that a process that is killed while it moves them leaves a file with most of them.
-  LT_CHECK(write_metadata(all_stats, regions, data_offset));
-  const Result<void> moved = move_streams(regions);
-  if (!moved) LT_CHECK(write_metadata(all_stats, regions, data_offset));
-  LT_CHECK(trace_dat::set_size(target_, end_of(regions, data_offset)));
-  return moved;
+  // What a full disk has no room for any more is in memory, and has its room in the file.
+  std::ignore = publish(0);
+  drop_empty_spares();
+  LT_TRY(const std::vector<Region> regions, write_metadata(stats));
+  return complete(regions);
 }
 
 void TraceDatWriter::drop_empty_spares() {
@@ -160,49 +243,113 @@ std::vector<CpuStats> TraceDatWriter::final_stats(std::span<const CpuStats> stat
   return all;
 }
 
-Result<void> TraceDatWriter::write_metadata(const std::vector<CpuStats>& stats, const std::vector<Region>& regions,
-                                            std::uint64_t data_offset) {
-  const std::string bytes = trace_dat::encode_metadata(metadata_, stats, regions);
-  LT_CHECK(trace_dat::write_at(target_, 0, std::as_bytes(std::span(bytes))));
-  trace_dat::punch_hole(target_, bytes.size(), data_offset - bytes.size());
+// Its first bytes last: without them it is no trace file, so that nobody takes half of it for the whole.
+Result<std::vector<Region>> TraceDatWriter::write_metadata(std::span<const CpuStats> stats) {
+  const std::vector<CpuStats> all_stats = final_stats(stats);
+  std::vector<Region> regions(streams_.size());
+  const std::uint64_t data_offset = align_to_page(trace_dat::encode_metadata(metadata_, all_stats, regions).size());
+  std::uint64_t next = data_offset;
+  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    regions[cpu] = {next, streams_[cpu].pages() * kPageSize};
+    next += regions[cpu].size;
+  }
+  const std::string text = trace_dat::encode_metadata(metadata_, all_stats, regions);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  const std::size_t first = trace_dat::kMagic.size();
+  LT_CHECK(trace_dat::write_at(partial_, first, bytes.subspan(first)));
+  trace_dat::punch_hole(partial_, bytes.size(), data_offset - bytes.size());
+  LT_CHECK(trace_dat::write_at(partial_, 0, bytes.first(first)));
+  return regions;
+}
+
+// From the moment that PATH.partial says where everything goes, whoever is killed leaves a recording that can be read and
+// completed: each page is in its stream, or in its place, or in both.
+Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
+  const auto completed = [&]() -> Result<void> {
+    LT_CHECK(move_streams(regions));
+    LT_CHECK(trace_dat::set_size(partial_, end_of(regions)));
+    return rename_file(partial_.path, path_);
+  }();
+  if (!completed) {
+    return fail(
+        completed.error().code,
+        fmt::format("{}; the recording can be read as it is; `landtrace recover {}` completes it when there is room",
+                    completed.error().message, path_));
+  }
+  for (CpuStream& stream : streams_) stream.remove_file();
   return {};
 }
 
-// On an error `regions` are left as what has arrived.
-Result<void> TraceDatWriter::move_streams(std::vector<Region>& regions) {
-  Result<void> result;
-  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    CpuStream& stream = streams_[cpu];
-    if (!stream.is_open()) continue;
-    std::uint64_t pages = 0;
-    auto moved = stream.move_to(target_, regions[cpu].offset, pages);
-    if (moved) {
-      stream.remove_file();
-      continue;
-    }
-    regions[cpu].size = pages * kPageSize;
-    std::ignore = stream.flush();
-    if (result) result = std::move(moved);
-    result.error().message += fmt::format("; {} holds the pages from {} on", stream.path(), pages);
+Result<void> TraceDatWriter::move_streams(const std::vector<Region>& regions) {
+  for (std::size_t cpu = 0; cpu < streams_.size() && cpu < regions.size(); ++cpu) {
+    if (streams_[cpu].is_open()) LT_CHECK(streams_[cpu].move_to(partial_, regions[cpu].offset));
   }
-  return result;
+  return {};
 }
 
-void TraceDatWriter::abandon() {
-  const bool recorded =
-      std::any_of(streams_.begin(), streams_.end(), [](const CpuStream& stream) { return stream.stats().entries > 0; });
-  for (CpuStream& stream : streams_) {
-    if (recorded) {
-      std::ignore = stream.flush();
-    } else {
-      stream.remove_file();
-    }
+void TraceDatWriter::remove_files() {
+  for (CpuStream& stream : streams_) stream.remove_file();
+  if (partial_.fd) ::unlink(partial_.path.c_str());
+  ::unlink(journal_.file().path.c_str());
+}
+
+// `regions`: as they are moved to; none where that has not begun.
+Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& regions) {
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    const std::string path = trace_dat::stream_path(path_, cpu);
+    if (!std::filesystem::exists(path)) continue;
+    std::optional<std::uint64_t> pages;
+    if (cpu < regions.size()) pages = regions[cpu].size / kPageSize;
+    LT_CHECK(streams_[cpu].open_left(path, pages));
   }
-  if (recorded) {
-    std::ignore = trace_dat::set_size(target_, 0);
-  } else {
-    ::unlink(target_.path.c_str());
+  return {};
+}
+
+namespace {
+
+// What there is, event by event: a writer that was killed may not have come to count its last ones. The counters have the rest.
+Result<std::vector<CpuStats>> count_events(const std::string& path, const std::vector<CpuStream>& streams) {
+  std::vector<CpuStats> all;
+  for (const CpuStream& stream : streams) all.push_back(stream.stats());
+  LT_TRY(TraceDatReader reader, TraceDatReader::open(path));
+  while (true) {
+    const auto item = reader.next();
+    if (!item) continue;  // a damaged page ends its CPU, and the others go on
+    if (!*item) return all;
+    const Record& record = (*item)->record;
+    CpuStats& stats = all[record.cpu];
+    if (stats.entries++ == 0) stats.oldest_event_ns = record.time_ns;
+    stats.now_ns = record.time_ns;
+    stats.bytes += event::kCommonHeaderSize + record.payload.size();
   }
+}
+
+}  // namespace
+
+Result<void> complete_recording(const std::string& path) {
+  LT_TRY(const InputFile input, InputFile::open(path));
+  if (!trace_dat::is_journal(input)) {
+    LT_TRY([[maybe_unused]] const TraceDatReader reader, TraceDatReader::open(path));
+    return fail(EALREADY, path + " is complete");
+  }
+  LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
+  LT_CHECK(lock(file));
+  LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));
+  TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
+  writer.finished_ = true;
+  writer.metadata_ = std::move(left.metadata);
+  std::vector<Region> regions = trace_dat::regions_begun(path);
+  LT_CHECK(writer.open_left_streams(regions));
+  if (!regions.empty()) {
+    LT_TRY(writer.partial_, trace_dat::open_for_writing(trace_dat::partial_path(path)));
+    return writer.complete(regions);
+  }
+  LT_CHECK(writer.open_partial());
+  LT_TRY(const std::vector<CpuStats> stats, count_events(path, writer.streams_));
+  for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) writer.streams_[cpu].set_stats(stats[cpu]);
+  writer.drop_empty_spares();
+  LT_TRY(regions, writer.write_metadata({}));
+  return writer.complete(regions);
 }
 
 }  // namespace landtrace::output

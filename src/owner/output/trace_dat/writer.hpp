@@ -1,10 +1,16 @@
 // Writes a trace.dat file, version 6, that trace-cmd and KernelShark read.
 //
-// The format wants the events of each CPU in one piece, so while events come in each CPU has a temporary file
-// PATH.cpuN beside the target; finish() moves them into the target, freeing the temporary's blocks as it
-// goes, so that no second copy ever needs room on the disk. The room that finish() needs is reserved in the
-// target from the start: a disk that runs full ends the recording, but what append() accepted can still be
-// finished.
+// The format wants the events of each CPU in one piece and all that is said of them before, so a recording that goes on
+// is several files: PATH is a journal of what the recording says about itself (journal.hpp), PATH.cpuN has the events of a CPU
+// (cpu_stream.hpp). At every moment, whether the recorder lives or was killed, TraceDatReader reads them as one recording,
+// and complete_recording() makes one file of them.
+//
+// finish() moves the events into PATH.partial, which then takes the place of the journal; it frees the streams' blocks as it
+// goes, so that no second copy ever needs room on the disk. The room that finish() needs is reserved there from the start: a
+// disk that runs full ends the recording, but what append() accepted can still be finished.
+//
+// What was at PATH before stays there until there is an event to keep. Then it becomes PATH.old, and the journal, which was
+// at PATH.new, takes its place.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +21,7 @@
 #include "output/cpu_stats.hpp"
 #include "output/record.hpp"
 #include "output/trace_dat/cpu_stream.hpp"
+#include "output/trace_dat/journal.hpp"
 #include "output/trace_dat/metadata.hpp"
 
 namespace landtrace::output {
@@ -30,19 +37,19 @@ class TraceDatWriter {
     std::string kallsyms = {};   // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
 
-  // Replaces the file at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; ENOSPC and what open(2) says.
+  // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
+  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; ENOSPC and what
+  // open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
   TraceDatWriter& operator=(TraceDatWriter&&) = delete;
-  // Without finish(): removes all files if nothing was recorded, otherwise leaves the temporary ones
-  // complete.
+  // Without finish(): removes all files if nothing was recorded, otherwise leaves the recording unfinished.
   ~TraceDatWriter();
 
   // Appends an event; within a CPU in the order of time (an older one is kept too, at 8 bytes more). Copies
   // the payload, which readers see padded with zeros to a multiple of 4. E2BIG above kMaxPayload, EINVAL for
-  // an unknown CPU. When a page cannot be written, the CPU's first error names the file and the reason; from
+  // an unknown CPU. When something cannot be written, the CPU's first error names the file and the reason; from
   // then on its records are refused with the bare code and counted as dropped.
   Result<void> append(const Record& record);
 
@@ -50,40 +57,59 @@ class TraceDatWriter {
   // no record follows, only the CPU's overrun counter tells.
   void lost(std::uint32_t cpu, std::uint64_t count);
 
-  // Needed until finish(), in any order with append(). A later one with the same id replaces the earlier.
+  // In any order with append(). A later one with the same id replaces the earlier.
   void add_event(EventType type);
   void set_task(std::int32_t tid, Task task);
   // An object on stacks. `first_seen` is in the clock of records.
   void add_object(MappedObject object);
 
-  // Completes the file and removes the temporaries. `stats` are the rings' counters, by CPU; where there are
+  // Whatever was appended, added or lost until now is read by others from here on, and outlives this process. All
+  // events before `horizon_ns` were among that. An error ends the recording; finish() still keeps what was accepted.
+  Result<void> publish(std::uint64_t horizon_ns);
+
+  // Completes the file and removes the others. `stats` are the rings' counters, by CPU; where there are
   // none, entries, bytes and overrun are what came through this writer. Records that were refused are added
-  // to `dropped`. On an error the target is readable as far as it got, and the error names the temporaries
-  // that still hold the rest. Nothing may be called afterwards.
+  // to `dropped`. Without any event an older recording at the path stays. On an error the recording stays as an unfinished
+  // one, and the error says so. Nothing may be called afterwards.
   Result<void> finish(std::span<const CpuStats> stats = {});
 
   // Bytes of entries accepted so far.
   [[nodiscard]] std::uint64_t bytes_written() const;
+  // Whether the recording has replaced an older one, which is at PATH.old now.
+  [[nodiscard]] bool has_replaced() const { return replaced_; }
 
  private:
-  TraceDatWriter(trace_dat::NamedFile target, Options options);
+  friend Result<void> complete_recording(const std::string& path);
 
+  TraceDatWriter(std::string path, trace_dat::Journal journal, Options options);
+
+  [[nodiscard]] bool has_events() const;
   void drop_empty_spares();
   Result<void> open_stream(std::uint32_t cpu);
+  Result<void> open_left_streams(const std::vector<trace_dat::Region>& regions);
+  Result<void> open_partial();
   Result<void> reserve_more(std::uint64_t bytes);
+  Result<void> take_place();
   [[nodiscard]] std::vector<CpuStats> final_stats(std::span<const CpuStats> stats) const;
-  Result<void> write_metadata(const std::vector<CpuStats>& stats, const std::vector<trace_dat::Region>& regions,
-                              std::uint64_t data_offset);
-  Result<void> move_streams(std::vector<trace_dat::Region>& regions);
-  void abandon();
+  Result<std::vector<trace_dat::Region>> write_metadata(std::span<const CpuStats> stats);
+  Result<void> move_streams(const std::vector<trace_dat::Region>& regions);
+  Result<void> complete(const std::vector<trace_dat::Region>& regions);
+  void remove_files();
 
-  trace_dat::NamedFile target_;
+  std::string path_;
+  trace_dat::Journal journal_;
+  trace_dat::NamedFile partial_;
   trace_dat::Metadata metadata_;
   std::vector<trace_dat::CpuStream> streams_;
   std::uint32_t cpus_;
   std::uint64_t needed_ = 0;    // bytes that finish() will need before it can free any
-  std::uint64_t reserved_ = 0;  // bytes reserved in the target for that
+  std::uint64_t reserved_ = 0;  // bytes reserved for that
+  bool replaced_ = false;
   bool finished_ = false;
 };
+
+// Makes one file of a recording whose recorder has not finished it. EALREADY: it is complete as it is; EBUSY: it is being
+// recorded; EBADMSG: not one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on from there.
+Result<void> complete_recording(const std::string& path);
 
 }  // namespace landtrace::output

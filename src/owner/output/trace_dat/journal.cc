@@ -1,0 +1,202 @@
+#include "output/trace_dat/journal.hpp"
+
+#include <fmt/format.h>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/object_lines.hpp"
+
+namespace landtrace::output::trace_dat {
+namespace {
+
+enum class Kind : std::uint8_t { kStart = 1, kEvent, kTask, kObject };
+
+constexpr std::uint32_t kMaxBody = 64 * 1024 * 1024;
+constexpr std::size_t kEntryHead = 2 * sizeof(std::uint32_t);
+
+// FNV-1a. It tells a whole entry from a torn one; it is no protection against anybody.
+std::uint32_t checksum(std::string_view bytes) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+template <typename T>
+void put(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void put_text(std::string& out, std::string_view text) {
+  put(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
+}
+
+std::string body_of(Kind kind) { return std::string(1, static_cast<char>(kind)); }
+
+// Takes a body apart. What it does not hold reads as nothing, and `whole` becomes false.
+class Body {
+ public:
+  explicit Body(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T number() {
+    T value{};
+    if (bytes_.size() < sizeof value) {
+      whole_ = false;
+      return value;
+    }
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_.remove_prefix(sizeof value);
+    return value;
+  }
+  std::string text() {
+    const auto size = number<std::uint32_t>();
+    if (size > bytes_.size()) whole_ = false;
+    if (!whole_) return {};
+    std::string out(bytes_.substr(0, size));
+    bytes_.remove_prefix(size);
+    return out;
+  }
+  [[nodiscard]] bool is_whole() const { return whole_; }
+
+ private:
+  std::string_view bytes_;
+  bool whole_ = true;
+};
+
+bool take_event(Body& body, Unfinished& out) {
+  const auto id = body.number<std::uint16_t>();
+  std::string system = body.text();
+  std::string format = body.text();
+  if (!body.is_whole()) return false;
+  auto parsed = event::parse_format(format, system);
+  if (!parsed) return false;
+  std::string name = parsed->declaration.name;
+  out.metadata.events.insert_or_assign(
+      id, EventType{id, std::move(system), std::move(name), std::move(parsed->declaration), std::move(format)});
+  return true;
+}
+
+bool take(Body& body, Unfinished& out) {
+  switch (body.number<Kind>()) {
+    case Kind::kStart:
+      out.cpus = body.number<std::uint32_t>();
+      out.spare = body.number<std::uint32_t>();
+      out.metadata.clock = body.text();
+      out.metadata.kallsyms = body.text();
+      return body.is_whole();
+    case Kind::kEvent:
+      return take_event(body, out);
+    case Kind::kTask: {
+      const auto tid = body.number<std::int32_t>();
+      Task task;
+      task.tgid = body.number<std::uint32_t>();
+      task.comm = body.text();
+      out.metadata.tasks.insert_or_assign(tid, std::move(task));
+      return body.is_whole();
+    }
+    case Kind::kObject:
+      for (MappedObject& object : parse_object_lines(body.text())) out.metadata.objects.push_back(std::move(object));
+      return body.is_whole();
+  }
+  return false;
+}
+
+// The next entry's body; nothing where there is no whole one.
+std::optional<std::string> read_body(const InputFile& file, std::uint64_t at) {
+  FileCursor cursor(file, at, file.size());
+  const auto size = cursor.number<std::uint32_t>("size of an entry");
+  if (!size || *size == 0 || *size > kMaxBody) return std::nullopt;
+  const auto sum = cursor.number<std::uint32_t>("checksum of an entry");
+  if (!sum) return std::nullopt;
+  auto body = cursor.text(*size, "entry");
+  if (!body || checksum(*body) != *sum) return std::nullopt;
+  return *std::move(body);
+}
+
+}  // namespace
+
+Result<void> Journal::begin(const Metadata& metadata, std::uint32_t cpus, std::uint32_t spare) {
+  pending_ = kJournalMagic;
+  pending_.resize(kJournalStart, '\0');
+  std::string body = body_of(Kind::kStart);
+  put(body, cpus);
+  put(body, spare);
+  put_text(body, metadata.clock);
+  put_text(body, metadata.kallsyms);
+  append(body);
+  return write();
+}
+
+void Journal::append(std::string_view body) {
+  put(pending_, static_cast<std::uint32_t>(body.size()));
+  put(pending_, checksum(body));
+  pending_ += body;
+}
+
+void Journal::add(const EventType& type) {
+  std::string body = body_of(Kind::kEvent);
+  put(body, type.id);
+  put_text(body, type.system);
+  put_text(body, format_of(type));
+  append(body);
+}
+
+void Journal::add(std::int32_t tid, const Task& task) {
+  std::string body = body_of(Kind::kTask);
+  put(body, tid);
+  put(body, task.tgid);
+  put_text(body, task.comm);
+  append(body);
+}
+
+void Journal::add(const MappedObject& object) {
+  std::string body = body_of(Kind::kObject);
+  put_text(body, object_line(object));
+  append(body);
+}
+
+Result<void> Journal::write() {
+  if (pending_.empty()) return {};
+  LT_CHECK(write_at(file_, size_, std::as_bytes(std::span(pending_))));
+  size_ += pending_.size();
+  pending_.clear();
+  return {};
+}
+
+Result<void> Journal::set_horizon(std::uint64_t time_ns) {
+  return write_at(file_, kHorizonAt, std::as_bytes(std::span(&time_ns, 1)));
+}
+
+bool is_journal(const InputFile& file) {
+  FileCursor cursor(file, 0, file.size());
+  const auto start = cursor.text(kJournalMagic.size(), "beginning");
+  return start && *start == kJournalMagic;
+}
+
+Result<Unfinished> read_journal(const InputFile& file) {
+  Unfinished out;
+  std::uint64_t at = kJournalStart;
+  while (const auto bytes = read_body(file, at)) {
+    Body body(*bytes);
+    if (!take(body, out)) break;
+    at += kEntryHead + bytes->size();
+  }
+  if (out.cpus == 0) return fail(EBADMSG, "an unfinished recording that had hardly begun");
+  LT_CHECK(check_cpu_count(out.cpus, FileCursor(file, kJournalStart, file.size())));
+  LT_CHECK(check_cpu_count(out.spare, FileCursor(file, kJournalStart, file.size())));
+  out.horizon_ns = read_horizon(file);
+  out.journal_size = at;
+  return out;
+}
+
+std::uint64_t read_horizon(const InputFile& file) {
+  FileCursor cursor(file, kHorizonAt, file.size());
+  const auto time = cursor.number<std::uint64_t>("horizon");
+  return time ? *time : 0;
+}
+
+std::string stream_path(const std::string& path, std::uint32_t cpu) { return fmt::format("{}.cpu{}", path, cpu); }
+std::string partial_path(const std::string& path) { return path + ".partial"; }
+std::string new_path(const std::string& path) { return path + ".new"; }
+
+}  // namespace landtrace::output::trace_dat

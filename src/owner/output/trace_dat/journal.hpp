@@ -1,0 +1,73 @@
+// What a recording that is not finished says about itself, beside the streams of its CPUs: everything that a finished file
+// has before its events, and whatever else a reader, or who completes a recording whose recorder was killed, needs.
+//
+//      0  32 bytes  kJournalMagic
+//     32  u64       horizon: each event of an earlier time is in its stream (monotonic nanoseconds, as records have)
+//     40            zeros
+//     64  entries, one behind the other, only ever appended:
+//           u32 size of the body | u32 checksum of the body | body: u8 kind, then what the kind has
+//
+// A writer that was killed leaves at most one entry that is not whole, the last one; it ends the journal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "output/trace_dat/file_cursor.hpp"
+#include "output/trace_dat/file_ops.hpp"
+#include "output/trace_dat/metadata.hpp"
+
+namespace landtrace::output::trace_dat {
+
+inline constexpr std::string_view kJournalMagic{"landtrace unfinished recording\n\0", 32};
+inline constexpr std::uint64_t kHorizonAt = 32;
+inline constexpr std::uint64_t kJournalStart = 64;
+
+class Journal {
+ public:
+  // `size`: of what is there already, up to the last whole entry.
+  Journal(NamedFile file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+
+  // Writes the beginning of an empty one.
+  Result<void> begin(const Metadata& metadata, std::uint32_t cpus, std::uint32_t spare);
+
+  void add(const EventType& type);
+  void add(std::int32_t tid, const Task& task);
+  void add(const MappedObject& object);
+  // Writes what was added. After an error (a full disk) it is kept, and the next call tries again.
+  Result<void> write();
+  Result<void> set_horizon(std::uint64_t time_ns);
+
+  [[nodiscard]] const NamedFile& file() const { return file_; }
+  void renamed(std::string path) { file_.path = std::move(path); }
+
+ private:
+  void append(std::string_view body);
+
+  NamedFile file_;
+  std::uint64_t size_;
+  std::string pending_;
+};
+
+// What a journal said.
+struct Unfinished {
+  Metadata metadata;
+  std::uint32_t cpus = 0;
+  std::uint32_t spare = 0;
+  std::uint64_t horizon_ns = 0;
+  std::uint64_t journal_size = 0;  // up to the last whole entry
+};
+
+// Whether the file is an unfinished recording.
+bool is_journal(const InputFile& file);
+// EBADMSG: it has not even a beginning.
+Result<Unfinished> read_journal(const InputFile& file);
+// The horizon as it is now; 0 where there is none.
+std::uint64_t read_horizon(const InputFile& file);
+
+// The names of what belongs to the recording that is to be at `path`.
+std::string stream_path(const std::string& path, std::uint32_t cpu);
+std::string partial_path(const std::string& path);  // what it becomes, until that is complete
+std::string new_path(const std::string& path);      // its journal, while an older recording has the place
+
+}  // namespace landtrace::output::trace_dat

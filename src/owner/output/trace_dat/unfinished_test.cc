@@ -1,0 +1,488 @@
+// Recordings that are being written, and those whose recorder was killed.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <random>
+
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/journal.hpp"
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace::output {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::uint32_t> numbers_of(const ReadResult& result) {
+  EXPECT_FALSE(result.error) << result.error->message;
+  std::vector<std::uint32_t> numbers;
+  for (const KeptRecord& record : result.records) numbers.push_back(record.number());
+  return numbers;
+}
+
+class UnfinishedTest : public ::testing::Test {
+ protected:
+  void append(TraceDatWriter& writer, std::uint32_t n, std::uint32_t cpu = 0) {
+    EXPECT_EQ(message_of(writer.append(number_record(1000 + n, cpu, n))), "");
+  }
+  std::vector<std::uint32_t> numbers() { return numbers_of(read_file_records(path_)); }
+  std::vector<std::uint32_t> more(TraceDatReader& reader) { return numbers_of(read_all(reader)); }
+  TraceDatReader reader() {
+    auto reader = TraceDatReader::open(path_);
+    EXPECT_TRUE(reader) << reader.error().message;
+    return *std::move(reader);
+  }
+  // What a killed recorder leaves: nothing in this process cleans up.
+  template <typename Work>
+  void in_killed_process(Work work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      work();
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  }
+
+  TempDir dir_ = TempDir::in_memory();
+  const std::string path_ = dir_.file("trace.dat");
+};
+
+TEST_F(UnfinishedTest, ARecordingIsReadWhileItIsWritten) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  EXPECT_THAT(numbers(), IsEmpty());
+  writer.add_event(number_type());
+  writer.set_task(100, {"app", 99});
+  append(writer, 1);
+  append(writer, 2, 1);
+  EXPECT_THAT(numbers(), IsEmpty());
+  EXPECT_EQ(message_of(writer.publish(1002)), "");
+  EXPECT_THAT(numbers(), ElementsAre(1, 2));
+  const TraceDatReader live = reader();
+  EXPECT_TRUE(live.is_unfinished());
+  EXPECT_EQ(live.cpus(), 2u);
+  EXPECT_EQ(live.clock(), "mono");
+  EXPECT_EQ(live.events().at(kNumberId).name, "number");
+  EXPECT_EQ(live.tasks().at(100).comm, "app");
+  EXPECT_EQ(live.tasks().at(100).tgid, 99u);
+  EXPECT_EQ(live.stats().at(1).entries, 1u);
+  append(writer, 3);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(), ElementsAre(1, 2, 3));
+  EXPECT_FALSE(reader().is_unfinished());
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+}
+
+TEST_F(UnfinishedTest, PagesFillUpWhileTheyAreRead) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  std::uint32_t n = 0;
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 999; ++i) append(writer, n++);
+    ASSERT_EQ(message_of(writer.publish(0)), "");
+    const auto all = numbers();
+    ASSERT_EQ(all.size(), n);
+    EXPECT_EQ(all.back(), n - 1);
+  }
+}
+
+TEST_F(UnfinishedTest, MissedEventsAreToldExactlyBeforeAndAfterCompletion) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 2);
+    append(writer, 1);
+    writer.lost(0, 7);
+    append(writer, 2);
+    append(writer, 3);
+    std::ignore = writer.publish(0);
+    append(writer, 4);
+    writer.lost(1, 5);  // no record follows
+    std::ignore = writer.publish(0);
+  });
+  for (const bool completed : {false, true}) {
+    if (completed) {
+      ASSERT_EQ(message_of(complete_recording(path_)), "");
+    }
+    TraceDatReader left = reader();
+    EXPECT_EQ(left.is_unfinished(), !completed);
+    const ReadResult result = read_all(left);
+    EXPECT_THAT(numbers_of(result), ElementsAre(1, 2, 3, 4));
+    EXPECT_EQ(result.records[1].lost, 7u);
+    EXPECT_EQ(result.records[0].lost + result.records[2].lost + result.records[3].lost, 0u);
+    EXPECT_EQ(left.stats().at(0).overrun, 7u);
+    EXPECT_EQ(left.stats().at(1).overrun, 5u);
+    EXPECT_EQ(left.stats().at(0).entries, 4u);
+  }
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+}
+
+TEST_F(UnfinishedTest, AnUnknownNumberOfMissedEventsStaysUnknown) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 1);
+    writer.lost(0, kLostUnknown);
+    append(writer, 2);
+    std::ignore = writer.publish(0);
+  });
+  EXPECT_EQ(read_file_records(path_).records.at(1).lost, kLostUnknown);
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(read_file_records(path_).records.at(1).lost, kLostUnknown);
+}
+
+TEST_F(UnfinishedTest, ACompletedRecordingIsReadByTraceCmd) {
+  LT_NEEDS_TRACE_CMD();
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 2);
+    writer.add_event(number_type());
+    writer.set_task(100, {"app", 99});
+    for (std::uint32_t n = 0; n < 30'000; ++n) append(writer, n, n % 2);
+    std::ignore = writer.publish(0);
+  });
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  const std::string report = run("trace-cmd report -q " + path_);
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 30'001) << report.substr(0, 300);
+  EXPECT_NE(report.find("app-100"), report.npos);
+  EXPECT_NE(report.find("n=29999"), report.npos);
+}
+
+TEST_F(UnfinishedTest, AnOlderRecordingStaysUntilThereIsAnEventToKeep) {
+  write_text(path_, "older");
+  {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    EXPECT_EQ(message_of(writer.publish(0)), "");
+    EXPECT_EQ(read_text(path_), "older");
+    EXPECT_EQ(message_of(writer.finish()), "");
+    EXPECT_FALSE(writer.has_replaced());
+  }
+  EXPECT_EQ(read_text(path_), "older");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 1);
+  EXPECT_EQ(read_text(path_), "older");
+  EXPECT_EQ(message_of(writer.publish(0)), "");
+  EXPECT_TRUE(writer.has_replaced());
+  EXPECT_EQ(read_text(path_ + ".old"), "older");
+  EXPECT_THAT(numbers(), ElementsAre(1));
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+  EXPECT_EQ(read_text(path_ + ".old"), "older");
+}
+
+TEST_F(UnfinishedTest, AnOlderRecordingStaysWhenTheWriterGoesWithoutEvents) {
+  write_text(path_, "older");
+  { const TraceDatWriter writer = create_writer(path_, 1); }
+  EXPECT_EQ(read_text(path_), "older");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+}
+
+TEST_F(UnfinishedTest, EventsThatNobodyPublishedReplaceAnOlderRecordingAtTheEnd) {
+  write_text(path_, "older");
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 5);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(), ElementsAre(5));
+  EXPECT_EQ(read_text(path_ + ".old"), "older");
+}
+
+TEST_F(UnfinishedTest, ASecondRecorderIsRefusedAlsoWhileAnOlderRecordingHasThePlace) {
+  write_text(path_, "older");
+  TraceDatWriter writer = create_writer(path_, 1);
+  for (int published = 0; published < 2; ++published) {
+    const auto second = TraceDatWriter::create(path_, {});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, EBUSY) << second.error().message;
+    append(writer, 1);
+    EXPECT_EQ(message_of(writer.publish(0)), "");
+  }
+  EXPECT_EQ(complete_recording(path_).error().code, EBUSY);
+  EXPECT_EQ(message_of(writer.finish()), "");
+}
+
+TEST_F(UnfinishedTest, AnUnfinishedRecordingIsNotOverwritten) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 1);
+    std::ignore = writer.publish(0);
+  });
+  const auto next = TraceDatWriter::create(path_, {});
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().code, EEXIST);
+  EXPECT_THAT(next.error().message, HasSubstr("landtrace recover"));
+  EXPECT_THAT(numbers(), ElementsAre(1));
+}
+
+TEST_F(UnfinishedTest, AFileThatIsNotOursIsNotTakenForAJournal) {
+  write_text(path_, "older");
+  write_text(path_ + ".new", "somebody's");
+  const auto writer = TraceDatWriter::create(path_, {});
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, EEXIST);
+  EXPECT_EQ(read_text(path_ + ".new"), "somebody's");
+  EXPECT_EQ(read_text(path_), "older");
+}
+
+TEST_F(UnfinishedTest, WhatAKilledRecorderLeftBesideAnOlderRecordingIsTakenOver) {
+  write_text(path_, "older");
+  in_killed_process([&] {
+    const TraceDatWriter* const writer = new TraceDatWriter(create_writer(path_, 1));
+    (void)writer;
+  });
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.new", "trace.dat.partial"));
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 1);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+}
+
+TEST_F(UnfinishedTest, CompletingWhatIsCompleteOrNoRecording) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 1);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_EQ(complete_recording(path_).error().code, EALREADY);
+  EXPECT_THAT(numbers(), ElementsAre(1));
+  write_text(path_, "a text");
+  EXPECT_EQ(complete_recording(path_).error().code, EBADMSG);
+  EXPECT_EQ(read_text(path_), "a text");
+  EXPECT_EQ(complete_recording(dir_.file("none")).error().code, ENOENT);
+}
+
+TEST_F(UnfinishedTest, ATornEntryEndsTheJournalAndNothingBeforeIt) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    writer.set_task(100, {"app", 99});
+    append(writer, 1);
+    std::ignore = writer.publish(0);
+  });
+  const std::string whole = read_text(path_);
+  for (std::size_t size = trace_dat::kJournalStart; size < whole.size(); ++size) {
+    write_text(path_, std::string_view(whole).substr(0, size));
+    auto left = TraceDatReader::open(path_);
+    if (!left) {
+      EXPECT_EQ(left.error().code, EBADMSG);
+      continue;
+    }
+    EXPECT_LE(left->tasks().size(), 1u);
+    EXPECT_THAT(more(*left), ElementsAre(1));
+    EXPECT_TRUE(left->tasks().empty()) << size;
+  }
+  for (std::size_t i = trace_dat::kJournalStart; i < whole.size(); ++i) {
+    std::string bent = whole;
+    bent[i] = static_cast<char>(bent[i] ^ 0x40);
+    write_text(path_, bent);
+    const auto left = TraceDatReader::open(path_);
+    EXPECT_TRUE(!left || left->tasks().empty()) << i;
+  }
+}
+
+TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  EXPECT_EQ(message_of(writer.publish(0)), "");
+  TraceDatReader reader = this->reader();
+  reader.follow();
+  EXPECT_THAT(more(reader), IsEmpty());
+  append(writer, 1);
+  append(writer, 4);
+  EXPECT_EQ(message_of(writer.publish(1002)), "");
+  EXPECT_EQ(reader.look_again().value(), TraceDatReader::Growth::kGrows);
+  EXPECT_THAT(more(reader), ElementsAre(1));  // the other CPU may have an event before the next one
+  append(writer, 3, 1);
+  append(writer, 5, 1);
+  writer.add_event(make_type(kNumberId + 1, "later u32 n"));
+  EXPECT_EQ(message_of(writer.publish(1004)), "");
+  EXPECT_EQ(reader.look_again().value(), TraceDatReader::Growth::kGrows);
+  EXPECT_THAT(more(reader), ElementsAre(3, 4));
+  EXPECT_EQ(reader.events().size(), 2u);
+  append(writer, 6, 1);
+  writer.lost(0, 2);
+  append(writer, 7);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  std::vector<std::uint32_t> rest;
+  std::uint64_t lost = 0;
+  TraceDatReader::Growth growth{};
+  do {
+    growth = reader.look_again().value();
+    for (const KeptRecord& record : read_all(reader).records) {
+      rest.push_back(record.number());
+      lost += record.lost;
+    }
+  } while (growth == TraceDatReader::Growth::kGrows);
+  EXPECT_EQ(growth, TraceDatReader::Growth::kComplete);
+  EXPECT_THAT(rest, ElementsAre(5, 6, 7));
+  EXPECT_EQ(lost, 2u);
+}
+
+TEST_F(UnfinishedTest, AFollowerIsToldWhenTheRecorderIsGone) {
+  std::optional<TraceDatReader> follower;
+  {
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 1);
+    append(writer, 2);
+    EXPECT_EQ(message_of(writer.publish(1001)), "");
+    follower = reader();
+    follower->follow();
+    EXPECT_THAT(more(*follower), ElementsAre(1));
+    append(writer, 3);
+  }
+  std::vector<std::uint32_t> rest;
+  while (follower->look_again().value() == TraceDatReader::Growth::kGrows) {
+    for (const std::uint32_t n : more(*follower)) rest.push_back(n);
+  }
+  EXPECT_THAT(rest, ElementsAre(2, 3));
+}
+
+TEST_F(UnfinishedTest, AFollowerMeetsManyPagesInOrder) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  EXPECT_EQ(message_of(writer.publish(0)), "");
+  TraceDatReader reader = this->reader();
+  reader.follow();
+  std::uint32_t next = 0, expected = 0;
+  const auto check = [&] {
+    for (const std::uint32_t n : more(reader)) ASSERT_EQ(n, expected++);
+  };
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 777; ++i, ++next) append(writer, next, next % 3 == 0);
+    ASSERT_EQ(message_of(writer.publish(1000 + next)), "");
+    if (round % 3 == 0) {
+      ASSERT_TRUE(reader.look_again());
+    }
+    check();
+  }
+  EXPECT_EQ(message_of(writer.finish()), "");
+  while (reader.look_again().value() == TraceDatReader::Growth::kGrows) check();
+  check();
+  EXPECT_EQ(expected, next);
+}
+
+// A recorder that is killed whenever it likes least: while it appends, publishes, begins pages, finishes. All that it had
+// published is there, in order; what was missed is told exactly; and completing gives the same.
+class KilledRecorder {
+ public:
+  static constexpr std::uint32_t kCpus = 3;
+  struct Shared {
+    std::uint32_t published[kCpus];  // the numbers below this one, of that CPU
+    std::uint32_t ended;
+  };
+
+  KilledRecorder(std::string path, std::uint32_t seed) : path_(std::move(path)), random_(seed) {
+    shared_ = static_cast<Shared*>(
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  }
+  ~KilledRecorder() { ::munmap(shared_, sizeof(Shared)); }
+
+  // Numbers grow by one with each event of a CPU, also those that are missed.
+  void run() {
+    TraceDatWriter writer = create_writer(path_, kCpus);
+    writer.add_event(number_type());
+    std::uint32_t next[kCpus] = {};
+    std::uint64_t time = 1000;
+    for (int round = 0; round < 60; ++round) {
+      for (auto i = random_() % 2000; i > 0; --i) {
+        const auto cpu = static_cast<std::uint32_t>(random_() % kCpus);
+        if (random_() % 500 == 0) {
+          writer.lost(cpu, 3);
+          next[cpu] += 3;
+        }
+        std::ignore = writer.append(number_record(++time, cpu, next[cpu]++));
+      }
+      writer.set_task(round, {"app", 1});
+      std::ignore = writer.publish(time);
+      for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) {
+        __atomic_store_n(&shared_->published[cpu], next[cpu], __ATOMIC_RELEASE);  // pairs with the load in kill_after()
+      }
+    }
+    std::ignore = writer.finish();
+    shared_->ended = 1;
+  }
+
+  void kill_after(std::chrono::microseconds time) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      run();
+      ::_exit(0);
+    }
+    // Once it has something to lose.
+    while (__atomic_load_n(&shared_->published[0], __ATOMIC_ACQUIRE) == 0) ::usleep(100);
+    ::usleep(static_cast<useconds_t>(time.count()));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+
+  [[nodiscard]] const Shared& shared() const { return *shared_; }
+
+ private:
+  std::string path_;
+  std::mt19937 random_;
+  Shared* shared_;
+};
+
+struct Content {
+  std::uint32_t ends[KilledRecorder::kCpus] = {};  // events and missed events of each CPU
+  std::uint64_t events = 0;
+};
+
+Content check_content(const std::string& path) {
+  Content content;
+  auto reader = TraceDatReader::open(path);
+  if (!reader) {
+    ADD_FAILURE() << reader.error().message;
+    return content;
+  }
+  std::uint64_t told[KilledRecorder::kCpus] = {};
+  const ReadResult result = read_all(*reader);
+  if (result.error) ADD_FAILURE() << result.error->message;
+  for (const KeptRecord& record : result.records) {
+    std::uint32_t& end = content.ends[record.cpu];
+    EXPECT_EQ(record.number(), end + record.lost) << "CPU " << record.cpu;
+    end = record.number() + 1;
+    told[record.cpu] += record.lost;
+    ++content.events;
+  }
+  for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) {
+    const std::uint64_t overrun = reader->stats().at(cpu).overrun;
+    EXPECT_GE(overrun, told[cpu]);
+    content.ends[cpu] += static_cast<std::uint32_t>(overrun - told[cpu]);
+  }
+  return content;
+}
+
+TEST_F(UnfinishedTest, FiveHundredKillsLoseNothingThatWasPublished) {
+  std::mt19937 random(20261122);
+  int unfinished = 0, finished = 0, moving = 0;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    SCOPED_TRACE(i);
+    for (const std::string& name : dir_.list()) fs::remove(dir_.file(name));
+    KilledRecorder recorder(path_, i);
+    recorder.kill_after(std::chrono::microseconds(random() % 14'000));
+    const bool is_journal = trace_dat::is_journal(trace_dat::InputFile::open(path_).value());
+    ++(is_journal ? unfinished : finished);
+    if (is_journal && !trace_dat::regions_begun(path_).empty()) ++moving;
+    const Content left = check_content(path_);
+    for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) {
+      EXPECT_GE(left.ends[cpu], recorder.shared().published[cpu]);
+    }
+    if (!is_journal) continue;
+    ASSERT_EQ(message_of(complete_recording(path_)), "");
+    EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+    const Content completed = check_content(path_);
+    EXPECT_EQ(completed.events, left.events);
+    for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) EXPECT_EQ(completed.ends[cpu], left.ends[cpu]);
+    if (HasFailure()) break;
+  }
+  RecordProperty("unfinished", unfinished);
+  RecordProperty("finished", finished);
+  RecordProperty("moving", moving);
+  EXPECT_GT(unfinished, 0);
+}
+
+}  // namespace
+}  // namespace landtrace::output
