@@ -5,7 +5,8 @@
 #include "consumer/domain_view.hpp"
 #include "buffer/event_table.hpp"
 #include "ipc/path.hpp"
-#include "output/trace_dat/reader.hpp"
+#include "cli/recording_file.hpp"
+#include "cli/pager.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -31,7 +32,7 @@ void append_event(std::string& out, const output::EventType& type, const char* n
 }
 
 Result<void> list_file(const ListOptions& options, TextOutput& out) {
-  LT_TRY(const output::TraceDatReader reader, output::TraceDatReader::open(options.file));
+  LT_TRY(const output::TraceDatReader reader, open_recording(options.file));
   for (const auto& [id, type] : reader.events()) {
     if (type.system == "ftrace") continue;  // the kernel's own, in every file that trace-cmd writes
     append_event(out.text(), type, "", options.verbose);
@@ -70,6 +71,7 @@ int list(const ListOptions& options) {
   if (!options.file.empty() && !options.socket.empty()) {
     return fail_with(kBadUse, "FILE and --socket exclude each other");
   }
+  survive_closed_output();
   TextOutput out;
   const auto listed = options.file.empty() ? list_domain(options, out) : list_file(options, out);
   if (!listed) return fail_with(kFailure, sentence(listed.error(), options.file));

@@ -62,9 +62,10 @@ void Progress::clear() {
 }
 
 std::string summary_text(const Summary& summary) {
-  std::string text = fmt::format("{} event{}, {}, {} program{}, {} in {}", count_text(summary.written),
+  std::string text = fmt::format("{} event{}, {}, {} program{}", count_text(summary.written),
                                  summary.written == 1 ? "" : "s", lost_text(summary), summary.processes,
-                                 summary.processes == 1 ? "" : "s", size_text(file_size(summary.file)), summary.file);
+                                 summary.processes == 1 ? "" : "s");
+  if (!summary.file.empty()) text += fmt::format(", {} in {}", size_text(file_size(summary.file)), summary.file);
   if (summary.totals.corrupt > 0) {
     text += fmt::format("; {} places of garbage in the buffers", count_text(summary.totals.corrupt));
   }

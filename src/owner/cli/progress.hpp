@@ -30,7 +30,7 @@ struct Summary {
   std::uint64_t unwritten = 0;  // read, but not written: the disk was full
   consumer::Totals totals;
   std::size_t processes = 0;
-  std::string file;
+  std::string file;  // "": nobody is to be told
 };
 // "1,000 events, 20 lost (20 discarded), 1 program, 44.0 KiB in trace.dat"
 std::string summary_text(const Summary& summary);

@@ -6,6 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
+#include "cli/standard_streams.hpp"
 #include "cli/workplace.hpp"
 
 namespace landtrace::cli {
@@ -27,6 +28,7 @@ struct RecordOptions {
   std::string duration;
   bool overwrite = false;
   bool tracefs = false;
+  bool to_standard_output = false;
   std::vector<std::string> command;
 
   std::uint64_t ring_bytes = 0;
@@ -57,6 +59,15 @@ struct Setup {
   std::optional<consumer::Collector> collector;
 };
 
+// What a killed recorder left at the path is completed first, so that it becomes the older recording as any other.
+Result<output::TraceDatWriter> create_file(const std::string& path, const output::TraceDatWriter::Options& options) {
+  auto writer = output::TraceDatWriter::create(path, options);
+  if (writer || writer.error().code != EEXIST) return writer;
+  if (!output::complete_recording(path)) return writer;
+  complain(path + " had been left unfinished; it is complete now");
+  return output::TraceDatWriter::create(path, options);
+}
+
 // All that must be in place before CMD starts, so that its first event is caught.
 Result<void> set_up(const RecordOptions& options, Setup& setup) {
   LT_TRY(setup.place, Workplace::find(!options.command.empty(), options.ring_bytes));
@@ -64,8 +75,7 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
   LT_TRY(setup.session, consumer::Session::open(view, {options.ring_bytes, options.overwrite}));
   for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
   // The file is there when everything is recorded: scripts may wait for it.
-  LT_TRY(output::TraceDatWriter writer,
-         output::TraceDatWriter::create(options.file, {.cpus = view.cpus(), .spare = view.claimed()}));
+  LT_TRY(output::TraceDatWriter writer, create_file(options.file, {.cpus = view.cpus(), .spare = view.claimed()}));
   setup.sink.emplace(std::move(writer), options.filter);
   setup.collector.emplace(view, *setup.session, *setup.sink);
   return {};
@@ -83,8 +93,15 @@ void say_what_became_of_rules(consumer::Session& session) {
   }
 }
 
-int record(RecordOptions& options) {
-  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+// What is in the file, and what became of an older one.
+void say_where_it_is(const Setup& setup, const RecordOptions& options) {
+  complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
+                         setup.collector->processes(), options.to_standard_output ? "" : options.file}));
+  if (setup.sink->has_replaced()) complain(fmt::format("the older recording is {}.old now", options.file));
+  if (setup.sink->kept_older()) complain(fmt::format("{} is the older recording, as it was", options.file));
+}
+
+int record_to_file(RecordOptions& options) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   Setup setup;
@@ -100,11 +117,24 @@ int record(RecordOptions& options) {
                       options.overwrite);
   const bool succeeded = recording.run();
   say_what_became_of_rules(*setup.session);
-  complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
-                         setup.collector->processes(), options.file}));
+  say_where_it_is(setup, options);
   recording.wait_for_child();
   const int status = child && child->has_ended() ? child->exit_status() : kSuccess;
   return status != kSuccess ? status : succeeded ? kSuccess : kFailure;
+}
+
+int record(RecordOptions& options) {
+  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (options.file != "-") return record_to_file(options);
+  auto output = StandardOutput::take();
+  if (!output) return fail_with(kBadUse, sentence(output.error()));
+  options.to_standard_output = true;
+  options.file = output->file();
+  const int status = record_to_file(options);
+  if (auto copied = output->copy(); !copied && copied.error().code != EPIPE) {
+    return fail_with(kFailure, sentence(copied.error()));
+  }
+  return status;
 }
 
 }  // namespace
@@ -113,7 +143,8 @@ void add_record(Program& program) {
   auto options = std::make_shared<RecordOptions>();
   Command& command = program.add("record", "Record the events of a command, or of a running domain");
   add_event_options(command, options->events);
-  command.option("-o,--output", options->file, "File to write", {.type = "FILE", .shows_default = true});
+  command.option("-o,--output", options->file, "File to write; - is standard output",
+                 {.type = "FILE", .shows_default = true});
   command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
                  {.type = "SIZE", .shows_default = true});
   command.flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");

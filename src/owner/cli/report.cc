@@ -2,6 +2,8 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
+#include "cli/pager.hpp"
+#include "cli/recording_file.hpp"
 #include "cli/report_printer.hpp"
 
 namespace landtrace::cli {
@@ -11,6 +13,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  landtrace report                                trace.dat as text, in the kernel's layout\n"
     "  landtrace report --json http.dat | jq .fields\n"
+    "  landtrace report --follow                       what is recorded right now, as it comes\n"
     "  landtrace report -e 'http_*' --from 12.5 --to 13 --limit 100";
 
 // Text shows rounded microseconds, so a time copied from there means half a microsecond to each side.
@@ -21,6 +24,7 @@ struct ReportOptions {
   std::vector<std::string> patterns;
   std::string from;
   std::string to;
+  bool no_pager = false;
   ReportPrinter::Options printer;
 };
 
@@ -40,8 +44,11 @@ Result<void> check_options(ReportOptions& options) {
 
 int report(ReportOptions& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
-  auto reader = output::TraceDatReader::open(options.file);
+  auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
+  survive_closed_output();
+  std::optional<Pager> pager;
+  if (!options.printer.follow && !options.no_pager) pager.emplace();
   return ReportPrinter(options.printer, options.file, std::move(*reader)).print();
 }
 
@@ -50,13 +57,15 @@ int report(ReportOptions& options) {
 void add_report(Program& program) {
   auto options = std::make_shared<ReportOptions>();
   Command& command = program.add("report", "Print a recording");
-  command.option("FILE", options->file, "Recording to read", {.shows_default = true});
+  command.option("FILE", options->file, "Recording to read; - is standard input", {.shows_default = true});
   command.flag("--json", options->printer.json, "One JSON object a line");
   command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to print, globs allowed; may be repeated",
                    {.type = "PATTERN"});
   command.option("--limit", options->printer.limit, "Print no more than this many events", {.type = "N"});
   command.option("--from", options->from, "Time of the first event to print", {.type = "SECONDS"});
   command.option("--to", options->to, "Time of the last event to print", {.type = "SECONDS"});
+  command.flag("--follow", options->printer.follow, "Go on while the recording is written");
+  command.flag("--no-pager", options->no_pager, "On a terminal, print everything at once; without it, $PAGER shows it");
   command.examples(kExamples);
   command.runs([options] { return report(*options); });
 }

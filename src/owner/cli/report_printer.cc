@@ -1,6 +1,8 @@
 #include "cli/report_printer.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "arch/trace_clocks.hpp"
 #include "cli/failure.hpp"
@@ -25,19 +27,62 @@ std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
     : options_(options), file_(std::move(file)), reader_(std::move(reader)), told_lost_(reader_.cpus()) {
   columns_.time_in_ns = !counts(reader_.clock());
-  for (const output::MappedObject& object : reader_.objects()) names_.objects().add(object);
+  know_what_was_added();
+  if (options_.follow) reader_.follow();
+}
+
+void ReportPrinter::know_what_was_added() {
+  const auto& objects = reader_.objects();
+  for (; objects_known_ < objects.size(); ++objects_known_) names_.objects().add(objects[objects_known_]);
   if (options_.filter.wants_all()) wanted_.set();
   for (const auto& [id, type] : reader_.events()) wanted_[id] = options_.filter.wants(type);
 }
 
 int ReportPrinter::print() {
+  const bool was_unfinished = reader_.is_unfinished();
   if (!options_.json) print_header();
-  while (printed_ < options_.limit && print_next() && out_.flush_if_full()) {
+  while (print_available() && options_.follow && wait_for_more()) {
   }
   if (at_end_) print_rest_lost();
   out_.flush();
+  if (was_unfinished && at_end_ && !is_complete_) say_why_it_ends();
   const int status = out_.status();
   return damaged_ ? kFailure : status;
+}
+
+void ReportPrinter::say_why_it_ends() {
+  if (reader_.is_being_written()) {
+    complain(fmt::format("{} is still being recorded; --follow goes on with it", file_));
+  } else {
+    complain(fmt::format("{} was not finished by its recorder; `landtrace recover {}` completes it", file_, file_));
+  }
+}
+
+bool ReportPrinter::print_available() {
+  while (printed_ < options_.limit && print_next()) {
+    if (!out_.flush_if_full()) return false;
+  }
+  return printed_ < options_.limit;
+}
+
+// False at the end of the recording.
+bool ReportPrinter::wait_for_more() {
+  constexpr std::chrono::milliseconds kPause{20};
+  if (is_complete_ || !out_.flush()) return false;
+  const std::uint64_t before = printed_;
+  const auto growth = reader_.look_again();
+  if (!growth) {
+    complain(sentence(growth.error(), file_));
+    damaged_ = true;
+    return false;
+  }
+  know_what_was_added();
+  told_lost_.resize(reader_.cpus());
+  is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
+  if (*growth == output::TraceDatReader::Growth::kLeft) return false;
+  if (!print_available()) return false;
+  if (printed_ == before) std::this_thread::sleep_for(kPause);
+  return true;
 }
 
 void ReportPrinter::print_header() {

@@ -20,6 +20,7 @@ class ReportPrinter {
     std::uint64_t limit = ~0ull;  // events
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~0ull;
+    bool follow = false;  // an unfinished recording: to its end
   };
 
   // `options` must outlive it; `file` is for messages.
@@ -30,6 +31,11 @@ class ReportPrinter {
 
  private:
   void print_header();
+  void know_what_was_added();
+  void say_why_it_ends();
+  // Prints what there is; false: nobody reads on, or the limit is reached.
+  bool print_available();
+  bool wait_for_more();
   bool print_next();
   void print_record(const output::Record& record);
   void print_lost(std::uint32_t cpu, std::uint64_t count);
@@ -44,9 +50,11 @@ class ReportPrinter {
   output::StackNames names_{&symbols_};
   std::bitset<65536> wanted_;             // by event id
   std::vector<std::uint64_t> told_lost_;  // by CPU
+  std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;
   bool at_end_ = false;
   bool damaged_ = false;
+  bool is_complete_ = false;  // it has been finished since it was opened
 };
 
 }  // namespace landtrace::cli

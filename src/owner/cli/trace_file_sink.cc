@@ -27,4 +27,9 @@ void TraceFileSink::event(const output::Record& record, const output::EventType&
   ++written_;
 }
 
+void TraceFileSink::settled(std::uint64_t horizon_ns) {
+  if (failure_) return;
+  if (auto published = writer_.publish(horizon_ns); !published) failure_ = std::move(published).error();
+}
+
 }  // namespace landtrace::cli

@@ -20,6 +20,7 @@ class TraceFileSink : public consumer::Sink {
   void object(const unwind::MappedObject& object) override { writer_.add_object(object); }
   void event(const output::Record& record, const output::EventType& type) override;
   void lost(std::uint32_t cpu, std::uint64_t count) override { writer_.lost(cpu, count); }
+  void settled(std::uint64_t horizon_ns) override;
 
   Result<void> finish() { return writer_.finish(); }
 
@@ -28,6 +29,9 @@ class TraceFileSink : public consumer::Sink {
   [[nodiscard]] std::uint64_t written() const { return written_; }
   [[nodiscard]] std::uint64_t unwritten() const { return unwritten_; }
   [[nodiscard]] std::uint64_t bytes() const { return writer_.bytes_written(); }
+  // What became of an older recording at the path.
+  [[nodiscard]] bool has_replaced() const { return writer_.has_replaced(); }
+  [[nodiscard]] bool kept_older() const { return writer_.kept_older(); }
 
  private:
   output::TraceDatWriter writer_;

@@ -20,7 +20,8 @@ Collector::Collector(DomainView& view, Session& session, Sink& sink)
       clock_(session.raw_clock()),
       types_(view.control()),
       tasks_([&sink](std::int32_t tid, const output::Task& task) { sink.task(tid, task); }),
-      streams_(view.cpus() + view.claimed()) {
+      streams_(view.cpus() + view.claimed()),
+      delivered_ns_(streams_.size()) {
   std::ignore = view_.map_new_users();  // an error comes again in drain()
   add_new_users();
   // Users who were there before may have lost events while others recorded: only later losses count here.
@@ -88,7 +89,8 @@ void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
   }
   tasks_.note(record.header.tid, view_.users()[cursor.user()].data());
   ++events_;
-  sink_.event({.time_ns = clock_.to_ns(cursor.clock()),
+  delivered_ns_[cpu] = clock_.to_ns(cursor.clock());
+  sink_.event({.time_ns = delivered_ns_[cpu],
                .cpu = cpu,
                .tid = static_cast<std::int32_t>(record.header.tid),
                .event_id = type->id,
@@ -96,12 +98,17 @@ void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
               *type);
 }
 
+// A stream that is read up to the horizon gives nothing older any more; one that has more waiting, nothing older than its last.
 bool Collector::drain_streams(std::uint64_t horizon) {
   const int reads = reads_per_round(session_.geometry());
   bool more = false;
+  std::uint64_t settled_ns = horizon == buffer::kNoHorizon ? ~0ull : clock_.to_ns(horizon);
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    more |= streams_[cpu].drain(horizon, reads, [&](buffer::RingCursor& cursor) { deliver(cpu, cursor); });
+    if (!streams_[cpu].drain(horizon, reads, [&](buffer::RingCursor& cursor) { deliver(cpu, cursor); })) continue;
+    settled_ns = std::min(settled_ns, delivered_ns_[cpu]);
+    more = true;
   }
+  sink_.settled(settled_ns);
   return more;
 }
 

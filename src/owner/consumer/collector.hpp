@@ -61,6 +61,7 @@ class Collector {
   buffer::TaskNames tasks_;
   std::vector<buffer::MappedObjects> objects_;         // by user
   std::vector<buffer::Stream> streams_;                // by ring number
+  std::vector<std::uint64_t> delivered_ns_;            // the time of the newest event, by ring number
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring
   std::vector<ipc::ConsumedPosition> positions_;

@@ -23,6 +23,8 @@ class Sink {
   virtual void event(const output::Record& record, const output::EventType& type) = 0;
   // `count` events of the CPU are missing between the one before and the next one.
   virtual void lost(std::uint32_t cpu, std::uint64_t count) = 0;
+  // The end of a round, before the rings' room is given back: all events before `horizon_ns` have been given.
+  virtual void settled(std::uint64_t /*horizon_ns*/) {}
 };
 
 }  // namespace landtrace::consumer

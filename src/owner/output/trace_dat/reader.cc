@@ -26,7 +26,7 @@ bool is_at(const InputFile& file, const std::string& path) {
 }
 
 // The recorder holds the lock of its journal for as long as it lives.
-bool is_being_written(const InputFile& journal) {
+bool has_writer(const InputFile& journal) {
   struct flock whole {};
   whole.l_type = F_RDLCK;
   return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
@@ -123,7 +123,7 @@ Result<void> TraceDatReader::State::advance_due() {
 // Whether it is still recorded is asked first: what is read after that is all of it, if it is not.
 Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   if (!contents.is_unfinished) return Growth::kComplete;
-  const bool grows = is_being_written(file);
+  const bool grows = has_writer(file);
   LT_TRY(const std::unique_ptr<State> grown, open(path));
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;
@@ -170,6 +170,10 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 }
 
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
+
+bool TraceDatReader::is_being_written() const {
+  return state_->contents.is_unfinished && has_writer(state_->file);
+}
 
 void TraceDatReader::follow() {
   if (state_->contents.is_unfinished) state_->horizon_ns = state_->contents.horizon_ns;

@@ -41,6 +41,8 @@ class TraceDatReader {
 
   // Whether the recording was not finished when it was opened: what next() gives is what had come by then.
   [[nodiscard]] bool is_unfinished() const;
+  // Whether its recorder lives.
+  [[nodiscard]] bool is_being_written() const;
 
   // From here on next() keeps events back while earlier ones of other CPUs may come; look_again() says when to go on.
   void follow();

@@ -34,7 +34,7 @@ std::uint64_t align_to_page(std::uint64_t offset) { return (offset + kPageSize -
 // Regions stand one behind the other, the empty ones too.
 std::uint64_t end_of(const std::vector<Region>& regions) { return regions.back().offset + regions.back().size; }
 
-// Readers ask for this lock, too: see is_being_written().
+// Readers ask for this lock, too: see TraceDatReader::is_being_written().
 Result<void> lock(const NamedFile& file) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -213,7 +213,7 @@ std::uint64_t TraceDatWriter::bytes_written() const {
 
 Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   finished_ = true;
-  if (!has_events() && journal_.file().path != path_) {
+  if (!has_events() && kept_older()) {
     remove_files();
     return {};
   }

@@ -77,6 +77,8 @@ class TraceDatWriter {
   [[nodiscard]] std::uint64_t bytes_written() const;
   // Whether the recording has replaced an older one, which is at PATH.old now.
   [[nodiscard]] bool has_replaced() const { return replaced_; }
+  // Whether there is an older one that has not been replaced.
+  [[nodiscard]] bool kept_older() const { return journal_.file().path != path_; }
 
  private:
   friend Result<void> complete_recording(const std::string& path);

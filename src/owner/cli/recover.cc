@@ -1,0 +1,44 @@
+// `landtrace recover`
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/quantity.hpp"
+#include "output/trace_dat/reader.hpp"
+#include "output/trace_dat/writer.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  landtrace recover                               completes trace.dat, whose recorder was killed\n"
+    "  landtrace recover http.dat && trace-cmd report http.dat";
+
+int recover(const std::string& file) {
+  if (auto completed = output::complete_recording(file); !completed) {
+    if (completed.error().code != EALREADY) return fail_with(kFailure, sentence(completed.error(), file));
+    complain(sentence(completed.error(), file) + " already");
+    return kSuccess;
+  }
+  const auto reader = output::TraceDatReader::open(file);
+  if (!reader) return fail_with(kFailure, sentence(reader.error(), file));
+  std::uint64_t events = 0, lost = 0;
+  for (const output::CpuStats& stats : reader->stats()) {
+    events += stats.entries;
+    lost += stats.overrun + stats.dropped;
+  }
+  complain(
+      fmt::format("{} event{}, {} lost, in {}", count_text(events), events == 1 ? "" : "s", count_text(lost), file));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_recover(Program& program) {
+  Command& command = program.add("recover", "Complete a recording whose recorder was killed");
+  auto file = std::make_shared<std::string>("trace.dat");
+  command.option("FILE", *file, "Recording to complete", {.shows_default = true});
+  command.examples(kExamples);
+  command.runs([file] { return recover(*file); });
+}
+
+}  // namespace landtrace::cli
