@@ -35,7 +35,7 @@ class OlderRecording(support.Case):
             self.assert_kept()
 
     def test_bad_options(self):
-        for words in (["--buffer-size", "7X"], ["-e", "a:b:c:d"], ["-e", "job", "--filter", "((", "-e", "x"]):
+        for words in (["--buffer-size", "7X"], ["-e", "job", "--filter", "(("]):
             status, _, err = self.landtrace("record", "-o", self.file, *words, "--", PRODUCER)
             self.assertNotEqual(status, 0, err)
             self.assert_kept()
@@ -104,7 +104,7 @@ class KilledRecorder(support.Case):
 
     @support.needs("trace-cmd")
     def test_trace_cmd_reads_what_was_recovered(self):
-        self.kill_while_recording(0.2)
+        self.kill_while_recording(0.2, "--pause", "10")
         self.assertEqual(self.landtrace("recover", self.file)[0], 0)
         events, _, _ = self.check_readable()
         theirs = subprocess.run(["trace-cmd", "report", self.file], capture_output=True, text=True, check=True).stdout
@@ -112,8 +112,8 @@ class KilledRecorder(support.Case):
 
     def test_random_moments_under_load(self):
         chance = random.Random(5)
-        for _ in range(10):
-            self.kill_while_recording(chance.random() * 0.2, "--threads", "1")
+        for _ in range(5):
+            self.kill_while_recording(chance.random() * 0.03)
             events, lost, _ = self.check_readable()
             self.assertEqual(self.landtrace("recover", self.file)[0], 0)
             self.assertEqual(self.check_readable()[:2], (events, lost))
@@ -143,9 +143,15 @@ class KilledRecorder(support.Case):
 
 class WhileRecording(support.Case):
     def start_slow_recording(self, count):
-        recorder = self.start("record", "-o", self.file, "--", PRODUCER, "--count", str(count), "--pause", "2000")
+        recorder = self.start("record", "-o", self.file, "--", PRODUCER, "--count", str(count), "--pause", "2000",
+                              start_new_session=True)
         self.wait_until(lambda: os.path.exists(self.file) and "sequence" in self.landtrace("report", self.file)[1])
         return recorder
+
+    def kill(self, recorder):
+        """With its producer, which has the ends of its pipes."""
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.communicate(timeout=support.TIMEOUT_S)
 
     def test_report_and_list_see_what_has_come(self):
         recorder = self.start_slow_recording(100000)
@@ -158,7 +164,7 @@ class WhileRecording(support.Case):
         status, _, err = self.landtrace("recover", self.file)
         self.assertEqual(status, 1)
         self.assert_one_line(err, "being written by another process")
-        self.stop(recorder, signal.SIGKILL)
+        self.kill(recorder)
 
     def test_follow_prints_until_the_recorder_has_finished(self):
         recorder = self.start_slow_recording(500)
@@ -171,7 +177,7 @@ class WhileRecording(support.Case):
         recorder = self.start_slow_recording(100000)
         follower = self.start("report", "--json", "--follow", self.file)
         follower.stdout.readline()
-        self.stop(recorder, signal.SIGKILL)
+        self.kill(recorder)
         out, err = follower.communicate(timeout=support.TIMEOUT_S)
         self.assertEqual(follower.returncode, 0, err)
         self.assertIn("was not finished by its recorder", err)

@@ -121,4 +121,11 @@ std::uint64_t RingCursor::take_rest() {
   return take_lost();
 }
 
+std::uint64_t RingCursor::untold() {
+  note_discarded();
+  std::uint64_t count = lost_;
+  for (const Gap& gap : gaps_) count += gap.count;
+  return count;
+}
+
 }  // namespace landtrace::buffer

@@ -68,6 +68,8 @@ class RingCursor {
   std::uint64_t take_lost() { return lost_ == 0 ? 0 : std::exchange(lost_, 0); }
   // How many are missing after the last record.
   std::uint64_t take_rest();
+  // The same as it is now, while more records may come: what take_lost() will tell of those that have not been told.
+  std::uint64_t untold();
 
   [[nodiscard]] std::uint32_t user() const { return user_; }
   // Whether the ring ever held a record.

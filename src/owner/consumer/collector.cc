@@ -21,7 +21,8 @@ Collector::Collector(DomainView& view, Session& session, Sink& sink)
       types_(view.control()),
       tasks_([&sink](std::int32_t tid, const output::Task& task) { sink.task(tid, task); }),
       streams_(view.cpus() + view.claimed()),
-      delivered_ns_(streams_.size()) {
+      delivered_ns_(streams_.size()),
+      missing_(streams_.size()) {
   std::ignore = view_.map_new_users();  // an error comes again in drain()
   add_new_users();
   // Users who were there before may have lost events while others recorded: only later losses count here.
@@ -108,8 +109,18 @@ bool Collector::drain_streams(std::uint64_t horizon) {
     settled_ns = std::min(settled_ns, delivered_ns_[cpu]);
     more = true;
   }
+  tell_missing();
   sink_.settled(settled_ns);
   return more;
+}
+
+// A recorder that is killed has told of everything that it could know.
+void Collector::tell_missing() {
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    std::uint64_t count = 0;
+    for (buffer::RingCursor& cursor : streams_[cpu].cursors()) count += cursor.untold();
+    if (std::exchange(missing_[cpu], count) != count) sink_.missing(cpu, count);
+  }
 }
 
 Result<void> Collector::publish_positions() {

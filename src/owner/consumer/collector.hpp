@@ -49,6 +49,7 @@ class Collector {
   void announce_objects();
   bool drain_streams(std::uint64_t horizon);
   void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
+  void tell_missing();
   Result<void> publish_positions();
 
   DomainView& view_;
@@ -62,6 +63,7 @@ class Collector {
   std::vector<buffer::MappedObjects> objects_;         // by user
   std::vector<buffer::Stream> streams_;                // by ring number
   std::vector<std::uint64_t> delivered_ns_;            // the time of the newest event, by ring number
+  std::vector<std::uint64_t> missing_;                 // events of which the sink has not been told in lost(), likewise
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring
   std::vector<ipc::ConsumedPosition> positions_;

@@ -49,6 +49,9 @@ class CpuStream {
 
   // Events missed before the next record, which starts a new page.
   void lost(std::uint64_t count);
+  // Events that are missing by now, of which lost() will tell: until then the counters alone do.
+  void missing(std::uint64_t count) { missing_ = count; }
+  [[nodiscard]] bool has_missed() const { return missing_ > 0 || stats_.overrun > 0; }
 
   // Brings what was appended, and the counters, into the file. An error is as one of append().
   Result<void> publish();
@@ -87,6 +90,7 @@ class CpuStream {
   std::uint64_t pages_written_ = 0;
   std::size_t published_ = 0;  // bytes of the page's events that are in the file
   std::uint64_t pending_lost_ = 0;
+  std::uint64_t missing_ = 0;
   int failure_ = 0;  // errno of the first failed write
   CpuStats stats_;
   StreamCounters written_{};  // the counters as the file has them

@@ -155,6 +155,10 @@ void TraceDatWriter::lost(std::uint32_t cpu, std::uint64_t count) {
   if (cpu < streams_.size()) streams_[cpu].lost(count);
 }
 
+void TraceDatWriter::missing(std::uint32_t cpu, std::uint64_t count) {
+  if (cpu < streams_.size()) streams_[cpu].missing(count);
+}
+
 // Where the reservation fails, the disk is full and append() is about to say so; finish() has a margin.
 void TraceDatWriter::add_event(EventType type) {
   std::ignore = reserve_more(trace_dat::encoded_size(type));
@@ -181,7 +185,7 @@ Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
   Result<void> result;
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
     // Where nothing came but events were missed, the counters tell.
-    if (!streams_[cpu].is_open() && streams_[cpu].stats().overrun > 0) LT_CHECK(open_stream(cpu));
+    if (!streams_[cpu].is_open() && streams_[cpu].has_missed()) LT_CHECK(open_stream(cpu));
     if (auto published = streams_[cpu].publish(); !published && result) result = std::move(published);
   }
   if (result) result = journal_.set_horizon(horizon_ns);

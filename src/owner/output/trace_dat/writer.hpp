@@ -57,6 +57,10 @@ class TraceDatWriter {
   // no record follows, only the CPU's overrun counter tells.
   void lost(std::uint32_t cpu, std::uint64_t count);
 
+  // For those who read the recording unfinished: `count` events of this CPU are missing by now, of which lost() has not told
+  // yet.
+  void missing(std::uint32_t cpu, std::uint64_t count);
+
   // In any order with append(). A later one with the same id replaces the earlier.
   void add_event(EventType type);
   void set_task(std::int32_t tid, Task task);
