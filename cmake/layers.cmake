@@ -75,5 +75,11 @@ function(landtrace_test name)
   landtrace_optimize(${name} -O1)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the precompiled headers
   landtrace_precompile(${name} test)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  # What is in a layer's folder is its tests: `./dev test LAYER` builds the target and runs the label.
+  get_filename_component(layer ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(NOT TARGET tests_of_${layer})
+    add_custom_target(tests_of_${layer})
+  endif()
+  add_dependencies(tests_of_${layer} ${name})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${layer})
 endfunction()
