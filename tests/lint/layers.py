@@ -96,15 +96,14 @@ class Tree:
 
     def table(self):
         """The rows of src/README.md: the layers of each group in the order of CMake."""
-        rows = re.findall(r"^\|\s*`(\w+)`\s*\|(.*)$", read(self.top, "src", "README.md"), re.MULTILINE)
-        named = [name for name, _ in rows]
+        rows = re.findall(r"^\|\s*`(\w+)/(\w+)`\s*\|\s*(\w+)\s*\|", read(self.top, "src", "README.md"), re.MULTILINE)
         for group in GROUPS:
-            here = [name for name in named if name in self.order[group]]
+            here = [name for folder, name, _ in rows if folder == group]
             if here != self.order[group]:
                 yield f"src/README.md: lists {' '.join(here)}; src/CMakeLists.txt, for {group}: {' '.join(self.order[group])}"
-        for name in named:
-            if name not in self.all:
-                yield f"src/README.md: {name} is no layer"
+        for group, name, runs_in_programs in rows:
+            if (runs_in_programs == "yes") != (group == "producer"):
+                yield f"src/README.md: {group}/{name} runs in programs: {runs_in_programs}"
 
     def disagreements(self):
         yield from self.folders()
