@@ -6,7 +6,7 @@
 
 #include "arch/rseq.hpp"
 #include "buffer/test_domain.hpp"
-#include "domain/triggers.hpp"
+#include "rules/triggers.hpp"
 #include "plan/stack.hpp"
 #include "plan/thread_slots.hpp"
 
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 class StackTest : public ::testing::Test {
  protected:
-  StackTest() { EXPECT_TRUE(domain::apply_trigger(*domain_, domain_->top(), domain_.event(), "stacktrace")); }
+  StackTest() { EXPECT_TRUE(rules::apply_trigger(*domain_, domain_->top(), domain_.event(), "stacktrace")); }
   std::string text(const TextStyle& style = {}) {
     printer_.prepare(true);
     Reading reading(contents_, kAllCpus);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/probes.hpp"
+#include "rules/probes.hpp"
 #include "domain/reaper.hpp"
 #include "event/name_flags.hpp"
 

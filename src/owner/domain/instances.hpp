@@ -10,7 +10,7 @@
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
-#include "domain/selection.hpp"
+#include "rules/selection.hpp"
 #include "domain/users.hpp"
 #include "ring/layout.hpp"
 

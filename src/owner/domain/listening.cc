@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "domain/domain.hpp"
-#include "domain/filters.hpp"
-#include "domain/probes.hpp"
-#include "domain/triggers.hpp"
+#include "rules/filters.hpp"
+#include "rules/probes.hpp"
+#include "rules/triggers.hpp"
 
 namespace landtrace::domain {
 namespace {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "domain/domain.hpp"
-#include "domain/probes.hpp"
-#include "domain/synthetic_events.hpp"
+#include "rules/probes.hpp"
+#include "rules/synthetic_events.hpp"
 
 namespace landtrace::domain {
 namespace {

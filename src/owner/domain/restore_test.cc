@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "domain/data_requests.hpp"
-#include "domain/probes.hpp"
+#include "rules/probes.hpp"
 #include "domain/status.hpp"
-#include "domain/synthetic_events.hpp"
+#include "rules/synthetic_events.hpp"
 #include "programs/test_client.hpp"
 
 namespace landtrace::domain {

@@ -216,7 +216,7 @@ Response session_select(const Context& c) {
   std::string_view texts = c.text;
   auto pattern = domain::Pattern::parse(take_text(texts));
   if (!pattern) return error_response(pattern.error());
-  domain::Selection selection{*std::move(pattern), std::string(take_text(texts)), {}};
+  rules::Selection selection{*std::move(pattern), std::string(take_text(texts)), {}};
   while (!texts.empty()) selection.triggers.emplace_back(take_text(texts));
   if (std::any_of(selection.triggers.begin(), selection.triggers.end(), wants_snapshot)) {
     return error_response(Error(EINVAL, "a recording has no snapshot; instances of the tree have one"));
@@ -230,7 +230,7 @@ Response session_state(const Context& c) {
   Response response;
   response.reply.a = c.domain.is_tracing(*instance) ? 1 : 0;
   for (std::size_t i = c.request.a; i < instance->unfit.size(); ++i) {
-    const domain::Unfit& unfit = instance->unfit[i];
+    const rules::Unfit& unfit = instance->unfit[i];
     const std::string entry = fmt::format("{}{:c}{}{}{:c}{}{:c}", unfit.event, '\0', unfit.is_trigger ? 't' : 'f',
                                           unfit.rule, '\0', unfit.reason, '\0');
     if (response.text.size() + entry.size() > ipc::kMaxText) {
@@ -263,7 +263,7 @@ Result<std::string> count_histograms(const Context& c) {
   const domain::Event* const event = c.domain.events().find(system, name);
   if (event == nullptr) return fail(ENOENT, "there is no such event");
   tracefs::ProducerNames names(c.domain);
-  return ipc::encode(domain::histogram_tables(c.domain, *instance, *event, names));
+  return ipc::encode(rules::histogram_tables(c.domain, *instance, *event, names));
 }
 
 // All pieces of an answer show the moment of the first.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "domain/probes.hpp"
+#include "rules/probes.hpp"
 #include "domain/status.hpp"
 #include "tracefs/command_lines.hpp"
 #include "tracefs/events/filter_errors.hpp"
@@ -105,9 +105,9 @@ Result<void> DynamicEvents::make(const Caller& caller, std::string_view definiti
 }
 
 Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line) {
-  const auto made = domain::define_probe(context_.domain, line, caller.who.uid);
+  const auto made = rules::define_probe(context_.domain, line, caller.who.uid);
   if (made) return {};
-  const domain::RefusedProbe& refused = made.error();
+  const rules::RefusedProbe& refused = made.error();
   const InstancePtr top = context_.state_of(context_.domain.top());
   if (refused.filter) {
     std::ignore = refuse_filter(*top, refused.expression, *refused.filter, line.rfind(refused.expression));

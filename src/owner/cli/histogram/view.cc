@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/input.hpp"
-#include "domain/histograms/keys_text.hpp"
+#include "rules/histograms/keys_text.hpp"
 
 namespace landtrace::cli {
 namespace {

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "domain/domain.hpp"
-#include "domain/histograms/rows.hpp"
+#include "rules/histograms/rows.hpp"
 #include "symbols/symbols.hpp"
 #include "unwind/object_table.hpp"
 
 namespace landtrace::tracefs {
 
-class ProducerNames : public domain::AddressNames {
+class ProducerNames : public rules::AddressNames {
  public:
   explicit ProducerNames(domain::Domain& domain) : domain_(domain) {}
 

@@ -1,6 +1,6 @@
 #include "tracefs/events/event_filter.hpp"
 
-#include "domain/filters.hpp"
+#include "rules/filters.hpp"
 #include "language/filter/text.hpp"
 #include "tracefs/events/filter_errors.hpp"
 
@@ -20,8 +20,8 @@ Result<std::size_t> EventFilter::store(const Caller&, std::string_view bytes) {
   LT_TRY(const language::WrittenFilter written, filter_in(bytes));
   domain::Domain& domain = event_.instance->context.domain;
   if (written.clears) {
-    domain::clear_filter(domain, *instance, *event);
-  } else if (const auto set = domain::set_filter(domain, *instance, *event, written.expression); !set) {
+    rules::clear_filter(domain, *instance, *event);
+  } else if (const auto set = rules::set_filter(domain, *instance, *event, written.expression); !set) {
     return refuse_filter(*event_.instance, written.expression, set.error());
   }
   domain.settle();

@@ -1,6 +1,6 @@
 #include "tracefs/events/event_hist.hpp"
 
-#include "domain/histograms/rows.hpp"
+#include "rules/histograms/rows.hpp"
 #include "tracefs/events/address_names.hpp"
 
 namespace landtrace::tracefs {
@@ -10,7 +10,7 @@ Result<std::string> EventHist::text() {
   LT_TRY(const domain::Instance* const instance, event_.instance->get());
   domain::Domain& domain = event_.instance->context.domain;
   ProducerNames names(domain);
-  return domain::histograms_text(domain, *instance, *event, names);
+  return rules::histograms_text(domain, *instance, *event, names);
 }
 
 }  // namespace landtrace::tracefs

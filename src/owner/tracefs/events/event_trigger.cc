@@ -1,6 +1,6 @@
 #include "tracefs/events/event_trigger.hpp"
 
-#include "domain/triggers.hpp"
+#include "rules/triggers.hpp"
 #include "tracefs/events/filter_errors.hpp"
 
 namespace landtrace::tracefs {
@@ -20,7 +20,7 @@ void log(InstanceState& instance, const domain::Event& event, const language::Hi
 Result<std::string> EventTrigger::text() {
   LT_TRY(const domain::Event* const event, event_.get());
   LT_TRY(const domain::Instance* const instance, event_.instance->get());
-  return domain::triggers_text(event_.instance->context.domain, *instance, *event);
+  return rules::triggers_text(event_.instance->context.domain, *instance, *event);
 }
 
 Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
@@ -29,10 +29,10 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (bytes.size() > kMaxCommand) return fail(EINVAL, "no trigger is as long");
   language::HistComplaints complaints;
-  const auto applied = domain::apply_trigger(event_.instance->context.domain, *instance, *event, bytes, &complaints);
+  const auto applied = rules::apply_trigger(event_.instance->context.domain, *instance, *event, bytes, &complaints);
   log(*event_.instance, *event, complaints);
   if (applied) return bytes.size();
-  const domain::RefusedTrigger& refused = applied.error();
+  const rules::RefusedTrigger& refused = applied.error();
   if (refused.filter) {
     const std::string_view command = bytes.substr(0, bytes.find('\0'));  // which ends in the expression
     return refuse_filter(*event_.instance, refused.expression, *refused.filter, command.rfind(refused.expression));
@@ -43,7 +43,7 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
 Result<void> EventTrigger::truncate(const Caller&) {
   LT_TRY(domain::Event* const event, event_.get());
   LT_TRY(domain::Instance* const instance, event_.instance->get());
-  domain::truncate_triggers(event_.instance->context.domain, *instance, *event);
+  rules::truncate_triggers(event_.instance->context.domain, *instance, *event);
   return {};
 }
 

@@ -1,6 +1,6 @@
 #include "tracefs/events/system_filter.hpp"
 
-#include "domain/filters.hpp"
+#include "rules/filters.hpp"
 #include "tracefs/context.hpp"
 #include "tracefs/events/filter_errors.hpp"
 
@@ -15,11 +15,11 @@ Result<std::size_t> SystemFilter::store(const Caller&, std::string_view bytes) {
   domain::Domain& domain = instance_->context.domain;
   for (domain::Event* const event : select(*instance_, system_)) {
     if (written.clears) {
-      domain::clear_filter(domain, *instance, *event);
+      rules::clear_filter(domain, *instance, *event);
       continue;
     }
     // As in the kernel, an event that the filter does not fit loses its own filter, and shows the error instead.
-    const auto set = domain::set_filter(domain, *instance, *event, written.expression, language::kBadSubsystemFilter);
+    const auto set = rules::set_filter(domain, *instance, *event, written.expression, language::kBadSubsystemFilter);
     if (!set) std::ignore = refuse_filter(*instance_, written.expression, language::kBadSubsystemFilter);
   }
   domain.settle();

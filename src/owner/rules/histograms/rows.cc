@@ -1,0 +1,156 @@
+#include "rules/histograms/rows.hpp"
+
+#include <fmt/format.h>
+
+#include "base/input.hpp"
+#include "rules/histograms/keys_text.hpp"
+#include "rules/histograms/row_order.hpp"
+#include "rules/histograms/set_up.hpp"
+
+namespace landtrace::rules {
+namespace {
+
+using hist::Deed;
+using hist::Handler;
+
+// show(field, its index among a row's sums) for what is added up and shown. The kernel adds up expressions, too, and shows
+// nothing of them.
+template <typename Show>
+void for_each_sum(const Histogram& histogram, const Show& show) {
+  for (std::size_t i = 1; i < histogram.values.size(); ++i) {
+    const HistogramField& field = *histogram.values[i];
+    if (field.source != FieldSource::kExpression) show(field, i - 1);
+  }
+}
+
+std::string values_text(const Histogram& histogram, const language::TableRow& row) {
+  std::string text;
+  if (!histogram.attributes.no_hitcount) text += fmt::format(" hitcount: {:10}", row.hitcount);
+  for_each_sum(histogram, [&](const HistogramField& field, std::size_t i) {
+    const bool is_hex = field.view == FieldView::kHex;
+    text += is_hex ? fmt::format("  {}: {:10x}", name_of(field), row.sums[i])
+                   : fmt::format("  {}: {:10}", name_of(field), row.sums[i]);
+  });
+  return text;
+}
+
+std::string saved_text(const Histogram& histogram, const language::TableRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const HistogramAction& action = histogram.actions[i];
+    if (action.text.deed != Deed::kSave) continue;
+    for (std::size_t j = 0; j < action.params.size(); ++j) {
+      const language::TableValue& saved = row.actions[i].saved[j];
+      const std::string& name = action.text.params[j];
+      text += action.params[j]->is_text() ? fmt::format("  {}: {:<32}", name, saved.text)
+                                          : fmt::format("  {}: {:10}", name, saved.number);
+    }
+  }
+  return text;
+}
+
+std::string actions_text(const Histogram& histogram, const language::TableRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const language::ActionText& action = histogram.actions[i].text;
+    if (action.deed == Deed::kSnapshot || action.handler == Handler::kOnMatch) continue;
+    text += fmt::format("\n\t{}: {:10}", action.handler == Handler::kOnMax ? "max" : "changed", row.actions[i].tracked);
+    text += saved_text(histogram, row);
+  }
+  return text;
+}
+
+std::string snapshot_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const language::ActionText& action = histogram.actions[i].text;
+    if (action.deed != Deed::kSnapshot) continue;
+    const language::SnapshotTaken& snapshot = contents.snapshots[i];
+    if (!snapshot.is_taken) return "";
+    return fmt::format(
+        "\nSnapshot taken (see tracing/snapshot).  Details:\n"
+        "\ttriggering value {{ {}({}) }}: {:10}\ttriggered by event with key: {}\n",
+        action.handler == Handler::kOnMax ? "onmax" : "onchange", action.tracked, snapshot.value,
+        key_text(histogram, key_values(histogram, snapshot.key, snapshot.comm, names)));
+  }
+  return "";
+}
+
+language::TableContents contents_of(Domain& domain, const EventTrigger& trigger) {
+  std::vector<std::byte*> segments;
+  for (const User& user : domain.users().all()) segments.push_back(user.mapping.data());
+  return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(domain.control().at(trigger.plan)), segments);
+}
+
+std::string histogram_text(Domain& domain, const EventFile& file, const EventTrigger& trigger, AddressNames& names) {
+  const language::TableContents contents = contents_of(domain, trigger);
+  return fmt::format(
+      "# event histogram\n#\n# trigger info: {}#\n\n"
+      "{}"
+      "\nTotals:\n    Hits: {}\n    Entries: {}\n    Dropped: {}\n",
+      histogram_line(domain, file, trigger), entries_text(*trigger.histogram, contents, names), contents.hits,
+      contents.rows.size(), contents.dropped);
+}
+
+// visit(file, trigger) for the histograms of an event in their order.
+template <typename Visit>
+void for_each_histogram_of(const Instance& instance, const Event& event, const Visit& visit) {
+  const EventFile* const file = event.file(instance.index);
+  if (file == nullptr) return;
+  for (const EventTrigger& trigger : file->triggers) {
+    if (trigger.histogram) visit(*file, trigger);
+  }
+}
+
+ipc::HistogramRow row_of(const Histogram& histogram, const language::TableRow& row, AddressNames& names) {
+  ipc::HistogramRow made{key_values(histogram, row.key, row.comm, names), row.hitcount, {}};
+  for_each_sum(histogram, [&](const HistogramField&, std::size_t i) { made.values.push_back(row.sums[i]); });
+  return made;
+}
+
+ipc::HistogramTable table_of(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
+  ipc::HistogramTable table;
+  for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
+  for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
+    table.values.push_back({name_of(field), field.view == FieldView::kHex});
+  });
+  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
+    table.rows.push_back(row_of(histogram, *row, names));
+  }
+  table.hits = contents.hits;
+  table.dropped = contents.dropped;
+  return table;
+}
+
+}  // namespace
+
+std::string entries_text(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
+  std::string text;
+  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
+    text += key_text(histogram, key_values(histogram, row->key, row->comm, names));
+    text += values_text(histogram, *row);
+    text += actions_text(histogram, *row);
+    text += '\n';
+  }
+  return text + snapshot_text(histogram, contents, names);
+}
+
+std::string histograms_text(Domain& domain, const Instance& instance, const Event& event, AddressNames& names) {
+  std::string text;
+  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
+    if (!text.empty()) text += "\n\n";
+    text += histogram_text(domain, file, trigger, names);
+  });
+  return text;
+}
+
+std::vector<ipc::HistogramTable> histogram_tables(Domain& domain, const Instance& instance, const Event& event,
+                                                  AddressNames& names) {
+  std::vector<ipc::HistogramTable> tables;
+  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
+    tables.push_back(table_of(*trigger.histogram, contents_of(domain, trigger), names));
+    tables.back().trigger = trimmed(histogram_line(domain, file, trigger));
+  });
+  return tables;
+}
+
+}  // namespace landtrace::rules

@@ -1,0 +1,170 @@
+// Filters and triggers that a recording gives to events, before and after they register.
+#include "rules/selection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "domain/domain.hpp"
+#include "domain/proxy.hpp"
+#include "rules/triggers.hpp"
+#include "ring/reader.hpp"
+
+namespace landtrace::rules {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::uint32_t kUser = 1000;
+
+class SelectionTest : public testing::Test {
+ protected:
+  SelectionTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
+    instance_ = *domain_->instances().create("session", {18}, false);
+    file_ = *domain_->open_file(kUser);
+  }
+
+  void select(const std::string& pattern, std::string filter, std::vector<std::string> triggers = {}) {
+    const auto selected =
+        domain_->select(*instance_, {*Pattern::parse(pattern), std::move(filter), std::move(triggers)});
+    EXPECT_TRUE(selected) << selected.error().message;
+  }
+  // The event's index in the file.
+  std::uint32_t add(std::string_view declaration) {
+    const auto slot = domain_->register_native(declaration, 0, kUser);
+    return *domain_->files().add_event(file_, *domain_->events().at(*slot));
+  }
+  // What an event that somebody listens to is given.
+  void emit(std::uint32_t index, std::uint32_t n) {
+    const std::uint32_t words[] = {index, n};
+    const iovec vector{const_cast<std::uint32_t*>(words), sizeof words};
+    std::ignore = proxy_.write(file_, 7, kUser, std::span(&vector, 1));
+  }
+  std::vector<std::uint32_t> recorded() {
+    std::vector<std::uint32_t> numbers;
+    for (const User& user : domain_->users().all()) {
+      for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
+        const RingPlace& place = instance_->place;
+        ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
+        for (const ring::RecordView& record : reader.read().records) {
+          std::uint32_t n = 0;
+          std::memcpy(&n, record.payload.data(), sizeof n);
+          numbers.push_back(n);
+        }
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+  std::vector<std::string> unfit() {
+    std::vector<std::string> texts;
+    for (const Unfit& each : instance_->unfit) texts.push_back(each.event + ": " + each.rule + ": " + each.reason);
+    return texts;
+  }
+
+  std::unique_ptr<Domain> domain_;
+  Proxy proxy_;
+  Instance* instance_ = nullptr;
+  FileId file_;
+};
+
+TEST_F(SelectionTest, AnEventThatIsThereIsFiltered) {
+  const auto a = add("a u32 n");
+  select("a", "n > 5");
+  for (std::uint32_t n = 4; n < 8; ++n) emit(a, n);
+  EXPECT_THAT(recorded(), ElementsAre(6, 7));
+}
+
+TEST_F(SelectionTest, AnEventThatRegistersLaterIsFilteredFromItsFirstOn) {
+  select("user_events:*", "n > 5", {"traceoff if n == 7"});
+  const auto a = add("a u32 n");
+  for (std::uint32_t n = 5; n < 10; ++n) emit(a, n);
+  EXPECT_THAT(recorded(), ElementsAre(6, 7));
+  EXPECT_FALSE(domain_->is_tracing(*instance_));
+}
+
+TEST_F(SelectionTest, TheLastFilterThatMatchesCounts) {
+  select("user_events:*", "n > 5");
+  select("a", "n == 1");
+  select("a", "", {"traceoff if n == 100"});
+  const auto a = add("a u32 n");
+  const auto b = add("b u32 n");
+  for (std::uint32_t n : {1u, 6u}) emit(a, n);
+  for (std::uint32_t n : {2u, 7u}) emit(b, n);
+  EXPECT_THAT(recorded(), ElementsAre(1, 7));
+}
+
+TEST_F(SelectionTest, AnEventWithoutTheFieldIsRecordedAndNamed) {
+  select("user_events:*", "n > 5");
+  const auto a = add("a u32 other");
+  emit(a, 1);
+  EXPECT_THAT(recorded(), ElementsAre(1));
+  EXPECT_THAT(unfit(), ElementsAre("user_events:a: n > 5: Field not found"));
+}
+
+TEST_F(SelectionTest, ATriggerWaitsForTheEventThatItSwitches) {
+  select("a", "", {"enable_event:user_events:b if n == 2"});
+  const auto a = add("a u32 n");
+  emit(a, 1);
+  EXPECT_THAT(unfit(),
+              ElementsAre("user_events:a: enable_event:user_events:b if n == 2: there is no event user_events:b"));
+  const auto b = add("b u32 n");
+  EXPECT_THAT(unfit(), IsEmpty());
+  emit(b, 10);
+  emit(a, 2);
+  emit(b, 11);
+  EXPECT_THAT(recorded(), ElementsAre(1, 2, 11));
+}
+
+TEST_F(SelectionTest, AnEventThatIsSelectedItselfIsOnUntilATriggerSwitchesItOff) {
+  select("user_events:*", "", {});
+  select("a", "", {"disable_event:user_events:b if n == 2"});
+  const auto a = add("a u32 n");
+  const auto b = add("b u32 n");
+  emit(b, 10);
+  emit(a, 2);
+  emit(b, 11);
+  EXPECT_THAT(recorded(), ElementsAre(2, 10));
+}
+
+TEST_F(SelectionTest, TheSameTriggerOfTwoSelectionsIsOne) {
+  select("user_events:*", "", {"traceoff if n == 7"});
+  select("a", "", {"traceoff if n == 7"});
+  add("a u32 n");
+  EXPECT_THAT(unfit(), IsEmpty());
+  select("a", "", {"traceoff if n == 8"});
+  EXPECT_THAT(unfit(), ElementsAre("user_events:a: traceoff if n == 8: a has a trigger of this kind already"));
+}
+
+TEST_F(SelectionTest, WhatIsNoneIsRefused) {
+  const auto check = [&](std::string filter, std::vector<std::string> triggers) {
+    const auto checked = check_rules({*Pattern::parse("*"), std::move(filter), std::move(triggers)});
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(check("nosuchfield == 5 && name ~ \"*x*\"", {"traceoff:3 if n == 1"}), "");
+  EXPECT_EQ(check("n ==", {}), "Invalid value (did you forget quotes)?");
+  EXPECT_NE(check("", {"traceof"}), "");
+  EXPECT_NE(check("", {"!traceoff"}), "");
+  EXPECT_NE(check("", {"traceoff:x"}), "");
+  EXPECT_NE(check("", {"traceoff if n <"}), "");
+  EXPECT_NE(check("", {"enable_event:user_events"}), "");
+}
+
+TEST_F(SelectionTest, AllOfItGoesWithTheInstance) {
+  const auto a = add("a u32 n");
+  const auto b = add("b u32 n");
+  select("a", "n > 5", {"disable_event:user_events:b", "traceoff:3 if n == 7"});
+  Event* const event = domain_->events().find("user_events", "a");
+  EXPECT_FALSE(event->files.empty());
+  domain_->destroy_instance(instance_->index);
+  EXPECT_TRUE(event->files.empty());
+  EXPECT_FALSE(event->listeners.any());
+  EXPECT_FALSE(domain_->events().find("user_events", "b")->listeners.any());
+  emit(a, 9);
+  emit(b, 9);
+}
+
+}  // namespace
+}  // namespace landtrace::rules
