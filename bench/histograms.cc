@@ -55,7 +55,7 @@ Made install(domain::Domain& domain, domain::Event& event, const HistPlanDescrip
   triggers.trigger.histogram = plan;
   event.files[domain.top().index].trigger_list =
       or_broken(domain.control().store(std::as_bytes(std::span(&triggers, 1))));
-  or_broken(domain.hold_soft(domain.top(), event));
+  or_broken(domain.listening().hold_soft(domain.top(), event));
   made.plan =
       reinterpret_cast<const hist::HistPlan*>(reinterpret_cast<const std::byte*>(&domain.control().segment()) + plan);
   return made;

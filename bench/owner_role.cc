@@ -9,6 +9,7 @@
 #include "histograms.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
+#include "rules/rules.hpp"
 #include "roles.hpp"
 
 namespace landtrace::bench {
@@ -28,11 +29,11 @@ std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::u
 }
 
 // In ns.
-std::uint64_t listen(domain::Domain& domain, const std::string& pattern, bool on) {
+std::uint64_t listen(domain::Domain& domain, rules::Rules& rules, const std::string& pattern, bool on) {
   const auto parsed = domain::Pattern::parse(pattern);
   if (!parsed) throw Broken(parsed.error().message);
   const std::uint64_t begin = arch::monotonic_ns();
-  if (auto done = domain.listen_pattern(domain.top(), *parsed, on); !done) throw Broken(done.error().message);
+  if (auto done = rules.selections().listen(domain.top(), *parsed, on); !done) throw Broken(done.error().message);
   return arch::monotonic_ns() - begin;
 }
 
@@ -58,7 +59,7 @@ std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, Histograms& hi
   if (command == "written-portably") return events_written(domain, claimed, domain.instances().rings_per_set());
   if (command == "hist") return histograms.answer(line.substr(space + 1));
   if (command == "write") return write(tree, line.substr(space + 1));
-  return listen(domain, line.substr(space + 1), command == "listen");
+  return listen(domain, tree.context().rules, line.substr(space + 1), command == "listen");
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, Histograms& hi
 int own_domain(const char* socket) {
   auto domain = domain::Domain::create({});
   if (!domain) throw Broken(domain.error().message);
-  auto server = host::Server::create(**domain, socket);
+  rules::Rules rules(**domain);
+  auto server = host::Server::create(**domain, rules, socket);
   if (!server) throw Broken(server.error().message);
   std::thread serving([&] { (*server)->run(); });
   Histograms histograms(**domain);

@@ -17,14 +17,15 @@ class ControlTest : public testing::Test {
  protected:
   ControlTest() : path_("/tmp/landtrace-control-test-" + std::to_string(::getpid()) + ".sock") {
     domain_ = *domain::Domain::create({.ring_bytes = 1 << 18});
-    const auto slot = domain_->register_native("job u32 n", domain::kPersist, ::geteuid());
-    domain_->release_native(*slot);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    const auto slot = domain_->registrar().register_native("job u32 n", domain::kPersist, ::geteuid());
+    domain_->events().drop_reference(*slot);
     serve();
   }
   ~ControlTest() override { stop(); }
 
   void serve() {
-    server_ = *host::Server::create(*domain_, path_);
+    server_ = *host::Server::create(*domain_, *rules_, path_);
     thread_ = std::thread([this] { server_->run(); });
     ASSERT_EQ(control_.open(path_), 0);
   }
@@ -47,6 +48,7 @@ class ControlTest : public testing::Test {
 
   std::string path_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
   Control control_;
@@ -65,7 +67,7 @@ TEST_F(ControlTest, ARefusedFilterSaysWhyAndWhere) {
   EXPECT_EQ(control_.set_filter(kJob, "n == 5 && nosuch == 5"), -EINVAL);
   EXPECT_EQ(control_.failure().code, EINVAL);
   EXPECT_STREQ(control_.failure().sentence, "Field not found");
-  EXPECT_EQ(control_.failure().position, 16);  // behind the name, as the kernel has it
+  EXPECT_EQ(control_.failure().position, 16);                // behind the name, as the kernel has it
   EXPECT_EQ(control_.set_filter(kJob, "(n == 5"), -ENOENT);  // so says the kernel
   EXPECT_STREQ(control_.failure().sentence, "Too many '('");
   EXPECT_EQ(control_.failure().position, 0);

@@ -15,6 +15,7 @@
 #include "event/print.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
+#include "rules/selection.hpp"
 
 namespace landtrace {
 namespace {
@@ -32,17 +33,18 @@ class Host {
  public:
   explicit Host(const std::string& socket) {
     domain_ = *domain::Domain::create({.ring_bytes = 64u << 20});
-    auto server = host::Server::create(*domain_, socket);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    auto server = host::Server::create(*domain_, *rules_, socket);
     EXPECT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
-    EXPECT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), true));
+    EXPECT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse("*"), true));
   }
   void run() { server_->run(); }
   void stop() { server_->stop(); }
 
   void listen(bool on) {
     const auto access = domain_->enter();
-    ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse("*"), on));
+    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse("*"), on));
   }
 
   struct Line {
@@ -58,7 +60,8 @@ class Host {
       const domain::Instance& top = domain_->top();
       for (const domain::User& user : domain_->users().all()) {
         for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-          ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(), top.place.geometry);
+          ring::Reader reader(user.mapping.data() + top.place.rings + i * top.place.geometry.stride(),
+                              top.place.geometry);
           if (reader.written() != 0) read(reader, i >= domain_->control().segment().cpus, lines);
         }
       }
@@ -87,6 +90,7 @@ class Host {
   }
 
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;
 };
 

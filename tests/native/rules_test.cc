@@ -9,21 +9,23 @@
 #include "client_process.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
+#include "rules/selection.hpp"
 
 namespace landtrace {
 namespace {
 
 constexpr unsigned kChanges = 10'000;
-constexpr unsigned kCommands = 8;  // about triggers, in a round
+constexpr unsigned kCommands = 8;       // about triggers, in a round
 constexpr std::uint64_t kRounds = 500;  // of the handshake
 
 class NativeRulesTest : public testing::Test {
  protected:
   NativeRulesTest() : socket_(testing::TempDir() + "rules_test-" + std::to_string(::getpid()) + ".sock") {
     domain_ = *domain::Domain::create({.ring_bytes = 16u << 20});
-    server_ = *host::Server::create(*domain_, socket_);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    server_ = *host::Server::create(*domain_, *rules_, socket_);
     for (const char* const name : {"pair", "stop", "go", "mark"}) {
-      EXPECT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(name), true));
+      EXPECT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse(name), true));
     }
     thread_ = std::thread([this] { server_->run(); });
   }
@@ -95,6 +97,7 @@ class NativeRulesTest : public testing::Test {
 
   std::string socket_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
 };

@@ -22,7 +22,8 @@ class TraceEventsTest : public testing::Test {
     path = "/tmp/landtrace-trace-events-test-" + std::to_string(::getpid()) + ".sock";
     ::setenv("LANDTRACE_SOCKET", path.c_str(), 1);
     owned_domain = *domain::Domain::create({.ring_bytes = 1 << 18});
-    server = *host::Server::create(*owned_domain, path);
+    owned_rules = std::make_unique<rules::Rules>(*owned_domain);
+    server = *host::Server::create(*owned_domain, *owned_rules, path);
     serving = std::thread([] { server->run(); });
   }
   static void TearDownTestSuite() {
@@ -82,6 +83,7 @@ class TraceEventsTest : public testing::Test {
 
   inline static std::string path;
   inline static std::unique_ptr<domain::Domain> owned_domain;
+  inline static std::unique_ptr<rules::Rules> owned_rules;
   inline static std::unique_ptr<host::Server> server;
   inline static std::thread serving;
   Control control;

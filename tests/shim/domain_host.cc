@@ -30,7 +30,9 @@
 #include "domain/status.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
+#include "ipc/socket.hpp"
 #include "ring/reader.hpp"
+#include "rules/selection.hpp"
 
 namespace {
 
@@ -45,7 +47,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 class Host {
  public:
-  explicit Host(domain::Domain& domain) : domain_(domain), proxy_(domain) {}
+  Host(domain::Domain& domain, rules::Rules& rules) : domain_(domain), rules_(rules), proxy_(domain) {}
 
   std::string run(const std::string& line) {
     const std::size_t space = line.find(' ');
@@ -80,7 +82,7 @@ class Host {
   long request(const std::string& command, const std::string& rest) {
     const domain::Identity who{::geteuid(), ::getegid()};
     if (command == "open") {
-      const auto file = domain_.open_file(who.uid);
+      const auto file = domain_.registrar().open_file(who.uid);
       return file ? static_cast<long>(std::uint64_t{file->generation} << 16 | file->slot) : -file.error().code;
     }
     std::istringstream words(rest);
@@ -128,14 +130,14 @@ class Host {
     if (event == nullptr || file != "enable") return "-ENOENT";
     const std::string value = space == std::string::npos ? "" : rest.substr(space + 1);
     if (value != "0" && value != "1" && value != "01") return "-EINVAL";
-    const auto done = domain_.listen(domain_.top(), {event}, value != "0");
+    const auto done = domain_.listening().set(domain_.top(), {event}, value != "0");
     return done ? "ok" : "-E" + std::to_string(done.error().code);
   }
 
   std::string listen(const std::string& text, bool on) {
     const auto pattern = domain::Pattern::parse(text);
     if (!pattern) return "-EINVAL";
-    const auto done = domain_.listen_pattern(domain_.top(), *pattern, on);
+    const auto done = rules_.selections().listen(domain_.top(), *pattern, on);
     return done ? "ok" : "-E" + std::to_string(done.error().code);
   }
 
@@ -200,9 +202,16 @@ class Host {
   }
 
   domain::Domain& domain_;
+  rules::Rules& rules_;
   domain::Proxy proxy_;
   std::map<std::size_t, std::uint64_t> seen_;
 };
+
+// Until the server has done all that clients asked of it before: it answers this only then.
+bool wait_for_server(const char* path) {
+  const auto connection = ipc::connect_to(path);
+  return connection && ipc::ask(connection->get(), {.operation = ipc::Operation::kAbout});
+}
 
 }  // namespace
 
@@ -212,21 +221,24 @@ int main(int argc, char** argv) {
   const bool is_old = abi != nullptr && std::strcmp(abi, "6.1") == 0;
   auto domain = domain::Domain::create({.abi = is_old ? abi::Version::k6_1 : abi::Version::k6_12});
   if (!domain) return 1;
-  auto server = host::Server::create(**domain, argv[1]);
+  rules::Rules rules(**domain);
+  auto server = host::Server::create(**domain, rules, argv[1]);
   if (!server) {
     std::cerr << server.error().message << "\n";
     return 1;
   }
   if (argc == 3) {
-    if (const auto kept = (*domain)->keep_journal(std::string(argv[1]) + ".state", domain::Domain::Successor::kMayCome);
+    if (const auto kept =
+            (*domain)->succession().keep_journal(std::string(argv[1]) + ".state", domain::Successor::kMayCome);
         !kept) {
       std::cerr << kept.error().message << "\n";
     }
   }
   std::thread serving([&] { (*server)->run(); });
-  Host host(**domain);
+  Host host(**domain, rules);
   std::cout << "ready\n" << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
+    if (!wait_for_server(argv[1])) return 1;
     std::string answer;
     {
       const auto access = (*domain)->enter();

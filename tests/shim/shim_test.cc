@@ -15,6 +15,7 @@
 #include "event/print.hpp"
 #include "host/server.hpp"
 #include "ring/reader.hpp"
+#include "rules/selection.hpp"
 
 namespace landtrace {
 namespace {
@@ -84,7 +85,8 @@ class ShimTest : public testing::Test {
   void SetUp() override {
     socket_ = testing::TempDir() + "shim_test-" + std::to_string(::getpid()) + ".sock";
     domain_ = *domain::Domain::create({.ring_bytes = 16u << 20});
-    auto server = host::Server::create(*domain_, socket_);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    auto server = host::Server::create(*domain_, *rules_, socket_);
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
     thread_ = std::thread([this] { server_->run(); });
@@ -96,7 +98,7 @@ class ShimTest : public testing::Test {
 
   void listen(const char* pattern, bool on = true) {
     const auto access = domain_->enter();
-    ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *domain::Pattern::parse(pattern), on));
+    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse(pattern), on));
   }
 
   // How often each line was recorded; "EVENT: fields".
@@ -143,6 +145,7 @@ class ShimTest : public testing::Test {
 
   std::string socket_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
 };
@@ -191,9 +194,8 @@ TEST_F(ShimTest, VforkAndExecLeaveTheParentAlone) {
 TEST_F(ShimTest, DescriptorsReceivedOverASocketWork) {
   listen("user_events:*");
   EXPECT_EQ(Client(socket_, {"passes"}).wait(), 0);
-  EXPECT_THAT(recorded(),
-              UnorderedElementsAre(Pair("sender_event: n=0xa (10)", 1), Pair("sender_event: n=0xb (11)", 1),
-                                   Pair("passed_event: n=0xc (12)", 1)));
+  EXPECT_THAT(recorded(), UnorderedElementsAre(Pair("sender_event: n=0xa (10)", 1), Pair("sender_event: n=0xb (11)", 1),
+                                               Pair("passed_event: n=0xc (12)", 1)));
 }
 
 TEST_F(ShimTest, ThreadsRegisterWriteAndCloseAtOnce) {
@@ -308,12 +310,14 @@ TEST_F(ShimTest, WorksWithoutRoot) {
     if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
     const std::string path = "/tmp/shim_test-nobody-" + std::to_string(::getpid()) + ".sock";
     auto domain = domain::Domain::create({});
-    auto server = domain ? host::Server::create(**domain, path) : Result<std::unique_ptr<host::Server>>();
-    if (!domain || !server) ::_exit(91);
+    if (!domain) ::_exit(91);
+    rules::Rules rules(**domain);
+    auto server = host::Server::create(**domain, rules, path);
+    if (!server) ::_exit(91);
     std::thread serving([&] { (*server)->run(); });
     {
       const auto access = (*domain)->enter();
-      std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+      std::ignore = rules.selections().listen((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
     }
     const int result = Client(path, {"forks"}).wait();
     (*server)->stop();
@@ -359,8 +363,9 @@ class OwnerProcess {
     pid_ = ::fork();
     if (pid_ == 0) {
       auto domain = domain::Domain::create({});
-      auto server = host::Server::create(**domain, socket());
-      std::ignore = (*domain)->listen_pattern((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+      rules::Rules rules(**domain);
+      auto server = host::Server::create(**domain, rules, socket());
+      std::ignore = rules.selections().listen((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
       std::ignore = ::write(ready[1], "x", 1);
       (*server)->run();
       ::_exit(0);

@@ -1,4 +1,5 @@
 #include "buffer/buffer.hpp"
+#include "domain/ring_exchange.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,9 +16,9 @@ tl::unexpected<Error> no_memory(const Error& error) { return fail(ENOMEM, error.
 Buffer::Buffer(domain::Domain& domain, std::uint32_t instance_index)
     : domain_(domain), index_(instance_index), sub_buffers_(domain.instances().first_claimed()) {
   domain::Instance& instance = *domain.instances().at(instance_index);
-  instance.arm_snapshot = [this](bool armed) { return arm(armed); };
+  instance.snapshots = this;
   serial_ = instance.serial;
-  main_ = std::make_shared<Contents>(domain, instance.place, false);
+  main_ = std::make_shared<Contents>(domain.users(), domain.instances(), domain.grace(), instance.place, false);
   // A ring's size is the next power of two. The default size is shown as it was asked for, any other as the ring has
   // it.
   const std::uint64_t size = instance.place.geometry.size();
@@ -26,7 +27,7 @@ Buffer::Buffer(domain::Domain& domain, std::uint32_t instance_index)
 }
 
 Buffer::~Buffer() {
-  if (domain::Instance* const left = instance()) left->arm_snapshot = nullptr;
+  if (domain::Instance* const left = instance()) left->snapshots = nullptr;
 }
 
 domain::Instance* Buffer::instance() const {
@@ -41,11 +42,12 @@ std::uint64_t Buffer::count_for(std::uint64_t bytes) const {
 Result<std::shared_ptr<Contents>> Buffer::make_contents(ring::Geometry geometry) {
   auto place = domain_.instances().make_place(geometry, overwrite());
   if (!place) return no_memory(place.error());
-  return std::make_shared<Contents>(domain_, *place, true);
+  return std::make_shared<Contents>(domain_.users(), domain_.instances(), domain_.grace(), *place, true);
 }
 
 Result<void> Buffer::switch_to(std::shared_ptr<Contents> next) {
-  if (auto switched = domain_.exchange_rings(*instance(), next->place()); !switched) return no_memory(switched.error());
+  if (auto switched = domain::exchange_rings(*instance(), next->place(), domain_.plans(), domain_.grace()); !switched)
+    return no_memory(switched.error());
   next->set_owned(false);
   main_->set_owned(true);
   main_ = std::move(next);
@@ -82,18 +84,19 @@ Result<void> Buffer::free_snapshot() {
   return {};
 }
 
-Result<void> Buffer::arm(bool armed) {
+Result<void> Buffer::arm_snapshot(bool armed) {
   if (!armed) {
     // The instance goes on in the set that the counter says now. A trigger may have swapped them since follow_flips()
     // looked.
-    auto disarmed = domain_.set_flip(*instance(), std::nullopt);
+    auto disarmed = domain::set_flip(*instance(), std::nullopt, domain_.plans(), domain_.cells(), domain_.grace());
     if (main_->place().rings != instance()->place.rings) exchange();
     return disarmed;
   }
   LT_CHECK(make_snapshot());
   LT_TRY(const std::uint32_t counter, domain_.cells().take_counter());
   flips_ = 0;
-  auto set = domain_.set_flip(*instance(), domain::Flip{counter, {main_->place(), snapshot_->place()}});
+  auto set = domain::set_flip(*instance(), domain::Flip{counter, {main_->place(), snapshot_->place()}}, domain_.plans(),
+                              domain_.cells(), domain_.grace());
   if (!set) domain_.cells().give_back(counter);
   return set;
 }
@@ -154,8 +157,8 @@ Result<void> Buffer::resize_both(ring::Geometry geometry) {
   domain::Flip flip = *instance()->flip;
   flip.places[flips_ & 1] = main->place();
   flip.places[~flips_ & 1] = snapshot->place();
-  LT_CHECK(domain_.set_flip(*instance(), flip));
-  domain_.settle(std::chrono::milliseconds(200));
+  LT_CHECK(domain::set_flip(*instance(), flip, domain_.plans(), domain_.cells(), domain_.grace()));
+  domain_.grace().settle(domain::kPatience);
   main->set_owned(false);
   main_->set_owned(true);
   std::swap(main_, main);

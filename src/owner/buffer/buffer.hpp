@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "buffer/contents.hpp"
+#include "domain/domain.hpp"
 
 namespace landtrace::buffer {
 
@@ -14,10 +15,10 @@ inline constexpr std::uint64_t kSubBufferHeader = 16;
 inline constexpr unsigned kMaxSubBufferOrder = 7;  // 2^7 pages
 
 // The domain must outlive it. The caller holds the domain, and has checked that the instance is still there.
-class Buffer {
+class Buffer : private domain::SnapshotKeeper {
  public:
   Buffer(domain::Domain& domain, std::uint32_t instance_index);
-  ~Buffer();
+  ~Buffer() override;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -66,7 +67,7 @@ class Buffer {
   // Gives the snapshot rings as large as the instance's.
   Result<void> make_snapshot();
   // Lets triggers take snapshots, or no longer.
-  Result<void> arm(bool armed);
+  Result<void> arm_snapshot(bool armed) override;
   void follow_flips();
   void exchange();
   Result<void> resize_rings(ring::Geometry geometry);

@@ -213,7 +213,7 @@ TEST_F(BufferTest, InstanceThatIsGoneIsKnownToBe) {
   Buffer buffer(*domain, index);
   ASSERT_TRUE(buffer.take_snapshot());
   EXPECT_NE(buffer.instance(), nullptr);
-  domain->destroy_instance(index);
+  domain::destroy_instance(index, domain->listening(), domain->instances());
   domain->grace().drain(std::chrono::seconds(1));
   EXPECT_EQ(buffer.instance(), nullptr);
   ASSERT_TRUE(domain->instances().create("foo", {}, true, true));

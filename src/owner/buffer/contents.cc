@@ -37,22 +37,25 @@ Reading::Reading(std::shared_ptr<Contents> contents, std::uint32_t cpu) : conten
   merge.begin(~0ull);
 }
 
-Contents::Contents(domain::Domain& domain, const domain::RingPlace& place, bool owned)
-    : domain_(domain),
+Contents::Contents(const domain::Users& users, domain::Instances& instances, domain::Grace& grace,
+                   const domain::RingPlace& place, bool owned)
+    : users_(users),
+      instances_(instances),
+      grace_(grace),
       place_(place),
       owned_(owned),
-      cpus_(domain.instances().first_claimed()),
-      rings_per_set_(domain.instances().rings_per_set()) {
+      cpus_(instances.first_claimed()),
+      rings_per_set_(instances.rings_per_set()) {
   add_users();
 }
 
 Contents::~Contents() {
   if (!owned_) return;
-  domain_.grace().after_readers([domain = &domain_, place = place_] { domain->instances().free_place(place); });
+  grace_.after_readers([&instances = instances_, place = place_] { instances.free_place(place); });
 }
 
 // A user who comes later has rings in the same place; the ones of users who were there keep their index.
-void Contents::add_users() { rings_.resize(domain_.users().all().size() * rings_per_set_); }
+void Contents::add_users() { rings_.resize(users_.all().size() * rings_per_set_); }
 
 std::uint32_t Contents::cpu_of(std::size_t index) const {
   const auto ring = static_cast<std::uint32_t>(index % rings_per_set_);
@@ -60,7 +63,7 @@ std::uint32_t Contents::cpu_of(std::size_t index) const {
 }
 
 const std::byte* Contents::memory_of(std::size_t index) const {
-  const domain::User& user = domain_.users().all()[index / rings_per_set_];
+  const domain::User& user = users_.all()[index / rings_per_set_];
   return user.mapping.data() + place_.rings + index % rings_per_set_ * place_.geometry.stride();
 }
 
@@ -123,13 +126,13 @@ void Contents::clear_ring(std::size_t index) {
   Ring& ring = rings_[index] = {};
   ring.base = reader.end();
   ring.discarded = reader.discarded();
-  domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(index / rings_per_set_),
-                                   static_cast<std::uint32_t>(index % rings_per_set_), ring.base.position);
+  instances_.set_consumed(place_, static_cast<std::uint32_t>(index / rings_per_set_),
+                          static_cast<std::uint32_t>(index % rings_per_set_), ring.base.position);
 }
 
 void Contents::set_overwrite(bool overwrite) {
   add_users();
-  domain_.instances().set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {
+  instances_.set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {
     const std::size_t index = std::size_t{user} * rings_per_set_ + ring;
     if (index >= rings_.size()) return std::uint64_t{0};
     rings_[index].kept = state_of(index).from.live;
@@ -191,8 +194,8 @@ void Contents::consumed() {
     const ring::Mark place = ring.consumer->place().live;
     if (place.position <= ring.kept.position) continue;
     ring.kept = place;
-    domain_.instances().set_consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
-                                     static_cast<std::uint32_t>(i % rings_per_set_), place.position);
+    instances_.set_consumed(place_, static_cast<std::uint32_t>(i / rings_per_set_),
+                            static_cast<std::uint32_t>(i % rings_per_set_), place.position);
   }
 }
 
@@ -225,11 +228,11 @@ void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Content
   for (std::size_t i = 0; i < other.rings_.size(); ++i) ends.push_back(other.state_of(i).end.count);
   // What stopped producers have still written by the end of the grace period. This runs before the memory of those
   // rings is given back: ~Contents() of `other` asks for that later, and both wait in one queue.
-  domain_.grace().after_readers([domain = &domain_, place = other.place_, ends, self = std::move(self)] {
+  grace_.after_readers([&users = users_, place = other.place_, ends, self = std::move(self)] {
     const auto heir = self.lock();
     if (!heir) return;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      const std::byte* const base = domain->users().all()[i / heir->rings_per_set_].mapping.data();
+      const std::byte* const base = users.all()[i / heir->rings_per_set_].mapping.data();
       const std::byte* const ring = base + place.rings + i % heir->rings_per_set_ * place.geometry.stride();
       heir->rings_[i].before.overrun += difference(ring::Reader(ring, place.geometry, {}).end().count, ends[i]);
     }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "buffer/merge.hpp"
-#include "domain/domain.hpp"
+#include "domain/instances.hpp"
 
 namespace landtrace::buffer {
 
@@ -33,7 +33,8 @@ class Reading {
 class Contents {
  public:
   // `owned`: this object gives the rings back when it goes; else they are the instance's.
-  Contents(domain::Domain& domain, const domain::RingPlace& place, bool owned);
+  Contents(const domain::Users& users, domain::Instances& instances, domain::Grace& grace,
+           const domain::RingPlace& place, bool owned);
   ~Contents();
   Contents(const Contents&) = delete;
   Contents& operator=(const Contents&) = delete;
@@ -94,9 +95,11 @@ class Contents {
   [[nodiscard]] std::uint64_t discarded(std::size_t index) const;
   void clear_ring(std::size_t index);
   [[nodiscard]] std::shared_ptr<const Frozen> freeze(std::size_t index, std::uint64_t bytes, std::uint64_t& gone) const;
-  [[nodiscard]] arch::RawClock raw_clock() const { return domain_.clock_line().raw_clock(); }
+  [[nodiscard]] arch::RawClock raw_clock() const { return instances_.raw_clock(); }
 
-  domain::Domain& domain_;
+  const domain::Users& users_;
+  domain::Instances& instances_;
+  domain::Grace& grace_;
   domain::RingPlace place_;
   bool owned_;
   // No record is taken to be older than this; 0, since rings may be older than this object.

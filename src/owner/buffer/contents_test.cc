@@ -40,7 +40,7 @@ class ContentsTest : public ::testing::Test {
 
   TestDomain domain_;
   domain::Proxy proxy_{*domain_};
-  std::shared_ptr<Contents> contents_ = std::make_shared<Contents>(*domain_, domain_->top().place, false);
+  std::shared_ptr<Contents> contents_ = domain_.contents();
 };
 
 TEST_F(ContentsTest, ReadingTakesNothingAwayAndEndsWhereItBegan) {

@@ -15,7 +15,7 @@ class EventTableTest : public ::testing::Test {
  protected:
   EventTableTest() : domain_(*domain::Domain::create({})), table_(domain_->control().segment()) {}
   std::uint32_t add(const std::string& declaration, std::uint16_t flags = domain::kPersist) {
-    return *domain_->register_native(declaration, flags, 0);
+    return *domain_->registrar().register_native(declaration, flags, 0);
   }
 
   std::unique_ptr<domain::Domain> domain_;
@@ -53,7 +53,7 @@ TEST_F(EventTableTest, RefreshLearnsEachEventOnce) {
 
 TEST_F(EventTableTest, EventThatIsGoneKeepsItsMeaning) {
   const std::uint32_t slot = add("brief u8 x", 0);
-  domain_->release_native(slot);
+  domain_->events().drop_reference(slot);
   const auto* const type = table_.find(slot);
   ASSERT_NE(type, nullptr);
   EXPECT_EQ(type->name, "brief");
@@ -70,7 +70,7 @@ TEST_F(EventTableTest, SlotWithAnotherEventGetsAnotherId) {
   for (std::uint32_t i = plan::kFirstEventSlot; i < plan::kMaxEvents; ++i)
     slots.push_back(add("e" + std::to_string(i), 0));
   table_.refresh();
-  domain_->release_native(slots[7]);
+  domain_->events().drop_reference(slots[7]);
   domain_->grace().drain(std::chrono::seconds(5));
   ASSERT_EQ(add("other u64 y"), slots[7]);
   table_.refresh();
@@ -106,7 +106,7 @@ TEST_F(EventTableTest, CopyIsOfOneEventWhileTheSlotChanges) {
   std::thread owner([&] {
     for (int i = 0; !stop; ++i) {
       const std::string field = std::string(1 + i % 60, static_cast<char>('a' + i % 26));
-      domain_->release_native(add(field + " u32 " + field, 0));
+      domain_->events().drop_reference(add(field + " u32 " + field, 0));
       domain_->grace().drain(std::chrono::seconds(5));
     }
   });

@@ -30,9 +30,9 @@ class LinesTest : public ::testing::Test {
   }
 
   TestDomain domain_;
-  std::shared_ptr<Contents> contents_ = std::make_shared<Contents>(*domain_, domain_->top().place, false);
+  std::shared_ptr<Contents> contents_ = domain_.contents();
   TraceClock clock_{domain_->clock_line()};
-  Printer printer_{*domain_, clock_};
+  Printer printer_{domain_->control(), domain_->users(), domain_->events(), clock_};
   TextStyle style_;
 };
 
@@ -143,18 +143,19 @@ TEST_F(LinesTest, BuffersThatWereOverrunSayWhereACpuBegins) {
 
 TEST_F(LinesTest, RecordOfAnEventWhoseSlotIsAnothersByNowIsOfNoKnownType) {
   domain::Proxy proxy(*domain_);
-  const std::uint32_t slot = *domain_->register_native("brief u32 x", 0, ::getuid());
+  const std::uint32_t slot = *domain_->registrar().register_native("brief u32 x", 0, ::getuid());
   const std::uint32_t x = 1;
   const ring::Segment segment{&x, sizeof x};
   ASSERT_TRUE(proxy.record(domain_->top(), slot, kTid, ::getuid(), {&segment, 1}));
-  domain_->release_native(slot);
+  domain_->events().drop_reference(slot);
   style_.columns.context = false;
   EXPECT_EQ(text(style_), "brief: x=0x1 (1)\n");  // gone, but nobody else has its slot
   for (std::uint32_t i = 0; i < plan::kMaxEvents; ++i) {
     domain_->grace().drain(std::chrono::seconds(1));
-    const std::uint32_t other = *domain_->register_native("other" + std::to_string(i) + " u64 y", 0, ::getuid());
+    const std::uint32_t other =
+        *domain_->registrar().register_native("other" + std::to_string(i) + " u64 y", 0, ::getuid());
     if (other == slot) break;
-    domain_->release_native(other);
+    domain_->events().drop_reference(other);
   }
   const auto id = static_cast<unsigned>(16384 + slot - plan::kFirstEventSlot);
   EXPECT_EQ(text(style_), "Unknown type " + std::to_string(id) + "\n");

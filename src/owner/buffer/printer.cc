@@ -45,7 +45,7 @@ void Printer::append(std::string& out, const Found& found, std::uint32_t user, c
 // The files of other users' programs are not opened: the owner may be root, and a file system of theirs could keep it
 // waiting for ever. Their frames are shown by object.
 output::StackNames& Printer::names_of(std::uint32_t user) {
-  const domain::User& who = domain_.users().all()[user];
+  const domain::User& who = users_.all()[user];
   symbols::Symbols* const symbols = who.uid == ::geteuid() ? &symbols_ : nullptr;
   const auto found = objects_.try_emplace(user, UserObjects{MappedObjects(who.uid), output::StackNames(symbols)}).first;
   auto& [table, names] = found->second;

@@ -28,7 +28,9 @@ struct TextStyle {
 class Printer {
  public:
   // All must outlive it.
-  Printer(domain::Domain& domain, TraceClock& clock) : domain_(domain), clock_(clock), types_(domain) {}
+  Printer(const domain::ControlMemory& control, const domain::Users& users, const domain::Events& events,
+          TraceClock& clock)
+      : users_(users), clock_(clock), types_(control, events) {}
 
   // Call it before each batch of lines. `anew`: a reader begins, so names of threads are looked up again.
   void prepare(bool anew);
@@ -54,8 +56,7 @@ class Printer {
 
  private:
   const output::Task* task_of(const Found& found, std::uint32_t user, const TextStyle& style) {
-    return tasks_.find(static_cast<std::uint32_t>(found.record.tid), domain_.users().all()[user].data(),
-                       style.learn_names);
+    return tasks_.find(static_cast<std::uint32_t>(found.record.tid), users_.all()[user].data(), style.learn_names);
   }
 
   output::StackNames& names_of(std::uint32_t user);
@@ -65,7 +66,7 @@ class Printer {
     buffer::MappedObjects table;
     output::StackNames names;
   };
-  domain::Domain& domain_;
+  const domain::Users& users_;
   TraceClock& clock_;
   SlotTypes types_;
   Tasks tasks_;

@@ -81,9 +81,9 @@ class RawPagesTest : public ::testing::Test {
   }
 
   TestDomain domain_;
-  std::shared_ptr<Contents> contents_ = std::make_shared<Contents>(*domain_, domain_->top().place, false);
+  std::shared_ptr<Contents> contents_ = domain_.contents();
   TraceClock clock_{domain_->clock_line()};
-  Printer printer_{*domain_, clock_};
+  Printer printer_{domain_->control(), domain_->users(), domain_->events(), clock_};
   std::deque<RawPages> readers_;
   std::map<std::uint32_t, std::vector<std::byte>> pages_;
   std::uint64_t lost_ = 0;

@@ -41,9 +41,9 @@ void add_user(const domain::User& user, Tasks& tasks) {
 
 }  // namespace
 
-std::vector<std::pair<std::uint32_t, output::Task>> saved_tasks(domain::Domain& domain) {
+std::vector<std::pair<std::uint32_t, output::Task>> saved_tasks(const domain::Users& users) {
   Tasks tasks;
-  for (const domain::User& user : domain.users().all()) add_user(user, tasks);
+  for (const domain::User& user : users.all()) add_user(user, tasks);
   return {tasks.begin(), tasks.end()};
 }
 

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "domain/domain.hpp"
+#include "domain/users.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::buffer {
 
 // By thread id, ascending.
-std::vector<std::pair<std::uint32_t, output::Task>> saved_tasks(domain::Domain& domain);
+std::vector<std::pair<std::uint32_t, output::Task>> saved_tasks(const domain::Users& users);
 
 }  // namespace landtrace::buffer

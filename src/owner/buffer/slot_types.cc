@@ -7,14 +7,15 @@
 
 namespace landtrace::buffer {
 
-SlotTypes::SlotTypes(domain::Domain& domain) : domain_(domain), slots_(plan::kFirstEventSlot) {
+SlotTypes::SlotTypes(const domain::ControlMemory& control, const domain::Events& events)
+    : control_(control), events_(events), slots_(plan::kFirstEventSlot) {
   slots_[plan::kPrintSlot].type = std::make_unique<output::EventType>(output::marker_type());
   slots_[plan::kRawDataSlot].type = std::make_unique<output::EventType>(output::raw_marker_type());
   slots_[plan::kUserStackSlot].type = std::make_unique<output::EventType>(output::user_stack_type());
 }
 
 void SlotTypes::refresh() {
-  const plan::ControlSegment& control = domain_.control().segment();
+  const plan::ControlSegment& control = control_.segment();
   if (control.event_changes == changes_seen_) return;
   changes_seen_ = control.event_changes;
   slots_.resize(std::clamp(control.event_high, plan::kFirstEventSlot, plan::kMaxEvents));
@@ -24,14 +25,14 @@ void SlotTypes::refresh() {
     const auto text = copy_slot_text(control, i);
     if (!text) continue;
     slot.generation = text->generation;
-    slot.made_at = domain_.events().made_at(i);
+    slot.made_at = events_.made_at(i);
     auto type = type_of(*text);
     slot.type = type ? std::make_unique<output::EventType>(*std::move(type)) : nullptr;
   }
 }
 
 std::uint16_t SlotTypes::id_of(std::uint32_t slot) const {
-  return slot < plan::kMaxEvents ? domain_.control().segment().events[slot].id : 0;
+  return slot < plan::kMaxEvents ? control_.segment().events[slot].id : 0;
 }
 
 }  // namespace landtrace::buffer

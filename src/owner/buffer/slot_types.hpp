@@ -5,14 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "domain/domain.hpp"
+#include "domain/events.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::buffer {
 
 class SlotTypes {
  public:
-  explicit SlotTypes(domain::Domain& domain);
+  SlotTypes(const domain::ControlMemory& control, const domain::Events& events);
 
   // Call it before records are looked at.
   void refresh();
@@ -35,7 +35,8 @@ class SlotTypes {
     std::uint64_t made_at = 0;
     std::uint32_t generation = 0;
   };
-  domain::Domain& domain_;
+  const domain::ControlMemory& control_;
+  const domain::Events& events_;
   std::vector<Slot> slots_;
   std::uint64_t changes_seen_ = ~0ull;
 };

@@ -36,9 +36,9 @@ TEST(SnapshotTriggerTest, EachEventOfEightThreadsStandsInOneOfTheTwoBuffers) {
   TestDomain domain(64u << 20);
   Buffer buffer(*domain, 0);
   // Every thread takes four.
-  ASSERT_TRUE(
-      rules::apply_trigger(*domain, domain->top(), domain.event(),
-                            "snapshot if number == 5000 || number == 12345 || number == 30000 || number == 39999"));
+  ASSERT_TRUE(domain.rules().triggers().apply(
+      domain->top(), domain.event(),
+      "snapshot if number == 5000 || number == 12345 || number == 30000 || number == 39999"));
   std::vector<std::thread> threads;
   for (std::uint32_t i = 1; i <= kThreads; ++i) {
     threads.emplace_back([&domain, i] { domain.write_many(i, 0, kNumbers); });
@@ -59,7 +59,7 @@ TEST(SnapshotTriggerTest, EachEventOfEightThreadsStandsInOneOfTheTwoBuffers) {
 TEST(SnapshotTriggerTest, OneThatIsTakenOnceHoldsWhatCameBeforeIt) {
   TestDomain domain(64u << 20);
   Buffer buffer(*domain, 0);
-  ASSERT_TRUE(rules::apply_trigger(*domain, domain->top(), domain.event(), "snapshot:1 if number == 20000"));
+  ASSERT_TRUE(domain.rules().triggers().apply(domain->top(), domain.event(), "snapshot:1 if number == 20000"));
   std::vector<std::thread> threads;
   for (std::uint32_t i = 1; i <= kThreads; ++i) {
     threads.emplace_back([&domain, i] { domain.write_many(i, 0, kNumbers); });
@@ -96,7 +96,7 @@ TEST(SnapshotTriggerTest, ItsTriggerGoesOnWhenTheBufferHasAnotherSize) {
   constexpr std::uint32_t kTid = 7;
   TestDomain domain;
   Buffer buffer(*domain, 0);
-  ASSERT_TRUE(rules::apply_trigger(*domain, domain->top(), domain.event(), "snapshot if number == 1 || number == 5"));
+  ASSERT_TRUE(domain.rules().triggers().apply(domain->top(), domain.event(), "snapshot if number == 1 || number == 5"));
   domain.write_many(kTid, 0, 3);
   ASSERT_TRUE(buffer.resize(kAllCpus, 2 << 20));
   EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{0, 1}));
@@ -105,7 +105,7 @@ TEST(SnapshotTriggerTest, ItsTriggerGoesOnWhenTheBufferHasAnotherSize) {
   EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{2, 3, 4, 5}));
   EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6}));
   EXPECT_EQ(domain->cells().count_of(domain->top().flip->counter), 2u);
-  ASSERT_TRUE(rules::apply_trigger(*domain, domain->top(), domain.event(), "!snapshot"));
+  ASSERT_TRUE(domain.rules().triggers().apply(domain->top(), domain.event(), "!snapshot"));
   domain.write_many(kTid, 7, 8);
   EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6, 7}));
 }

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 class StackTest : public ::testing::Test {
  protected:
-  StackTest() { EXPECT_TRUE(rules::apply_trigger(*domain_, domain_->top(), domain_.event(), "stacktrace")); }
+  StackTest() { EXPECT_TRUE(domain_.rules().triggers().apply(domain_->top(), domain_.event(), "stacktrace")); }
   std::string text(const TextStyle& style = {}) {
     printer_.prepare(true);
     Reading reading(contents_, kAllCpus);
@@ -31,9 +31,9 @@ class StackTest : public ::testing::Test {
   }
 
   TestDomain domain_;
-  std::shared_ptr<Contents> contents_ = std::make_shared<Contents>(*domain_, domain_->top().place, false);
+  std::shared_ptr<Contents> contents_ = domain_.contents();
   TraceClock clock_{domain_->clock_line()};
-  Printer printer_{*domain_, clock_};
+  Printer printer_{domain_->control(), domain_->users(), domain_->events(), clock_};
 };
 
 [[gnu::noinline]] void emit_in_a_function(const plan::View& view, const plan::Thread& thread, std::uint32_t event) {

@@ -14,6 +14,7 @@
 #include "buffer/buffer.hpp"
 #include "buffer/lines.hpp"
 #include "domain/proxy.hpp"
+#include "rules/rules.hpp"
 
 namespace landtrace::buffer {
 
@@ -23,20 +24,28 @@ class TestDomain {
  public:
   explicit TestDomain(std::uint64_t ring_bytes = 1 << 18)
       : domain_(*domain::Domain::create({.ring_bytes = ring_bytes})) {
-    file_ = *domain_->open_file(::getuid());
-    index_ = *domain_->register_for_file(file_, static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()},
-                                         {.text = "job u32 number", .flags = 0, .bit = bit(), .size = 8});
+    file_ = *domain_->registrar().open_file(::getuid());
+    index_ =
+        *domain_->registrar().register_for_file(file_, static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()},
+                                                {.text = "job u32 number", .flags = 0, .bit = bit(), .size = 8});
     event_ = domain_->events().find("user_events", "job");
-    EXPECT_TRUE(domain_->listen(domain_->top(), {event_}, true));
+    EXPECT_TRUE(domain_->listening().set(domain_->top(), {event_}, true));
   }
   ~TestDomain() {
-    std::ignore = domain_->unregister(static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()}, bit());
+    std::ignore =
+        domain_->enable_words().remove(static_cast<std::uint32_t>(::getpid()), {::getuid(), ::getgid()}, bit());
   }
   TestDomain(const TestDomain&) = delete;
   TestDomain& operator=(const TestDomain&) = delete;
 
   domain::Domain& operator*() { return *domain_; }
   domain::Domain* operator->() { return domain_.get(); }
+  rules::Rules& rules() { return rules_; }
+  // What the top instance records.
+  std::shared_ptr<Contents> contents() {
+    return std::make_shared<Contents>(domain_->users(), domain_->instances(), domain_->grace(), domain_->top().place,
+                                      false);
+  }
   [[nodiscard]] domain::Event& event() { return *event_; }
 
   // Writes an event as thread `tid`, whose number and `extra` bytes it carries.
@@ -58,6 +67,7 @@ class TestDomain {
 
   std::uint64_t enable_word_ = 0;
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   domain::FileId file_;
   std::uint32_t index_ = 0;
   domain::Event* event_ = nullptr;

@@ -142,7 +142,8 @@ TEST_F(RecordingTest, TheEndOfTheDomainIsSaidAndIsNoFailure) {
   const pid_t owner = ::fork();
   if (owner == 0) {
     const auto domain = domain::Domain::create({.ring_bytes = 1 << 18});
-    (*host::Server::create(**domain, socket))->run();
+    rules::Rules rules(**domain);
+    (*host::Server::create(**domain, rules, socket))->run();
     ::_exit(0);
   }
   while (!ipc::connect_to(socket)) ::usleep(1000);

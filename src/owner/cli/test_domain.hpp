@@ -26,7 +26,8 @@ class DomainTest : public testing::Test {
  protected:
   DomainTest() {
     domain_ = *domain::Domain::create({.ring_bytes = 1 << 18});
-    server_ = *host::Server::create(*domain_, socket_);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    server_ = *host::Server::create(*domain_, *rules_, socket_);
     thread_ = std::thread([this] { server_->run(); });
   }
   ~DomainTest() override {
@@ -36,9 +37,9 @@ class DomainTest : public testing::Test {
 
   void make_event(const std::string& declaration) {
     const auto access = domain_->enter();
-    const auto slot = domain_->register_native(declaration, domain::kPersist, 0);
+    const auto slot = domain_->registrar().register_native(declaration, domain::kPersist, 0);
     ASSERT_TRUE(slot) << declaration;
-    domain_->release_native(*slot);
+    domain_->events().drop_reference(*slot);
   }
 
   // As if `landtrace WORDS` had been typed, where `add` is one of its commands.
@@ -59,6 +60,7 @@ class DomainTest : public testing::Test {
   std::string socket_ = dir_.file("domain.sock");
   Variable named_{ipc::kSocketVariable, socket_.c_str()};
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
 };

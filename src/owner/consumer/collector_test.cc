@@ -41,7 +41,8 @@ class CollectorTest : public ::testing::Test {
  protected:
   CollectorTest()
       : domain_(*domain::Domain::create({})),
-        server_(*host::Server::create(*domain_, ::testing::TempDir() + "collector" + std::to_string(::getpid()))),
+        server_(
+            *host::Server::create(*domain_, rules_, ::testing::TempDir() + "collector" + std::to_string(::getpid()))),
         thread_([this] { server_->run(); }) {}
   ~CollectorTest() override { end_domain(); }
   void end_domain() {
@@ -60,7 +61,7 @@ class CollectorTest : public ::testing::Test {
 
   std::uint32_t add_event(const std::string& declaration) {
     const auto access = domain_->enter();
-    return *domain_->register_native(declaration, domain::kPersist, 0);
+    return *domain_->registrar().register_native(declaration, domain::kPersist, 0);
   }
 
   // The calling thread as a producer of the user `uid`.
@@ -99,6 +100,7 @@ class CollectorTest : public ::testing::Test {
   }
 
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   std::unique_ptr<host::Server> server_;
   std::thread thread_;
   Numbers sink_;

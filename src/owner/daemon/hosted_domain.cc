@@ -1,4 +1,5 @@
 #include "daemon/hosted_domain.hpp"
+#include "rules/selection.hpp"
 
 namespace landtrace::daemon {
 
@@ -24,19 +25,23 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
   LT_TRY(std::unique_ptr<domain::Domain> domain,
          domain::Domain::create({.ring_bytes = options.ring_bytes,
                                  .abi = options.abi == kAbi6_1 ? abi::Version::k6_1 : abi::Version::k6_12}));
-  for (const domain::Pattern& pattern : options.events) LT_CHECK(domain->listen_pattern(domain->top(), pattern, true));
-  LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, options.socket));
-  // The journal comes after the socket: only the owner of the socket may take an older journal over. That a journal
-  // cannot be kept is no error: programs then do not follow to the next owner, and nothing else changes.
-  using domain::Domain;
-  std::ignore = domain->keep_journal(options.socket + ".state",
-                                     options.may_come_back ? Domain::Successor::kMayCome : Domain::Successor::kNone);
-  return std::unique_ptr<HostedDomain>(new HostedDomain(std::move(domain), std::move(server), options));
+  auto rules = std::make_unique<rules::Rules>(*domain);
+  for (const domain::Pattern& pattern : options.events)
+    LT_CHECK(rules->selections().listen(domain->top(), pattern, true));
+  LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, *rules, options.socket));
+  // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
+  std::ignore = domain->succession().keep_journal(
+      options.socket + ".state", options.may_come_back ? domain::Successor::kMayCome : domain::Successor::kNone);
+  return std::unique_ptr<HostedDomain>(
+      new HostedDomain(std::move(domain), std::move(rules), std::move(server), options));
 }
 
-HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server,
-                           const Options& options)
-    : domain_(std::move(domain)), server_(std::move(server)), mounts_(*domain_, server_->tree(), options.permissions) {
+HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
+                           std::unique_ptr<host::Server> server, const Options& options)
+    : domain_(std::move(domain)),
+      rules_(std::move(rules)),
+      server_(std::move(server)),
+      mounts_(*domain_, server_->tree(), options.permissions) {
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
   if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);
   thread_ = std::thread([this] { server_->run(); });

@@ -11,6 +11,7 @@
 
 #include "daemon/mounts.hpp"
 #include "domain/domain.hpp"
+#include "domain/pattern.hpp"
 #include "host/server.hpp"
 
 namespace landtrace::daemon {
@@ -62,10 +63,12 @@ class HostedDomain {
   [[nodiscard]] Mounts& mounts() { return mounts_; }
 
  private:
-  HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<host::Server> server, const Options& options);
+  HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
+               std::unique_ptr<host::Server> server, const Options& options);
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<host::Server> server_;  // has the tree that is mounted
   Mounts mounts_;
   std::thread thread_;

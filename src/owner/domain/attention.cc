@@ -81,7 +81,10 @@ void Attention::run() {
       continue;
     }
     seen = std::move(now);
-    on_change_();
+    {
+      const std::lock_guard alone(domain_);
+      cells_.spread();
+    }
     std::this_thread::sleep_for(kRest);
   }
 }

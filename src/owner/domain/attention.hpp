@@ -1,36 +1,37 @@
-// Waits for producers to have changed soft state, for a domain with several users: what a trigger does in one user's program
-// reaches the programs of the others by the owner. (Those of one user see it in the memory that they share.)
+// Waits for producers to have changed soft state, for a domain with several users: what a trigger does in one user's
+// program reaches the programs of the others by the owner. (Those of one user see it in the memory that they share.)
 //
-// A producer counts in its data segment's `attention` and wakes who waits for that word; here a thread waits for the words of
-// all users at once.
+// A producer counts in its data segment's `attention` and wakes whoever waits for that word; here a thread waits for
+// the words of all users at once.
 #pragma once
 
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "base/result.hpp"
+#include "domain/cells.hpp"
 
 namespace landtrace::domain {
 
 class Attention {
  public:
-  // `on_change` is called in the thread; not more than about a thousand times a second, whatever producers do.
-  explicit Attention(std::function<void()> on_change) : on_change_(std::move(on_change)) {}
+  // When producers have changed something the thread takes the domain, by its mutex, and spreads the cells: not more
+  // than about a thousand times a second, whatever producers do.
+  Attention(std::recursive_mutex& domain, Cells& cells) : domain_(domain), cells_(cells) {}
   ~Attention();
   Attention(const Attention&) = delete;
   Attention& operator=(const Attention&) = delete;
 
-  // Another word to wait for, which stays as long as this. The thread begins with the second one: before it there is nobody
-  // to be told.
+  // Another word to wait for, which stays as long as this. The thread begins with the second one: before it there is
+  // nobody to be told.
   void watch(const std::uint32_t* word);
 
  private:
   void run();
   void wake();
 
-  std::function<void()> on_change_;
+  std::recursive_mutex& domain_;
+  Cells& cells_;
   std::mutex mutex_;
   std::vector<const std::uint32_t*> words_;
   bool stopped_ = false;

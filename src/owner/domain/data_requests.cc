@@ -45,7 +45,7 @@ Result<int> DataCall::register_word() {
   LT_CHECK(domain_.enable_words().know(space_, who_));
   LT_CHECK(domain_.enable_words().follow_forks(pid_, who_));
   LT_TRY(const std::uint32_t index,
-         domain_.register_for_file(
+         domain_.registrar().register_for_file(
              file_, pid_, who_,
              {request_.text, reg.flags, {reg.enable_addr, reg.enable_bit}, reg.enable_size, request_.text_error}));
   answer_at_ = argument_ + offsetof(UserReg, write_index);
@@ -54,7 +54,7 @@ Result<int> DataCall::register_word() {
 }
 
 Result<int> DataCall::register_status_bit() {
-  LT_TRY(const auto made, domain_.register_status_bit(file_, request_.text, who_.uid));
+  LT_TRY(const auto made, domain_.registrar().register_status_bit(file_, request_.text, who_.uid));
   static_assert(offsetof(UserRegStatusBit, write_index) == offsetof(UserRegStatusBit, status_bit) + 4);
   answer_at_ = argument_ + offsetof(UserRegStatusBit, status_bit);
   answer_ = {made.bit, made.index};
@@ -70,14 +70,14 @@ Result<int> DataCall::carry_out() {
     case DataCommand::kRegisterStatusBit:
       return register_status_bit();
     case DataCommand::kRegisterPlain: {
-      LT_TRY(const std::uint32_t byte, domain_.register_plain(file_, request_.text, who_.uid));
+      LT_TRY(const std::uint32_t byte, domain_.registrar().register_plain(file_, request_.text, who_.uid));
       return static_cast<int>(byte);
     }
     case DataCommand::kUnregister:
-      LT_CHECK(domain_.unregister(pid_, who_, {request_.unreg.disable_addr, request_.unreg.disable_bit}));
+      LT_CHECK(domain_.enable_words().remove(pid_, who_, {request_.unreg.disable_addr, request_.unreg.disable_bit}));
       return 0;
     case DataCommand::kDelete:
-      LT_CHECK(domain_.remove_event(request_.text, who_.uid));
+      LT_CHECK(domain_.registrar().remove_event(request_.text, who_.uid));
       return 0;
   }
   return fail(ENOTTY);

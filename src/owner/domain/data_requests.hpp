@@ -5,10 +5,11 @@
 
 namespace landtrace::domain {
 
-// What thread `tid` of `who` asks of its open file, in parts: the caller's memory may not answer for as long as the caller
-// likes (userfaultfd, a hung FUSE mapping), and the domain must not be held meanwhile. The structure and the strings are
-// read from its process, as far as `who` may touch that, and results are written there. Errors are the kernel's, and
-// EPERM: the process is not to be seen from here (tid 0: it is in another pid namespace), or is not `who`'s to touch.
+// What thread `tid` of `who` asks of its open file, in parts: the caller's memory may not answer for as long as the
+// caller likes (userfaultfd, a hung FUSE mapping), and the domain must not be held meanwhile. The structure and the
+// strings are read from its process, as far as `who` may touch that, and results are written there. Errors are the
+// kernel's, and EPERM: the process is not to be seen from here (tid 0: it is in another pid namespace), or is not
+// `who`'s to touch.
 class DataCall {
  public:
   DataCall(Domain& domain, FileId file, std::uint32_t tid, Identity who, unsigned command, std::uint64_t argument)
@@ -18,8 +19,8 @@ class DataCall {
   Result<void> begin();
   // Touches the memory, and nothing of the domain: waits for as long as it takes.
   Result<void> read();
-  // Returns the system call's result: the place in the page of bytes for the 2021 proposal's registration, else 0. Enters the
-  // domain.
+  // Returns the system call's result: the place in the page of bytes for the 2021 proposal's registration, else 0.
+  // Enters the domain.
   Result<int> carry_out();
   // As read(). As in the kernel, a structure that cannot be written does not undo what was done.
   void answer();

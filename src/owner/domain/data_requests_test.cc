@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include "programs/test_client.hpp"
@@ -35,11 +38,11 @@ class DataRequestsTest : public testing::Test {
     return request(kRegister, client.pid(), client.ask("reg " + name), {uid, uid});
   }
   int unregister(TestClient& client) { return request(kUnregister, client.pid(), client.ask("unreg")); }
-  void listen(bool on) { ASSERT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), on)); }
+  void listen(bool on) { ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on)); }
   bool exists(std::string_view name) { return domain_->events().find(kSystem, name) != nullptr; }
 
   std::unique_ptr<Domain> domain_ = *Domain::create({.ring_bytes = 1 << 18});
-  FileId file_ = *domain_->open_file(::geteuid());
+  FileId file_ = *domain_->registrar().open_file(::geteuid());
 };
 
 TEST_F(DataRequestsTest, AnotherProcessesStructureIsReadAndAnswered) {
@@ -98,7 +101,7 @@ TEST_F(DataRequestsTest, GuestsMayDoWhatTheyMayOverTheSocket) {
   const auto me = static_cast<std::uint32_t>(::getpid());
   ASSERT_EQ(request(kRegisterPlain, me, reinterpret_cast<std::uint64_t>(mine)), 1);
   domain_->files().close(file_);
-  file_ = *domain_->open_file(kNobody);
+  file_ = *domain_->registrar().open_file(kNobody);
   TestClient client({.uid = kNobody});
   const std::uint64_t reg = client.ask("reg mine");
   const Identity nobody{kNobody, kNobody};
@@ -146,6 +149,19 @@ TEST_F(DataRequestsTest, PlainWritesComeFromADeclarationAlone) {
   EXPECT_EQ(request(kDelete, me, reinterpret_cast<std::uint64_t>(second)), -EBUSY);
 }
 
+// How many subscriptions to the kernel's events of processes this process has.
+int subscriptions() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    int domain = 0, protocol = 0;
+    socklen_t size = sizeof domain;
+    if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_NETLINK) continue;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 && protocol == NETLINK_CONNECTOR) ++count;
+  }
+  return count;
+}
+
 // How forks become known: the kernel tells, or (in a network namespace, where it does not) all processes are looked at.
 enum class Mode { kTold, kLooking };
 
@@ -164,7 +180,7 @@ class ForksTest : public DataRequestsTest, public testing::WithParamInterface<Mo
   }
   void begin(TestClient& client) {
     ASSERT_EQ(ask_for(client, "e1"), 0);
-    ASSERT_EQ(domain_->enable_words().is_told_of_forks(), GetParam() == Mode::kTold);
+    ASSERT_EQ(subscriptions(), GetParam() == Mode::kTold ? 1 : 0);
   }
   Fd own_;
 };
@@ -217,7 +233,7 @@ TEST_P(ForksTest, WordsOutliveTheProcessThatRegisteredThem) {
   listen(true);
   EXPECT_EQ(client.ask("word"), 1u);
   listen(false);
-  file_ = *domain_->open_file(::geteuid());
+  file_ = *domain_->registrar().open_file(::geteuid());
   EXPECT_EQ(unregister(client), 0) << "the child has a registration of its own";
   EXPECT_FALSE(exists("e1"));
 }
@@ -280,13 +296,13 @@ TEST_P(ForksTest, WhoeverAnnouncesItselfIsNotCountedTwice) {
   const Identity me{::geteuid(), ::getegid()};
   const std::uint32_t parent = client.pid();
   client.become("fork");
-  ASSERT_TRUE(domain_->forked(parent, client.pid(), me));
+  ASSERT_TRUE(domain_->enable_words().duplicate(parent, client.pid(), me));
   listen(true);
   EXPECT_EQ(client.ask("word"), 1u);
-  ASSERT_TRUE(domain_->forked(parent, client.pid(), me));
+  ASSERT_TRUE(domain_->enable_words().duplicate(parent, client.pid(), me));
   listen(false);
   domain_->files().close(file_);
-  file_ = *domain_->open_file(me.uid);
+  file_ = *domain_->registrar().open_file(me.uid);
   ASSERT_EQ(unregister(client), 0);
   client.quit_to(parent);
   ASSERT_EQ(unregister(client), 0);
@@ -301,8 +317,7 @@ TEST_P(ForksTest, TheSubscriptionEndsWithTheLastWhoNeedsIt) {
     listen(true);
   }
   domain_->maintain();
-  EXPECT_FALSE(domain_->enable_words().is_told_of_forks());
-  EXPECT_FALSE(domain_->enable_words().has_followed());
+  EXPECT_EQ(subscriptions(), 0);
 }
 
 // Without the right to a buffer of any size.
@@ -327,7 +342,7 @@ TEST_F(DataRequestsTest, AForkThatWasNotHeardOfIsFoundByLooking) {
   const WithoutNetAdmin small_buffer;
   TestClient client, other;
   ASSERT_EQ(ask_for(client, "e1"), 0);
-  if (!domain_->enable_words().is_told_of_forks()) GTEST_SKIP() << "SKIPPED: process events are not told here";
+  if (subscriptions() == 0) GTEST_SKIP() << "SKIPPED: process events are not told here";
   auto witness = ProcessEvents::subscribe();  // its buffer is as small
   ASSERT_TRUE(witness);
   bool lost = false;

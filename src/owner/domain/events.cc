@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "arch/clock.hpp"
 
@@ -28,7 +29,8 @@ std::string shown_name(std::string_view system, std::string_view name) {
 
 }  // namespace
 
-Events::Events(ControlMemory& control, Grace& grace) : control_(control), grace_(grace), slots_(plan::kFirstEventSlot) {
+Events::Events(ControlMemory& control, Grace& grace, StatusPages& pages, RulesLink& rules)
+    : control_(control), grace_(grace), pages_(pages), rules_(rules), slots_(plan::kFirstEventSlot) {
   if (::getrandom(&first_generation_, sizeof first_generation_, 0) < 0) first_generation_ = kGoldenRatio;
 }
 
@@ -198,11 +200,26 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
 
 void Events::write_down(const Event& event) {
   if (journal_ == nullptr) return;
-  std::string text = event.text;
-  if (event.flavour() == event::Flavour::kSynthetic) text.insert(0, "s:");
-  if (event.flavour() == event::Flavour::kProbe) text = ":" + event.command;
-  journal_->event_made({event.slot, event.flags, event.uid, event.name, text, event.status_bit, event.status_byte},
+  const bool is_probe = event.flavour() == event::Flavour::kProbe;
+  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(),
+                        is_probe ? event.command : event.text, event.status_bit, event.status_byte},
                        next_multi_);
+}
+
+Result<void> Events::give_place(Event& event, Page page) {
+  std::uint32_t& place = page == Page::kBits ? event.status_bit : event.status_byte;
+  if (place != 0) return {};
+  LT_TRY(place, pages_.take(page));
+  pages_.set(page, place, event.listeners.any());
+  write_down(event);
+  return {};
+}
+
+void Events::give_place_again(Event& event, Page page, std::uint32_t place) {
+  if (!pages_.take_again(page, place)) return;
+  (page == Page::kBits ? event.status_bit : event.status_byte) = place;
+  pages_.set(page, place, event.listeners.any());
+  write_down(event);
 }
 
 void Events::make_lasting(Event& event) {
@@ -245,7 +262,9 @@ Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid)
 
 void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
-  if (on_removal_) on_removal_(event);
+  pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
+  pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
+  rules_->gone(event);
   if (journal_ != nullptr) journal_->event_gone(slot);
   if (event.is_user_event()) {
     const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
@@ -260,21 +279,6 @@ void Events::destroy(Event& event) {
   slots_[slot].reset();
   // The slot's texts stay until it is taken again: rings may still hold records of this event.
   grace_.after_readers([this, slot] { free_slots_.push_back(slot); });
-}
-
-Result<void> Events::publish_plan(Event& event, std::span<const plan::PlanStep> steps) {
-  std::uint32_t next = 0;
-  if (!steps.empty()) {
-    LT_TRY(next, control_.allocate(sizeof(plan::Plan) + steps.size_bytes(), 8));
-    const plan::Plan plan{static_cast<std::uint32_t>(steps.size())};
-    std::memcpy(control_.at(next), &plan, sizeof plan);
-    std::memcpy(control_.at(next) + sizeof plan, steps.data(), steps.size_bytes());
-  }
-  plan::EventSlot& shared = control_.segment().events[event.slot];
-  const std::uint32_t old = shared.plan;
-  publish(shared.plan, next);
-  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
-  return {};
 }
 
 }  // namespace landtrace::domain

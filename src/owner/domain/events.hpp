@@ -1,9 +1,8 @@
-// The registry of events: names, declarations, references, who listens; and the publication of plans.
+// The registry of events: names, declarations, references, who listens.
 #pragma once
 
 #include <bitset>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -11,8 +10,10 @@
 
 #include "domain/control_memory.hpp"
 #include "domain/event_file.hpp"
+#include "domain/event_rules.hpp"
 #include "domain/grace.hpp"
 #include "domain/journal.hpp"
+#include "domain/status_pages.hpp"
 #include "event/declaration.hpp"
 
 namespace landtrace::domain {
@@ -23,8 +24,6 @@ inline constexpr std::uint16_t kMultiFormat = 2;  // the same name may stand for
 
 inline constexpr const char* kSystem = "user_events";
 inline constexpr const char* kMultiSystem = "user_events_multi";
-
-struct Probe;
 
 struct Event {
   std::uint32_t slot;
@@ -40,8 +39,8 @@ struct Event {
   std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
   std::uint32_t status_byte = 0;             // in Page::kBytes
-  std::shared_ptr<Probe> probe;              // of an event probe: what it is attached to (probes.hpp)
-  std::string command;                       // … and how it was defined; `text` is how it is shown
+  std::string command;                       // how an event probe was defined; `text` is how it is shown
+  std::unique_ptr<Attachment> rules;
 
   [[nodiscard]] event::Flavour flavour() const { return declaration.flavour; }
   [[nodiscard]] bool is_user_event() const { return flavour() == event::Flavour::kUser; }
@@ -67,10 +66,11 @@ class Events {
     std::uint32_t slot_;
   };
 
-  Events(ControlMemory& control, Grace& grace);
+  Events(ControlMemory& control, Grace& grace, StatusPages& pages, RulesLink& rules);
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
-  // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made` tells which it was.
+  // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made`
+  // tells which it was.
   struct Registration {
     Event* event;
     bool made;
@@ -100,8 +100,10 @@ class Events {
   // Removes the event if that was the last reference and nothing else keeps it.
   void drop_reference(std::uint32_t slot);
 
-  // Called for each event that goes, while it is still there.
-  void set_on_removal(std::function<void(Event&)> on_removal) { on_removal_ = std::move(on_removal); }
+  // The event has a place in the status page from here on. EMFILE.
+  Result<void> give_place(Event& event, Page page);
+  // This one, which it had with an earlier owner, if that is to be had: programs know the place, and look there.
+  void give_place_again(Event& event, Page page, std::uint32_t place);
 
   // ENOENT, EBUSY while anybody refers to it, EPERM for another user's (root may).
   Result<void> remove(std::string_view registered_name, std::uint32_t uid);
@@ -118,10 +120,6 @@ class Events {
   // In the order in which they were registered.
   [[nodiscard]] std::vector<Event*> all();
 
-  // Publishes `plan` (its steps in order) as what the event does; none: it is off. The old plan is freed when no
-  // producer holds it. On ENOSPC the old plan stays.
-  Result<void> publish_plan(Event& event, std::span<const plan::PlanStep> steps);
-
  private:
   Result<std::uint32_t> take_slot();
   Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
@@ -133,9 +131,11 @@ class Events {
 
   ControlMemory& control_;
   Grace& grace_;
+  StatusPages& pages_;
+  RulesLink& rules_;
   std::vector<std::unique_ptr<Event>> slots_;
-  // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the next
-  // does not take another event for its own.
+  // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the
+  // next does not take another event for its own.
   std::uint32_t first_generation_ = 0;
   std::vector<std::uint64_t> made_at_;    // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
@@ -145,7 +145,6 @@ class Events {
   std::unordered_map<std::uint32_t, std::uint32_t> made_by_;      // events by uid
   std::uint64_t next_multi_ = 0;
   std::uint64_t next_serial_ = 1;
-  std::function<void(Event&)> on_removal_;
   Journal* journal_ = nullptr;
 };
 

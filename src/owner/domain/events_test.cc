@@ -64,11 +64,11 @@ TEST_F(EventsTest, ANameThatComesBackIsAnotherEvent) {
 
 TEST_F(EventsTest, AListenerKeepsItUntilItStops) {
   Event* const event = make("e1");
-  ASSERT_TRUE(domain_->listen(domain_->top(), {event}, true));
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, true));
   events_.add_reference(*event);
   events_.drop_reference(event->slot);
   ASSERT_NE(events_.find("user_events", "e1"), nullptr);
-  ASSERT_TRUE(domain_->listen(domain_->top(), {event}, false));
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, false));
   EXPECT_EQ(events_.find("user_events", "e1"), nullptr);
 }
 
@@ -89,8 +89,8 @@ TEST_F(EventsTest, PlansAreFreedAfterTheirReaders) {
   Event* const event = make("e1", kPersist);
   const std::uint64_t before = domain_->control().bytes_in_use();
   for (int i = 0; i < 10000; ++i) {
-    ASSERT_TRUE(domain_->listen(domain_->top(), {event}, true));
-    ASSERT_TRUE(domain_->listen(domain_->top(), {event}, false));
+    ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, true));
+    ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, false));
     domain_->grace().poll();
   }
   EXPECT_EQ(domain_->control().bytes_in_use(), before);
@@ -142,24 +142,24 @@ TEST_F(EventsTest, WhatWaitsForAnInventedReaderStaysBounded) {
 
 TEST_F(EventsTest, GuestsHaveAShareOfTheDomain) {
   const std::uint32_t guest = ::geteuid() + 4711;
-  EXPECT_EQ(domain_->register_native("stays", kPersist, guest).error().code, EPERM);
-  EXPECT_TRUE(domain_->register_native("stays", kPersist, ::geteuid()));
-  for (std::uint32_t i = 0; i < Domain::kGuestEvents; ++i) {
-    ASSERT_TRUE(domain_->register_native("guest_" + std::to_string(i), 0, guest));
-    ASSERT_TRUE(domain_->open_file(guest));
+  EXPECT_EQ(domain_->registrar().register_native("stays", kPersist, guest).error().code, EPERM);
+  EXPECT_TRUE(domain_->registrar().register_native("stays", kPersist, ::geteuid()));
+  for (std::uint32_t i = 0; i < Registrar::kGuestEvents; ++i) {
+    ASSERT_TRUE(domain_->registrar().register_native("guest_" + std::to_string(i), 0, guest));
+    ASSERT_TRUE(domain_->registrar().open_file(guest));
   }
-  EXPECT_EQ(domain_->register_native("one_more", 0, guest).error().code, ENOSPC);
-  EXPECT_TRUE(domain_->register_native("guest_0", 0, guest)) << "it is there already";
-  EXPECT_EQ(domain_->open_file(guest).error().code, EMFILE);
-  EXPECT_TRUE(domain_->register_native("one_more", 0, ::geteuid()));
-  EXPECT_TRUE(domain_->open_file(::geteuid()));
-  domain_->release_native(events_.find("user_events", "guest_7")->slot);
-  EXPECT_TRUE(domain_->register_native("after_all", 0, guest));
+  EXPECT_EQ(domain_->registrar().register_native("one_more", 0, guest).error().code, ENOSPC);
+  EXPECT_TRUE(domain_->registrar().register_native("guest_0", 0, guest)) << "it is there already";
+  EXPECT_EQ(domain_->registrar().open_file(guest).error().code, EMFILE);
+  EXPECT_TRUE(domain_->registrar().register_native("one_more", 0, ::geteuid()));
+  EXPECT_TRUE(domain_->registrar().open_file(::geteuid()));
+  domain_->events().drop_reference(events_.find("user_events", "guest_7")->slot);
+  EXPECT_TRUE(domain_->registrar().register_native("after_all", 0, guest));
 }
 
 TEST_F(EventsTest, FilesAreNotGuessed) {
-  const FileId first = *domain_->open_file(kUser);
-  const FileId second = *domain_->open_file(kUser);
+  const FileId first = *domain_->registrar().open_file(kUser);
+  const FileId second = *domain_->registrar().open_file(kUser);
   EXPECT_NE(first.generation, 0u);
   EXPECT_NE(second.generation, first.generation + 1);
   EXPECT_TRUE(domain_->files().check(first));
@@ -195,16 +195,6 @@ TEST_F(EventsTest, IdsAreUniqueBeyondTheKernelsAndFitKernelShark) {
   }
 }
 
-TEST_F(EventsTest, PatternsCatchWhatRegistersLater) {
-  ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *Pattern::parse("*:late_*"), true));
-  auto slot = domain_->register_native("late_event u32 x", 0, kUser);
-  ASSERT_TRUE(slot);
-  EXPECT_NE(domain_->control().segment().events[*slot].plan, 0u);
-  slot = domain_->register_native("other u32 x", 0, kUser);
-  ASSERT_TRUE(slot);
-  EXPECT_EQ(domain_->control().segment().events[*slot].plan, 0u);
-}
-
 TEST_F(EventsTest, InstancesComeAndGoWithoutLeavingAnything) {
   const std::uint64_t before = domain_->control().bytes_in_use();
   Event* const event = make("e1", kPersist);
@@ -212,8 +202,8 @@ TEST_F(EventsTest, InstancesComeAndGoWithoutLeavingAnything) {
     auto instance = domain_->instances().create("i", {20}, i % 2 == 0);
     ASSERT_TRUE(instance) << i << ": " << instance.error().message;
     EXPECT_EQ(domain_->instances().create("i", {20}, true).error().code, EEXIST);
-    ASSERT_TRUE(domain_->listen(**instance, {event}, true));
-    domain_->destroy_instance((*instance)->index);
+    ASSERT_TRUE(domain_->listening().set(**instance, {event}, true));
+    destroy_instance((*instance)->index, domain_->listening(), domain_->instances());
     EXPECT_FALSE(event->listeners.any());
     domain_->grace().poll();
   }

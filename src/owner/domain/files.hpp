@@ -20,16 +20,16 @@ class Files {
  public:
   Files(ControlMemory& control, Grace& grace, Events& events) : control_(control), grace_(grace), events_(events) {}
 
-  // EMFILE beyond plan::kMaxFiles, and beyond `limit` files of this user. `opener` is the process that opens it, 0 where that
-  // is not known.
+  // EMFILE beyond plan::kMaxFiles, and beyond `limit` files of this user. `opener` is the process that opens it, 0
+  // where that is not known.
   Result<FileId> open(std::uint32_t uid, std::uint32_t limit = plan::kMaxFiles, std::uint32_t opener = 0);
   // One who has it open has it no more; after the last one the file is gone.
   void close(FileId file);
 
   // Where files are written down from here on.
   void keep(Journal* journal) { journal_ = journal; }
-  // A file of an earlier owner, its events in the order of its write indices (nullptr: one that is gone). Nobody has it open
-  // yet: it waits for the `keepers`.
+  // A file of an earlier owner, its events in the order of its write indices (nullptr: one that is gone). Nobody has it
+  // open yet: it waits for the `keepers`.
   Result<FileId> restore(const SavedFile& saved, const std::vector<Event*>& events, std::vector<ProcessId> keepers);
   // A process comes back for a restored file, which it need not wait for any more. EBADF for any other.
   Result<void> reopen(FileId file, std::uint32_t pid);
@@ -48,8 +48,8 @@ class Files {
   Result<void> check(FileId file, Form form) const;
   // The event's write index in the file: the one it has already, or a new one, which refers to the event.
   Result<std::uint32_t> add_event(FileId file, Event& event);
-  // What is written to the file is this event's payload from here on: a plain file. Refers to the event, and to those that
-  // it was for before, until it is closed.
+  // What is written to the file is this event's payload from here on: a plain file. Refers to the event, and to those
+  // that it was for before, until it is closed.
   Result<void> set_plain_event(FileId file, Event& event);
 
  private:

@@ -82,6 +82,11 @@ bool Grace::poll() {
   return !waiting_.empty() || !fresh_.empty();
 }
 
+void Grace::settle(std::chrono::milliseconds limit) {
+  after_readers([] {});  // there is something to wait for, also where nothing is to be freed
+  drain(limit);
+}
+
 bool Grace::drain(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (poll()) {

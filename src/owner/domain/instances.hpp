@@ -3,14 +3,15 @@
 
 #include <bitset>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "domain/attachment.hpp"
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
 #include "domain/grace.hpp"
-#include "rules/selection.hpp"
 #include "domain/users.hpp"
 #include "ring/layout.hpp"
 
@@ -24,7 +25,8 @@ struct RingPlace {
   std::uint32_t consumed = 0;  // offset of std::uint64_t[kMaxUsers][rings of a set] in the control segment
 };
 
-// Threads whose events an instance takes, or does not take. An empty list that is set lets nobody (or everybody) through.
+// Threads whose events an instance takes, or does not take. An empty list that is set lets nobody (or everybody)
+// through.
 struct ThreadFilter {
   std::optional<std::vector<std::uint32_t>> only;  // ascending
   std::optional<std::vector<std::uint32_t>> never;
@@ -40,6 +42,22 @@ struct Flip {
   RingPlace places[2];
 };
 
+// Whoever keeps an instance's buffer, and with it the snapshot.
+class SnapshotKeeper {
+ public:
+  virtual ~SnapshotKeeper() = default;
+  // Makes rings for snapshots to be had at any time and sets Instance::flip, or lets go of them.
+  virtual Result<void> arm_snapshot(bool armed) = 0;
+};
+
+// Whoever keeps an instance's trace_clock.
+class ClockKeeper {
+ public:
+  virtual ~ClockKeeper() = default;
+  // EINVAL where there is no clock of the name.
+  virtual Result<void> select_clock(std::string_view name) = 0;
+};
+
 struct Instance {
   std::uint32_t index;
   std::uint64_t serial;  // no other instance of the domain has or had this one
@@ -47,15 +65,12 @@ struct Instance {
   bool listed;                // in the instances folder; a recorder's session is not
   std::uint32_t stop_switch;  // cell: thrown while tracing_on is 0
   RingPlace place;
-  std::optional<Flip> flip;           // `place` is one of the two
-  std::vector<Selection> selections;  // events that register later are listened to if one of these matches
-  std::vector<Unfit> unfit;           // what of the selections' filters and triggers does not hold
+  std::optional<Flip> flip;  // `place` is one of the two
   ThreadFilter threads;
-  // Makes rings for snapshots to be had at any time and sets `flip`, or lets go of them. Who keeps the instance's buffer says how.
-  std::function<Result<void>(bool armed)> arm_snapshot;
-  unsigned snapshot_triggers = 0;
-  // Its trace_clock, chosen by a histogram. EINVAL for a name that is none.
-  std::function<Result<void>(std::string_view name)> set_clock;
+  std::unique_ptr<Attachment> rules;
+  SnapshotKeeper* snapshots = nullptr;  // nullptr: it has none
+  unsigned snapshot_triggers = 0;       // that may take one at any time
+  ClockKeeper* clock = nullptr;         // nullptr: its times are shown by nobody here
 };
 
 class Instances {
@@ -68,9 +83,15 @@ class Instances {
   // No plan may name it any more. Its memory is freed when the last producer has left it.
   void destroy(std::uint32_t index);
   [[nodiscard]] Instance* at(std::uint32_t index);
+  // The one whose files are not in the instances folder. It is always there.
+  [[nodiscard]] Instance& top() { return *at(0); }
   [[nodiscard]] std::vector<Instance*> all();
   // The listed instance of that name, or the top one for ""; nullptr: none.
   [[nodiscard]] Instance* find(std::string_view name);
+
+  // tracing_on: whether the instance records.
+  void set_tracing(Instance& instance, bool on) { cells_.set_switch(instance.stop_switch, !on); }
+  [[nodiscard]] bool is_tracing(const Instance& instance) const { return !cells_.is_thrown(instance.stop_switch); }
 
   // Rings for an instance, all empty; free_place() when no producer can write there any more.
   Result<RingPlace> make_place(ring::Geometry geometry, bool overwrite);
@@ -86,6 +107,8 @@ class Instances {
     set_consumed(instance.place, user, ring, position);
   }
   void set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
+  // The clock of what is in the rings.
+  [[nodiscard]] arch::RawClock raw_clock() const { return static_cast<arch::RawClock>(control_.segment().raw_clock); }
   // Rings of a set below this one belong to CPUs.
   [[nodiscard]] std::uint32_t first_claimed() const { return control_.segment().cpus; }
   [[nodiscard]] std::uint32_t rings_per_set() const { return control_.segment().cpus + control_.segment().claimed; }

@@ -10,6 +10,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
+#include "domain/ring_exchange.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::domain {
@@ -23,7 +24,7 @@ constexpr std::uint32_t kUser = 1000;
 class InstancesTest : public testing::Test {
  protected:
   InstancesTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
-    file_ = *domain_->open_file(kUser);
+    file_ = *domain_->registrar().open_file(kUser);
     event_ = domain_->events().register_event("job u32 id", 0, kUser)->event;
     EXPECT_EQ(*domain_->files().add_event(file_, *event_), 0u);
   }
@@ -48,7 +49,7 @@ class InstancesTest : public testing::Test {
     }
     return ids;
   }
-  void listen(Instance& instance) { ASSERT_TRUE(domain_->listen(instance, {event_}, true)); }
+  void listen(Instance& instance) { ASSERT_TRUE(domain_->listening().set(instance, {event_}, true)); }
   Instance& top() { return domain_->top(); }
 
   std::unique_ptr<Domain> domain_;
@@ -61,25 +62,25 @@ constexpr ssize_t kWritten = 8;
 
 TEST_F(InstancesTest, EventsOfListedThreadsAlonePass) {
   listen(top());
-  ASSERT_TRUE(domain_->set_threads(top(), {{300, 7, 9}}, std::nullopt));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), {{300, 7, 9}}, std::nullopt));
   for (const std::uint32_t tid : {7u, 8u, 9u, 300u, 301u}) EXPECT_EQ(write(tid, tid), kWritten);
   EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(7, 9, 300));
 }
 
 TEST_F(InstancesTest, EventsOfUnwantedThreadsDoNot) {
   listen(top());
-  ASSERT_TRUE(domain_->set_threads(top(), {{7, 8}}, {{8, 9}}));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), {{7, 8}}, {{8, 9}}));
   for (const std::uint32_t tid : {7u, 8u, 9u}) EXPECT_EQ(write(tid, tid), kWritten);
-  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, {{9}}));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::nullopt, {{9}}));
   for (const std::uint32_t tid : {17u, 9u}) EXPECT_EQ(write(tid, tid), kWritten);
-  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, std::nullopt));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::nullopt, std::nullopt));
   write(9, 109);
   EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(7, 17, 109));
 }
 
 TEST_F(InstancesTest, AnEmptyListLetsNobodyThrough) {
   listen(top());
-  ASSERT_TRUE(domain_->set_threads(top(), std::vector<std::uint32_t>{}, std::nullopt));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector<std::uint32_t>{}, std::nullopt));
   EXPECT_EQ(write(7, 1), kWritten);
   EXPECT_THAT(recorded(top().place), IsEmpty());
 }
@@ -88,7 +89,7 @@ TEST_F(InstancesTest, OneInstancesThreadsAreNotTheOthers) {
   Instance* const other = *domain_->instances().create("other", ring::Geometry::holding(0), true, true);
   listen(top());
   listen(*other);
-  ASSERT_TRUE(domain_->set_threads(top(), {{7}}, std::nullopt));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), {{7}}, std::nullopt));
   write(8, 1);
   write(7, 2);
   EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(2));
@@ -99,11 +100,11 @@ TEST_F(InstancesTest, AListThatChangesOftenLeavesNothingBehind) {
   listen(top());
   const std::uint64_t before = domain_->control().bytes_in_use();
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    ASSERT_TRUE(domain_->set_threads(top(), {{i, i + 1}}, std::nullopt));
+    ASSERT_TRUE(domain_->thread_lists().set(top(), {{i, i + 1}}, std::nullopt));
     write(i, i);
     domain_->grace().poll();
   }
-  ASSERT_TRUE(domain_->set_threads(top(), std::nullopt, std::nullopt));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::nullopt, std::nullopt));
   domain_->grace().poll();
   EXPECT_EQ(domain_->control().bytes_in_use(), before);
 }
@@ -111,13 +112,13 @@ TEST_F(InstancesTest, AListThatChangesOftenLeavesNothingBehind) {
 TEST_F(InstancesTest, WhatDoesNotTraceRecordsNothingForAnyUser) {
   listen(top());
   write(7, 1);
-  domain_->set_tracing(top(), false);
+  domain_->instances().set_tracing(top(), false);
   write(7, 2);
   Proxy other(*domain_);
   const std::uint32_t words[] = {0, 3};
   const iovec vector{const_cast<std::uint32_t*>(words), sizeof words};
   EXPECT_EQ(other.write(file_, 9, kUser + 1, std::span(&vector, 1)), kWritten);  // joins only now
-  domain_->set_tracing(top(), true);
+  domain_->instances().set_tracing(top(), true);
   write(7, 4);
   EXPECT_THAT(recorded(top().place), testing::UnorderedElementsAre(1, 4));
 }
@@ -125,7 +126,9 @@ TEST_F(InstancesTest, WhatDoesNotTraceRecordsNothingForAnyUser) {
 TEST_F(InstancesTest, OtherRingsTakeOverAndTheOldOnesKeepWhatTheyHave) {
   listen(top());
   write(7, 1);
-  const auto old = domain_->replace_rings(top(), ring::Geometry::holding(1 << 20));
+  const auto next = domain_->instances().make_place(ring::Geometry::holding(1 << 20), true);
+  ASSERT_TRUE(next);
+  const auto old = exchange_rings(top(), *next, domain_->plans(), domain_->grace());
   ASSERT_TRUE(old);
   write(7, 2);
   EXPECT_THAT(recorded(*old), ElementsAre(1));

@@ -86,14 +86,38 @@ struct WordValue {
   std::uint64_t since;
 };
 
+// What an event's text begins with; no declaration begins with one of these.
+constexpr std::string_view kSyntheticMark = "s:";
+constexpr std::string_view kProbeMark = ":";
+
+std::string_view mark_of(event::Flavour flavour) {
+  switch (flavour) {
+    case event::Flavour::kSynthetic:
+      return kSyntheticMark;
+    case event::Flavour::kProbe:
+      return kProbeMark;
+    case event::Flavour::kUser:
+      break;
+  }
+  return {};
+}
+
+event::Flavour flavour_of(std::string_view text) {
+  if (text.starts_with(kSyntheticMark)) return event::Flavour::kSynthetic;
+  return text.starts_with(kProbeMark) ? event::Flavour::kProbe : event::Flavour::kUser;
+}
+
 void add_event(SavedDomain& domain, const std::string& key, const std::string& value) {
   EventValue fixed;
   if (!unpack(value, fixed)) return;
   const std::string_view rest = std::string_view(value).substr(sizeof fixed);
   const auto end = rest.find('\0');
   if (end == std::string_view::npos) return;
+  std::string_view text = rest.substr(end + 1);
+  const event::Flavour flavour = flavour_of(text);
+  text.remove_prefix(mark_of(flavour).size());
   domain.events.push_back({KeyReader(key).take<std::uint32_t>(), static_cast<std::uint16_t>(fixed.flags), fixed.uid,
-                           std::string(rest.substr(0, end)), std::string(rest.substr(end + 1)), fixed.status_bit,
+                           std::string(rest.substr(0, end)), flavour, std::string(text), fixed.status_bit,
                            fixed.status_byte});
 }
 
@@ -203,8 +227,10 @@ SavedDomain Journal::saved() const {
 
 void Journal::event_made(const SavedEvent& event, std::uint64_t next_multi) {
   if (next_multi != 0) log_.put(key(kNextMulti), pack(next_multi));
-  log_.put(key(kEvent, event.slot), pack(EventValue{event.uid, event.flags, event.status_bit, event.status_byte},
-                                         event.name + '\0' + event.text));
+  std::string texts = event.name + '\0';
+  texts.append(mark_of(event.flavour)).append(event.text);
+  log_.put(key(kEvent, event.slot),
+           pack(EventValue{event.uid, event.flags, event.status_bit, event.status_byte}, texts));
 }
 
 void Journal::event_gone(std::uint32_t slot) { log_.erase(key(kEvent, slot)); }

@@ -1,9 +1,9 @@
 // What must outlive an owner, written to a file beside its socket as it happens: events, open files with their write
 // indices, enable words. The next owner at the same place begins with it (see restore.cc).
 //
-// It is the user's alone (0600), and it counts only in the system that it was written in, before a reboot, and among the
-// same process ids: what it names are processes, by when they started and what they run. So one from long ago does no
-// harm. An owner that ends in good order leaves it if there is to be another one, and something to take over.
+// It is the user's alone (0600), and it counts only in the system that it was written in, before a reboot, and among
+// the same process ids: what it names are processes, by when they started and what they run. So one from long ago does
+// no harm. An owner that ends in good order leaves it if there is to be another one, and something to take over.
 #pragma once
 
 #include <vector>
@@ -11,6 +11,7 @@
 #include "programs/foreign_memory.hpp"
 #include "programs/identity.hpp"
 #include "domain/record_log.hpp"
+#include "event/declaration.hpp"
 
 namespace landtrace::domain {
 
@@ -32,8 +33,8 @@ struct SavedEvent {
   std::uint16_t flags = 0;
   std::uint32_t uid = 0;
   std::string name;  // as shown
-  // As declared. Of a synthetic event "s:NAME FIELDS", of an event probe ":" and its command; no declaration begins so.
-  std::string text;
+  event::Flavour flavour = event::Flavour::kUser;
+  std::string text;              // as declared; of an event probe: its command
   std::uint32_t status_bit = 0;  // its places in the status pages; 0: none
   std::uint32_t status_byte = 0;
 };
@@ -81,7 +82,6 @@ class Journal {
   void end() { log_.end(); }
   // No more is written down, and the file stays.
   void leave() { log_.leave(); }
-  [[nodiscard]] bool is_kept() const { return log_.is_started(); }
 
   void event_made(const SavedEvent& event, std::uint64_t next_multi);
   void event_gone(std::uint32_t slot);

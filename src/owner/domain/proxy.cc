@@ -36,9 +36,9 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
 ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {
   Place* const place = place_of(uid);
   if (place == nullptr) return -ENOSPC;
-  if (domain_.follows_threads()) {
+  if (domain_.thread_lists().is_following()) {
     const auto access = domain_.enter();
-    domain_.catch_up_threads();
+    domain_.thread_lists().catch_up();
   }
   place->thread.tid = tid;
   names_.leave(*place->view.data, tid);
@@ -56,7 +56,7 @@ Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, s
   place->thread.tid = tid;
   names_.leave(*place->view.data, tid);
   const plan::Section section(*place->thread.slot);
-  plan::record_in(place->view, place->thread, domain_.record_step(instance), event_slot, segments.data(),
+  plan::record_in(place->view, place->thread, domain_.plans().record_step(instance), event_slot, segments.data(),
                   static_cast<std::uint32_t>(segments.size()), static_cast<std::uint32_t>(size));
   return {};
 }

@@ -22,8 +22,8 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  // What thread `tid` of user `uid` wrote to a user_events_data file: recorded as that thread's, in its user's rings. The
-  // bytes taken, or a negative errno as of plan::write_file(). Enters the domain at a user's first event only.
+  // What thread `tid` of user `uid` wrote to a user_events_data file: recorded as that thread's, in its user's rings.
+  // The bytes taken, or a negative errno as of plan::write_file(). Enters the domain at a user's first event only.
   ssize_t write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors);
 
   // Records in one instance alone, whoever listens to what: trace_marker, inject. The caller holds the domain.

@@ -18,8 +18,8 @@ class RecordLog {
  public:
   using Entries = std::map<std::string, std::string>;
 
-  // What the file at `path` holds. nullopt if it does not begin with `header`, or if it is not the caller's alone: another
-  // user's, readable or writable for others, a link, no ordinary file.
+  // What the file at `path` holds. nullopt if it does not begin with `header`, or if it is not the caller's alone:
+  // another user's, readable or writable for others, a link, no ordinary file.
   static std::optional<Entries> read(const std::string& path, const std::string& header);
 
   RecordLog(std::string path, std::string header) : path_(std::move(path)), header_(std::move(header)) {}

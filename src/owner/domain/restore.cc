@@ -1,4 +1,5 @@
-// What an owner takes over from the one before it.
+#include "domain/restore.hpp"
+
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -8,19 +9,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "domain/domain.hpp"
-#include "rules/probes.hpp"
-#include "rules/synthetic_events.hpp"
-
 namespace landtrace::domain {
 namespace {
-
-using EventsBySlot = std::unordered_map<std::uint32_t, Event*>;  // by the slot that they had
-
-Event* find(const EventsBySlot& events, std::uint32_t slot) {
-  const auto found = events.find(slot);
-  return found == events.end() ? nullptr : found->second;
-}
 
 std::vector<std::uint32_t> all_pids() {
   std::vector<std::uint32_t> pids;
@@ -41,8 +31,11 @@ std::optional<Identity> user_of(std::uint32_t pid) {
   return Identity{st.st_uid, st.st_gid};
 }
 
-// Who may have the file open: its opener, and who has words for its events, which a process gets by registering with the
-// file, or by fork from one that did.
+// The process is the one that was written down, and not another that has its pid by now.
+bool is_there(const ProcessId& id) { return process_id(id.pid) == id; }
+
+// Who may have the file open: its opener, and who has words for its events, which a process gets by registering with
+// the file, or by fork from one that did.
 std::vector<ProcessId> keepers_of(const SavedFile& file, const std::vector<const SavedProcess*>& alive) {
   std::vector<ProcessId> keepers;
   for (const SavedProcess* const process : alive) {
@@ -51,91 +44,83 @@ std::vector<ProcessId> keepers_of(const SavedFile& file, const std::vector<const
     });
     if (has_word && process->id != file.opener) keepers.push_back(process->id);
   }
-  if (file.opener.start != 0 && process_id(file.opener.pid) == file.opener) keepers.push_back(file.opener);
+  if (file.opener.start != 0 && is_there(file.opener)) keepers.push_back(file.opener);
   return keepers;
 }
 
 }  // namespace
 
-Result<void> Domain::keep_journal(const std::string& path, Successor successor) {
-  successor_ = successor;
-  journal_ = std::make_unique<Journal>(path);
-  const SavedDomain saved = journal_->saved();
-  std::ignore = pages_.keep_in(path, saved.found);  // without files they are this owner's alone
-  events_.keep(journal_.get());
-  files_.keep(journal_.get());
-  enable_words_.keep(journal_.get());
-  restore(saved);
-  auto started = journal_->start();
-  if (!started) {
-    events_.keep(nullptr);
-    files_.keep(nullptr);
-    enable_words_.keep(nullptr);
-    journal_.reset();
-  }
-  return started;
-}
-
-void Domain::restore(const SavedDomain& saved) {
-  EventsBySlot events;
+std::vector<std::uint32_t> Restorer::restore(const SavedDomain& saved) {
+  // First, so that no event that is new gets the name of one that is yet to be restored.
   events_.restore_next_multi(saved.next_multi);
-  for (const SavedEvent& each : saved.events) {
-    if (each.text.starts_with("s:")) {
-      if (const auto command = language::split_dynamic_synthetic(each.text)) {
-        std::ignore = define_synthetic(*this, *command, each.uid);
-      }
-    }
-    if (each.text.starts_with("s:") || each.text.starts_with(':')) continue;
-    const auto event = events_.restore(each);
-    if (!event) continue;
-    events_.add_reference(**event);
-    waiting_events_.push_back((*event)->slot);
-    events.emplace(each.slot, *event);
-    std::ignore = listen_as_selected(**event);  // without room for a plan it is silent
-    give_place_again(**event, Page::kBits, each.status_bit);
-    give_place_again(**event, Page::kBytes, each.status_byte);
-  }
-  for (const SavedEvent& each : saved.events) {  // what they are attached to is there by now
-    const std::string_view command = each.text;
-    if (command.starts_with(':') && language::EventProbeCommand::is_one(command.substr(1))) {
-      std::ignore = define_probe(*this, command.substr(1), each.uid);
-    }
-  }
-  if (abi() == abi::Version::k6_1) {  // where every user event has one
-    for (Event* const event : events_.all()) {
-      if (event->is_user_event()) std::ignore = give_place(*event, Page::kBits);
-    }
-  }
-  waiting_until_ = std::chrono::steady_clock::now() + kRestoredWait;
+  restore_events(saved.events);
 
   const std::vector<SavedProcess> children = find_unannounced_children(saved);
   std::vector<const SavedProcess*> alive;
   for (const SavedProcess& process : saved.processes) {
-    if (process_id(process.id.pid) == process.id) alive.push_back(&process);
+    if (is_there(process.id)) alive.push_back(&process);
   }
   for (const SavedProcess& child : children) alive.push_back(&child);
-  for (const SavedFile& file : saved.files) {
-    auto keepers = keepers_of(file, alive);
-    if (keepers.empty()) continue;
-    std::vector<Event*> of_file;
-    for (const std::uint32_t slot : file.events) of_file.push_back(find(events, slot));
-    std::ignore = files_.restore(file, of_file, std::move(keepers));
+  for (const SavedFile& file : saved.files) restore_file(file, alive);
+  // Last: a word is set to what its event is now, listeners included.
+  for (const SavedProcess* const process : alive) restore_words(*process);
+  return std::move(held_);
+}
+
+void Restorer::restore_events(const std::vector<SavedEvent>& events) {
+  for (const SavedEvent& each : events) {
+    if (each.flavour == event::Flavour::kSynthetic) rules_->restore(each);
+    if (each.flavour != event::Flavour::kUser) continue;
+    const auto event = events_.restore(each);
+    if (!event) continue;
+    events_.add_reference(**event);
+    held_.push_back((*event)->slot);
+    restored_.emplace(each.slot, *event);
+    std::ignore = rules_->select(**event);  // without room for a plan it is silent
+    events_.give_place_again(**event, Page::kBits, each.status_bit);
+    events_.give_place_again(**event, Page::kBytes, each.status_byte);
   }
-  for (const SavedProcess* const process : alive) {
-    std::vector<Event*> of_words;
-    for (const SavedWord& word : process->words) of_words.push_back(find(events, word.event));
-    std::ignore = enable_words_.restore(*process, of_words);
+  // An event probe may have been written down before the event that it is attached to, whose slot is another by now.
+  for (const SavedEvent& each : events) {
+    if (each.flavour == event::Flavour::kProbe) rules_->restore(each);
+  }
+  if (abi_ != abi::Version::k6_1) return;
+  // With that kernel every user event has a bit, also one of an owner with other ways. After those that had one: a
+  // program knows its bit by the number.
+  for (Event* const event : events_.all()) {
+    if (event->is_user_event()) std::ignore = events_.give_place(*event, Page::kBits);
   }
 }
 
+std::vector<Event*> Restorer::found(const std::vector<std::uint32_t>& slots) const {
+  std::vector<Event*> events;
+  for (const std::uint32_t slot : slots) {
+    const auto found = restored_.find(slot);
+    events.push_back(found == restored_.end() ? nullptr : found->second);
+  }
+  return events;
+}
+
+// A file that nobody can have open any more is not restored.
+void Restorer::restore_file(const SavedFile& file, const std::vector<const SavedProcess*>& alive) {
+  auto keepers = keepers_of(file, alive);
+  if (!keepers.empty()) std::ignore = files_.restore(file, found(file.events), std::move(keepers));
+}
+
+void Restorer::restore_words(const SavedProcess& process) {
+  std::vector<std::uint32_t> slots;
+  for (const SavedWord& word : process.words) slots.push_back(word.event);
+  std::ignore = enable_words_.restore(process, found(slots));
+}
+
 // A process that was forked while there was no owner to tell has copies of words that nobody knows of. It runs the same
-// program as one that is known, and its claims say which words it has, or of what came through a mount its age; a process
-// that is known may be gone by now.
-std::vector<SavedProcess> Domain::find_unannounced_children(const SavedDomain& saved) {
+// program as one that is known, and its claims say which words it has, or of what came through a mount its age; a
+// process that is known may be gone by now.
+std::vector<SavedProcess> Restorer::find_unannounced_children(const SavedDomain& saved) {
   std::unordered_map<std::uint64_t, std::vector<SavedWord>> claimed;  // by program
   std::set<std::uint32_t> known, users;
   for (const SavedProcess& process : saved.processes) {
-    if (process_id(process.id.pid) == process.id) known.insert(process.id.pid);
+    if (is_there(process.id)) known.insert(process.id.pid);
     for (const SavedWord& word : process.words) {
       claimed[process.space].push_back(word);
       users.insert(process.who.uid);
@@ -149,43 +134,11 @@ std::vector<SavedProcess> Domain::find_unannounced_children(const SavedDomain& s
     const auto words = claimed.find(enable_words_.program_of(pid, *who));
     if (words == claimed.end()) continue;
     SavedProcess child{process_id(pid), *who, words->first, words->second};
+    // Nothing in the process says that it has a word without a claim. One that is older than the word cannot have it.
     std::erase_if(child.words, [&](const SavedWord& word) { return word.claim == 0 && child.id.start < word.since; });
     if (!child.words.empty()) children.push_back(std::move(child));
   }
   return children;
-}
-
-// Programs know the place, and look there.
-void Domain::give_place_again(Event& event, Page page, std::uint32_t place) {
-  if (!pages_.take_again(page, place)) return;
-  (page == Page::kBits ? event.status_bit : event.status_byte) = place;
-  pages_.set(page, place, event.listeners.any());
-  events_.write_down(event);
-}
-
-bool Domain::is_anything_to_take_over() {
-  enable_words_.sweep();
-  const std::vector<Event*> events = events_.all();
-  return enable_words_.has_words() || files_.is_any_open() ||
-         std::any_of(events.begin(), events.end(), [](const Event* event) { return (event->flags & kPersist) != 0; });
-}
-
-void Domain::let_go_of_waiting_events() {
-  const auto events = std::exchange(waiting_events_, {});
-  for (const std::uint32_t slot : events) events_.drop_reference(slot);
-}
-
-std::vector<std::uint32_t> Domain::processes() const {
-  std::vector<std::uint32_t> pids = enable_words_.processes();
-  const auto keepers = files_.keepers();
-  pids.insert(pids.end(), keepers.begin(), keepers.end());
-  return pids;
-}
-
-bool Domain::processes_ended() {
-  const bool waiting = enable_words_.sweep();
-  files_.drop_dead_keepers();
-  return waiting;
 }
 
 }  // namespace landtrace::domain

@@ -1,5 +1,5 @@
-// Owners one after the other at one place, and what the later ones know. Each is a Domain of this process; one that is killed
-// goes without shut_down(). Programs under the shim and the library are in tests/restart.
+// Owners one after the other at one place, and what the later ones know. Each is a Domain of this process; one that is
+// killed goes without shut_down(). Programs under the shim and the library are in tests/restart.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,9 +9,7 @@
 #include <filesystem>
 
 #include "domain/data_requests.hpp"
-#include "rules/probes.hpp"
 #include "domain/status.hpp"
-#include "rules/synthetic_events.hpp"
 #include "programs/test_client.hpp"
 
 namespace landtrace::domain {
@@ -32,16 +30,16 @@ class RestoreTest : public testing::Test {
   void next() {
     domain_.reset();
     domain_ = *Domain::create({.ring_bytes = 1 << 18, .abi = abi_});
-    ASSERT_TRUE(domain_->keep_journal(path_, Domain::Successor::kMayCome));
+    ASSERT_TRUE(domain_->succession().keep_journal(path_, Successor::kMayCome));
   }
-  FileId open(const TestClient& client) { return *domain_->open_file(::geteuid(), client.pid()); }
+  FileId open(const TestClient& client) { return *domain_->registrar().open_file(::geteuid(), client.pid()); }
   // As through a mount: without a claim.
   int register_for(TestClient& client, FileId file, const std::string& name) {
     const auto result =
         data_request(*domain_, file, client.pid(), {::geteuid(), ::getegid()}, kRegister, client.ask("reg " + name));
     return result ? *result : -result.error().code;
   }
-  void listen(bool on) { ASSERT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), on)); }
+  void listen(bool on) { ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on)); }
   bool exists(std::string_view name) { return domain_->events().find(kSystem, name) != nullptr; }
   bool is_kept() const { return std::filesystem::exists(path_); }
 
@@ -60,27 +58,6 @@ TEST_F(RestoreTest, AWordThatCameThroughAMountFollowsTheNextOwner) {
   EXPECT_EQ(client.ask("word"), 0u);
 }
 
-TEST_F(RestoreTest, SyntheticEventsAndEventProbesAreDefinedAgain) {
-  // The one that it is attached to may get a later slot than the probe has.
-  ASSERT_TRUE(domain_->register_native("e1 u32 n", kPersist, ::geteuid()));
-  const auto lat = language::split_synthetic("lat u64 lat; char name[8]; long[] st");
-  ASSERT_TRUE(define_synthetic(*domain_, *lat, ::geteuid()));
-  ASSERT_TRUE(define_probe(*domain_, "e:g/p synthetic.lat l=$lat:u32 if lat > 5", ::geteuid()));
-  ASSERT_TRUE(define_probe(*domain_, "e:g/q user_events.e1", ::geteuid()));
-  const std::string before = dynamic_events_text(domain_->events());
-  for (int i = 0; i < 2; ++i) {
-    next();
-    Event* const probe = domain_->events().find("g", "p");
-    ASSERT_NE(probe, nullptr);
-    EXPECT_NE(probe->probe->program, 0u);
-    std::string after = dynamic_events_text(domain_->events());
-    EXPECT_EQ(after.size(), before.size()) << after;
-  }
-  EXPECT_TRUE(domain_->events().remove(*domain_->events().find("g", "q"), ::geteuid()));
-  next();
-  EXPECT_EQ(domain_->events().find("g", "q"), nullptr);
-}
-
 TEST_F(RestoreTest, AWordThatCameThroughAMountMayBeRegisteredAnewOnce) {
   TestClient client;
   ASSERT_EQ(register_for(client, open(client), "e1"), 0);
@@ -90,7 +67,7 @@ TEST_F(RestoreTest, AWordThatCameThroughAMountMayBeRegisteredAnewOnce) {
   EXPECT_EQ(register_for(client, file, "e2"), 0);
   EXPECT_EQ(client.ask("word"), 0u);
   EXPECT_EQ(register_for(client, file, "e3"), -EADDRINUSE);
-  ASSERT_TRUE(domain_->listen(domain_->top(), {domain_->events().find(kSystem, "e1")}, true));
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {domain_->events().find(kSystem, "e1")}, true));
   EXPECT_EQ(client.ask("word"), 0u) << "it is the other event's";
   listen(true);
   EXPECT_EQ(client.ask("word"), 1u);
@@ -101,7 +78,8 @@ TEST_F(RestoreTest, AWordWithoutAClaimThatHoldsSomethingElseByNowIsLeftAlone) {
   const auto me = static_cast<std::uint32_t>(::getpid());
   const Identity who{::geteuid(), ::getegid()};
   const EnableBit bit{reinterpret_cast<std::uint64_t>(&word), 3};
-  ASSERT_TRUE(domain_->register_for_file(*domain_->open_file(who.uid, me), me, who, {"e1", 0, bit, 4}));
+  ASSERT_TRUE(
+      domain_->registrar().register_for_file(*domain_->registrar().open_file(who.uid, me), me, who, {"e1", 0, bit, 4}));
   word = 0x1234;
   next();
   listen(true);
@@ -125,7 +103,7 @@ TEST_F(RestoreTest, AChildThatWasForkedWithoutAnOwnerHasTheWordsOfItsParentsMoun
 TEST_F(RestoreTest, AFileIsKeptForTheProcessThatOpenedIt) {
   auto client = std::make_unique<TestClient>();
   const FileId file = open(*client);
-  ASSERT_TRUE(domain_->register_plain(file, "e1", ::geteuid()));
+  ASSERT_TRUE(domain_->registrar().register_plain(file, "e1", ::geteuid()));
   next();
   EXPECT_TRUE(domain_->files().check(file));
   EXPECT_EQ(domain_->files().keepers(), std::vector{client->pid()});
@@ -135,12 +113,12 @@ TEST_F(RestoreTest, AFileIsKeptForTheProcessThatOpenedIt) {
 }
 
 TEST_F(RestoreTest, APageThatIsMappedShowsTheNextOwnersListeners) {
-  const FileId file = *domain_->open_file(::geteuid(), static_cast<std::uint32_t>(::getpid()));
-  const auto gone = domain_->register_status_bit(file, "gone", ::geteuid());
-  const auto bit = domain_->register_status_bit(file, "e1", ::geteuid());
-  const FileId plain = *domain_->open_file(::geteuid(), static_cast<std::uint32_t>(::getpid()));
-  ASSERT_TRUE(domain_->register_plain(plain, "gone", ::geteuid()));
-  const auto byte = domain_->register_plain(plain, "e1", ::geteuid());
+  const FileId file = *domain_->registrar().open_file(::geteuid(), static_cast<std::uint32_t>(::getpid()));
+  const auto gone = domain_->registrar().register_status_bit(file, "gone", ::geteuid());
+  const auto bit = domain_->registrar().register_status_bit(file, "e1", ::geteuid());
+  const FileId plain = *domain_->registrar().open_file(::geteuid(), static_cast<std::uint32_t>(::getpid()));
+  ASSERT_TRUE(domain_->registrar().register_plain(plain, "gone", ::geteuid()));
+  const auto byte = domain_->registrar().register_plain(plain, "e1", ::geteuid());
   listen(true);
   const auto map = [&](Page page) {
     void* const at = ::mmap(nullptr, StatusPages::kSize, PROT_READ, MAP_SHARED, domain_->status_pages().fd(page), 0);
@@ -153,11 +131,11 @@ TEST_F(RestoreTest, APageThatIsMappedShowsTheNextOwnersListeners) {
   EXPECT_EQ(shown(), std::pair(true, true));
   next();
   EXPECT_EQ(shown(), std::pair(false, false));
-  ASSERT_TRUE(domain_->listen(domain_->top(), {domain_->events().find(kSystem, "e1")}, true));
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {domain_->events().find(kSystem, "e1")}, true));
   EXPECT_EQ(shown(), std::pair(true, true));
   EXPECT_EQ(bits[gone->bit / 8] & 1u << gone->bit % 8, 0u);
-  EXPECT_EQ(domain_->register_status_bit(file, "e1", ::geteuid())->bit, bit->bit);
-  EXPECT_EQ(domain_->register_plain(plain, "e1", ::geteuid()).value_or(0), *byte);
+  EXPECT_EQ(domain_->registrar().register_status_bit(file, "e1", ::geteuid())->bit, bit->bit);
+  EXPECT_EQ(domain_->registrar().register_plain(plain, "e1", ::geteuid()).value_or(0), *byte);
   EXPECT_FALSE(::mmap(nullptr, StatusPages::kSize, PROT_WRITE, MAP_SHARED, domain_->status_pages().fd(Page::kBits),
                       0) != MAP_FAILED);
 }
@@ -206,7 +184,7 @@ TEST_F(RestoreTest, WhereNothingIsLeftToTakeOverNothingIsLeft) {
 TEST_F(RestoreTest, WhereNobodyIsToComeNothingIsLeft) {
   TestClient client;
   domain_ = *Domain::create({.ring_bytes = 1 << 18});
-  ASSERT_TRUE(domain_->keep_journal(path_, Domain::Successor::kNone));
+  ASSERT_TRUE(domain_->succession().keep_journal(path_, Successor::kNone));
   ASSERT_EQ(register_for(client, open(client), "e1"), 0);
   domain_->shut_down();
   EXPECT_FALSE(is_kept());
@@ -231,15 +209,15 @@ class RestoreSixOneTest : public RestoreTest {
 };
 
 TEST_F(RestoreSixOneTest, EventsThatStayHaveTheirBitsWithTheNextOwner) {
-  const FileId file = *domain_->open_file(::geteuid(), 0);
-  ASSERT_TRUE(domain_->register_status_bit(file, "first", ::geteuid()));
-  ASSERT_TRUE(domain_->register_status_bit(file, "second", ::geteuid()));
+  const FileId file = *domain_->registrar().open_file(::geteuid(), 0);
+  ASSERT_TRUE(domain_->registrar().register_status_bit(file, "first", ::geteuid()));
+  ASSERT_TRUE(domain_->registrar().register_status_bit(file, "second", ::geteuid()));
   domain_->files().close(file);
-  ASSERT_TRUE(domain_->remove_event("first", ::geteuid()));
+  ASSERT_TRUE(domain_->registrar().remove_event("first", ::geteuid()));
   next();
   EXPECT_EQ(domain_->events().find(kSystem, "second")->status_bit, 2u);
-  const FileId fresh = *domain_->open_file(::geteuid(), 0);
-  EXPECT_EQ(domain_->register_status_bit(fresh, "third", ::geteuid())->bit, 1u);
+  const FileId fresh = *domain_->registrar().open_file(::geteuid(), 0);
+  EXPECT_EQ(domain_->registrar().register_status_bit(fresh, "third", ::geteuid())->bit, 1u);
 }
 
 }  // namespace

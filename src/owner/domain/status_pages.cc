@@ -124,12 +124,7 @@ void StatusPages::set(Page page, std::uint32_t place, bool on) {
   if (before == after) return;
   // Has no partner among us: programs look at the byte and then write to their file.
   __atomic_store_n(&byte, after, __ATOMIC_RELEASE);
-  for (const auto& [id, changed] : watchers_) changed(page, offset);
-}
-
-unsigned StatusPages::on_change(Changed changed) {
-  watchers_.emplace(next_watcher_, std::move(changed));
-  return next_watcher_++;
+  for (Watcher* const watcher : watchers_) watcher->page_changed(page, offset);
 }
 
 }  // namespace landtrace::domain

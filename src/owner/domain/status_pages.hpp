@@ -24,8 +24,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -63,11 +61,14 @@ class StatusPages {
   // The page as a file that can be mapped, and only for reading.
   [[nodiscard]] int fd(Page page) const { return sheet(page).read_only.get(); }
 
-  // `changed` is called after each change, with the offset of the byte that is new, by whoever holds the domain.
-  // Returns what forget_change() takes.
-  using Changed = std::function<void(Page, std::size_t offset)>;
-  unsigned on_change(Changed changed);
-  void forget_change(unsigned id) { watchers_.erase(id); }
+  // Is told of each change, with the offset of the byte that is new, by whoever holds the domain.
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual void page_changed(Page page, std::size_t offset) = 0;
+  };
+  void add_watcher(Watcher& watcher) { watchers_.push_back(&watcher); }
+  void remove_watcher(const Watcher& watcher) { std::erase(watchers_, &watcher); }
 
  private:
   struct Sheet {
@@ -81,8 +82,7 @@ class StatusPages {
   [[nodiscard]] const Sheet& sheet(Page page) const { return sheets_[page == Page::kBits ? 0 : 1]; }
 
   Sheet sheets_[2];
-  std::map<unsigned, Changed> watchers_;
-  unsigned next_watcher_ = 1;
+  std::vector<Watcher*> watchers_;
 };
 
 }  // namespace landtrace::domain

@@ -1,7 +1,6 @@
-// Whose events an instance takes: set_event_pid, set_event_notrace_pid, and the option event-fork, which lets them grow.
-#include <algorithm>
+#include "domain/thread_lists.hpp"
 
-#include "domain/domain.hpp"
+#include <algorithm>
 
 namespace landtrace::domain {
 namespace {
@@ -13,7 +12,7 @@ void add_list(Ids& words, std::size_t count_at, const Ids& ids) {
   words.insert(words.end(), ids.begin(), ids.end());
 }
 
-void follow(Domain::Threads& threads, const programs::ThreadChange& change, bool& changed) {
+void follow(Threads& threads, const programs::ThreadChange& change, bool& changed) {
   if (!threads) return;
   const auto place_of = [&](std::uint32_t id) { return std::lower_bound(threads->begin(), threads->end(), id); };
   const auto is_listed = [&](std::uint32_t id) { return std::binary_search(threads->begin(), threads->end(), id); };
@@ -29,7 +28,7 @@ void follow(Domain::Threads& threads, const programs::ThreadChange& change, bool
 
 }  // namespace
 
-Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never) {
+Result<void> ThreadLists::set(Instance& instance, Threads only, Threads never) {
   for (Threads* const list : {&only, &never}) {
     if (*list) std::sort((*list)->begin(), (*list)->end());
   }
@@ -43,35 +42,35 @@ Result<void> Domain::set_threads(Instance& instance, Threads only, Threads never
   const std::uint32_t old = instance.threads.published;
   const bool follows = instance.threads.follows_forks;
   instance.threads = {std::move(only), std::move(never), follows, next};
-  const auto published = publish_listeners(instance);
+  const auto published = plans_.publish_all(instance);
   if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
-  follow_threads_where_wanted();
+  follow_where_wanted();
   return published;
 }
 
-void Domain::set_follow_forks(Instance& instance, bool on) {
+void ThreadLists::follow_forks(Instance& instance, bool on) {
   instance.threads.follows_forks = on;
-  follow_threads_where_wanted();
+  follow_where_wanted();
 }
 
-void Domain::follow_threads_where_wanted() {
+void ThreadLists::follow_where_wanted() {
   const auto instances = instances_.all();
   const bool wanted = std::any_of(instances.begin(), instances.end(), [](const Instance* instance) {
     return instance->threads.follows_forks && instance->threads.is_set();
   });
-  if (wanted == thread_events_.has_value()) return;
-  thread_events_.reset();
+  if (wanted == events_.has_value()) return;
+  events_.reset();
   if (wanted) {
-    if (auto events = programs::ThreadEvents::subscribe()) thread_events_.emplace(*std::move(events));
+    if (auto events = programs::ThreadEvents::subscribe()) events_.emplace(*std::move(events));
   }
-  // Pairs with the acquire load in follows_threads().
-  __atomic_store_n(&follows_threads_, thread_events_.has_value(), __ATOMIC_RELEASE);
-  if (wake_) wake_();  // there is another descriptor to wait for, or one less
+  // Pairs with the acquire load in is_following().
+  __atomic_store_n(&is_following_, events_.has_value(), __ATOMIC_RELEASE);
+  served_by_.wake();  // there is another descriptor to wait for, or one less
 }
 
-void Domain::catch_up_threads() {
-  if (!thread_events_) return;
-  const std::vector<programs::ThreadChange> changes = thread_events_->drain();
+void ThreadLists::catch_up() {
+  if (!events_) return;
+  const std::vector<programs::ThreadChange> changes = events_->drain();
   if (changes.empty()) return;
   for (Instance* const instance : instances_.all()) {
     if (!instance->threads.follows_forks) continue;
@@ -81,8 +80,8 @@ void Domain::catch_up_threads() {
       follow(only, change, changed);
       follow(never, change, changed);
     }
-    if (changed) std::ignore = set_threads(*instance, std::move(only), std::move(never));
-    if (!thread_events_) return;
+    if (changed) std::ignore = set(*instance, std::move(only), std::move(never));
+    if (!events_) return;  // the lists that grew were the last ones to be followed
   }
 }
 

@@ -11,9 +11,9 @@
 namespace landtrace::fuse::test {
 namespace {
 
-using programs::SilentPage;
 using abi::kIoctlRegister;
 using abi::UserReg;
+using programs::SilentPage;
 
 class ErrandsTest : public MountTest {
  protected:
@@ -21,7 +21,7 @@ class ErrandsTest : public MountTest {
     MountTest::SetUp();
     if (folder_.empty()) return;
     if (!SilentPage().is_there()) GTEST_SKIP() << "no userfaultfd here";
-    real_.emplace(*domain_);
+    real_.emplace(*domain_, *rules_);
     tree_->root = std::static_pointer_cast<tracefs::ListFolder>(real_->root());
     serve();
   }

@@ -34,16 +34,16 @@ std::unique_ptr<MountedTree> tree_with(domain::Domain& domain, std::shared_ptr<t
 
 }  // namespace
 
-class Session::Connection {
+class Session::Connection : private domain::StatusPages::Watcher {
  public:
   Connection(domain::Domain& domain, std::shared_ptr<tracefs::Folder> root, const SessionOptions& options)
       : allows_pages_(has_pages(domain, *root)), tree_(tree_with(domain, std::move(root), options)) {}
   // In this order: changes of pages stop coming; requests stop, which may wait for the courier; errands stop using
   // the courier; the courier stops using libfuse's session.
-  ~Connection() {
+  ~Connection() override {
     {
       const auto access = tree_->domain.enter();
-      tree_->domain.status_pages().forget_change(watch_);
+      tree_->domain.status_pages().remove_watcher(*this);
     }
     workers_.reset();
     tree_->errands.stop();
@@ -62,7 +62,7 @@ class Session::Connection {
   static ssize_t write_answer(int fd, iovec* vectors, int count, void* tree);
   static ssize_t read_nothing(int, void*, std::size_t, void*) { return -ENOSYS; }
   static bool is_prompt(const wire::Request& request);
-  void watch_pages();
+  void page_changed(domain::Page page, std::size_t offset) override;
   void greet(const wire::Request& request);
   void end();
 
@@ -71,7 +71,6 @@ class Session::Connection {
   fuse_session* session_ = nullptr;
   int fd_ = -1;
   std::optional<Workers> workers_;
-  unsigned watch_ = 0;
 };
 
 Result<void> Session::Connection::open(Fd fuse) {
@@ -95,18 +94,18 @@ Result<void> Session::Connection::open(Fd fuse) {
 
 Result<void> Session::Connection::start() {
   tree_->courier.start(session_, tree_->errands);
-  watch_pages();
+  {
+    const auto access = tree_->domain.enter();
+    tree_->domain.status_pages().add_watcher(*this);
+  }
   workers_.emplace(tree_->domain, session_, fd_,
                    Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});
   return workers_->start();
 }
 
-void Session::Connection::watch_pages() {
-  const auto access = tree_->domain.enter();
-  domain::StatusPages& pages = tree_->domain.status_pages();
-  watch_ = pages.on_change([this, &pages](domain::Page page, std::size_t offset) {
-    page_changed(page == domain::Page::kBits ? pages.bits() : pages.bytes(), offset, 1);
-  });
+void Session::Connection::page_changed(domain::Page page, std::size_t offset) {
+  const domain::StatusPages& pages = tree_->domain.status_pages();
+  page_changed(page == domain::Page::kBits ? pages.bits() : pages.bytes(), offset, 1);
 }
 
 void Session::Connection::page_changed(const std::byte* page, std::size_t offset, std::size_t size) {

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "fuse/test_mount.hpp"
+#include "rules/selection.hpp"
 
 namespace landtrace::fuse::test {
 namespace {
@@ -24,7 +25,7 @@ class SessionTest : public MountTest {
     Registered made{open("data", O_RDWR), 0};
     EXPECT_TRUE(made.file) << errno_text(errno);
     change([&] {
-      const auto index = domain_->register_for_file(
+      const auto index = domain_->registrar().register_for_file(
           tree_->data->last, static_cast<std::uint32_t>(::getpid()), {::geteuid(), ::getegid()},
           {"an_event u32 value", 0, {reinterpret_cast<std::uintptr_t>(&word_), 0}, sizeof word_});
       ASSERT_TRUE(index) << index.error().message;
@@ -33,7 +34,7 @@ class SessionTest : public MountTest {
     return made;
   }
   void listen(bool on) {
-    change([&] { ASSERT_TRUE(domain_->listen_pattern(domain_->top(), *Pattern::parse("an_event"), on)); });
+    change([&] { ASSERT_TRUE(rules_->selections().listen(domain_->top(), *Pattern::parse("an_event"), on)); });
   }
   using Pattern = domain::Pattern;
   std::uint32_t word_ = 0;

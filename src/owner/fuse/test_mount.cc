@@ -67,6 +67,7 @@ void MountTest::SetUp() {
   auto domain = domain::Domain::create({.ring_bytes = 1u << 18});
   ASSERT_TRUE(domain) << domain.error().message;
   domain_ = *std::move(domain);
+  rules_ = std::make_unique<rules::Rules>(*domain_);
   tree_.emplace(*domain_);
 }
 

@@ -13,6 +13,7 @@
 #include "fuse/mount.hpp"
 #include "fuse/session.hpp"
 #include "fuse/test_tree.hpp"
+#include "rules/rules.hpp"
 
 namespace landtrace::fuse::test {
 
@@ -46,6 +47,7 @@ class MountTest : public ::testing::Test {
 
   std::string folder_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::optional<TestTree> tree_;
   std::unique_ptr<Session> session_;
 };

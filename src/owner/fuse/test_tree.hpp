@@ -183,7 +183,7 @@ class Data : public tracefs::File {
       domain::Domain& domain_;
       domain::FileId id_;
     };
-    LT_TRY(last, domain_.open_file(caller.who.uid));
+    LT_TRY(last, domain_.registrar().open_file(caller.who.uid));
     return std::make_unique<Open>(domain_, last);
   }
 

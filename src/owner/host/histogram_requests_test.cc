@@ -27,9 +27,9 @@ class HistogramRequestsTest : public testing::Test {
  protected:
   HistogramRequestsTest()
       : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kOwner})),
-        tree_(*domain_),
+        tree_(*domain_, rules_),
         proxy_(*domain_),
-        file_(*domain_->open_file(kOwner)) {
+        file_(*domain_->registrar().open_file(kOwner)) {
     const auto made = domain_->events().register_event("e u64 id;s32 change;char[8] name", 0, kOwner);
     std::ignore = domain_->files().add_event(file_, *made->event);
   }
@@ -37,7 +37,7 @@ class HistogramRequestsTest : public testing::Test {
   Response ask(std::string_view text, std::uint64_t a = 0, std::uint64_t b = 0) {
     const auto access = domain_->enter();
     const ipc::Request request{.operation = Operation::kHistograms, .a = a, .b = b};
-    return handle_request(*domain_, connection_, 1, {uid_, uid_}, request, text);
+    return handle_request(*domain_, rules_, connection_, 1, {uid_, uid_}, request, text);
   }
   int error(std::string_view text, std::uint64_t a = 0, std::uint64_t b = 0) { return ask(text, a, b).reply.error; }
 
@@ -80,6 +80,7 @@ class HistogramRequestsTest : public testing::Test {
   }
 
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   tracefs::Tree tree_;
   domain::Proxy proxy_;
   domain::FileId file_;

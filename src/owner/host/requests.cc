@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "domain/status.hpp"
-#include "host/server.hpp"
+#include "rules/selection.hpp"
 #include "tracefs/events/address_names.hpp"
+#include "host/server.hpp"
+#include "language/trigger/command.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -17,6 +19,7 @@ using ipc::Request;
 
 struct Context {
   Domain& domain;
+  rules::Rules& rules;
   Connection& connection;
   std::uint32_t pid;
   programs::Identity who;
@@ -44,7 +47,7 @@ Response respond(const Result<T>& result) {
 
 // A recording sees the events of all users.
 Result<void> may_consume(const Context& c) {
-  if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
+  if (!c.domain.registrar().is_guest(c.who.uid) || c.connection.in_group) return {};
   return fail(EPERM, "only the user who runs the domain, root and members of its group may record it");
 }
 
@@ -59,7 +62,7 @@ Response about() {
 Response attach(const Context& c) {
   const auto user = c.domain.join(c.who.uid);
   if (!user) return error_response(user.error());
-  c.domain.program_came(c.pid);
+  c.domain.rules()->program_came(c.pid);
   if (c.who.uid == 0) c.domain.enable_words().remember(c.pid, c.who);
   Response response;
   response.reply.a = *user;
@@ -73,7 +76,7 @@ Response attach(const Context& c) {
 Response register_for_file(const Context& c) {
   constexpr std::uint64_t kMaxErrno = 4095;
   if (c.request.b > 255 || c.request.d >> 16 > kMaxErrno) return error_response(Error(EINVAL));
-  Response response = respond(c.domain.register_for_file(
+  Response response = respond(c.domain.registrar().register_for_file(
       c.file(), c.pid, c.who,
       {c.text, static_cast<std::uint16_t>(c.request.d), c.bit(), static_cast<std::uint8_t>(c.request.c),
        static_cast<int>(c.request.d >> 16), c.request.c >> 8}));
@@ -82,7 +85,7 @@ Response register_for_file(const Context& c) {
 }
 
 Response register_status_bit(const Context& c) {
-  const auto registered = c.domain.register_status_bit(c.file(), c.text, c.who.uid);
+  const auto registered = c.domain.registrar().register_status_bit(c.file(), c.text, c.who.uid);
   if (!registered) return error_response(registered.error());
   Response response;
   response.reply.a = registered->index;
@@ -108,7 +111,7 @@ Response status_text(const Context& c) {
 
 Response register_native(const Context& c) {
   if (c.request.d > 0xffff) return error_response(Error(EINVAL));
-  const auto slot = c.domain.register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.who.uid);
+  const auto slot = c.domain.registrar().register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.who.uid);
   if (slot) c.connection.native.push_back(*slot);
   return respond(slot);
 }
@@ -118,7 +121,7 @@ Response release_native(const Context& c) {
   const auto found = std::find(held.begin(), held.end(), c.request.a);
   if (found == held.end()) return error_response(Error(ENOENT, "the process does not hold the event"));
   held.erase(found);
-  c.domain.release_native(static_cast<std::uint32_t>(c.request.a));
+  c.domain.events().drop_reference(static_cast<std::uint32_t>(c.request.a));
   return {};
 }
 
@@ -134,9 +137,10 @@ std::array<std::string_view, Count> texts_of(std::string_view text) {
 }
 
 Response hold_event(const Context& c) {
-  if (c.domain.is_guest(c.who.uid)) return error_response(Error(EACCES, "events are held by who runs the domain"));
+  if (c.domain.registrar().is_guest(c.who.uid))
+    return error_response(Error(EACCES, "events are held by who runs the domain"));
   const auto [system, name] = texts_of<2>(c.text);
-  const auto slot = c.domain.attach_native(system, name);
+  const auto slot = c.domain.registrar().attach_native(system, name);
   if (slot) c.connection.native.push_back(*slot);
   return respond(slot);
 }
@@ -194,7 +198,7 @@ Response session_events(const Context& c) {
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
   const auto pattern = domain::Pattern::parse(c.text);
   if (!pattern) return error_response(pattern.error());
-  return respond(c.domain.listen_pattern(*instance, *pattern, c.request.a != 0));
+  return respond(c.rules.selections().listen(*instance, *pattern, c.request.a != 0));
 }
 
 // The next of the texts that each end in a NUL.
@@ -221,16 +225,17 @@ Response session_select(const Context& c) {
   if (std::any_of(selection.triggers.begin(), selection.triggers.end(), wants_snapshot)) {
     return error_response(Error(EINVAL, "a recording has no snapshot; instances of the tree have one"));
   }
-  return respond(c.domain.select(*instance, std::move(selection)));
+  return respond(c.rules.selections().select(*instance, std::move(selection)));
 }
 
 Response session_state(const Context& c) {
   const domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
   Response response;
-  response.reply.a = c.domain.is_tracing(*instance) ? 1 : 0;
-  for (std::size_t i = c.request.a; i < instance->unfit.size(); ++i) {
-    const rules::Unfit& unfit = instance->unfit[i];
+  response.reply.a = c.domain.instances().is_tracing(*instance) ? 1 : 0;
+  const std::vector<rules::Unfit>& all_unfit = rules::Selections::unfit_of(*instance);
+  for (std::size_t i = c.request.a; i < all_unfit.size(); ++i) {
+    const rules::Unfit& unfit = all_unfit[i];
     const std::string entry = fmt::format("{}{:c}{}{}{:c}{}{:c}", unfit.event, '\0', unfit.is_trigger ? 't' : 'f',
                                           unfit.rule, '\0', unfit.reason, '\0');
     if (response.text.size() + entry.size() > ipc::kMaxText) {
@@ -245,13 +250,13 @@ Response session_state(const Context& c) {
 Response session_record(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  c.domain.set_tracing(*instance, c.request.a != 0);
+  c.domain.instances().set_tracing(*instance, c.request.a != 0);
   return {};
 }
 
 // The same users as by the modes of the tree.
 Result<void> may_read_files(const Context& c) {
-  if (!c.domain.is_guest(c.who.uid) || c.connection.in_group) return {};
+  if (!c.domain.registrar().is_guest(c.who.uid) || c.connection.in_group) return {};
   return fail(EACCES, "histograms are for the user who runs the domain, root and members of its group");
 }
 
@@ -262,8 +267,8 @@ Result<std::string> count_histograms(const Context& c) {
   if (instance == nullptr) return fail(ENOENT, "there is no such instance");
   const domain::Event* const event = c.domain.events().find(system, name);
   if (event == nullptr) return fail(ENOENT, "there is no such event");
-  tracefs::ProducerNames names(c.domain);
-  return ipc::encode(rules::histogram_tables(c.domain, *instance, *event, names));
+  tracefs::ProducerNames names(c.domain.users(), c.rules.functions());
+  return ipc::encode(c.rules.histograms().tables(*instance, *event, names));
 }
 
 // All pieces of an answer show the moment of the first.
@@ -285,7 +290,7 @@ Response histograms(const Context& c) {
 Response session_stop(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  c.domain.quiesce(*instance);
+  domain::quiesce(*instance, c.domain.listening(), c.domain.grace());
   return {};
 }
 
@@ -312,9 +317,9 @@ Response data_segment(const Context& c) {
 
 }  // namespace
 
-Response handle_request(Domain& domain, Connection& connection, std::uint32_t pid, programs::Identity who,
-                        const Request& request, std::string_view text) {
-  const Context c{domain, connection, pid, who, request, text};
+Response handle_request(Domain& domain, rules::Rules& rules, Connection& connection, std::uint32_t pid,
+                        programs::Identity who, const Request& request, std::string_view text) {
+  const Context c{domain, rules, connection, pid, who, request, text};
   if (request.version != ipc::kProtocolVersion) {
     return error_response(Error(EPROTO, fmt::format("the owner speaks version {} of the protocol, the client {}",
                                                     ipc::kProtocolVersion, request.version)));
@@ -325,13 +330,13 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kRegister:
       return register_for_file(c);
     case Operation::kUnregister:
-      return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.unregister(pid, who, c.bit()));
+      return request.b > 255 ? error_response(Error(EINVAL)) : respond(domain.enable_words().remove(pid, who, c.bit()));
     case Operation::kDelete:
-      return respond(domain.remove_event(text, who.uid));
+      return respond(domain.registrar().remove_event(text, who.uid));
     case Operation::kForking:
       return respond(domain.enable_words().expect_child(pid, who));
     case Operation::kForked: {
-      Response response = respond(domain.forked(static_cast<std::uint32_t>(request.a), pid, who));
+      Response response = respond(domain.enable_words().duplicate(static_cast<std::uint32_t>(request.a), pid, who));
       response.reply.b = pid;
       return response;
     }
@@ -366,7 +371,7 @@ Response handle_request(Domain& domain, Connection& connection, std::uint32_t pi
     case Operation::kRegisterStatusBit:
       return register_status_bit(c);
     case Operation::kRegisterPlain:
-      return respond(domain.register_plain(c.file(), text, who.uid));
+      return respond(domain.registrar().register_plain(c.file(), text, who.uid));
     case Operation::kStatusPage:
       return status_page(c);
     case Operation::kStatusText:

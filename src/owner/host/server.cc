@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
 #include <utility>
 
+#include "domain/reaper.hpp"
 #include "host/tree_requests.hpp"
 
 namespace landtrace::host {
@@ -55,7 +55,7 @@ Fd open_reserve() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
 
-Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake)
+Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd listener, Fd epoll, Fd wake)
     : domain_(domain),
       path_(std::move(path)),
       listener_(std::move(listener)),
@@ -63,10 +63,10 @@ Server::Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, 
       wake_(std::move(wake)),
       reserve_(open_reserve()),
       proxy_(domain),
-      tree_(domain),
+      tree_(domain, rules),
       buffer_(kMaxDatagram) {}
 
-Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std::string& path) {
+Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path) {
   LT_TRY(Fd listener, ipc::listen_at(path));
   LT_CHECK(ipc::want_credentials(listener.get()));
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
@@ -74,7 +74,8 @@ Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, const std
   if (!epoll || !wake) return fail_errno("epoll_create1");
   LT_CHECK(watch(epoll.get(), listener.get()));
   LT_CHECK(watch(epoll.get(), wake.get()));
-  return std::unique_ptr<Server>(new Server(domain, path, std::move(listener), std::move(epoll), std::move(wake)));
+  return std::unique_ptr<Server>(
+      new Server(domain, rules, path, std::move(listener), std::move(epoll), std::move(wake)));
 }
 
 Server::~Server() { ::unlink(path_.c_str()); }
@@ -100,8 +101,7 @@ void Server::run() {
   domain_.control().mark_owner_alive();
   {
     const std::lock_guard alone(domain_.mutex());
-    domain_.set_wake([this] { wake(); });
-    domain_.enable_words().set_watcher([this](std::uint32_t pid) { watch_process(pid); });
+    domain_.serve_by(this);
     for (const std::uint32_t pid : domain_.processes()) watch_process(pid);
   }
   std::array<epoll_event, 64> events;
@@ -109,7 +109,7 @@ void Server::run() {
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
     const std::lock_guard alone(domain_.mutex());
-    domain_.catch_up_threads();  // before a child's own request
+    domain_.thread_lists().catch_up();  // before a child's own request
     if (n > 0) serve_ended();
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
@@ -117,7 +117,7 @@ void Server::run() {
         accept_all();
       } else if (fd == wake_.get()) {
         was_woken();
-      } else if (fd == domain_.thread_events_fd()) {
+      } else if (fd == domain_.thread_lists().events_fd()) {
         continue;  // done above
       } else {
         serve(fd);
@@ -126,7 +126,7 @@ void Server::run() {
     keep_house();
   }
   const std::lock_guard alone(domain_.mutex());
-  domain_.enable_words().set_watcher({});
+  domain_.serve_by(nullptr);
   domain_.shut_down();
 }
 
@@ -147,7 +147,7 @@ void Server::serve_ended() {
 
 // Listening for threads opens a new descriptor each time. A closed one leaves the epoll set by itself.
 void Server::follow_threads() {
-  const int fd = domain_.thread_events_fd();
+  const int fd = domain_.thread_lists().events_fd();
   epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
   if (fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);  // or it is there already
 }
@@ -159,10 +159,10 @@ void Server::keep_house() {
   if (producers_ended_ && now >= next_reap_) {
     producers_ended_ = false;
     next_reap_ = now + kReapInterval;
-    domain_.producers_ended();
+    domain::reap(domain_.users(), domain_.instances());
   }
   if (sweeping_) sweeping_ = domain_.processes_ended();
-  if (const auto due = domain_.next_deadline(); due && now >= *due) domain_.maintain();
+  if (const auto due = domain_.succession().next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
   next_grace_ = now + grace_interval_;
@@ -173,7 +173,7 @@ int Server::patience_ms() const {
   if (sweeping_) return static_cast<int>(kShortestInterval.count());
   if (grace_waits_) return static_cast<int>(grace_interval_.count());
   if (producers_ended_) return static_cast<int>(kReapInterval.count());
-  const auto due = domain_.next_deadline();
+  const auto due = domain_.succession().next_deadline();
   if (!due) return -1;
   const auto left = std::chrono::ceil<milliseconds>(*due - steady_clock::now());
   return static_cast<int>(std::max(left, milliseconds(0)).count());
@@ -232,7 +232,7 @@ void Server::serve(int fd) {
 void Server::open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid) {
   Result<domain::FileId> file = domain::FileId{request.file_slot, request.file_generation};
   if (request.operation == ipc::Operation::kOpenFile) {
-    file = domain_.open_file(uid, pid);
+    file = domain_.registrar().open_file(uid, pid);
   } else if (auto reopened = domain_.files().reopen(*file, pid); !reopened) {
     file = tl::unexpected<Error>(std::move(reopened).error());
   }
@@ -256,7 +256,8 @@ void Server::set_mounter(Mounter serve, unsigned abi) {
 // its user can: so only that user and root make one.
 Result<void> Server::offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const {
   if (!mounter_) return fail(EOPNOTSUPP, "the owner of this domain serves no mounts");
-  if (domain_.is_guest(uid)) return fail(EPERM, "only the user who runs the domain, and root, may mount it");
+  if (domain_.registrar().is_guest(uid))
+    return fail(EPERM, "only the user who runs the domain, and root, may mount it");
   if (request.a != 0 && request.a != abi_) {
     return fail(EINVAL, fmt::format("the domain that runs has the ABI of Linux {}.{}", abi_ / 100, abi_ % 100));
   }
@@ -266,7 +267,8 @@ Result<void> Server::offer_mount(Connection& connection, const ipc::Request& req
 }
 
 Result<void> Server::serve_mount(Connection& connection, MountOffer offer) {
-  if (!connection.offers_mount || domain_.is_guest(offer.who.uid)) return fail(EPERM, "a mount that was not offered");
+  if (!connection.offers_mount || domain_.registrar().is_guest(offer.who.uid))
+    return fail(EPERM, "a mount that was not offered");
   connection.offers_mount = false;
   ipc::want_descriptors(connection.fd.get(), false);
   if (!offer.fuse) return fail(EBADF, "there came no descriptor of a mount");
@@ -321,7 +323,8 @@ bool Server::serve_one(Connection& connection) {
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else {
-    response = handle_request(domain_, holder_of(connection, request), received->pid, who, request, text);
+    response = handle_request(domain_, tree_.context().rules, holder_of(connection, request), received->pid, who,
+                              request, text);
   }
   if (domain_.enable_words().has_process(received->pid)) watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
@@ -336,8 +339,8 @@ void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
   Connection& connection = node.mapped();
   if (connection.file.generation != 0) domain_.files().close(connection.file);
-  for (const std::uint32_t slot : connection.native) domain_.release_native(slot);
-  if (connection.session != 0) domain_.destroy_instance(connection.session);
+  for (const std::uint32_t slot : connection.native) domain_.events().drop_reference(slot);
+  if (connection.session != 0) domain::destroy_instance(connection.session, domain_.listening(), domain_.instances());
   producers_ended_ = true;
 }
 

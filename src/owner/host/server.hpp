@@ -48,14 +48,14 @@ struct Response {
 };
 
 // Carries a request out. `pid` and `who` are the sender's as the kernel gives them.
-Response handle_request(domain::Domain& domain, Connection& connection, std::uint32_t pid, programs::Identity who,
-                        const ipc::Request& request, std::string_view text);
+Response handle_request(domain::Domain& domain, rules::Rules& rules, Connection& connection, std::uint32_t pid,
+                        programs::Identity who, const ipc::Request& request, std::string_view text);
 
-class Server {
+class Server : private domain::ServingThread {
  public:
-  // Listens at `path`; EADDRINUSE when an owner is there. The domain must outlive the server.
-  static Result<std::unique_ptr<Server>> create(domain::Domain& domain, const std::string& path);
-  ~Server();
+  // Listens at `path`; EADDRINUSE when an owner is there. The domain and its rules must outlive the server.
+  static Result<std::unique_ptr<Server>> create(domain::Domain& domain, rules::Rules& rules, const std::string& path);
+  ~Server() override;
 
   // Serves until stop(). The calling thread is the owner: when it ends, producers see the domain as gone. Clears
   // every enable word before it returns.
@@ -75,9 +75,9 @@ class Server {
   [[nodiscard]] tracefs::Tree& tree() { return tree_; }
 
  private:
-  Server(domain::Domain& domain, std::string path, Fd listener, Fd epoll, Fd wake);
+  Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd listener, Fd epoll, Fd wake);
 
-  void wake();
+  void wake() override;
   void was_woken();
   void serve_ended();
   void follow_threads();
@@ -90,7 +90,7 @@ class Server {
   Result<void> serve_mount(Connection& connection, MountOffer offer);
   Connection& holder_of(Connection& asking, const ipc::Request& request);
   void close_connection(int fd);
-  void watch_process(std::uint32_t pid);
+  void watch_process(std::uint32_t pid) override;
   void keep_house();
   [[nodiscard]] int patience_ms() const;
 

@@ -26,7 +26,8 @@ class ServerTest : public testing::Test {
   void SetUp() override {
     path_ = testing::TempDir() + "server_test-" + std::to_string(::getpid()) + ".sock";
     domain_ = *domain::Domain::create({.ring_bytes = 1 << 18});
-    server_ = *Server::create(*domain_, path_);
+    rules_ = std::make_unique<rules::Rules>(*domain_);
+    server_ = *Server::create(*domain_, *rules_, path_);
     thread_ = std::thread([this] { server_->run(); });
   }
   void TearDown() override {
@@ -73,6 +74,7 @@ class ServerTest : public testing::Test {
 
   std::string path_;
   std::unique_ptr<domain::Domain> domain_;
+  std::unique_ptr<rules::Rules> rules_;
   std::unique_ptr<Server> server_;
   std::thread thread_;
 };
@@ -194,7 +196,7 @@ TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
   EXPECT_FALSE(Mapping::map(page->fds[0].get(), 4096, Mapping::Access::kReadWrite));
   {
     const auto access = domain_->enter();
-    EXPECT_TRUE(domain_->listen(domain_->top(), domain_->events().all(), true));
+    EXPECT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), true));
   }
   EXPECT_EQ(bits->data()[0], std::byte{2});
   EXPECT_TRUE(ask(Operation::kStatusPage, "", 1));
@@ -234,7 +236,7 @@ TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
   domain::FileId file;
   {
     const auto access = domain_->enter();
-    file = *domain_->open_file(me.uid);
+    file = *domain_->registrar().open_file(me.uid);
     const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(program), me, abi::kIoctlRegister,
                                            reinterpret_cast<std::uint64_t>(&reg));
     ASSERT_TRUE(done) << done.error().message;
@@ -261,7 +263,7 @@ TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
   ASSERT_TRUE(ipc::ask(mine.get(), {.operation = Operation::kRegisterNative, .d = domain::kPersist}, "mine u32 n"));
   {
     const auto access = domain_->enter();
-    domain_->release_native(domain_->events().find("user_events", "mine")->slot);
+    domain_->events().drop_reference(domain_->events().find("user_events", "mine")->slot);
   }
   EXPECT_EQ(as_nobody([&] {
               auto fd = ipc::connect_to(path_);

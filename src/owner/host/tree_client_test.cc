@@ -15,7 +15,7 @@ class TreeClientTest : public testing::Test {
  protected:
   TreeClientTest()
       : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})),
-        server_(*Server::create(*domain_, testing::TempDir() + "tree_client" + std::to_string(::getpid()))),
+        server_(*Server::create(*domain_, rules_, testing::TempDir() + "tree_client" + std::to_string(::getpid()))),
         thread_([this] { server_->run(); }),
         tree_(*ipc::TreeClient::connect(server_->path())) {}
   ~TreeClientTest() override {
@@ -34,6 +34,7 @@ class TreeClientTest : public testing::Test {
   }
 
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   std::unique_ptr<Server> server_;
   std::thread thread_;
   ipc::TreeClient tree_;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kOwner = 1000, kOther = 1001;
 class TreeRequestsTest : public testing::Test {
  protected:
   TreeRequestsTest()
-      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kOwner})), tree_(*domain_) {}
+      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kOwner})), tree_(*domain_, rules_) {}
 
   Response ask(Operation operation, std::string_view text = {}, std::uint64_t a = 0, std::uint64_t b = 0) {
     const auto access = domain_->enter();
@@ -27,11 +27,12 @@ class TreeRequestsTest : public testing::Test {
     return ask(operation, text, a).reply.error;
   }
   void make_event(const std::string& declaration) {
-    const auto slot = domain_->register_native(declaration, domain::kPersist, kOwner);
-    domain_->release_native(*slot);
+    const auto slot = domain_->registrar().register_native(declaration, domain::kPersist, kOwner);
+    domain_->events().drop_reference(*slot);
   }
 
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   tracefs::Tree tree_;
   Connection connection_;
   std::uint32_t uid_ = kOwner;

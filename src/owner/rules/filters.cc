@@ -2,73 +2,62 @@
 
 #include <utility>
 
-#include "rules/triggers.hpp"
 #include "language/filter/compile.hpp"
 
 namespace landtrace::rules {
-namespace {
 
-Result<void> replace_filter(Domain& domain, Instance& instance, Event& event, EventFilter next) {
+Result<void> Filters::replace(Instance& instance, Event& event, EventFilter shown, std::uint32_t program) {
   EventFile& file = event.files[instance.index];
-  EventFilter gone = std::exchange(file.filter, std::move(next));
+  std::uint32_t gone = std::exchange(file.filter_program, program);
   Result<void> published;
-  if (gone.program != file.filter.program && event.listeners[instance.index]) published = domain.publish(event);
-  if (!published) std::swap(file.filter, gone);
-  if (gone.program != 0) {
-    domain.grace().after_readers([&domain, program = gone.program] { domain.control().free(program); });
+  if (gone != program && event.listeners[instance.index]) published = plans_.publish(event);
+  if (published) {
+    rules_of(event, instance).filter = std::move(shown);
+  } else {
+    std::swap(file.filter_program, gone);
   }
+  if (gone != 0) grace_.after_readers([&control = control_, gone] { control.free(gone); });
   return published;
 }
 
-}  // namespace
-
-language::FilterResult<std::uint32_t> store_program(Domain& domain, const Event& event, std::string_view expression) {
-  const auto compiled = language::compile_filter(
-      expression, {event.declaration.fields, domain.control().segment().cpus, &domain.functions()});
+language::FilterResult<std::uint32_t> Filters::store(const Event& event, std::string_view expression) {
+  const auto compiled =
+      language::compile_filter(expression, {event.declaration.fields, control_.segment().cpus, &functions_});
   if (!compiled) return tl::unexpected<language::FilterFailure>(compiled.error());
-  const auto stored = domain.control().store(compiled->bytes());
+  const auto stored = control_.store(compiled->bytes());
   if (!stored) return language::refuse_filter(stored.error().code);
   return *stored;
 }
 
-language::FilterResult<void> set_filter(Domain& domain, Instance& instance, Event& event, std::string_view expression,
-                                        const std::optional<language::FilterFailure>& shown) {
-  const auto program = store_program(domain, event, expression);
+language::FilterResult<void> Filters::set(Instance& instance, Event& event, std::string_view expression,
+                                          const std::optional<language::FilterFailure>& shown) {
+  const auto program = store(event, expression);
   std::optional<language::FilterFailure> failure;
   if (!program) failure = shown ? *shown : program.error();
-  const auto replaced =
-      replace_filter(domain, instance, event, {std::string(expression), failure, program.value_or(0)});
+  const auto replaced = replace(instance, event, {std::string(expression), failure}, program.value_or(0));
   if (!program) return tl::unexpected<language::FilterFailure>(program.error());
   if (!replaced) return language::refuse_filter(replaced.error().code);
   return {};
 }
 
-bool uses_functions(Domain& domain, std::uint32_t program) {
+void Filters::clear(Instance& instance, Event& event) {
+  if (find_rules(event, instance) != nullptr) std::ignore = replace(instance, event, {}, 0);
+}
+
+bool Filters::uses_functions(std::uint32_t program) const {
   if (program == 0) return false;
-  const auto* const stored = reinterpret_cast<const filter::Program*>(domain.control().at(program));
+  const auto* const stored = reinterpret_cast<const filter::Program*>(control_.at(program));
   return (stored->uses & filter::Program::kUsesProcess) != 0;
 }
 
-void refresh_functions(Domain& domain) {
-  for (Event* const event : domain.events().all()) {
-    if (event->files.empty()) continue;
-    for (Instance* const instance : domain.instances().all()) {
-      const EventFile* const file = event->file(instance->index);
-      if (file == nullptr) continue;
-      if (uses_functions(domain, file->filter.program)) {
-        // Where it is found no more the old one stays: its programs may have ended, and judge nothing.
-        const std::string expression = file->filter.expression;
-        if (const auto program = store_program(domain, *event, expression)) {
-          std::ignore = replace_filter(domain, *instance, *event, {expression, {}, *program});
-        }
-      }
-      refresh_trigger_functions(domain, *instance, *event);
-    }
+void Filters::refresh_functions(Instance& instance, Event& event) {
+  const EventFile* const file = event.file(instance.index);
+  if (file == nullptr || !uses_functions(file->filter_program)) return;
+  // Where it is found no more the old one stays: its programs may have ended, and judge nothing.
+  const std::string expression = rules_of(event, instance).filter.expression;
+  if (const auto program = store(event, expression)) {
+    std::ignore = replace(instance, event, {expression, {}}, *program);
   }
-}
-
-void clear_filter(Domain& domain, Instance& instance, Event& event) {
-  if (event.file(instance.index) != nullptr) std::ignore = replace_filter(domain, instance, event, {});
 }
 
 }  // namespace landtrace::rules

@@ -1,4 +1,5 @@
-// Histograms where they run: among an event's triggers, in the owner's own place in the data plane and in forked producers.
+// Histograms where they run: among an event's triggers, in the owner's own place in the data plane and in forked
+// producers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/uio.h>
@@ -10,11 +11,13 @@
 #include "language/histogram/plan_builder.hpp"
 #include "language/histogram/table_reader.hpp"
 #include "ring/reader.hpp"
+#include "rules/rules.hpp"
 
 namespace landtrace::rules {
-namespace values = language::values;
-namespace ops = language::ops;
 namespace {
+
+using domain::FileId;
+using domain::Proxy;
 
 using hist::Deed;
 using hist::Handler;
@@ -29,7 +32,7 @@ constexpr std::uint32_t kOtherUser = 1001;
 class HistogramPlansTest : public testing::Test {
  protected:
   HistogramPlansTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
-    file_ = *domain_->open_file(kUser);
+    file_ = *domain_->registrar().open_file(kUser);
     start_ = make("start u64 id; u64 value");
     done_ = make("done u64 id; u64 value");
     made_ = make("made u64 id; u64 value");
@@ -57,7 +60,7 @@ class HistogramPlansTest : public testing::Test {
   static HistPlanDescription by_id() {
     HistPlanDescription what;
     what.elements = 128;
-    what.keys.push_back(values::number({ops::field(0, 8)}));
+    what.keys.push_back(language::values::number({language::ops::field(0, 8)}));
     return what;
   }
   Made store(HistPlanDescription what) {
@@ -86,9 +89,9 @@ class HistogramPlansTest : public testing::Test {
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, triggers.data(), triggers.size() * sizeof triggers[0]);
     event->files[top().index].trigger_list = *domain_->control().store(bytes);
-    ASSERT_TRUE(domain_->hold_soft(top(), *event));
+    ASSERT_TRUE(domain_->listening().hold_soft(top(), *event));
   }
-  void enable(Event* event) { ASSERT_TRUE(domain_->listen(top(), {event}, true)); }
+  void enable(Event* event) { ASSERT_TRUE(domain_->listening().set(top(), {event}, true)); }
 
   language::TableContents contents(const Made& made) {
     std::vector<std::byte*> segments;
@@ -122,17 +125,18 @@ class HistogramPlansTest : public testing::Test {
   // start keeps its value; done, with what it has less than that, makes `made`.
   Made measure_from_start_to_done() {
     HistPlanDescription start = by_id();
-    start.variables = {values::number({ops::field(8, 8)})};
+    start.variables = {language::values::number({language::ops::field(8, 8)})};
     const Made started = store(start);
     install(start_, {counting(started)});
     HistPlanDescription done = by_id();
     done.references = {{started.table, started.shape.layout, started.shape.variables[0], true}};
-    done.variables = {values::number({ops::field(8, 8), ops::reference(0), ops::op(hist::OpCode::kSubtract)})};
+    done.variables = {language::values::number(
+        {language::ops::field(8, 8), language::ops::reference(0), language::ops::op(hist::OpCode::kSubtract)})};
     HistActionDescription trace;
     trace.target = made_->slot;
     trace.fixed_size = 16;
-    trace.params = {{values::number({ops::field(0, 8)}), 0, 8, false},
-                    {values::number({ops::variable(0)}), 8, 8, false}};
+    trace.params = {{language::values::number({language::ops::field(0, 8)}), 0, 8, false},
+                    {language::values::number({language::ops::variable(0)}), 8, 8, false}};
     done.actions = {trace};
     Made measured = store(done);
     install(done_, {counting(measured)});
@@ -140,6 +144,7 @@ class HistogramPlansTest : public testing::Test {
   }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   Proxy proxy_;
   FileId file_;
   Event* start_ = nullptr;
@@ -149,7 +154,7 @@ class HistogramPlansTest : public testing::Test {
 
 TEST_F(HistogramPlansTest, AnEventIsCountedWhetherItIsRecordedOrNot) {
   HistPlanDescription what = by_id();
-  what.values = {values::number({ops::field(8, 8)})};
+  what.values = {language::values::number({language::ops::field(8, 8)})};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 10);
@@ -218,7 +223,7 @@ TEST_F(HistogramPlansTest, ALatencyIsAnEventBehindTheOneThatEndsIt) {
 TEST_F(HistogramPlansTest, WhatAHistogramMakesHasHistogramsOfItsOwn) {
   measure_from_start_to_done();
   HistPlanDescription what = by_id();
-  what.keys = {values::number({ops::field(8, 8), ops::bucket(10)})};
+  what.keys = {language::values::number({language::ops::field(8, 8), language::ops::bucket(10)})};
   const Made made = store(what);
   install(made_, {counting(made)});
   for (std::uint64_t id = 1; id <= 4; ++id) {
@@ -236,7 +241,9 @@ TEST_F(HistogramPlansTest, AHistogramThatMakesItsOwnEventEnds) {
   HistActionDescription trace;
   trace.target = start_->slot;
   trace.fixed_size = 16;
-  trace.params = {{values::number({ops::field(0, 8), ops::constant(1), ops::op(hist::OpCode::kAdd)}), 0, 8, false}};
+  trace.params = {{language::values::number(
+                       {language::ops::field(0, 8), language::ops::constant(1), language::ops::op(hist::OpCode::kAdd)}),
+                   0, 8, false}};
   what.actions = {trace};
   const Made made = store(what);
   install(start_, {counting(made)});
@@ -250,11 +257,11 @@ TEST_F(HistogramPlansTest, AHistogramThatMakesItsOwnEventEnds) {
 TEST_F(HistogramPlansTest, ASnapshotIsCountedOnTheInstancesCell) {
   const std::uint32_t cell = *domain_->cells().take_counter();
   HistPlanDescription what = by_id();
-  what.variables = {values::number({ops::field(8, 8)})};
+  what.variables = {language::values::number({language::ops::field(8, 8)})};
   HistActionDescription snapshot;
   snapshot.handler = Handler::kOnMax;
   snapshot.deed = Deed::kSnapshot;
-  snapshot.tracked = values::number({ops::variable(0)});
+  snapshot.tracked = language::values::number({language::ops::variable(0)});
   snapshot.target = cell;
   what.actions = {snapshot};
   const Made made = store(what);
@@ -268,7 +275,7 @@ TEST_F(HistogramPlansTest, ASnapshotIsCountedOnTheInstancesCell) {
 
 TEST_F(HistogramPlansTest, AStackIsThatOfTheThreadAsFarAsItCanBeSeen) {
   HistPlanDescription what = by_id();
-  what.keys = {values::thread_stack()};
+  what.keys = {language::values::thread_stack()};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 0);
@@ -277,7 +284,8 @@ TEST_F(HistogramPlansTest, AStackIsThatOfTheThreadAsFarAsItCanBeSeen) {
 
 TEST_F(HistogramPlansTest, TheThreadsNameAndIdAreThoseOfTheWriter) {
   HistPlanDescription what = by_id();
-  what.keys = {values::number({ops::header(4, 4, true)}), values::comm(), values::number({ops::header(0, 2)})};
+  what.keys = {language::values::number({language::ops::header(4, 4, true)}), language::values::comm(),
+               language::values::number({language::ops::header(0, 2)})};
   const Made made = store(what);
   install(start_, {counting(made)});
   write(0, 1, 0);

@@ -10,11 +10,15 @@
 #include "domain/domain.hpp"
 #include "rules/filters.hpp"
 #include "domain/proxy.hpp"
+#include "rules/rules.hpp"
 #include "rules/triggers.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::rules {
 namespace {
+
+using domain::FileId;
+using domain::Proxy;
 
 constexpr std::uint32_t kUser = 1000;
 constexpr unsigned kThreads = 8;
@@ -31,10 +35,10 @@ struct Pair {
 class DomainRulesTest : public testing::Test {
  protected:
   DomainRulesTest() : domain_(*Domain::create({.ring_bytes = 64u << 20})) {
-    file_ = *domain_->open_file(kUser);
+    file_ = *domain_->registrar().open_file(kUser);
     pair_ = add("pair u64 a;u64 b;u64 settled;u64 thread");
     other_ = add("other u64 a;u64 b;u64 settled;u64 thread");
-    EXPECT_TRUE(domain_->listen(top(), {pair_}, true));
+    EXPECT_TRUE(domain_->listening().set(top(), {pair_}, true));
   }
 
   Instance& top() { return domain_->top(); }
@@ -53,7 +57,7 @@ class DomainRulesTest : public testing::Test {
   void visit_recorded(Visit visit) {
     for (const User& user : domain_->users().all()) {
       for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-        const RingPlace& place = top().place;
+        const domain::RingPlace& place = top().place;
         ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
         for (const auto* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
           ASSERT_EQ(batch->lost_before, 0u);
@@ -76,7 +80,7 @@ class DomainRulesTest : public testing::Test {
     const auto access = domain_->enter();
     const std::string expression = "a == " + std::to_string(k) + " && b == " + std::to_string(k);
     begun_ = k;
-    ASSERT_TRUE(set_filter(*domain_, top(), *pair_, expression));
+    ASSERT_TRUE(rules_.filters().set(top(), *pair_, expression));
     settled_ = k;
     domain_->maintain();
   }
@@ -86,7 +90,7 @@ class DomainRulesTest : public testing::Test {
   }
   void apply(const std::string& command) {
     const auto access = domain_->enter();
-    const auto applied = apply_trigger(*domain_, top(), *pair_, command);
+    const auto applied = rules_.triggers().apply(top(), *pair_, command);
     ASSERT_TRUE(applied) << command << ": " << applied.error().error.message;
     domain_->maintain();
   }
@@ -104,6 +108,7 @@ class DomainRulesTest : public testing::Test {
   }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   FileId file_;
   Event* pair_ = nullptr;
   Event* other_ = nullptr;
@@ -175,7 +180,7 @@ TEST_F(DomainRulesTest, AFilterThatChangesIsNeverMetHalfAndNeverLate) {
     EXPECT_GT(judged[i].possible, 0u);
   }
   EXPECT_GT(recorded(), 0u);
-  clear_filter(*domain_, top(), *pair_);
+  rules_.filters().clear(top(), *pair_);
   EXPECT_EQ(bytes_in_use(), before);
 }
 
@@ -207,7 +212,7 @@ TEST_F(DomainRulesTest, TriggersThatComeAndGoFireForNoMixtureAndLeaveNothingBehi
     apply(k % 2 != 0 ? "!traceoff" : "!enable_event:user_events:other");
   }
   crowd.stop();
-  EXPECT_TRUE(domain_->is_tracing(top()));
+  EXPECT_TRUE(domain_->instances().is_tracing(top()));
   EXPECT_EQ(recorded(), emitted);
   visit_recorded([&](std::uint32_t event, const Pair&) { ASSERT_EQ(event, pair_->slot); });
   EXPECT_FALSE(other_->listeners.any());
@@ -230,7 +235,7 @@ TEST_F(DomainRulesTest, TraceoffHoldsForAnotherThreadsNextEvent) {
   });
   Proxy proxy(*domain_);
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
-    domain_->set_tracing(top(), true);
+    domain_->instances().set_tracing(top(), true);
     emit(proxy, {2, round, 0, 0});
     emit(proxy, {0, round, 0, 0});
     off = round;

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 
-#include "domain/domain.hpp"
-#include "rules/filters.hpp"
-#include "rules/triggers.hpp"
+#include "rules/file_rules.hpp"
 #include "language/filter/compile.hpp"
 
 namespace landtrace::rules {
@@ -15,17 +13,33 @@ namespace {
 // An instance that lives long may see any number of events.
 constexpr std::size_t kMaxUnfit = 1000;
 
+// What is attached to a domain::Instance.
+struct InstanceRules final : domain::Attachment {
+  std::vector<Selection> selections;  // events that register later are listened to if one of these matches
+  std::vector<Unfit> unfit;           // what of the selections' filters and triggers does not hold
+};
+
+const InstanceRules* find_rules(const Instance& instance) {
+  return static_cast<const InstanceRules*>(instance.rules.get());
+}
+
+InstanceRules& rules_of(Instance& instance) {
+  if (!instance.rules) instance.rules = std::make_unique<InstanceRules>();
+  return static_cast<InstanceRules&>(*instance.rules);
+}
+
 std::string full_name(const Event& event) { return fmt::format("{}:{}", event.system, event.name); }
 
 void forget_unfit(Instance& instance, const Event& event, std::string_view rule) {
-  std::erase_if(instance.unfit,
+  std::erase_if(rules_of(instance).unfit,
                 [&](const Unfit& unfit) { return unfit.event == full_name(event) && unfit.rule == rule; });
 }
 
 void note_unfit(Instance& instance, const Event& event, Unfit unfit) {
   forget_unfit(instance, event, unfit.rule);
   unfit.event = full_name(event);
-  if (instance.unfit.size() < kMaxUnfit) instance.unfit.push_back(std::move(unfit));
+  auto& known = rules_of(instance).unfit;
+  if (known.size() < kMaxUnfit) known.push_back(std::move(unfit));
 }
 
 std::string sentence(const language::FilterFailure& failure) {
@@ -36,7 +50,7 @@ std::string sentence(const language::FilterFailure& failure) {
 // Whether the event has just this trigger already.
 bool has_trigger(const Instance& instance, const Event& event, std::string_view text) {
   const auto wanted = language::parse_trigger(text);
-  const EventFile* const file = event.file(instance.index);
+  const FileRules* const file = rules::find_rules(event, instance);
   return wanted && file != nullptr &&
          std::any_of(file->triggers.begin(), file->triggers.end(), [&](const EventTrigger& other) {
            const language::TriggerCommand& has = other.command;
@@ -46,44 +60,9 @@ bool has_trigger(const Instance& instance, const Event& event, std::string_view 
          });
 }
 
-void give_trigger(Domain& domain, Instance& instance, Event& event, const std::string& text) {
-  if (has_trigger(instance, event, text)) return;
-  const auto applied = apply_trigger(domain, instance, event, text);
-  if (applied) return forget_unfit(instance, event, text);
-  const RefusedTrigger& refused = applied.error();
-  const std::string reason = refused.filter                   ? sentence(*refused.filter)
-                             : !refused.error.message.empty() ? refused.error.message
-                                                              : errno_text(refused.error.code);
-  note_unfit(instance, event, {{}, text, true, reason});
-}
-
-void give_rules(Domain& domain, Instance& instance, Event& event, const Selection& selection) {
-  if (!selection.filter.empty()) {
-    const auto set = set_filter(domain, instance, event, selection.filter);
-    if (set) {
-      forget_unfit(instance, event, selection.filter);
-    } else {
-      note_unfit(instance, event, {{}, selection.filter, false, sentence(set.error())});
-    }
-  }
-  for (const std::string& text : selection.triggers) give_trigger(domain, instance, event, text);
-}
-
 bool switches(const std::string& text, const Event& target) {
   const auto command = language::parse_trigger(text);
   return command && command->system == target.system && command->event == target.name;
-}
-
-// Triggers of other events that have waited for this one.
-void give_waiting_triggers(Domain& domain, Instance& instance, const Event& target) {
-  for (const Selection& selection : instance.selections) {
-    for (const std::string& text : selection.triggers) {
-      if (!switches(text, target)) continue;
-      for (Event* const event : domain.events().all()) {
-        if (selection.pattern.matches(event->system, event->name)) give_trigger(domain, instance, *event, text);
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -107,29 +86,84 @@ Result<void> check_rules(const Selection& selection) {
   return {};
 }
 
-Result<void> Domain::select(Instance& instance, Selection selection) {
-  LT_CHECK(check_rules(selection));
-  std::vector<Event*> matching = events_.all();
-  std::erase_if(matching, [&](const Event* event) { return !selection.pattern.matches(event->system, event->name); });
-  // Before they are listened to: nothing is recorded that the filter would reject.
-  for (Event* const event : matching) give_rules(*this, instance, *event, selection);
-  instance.selections.push_back(std::move(selection));
-  return listen(instance, matching, true);
+std::vector<Event*> Selections::matching(const Pattern& pattern) {
+  std::vector<Event*> events = events_.all();
+  std::erase_if(events, [&](const Event* event) { return !pattern.matches(event->system, event->name); });
+  return events;
 }
 
-// The event is new, and nobody can emit it yet.
-Result<void> Domain::listen_as_selected(Event& event) {
-  ++event.references;  // whatever comes of the triggers, the event is the caller's
+Result<void> Selections::select(Instance& instance, Selection selection) {
+  LT_CHECK(check_rules(selection));
+  const std::vector<Event*> events = matching(selection.pattern);
+  // Before they are listened to: nothing is recorded that the filter would reject.
+  for (Event* const event : events) give_rules(instance, *event, selection);
+  rules_of(instance).selections.push_back(std::move(selection));
+  return listening_.set(instance, events, true);
+}
+
+Result<void> Selections::listen(Instance& instance, const Pattern& pattern, bool on) {
+  std::erase_if(rules_of(instance).selections,
+                [&](const Selection& other) { return other.pattern.text() == pattern.text(); });
+  if (on) return select(instance, {pattern, {}, {}});
+  return listening_.set(instance, matching(pattern), false);
+}
+
+Result<void> Selections::apply_to(Event& event) {
+  // Not an Events::Hold, which would drop an event that nobody has a reference to yet: it is the caller's.
+  ++event.references;
   for (Instance* const instance : instances_.all()) {
-    for (const Selection& selection : instance->selections) {
+    if (find_rules(*instance) == nullptr) continue;
+    for (const Selection& selection : rules_of(*instance).selections) {
       if (!selection.pattern.matches(event.system, event.name)) continue;
       event.listeners[instance->index] = true;
-      give_rules(*this, *instance, event, selection);
+      give_rules(*instance, event, selection);
     }
-    give_waiting_triggers(*this, *instance, event);
+    give_waiting_triggers(*instance, event);
   }
   --event.references;
-  return event.listeners.any() ? publish(event) : Result<void>();
+  return event.listeners.any() ? plans_.publish(event) : Result<void>();
+}
+
+void Selections::give_rules(Instance& instance, Event& event, const Selection& selection) {
+  if (!selection.filter.empty()) {
+    const auto set = filters_.set(instance, event, selection.filter);
+    if (set) {
+      forget_unfit(instance, event, selection.filter);
+    } else {
+      note_unfit(instance, event, {{}, selection.filter, false, sentence(set.error())});
+    }
+  }
+  for (const std::string& text : selection.triggers) give_trigger(instance, event, text);
+}
+
+void Selections::give_trigger(Instance& instance, Event& event, const std::string& text) {
+  if (has_trigger(instance, event, text)) return;
+  const auto applied = triggers_.apply(instance, event, text);
+  if (applied) return forget_unfit(instance, event, text);
+  const RefusedTrigger& refused = applied.error();
+  const std::string reason = refused.filter                   ? sentence(*refused.filter)
+                             : !refused.error.message.empty() ? refused.error.message
+                                                              : errno_text(refused.error.code);
+  note_unfit(instance, event, {{}, text, true, reason});
+}
+
+void Selections::give_waiting_triggers(Instance& instance, const Event& target) {
+  for (const Selection& selection : rules_of(instance).selections) {
+    for (const std::string& text : selection.triggers) {
+      if (!switches(text, target)) continue;
+      for (Event* const event : matching(selection.pattern)) give_trigger(instance, *event, text);
+    }
+  }
+}
+
+const std::vector<Unfit>& Selections::unfit_of(const Instance& instance) {
+  static const std::vector<Unfit> kNone;
+  const InstanceRules* const rules = find_rules(instance);
+  return rules == nullptr ? kNone : rules->unfit;
+}
+
+void Selections::forget(Instance& instance) {
+  if (instance.rules) rules_of(instance).selections.clear();
 }
 
 }  // namespace landtrace::rules

@@ -1,18 +1,21 @@
 // Filters and triggers that a recording gives to events, before and after they register.
 #include "rules/selection.hpp"
+#include "rules/rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "rules/triggers.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::rules {
 namespace {
+
+using domain::FileId;
+using domain::Proxy;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -23,17 +26,17 @@ class SelectionTest : public testing::Test {
  protected:
   SelectionTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
     instance_ = *domain_->instances().create("session", {18}, false);
-    file_ = *domain_->open_file(kUser);
+    file_ = *domain_->registrar().open_file(kUser);
   }
 
   void select(const std::string& pattern, std::string filter, std::vector<std::string> triggers = {}) {
     const auto selected =
-        domain_->select(*instance_, {*Pattern::parse(pattern), std::move(filter), std::move(triggers)});
+        rules_.selections().select(*instance_, {*Pattern::parse(pattern), std::move(filter), std::move(triggers)});
     EXPECT_TRUE(selected) << selected.error().message;
   }
   // The event's index in the file.
   std::uint32_t add(std::string_view declaration) {
-    const auto slot = domain_->register_native(declaration, 0, kUser);
+    const auto slot = domain_->registrar().register_native(declaration, 0, kUser);
     return *domain_->files().add_event(file_, *domain_->events().at(*slot));
   }
   // What an event that somebody listens to is given.
@@ -46,7 +49,7 @@ class SelectionTest : public testing::Test {
     std::vector<std::uint32_t> numbers;
     for (const User& user : domain_->users().all()) {
       for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
-        const RingPlace& place = instance_->place;
+        const domain::RingPlace& place = instance_->place;
         ring::Reader reader(user.mapping.data() + place.rings + i * place.geometry.stride(), place.geometry);
         for (const ring::RecordView& record : reader.read().records) {
           std::uint32_t n = 0;
@@ -60,11 +63,13 @@ class SelectionTest : public testing::Test {
   }
   std::vector<std::string> unfit() {
     std::vector<std::string> texts;
-    for (const Unfit& each : instance_->unfit) texts.push_back(each.event + ": " + each.rule + ": " + each.reason);
+    for (const Unfit& each : Selections::unfit_of(*instance_))
+      texts.push_back(each.event + ": " + each.rule + ": " + each.reason);
     return texts;
   }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   Proxy proxy_;
   Instance* instance_ = nullptr;
   FileId file_;
@@ -82,7 +87,7 @@ TEST_F(SelectionTest, AnEventThatRegistersLaterIsFilteredFromItsFirstOn) {
   const auto a = add("a u32 n");
   for (std::uint32_t n = 5; n < 10; ++n) emit(a, n);
   EXPECT_THAT(recorded(), ElementsAre(6, 7));
-  EXPECT_FALSE(domain_->is_tracing(*instance_));
+  EXPECT_FALSE(domain_->instances().is_tracing(*instance_));
 }
 
 TEST_F(SelectionTest, TheLastFilterThatMatchesCounts) {
@@ -152,18 +157,49 @@ TEST_F(SelectionTest, WhatIsNoneIsRefused) {
   EXPECT_NE(check("", {"enable_event:user_events"}), "");
 }
 
+TEST_F(SelectionTest, PatternsCatchWhatRegistersLater) {
+  ASSERT_TRUE(rules_.selections().listen(domain_->top(), *Pattern::parse("*:late_*"), true));
+  auto slot = domain_->registrar().register_native("late_event u32 x", 0, kUser);
+  ASSERT_TRUE(slot);
+  EXPECT_NE(domain_->control().segment().events[*slot].plan, 0u);
+  slot = domain_->registrar().register_native("other u32 x", 0, kUser);
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(domain_->control().segment().events[*slot].plan, 0u);
+}
+
+TEST_F(SelectionTest, AnEventThatIsListenedToBeforeItRegistersHasItsStatusBitAtOnce) {
+  ASSERT_TRUE(rules_.selections().listen(domain_->top(), *Pattern::parse("user_events:e*"), true));
+  const auto bit = domain_->registrar().register_status_bit(file_, "e1", kUser);
+  ASSERT_TRUE(bit);
+  EXPECT_NE(domain_->status_pages().bits()[bit->bit / 8] & std::byte{1} << bit->bit % 8, std::byte{0});
+  const auto byte = domain_->registrar().register_plain(*domain_->registrar().open_file(kUser), "e2", kUser);
+  ASSERT_TRUE(byte);
+  EXPECT_EQ(domain_->status_pages().bytes()[*byte], std::byte{1});
+}
+
 TEST_F(SelectionTest, AllOfItGoesWithTheInstance) {
   const auto a = add("a u32 n");
   const auto b = add("b u32 n");
   select("a", "n > 5", {"disable_event:user_events:b", "traceoff:3 if n == 7"});
   Event* const event = domain_->events().find("user_events", "a");
   EXPECT_FALSE(event->files.empty());
-  domain_->destroy_instance(instance_->index);
+  domain::destroy_instance(instance_->index, domain_->listening(), domain_->instances());
   EXPECT_TRUE(event->files.empty());
   EXPECT_FALSE(event->listeners.any());
   EXPECT_FALSE(domain_->events().find("user_events", "b")->listeners.any());
   emit(a, 9);
   emit(b, 9);
+}
+
+TEST_F(SelectionTest, AnEventThatALaterOneSwitchesGoesWithTheInstanceToo) {
+  add("b u32 n");
+  add("a u32 n");
+  select("a", "", {"disable_event:user_events:b"});
+  Event* const switched = domain_->events().find("user_events", "b");
+  EXPECT_TRUE(switched->listeners.any());
+  domain::destroy_instance(instance_->index, domain_->listening(), domain_->instances());
+  EXPECT_FALSE(switched->listeners.any()) << "its plan would name rings that are gone";
+  EXPECT_TRUE(switched->files.empty());
 }
 
 }  // namespace

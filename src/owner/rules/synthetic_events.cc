@@ -4,26 +4,26 @@
 
 namespace landtrace::rules {
 
-language::AcceptedSynthetic<Event*> define_synthetic(Domain& domain, const language::SyntheticCommand& definition,
-                                                     std::uint32_t uid) {
+language::AcceptedSynthetic<Event*> define_synthetic(Events& events, Registrar& registrar,
+                                                     const language::SyntheticCommand& definition, std::uint32_t uid) {
   auto declaration = language::parse_synthetic(definition, [&](std::string_view name) {
-    const Event* const found = find_synthetic(domain, name);
+    const Event* const found = find_synthetic(events, name);
     return found != nullptr && found->flavour() == event::Flavour::kSynthetic;
   });
   if (!declaration) return tl::unexpected<language::CommandRefusal>(declaration.error());
   std::string text = fmt::format("{} {}", declaration->name, fields_text(*declaration));
-  const auto made = domain.add_event(event::kSyntheticSystem, *std::move(declaration), std::move(text), uid);
+  const auto made = registrar.add_event(event::kSyntheticSystem, *std::move(declaration), std::move(text), uid);
   if (!made) return tl::unexpected<language::CommandRefusal>({made.error().code, {}, 0});
-  domain.events().write_down(**made);
+  events.write_down(**made);
   return *made;
 }
 
-Result<void> remove_synthetic(Domain& domain, std::string_view name, std::uint32_t uid) {
-  Event* const event = find_synthetic(domain, name);
+Result<void> remove_synthetic(Events& events, std::string_view name, std::uint32_t uid) {
+  Event* const event = find_synthetic(events, name);
   if (event == nullptr || event->flavour() != event::Flavour::kSynthetic) {
     return fail(ENOENT, fmt::format("no synthetic event '{}'", name));
   }
-  return domain.events().remove(*event, uid);
+  return events.remove(*event, uid);
 }
 
 }  // namespace landtrace::rules

@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "rules/histograms/set_up.hpp"
-#include "rules/probes.hpp"
+#include "rules/event_probes.hpp"
+#include "rules/histograms/histograms.hpp"
+#include "rules/snapshots.hpp"
 
 namespace landtrace::rules {
 namespace {
@@ -56,97 +57,88 @@ std::vector<std::byte> bytes_of(const std::vector<plan::Trigger>& triggers, bool
   return bytes;
 }
 
-std::vector<plan::Trigger> triggers_of_probes(Domain& domain, const EventFile& file) {
+}  // namespace
+
+std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) const {
   std::vector<plan::Trigger> triggers;
-  for (const std::uint32_t slot : file.probes) {
-    const Event* const probe = domain.events().at(slot);
-    if (probe == nullptr || !probe->probe) continue;
+  for (const EventTrigger& trigger : rules.triggers) triggers.push_back(shared_form(trigger));
+  for (const std::uint32_t slot : rules.probes) {
+    const Event* const event = events_.at(slot);
+    const EventProbe* const probe = event == nullptr ? nullptr : find_probe(*event);
+    if (probe == nullptr) continue;
     plan::Trigger trigger{};
     trigger.action = plan::TriggerAction::kProbe;
-    trigger.filter = probe->probe->program;
-    trigger.target = probe->probe->plan;
+    trigger.filter = probe->program;
+    trigger.target = probe->plan;
     triggers.push_back(trigger);
   }
   return triggers;
 }
 
-}  // namespace
-
-Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event) {
+Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
+  const FileRules& rules = rules_of(event, instance);
+  const std::vector<plan::Trigger> shared = shared_forms(rules);
   std::uint32_t next = 0;
-  std::vector<plan::Trigger> shared;
-  for (const EventTrigger& trigger : file.triggers) shared.push_back(shared_form(trigger));
-  const std::vector<plan::Trigger> probes = triggers_of_probes(domain, file);
-  shared.insert(shared.end(), probes.begin(), probes.end());
   if (!shared.empty()) {
-    LT_TRY(next, domain.control().store(bytes_of(shared, is_conditional(file.triggers) || !probes.empty())));
+    const bool has_probes = shared.size() > rules.triggers.size();
+    LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes)));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
-  auto published = domain.publish(event);
+  auto published = plans_.publish(event);
   if (!published) file.trigger_list = old;
   const std::uint32_t gone = published ? old : next;
-  if (gone != 0) domain.grace().after_readers([&domain, gone] { domain.control().free(gone); });
+  if (gone != 0) grace_.after_readers([&control = control_, gone] { control.free(gone); });
   return published;
 }
 
-Result<void> add_trigger(Domain& domain, Instance& instance, Event& event, EventTrigger made, ListEnd end) {
-  auto& list = event.files[instance.index].triggers;
-  const auto place = static_cast<std::ptrdiff_t>(end == ListEnd::kFront ? 0 : list.size());
+Result<void> TriggerLists::add(Instance& instance, Event& event, EventTrigger made, End end) {
+  auto& list = rules_of(event, instance).triggers;
+  const auto place = static_cast<std::ptrdiff_t>(end == End::kFront ? 0 : list.size());
   list.insert(list.begin() + place, made);
-  auto ready = domain.hold_soft(instance, event);
+  // The event is enabled for its trigger, and as recorded as before.
+  auto ready = listening_.hold_soft(instance, event);
   if (ready) {
-    ready = publish_triggers(domain, instance, event);
+    ready = publish(instance, event);
     if (ready) return {};
-    domain.release_soft(instance, event);
+    listening_.release_soft(instance, event);
   }
   list.erase(list.begin() + place);
-  give_back(domain, instance, made);
+  give_back(instance, made);
   return ready;
 }
 
-void remove_trigger(Domain& domain, Instance& instance, Event& event, std::size_t index) {
-  auto& list = event.files[instance.index].triggers;
+void TriggerLists::remove(Instance& instance, Event& event, std::size_t index) {
+  auto& list = rules_of(event, instance).triggers;
   const EventTrigger gone = std::move(list[index]);
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
   // With no room for a shorter list producers go on with the old one, and what it needs stays.
-  if (!publish_triggers(domain, instance, event)) return;
-  give_back(domain, instance, gone);
-  domain.release_soft(instance, event);
+  if (!publish(instance, event)) return;
+  give_back(instance, gone);
+  listening_.release_soft(instance, event);
 }
 
-void give_back(Domain& domain, Instance& instance, const EventTrigger& gone) {
-  if (gone.target != 0 && has_target(family_of(gone.command.kind))) {
-    if (Event* const target = domain.events().at(gone.target_slot)) domain.release_soft(instance, *target);
+void TriggerLists::give_back(Instance& instance, const EventTrigger& gone) {
+  const TriggerFamily family = family_of(gone.command.kind);
+  if (gone.target != 0 && has_target(family)) {
+    if (Event* const target = events_.at(gone.target_slot)) listening_.release_soft(instance, *target);
   }
-  if (gone.target != 0 && family_of(gone.command.kind) == TriggerFamily::kSnapshot) release_snapshot(instance);
-  domain.grace().after_readers(
-      [&domain, counter = gone.counter, program = gone.program, pause = gone.pause, plan = gone.plan] {
-        if (counter != 0) domain.cells().give_back(counter);
-        if (pause != 0) domain.cells().give_back(pause);
-        if (program != 0) domain.control().free(program);
-        if (plan != 0) domain.control().free(plan);
-      });
-  if (gone.histogram) let_go_of(domain, instance, *gone.histogram);
+  if (gone.target != 0 && family == TriggerFamily::kSnapshot) release_snapshot(instance);
+  grace_.after_readers([&cells = cells_, &control = control_, counter = gone.counter, program = gone.program,
+                        pause = gone.pause, plan = gone.plan] {
+    if (counter != 0) cells.give_back(counter);
+    if (pause != 0) cells.give_back(pause);
+    if (program != 0) control.free(program);
+    if (plan != 0) control.free(plan);
+  });
+  // Last: with it others may go, whose triggers are in this list or in that of another event.
+  if (gone.histogram) histograms_.let_go_of(instance, *gone.histogram);
 }
 
-Result<void> hold_snapshot(Instance& instance) {
-  if (instance.snapshot_triggers == 0) {
-    if (!instance.arm_snapshot) return fail(EINVAL, "this instance has no snapshot");
-    LT_CHECK(instance.arm_snapshot(true));
-  }
-  ++instance.snapshot_triggers;
-  return {};
-}
-
-void release_snapshot(Instance& instance) {
-  if (--instance.snapshot_triggers == 0 && instance.arm_snapshot) std::ignore = instance.arm_snapshot(false);
-}
-
-Result<std::uint32_t> hist_switch_of(Domain& domain, Instance& instance, Event& event) {
-  std::uint32_t& cell = event.files[instance.index].hist_switch;
+Result<std::uint32_t> TriggerLists::hist_switch_of(Instance& instance, Event& event) {
+  std::uint32_t& cell = rules_of(event, instance).hist_switch;
   if (cell == 0) {
-    LT_TRY(cell, domain.cells().take_switch(false));
+    LT_TRY(cell, cells_.take_switch(false));
   }
   return cell;
 }

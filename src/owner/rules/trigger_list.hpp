@@ -1,26 +1,48 @@
 // An event's triggers in an instance: how the list grows and shrinks, and how producers get it.
 #pragma once
 
-#include "domain/domain.hpp"
+#include "rules/file_rules.hpp"
 
 namespace landtrace::rules {
 
-// What the event's triggers and event probes do in the instance, for producers. To be called after any of that has changed.
-// What the producers have stays where there is no room.
-Result<void> publish_triggers(Domain& domain, Instance& instance, Event& event);
+class Histograms;
 
-enum class ListEnd : std::uint8_t { kFront, kBack };
-// `made` has all that it needs, which is given back where it cannot be added.
-Result<void> add_trigger(Domain& domain, Instance& instance, Event& event, EventTrigger made, ListEnd end);
-void remove_trigger(Domain& domain, Instance& instance, Event& event, std::size_t index);
-// What a trigger needs that no list has any more.
-void give_back(Domain& domain, Instance& instance, const EventTrigger& gone);
+class TriggerLists {
+ public:
+  TriggerLists(ControlMemory& control, Grace& grace, Cells& cells, Events& events, Plans& plans, Listening& listening,
+               Histograms& histograms)
+      : control_(control),
+        grace_(grace),
+        cells_(cells),
+        events_(events),
+        plans_(plans),
+        listening_(listening),
+        histograms_(histograms) {}
 
-// Snapshots may be taken in the instance at any time from here on. EINVAL where there is no buffer for them.
-Result<void> hold_snapshot(Instance& instance);
-void release_snapshot(Instance& instance);
+  // What the event's triggers and event probes do in the instance, for producers. To be called after any of that has
+  // changed. What the producers have stays where there is no room.
+  Result<void> publish(Instance& instance, Event& event);
 
-// The switch of all histograms of the event in the instance.
-Result<std::uint32_t> hist_switch_of(Domain& domain, Instance& instance, Event& event);
+  enum class End : std::uint8_t { kFront, kBack };
+  // `made` has all that it needs, which is given back where it cannot be added.
+  Result<void> add(Instance& instance, Event& event, EventTrigger made, End end);
+  void remove(Instance& instance, Event& event, std::size_t index);
+  // What a trigger needs that no list has any more.
+  void give_back(Instance& instance, const EventTrigger& gone);
+
+  // The switch of all histograms of the event in the instance.
+  Result<std::uint32_t> hist_switch_of(Instance& instance, Event& event);
+
+ private:
+  [[nodiscard]] std::vector<plan::Trigger> shared_forms(const FileRules& rules) const;
+
+  ControlMemory& control_;
+  Grace& grace_;
+  Cells& cells_;
+  Events& events_;
+  Plans& plans_;
+  Listening& listening_;
+  Histograms& histograms_;
+};
 
 }  // namespace landtrace::rules

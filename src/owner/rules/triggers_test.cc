@@ -1,5 +1,6 @@
 // What triggers and filters do to events, through the owner's own place in the data plane.
 #include "rules/triggers.hpp"
+#include "rules/rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,9 @@
 namespace landtrace::rules {
 namespace {
 
+using domain::FileId;
+using domain::Proxy;
+
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -25,7 +29,7 @@ constexpr std::uint32_t kOtherUser = 1001;
 class TriggersTest : public testing::Test {
  protected:
   TriggersTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})), proxy_(*domain_) {
-    file_ = *domain_->open_file(kUser);
+    file_ = *domain_->registrar().open_file(kUser);
     first_ = make("first u32 n");
     second_ = make("second u32 n");
   }
@@ -42,10 +46,10 @@ class TriggersTest : public testing::Test {
     return proxy_.write(file_, tid, uid, std::span(&vector, 1));
   }
   int apply(Event* event, const char* text) {
-    const auto applied = apply_trigger(*domain_, top(), *event, text);
+    const auto applied = rules_.triggers().apply(top(), *event, text);
     return applied ? 0 : applied.error().error.code;
   }
-  void enable(Event* event) { ASSERT_TRUE(domain_->listen(top(), {event}, true)); }
+  void enable(Event* event) { ASSERT_TRUE(domain_->listening().set(top(), {event}, true)); }
   std::vector<std::uint32_t> recorded() {
     std::vector<std::uint32_t> numbers;
     const auto& place = top().place;
@@ -69,6 +73,7 @@ class TriggersTest : public testing::Test {
   }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   Proxy proxy_;
   FileId file_;
   Event* first_ = nullptr;
@@ -77,12 +82,12 @@ class TriggersTest : public testing::Test {
 
 TEST_F(TriggersTest, AnUnconditionalTraceonComesBeforeItsEventAConditionalOneBehindIt) {
   enable(first_);
-  domain_->set_tracing(top(), false);
+  domain_->instances().set_tracing(top(), false);
   ASSERT_EQ(apply(first_, "traceon"), 0);
   write(0, 1);
   EXPECT_THAT(recorded(), ElementsAre(1));
   ASSERT_EQ(apply(first_, "!traceon"), 0);
-  domain_->set_tracing(top(), false);
+  domain_->instances().set_tracing(top(), false);
   ASSERT_EQ(apply(first_, "traceon if n == 2"), 0);
   write(0, 2);
   write(0, 3);
@@ -97,14 +102,14 @@ TEST_F(TriggersTest, TheLastEventBeforeTraceoffIsRecorded) {
   write(0, 2);
   write(1, 3);
   EXPECT_THAT(recorded(), ElementsAre(1, 2));
-  EXPECT_FALSE(domain_->is_tracing(top()));
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
 }
 
 TEST_F(TriggersTest, TriggersRunWhateverTheEventsOwnFilterAndThreadListsSay) {
   enable(first_);
   enable(second_);
-  ASSERT_TRUE(set_filter(*domain_, top(), *first_, "n == 100"));
-  ASSERT_TRUE(domain_->set_threads(top(), std::vector<std::uint32_t>{9}, {}));
+  ASSERT_TRUE(rules_.filters().set(top(), *first_, "n == 100"));
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector<std::uint32_t>{9}, {}));
   ASSERT_EQ(apply(first_, "disable_event:user_events:second"), 0);
   write(0, 1);
   write(1, 2, kUser, 9);
@@ -118,7 +123,7 @@ TEST_F(TriggersTest, AnEventMaySwitchItself) {
   // Switched off before it is recorded, as its trigger has looked at it first.
   EXPECT_THAT(recorded(), ElementsAre(1));
   ASSERT_EQ(apply(first_, "!disable_event:user_events:first"), 0);
-  EXPECT_FALSE(domain_->is_recorded(top(), *first_));
+  EXPECT_FALSE(domain_->listening().is_recorded(top(), *first_));
 }
 
 TEST_F(TriggersTest, AnEventIsEnabledForItsTriggersAndOffWhenTheyGo) {
@@ -131,7 +136,7 @@ TEST_F(TriggersTest, AnEventIsEnabledForItsTriggersAndOffWhenTheyGo) {
   ASSERT_EQ(apply(first_, "!enable_event:user_events:second"), 0);
   EXPECT_EQ(write(0, 5), -EBADF);
   EXPECT_EQ(write(1, 6), 8);  // it was switched on
-  EXPECT_TRUE(domain_->is_recorded(top(), *second_));
+  EXPECT_TRUE(domain_->listening().is_recorded(top(), *second_));
 }
 
 TEST_F(TriggersTest, AnEventMaySwitchManyOthersAndEndTheTrace) {
@@ -147,12 +152,12 @@ TEST_F(TriggersTest, AnEventMaySwitchManyOthersAndEndTheTrace) {
     int count = 0;
     for (int i = 0; i < kTargets; ++i) {
       const Event* const target = domain_->events().find("user_events", "target" + std::to_string(i));
-      if (domain_->is_recorded(top(), *target)) ++count;
+      if (domain_->listening().is_recorded(top(), *target)) ++count;
     }
     return count;
   };
   write(0, 1);
-  EXPECT_FALSE(domain_->is_tracing(top()));
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
   EXPECT_EQ(switched_on(), 0);
   write(0, 2);
   EXPECT_EQ(switched_on(), kTargets);
@@ -163,13 +168,13 @@ TEST_F(TriggersTest, ACountIsUsedUpBySwitchingOnly) {
   ASSERT_EQ(apply(first_, "traceoff:2"), 0);
   write(0, 1);
   write(0, 2);  // it is off already
-  EXPECT_EQ(triggers_text(*domain_, top(), *first_), "traceoff:count=1\n");
-  domain_->set_tracing(top(), true);
+  EXPECT_EQ(rules_.triggers().text(top(), *first_), "traceoff:count=1\n");
+  domain_->instances().set_tracing(top(), true);
   write(0, 3);
-  domain_->set_tracing(top(), true);
+  domain_->instances().set_tracing(top(), true);
   write(0, 4);
-  EXPECT_TRUE(domain_->is_tracing(top()));
-  EXPECT_EQ(triggers_text(*domain_, top(), *first_), "traceoff:count=0\n");
+  EXPECT_TRUE(domain_->instances().is_tracing(top()));
+  EXPECT_EQ(rules_.triggers().text(top(), *first_), "traceoff:count=0\n");
 }
 
 TEST_F(TriggersTest, WhatOneUsersProgramSwitchesReachesTheOthers) {
@@ -184,12 +189,12 @@ TEST_F(TriggersTest, WhatOneUsersProgramSwitchesReachesTheOthers) {
     return recorded().size() > before;
   };
   EXPECT_TRUE(wait_until([&] { return !is_recorded(); }));
-  domain_->set_tracing(top(), true);
+  domain_->instances().set_tracing(top(), true);
   EXPECT_TRUE(is_recorded());
   // The count is one for all.
   write(0, 4, kOtherUser);
-  EXPECT_EQ(triggers_text(*domain_, top(), *first_), "traceoff:count=1\n");
-  EXPECT_FALSE(domain_->is_tracing(top()));
+  EXPECT_EQ(rules_.triggers().text(top(), *first_), "traceoff:count=1\n");
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
 }
 
 TEST_F(TriggersTest, AUserWhoComesLaterFindsWhatWasSwitched) {
@@ -205,9 +210,9 @@ TEST_F(TriggersTest, AThrowFromTheFutureDoesNotOutlastTheOwnersNext) {
   write(0, 1);
   plan::Cell& cell = domain_->users().all()[0].data().cells[top().stop_switch];
   cell.own = ~0ull;
-  EXPECT_FALSE(domain_->is_tracing(top()));
-  domain_->set_tracing(top(), true);
-  EXPECT_TRUE(domain_->is_tracing(top()));
+  EXPECT_FALSE(domain_->instances().is_tracing(top()));
+  domain_->instances().set_tracing(top(), true);
+  EXPECT_TRUE(domain_->instances().is_tracing(top()));
   write(0, 2);
   EXPECT_THAT(recorded(), ElementsAre(1, 2));
 }
@@ -215,18 +220,18 @@ TEST_F(TriggersTest, AThrowFromTheFutureDoesNotOutlastTheOwnersNext) {
 TEST_F(TriggersTest, AnEventThatGoesTakesItsFilterAlong) {
   const std::uint64_t before = domain_->control().bytes_in_use();
   Event* const passing = domain_->events().register_event("passing u32 n", 0, kUser)->event;
-  ASSERT_TRUE(set_filter(*domain_, top(), *passing, "n == 1 || n == 2"));
-  ASSERT_TRUE(domain_->remove_event("passing", kUser));
+  ASSERT_TRUE(rules_.filters().set(top(), *passing, "n == 1 || n == 2"));
+  ASSERT_TRUE(domain_->registrar().remove_event("passing", kUser));
   domain_->grace().drain(std::chrono::seconds(1));
   EXPECT_LE(domain_->control().bytes_in_use(), before + 256);  // its texts stay for the records in the rings
 }
 
 TEST_F(TriggersTest, AnInstanceThatGoesLetsItsEventsGo) {
   Instance& instance = **domain_->instances().create("other", top().place.geometry, true, true);
-  ASSERT_TRUE(apply_trigger(*domain_, instance, *first_, "enable_event:user_events:second"));
+  ASSERT_TRUE(rules_.triggers().apply(instance, *first_, "enable_event:user_events:second"));
   EXPECT_TRUE(second_->in_use());
   EXPECT_TRUE(second_->listeners.any());
-  domain_->destroy_instance(instance.index);
+  domain::destroy_instance(instance.index, domain_->listening(), domain_->instances());
   EXPECT_FALSE(first_->listeners.any());
   EXPECT_FALSE(second_->listeners.any());
 }
@@ -234,7 +239,7 @@ TEST_F(TriggersTest, AnInstanceThatGoesLetsItsEventsGo) {
 TEST_F(TriggersTest, WhatCannotBeHadIsSaid) {
   EXPECT_EQ(apply(first_, "snapshot"), EINVAL);  // nobody keeps a snapshot of this instance
   EXPECT_EQ(apply(first_, "traceoff if nosuch == 1"), EINVAL);
-  const auto refused = apply_trigger(*domain_, top(), *first_, "traceoff if nosuch == 1");
+  const auto refused = rules_.triggers().apply(top(), *first_, "traceoff if nosuch == 1");
   ASSERT_TRUE(refused.error().filter);
   EXPECT_EQ(refused.error().expression, "nosuch == 1");
   EXPECT_FALSE(first_->listeners.any());
@@ -243,9 +248,9 @@ TEST_F(TriggersTest, WhatCannotBeHadIsSaid) {
 TEST_F(TriggersTest, ChildrenOfListedThreadsAreListedWithEventFork) {
   enable(first_);
   const auto me = static_cast<std::uint32_t>(::gettid());
-  domain_->set_follow_forks(top(), true);
-  ASSERT_TRUE(domain_->set_threads(top(), std::vector<std::uint32_t>{me}, {}));
-  if (!domain_->follows_threads()) GTEST_SKIP() << "the kernel does not tell us of forks here";
+  domain_->thread_lists().follow_forks(top(), true);
+  ASSERT_TRUE(domain_->thread_lists().set(top(), std::vector<std::uint32_t>{me}, {}));
+  if (!domain_->thread_lists().is_following()) GTEST_SKIP() << "the kernel does not tell us of forks here";
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
   const pid_t child = ::fork();
@@ -261,7 +266,7 @@ TEST_F(TriggersTest, ChildrenOfListedThreadsAreListedWithEventFork) {
   std::ignore = ::write(pipe[1], "", 1);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(wait_until([&] {
-    domain_->catch_up_threads();
+    domain_->thread_lists().catch_up();
     return top().threads.only->size() == 1;
   }));
   ::close(pipe[0]);

@@ -4,8 +4,9 @@
 
 namespace landtrace::tracefs {
 
-Context::Context(domain::Domain& domain_in)
+Context::Context(domain::Domain& domain_in, rules::Rules& rules_in)
     : domain(domain_in),
+      rules(rules_in),
       default_geometry_(domain_in.top().place.geometry),
       proxies_(std::make_shared<Proxies>(domain_in)) {}
 

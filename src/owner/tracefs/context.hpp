@@ -7,6 +7,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
+#include "rules/rules.hpp"
 #include "tracefs/instance_state.hpp"
 
 namespace landtrace::tracefs {
@@ -15,12 +16,13 @@ class Proxies;
 
 class Context {
  public:
-  explicit Context(domain::Domain& domain);
+  Context(domain::Domain& domain, rules::Rules& rules);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   domain::Domain& domain;
+  rules::Rules& rules;
 
   // By this the calling thread records events for others.
   [[nodiscard]] domain::Proxy& proxy();

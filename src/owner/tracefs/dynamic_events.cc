@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rules/probes.hpp"
 #include "domain/status.hpp"
 #include "tracefs/command_lines.hpp"
 #include "tracefs/events/filter_errors.hpp"
@@ -99,15 +98,16 @@ Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
 }
 
 Result<void> DynamicEvents::make(const Caller& caller, std::string_view definition) {
-  LT_TRY(const std::uint32_t slot, context_.domain.register_native(definition, domain::kPersist, caller.who.uid));
-  context_.domain.release_native(slot);
+  LT_TRY(const std::uint32_t slot,
+         context_.domain.registrar().register_native(definition, domain::kPersist, caller.who.uid));
+  context_.domain.events().drop_reference(slot);
   return {};
 }
 
 Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line) {
-  const auto made = rules::define_probe(context_.domain, line, caller.who.uid);
+  const auto made = context_.rules.event_probes().define(line, caller.who.uid);
   if (made) return {};
-  const rules::RefusedProbe& refused = made.error();
+  const rules::RefusedEventProbe& refused = made.error();
   const InstancePtr top = context_.state_of(context_.domain.top());
   if (refused.filter) {
     std::ignore = refuse_filter(*top, refused.expression, *refused.filter, line.rfind(refused.expression));

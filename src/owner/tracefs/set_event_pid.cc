@@ -24,15 +24,15 @@ Result<std::uint32_t> thread_in(std::string_view word) {
 
 }  // namespace
 
-const domain::Domain::Threads& SetEventPid::current(const domain::Instance& instance) const {
+const domain::Threads& SetEventPid::current(const domain::Instance& instance) const {
   return list_ == List::kOnly ? instance.threads.only : instance.threads.never;
 }
 
-Result<void> SetEventPid::set(domain::Domain::Threads threads) {
+Result<void> SetEventPid::set(domain::Threads threads) {
   LT_TRY(domain::Instance* const instance, instance_->get());
   auto only = instance->threads.only, never = instance->threads.never;
   (list_ == List::kOnly ? only : never) = std::move(threads);
-  return instance_->context.domain.set_threads(*instance, std::move(only), std::move(never));
+  return instance_->context.domain.thread_lists().set(*instance, std::move(only), std::move(never));
 }
 
 Result<std::string> SetEventPid::text() {

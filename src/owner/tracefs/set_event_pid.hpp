@@ -19,8 +19,8 @@ class SetEventPid : public TextFile {
   Result<void> truncate(const Caller&) override { return set({}); }
 
  private:
-  [[nodiscard]] const domain::Domain::Threads& current(const domain::Instance& instance) const;
-  Result<void> set(domain::Domain::Threads threads);
+  [[nodiscard]] const domain::Threads& current(const domain::Instance& instance) const;
+  Result<void> set(domain::Threads threads);
 
   InstancePtr instance_;
   List list_;

@@ -20,7 +20,8 @@ tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const
 Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
                               const language::AcceptedSynthetic<language::SyntheticCommand>& definition) {
   if (!definition) return log_refusal(context, line, definition.error());
-  const auto defined = rules::define_synthetic(context.domain, *definition, caller.who.uid);
+  const auto defined =
+      rules::define_synthetic(context.domain.events(), context.domain.registrar(), *definition, caller.who.uid);
   if (!defined) return log_refusal(context, line, defined.error());
   return {};
 }
@@ -32,7 +33,7 @@ Result<std::size_t> SyntheticEvents::store(const Caller& caller, std::string_vie
     const auto command = language::split_synthetic(line);
     if (command && command->kind == language::SyntheticCommand::Kind::kNothing) return {};
     if (command && command->kind == language::SyntheticCommand::Kind::kRemoval) {
-      return rules::remove_synthetic(context_.domain, command->name, caller.who.uid);
+      return rules::remove_synthetic(context_.domain.events(), command->name, caller.who.uid);
     }
     return define_synthetic(context_, caller, line, command);
   });

@@ -72,7 +72,7 @@ Result<OpenUserEventsData*> TestSession::data_file(const std::string& name) {
 
 void TestSession::clean() {
   for (const programs::EnableBit bit : bits_) {
-    std::ignore = domain_->unregister(static_cast<std::uint32_t>(::getpid()), caller().who, bit);
+    std::ignore = domain_->enable_words().remove(static_cast<std::uint32_t>(::getpid()), caller().who, bit);
   }
   bits_.clear();
   registrations_.clear();
@@ -109,9 +109,9 @@ std::string TestSession::reg(const Options& options) {
   const programs::EnableBit bit{address, static_cast<std::uint8_t>(options.number("bit", 0))};
   bits_.push_back(bit);
   const auto index =
-      domain_->register_for_file((*data)->id(), static_cast<std::uint32_t>(::getpid()), caller().who,
-                                 {options.words[1], static_cast<std::uint16_t>(options.number("flags", 0)), bit,
-                                  static_cast<std::uint8_t>(options.number("size", 4))});
+      domain_->registrar().register_for_file((*data)->id(), static_cast<std::uint32_t>(::getpid()), caller().who,
+                                             {options.words[1], static_cast<std::uint16_t>(options.number("flags", 0)),
+                                              bit, static_cast<std::uint8_t>(options.number("size", 4))});
   if (!index) return answer(index.error());
   registrations_[options.words[0]] = {file, *index};
   return fmt::format("ok index={}", *index);
@@ -119,8 +119,8 @@ std::string TestSession::reg(const Options& options) {
 
 std::string TestSession::unreg(const Options& options) {
   const auto address = reinterpret_cast<std::uint64_t>(&word(options.words[0]));
-  return answer(domain_->unregister(static_cast<std::uint32_t>(::getpid()), caller().who,
-                                    {address, static_cast<std::uint8_t>(options.number("bit", 0))}));
+  return answer(domain_->enable_words().remove(static_cast<std::uint32_t>(::getpid()), caller().who,
+                                               {address, static_cast<std::uint8_t>(options.number("bit", 0))}));
 }
 
 std::string TestSession::emit(const std::vector<std::string>& command) {
@@ -226,7 +226,7 @@ std::optional<std::string> TestSession::run(const std::vector<std::string>& comm
   const auto words = options_of(command).words;
   if (name == "reg") return reg(options_of(command));
   if (name == "unreg") return unreg(options_of(command));
-  if (name == "del") return answer(domain_->remove_event(words[0], caller().who.uid));
+  if (name == "del") return answer(domain_->registrar().remove_event(words[0], caller().who.uid));
   if (name == "close") {
     files_.erase(command[1]);
     return "ok";

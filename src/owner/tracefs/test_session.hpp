@@ -15,7 +15,7 @@ namespace landtrace::tracefs {
 class TestSession {
  public:
   explicit TestSession(const domain::Domain::Options& options = {})
-      : domain_(*domain::Domain::create(options)), tree_(*domain_) {}
+      : domain_(*domain::Domain::create(options)), tree_(*domain_, rules_) {}
 
   ~TestSession() { clean(); }
   // Takes back what the commands so far have done.
@@ -65,6 +65,7 @@ class TestSession {
   std::string text_of(const std::string& file);
 
   std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
   Tree tree_;
   std::map<std::string, std::unique_ptr<OpenFile>> files_;
   std::map<std::string, std::uint64_t> words_;

@@ -13,7 +13,8 @@
 
 namespace landtrace::tracefs {
 
-Tree::Tree(domain::Domain& domain) : context_(domain), root_(std::make_shared<ListFolder>()) {
+Tree::Tree(domain::Domain& domain, rules::Rules& rules)
+    : context_(domain, rules), root_(std::make_shared<ListFolder>()) {
   const InstancePtr top = context_.state_of(domain.top());
   add_instance_files(*root_, top);
   root_->add<FixedText>("README", kReadme);

@@ -8,8 +8,8 @@ namespace landtrace::tracefs {
 
 class Tree {
  public:
-  // The domain outlives the tree, and the tree outlives its nodes and open files.
-  explicit Tree(domain::Domain& domain);
+  // The domain and its rules outlive the tree, and the tree outlives its nodes and open files.
+  Tree(domain::Domain& domain, rules::Rules& rules);
 
   [[nodiscard]] std::shared_ptr<Folder> root() { return root_; }
   // "events/user_events/e1/enable"; "" is the root. ENOENT, ENOTDIR.

@@ -4,7 +4,7 @@
 
 #include "rules/histograms/expressions.hpp"
 #include "rules/histograms/synthetic_fields.hpp"
-#include "rules/trigger_list.hpp"
+#include "rules/snapshots.hpp"
 #include "language/histogram/words.hpp"
 
 namespace landtrace::rules {
@@ -35,14 +35,14 @@ Result<QualifiedName> qualified_name(std::string_view text) {
 
 class Actions {
  public:
-  Actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram, const MakeHidden& make_hidden,
+  Actions(Events& events, Instance& instance, Event& event, Histogram& histogram, const MakeHidden& make_hidden,
           language::HistComplaints& complaints)
-      : domain_(domain),
+      : events_(events),
         instance_(instance),
         histogram_(histogram),
         make_hidden_(make_hidden),
         complaints_(complaints),
-        variables_(domain, instance, event, histogram, complaints),
+        variables_(events, instance, event, histogram, complaints),
         expressions_(event, histogram, variables_, complaints) {}
 
   Result<void> resolve() {
@@ -130,7 +130,7 @@ class Actions {
   }
 
   [[nodiscard]] bool takes_anybody_snapshots() const {
-    for (const Event* const event : domain_.events().all()) {
+    for (const Event* const event : events_.all()) {
       for (const HistogramPtr& histogram : histograms_of(*event, instance_)) {
         if (histogram->holds_snapshot) return true;
       }
@@ -140,9 +140,9 @@ class Actions {
 
   // -- trace() --------------------------------------------------------------------------------------------------------
   Result<void> find_synthetic(HistogramAction& action) {
-    Event* const synthetic = domain_.events().find(kSyntheticSystem, action.text.synthetic);
+    Event* const synthetic = events_.find(kSyntheticSystem, action.text.synthetic);
     if (synthetic == nullptr) return complaints_.refuse(HistMistake::kSyntheticEventNotFound, action.text.synthetic);
-    domain_.events().add_reference(*synthetic);
+    events_.add_reference(*synthetic);
     histogram_.held_events.push_back(synthetic->slot);
     action.synthetic = synthetic->slot;
     for (const std::string& text : action.text.params) {
@@ -231,7 +231,7 @@ class Actions {
   }
 
   [[nodiscard]] const EventTrigger* find_model(const Event& event) const {
-    const EventFile* const file = event.file(instance_.index);
+    const FileRules* const file = find_rules(event, instance_);
     if (file == nullptr) return nullptr;
     const auto found = std::find_if(file->triggers.begin(), file->triggers.end(), [&](const EventTrigger& trigger) {
       return trigger.histogram && has_compatible_keys(histogram_, *trigger.histogram);
@@ -250,7 +250,7 @@ class Actions {
     return command;
   }
 
-  Domain& domain_;
+  Events& events_;
   Instance& instance_;
   Histogram& histogram_;
   const MakeHidden& make_hidden_;
@@ -264,9 +264,9 @@ class Actions {
 
 }  // namespace
 
-Result<void> resolve_actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram,
+Result<void> resolve_actions(Events& events, Instance& instance, Event& event, Histogram& histogram,
                              const MakeHidden& make_hidden, language::HistComplaints& complaints) {
-  return Actions(domain, instance, event, histogram, make_hidden, complaints).resolve();
+  return Actions(events, instance, event, histogram, make_hidden, complaints).resolve();
 }
 
 }  // namespace landtrace::rules

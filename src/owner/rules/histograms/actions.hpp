@@ -10,9 +10,9 @@ namespace landtrace::rules {
 // Makes a histogram with the command on another event. The complaints about it are those of the command that wants it.
 using MakeHidden = std::function<Result<void>(Event& event, const std::string& command)>;
 
-// Fills in what the histogram's actions need. What it holds by then is to be let go of if this fails (let_go_of()). EINVAL,
-// EBUSY, EEXIST, ENOMEM.
-Result<void> resolve_actions(Domain& domain, Instance& instance, Event& event, Histogram& histogram,
+// Fills in what the histogram's actions need. What it holds by then is to be let go of if this fails (let_go_of()).
+// EINVAL, EBUSY, EEXIST, ENOMEM.
+Result<void> resolve_actions(Events& events, Instance& instance, Event& event, Histogram& histogram,
                              const MakeHidden& make_hidden, language::HistComplaints& complaints);
 
 }  // namespace landtrace::rules

@@ -191,7 +191,7 @@ class Describer {
 
 }  // namespace
 
-Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+Result<language::HistPlanDescription> describe(Events& events, const Instance& instance, const Histogram& histogram,
                                                std::uint32_t pause, std::uint32_t event_pause) {
   const arch::TraceClock* const clock =
       arch::trace_clock_named(histogram.uses_time ? histogram.attributes.clock : "global");
@@ -204,7 +204,7 @@ Result<language::HistPlanDescription> describe(Domain& domain, const Instance& i
     language::HistActionDescription made = describer.describe(action);
     if (made.deed == hist::Deed::kSnapshot) made.target = instance.flip ? instance.flip->counter : 0;
     if (made.deed == hist::Deed::kTrace) {
-      const Event* const synthetic = domain.events().at(action.synthetic);
+      const Event* const synthetic = events.at(action.synthetic);
       if (synthetic == nullptr) return fail(ENOENT, "the synthetic event is gone");
       made.target = synthetic->slot;
       place_params(*synthetic, made);

@@ -1,13 +1,13 @@
 // From a histogram to what producers are told of it.
 #pragma once
 
-#include "domain/domain.hpp"
+#include "rules/domain_names.hpp"
 #include "rules/histograms/histogram.hpp"
 
 namespace landtrace::rules {
 
 // Its table need not be there yet. `pause`, `event_pause`: cells. EINVAL for a clock that there is not.
-Result<language::HistPlanDescription> describe(Domain& domain, const Instance& instance, const Histogram& histogram,
+Result<language::HistPlanDescription> describe(Events& events, const Instance& instance, const Histogram& histogram,
                                                std::uint32_t pause, std::uint32_t event_pause);
 
 }  // namespace landtrace::rules

@@ -1,5 +1,5 @@
-// A field of a histogram, which is what it counts by, adds up, or keeps as a variable: where its value comes from, and how it
-// is shown.
+// A field of a histogram, which is what it counts by, adds up, or keeps as a variable: where its value comes from, and
+// how it is shown.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace landtrace::rules {
 
 struct Histogram;
-struct HistogramTable;
+class HistogramTable;
 
 enum class FieldRole : std::uint8_t { kOperand, kValue, kVariable, kKey };
 

@@ -1,11 +1,11 @@
 // A histogram of an event in an instance: its command with everything found that it names.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "rules/domain_names.hpp"
 #include "rules/histograms/field.hpp"
 #include "language/histogram/action_text.hpp"
 #include "language/histogram/attributes.hpp"
@@ -13,19 +13,28 @@
 
 namespace landtrace::rules {
 
-// Where its entries are, in every user's data segment. Named histograms share one; who refers to variables in it keeps it.
-struct HistogramTable {
-  std::uint64_t offset = 0;
-  language::TableShape shape;
-  std::vector<std::uint64_t> replaced;  // offsets of tables that producers may still fill
-  std::function<void(const HistogramTable&)> free;
-
-  HistogramTable() = default;
+// Where its entries are, in every user's data segment. Named histograms share one; whoever refers to variables in it
+// keeps it.
+class HistogramTable {
+ public:
+  HistogramTable(Users& users, Grace& grace, std::uint64_t offset_in, language::TableShape shape_in)
+      : offset(offset_in), shape(std::move(shape_in)), users_(users), grace_(grace) {}
   HistogramTable(const HistogramTable&) = delete;
   HistogramTable& operator=(const HistogramTable&) = delete;
-  ~HistogramTable() {
-    if (free) free(*this);
+  ~HistogramTable() { free_later(offset); }
+
+  // What was at the offset is not counted in any more; producers may still be at it.
+  void free_later(std::uint64_t gone) const {
+    grace_.after_readers([&users = users_, gone, size = shape.layout.bytes] { users.free(gone, size); });
   }
+
+  std::uint64_t offset;
+  const language::TableShape shape;
+  std::vector<std::uint64_t> replaced;  // offsets of tables that producers may still fill
+
+ private:
+  Users& users_;
+  Grace& grace_;
 };
 
 struct HistogramSortKey {
@@ -86,8 +95,8 @@ struct Histogram {
 
 using HistogramPtr = std::shared_ptr<Histogram>;
 
-// Whether a command that says `one` means `other`: the kernel's idea of a histogram being there already. Conditions are not
-// looked at.
+// Whether a command that says `one` means `other`: the kernel's idea of a histogram being there already. Conditions are
+// not looked at.
 bool is_same_histogram(const Histogram& one, const Histogram& other);
 // Whether their keys have the same types, so that a variable of one is found by the key of the other.
 bool has_compatible_keys(const Histogram& one, const Histogram& other);

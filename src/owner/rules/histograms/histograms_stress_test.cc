@@ -7,10 +7,14 @@
 
 #include "rules/histograms/rows.hpp"
 #include "domain/proxy.hpp"
+#include "rules/rules.hpp"
 #include "rules/triggers.hpp"
 
 namespace landtrace::rules {
 namespace {
+
+using domain::FileId;
+using domain::Proxy;
 
 constexpr std::uint32_t kUser = 1000;
 constexpr unsigned kThreads = 4;
@@ -25,7 +29,7 @@ class NoNames : public AddressNames {
 
 class HistogramsStress : public testing::Test {
  protected:
-  HistogramsStress() : domain_(*Domain::create({})), file_(*domain_->open_file(kUser)) {
+  HistogramsStress() : domain_(*Domain::create({})), file_(*domain_->registrar().open_file(kUser)) {
     for (const char* const text : {"start u64 id;u64 v", "done u64 id;u64 v"}) {
       events_.push_back(domain_->events().register_event(text, 0, kUser)->event);
       std::ignore = domain_->files().add_event(file_, *events_.back());
@@ -35,14 +39,14 @@ class HistogramsStress : public testing::Test {
   void apply(std::size_t event, const std::string& command) {
     const auto access = domain_->enter();
     language::HistComplaints complaints;
-    const auto applied = apply_trigger(*domain_, domain_->top(), *events_[event], command, &complaints);
+    const auto applied = rules_.triggers().apply(domain_->top(), *events_[event], command, &complaints);
     ASSERT_TRUE(applied) << command << ": " << applied.error().error.message;
     domain_->maintain();
   }
   std::string shown(std::size_t event) {
     const auto access = domain_->enter();
     NoNames names;
-    return histograms_text(*domain_, domain_->top(), *events_[event], names);
+    return rules_.histograms().text(domain_->top(), *events_[event], names);
   }
   std::uint64_t bytes_in_use() {
     const auto access = domain_->enter();
@@ -62,6 +66,7 @@ class HistogramsStress : public testing::Test {
   }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   FileId file_;
   std::vector<Event*> events_;
   std::atomic<bool> stop_ = false;

@@ -30,12 +30,12 @@ std::string_view seen_in(std::string_view text) {
 
 class Resolver {
  public:
-  Resolver(Domain& domain, Instance& instance, const Event& event, bool removes, language::HistComplaints& complaints)
-      : domain_(domain),
+  Resolver(Events& events, Instance& instance, const Event& event, bool removes, language::HistComplaints& complaints)
+      : events_(events),
         histogram_(std::make_shared<Histogram>()),
         removes_(removes),
         complaints_(complaints),
-        variables_(domain, instance, event, *histogram_, complaints),
+        variables_(events, instance, event, *histogram_, complaints),
         expressions_(event, *histogram_, variables_, complaints) {
     histogram_->instance = instance.index;
     histogram_->event_slot = event.slot;
@@ -58,7 +58,7 @@ class Resolver {
  private:
   Result<void> parse_actions() {
     const auto exists = [this](std::string_view system, std::string_view name) {
-      return domain_.events().find(system, name) != nullptr;
+      return events_.find(system, name) != nullptr;
     };
     for (const std::string& text : histogram_->attributes.actions) {
       LT_TRY(language::ActionText action, language::parse_action(text, exists, complaints_));
@@ -146,7 +146,7 @@ class Resolver {
     return {};
   }
 
-  Domain& domain_;
+  Events& events_;
   HistogramPtr histogram_;
   bool removes_;
   language::HistComplaints& complaints_;
@@ -157,10 +157,10 @@ class Resolver {
 
 }  // namespace
 
-Result<HistogramPtr> resolve_histogram(Domain& domain, Instance& instance, const Event& event,
+Result<HistogramPtr> resolve_histogram(Events& events, Instance& instance, const Event& event,
                                        std::string_view definition, bool removes,
                                        language::HistComplaints& complaints) {
-  return Resolver(domain, instance, event, removes, complaints).resolve(definition);
+  return Resolver(events, instance, event, removes, complaints).resolve(definition);
 }
 
 }  // namespace landtrace::rules

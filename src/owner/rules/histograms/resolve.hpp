@@ -8,7 +8,7 @@ namespace landtrace::rules {
 
 // `definition`: what stands behind "hist:", without the condition. `removes`: its variables may be there already.
 // EINVAL, ENOENT, ERANGE, EDOM, ENOMEM.
-Result<HistogramPtr> resolve_histogram(Domain& domain, Instance& instance, const Event& event,
+Result<HistogramPtr> resolve_histogram(Events& events, Instance& instance, const Event& event,
                                        std::string_view definition, bool removes, language::HistComplaints& complaints);
 
 }  // namespace landtrace::rules

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/input.hpp"
 #include "rules/histograms/keys_text.hpp"
 #include "rules/histograms/row_order.hpp"
-#include "rules/histograms/set_up.hpp"
 
 namespace landtrace::rules {
 namespace {
@@ -13,8 +11,8 @@ namespace {
 using hist::Deed;
 using hist::Handler;
 
-// show(field, its index among a row's sums) for what is added up and shown. The kernel adds up expressions, too, and shows
-// nothing of them.
+// show(field, its index among a row's sums) for what is added up and shown. The kernel adds up expressions, too, and
+// shows nothing of them.
 template <typename Show>
 void for_each_sum(const Histogram& histogram, const Show& show) {
   for (std::size_t i = 1; i < histogram.values.size(); ++i) {
@@ -75,50 +73,10 @@ std::string snapshot_text(const Histogram& histogram, const language::TableConte
   return "";
 }
 
-language::TableContents contents_of(Domain& domain, const EventTrigger& trigger) {
-  std::vector<std::byte*> segments;
-  for (const User& user : domain.users().all()) segments.push_back(user.mapping.data());
-  return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(domain.control().at(trigger.plan)), segments);
-}
-
-std::string histogram_text(Domain& domain, const EventFile& file, const EventTrigger& trigger, AddressNames& names) {
-  const language::TableContents contents = contents_of(domain, trigger);
-  return fmt::format(
-      "# event histogram\n#\n# trigger info: {}#\n\n"
-      "{}"
-      "\nTotals:\n    Hits: {}\n    Entries: {}\n    Dropped: {}\n",
-      histogram_line(domain, file, trigger), entries_text(*trigger.histogram, contents, names), contents.hits,
-      contents.rows.size(), contents.dropped);
-}
-
-// visit(file, trigger) for the histograms of an event in their order.
-template <typename Visit>
-void for_each_histogram_of(const Instance& instance, const Event& event, const Visit& visit) {
-  const EventFile* const file = event.file(instance.index);
-  if (file == nullptr) return;
-  for (const EventTrigger& trigger : file->triggers) {
-    if (trigger.histogram) visit(*file, trigger);
-  }
-}
-
 ipc::HistogramRow row_of(const Histogram& histogram, const language::TableRow& row, AddressNames& names) {
   ipc::HistogramRow made{key_values(histogram, row.key, row.comm, names), row.hitcount, {}};
   for_each_sum(histogram, [&](const HistogramField&, std::size_t i) { made.values.push_back(row.sums[i]); });
   return made;
-}
-
-ipc::HistogramTable table_of(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
-  ipc::HistogramTable table;
-  for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
-  for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
-    table.values.push_back({name_of(field), field.view == FieldView::kHex});
-  });
-  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
-    table.rows.push_back(row_of(histogram, *row, names));
-  }
-  table.hits = contents.hits;
-  table.dropped = contents.dropped;
-  return table;
 }
 
 }  // namespace
@@ -134,23 +92,18 @@ std::string entries_text(const Histogram& histogram, const language::TableConten
   return text + snapshot_text(histogram, contents, names);
 }
 
-std::string histograms_text(Domain& domain, const Instance& instance, const Event& event, AddressNames& names) {
-  std::string text;
-  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
-    if (!text.empty()) text += "\n\n";
-    text += histogram_text(domain, file, trigger, names);
+ipc::HistogramTable table_of(const Histogram& histogram, const language::TableContents& contents, AddressNames& names) {
+  ipc::HistogramTable table;
+  for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
+  for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
+    table.values.push_back({name_of(field), field.view == FieldView::kHex});
   });
-  return text;
-}
-
-std::vector<ipc::HistogramTable> histogram_tables(Domain& domain, const Instance& instance, const Event& event,
-                                                  AddressNames& names) {
-  std::vector<ipc::HistogramTable> tables;
-  for_each_histogram_of(instance, event, [&](const EventFile& file, const EventTrigger& trigger) {
-    tables.push_back(table_of(*trigger.histogram, contents_of(domain, trigger), names));
-    tables.back().trigger = trimmed(histogram_line(domain, file, trigger));
-  });
-  return tables;
+  for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
+    table.rows.push_back(row_of(histogram, *row, names));
+  }
+  table.hits = contents.hits;
+  table.dropped = contents.dropped;
+  return table;
 }
 
 }  // namespace landtrace::rules

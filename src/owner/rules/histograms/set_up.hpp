@@ -1,24 +1,26 @@
-// Histograms among an event's triggers: made, changed and taken away by commands.
+// A command about a histogram carried out: it is made, changed or taken away.
 #pragma once
 
-#include "domain/domain.hpp"
-#include "rules/histograms/histogram.hpp"
+#include "rules/filters.hpp"
+#include "rules/histograms/tables.hpp"
 #include "rules/refused_trigger.hpp"
+#include "rules/trigger_list.hpp"
 
 namespace landtrace::rules {
 
+// What that takes.
+struct HistogramParts {
+  Events& events;
+  Cells& cells;
+  Grace& grace;
+  Filters& filters;
+  TriggerLists& lists;
+  HistogramTables& tables;
+};
+
 // A command of kind kHist. EINVAL, ENOENT, EEXIST, EBUSY, ERANGE, EDOM, ENOMEM.
-tl::expected<void, RefusedTrigger> apply_histogram(Domain& domain, Instance& instance, Event& event,
-                                                   const language::TriggerCommand& command,
-                                                   language::HistComplaints& complaints);
-
-// Whether a histogram of the event has variables that others use.
-bool are_variables_used(Domain& domain, const Instance& instance, const Event& event);
-// What a histogram holds that is in no list any more: synthetic events, snapshots, histograms on other events.
-void let_go_of(Domain& domain, Instance& instance, const Histogram& gone);
-
-bool is_paused(const Domain& domain, const EventFile& file, const EventTrigger& trigger);
-// As the trigger file shows it, and the head of the hist file.
-std::string histogram_line(const Domain& domain, const EventFile& file, const EventTrigger& trigger);
+tl::expected<void, RefusedTrigger> set_up_histogram(const HistogramParts& parts, Instance& instance, Event& event,
+                                                    const language::TriggerCommand& command,
+                                                    language::HistComplaints& complaints);
 
 }  // namespace landtrace::rules

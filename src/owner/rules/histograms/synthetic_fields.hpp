@@ -1,7 +1,7 @@
 // What a histogram's action gives a synthetic event: whether it fits, and where it goes.
 #pragma once
 
-#include "domain/events.hpp"
+#include "rules/domain_names.hpp"
 #include "rules/histograms/field.hpp"
 #include "language/histogram/plan_builder.hpp"
 

@@ -15,7 +15,7 @@ std::optional<FoundVariable> of_histogram(const HistogramPtr& histogram, const H
 
 std::vector<HistogramPtr> histograms_of(const Event& event, const Instance& instance) {
   std::vector<HistogramPtr> all;
-  const EventFile* const file = event.file(instance.index);
+  const FileRules* const file = find_rules(event, instance);
   if (file == nullptr) return all;
   for (const EventTrigger& trigger : file->triggers) {
     if (trigger.histogram) all.push_back(trigger.histogram);
@@ -75,7 +75,7 @@ Variables::Search Variables::find_matched(std::string_view name, std::optional<F
 
 std::optional<FoundVariable> Variables::find_anywhere(std::string_view name) const {
   std::optional<FoundVariable> found;
-  for (const Event* const event : domain_.events().all()) {
+  for (const Event* const event : events_.all()) {
     auto here = of_event(*event, instance_, name);
     if (!here) continue;
     if (found) {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "domain/domain.hpp"
+#include "rules/file_rules.hpp"
 #include "rules/histograms/histogram.hpp"
 #include "language/histogram/mistakes.hpp"
 
@@ -20,14 +20,14 @@ std::vector<HistogramPtr> histograms_of(const Event& event, const Instance& inst
 
 class Variables {
  public:
-  Variables(Domain& domain, Instance& instance, const Event& event, const Histogram& own,
+  Variables(Events& events, Instance& instance, const Event& event, const Histogram& own,
             language::HistComplaints& complaints)
-      : domain_(domain), instance_(instance), event_(event), own_(own), complaints_(complaints) {}
+      : events_(events), instance_(instance), event_(event), own_(own), complaints_(complaints) {}
 
   // Whether the histogram or another of its event has the variable already.
   [[nodiscard]] bool is_taken(std::string_view name) const;
-  // Another histogram's: of the event of that name, or else of one that an onmatch() names, or else of the only event that
-  // has it.
+  // Another histogram's: of the event of that name, or else of one that an onmatch() names, or else of the only event
+  // that has it.
   [[nodiscard]] std::optional<FoundVariable> find(std::string_view system, std::string_view event,
                                                   std::string_view name) const;
   // The own one, where the event's name is that of the own event or "".
@@ -35,7 +35,7 @@ class Variables {
                                                       std::string_view name) const;
 
   [[nodiscard]] Event* event_named(std::string_view system, std::string_view event) const {
-    return domain_.events().find(system, event);
+    return events_.find(system, event);
   }
   [[nodiscard]] static std::optional<FoundVariable> of_event(const Event& event, const Instance& instance,
                                                              std::string_view name);
@@ -45,7 +45,7 @@ class Variables {
   Search find_matched(std::string_view name, std::optional<FoundVariable>& found) const;
   [[nodiscard]] std::optional<FoundVariable> find_anywhere(std::string_view name) const;
 
-  Domain& domain_;
+  Events& events_;
   Instance& instance_;
   const Event& event_;
   const Histogram& own_;

@@ -23,12 +23,12 @@ std::string with_offset(const symbols::Function& function) {
 }  // namespace
 
 std::string ProducerNames::symbol(std::uint64_t address) {
-  const auto function = domain_.functions().at(address);
+  const auto function = functions_.at(address);
   return function ? function->name : fmt::format("{:#x}", address);
 }
 
 std::string ProducerNames::symbol_with_offset(std::uint64_t address) {
-  const auto function = domain_.functions().at(address);
+  const auto function = functions_.at(address);
   return function ? with_offset(*function) : fmt::format("{:#x}", address);
 }
 
@@ -54,7 +54,7 @@ const unwind::MappedObject* ProducerNames::object_at(std::uint64_t address) {
 
 void ProducerNames::learn_objects() {
   objects_.emplace();
-  for (const domain::User& user : domain_.users().all()) {
+  for (const domain::User& user : users_.all()) {
     buffer::MappedObjects table(user.uid);
     table.refresh(user.data(), [this](unwind::MappedObject object) { objects_->push_back(std::move(object)); });
   }

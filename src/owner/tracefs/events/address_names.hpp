@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "domain/domain.hpp"
+#include "domain/users.hpp"
+#include "programs/program_functions.hpp"
 #include "rules/histograms/rows.hpp"
 #include "symbols/symbols.hpp"
 #include "unwind/object_table.hpp"
@@ -14,7 +15,8 @@ namespace landtrace::tracefs {
 
 class ProducerNames : public rules::AddressNames {
  public:
-  explicit ProducerNames(domain::Domain& domain) : domain_(domain) {}
+  ProducerNames(const domain::Users& users, programs::ProgramFunctions& functions)
+      : users_(users), functions_(functions) {}
 
   std::string symbol(std::uint64_t address) override;
   std::string symbol_with_offset(std::uint64_t address) override;
@@ -25,7 +27,8 @@ class ProducerNames : public rules::AddressNames {
   const unwind::MappedObject* object_at(std::uint64_t address);
   void learn_objects();
 
-  domain::Domain& domain_;
+  const domain::Users& users_;
+  programs::ProgramFunctions& functions_;
   symbols::Symbols symbols_;
   std::optional<std::vector<unwind::MappedObject>> objects_;
 };

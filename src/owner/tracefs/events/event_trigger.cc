@@ -1,6 +1,6 @@
 #include "tracefs/events/event_trigger.hpp"
 
-#include "rules/triggers.hpp"
+#include "tracefs/context.hpp"
 #include "tracefs/events/filter_errors.hpp"
 
 namespace landtrace::tracefs {
@@ -20,7 +20,7 @@ void log(InstanceState& instance, const domain::Event& event, const language::Hi
 Result<std::string> EventTrigger::text() {
   LT_TRY(const domain::Event* const event, event_.get());
   LT_TRY(const domain::Instance* const instance, event_.instance->get());
-  return rules::triggers_text(event_.instance->context.domain, *instance, *event);
+  return event_.instance->context.rules.triggers().text(*instance, *event);
 }
 
 Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
@@ -29,7 +29,7 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
   if (bytes.empty()) return 0;
   if (bytes.size() > kMaxCommand) return fail(EINVAL, "no trigger is as long");
   language::HistComplaints complaints;
-  const auto applied = rules::apply_trigger(event_.instance->context.domain, *instance, *event, bytes, &complaints);
+  const auto applied = event_.instance->context.rules.triggers().apply(*instance, *event, bytes, &complaints);
   log(*event_.instance, *event, complaints);
   if (applied) return bytes.size();
   const rules::RefusedTrigger& refused = applied.error();
@@ -43,7 +43,7 @@ Result<std::size_t> EventTrigger::store(const Caller&, std::string_view bytes) {
 Result<void> EventTrigger::truncate(const Caller&) {
   LT_TRY(domain::Event* const event, event_.get());
   LT_TRY(domain::Instance* const instance, event_.instance->get());
-  rules::truncate_triggers(event_.instance->context.domain, *instance, *event);
+  event_.instance->context.rules.triggers().truncate(*instance, *event);
   return {};
 }
 

@@ -35,7 +35,7 @@ Result<void> listen_to(const InstanceState& state, const Selection& selection, b
   LT_TRY(domain::Instance* const instance, state.get());
   const auto events = select(state, selection);
   if (events.empty() && !selection.is_all()) return fail(EINVAL, "no event is called that");
-  return state.context.domain.listen(*instance, events, on);
+  return state.context.domain.listening().set(*instance, events, on);
 }
 
 }  // namespace landtrace::tracefs

@@ -1,6 +1,6 @@
 #include "tracefs/instances/instances_folder.hpp"
 
-#include "rules/histograms/tables.hpp"
+#include "rules/histograms/search.hpp"
 #include "tracefs/instances/holding.hpp"
 #include "tracefs/instances/instance_files.hpp"
 
@@ -53,10 +53,11 @@ Result<void> InstancesFolder::remove_folder(std::string_view name, const Caller&
   if (instance == nullptr) return fail(ENOENT, "no such instance");
   const InstancePtr state = context_.state_of(*instance);
   if (state->open_files > 0) return fail(EBUSY, "a file of the instance is open");
-  if (rules::has_variables(context_.domain, state->index)) return fail(EBUSY, "a histogram of it has variables");
+  if (rules::has_variables(context_.domain.events(), state->index))
+    return fail(EBUSY, "a histogram of it has variables");
   folders_.erase(state->serial);
   context_.forget(*state);
-  context_.domain.destroy_instance(state->index);
+  domain::destroy_instance(state->index, context_.domain.listening(), context_.domain.instances());
   return {};
 }
 

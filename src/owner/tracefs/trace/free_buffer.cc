@@ -9,7 +9,7 @@ class OpenFreeBuffer : public OpenFile {
   ~OpenFreeBuffer() override {
     domain::Instance* const instance = instance_->instance();
     if (instance == nullptr) return;
-    if (instance_->options()[TraceOption::kDisableOnFree]) instance_->domain.set_tracing(*instance, false);
+    if (instance_->options()[TraceOption::kDisableOnFree]) instance_->domain.instances().set_tracing(*instance, false);
     instance_->buffer.main()->clear(buffer::kAllCpus);
     std::ignore = instance_->buffer.resize(buffer::kAllCpus, 0);
   }

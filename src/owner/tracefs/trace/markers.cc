@@ -20,7 +20,7 @@ Result<domain::Instance*> Marker::writable() const {
 
 Result<void> Marker::record(const domain::Instance& instance, std::uint32_t slot, const Caller& caller,
                             std::span<const ring::Segment> segments) {
-  if (!context_.domain.is_tracing(instance)) return fail(EBADF, "tracing is off");
+  if (!context_.domain.instances().is_tracing(instance)) return fail(EBADF, "tracing is off");
   return context_.proxy().record(instance, slot, caller.tid, caller.who.uid, segments);
 }
 

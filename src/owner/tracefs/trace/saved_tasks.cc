@@ -20,7 +20,7 @@ constexpr std::uint64_t kNameBytes = 20;
 
 Result<std::string> SavedCmdlines::text() {
   std::string text;
-  for (const auto& [tid, task] : buffer::saved_tasks(domain_)) {
+  for (const auto& [tid, task] : buffer::saved_tasks(users_)) {
     fmt::format_to(std::back_inserter(text), "{} {}\n", tid, task.comm);
   }
   return text;
@@ -29,7 +29,7 @@ Result<std::string> SavedCmdlines::text() {
 Result<std::string> SavedTgids::text() {
   std::string text;
   if (!top_->options()[TraceOption::kRecordTgid]) return text;
-  for (const auto& [tid, task] : buffer::saved_tasks(top_->domain)) {
+  for (const auto& [tid, task] : buffer::saved_tasks(top_->domain.users())) {
     fmt::format_to(std::back_inserter(text), "{} {}\n", tid, task.tgid);
   }
   return text;

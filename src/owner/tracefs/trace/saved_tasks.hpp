@@ -1,7 +1,7 @@
 // saved_cmdlines, saved_tgids, saved_cmdlines_size: names and processes of threads that wrote.
 #pragma once
 
-#include "domain/domain.hpp"
+#include "domain/users.hpp"
 #include "tracefs/text_file.hpp"
 #include "tracefs/trace/trace_instance.hpp"
 
@@ -10,13 +10,13 @@ namespace landtrace::tracefs {
 // "1234 app"
 class SavedCmdlines : public TextFile {
  public:
-  explicit SavedCmdlines(domain::Domain& domain) : TextFile(0440), domain_(domain) {}
+  explicit SavedCmdlines(const domain::Users& users) : TextFile(0440), users_(users) {}
 
  protected:
   Result<std::string> text() override;
 
  private:
-  domain::Domain& domain_;
+  const domain::Users& users_;
 };
 
 // "1234 1230", with the option record-tgid of the top instance.

@@ -36,13 +36,13 @@ Result<std::string> TimestampMode::text() {
 
 Result<std::string> TracingOn::text() {
   LT_TRY(const domain::Instance* const instance, instance_->get());
-  return instance_->domain.is_tracing(*instance) ? "1\n" : "0\n";
+  return instance_->domain.instances().is_tracing(*instance) ? "1\n" : "0\n";
 }
 
 Result<std::size_t> TracingOn::store(const Caller&, std::string_view bytes) {
   LT_TRY(domain::Instance* const instance, instance_->get());
   LT_TRY(const std::uint64_t number, decimal_in(bytes));
-  instance_->domain.set_tracing(*instance, number != 0);
+  instance_->domain.instances().set_tracing(*instance, number != 0);
   return bytes.size();
 }
 

@@ -49,7 +49,7 @@ void add_trace_files(ListFolder& folder, Context& context, const std::shared_ptr
   folder.add<TracePipe>("trace_pipe", instance, buffer::kAllCpus);
   folder.add<TracingOn>("tracing_on", instance);
   if (!top) return;
-  folder.add<SavedCmdlines>("saved_cmdlines", context.domain);
+  folder.add<SavedCmdlines>("saved_cmdlines", context.domain.users());
   folder.add<SavedCmdlinesSize>("saved_cmdlines_size");
   folder.add<SavedTgids>("saved_tgids", instance);
 }

@@ -321,7 +321,7 @@ TEST_F(TraceFilesTest, FilesOfAnInstanceThatIsGoneSaySo) {
   const auto pipe = *open("instances/foo/trace_pipe");
   const auto raw = *open("instances/foo/per_cpu/cpu0/trace_pipe_raw");
   const auto size = *open("instances/foo/buffer_size_kb");
-  session_.domain().destroy_instance(instance->index);
+  domain::destroy_instance(instance->index, session_.domain().listening(), session_.domain().instances());
   EXPECT_EQ(read(*trace, 100), "ENODEV");
   EXPECT_EQ(read(*pipe, 100), "ENODEV");
   EXPECT_EQ(read(*raw, 100), "ENODEV");

@@ -8,17 +8,15 @@ TraceInstance::TraceInstance(domain::Domain& domain_in, std::uint32_t instance_i
     : domain(domain_in),
       buffer(domain_in, instance_index),
       clock(domain_in.clock_line()),
-      printer(domain_in, clock),
+      printer(domain_in.control(), domain_in.users(), domain_in.events(), clock),
       options_(top != nullptr ? TraceOptions::of_instance(top->options_) : TraceOptions()),
       pipes_(buffer.cpus()) {
   if (options_[TraceOption::kOverwrite] != buffer.overwrite()) buffer.set_overwrite(options_[TraceOption::kOverwrite]);
-  if (domain::Instance* const found = instance()) {
-    found->set_clock = [this](std::string_view name) { return select_clock(name); };
-  }
+  if (domain::Instance* const found = instance()) found->clock = this;
 }
 
 TraceInstance::~TraceInstance() {
-  if (domain::Instance* const left = instance()) left->set_clock = nullptr;
+  if (domain::Instance* const left = instance()) left->clock = nullptr;
 }
 
 Result<domain::Instance*> TraceInstance::get() const {
@@ -30,7 +28,7 @@ Result<domain::Instance*> TraceInstance::get() const {
 Result<void> TraceInstance::set_option(TraceOption option, bool on) {
   if (option == TraceOption::kTestNopRefuse) return fail(EINVAL, "test_nop_refuse is there to be refused");
   if (option == TraceOption::kOverwrite && on != options_[option]) buffer.set_overwrite(on);
-  if (option == TraceOption::kEventFork) domain.set_follow_forks(*instance(), on);
+  if (option == TraceOption::kEventFork) domain.thread_lists().follow_forks(*instance(), on);
   options_.set(option, on);
   return {};
 }

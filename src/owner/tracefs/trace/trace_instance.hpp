@@ -9,12 +9,12 @@
 
 namespace landtrace::tracefs {
 
-class TraceInstance {
+class TraceInstance : private domain::ClockKeeper {
  public:
   // The domain must outlive it. A new instance takes over the options of `top`, which is nullptr for the top instance
   // itself.
   TraceInstance(domain::Domain& domain, std::uint32_t instance_index, const TraceInstance* top = nullptr);
-  ~TraceInstance();
+  ~TraceInstance() override;
   TraceInstance(const TraceInstance&) = delete;
   TraceInstance& operator=(const TraceInstance&) = delete;
 
@@ -29,7 +29,7 @@ class TraceInstance {
   // How lines look now. A change of latency-format has effect for files that are opened later.
   [[nodiscard]] buffer::TextStyle style(bool latency) const;
   // EINVAL. The buffers are emptied: their events would be shown in a clock that they were not recorded with.
-  Result<void> select_clock(std::string_view name);
+  Result<void> select_clock(std::string_view name) override;
 
   // Only one reader at a time may have a CPU's trace_pipe open; the trace_pipe of all CPUs counts for each. EBUSY.
   Result<void> take_pipe(std::uint32_t cpu);

@@ -37,7 +37,7 @@ class OpenPipe : public OpenFile {
  private:
   [[nodiscard]] bool is_over() const {
     const domain::Instance* const instance = instance_->instance();
-    return instance == nullptr || (!instance_->domain.is_tracing(*instance) && has_given_ && may_wait_);
+    return instance == nullptr || (!instance_->domain.instances().is_tracing(*instance) && has_given_ && may_wait_);
   }
   // When tracing is off, a reader that has read something is at the end; one that has not goes on waiting.
   Result<std::size_t> nothing(const domain::Instance&) const {

@@ -23,7 +23,7 @@ std::optional<domain::DataCall> OpenUserEventsData::call(const Caller& caller, u
 
 Result<std::unique_ptr<OpenFile>> UserEventsData::open(const Caller& caller, int) {
   const std::uint32_t opener = caller.tid == 0 ? 0 : programs::process_of(caller.tid);
-  LT_TRY(const domain::FileId id, context_.domain.open_file(caller.who.uid, opener));
+  LT_TRY(const domain::FileId id, context_.domain.registrar().open_file(caller.who.uid, opener));
   return std::make_unique<OpenUserEventsData>(context_, id);
 }
 

@@ -1,4 +1,4 @@
-#include "rules/probes.hpp"
+#include "rules/event_probes.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "rules/rules.hpp"
 #include "rules/synthetic_events.hpp"
 #include "event/print.hpp"
 #include "plan/emit.hpp"
@@ -29,19 +30,20 @@ class ProbesTest : public testing::Test {
     thread_.mode = {nullptr, static_cast<arch::RawClock>(control.raw_clock)};
     thread_.tid = thread_.claim = tid;
     view_ = plan::make_view(&control, &data, user_);
-    base_ = domain_->events().register_event("e1 u32 n;u64 p;char[8] s;__rel_loc char[] r", kPersist, kUser)->event;
+    base_ =
+        domain_->events().register_event("e1 u32 n;u64 p;char[8] s;__rel_loc char[] r", domain::kPersist, kUser)->event;
   }
 
   Event* define(const std::string& line) {
-    const auto made = define_probe(*domain_, line, kUser);
+    const auto made = rules_.event_probes().define(line, kUser);
     EXPECT_TRUE(made) << line << ": " << made.error().refusal.code;
     return made ? *made : nullptr;
   }
   Event* define_one(const std::string& arguments) { return define("e:g/p user_events.e1 " + arguments); }
-  static int code_of(const tl::expected<Event*, RefusedProbe>& refused) {
+  static int code_of(const tl::expected<Event*, RefusedEventProbe>& refused) {
     return refused ? 0 : refused.error().refusal.code;
   }
-  void enable(Event* event, bool on = true) { ASSERT_TRUE(domain_->listen(domain_->top(), {event}, on)); }
+  void enable(Event* event, bool on = true) { ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, on)); }
 
   bool emit(std::uint32_t n, const void* p, const char* text = "text", const char* relative = "rel") {
     std::string payload(20, '\0');
@@ -75,6 +77,7 @@ class ProbesTest : public testing::Test {
   std::string recorded() { return recorded(domain_->top()); }
 
   std::unique_ptr<Domain> domain_;
+  Rules rules_{*domain_};
   std::uint32_t user_ = 0;
   plan::Thread thread_;
   plan::View view_;
@@ -151,7 +154,7 @@ TEST_F(ProbesTest, TheBaseHasWritersOnlyWhileTheProbeHasListeners) {
   Event* const probe = define_one("n=$n");
   EXPECT_FALSE(emit(1, nullptr));
   enable(probe);
-  EXPECT_FALSE(domain_->is_recorded(domain_->top(), *base_));
+  EXPECT_FALSE(domain_->listening().is_recorded(domain_->top(), *base_));
   EXPECT_TRUE(emit(2, nullptr));
   enable(probe, false);
   EXPECT_FALSE(emit(3, nullptr));
@@ -171,12 +174,12 @@ TEST_F(ProbesTest, TheBaseStaysAsLongAsTheProbe) {
 TEST_F(ProbesTest, GoesOnInAnotherInstanceWhenItsFirstOneIsGone) {
   Event* const probe = define_one("n=$n");
   Instance* const other = *domain_->instances().create("other", domain_->top().place.geometry, true, true);
-  ASSERT_TRUE(domain_->listen(*other, {probe}, true));
+  ASSERT_TRUE(domain_->listening().set(*other, {probe}, true));
   enable(probe);
   EXPECT_TRUE(base_->file(other->index)->in_soft_mode());
   emit(1, nullptr);
   EXPECT_EQ(recorded(*other), recorded());
-  domain_->destroy_instance(other->index);
+  domain::destroy_instance(other->index, domain_->listening(), domain_->instances());
   emit(2, nullptr);
   EXPECT_EQ(recorded(), "p (user_events.e1) n=0x1;p (user_events.e1) n=0x2;");
   EXPECT_TRUE(base_->file(0)->in_soft_mode());
@@ -186,7 +189,7 @@ TEST_F(ProbesTest, GoesOnInAnotherInstanceWhenItsFirstOneIsGone) {
 
 TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
   const auto command = language::split_synthetic("lat char name[4]; u32 n; char who[]");
-  Event* const lat = *define_synthetic(*domain_, *command, kUser);
+  Event* const lat = *define_synthetic(domain_->events(), domain_->registrar(), *command, kUser);
   enable(define("e:g/l synthetic.lat name=$name:string n=$n:u32 who=$who:string"));
   std::string payload(lat->declaration.min_size, '\0');
   std::memcpy(payload.data(), "longer", 7);
@@ -197,14 +200,14 @@ TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
   const plan::Segment segment{payload.data(), payload.size()};
   EXPECT_TRUE(plan::emit(view_, thread_, lat->slot, &segment, 1, static_cast<std::uint32_t>(payload.size())));
   EXPECT_EQ(recorded(), "l (synthetic.lat) name=\"longer\" n=9 who=\"me\";");
-  EXPECT_EQ(code_of(define_probe(*domain_, "e:g/q g.l x=$n", kUser)), ENODEV);
-  EXPECT_EQ(code_of(define_probe(*domain_, "e:g/l synthetic.lat", kUser)), EEXIST);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/q g.l x=$n", kUser)), ENODEV);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/l synthetic.lat", kUser)), EEXIST);
 }
 
 TEST_F(ProbesTest, WhatNeedsTooMuchRoomIsRefused) {
   std::string arguments;
   for (int i = 0; i < 5; ++i) arguments += " a" + std::to_string(i) + "=+0($p):u64[64]";
-  EXPECT_EQ(code_of(define_probe(*domain_, "e:g/p user_events.e1" + arguments, kUser)), E2BIG);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/p user_events.e1" + arguments, kUser)), E2BIG);
   EXPECT_FALSE(base_->in_use());
 }
 

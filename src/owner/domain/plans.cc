@@ -1,0 +1,90 @@
+#include "domain/plans.hpp"
+
+#include <cstring>
+
+namespace landtrace::domain {
+namespace {
+
+using plan::PlanStep;
+using plan::StepKind;
+
+std::uint8_t index_of(const Instance& instance) { return static_cast<std::uint8_t>(instance.index); }
+
+PlanStep step(StepKind kind, const Instance& instance, std::uint32_t cell, std::uint64_t offset) {
+  return {kind, 0, index_of(instance), cell, {offset}, 0, instance.place.geometry};
+}
+
+PlanStep record_into(const RingPlace& place, const Instance& instance) {
+  return {StepKind::kRecord, 0, index_of(instance), instance.stop_switch, {place.rings}, place.consumed,
+          place.geometry};
+}
+
+void add_records(std::vector<PlanStep>& steps, const Instance& instance) {
+  if (!instance.flip) {
+    steps.push_back(record_into(instance.place, instance));
+    return;
+  }
+  steps.push_back(step(StepKind::kFlip, instance, instance.flip->counter, 0));
+  steps.back().skip = 2;
+  for (const RingPlace& place : instance.flip->places) steps.push_back(record_into(place, instance));
+}
+
+// What the event does in one instance. The order is the kernel's: triggers see an event that is only softly enabled,
+// that is another thread's, or that the filter rejects; each of the gates behind them keeps it from being recorded.
+void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file) {
+  const std::size_t first = steps.size();
+  if (file != nullptr && file->trigger_list != 0) {
+    steps.push_back(step(StepKind::kTriggers, instance, 0, file->trigger_list));
+  }
+  if (file != nullptr && file->in_soft_mode()) steps.push_back(step(StepKind::kSoft, instance, file->soft_switch, 0));
+  if (instance.threads.published != 0) {
+    steps.push_back(step(StepKind::kThreads, instance, 0, instance.threads.published));
+  }
+  if (file != nullptr && file->filter_program != 0) {
+    steps.push_back(step(StepKind::kFilter, instance, 0, file->filter_program));
+  }
+  const std::size_t gates_end = steps.size();
+  add_records(steps, instance);
+  // Gates skip to the end of what is this instance's, and so do triggers when they have run it.
+  for (std::size_t i = first; i < gates_end; ++i) steps[i].skip = static_cast<std::uint8_t>(steps.size() - 1 - i);
+}
+
+}  // namespace
+
+Result<void> Plans::publish(const Event& event) {
+  std::vector<PlanStep> steps;
+  for (const Instance* const instance : instances_.all()) {
+    if (event.listeners[instance->index]) add_steps(steps, *instance, event.file(instance->index));
+  }
+  return publish(event, steps);
+}
+
+Result<void> Plans::publish_all(const Instance& instance) {
+  for (const Event* const event : events_.all()) {
+    if (event->listeners[instance.index]) LT_CHECK(publish(*event));
+  }
+  return {};
+}
+
+Result<void> Plans::publish(const Event& event, std::span<const PlanStep> steps) {
+  std::uint32_t next = 0;
+  if (!steps.empty()) {
+    LT_TRY(next, control_.allocate(sizeof(plan::Plan) + steps.size_bytes(), 8));
+    const plan::Plan plan{static_cast<std::uint32_t>(steps.size())};
+    std::memcpy(control_.at(next), &plan, sizeof plan);
+    std::memcpy(control_.at(next) + sizeof plan, steps.data(), steps.size_bytes());
+  }
+  plan::EventSlot& shared = control_.segment().events[event.slot];
+  const std::uint32_t old = shared.plan;
+  domain::publish(shared.plan, next);
+  // Only now: whoever enters its section from here on finds the new plan.
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  return {};
+}
+
+PlanStep Plans::record_step(const Instance& instance) const {
+  if (!instance.flip) return record_into(instance.place, instance);
+  return record_into(instance.flip->places[cells_.count_of(instance.flip->counter) & 1], instance);
+}
+
+}  // namespace landtrace::domain

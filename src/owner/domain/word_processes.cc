@@ -1,0 +1,66 @@
+#include "domain/word_processes.hpp"
+
+#include <utility>
+
+namespace landtrace::domain {
+
+WordProcess* WordProcesses::find(std::uint32_t pid) {
+  const auto found = processes_.find(pid);
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+WordProcess& WordProcesses::add(std::shared_ptr<AddressSpace> space, Identity who) {
+  const std::uint32_t pid = space->pid;
+  WordProcess& process = processes_.emplace(pid, WordProcess{who, std::move(space), {}, 0, {}, {}}).first->second;
+  served_by_.watch_process(pid);
+  return process;
+}
+
+void WordProcesses::erase(std::uint32_t pid) {
+  const auto node = processes_.extract(pid);
+  if (node.empty()) return;
+  if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
+  for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event);
+}
+
+void WordProcesses::insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event) {
+  if (!process.words.emplace(bit, word).second) return;
+  events_.add_reference(event);
+  // What has no identity could not be told from the program that has its pid later.
+  if (journal_ == nullptr || process.space->identity == 0) return;
+  const std::uint32_t pid = process.space->pid;
+  if (process.words.size() == 1) {
+    journal_->process_known({process_id(pid), process.who, process.space->identity, {}});
+  }
+  journal_->word_added(pid, {bit, word.event, word.claim, word.since_ticks});
+}
+
+void WordProcesses::forget(WordProcess& process, EnableWordsByBit::iterator word) {
+  const std::uint32_t event = word->second.event;
+  if (journal_ != nullptr) journal_->word_removed(process.space->pid, word->first);
+  process.words.erase(word);
+  events_.drop_reference(event);
+}
+
+void WordProcesses::copy_words(const EnableWordsByBit& from, WordProcess& to, std::uint64_t ticks) {
+  std::vector<programs::ForeignMemory::Change> changes;
+  for (const auto& [bit, word] : from) {
+    Event* const event = events_.at(word.event);
+    if (event == nullptr || word.since_ticks > ticks || to.words.contains(bit)) continue;
+    insert(to, bit, word, *event);
+    changes.push_back({to.space, bit, event->listeners.any()});
+  }
+  memory_.set_all(std::move(changes));
+}
+
+void WordProcesses::refresh(const std::vector<bool>& wanted) {
+  std::vector<programs::ForeignMemory::Change> changes;
+  for (const auto& [pid, process] : processes_) {
+    for (const auto& [bit, word] : process.words) {
+      if (wanted[word.event]) changes.push_back({process.space, bit, events_.at(word.event)->listeners.any()});
+    }
+  }
+  memory_.set_all(std::move(changes));
+}
+
+}  // namespace landtrace::domain

@@ -1,0 +1,120 @@
+#include "rules/event_probe_plan.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "event/synthetic.hpp"
+#include "plan/probe.hpp"
+
+namespace landtrace::rules {
+namespace {
+
+// Puts a plan::ProbePlan together.
+class PlanBytes {
+ public:
+  PlanBytes(const std::vector<language::EventProbeArgument>& arguments, const event::Declaration& made,
+            bool of_synthetic)
+      : bytes_(sizeof(plan::ProbePlan) + arguments.size() * sizeof(plan::ProbeArg)) {
+    plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
+    plan_.values_size = made.min_size;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const plan::ProbeArg arg = argument(arguments[i], made.fields[i].offset - event::kCommonHeaderSize, of_synthetic);
+      std::memcpy(bytes_.data() + sizeof plan_ + i * sizeof arg, &arg, sizeof arg);
+    }
+  }
+
+  std::vector<std::byte> of_event(std::uint32_t slot) && {
+    plan_.event = slot;
+    std::memcpy(bytes_.data(), &plan_, sizeof plan_);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::uint32_t append(const void* from, std::size_t size) {
+    const auto at = static_cast<std::uint32_t>((bytes_.size() + 7) & ~std::size_t{7});
+    bytes_.resize(at + size);
+    if (size != 0) std::memcpy(bytes_.data() + at, from, size);
+    return at;
+  }
+
+  plan::ProbeArg argument(const language::EventProbeArgument& from, std::uint32_t target, bool of_synthetic) {
+    const language::Fetch& fetch = from.fetch;
+    plan::ProbeArg arg{};
+    arg.store = store_of(fetch.store);
+    arg.size = static_cast<std::uint8_t>(from.type->size);
+    arg.bits = fetch.bits;
+    arg.first_bit = fetch.first_bit;
+    arg.count = static_cast<std::uint8_t>(from.count);
+    arg.target = target;
+    arg.store_offset = fetch.store_offset;
+    arg.steps = append(fetch.steps.data(), fetch.steps.size() * sizeof fetch.steps[0]);
+    arg.step_count = static_cast<std::uint32_t>(fetch.steps.size());
+    set_source(arg, fetch, of_synthetic);
+    return arg;
+  }
+
+  void set_source(plan::ProbeArg& arg, const language::Fetch& fetch, bool of_synthetic) {
+    switch (fetch.source) {
+      case language::Fetch::Source::kNumber:
+        arg.source = plan::ProbeSource::kNumber;
+        arg.number = fetch.number;
+        return;
+      case language::Fetch::Source::kComm:
+        arg.source = plan::ProbeSource::kComm;
+        return;
+      case language::Fetch::Source::kText:
+        arg.source = plan::ProbeSource::kText;
+        arg.at = append(fetch.text.c_str(), fetch.text.size() + 1);
+        arg.number = fetch.text.size();
+        return;
+      case language::Fetch::Source::kField:
+        set_field(arg, fetch.field, of_synthetic);
+    }
+  }
+
+  static void set_field(plan::ProbeArg& arg, const event::Field& field, bool of_synthetic) {
+    arg.at = field.offset - event::kCommonHeaderSize;
+    arg.is_signed = field.is_signed ? 1 : 0;
+    arg.source_size = static_cast<std::uint8_t>(std::min<std::uint32_t>(field.size, sizeof(std::uint64_t)));
+    switch (field.kind) {
+      case event::FieldKind::kCharArray:
+        arg.source = plan::ProbeSource::kFieldText;
+        arg.number = of_synthetic ? event::kSyntheticText : field.size;
+        return;
+      case event::FieldKind::kDataLocString:
+        arg.source = plan::ProbeSource::kDataLocText;
+        return;
+      case event::FieldKind::kRelLocString:
+        arg.source = plan::ProbeSource::kRelLocText;
+        return;
+      default:
+        arg.source = plan::ProbeSource::kField;
+    }
+  }
+
+  static plan::ProbeStore store_of(language::Fetch::Store store) {
+    switch (store) {
+      case language::Fetch::Store::kMemory:
+        return plan::ProbeStore::kMemory;
+      case language::Fetch::Store::kText:
+        return plan::ProbeStore::kText;
+      case language::Fetch::Store::kSymbolText:
+        return plan::ProbeStore::kSymbolText;
+      case language::Fetch::Store::kValue:
+        break;
+    }
+    return plan::ProbeStore::kValue;
+  }
+
+  plan::ProbePlan plan_{};
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+std::vector<std::byte> event_probe_plan(const std::vector<language::EventProbeArgument>& arguments,
+                                        const event::Declaration& made, bool of_synthetic, std::uint32_t slot) {
+  return PlanBytes(arguments, made, of_synthetic).of_event(slot);
+}
+
+}  // namespace landtrace::rules

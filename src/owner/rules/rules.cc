@@ -1,0 +1,89 @@
+#include "rules/rules.hpp"
+
+#include <algorithm>
+
+#include "language/probe/event_probe_command.hpp"
+#include "rules/file_rules.hpp"
+#include "rules/synthetic_events.hpp"
+
+namespace landtrace::rules {
+
+// Trigger lists let go of histograms, and histograms are in trigger lists: the one is given the other before it is
+// there.
+Rules::Rules(Domain& domain)
+    : domain_(domain),
+      functions_(domain.registrar().owner_uid()),
+      filters_(domain.control(), domain.grace(), domain.plans(), functions_),
+      lists_(domain.control(), domain.grace(), domain.cells(), domain.events(), domain.plans(), domain.listening(),
+             histograms_),
+      tables_(domain.control(), domain.users(), domain.grace(), domain.events(), domain.instances(), lists_),
+      histograms_(domain.control(), domain.users(),
+                  {domain.events(), domain.cells(), domain.grace(), filters_, lists_, tables_}),
+      triggers_(domain.events(), domain.cells(), domain.grace(), domain.control(), domain.listening(), filters_, lists_,
+                histograms_),
+      event_probes_(domain.control(), domain.grace(), domain.events(), domain.instances(), domain.registrar(),
+                    domain.listening(), filters_, lists_),
+      selections_(domain.events(), domain.instances(), domain.plans(), domain.listening(), filters_, triggers_) {
+  domain_.set_rules(this);
+}
+
+Rules::~Rules() { domain_.set_rules(nullptr); }
+
+// The instance wants nothing of the event any more: its filter and triggers go.
+void Rules::drop(Instance& instance, Event& event) {
+  if (find_rules(event, instance) == nullptr) return;
+  triggers_.remove_all(instance, event);
+  filters_.clear(instance, event);
+  if (const std::uint32_t cell = rules_of(event, instance).hist_switch; cell != 0) {
+    domain_.grace().after_readers([&cells = domain_.cells(), cell] { cells.give_back(cell); });
+  }
+  event.files[instance.index].rules.reset();
+}
+
+void Rules::gone(Event& event) {
+  for (Instance* const instance : domain_.instances().all()) drop(*instance, event);
+  event.files.clear();
+  event_probes_.let_go(event);
+}
+
+void Rules::stop(Instance& instance) {
+  Selections::forget(instance);
+  std::vector<Event*> events = domain_.events().all();
+  // Probes first: they have triggers at others.
+  std::stable_partition(events.begin(), events.end(), [](const Event* event) { return find_probe(*event) != nullptr; });
+  std::vector<std::uint32_t> slots;
+  for (const Event* const event : events) slots.push_back(event->slot);
+  for (const std::uint32_t slot : slots) {  // one may go with another's trigger
+    Event* const event = domain_.events().at(slot);
+    if (event == nullptr) continue;
+    const Events::Hold hold(domain_.events(), *event);
+    drop(instance, *event);
+    if (find_probe(*event) != nullptr) std::ignore = domain_.listening().set(instance, {event}, false);
+  }
+  // Not before: triggers of other events may have held one in soft mode.
+  for (Event* const event : domain_.events().all()) event->files.erase(instance.index);
+}
+
+void Rules::program_came(std::uint32_t pid) {
+  functions_.add(pid);
+  for (Event* const event : domain_.events().all()) {
+    if (event->files.empty()) continue;
+    for (Instance* const instance : domain_.instances().all()) {
+      filters_.refresh_functions(*instance, *event);
+      triggers_.refresh_functions(*instance, *event);
+    }
+  }
+}
+
+void Rules::restore(const domain::SavedEvent& saved) {
+  if (saved.flavour == event::Flavour::kSynthetic) {
+    const std::string line = "s:" + saved.text;  // which the command is views of
+    if (const auto command = language::split_dynamic_synthetic(line)) {
+      std::ignore = define_synthetic(domain_.events(), domain_.registrar(), *command, saved.uid);
+    }
+  } else if (language::EventProbeCommand::is_one(saved.text)) {
+    std::ignore = event_probes_.define(saved.text, saved.uid);
+  }
+}
+
+}  // namespace landtrace::rules

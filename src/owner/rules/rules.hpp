@@ -1,0 +1,60 @@
+// The rules of a domain: what events do beyond being recorded. The domain tells this of events that come and go.
+//
+//     Filters       which of an event's records an instance takes
+//     Triggers      what happens with an event: tracing switched, snapshots, stacks, other events switched, histograms
+//     Histograms    counted by producers in tables of the data segments; they may make synthetic events happen
+//     EventProbes   events made out of another one's fields
+//     Selections    what instances want of events that match a pattern, now and later
+#pragma once
+
+#include "domain/event_rules.hpp"
+#include "programs/program_functions.hpp"
+#include "rules/domain_names.hpp"
+#include "rules/event_probes.hpp"
+#include "rules/filters.hpp"
+#include "rules/histograms/histograms.hpp"
+#include "rules/histograms/tables.hpp"
+#include "rules/selection.hpp"
+#include "rules/trigger_list.hpp"
+#include "rules/triggers.hpp"
+
+namespace landtrace::rules {
+
+class Rules final : public domain::EventRules {
+ public:
+  // The domain has these rules from here on. It must outlive them.
+  explicit Rules(Domain& domain);
+  ~Rules() override;
+  Rules(const Rules&) = delete;
+  Rules& operator=(const Rules&) = delete;
+
+  [[nodiscard]] Filters& filters() { return filters_; }
+  [[nodiscard]] Triggers& triggers() { return triggers_; }
+  [[nodiscard]] Histograms& histograms() { return histograms_; }
+  [[nodiscard]] EventProbes& event_probes() { return event_probes_; }
+  [[nodiscard]] Selections& selections() { return selections_; }
+  // Where functions of the domain's programs are.
+  [[nodiscard]] programs::ProgramFunctions& functions() { return functions_; }
+
+  Result<void> select(Event& event) override { return selections_.apply_to(event); }
+  Result<void> listeners_changed(Event& event) override { return event_probes_.attach(event); }
+  void gone(Event& event) override;
+  void stop(Instance& instance) override;
+  void program_came(std::uint32_t pid) override;
+  void restore(const domain::SavedEvent& saved) override;
+
+ private:
+  void drop(Instance& instance, Event& event);
+
+  Domain& domain_;
+  programs::ProgramFunctions functions_;
+  Filters filters_;
+  TriggerLists lists_;
+  HistogramTables tables_;
+  Histograms histograms_;
+  Triggers triggers_;
+  EventProbes event_probes_;
+  Selections selections_;
+};
+
+}  // namespace landtrace::rules
