@@ -94,7 +94,8 @@ class Histograms(support.Case):
         self.assertEqual({group["key"]["route"] for group in found["groups"]}, {"/", "/login", "/search"})
         self.assertTrue(950 < found["hits"] <= 1000, found["hits"])
         means = {group["key"]["route"]: group["latency_ns"]["mean"] for group in found["groups"]}
-        self.assertTrue(20e3 < means["/"] < means["/login"] < means["/search"] < 100e6, means)
+        # A request takes as long as it sleeps, and longer on a busy machine.
+        self.assertTrue(means["/"] > 20e3 and means["/login"] > 80e3 and means["/search"] > 320e3, means)
 
     def test_latency_without_the_events_or_their_fields(self):
         found = self.hist("latency", "--from", "a", "--to", "b", "--key", "id", "--", "true")

@@ -14,6 +14,7 @@
 #include "client_process.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
+#include "host/test_serving.hpp"
 #include "ring/reader.hpp"
 #include "rules/selection.hpp"
 
@@ -43,6 +44,7 @@ class Host {
   void stop() { server_->stop(); }
 
   void listen(bool on) {
+    ASSERT_TRUE(host::wait_for_server(server_->path()));
     const auto access = domain_->enter();
     ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse("*"), on));
   }
@@ -55,6 +57,7 @@ class Host {
   // "EVENT: fields", by time.
   std::vector<Line> recorded() {
     std::vector<Line> lines;
+    EXPECT_TRUE(host::wait_for_server(server_->path()));
     {
       const auto access = domain_->enter();
       const domain::Instance& top = domain_->top();

@@ -30,7 +30,7 @@
 #include "domain/status.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
-#include "ipc/socket.hpp"
+#include "host/test_serving.hpp"
 #include "ring/reader.hpp"
 #include "rules/selection.hpp"
 
@@ -207,12 +207,6 @@ class Host {
   std::map<std::size_t, std::uint64_t> seen_;
 };
 
-// Until the server has done all that clients asked of it before: it answers this only then.
-bool wait_for_server(const char* path) {
-  const auto connection = ipc::connect_to(path);
-  return connection && ipc::ask(connection->get(), {.operation = ipc::Operation::kAbout});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -238,7 +232,7 @@ int main(int argc, char** argv) {
   Host host(**domain, rules);
   std::cout << "ready\n" << std::flush;
   for (std::string line; std::getline(std::cin, line);) {
-    if (!wait_for_server(argv[1])) return 1;
+    if (!host::wait_for_server(argv[1])) return 1;
     std::string answer;
     {
       const auto access = (*domain)->enter();

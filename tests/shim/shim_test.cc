@@ -14,6 +14,7 @@
 #include "domain/status.hpp"
 #include "event/print.hpp"
 #include "host/server.hpp"
+#include "host/test_serving.hpp"
 #include "ring/reader.hpp"
 #include "rules/selection.hpp"
 
@@ -97,6 +98,7 @@ class ShimTest : public testing::Test {
   }
 
   void listen(const char* pattern, bool on = true) {
+    ASSERT_TRUE(host::wait_for_server(socket_));
     const auto access = domain_->enter();
     ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse(pattern), on));
   }
@@ -104,6 +106,7 @@ class ShimTest : public testing::Test {
   // How often each line was recorded; "EVENT: fields".
   std::map<std::string, int> recorded() {
     std::map<std::string, int> lines;
+    EXPECT_TRUE(host::wait_for_server(socket_));
     {
       const auto access = domain_->enter();
       const domain::Instance& top = domain_->top();
@@ -138,6 +141,7 @@ class ShimTest : public testing::Test {
   }
 
   std::string status() {
+    EXPECT_TRUE(host::wait_for_server(socket_));
     const auto access = domain_->enter();
     domain_->maintain();
     return domain::status_text(domain_->events());

@@ -188,7 +188,8 @@ TEST_F(BufferTest, ModeOfOverwritingIsThatOfBothBuffers) {
   EXPECT_GT(counts.dropped, 0u);
   EXPECT_EQ(counts.overrun, 0u);
   EXPECT_EQ(counts.entries + counts.dropped, 10'000u);
-  EXPECT_EQ(seen_in(buffer.main()).skipped(), 0u);
+  // A thread that comes to another CPU goes on there behind those that its full buffer had no room for.
+  EXPECT_LE(seen_in(buffer.main()).skipped(), counts.dropped);
   ASSERT_TRUE(buffer.resize(kAllCpus, 512 << 10));
   counts = buffer.main()->counts(kAllCpus);
   EXPECT_EQ(counts.entries + counts.dropped, 10'000u);

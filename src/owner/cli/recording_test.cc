@@ -96,12 +96,13 @@ TEST_F(RecordingTest, TheEndOfTheCommandEndsIt) {
             7);
 }
 
+// SIGTERM is passed on, since a shell cannot trap SIGINT where whoever started the test ignores that.
 TEST_F(RecordingTest, TheFirstInterruptIsForTheCommand) {
   const std::string ready = dir_.file("ready");
   EXPECT_EQ(in_child([&](Recorder& recorder) {
-              Child child = recorder.start("trap 'exit 9' INT; : > " + ready + "; while :; do sleep 0.01; done");
+              Child child = recorder.start("trap 'exit 9' TERM; : > " + ready + "; while :; do sleep 0.01; done");
               while (::access(ready.c_str(), F_OK) != 0) ::usleep(1000);
-              ::kill(::getpid(), SIGINT);
+              ::kill(::getpid(), SIGTERM);
               if (!recorder.run(&child, 0)) return 1;
               return child.exit_status();
             }),
@@ -113,8 +114,8 @@ TEST_F(RecordingTest, TheSecondInterruptEndsItUnderTheCommand) {
   EXPECT_EQ(in_child([&](Recorder& recorder) {
               Child child = recorder.start("trap '' INT TERM; : > " + ready + "; while :; do sleep 0.01; done");
               while (::access(ready.c_str(), F_OK) != 0) ::usleep(1000);
-              ::kill(::getpid(), SIGINT);
               ::kill(::getpid(), SIGTERM);
+              ::kill(::getpid(), SIGINT);
               const bool recorded = recorder.run(&child, 0);
               const bool went_on = !child.has_ended();
               child.send(SIGKILL);

@@ -26,7 +26,7 @@ std::vector<std::string> key_texts(const HistShape& shape, const ipc::HistogramT
                                    const ipc::HistogramRow& row) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < shape.keys.size(); ++i) {
-    texts.emplace_back(trimmed(domain::value_text(table.keys[i], row.keys[i])));
+    texts.emplace_back(trimmed(rules::value_text(table.keys[i], row.keys[i])));
   }
   return texts;
 }

@@ -67,6 +67,7 @@ Result<NamedFile> open_journal(const std::string& path) {
 Result<std::string> journal_place(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
+  if (S_ISDIR(status.st_mode)) return fail_errno("open " + path, EISDIR);
   if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
   if (::access(path.c_str(), W_OK) != 0) return fail_errno("open " + path);
   if (status.st_size == 0) return path;
