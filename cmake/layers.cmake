@@ -15,7 +15,7 @@ add_library(landtrace_no_exceptions INTERFACE)
 target_compile_options(landtrace_no_exceptions INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
 
-include(${CMAKE_CURRENT_LIST_DIR}/precompiled.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/compile_time.cmake)
 
 # landtrace_layer(NAME SOURCES a.cc ... USES other layers and libraries ...)
 #
@@ -38,6 +38,7 @@ function(landtrace_layer name)
       set_property(GLOBAL APPEND PROPERTY LANDTRACE_PRODUCER_OBJECTS $<TARGET_OBJECTS:landtrace_${name}>)
     else()
       landtrace_optimize(landtrace_${name} -O2)
+      landtrace_unite(landtrace_${name} 12)
     endif()
     landtrace_precompile(landtrace_${name} ${LANDTRACE_GROUP})
   else()
@@ -74,6 +75,7 @@ function(landtrace_test name)
   endforeach()
   target_link_libraries(${name} PRIVATE landtrace_warnings GTest::gmock GTest::gtest_main)
   landtrace_optimize(${name} -O1)
+  landtrace_unite(${name} 6)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the precompiled headers
   landtrace_precompile(${name} test)
   # What is in a layer's folder is its tests: `./dev test LAYER` builds the target and runs the label.

@@ -7,8 +7,6 @@
 namespace landtrace::buffer {
 namespace {
 
-const std::uint32_t kTid = this_thread();
-
 class BufferTest : public ::testing::Test {
  protected:
   static Seen seen_in(const std::shared_ptr<Contents>& contents) {

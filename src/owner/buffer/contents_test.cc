@@ -7,8 +7,6 @@
 namespace landtrace::buffer {
 namespace {
 
-const std::uint32_t kTid = this_thread();
-
 class ContentsTest : public ::testing::Test {
  protected:
   std::vector<std::uint32_t> numbers(std::uint32_t cpu = kAllCpus) {

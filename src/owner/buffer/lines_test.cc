@@ -14,8 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-const std::uint32_t kTid = this_thread();
-
 class LinesTest : public ::testing::Test {
  protected:
   std::string text(const TextStyle& style, Lines::Options options = {.look_ahead = true}) {

@@ -15,7 +15,6 @@ namespace {
 
 namespace trace_dat = output::trace_dat;
 
-const std::uint32_t kTid = this_thread();
 constexpr std::size_t kPage = 4096;
 
 class RawPagesTest : public ::testing::Test {

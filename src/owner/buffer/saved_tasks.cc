@@ -10,9 +10,9 @@
 namespace landtrace::buffer {
 namespace {
 
-using Tasks = std::map<std::uint32_t, output::Task>;
+using TasksByTid = std::map<std::uint32_t, output::Task>;
 
-void add_entries(const plan::DataSegment& data, std::size_t first, std::size_t end, Tasks& tasks) {
+void add_entries(const plan::DataSegment& data, std::size_t first, std::size_t end, TasksByTid& tasks) {
   for (std::size_t i = first; i < end; ++i) {
     // Pairs with the release store in leave_name(), plan/thread_slots.cc. task_of() looks again.
     const std::uint32_t tid = __atomic_load_n(&data.tasks[i].tid, __ATOMIC_ACQUIRE);
@@ -23,7 +23,7 @@ void add_entries(const plan::DataSegment& data, std::size_t first, std::size_t e
 
 // The table is large, sparse and mostly empty. Pages that nobody wrote to are skipped, so that looking does not
 // allocate them.
-void add_user(const domain::User& user, Tasks& tasks) {
+void add_user(const domain::User& user, TasksByTid& tasks) {
   constexpr auto kBegin = static_cast<off_t>(offsetof(plan::DataSegment, tasks));
   constexpr auto kEntry = static_cast<off_t>(sizeof(plan::TaskEntry));
   constexpr off_t kEnd = kBegin + kEntry * static_cast<off_t>(plan::kMaxTasks);
@@ -42,7 +42,7 @@ void add_user(const domain::User& user, Tasks& tasks) {
 }  // namespace
 
 std::vector<std::pair<std::uint32_t, output::Task>> saved_tasks(const domain::Users& users) {
-  Tasks tasks;
+  TasksByTid tasks;
   for (const domain::User& user : users.all()) add_user(user, tasks);
   return {tasks.begin(), tasks.end()};
 }

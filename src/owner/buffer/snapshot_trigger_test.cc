@@ -93,20 +93,19 @@ std::vector<std::uint32_t> numbers_in(const std::shared_ptr<Contents>& contents)
 }
 
 TEST(SnapshotTriggerTest, ItsTriggerGoesOnWhenTheBufferHasAnotherSize) {
-  constexpr std::uint32_t kTid = 7;
   TestDomain domain;
   Buffer buffer(*domain, 0);
   ASSERT_TRUE(domain.rules().triggers().apply(domain->top(), domain.event(), "snapshot if number == 1 || number == 5"));
-  domain.write_many(kTid, 0, 3);
+  domain.write_many(7, 0, 3);
   ASSERT_TRUE(buffer.resize(kAllCpus, 2 << 20));
   EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{2}));
-  domain.write_many(kTid, 3, 7);
+  domain.write_many(7, 3, 7);
   EXPECT_EQ(numbers_in(buffer.snapshot()), (std::vector<std::uint32_t>{2, 3, 4, 5}));
   EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6}));
   EXPECT_EQ(domain->cells().count_of(domain->top().flip->counter), 2u);
   ASSERT_TRUE(domain.rules().triggers().apply(domain->top(), domain.event(), "!snapshot"));
-  domain.write_many(kTid, 7, 8);
+  domain.write_many(7, 7, 8);
   EXPECT_EQ(numbers_in(buffer.main()), (std::vector<std::uint32_t>{0, 1, 6, 7}));
 }
 

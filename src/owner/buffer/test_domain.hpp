@@ -19,6 +19,7 @@
 namespace landtrace::buffer {
 
 inline std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid()); }
+inline const std::uint32_t kTid = this_thread();
 
 class TestDomain {
  public:

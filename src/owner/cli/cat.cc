@@ -14,11 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace cat events/user_events/job/format     how an event looks\n"
-    "  landtrace cat trace_pipe                        events as they come, until Ctrl-C";
-
 // How long to wait before asking again after an empty answer: a program that writes an event notifies nobody.
 constexpr milliseconds kShortest(1), kLongest(50);
 
@@ -59,7 +54,10 @@ void add_cat(Program& program) {
   const auto socket = add_socket_option(command);
   auto paths = std::make_shared<std::vector<std::string>>();
   command.words("FILE", *paths, "From the root of the tree", {.required = true});
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace cat events/user_events/job/format     how an event looks\n"
+      "  landtrace cat trace_pipe                        events as they come, until Ctrl-C");
   command.runs([socket, paths] { return cat(*socket, *paths); });
 }
 

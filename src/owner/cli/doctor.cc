@@ -8,11 +8,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace doctor                                what works here, and what to do about the rest\n"
-    "  landtrace doctor --json | jq '.checks[] | select(.state == \"missing\")'";
-
 std::vector<doctor::Check> find_out() {
   // First, because some of these fork, which wants a process with one thread: check_ways() starts a domain's thread.
   std::vector<doctor::Check> checks = doctor::check_mounting();
@@ -39,7 +34,10 @@ void add_doctor(Program& program) {
   Command& command = program.add("doctor", "Try what works here, and say what to do about the rest");
   command.flag("--json", *json, "Print JSON");
   command.option("--probe", *way, "", {.hidden = true});  // it starts itself with this
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace doctor                                what works here, and what to do about the rest\n"
+      "  landtrace doctor --json | jq '.checks[] | select(.state == \"missing\")'");
   command.runs([json, way] { return way->empty() ? examine(*json) : doctor::probe(*way); });
 }
 

@@ -9,14 +9,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace hist req_done --keys status -- ./server           how many of each status\n"
-    "  landtrace hist req_done --keys route --vals bytes           … and how many bytes, in the user's domain, until "
-    "^C\n"
-    "  landtrace hist req_done --keys route --vals latency_ns.log2 how a value is spread, by route\n"
-    "  landtrace hist job --keys common_pid.execname,kind --filter 'n > 5' --json --duration 10";
-
 int hist(HistOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
@@ -40,7 +32,13 @@ void add_hist(Program& program) {
                {.type = "FIELD,..."});
   add_watch_options(command, *options);
   command.takes_command(options->command, "landtrace hist [OPTIONS] EVENT [--] [CMD [ARG...]]");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace hist req_done --keys status -- ./server           how many of each status\n"
+      "  landtrace hist req_done --keys route --vals bytes           … and how many bytes, in the user's domain, until "
+      "^C\n"
+      "  landtrace hist req_done --keys route --vals latency_ns.log2 how a value is spread, by route\n"
+      "  landtrace hist job --keys common_pid.execname,kind --filter 'n > 5' --json --duration 10");
   command.runs([options] { return hist(*options); });
 }
 

@@ -14,12 +14,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace latency --from req_start --to req_done --key id                in the user's domain, until ^C\n"
-    "  landtrace latency --from req_start --to req_done --key id --by route -- ./server\n"
-    "  landtrace latency --from sent --to received --key seq --to-key number --json --duration 10";
-
 constexpr std::size_t kMaxBy = 2;
 
 std::optional<output::EventType> find_event(const plan::ControlSegment& control, const std::string& name) {
@@ -110,7 +104,11 @@ void add_latency(Program& program) {
   add_watch_options(command, *options);
   command.takes_command(options->command,
                         "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace latency --from req_start --to req_done --key id                in the user's domain, until ^C\n"
+      "  landtrace latency --from req_start --to req_done --key id --by route -- ./server\n"
+      "  landtrace latency --from sent --to received --key seq --to-key number --json --duration 10");
   command.runs([options] { return latency(*options); });
 }
 

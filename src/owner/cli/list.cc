@@ -11,11 +11,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace list                                  events of the user's running domain\n"
-    "  landtrace list -v trace.dat                     formats of the events in a recording";
-
 struct ListOptions {
   std::string file;
   std::string socket;
@@ -87,7 +82,10 @@ void add_list(Program& program) {
   command.option("FILE", options->file, "Recording; without it, the user's running domain");
   command.option("--socket", options->socket, "Socket of the running domain", {.type = "PATH"});
   command.flag("-v,--verbose", options->verbose, "Print each event's format too");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace list                                  events of the user's running domain\n"
+      "  landtrace list -v trace.dat                     formats of the events in a recording");
   command.runs([options] { return list(*options); });
 }
 

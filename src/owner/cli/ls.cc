@@ -8,11 +8,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace ls events/user_events                 the registered events\n"
-    "  landtrace ls -l                                 all files, with their modes";
-
 using Entry = ipc::TreeClient::Entry;
 
 std::string mode_text(const Entry& entry) {
@@ -50,7 +45,10 @@ void add_ls(Program& program) {
   auto with_modes = std::make_shared<bool>(false);
   command.option("FOLDER", *path, "From the root of the tree; without it, the root");
   command.flag("-l", *with_modes, "Print the files' modes, too");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace ls events/user_events                 the registered events\n"
+      "  landtrace ls -l                                 all files, with their modes");
   command.runs([socket, path, with_modes] { return ls(*socket, *path, *with_modes); });
 }
 

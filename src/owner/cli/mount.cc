@@ -11,12 +11,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace mount ~/tracing                       shows the user's domain there\n"
-    "  cat ~/tracing/available_events\n"
-    "  landtrace umount ~/tracing";
-
 struct MountOptions {
   std::string folder;
   std::string socket;
@@ -80,7 +74,11 @@ void add_mount(Program& program) {
   command.option("--socket", options->socket, "Socket of the domain; without it, the user's", {.type = "PATH"});
   command.option("--abi", options->abi, "Which kernel's user_events_status the files have: 6.1 or 6.12");
   command.flag("--allow-other", options->allow_other, "Let other users reach the files (root always does)");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace mount ~/tracing                       shows the user's domain there\n"
+      "  cat ~/tracing/available_events\n"
+      "  landtrace umount ~/tracing");
   command.runs([options] {
     options->folder = full_path(options->folder);
     return mount(*options);

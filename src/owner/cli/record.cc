@@ -12,14 +12,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace record ./server --port 80             all events of ./server and its children\n"
-    "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
-    "  landtrace record --overwrite -- ./server        keep the last events only\n"
-    "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
-    "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server";
-
 struct RecordOptions {
   EventRules events;
   std::vector<consumer::Session::Selection> selections;
@@ -151,7 +143,13 @@ void add_record(Program& program) {
   command.option("--duration", options->duration, "Stop recording after this time", {.type = "SECONDS"});
   command.flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
   command.takes_command(options->command, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace record ./server --port 80             all events of ./server and its children\n"
+      "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
+      "  landtrace record --overwrite -- ./server        keep the last events only\n"
+      "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
+      "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");
   command.runs([options] {
     options->selections = options->events.selections();
     return record(*options);

@@ -8,11 +8,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace recover                               completes trace.dat, whose recorder was killed\n"
-    "  landtrace recover http.dat && trace-cmd report http.dat";
-
 int recover(const std::string& file) {
   if (auto completed = output::complete_recording(file); !completed) {
     if (completed.error().code != EALREADY) return fail_with(kFailure, sentence(completed.error(), file));
@@ -37,7 +32,10 @@ void add_recover(Program& program) {
   Command& command = program.add("recover", "Complete a recording whose recorder was killed");
   auto file = std::make_shared<std::string>("trace.dat");
   command.option("FILE", *file, "Recording to complete", {.shows_default = true});
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace recover                               completes trace.dat, whose recorder was killed\n"
+      "  landtrace recover http.dat && trace-cmd report http.dat");
   command.runs([file] { return recover(*file); });
 }
 

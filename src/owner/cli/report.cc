@@ -9,13 +9,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace report                                trace.dat as text, in the kernel's layout\n"
-    "  landtrace report --json http.dat | jq .fields\n"
-    "  landtrace report --follow                       what is recorded right now, as it comes\n"
-    "  landtrace report -e 'http_*' --from 12.5 --to 13 --limit 100";
-
 // Text shows rounded microseconds, so a time copied from there means half a microsecond to each side.
 constexpr std::uint64_t kHalfMicrosecond_ns = 500;
 
@@ -66,7 +59,12 @@ void add_report(Program& program) {
   command.option("--to", options->to, "Time of the last event to print", {.type = "SECONDS"});
   command.flag("--follow", options->printer.follow, "Go on while the recording is written");
   command.flag("--no-pager", options->no_pager, "On a terminal, print everything at once; without it, $PAGER shows it");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace report                                trace.dat as text, in the kernel's layout\n"
+      "  landtrace report --json http.dat | jq .fields\n"
+      "  landtrace report --follow                       what is recorded right now, as it comes\n"
+      "  landtrace report -e 'http_*' --from 12.5 --to 13 --limit 100");
   command.runs([options] { return report(*options); });
 }
 

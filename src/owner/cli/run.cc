@@ -17,12 +17,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace record -o all.dat &                   serves the user's domain and records it\n"
-    "  landtrace run -- ./server --port 80             joins it\n"
-    "  landtrace run --tracefs -- trace-cmd list -e    gives a tool the files it looks for";
-
 struct RunOptions {
   std::string socket;
   bool tracefs = false;
@@ -101,7 +95,11 @@ void add_run(Program& program) {
   command.flag("-r,--map-root-user", options->map_root, "With --tracefs, as a user: the command believes to be root",
                {.needs = "--tracefs"});
   command.takes_command(options->command, "landtrace run [OPTIONS] [--] CMD [ARG...]", "no command to run");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace record -o all.dat &                   serves the user's domain and records it\n"
+      "  landtrace run -- ./server --port 80             joins it\n"
+      "  landtrace run --tracefs -- trace-cmd list -e    gives a tool the files it looks for");
   command.runs([options] { return run(*options); });
 }
 

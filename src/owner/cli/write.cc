@@ -8,12 +8,6 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  landtrace write events/user_events/enable 1     as echo 1 > events/user_events/enable\n"
-    "  landtrace write -a set_event 'user_events:job'  as echo user_events:job >> set_event\n"
-    "  landtrace write dynamic_events < definitions    as cat definitions > dynamic_events";
-
 struct WriteOptions {
   bool append = false;
   bool no_newline = false;
@@ -61,7 +55,11 @@ void add_write(Program& program) {
   command.flag("-n", options->no_newline, "No newline behind TEXT");
   // Taken like a command and not as words, so that a TEXT may begin with a dash.
   command.takes_command(options->words, "landtrace write [OPTIONS] [--] FILE [TEXT...]", "no file to write to");
-  command.examples(kExamples);
+  command.examples(
+      "Examples:\n"
+      "  landtrace write events/user_events/enable 1     as echo 1 > events/user_events/enable\n"
+      "  landtrace write -a set_event 'user_events:job'  as echo user_events:job >> set_event\n"
+      "  landtrace write dynamic_events < definitions    as cat definitions > dynamic_events");
   command.runs([socket, options] { return write(*socket, *options); });
 }
 

@@ -28,13 +28,13 @@ std::string format_with(std::string_view fields) {
          std::string(fields) + "\nprint fmt: \"\"\n";
 }
 
-Field only_field(std::string_view line) {
+Field only_format_field(std::string_view line) {
   const auto parsed = parse_format(format_with(line));
   EXPECT_TRUE(parsed && parsed->declaration.fields.size() == 1) << line;
   return parsed && !parsed->declaration.fields.empty() ? parsed->declaration.fields[0] : Field();
 }
 
-int refusal(std::string_view text) {
+int format_refusal(std::string_view text) {
   const auto parsed = parse_format(text);
   return parsed ? 0 : parsed.error().code;
 }
@@ -87,16 +87,16 @@ TEST(ParseFormatTest, ReadsAKernelsOwnEvent) {
 }
 
 TEST(ParseFormatTest, KindOfForeignFields) {
-  EXPECT_EQ(only_field("\tfield:const char * p;\toffset:8;\tsize:8;\tsigned:0;\n").kind, FieldKind::kInteger);
-  EXPECT_EQ(only_field("\tfield:char buf[];\toffset:8;\tsize:0;\tsigned:0;\n").kind, FieldKind::kCharArray);
-  const auto args = only_field("\tfield:unsigned long args[6];\toffset:8;\tsize:48;\tsigned:0;\n");
+  EXPECT_EQ(only_format_field("\tfield:const char * p;\toffset:8;\tsize:8;\tsigned:0;\n").kind, FieldKind::kInteger);
+  EXPECT_EQ(only_format_field("\tfield:char buf[];\toffset:8;\tsize:0;\tsigned:0;\n").kind, FieldKind::kCharArray);
+  const auto args = only_format_field("\tfield:unsigned long args[6];\toffset:8;\tsize:48;\tsigned:0;\n");
   EXPECT_EQ(args.kind, FieldKind::kStruct);
   EXPECT_EQ(args.type, "unsigned long[6]");
 }
 
 TEST(ParseFormatTest, ArrayLengthComesFromTheSize) {
-  EXPECT_EQ(only_field("\tfield:char f[99];\toffset:8;\tsize:20;\tsigned:1;\n").type, "char[20]");
-  EXPECT_EQ(only_field("\tfield:__rel_loc char f[1744843830];\toffset:8;\tsize:4;\tsigned:1;\n").type,
+  EXPECT_EQ(only_format_field("\tfield:char f[99];\toffset:8;\tsize:20;\tsigned:1;\n").type, "char[20]");
+  EXPECT_EQ(only_format_field("\tfield:__rel_loc char f[1744843830];\toffset:8;\tsize:4;\tsigned:1;\n").type,
             "__rel_loc char[]");
 }
 
@@ -112,24 +112,24 @@ TEST(ParseFormatTest, MoreCommonFieldsAreSkipped) {
 }
 
 TEST(ParseFormatTest, SignednessMayBeAbsent) {
-  EXPECT_FALSE(only_field("\tfield:int a;\toffset:8;\tsize:4;\n").is_signed);
+  EXPECT_FALSE(only_format_field("\tfield:int a;\toffset:8;\tsize:4;\n").is_signed);
 }
 
 TEST(ParseFormatTest, GarbageIsRefused) {
   for (const char* text : {"", "name: e", "name: e\nID: 7", "name: e\nID: x\nformat:\n", "name: e\nID: 7\nfields:\n"}) {
-    EXPECT_EQ(refusal(text), EINVAL) << text;
+    EXPECT_EQ(format_refusal(text), EINVAL) << text;
   }
   for (const char* line :
        {"\tfield:u32 a\n", "\tfield:u32;\toffset:8;\tsize:4;\tsigned:0;\n", "rubbish\n",
         "\tfield:u32 a;\toffset:8;\tsize:4;\tsigned:0; more\n", "\tfield:u32 a;\toffset:-8;\tsize:4;\tsigned:0;\n"}) {
-    EXPECT_EQ(refusal(format_with(line)), EINVAL) << line;
+    EXPECT_EQ(format_refusal(format_with(line)), EINVAL) << line;
   }
 }
 
 TEST(ParseFormatTest, FieldsOutsideARecordAreRefused) {
-  EXPECT_EQ(refusal(format_with("\tfield:u32 a;\toffset:4;\tsize:4;\tsigned:0;\n")), EINVAL);
-  EXPECT_EQ(refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:65537;\tsigned:0;\n")), EINVAL);
-  EXPECT_EQ(refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")), EINVAL);
+  EXPECT_EQ(format_refusal(format_with("\tfield:u32 a;\toffset:4;\tsize:4;\tsigned:0;\n")), EINVAL);
+  EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:65537;\tsigned:0;\n")), EINVAL);
+  EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")), EINVAL);
 }
 
 TEST(ParseFormatTest, ErrorShowsTheLine) {

@@ -13,7 +13,7 @@
 namespace landtrace::event {
 namespace {
 
-constexpr std::array<IntegerType, 16> kTypes{{
+constexpr std::array<IntegerType, 16> kNumbers{{
     {"s64", 8, "%lld"},
     {"u64", 8, "%llu"},
     {"s32", 4, "%d"},
@@ -38,8 +38,9 @@ constexpr std::uint32_t kPlace = 8;
 
 const IntegerType* find_number(std::string_view type) {
   if (type == kGfp.name) return &kGfp;
-  const auto* const found = std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& t) { return t.name == type; });
-  return found == kTypes.end() ? nullptr : found;
+  const auto* const found =
+      std::find_if(kNumbers.begin(), kNumbers.end(), [&](const auto& t) { return t.name == type; });
+  return found == kNumbers.end() ? nullptr : found;
 }
 
 bool holds(std::string_view type, std::string_view part) { return type.find(part) != std::string_view::npos; }
@@ -65,7 +66,7 @@ void make_dynamic(Field& field, FieldKind kind) {
   field.kind = kind;
 }
 
-std::string_view conversion_of(const Field& field) {
+std::string_view synthetic_conversion(const Field& field) {
   const IntegerType* const number = find_number(field.type);
   return number == nullptr ? "%s" : number->conversion;
 }
@@ -74,7 +75,7 @@ void print_number(std::string& out, const Field& field, Bytes bytes) {
   // The value is taken without its sign, and a byte or a short stays so.
   const std::uint64_t value = load_unsigned(bytes);
   const auto to = std::back_inserter(out);
-  const std::string_view conversion = conversion_of(field);
+  const std::string_view conversion = synthetic_conversion(field);
   if (conversion == "%x") {
     fmt::format_to(to, "{:x} ({})", value, gfp_flags_text(value));
   } else if (conversion.ends_with('u')) {
@@ -105,7 +106,7 @@ void print_located(std::string& out, const Field& field, Bytes location, Bytes p
   }
 }
 
-void print_value(std::string& out, const Field& field, Bytes payload) {
+void print_synthetic_value(std::string& out, const Field& field, Bytes payload) {
   const auto bytes = entry_bytes(payload, field.offset, field.size);
   if (!bytes) {
     out += kOverflow;
@@ -120,7 +121,7 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
   }
 }
 
-std::string argument_of(const Field& field) {
+std::string synthetic_argument(const Field& field) {
   if (field.kind == FieldKind::kDataLocString) return fmt::format("__get_str({})", field.name);
   if (field.kind == FieldKind::kDataLocStack) return fmt::format("__get_stacktrace({})", field.name);
   return fmt::format("REC->{}", field.name);
@@ -187,8 +188,8 @@ std::string synthetic_print_format(const Declaration& declaration) {
   std::string conversions, arguments;
   for (const Field& field : declaration.fields) {
     if (!conversions.empty()) conversions += ", ";
-    fmt::format_to(std::back_inserter(conversions), "{}={}", field.name, conversion_of(field));
-    fmt::format_to(std::back_inserter(arguments), ", {}", argument_of(field));
+    fmt::format_to(std::back_inserter(conversions), "{}={}", field.name, synthetic_conversion(field));
+    fmt::format_to(std::back_inserter(arguments), ", {}", synthetic_argument(field));
   }
   return fmt::format("\"{}\"{}", conversions, arguments);
 }
@@ -196,7 +197,7 @@ std::string synthetic_print_format(const Declaration& declaration) {
 void print_synthetic(std::string& out, const Declaration& declaration, Bytes payload) {
   for (const Field& field : declaration.fields) {
     fmt::format_to(std::back_inserter(out), " {}=", field.name);
-    print_value(out, field, payload);
+    print_synthetic_value(out, field, payload);
   }
 }
 

@@ -10,8 +10,6 @@
 namespace landtrace::fuse {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-
 struct Opened {
   Handle* handle;
   std::uint32_t flags;  // as OPEN answers them

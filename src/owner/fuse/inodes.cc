@@ -3,7 +3,6 @@
 namespace landtrace::fuse {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;
 // Pages are addressed by an offset that only grows; the page cache must never see the file's end.
 constexpr std::uint64_t kEndless = 1ull << 62;
 

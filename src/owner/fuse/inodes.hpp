@@ -17,6 +17,9 @@
 
 namespace landtrace::fuse {
 
+// Of a file that is one page, as the status page.
+inline constexpr std::size_t kPageBytes = 4096;
+
 struct Inode {
   std::uint64_t number = 0;  // the kernel's name for it (nodeid)
   std::string path;          // "" is the root

@@ -30,13 +30,6 @@ struct Context {
   [[nodiscard]] domain::FileId file() const { return {request.file_slot, request.file_generation}; }
 };
 
-Response error_response(const Error& error) {
-  Response response;
-  response.reply.error = error.code;
-  response.text = error.message;
-  return response;
-}
-
 template <typename T>
 Response respond(const Result<T>& result) {
   if (!result) return error_response(result.error());
@@ -316,6 +309,13 @@ Response data_segment(const Context& c) {
 }
 
 }  // namespace
+
+Response error_response(const Error& error) {
+  Response response;
+  response.reply.error = error.code;
+  response.text = error.message;
+  return response;
+}
 
 Response handle_request(Domain& domain, rules::Rules& rules, Connection& connection, std::uint32_t pid,
                         programs::Identity who, const Request& request, std::string_view text) {

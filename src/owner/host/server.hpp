@@ -47,6 +47,8 @@ struct Response {
   int fds[2] = {-1, -1};
 };
 
+Response error_response(const Error& error);
+
 // Carries a request out. `pid` and `who` are the sender's as the kernel gives them.
 Response handle_request(domain::Domain& domain, rules::Rules& rules, Connection& connection, std::uint32_t pid,
                         programs::Identity who, const ipc::Request& request, std::string_view text);

@@ -34,13 +34,6 @@ struct TreeRequest {
   }
 };
 
-Response error_response(const Error& error) {
-  Response response;
-  response.reply.error = error.code;
-  response.text = error.message;
-  return response;
-}
-
 unsigned mode_of(Node& node) { return node.mode() | (node.folder() != nullptr ? S_IFDIR : S_IFREG); }
 
 Result<Response> stat(const TreeRequest& r) {

@@ -7,15 +7,12 @@
 
 #include "programs/test_child.hpp"
 #include "programs/test_client.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr Identity kNobody{65534, 65534};
-Identity myself() { return {::geteuid(), ::getegid()}; }
-
-std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
 
 // Memory that the test and its child have together.
 std::uint64_t* map_shared(int protection) {

@@ -11,11 +11,11 @@
 
 #include "base/fd.hpp"
 #include "programs/test_child.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 namespace {
 
-constexpr Identity kNobody{65534, 65534};
 constexpr Identity kRoot{0, 0};
 
 // Both as the calling thread has them now.

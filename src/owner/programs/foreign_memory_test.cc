@@ -12,17 +12,15 @@
 #include "programs/test_client.hpp"
 #include "programs/test_hung_file.hpp"
 #include "programs/test_silent_page.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 namespace {
 
 using Words = std::vector<ForeignMemory::KnownWord>;
 using Taken = std::vector<bool>;
-constexpr Identity kNobody{65534, 65534};
 
-Identity myself() { return {::geteuid(), ::getegid()}; }
 std::uint32_t my_pid() { return static_cast<std::uint32_t>(::getpid()); }
-std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
 EnableBit bit_at(const void* at, std::uint8_t bit = 0) { return {address_of(at), bit}; }
 
 // Each test looks into its own process, as if that were another one.

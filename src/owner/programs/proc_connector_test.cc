@@ -20,6 +20,7 @@
 
 #include "programs/process_events.hpp"
 #include "programs/thread_events.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 namespace {
@@ -28,7 +29,6 @@ using Message = ProcConnector::Message;
 constexpr int kRoomy = 4 << 20;
 constexpr int kNarrow = 2048;
 
-std::uint32_t me() { return static_cast<std::uint32_t>(::getpid()); }
 std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid()); }
 
 // A child that ends at once.

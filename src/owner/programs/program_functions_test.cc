@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "programs/test_child.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 
@@ -15,7 +16,6 @@ constexpr const char* kName = "landtrace::programs::looked_for_by_the_test";
 
 namespace {
 
-std::uint32_t me() { return static_cast<std::uint32_t>(::getpid()); }
 std::uint64_t begin_of_it() { return reinterpret_cast<std::uint64_t>(&looked_for_by_the_test); }
 
 class ProgramFunctionsTest : public testing::Test {

@@ -10,13 +10,13 @@
 
 #include "programs/test_child.hpp"
 #include "programs/test_client.hpp"
+#include "programs/test_self.hpp"
 
 namespace landtrace::programs {
 namespace {
 
 constexpr std::uint32_t kNobody = 0x7fffffff;  // more than any pid
 
-std::uint32_t me() { return static_cast<std::uint32_t>(::getpid()); }
 bool has(const std::vector<TaskStat>& tasks, std::uint32_t pid) {
   return std::any_of(tasks.begin(), tasks.end(), [&](const TaskStat& task) { return task.pid == pid; });
 }

@@ -13,8 +13,6 @@ namespace {
 using ipc::Operation;
 using Kind = FakeAnswer::Kind;
 
-constexpr std::uint32_t kSlot = plan::kFirstEventSlot;
-
 class EventListTest : public ClientTest {
  protected:
   static landtrace_event event_of(const char* declaration) {

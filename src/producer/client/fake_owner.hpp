@@ -19,6 +19,8 @@
 
 namespace landtrace::client {
 
+inline constexpr std::uint32_t kSlot = plan::kFirstEventSlot;
+
 struct Asked {
   ipc::Request request;
   std::string text;

@@ -18,8 +18,6 @@ namespace {
 
 using ipc::Operation;
 
-constexpr std::uint32_t kSlot = plan::kFirstEventSlot;
-
 // The process's thread of that name, or "".
 std::string find_helper() {
   const std::string threads = "/proc/self/task";

@@ -11,8 +11,6 @@ namespace {
 
 using ipc::Operation;
 
-constexpr std::uint32_t kSlot = plan::kFirstEventSlot;
-
 class NativeApiTest : public ClientTest {
  protected:
   // Without the helper, so that nobody else asks the owner.

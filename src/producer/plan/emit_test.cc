@@ -8,7 +8,6 @@
 namespace landtrace::plan {
 namespace {
 
-constexpr std::uint32_t kEvent = 7;
 constexpr std::uint32_t kTid = TestDomain::kTid;
 
 class EmitTest : public testing::Test {

@@ -11,9 +11,6 @@
 namespace landtrace::plan {
 namespace {
 
-constexpr std::uint32_t kEvent = 7;
-constexpr std::uint32_t kMade = 8;
-
 // Histograms with one key and no values, by hand.
 class HistogramTest : public testing::Test {
  protected:

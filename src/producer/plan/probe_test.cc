@@ -11,8 +11,6 @@
 namespace landtrace::plan {
 namespace {
 
-constexpr std::uint32_t kEvent = 7;
-constexpr std::uint32_t kMade = 8;
 constexpr std::uint32_t kEntryHeader = 8;
 
 std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }

@@ -18,6 +18,10 @@
 
 namespace landtrace::plan {
 
+// Events: one that is emitted, and one that is made of it.
+inline constexpr std::uint32_t kEvent = 7;
+inline constexpr std::uint32_t kMade = 8;
+
 // As a reader of the rings finds it.
 struct TestRecord {
   std::uint32_t event;

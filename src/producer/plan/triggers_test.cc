@@ -12,8 +12,6 @@
 namespace landtrace::plan {
 namespace {
 
-constexpr std::uint32_t kEvent = 7;
-
 Trigger trigger(TriggerAction action, std::uint32_t target = 0) { return {action, false, 0, target, 0, 0, 0}; }
 Trigger late(Trigger trigger) {
   trigger.is_late = true;

@@ -33,7 +33,7 @@ std::uint64_t mix(std::uint64_t stream, std::uint64_t number) {
   const std::uint64_t x = (number + 1) * 0x9e3779b97f4a7c15u ^ stream * 0xbf58476d1ce4e5b9u;
   return x ^ x >> 29;
 }
-std::uint64_t words_in(std::uint64_t stream, std::uint64_t number) {
+std::uint64_t words_of_stream(std::uint64_t stream, std::uint64_t number) {
   const std::uint64_t x = mix(stream, number) >> 20;
   return 1 + (x % 500 == 0 ? x / 500 % 8192 : x % 24);
 }
@@ -52,7 +52,7 @@ struct Rings {
 
   // Async-signal-safe. `scratch` holds kMaxPayload bytes.
   void emit(Stream& stream, std::uint64_t* scratch) const {
-    const std::uint64_t words = words_in(stream.id, stream.next);
+    const std::uint64_t words = words_of_stream(stream.id, stream.next);
     scratch[0] = stream.next;
     for (std::uint64_t i = 1; i < words; ++i) scratch[i] = mix(stream.id, stream.next) + i;
     const std::uint64_t first = words / 3;  // gathered from two places
@@ -105,7 +105,7 @@ class Checker {
     std::uint64_t word = 0;
     std::uint64_t number = 0;
     if (!record.payload.empty()) std::memcpy(&number, record.payload.data(), 8);
-    bool whole = record.header.event == stream && record.payload.size() == words_in(stream, number) * 8;
+    bool whole = record.header.event == stream && record.payload.size() == words_of_stream(stream, number) * 8;
     for (std::uint64_t i = 1; whole && i < record.payload.size() / 8; ++i) {
       std::memcpy(&word, &record.payload[i * 8], 8);
       whole = word == mix(stream, number) + i;

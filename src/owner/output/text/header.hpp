@@ -6,6 +6,8 @@
 
 namespace landtrace::output {
 
+inline constexpr std::uint64_t kNsPerUs = 1'000;
+
 // The columns before an event, from trace_options.
 struct TextColumns {
   bool context = true;     // context-info: anything at all before the event

@@ -9,7 +9,6 @@
 namespace landtrace::output {
 namespace {
 
-constexpr std::uint64_t kNsPerUs = 1'000;
 constexpr std::uint64_t kUsPerMs = 1'000;
 
 // The kernel's signs for the time to the next event.

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kTaskWidth = 16;
 constexpr std::size_t kTaskLimit = 64;  // longer than any thread's name
-constexpr std::uint64_t kNsPerUs = 1'000;
 constexpr std::uint64_t kUsPerSecond = 1'000'000;
 
 // By bytes, as the kernel pads.

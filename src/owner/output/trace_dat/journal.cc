@@ -4,6 +4,7 @@
 
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/object_lines.hpp"
+#include "output/trace_dat/put.hpp"
 
 namespace landtrace::output::trace_dat {
 namespace {
@@ -18,11 +19,6 @@ std::uint32_t checksum(std::string_view bytes) {
   std::uint32_t hash = 2166136261u;
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash;
-}
-
-template <typename T>
-void put(std::string& out, T value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 void put_text(std::string& out, std::string_view text) {

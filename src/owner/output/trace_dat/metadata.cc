@@ -8,6 +8,7 @@
 #include "output/trace_dat/file_format.hpp"
 #include "output/trace_dat/object_lines.hpp"
 #include "output/trace_dat/page_format.hpp"
+#include "output/trace_dat/put.hpp"
 
 namespace landtrace::output::trace_dat {
 namespace {
@@ -15,11 +16,6 @@ namespace {
 // ftrace's own events (`print`) have a place of their own in the file.
 constexpr std::string_view kFtraceSystem = "ftrace";
 constexpr std::uint8_t kLittleEndian = 0;
-
-template <typename T>
-void put(std::string& out, T value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
 
 void put_sized(std::string& out, std::string_view text) {
   put(out, std::uint64_t{text.size()});

@@ -90,7 +90,7 @@ Result<Directory> read_directory(const InputFile& file, std::uint64_t first, Con
   return directory;
 }
 
-Result<void> read_regions(FileCursor& cursor, Contents& contents) {
+Result<void> read_listed_regions(FileCursor& cursor, Contents& contents) {
   LT_TRY(const auto count, cursor.number<std::uint32_t>("number of CPUs"));
   LT_CHECK(check_cpu_count(count, cursor));
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ Result<void> read_buffer(const InputFile& file, std::uint64_t option, Contents& 
   LT_CHECK(check_page_size(contents.page_size, cursor));
   // For its flags only: the option has the offsets.
   LT_CHECK(open_section(file, section, static_cast<std::uint16_t>(Option::kBuffer)));
-  return read_regions(cursor, contents);
+  return read_listed_regions(cursor, contents);
 }
 
 // Calls `read(cursor)` for the section, if the file has it.

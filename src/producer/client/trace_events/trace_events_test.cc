@@ -16,7 +16,6 @@ namespace {
 using ipc::Operation;
 using Kind = FakeAnswer::Kind;
 
-constexpr std::uint32_t kSlot = plan::kFirstEventSlot;
 constexpr std::uint32_t kInstance = 2;
 
 class TraceEventApiTest : public ClientTest {

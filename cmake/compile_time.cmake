@@ -1,8 +1,10 @@
-# What most files include of other libraries, compiled once for each group of targets: a third to a half of the time that
-# the compiler takes. None of our own headers is in it: each layer still sees only what it USES.
+# How targets are compiled, so that nobody waits for what does not matter.
 #
-# GCC alone: Clang wants every option to be the same. Whoever wants to know whether each file includes what it needs says
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
+# - What most files include of other libraries is compiled once for each group of targets. None of our own headers is in
+#   it: each layer still sees only what it USES. GCC alone: Clang wants every option to be the same.
+#   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether each file includes what it needs.
+# - Several sources are compiled as one. -DCMAKE_UNITY_BUILD=OFF compiles each alone.
+# - Only what is on the data path is optimized as far as the build type says.
 
 set(LANDTRACE_PRECOMPILED_producer
   <fcntl.h>
@@ -64,6 +66,15 @@ set(LANDTRACE_PRECOMPILED_test ${LANDTRACE_PRECOMPILED_owner}
 # landtrace_optimize(TARGET -On): no more than this in an optimized build. What is on the data path is left to the build type.
 function(landtrace_optimize target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
+endfunction()
+
+# landtrace_unite(TARGET COUNT): compiles so many of its sources as one. Two of them cannot give the same name to different
+# things, also within unnamed namespaces; LANDTRACE_APART lists the layers where they do.
+function(landtrace_unite target count)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(NOT DEFINED CMAKE_UNITY_BUILD AND NOT folder IN_LIST LANDTRACE_APART)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  endif()
 endfunction()
 
 # landtrace_precompile(TARGET GROUP): lets the target use the precompiled headers of its group: producer, owner or test.
