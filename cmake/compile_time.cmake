@@ -69,10 +69,9 @@ function(landtrace_optimize target level)
 endfunction()
 
 # landtrace_unite(TARGET COUNT): compiles so many of its sources as one. Two of them cannot give the same name to different
-# things, also within unnamed namespaces; LANDTRACE_APART lists the layers where they do.
+# things, also within unnamed namespaces.
 function(landtrace_unite target count)
-  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  if(NOT DEFINED CMAKE_UNITY_BUILD AND NOT folder IN_LIST LANDTRACE_APART)
+  if(NOT DEFINED CMAKE_UNITY_BUILD)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
   endif()
 endfunction()

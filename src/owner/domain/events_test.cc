@@ -4,11 +4,10 @@
 
 #include "domain/domain.hpp"
 #include "domain/status.hpp"
+#include "domain/test_users.hpp"
 
 namespace landtrace::domain {
 namespace {
-
-constexpr std::uint32_t kUser = 1000;
 
 class EventsTest : public testing::Test {
  protected:

@@ -11,6 +11,7 @@
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "domain/ring_exchange.hpp"
+#include "domain/test_users.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::domain {
@@ -18,8 +19,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr std::uint32_t kUser = 1000;
 
 class InstancesTest : public testing::Test {
  protected:

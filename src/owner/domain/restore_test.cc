@@ -17,7 +17,7 @@ namespace {
 
 using programs::TestClient;
 
-constexpr unsigned kRegister = 0xc0082a00;
+constexpr unsigned kRegisterRequest = 0xc0082a00;
 
 class RestoreTest : public testing::Test {
  protected:
@@ -36,7 +36,7 @@ class RestoreTest : public testing::Test {
   // As through a mount: without a claim.
   int register_for(TestClient& client, FileId file, const std::string& name) {
     const auto result =
-        data_request(*domain_, file, client.pid(), {::geteuid(), ::getegid()}, kRegister, client.ask("reg " + name));
+        data_request(*domain_, file, client.pid(), {::geteuid(), ::getegid()}, kRegisterRequest, client.ask("reg " + name));
     return result ? *result : -result.error().code;
   }
   void listen(bool on) { ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on)); }

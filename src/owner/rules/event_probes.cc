@@ -9,11 +9,11 @@
 namespace landtrace::rules {
 namespace {
 
-tl::unexpected<RefusedEventProbe> refuse(language::EventProbeRefusal refusal) {
+tl::unexpected<RefusedEventProbe> refuse_probe(language::EventProbeRefusal refusal) {
   return tl::unexpected<RefusedEventProbe>({std::move(refusal), {}, {}});
 }
-tl::unexpected<RefusedEventProbe> refuse(const Error& error) {
-  return refuse(language::EventProbeRefusal{error.code, {}});
+tl::unexpected<RefusedEventProbe> refuse_probe(const Error& error) {
+  return refuse_probe(language::EventProbeRefusal{error.code, {}});
 }
 
 }  // namespace
@@ -24,10 +24,10 @@ const EventProbe* find_probe(const Event& event) {
 
 tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view line, std::uint32_t uid) {
   auto command = language::EventProbeCommand::split(line);
-  if (!command) return refuse(std::move(command).error());
+  if (!command) return refuse_probe(std::move(command).error());
   Event* const base = events_.find(command->base_system(), command->base_name());
-  if (base == nullptr || base->flavour() == event::Flavour::kProbe) return refuse(command->no_such_base());
-  if (command->lacks_filter()) return refuse(command->no_filter());
+  if (base == nullptr || base->flavour() == event::Flavour::kProbe) return refuse_probe(command->no_such_base());
+  if (command->lacks_filter()) return refuse_probe(command->no_filter());
   std::uint32_t program = 0;
   if (!command->filter().empty()) {
     const auto stored = filters_.store(*base, command->filter());
@@ -46,7 +46,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view lin
   if (auto attached = attach(probe); !attached) {
     probe.listeners.reset();
     std::ignore = events_.remove(probe, 0);
-    return refuse(attached.error());
+    return refuse_probe(attached.error());
   }
   events_.write_down(probe);
   return &probe;
@@ -55,19 +55,19 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view lin
 tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventProbeCommand& command, Event& base,
                                                           std::uint32_t program, std::uint32_t uid) {
   const auto arguments = command.arguments(base.declaration);
-  if (!arguments) return refuse(arguments.error());
+  if (!arguments) return refuse_probe(arguments.error());
   event::Declaration made = language::declare_event_probe(command, *arguments);
-  if (made.min_size > plan::kMaxProbeValues) return refuse(language::EventProbeRefusal{E2BIG, {}});
+  if (made.min_size > plan::kMaxProbeValues) return refuse_probe(language::EventProbeRefusal{E2BIG, {}});
   const event::Declaration declared = made;
   const auto added = registrar_.add_event(command.group(), std::move(made), event_probe_text(command, *arguments), uid);
-  if (!added) return added.error().code == EEXIST ? refuse(command.name_is_taken()) : refuse(added.error());
+  if (!added) return added.error().code == EEXIST ? refuse_probe(command.name_is_taken()) : refuse_probe(added.error());
   Event& probe = **added;
   const bool of_synthetic = base.flavour() == event::Flavour::kSynthetic;
   const auto stored = control_.store(event_probe_plan(*arguments, declared, of_synthetic, probe.slot));
   if (!stored) {
     probe.listeners.reset();
     std::ignore = events_.remove(probe, 0);
-    return refuse(stored.error());
+    return refuse_probe(stored.error());
   }
   auto state = std::make_unique<EventProbe>();
   state->base = base.slot;

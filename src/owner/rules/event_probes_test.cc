@@ -16,13 +16,13 @@
 namespace landtrace::rules {
 namespace {
 
-constexpr std::uint32_t kUser = 0;
+constexpr std::uint32_t kRoot = 0;
 
 // A program that links the library, here.
 class ProbesTest : public testing::Test {
  protected:
   ProbesTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})) {
-    user_ = *domain_->join(kUser);
+    user_ = *domain_->join(kRoot);
     plan::DataSegment& data = domain_->users().all()[user_].data();
     const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
     const plan::ControlSegment& control = domain_->control().segment();
@@ -31,11 +31,11 @@ class ProbesTest : public testing::Test {
     thread_.tid = thread_.claim = tid;
     view_ = plan::make_view(&control, &data, user_);
     base_ =
-        domain_->events().register_event("e1 u32 n;u64 p;char[8] s;__rel_loc char[] r", domain::kPersist, kUser)->event;
+        domain_->events().register_event("e1 u32 n;u64 p;char[8] s;__rel_loc char[] r", domain::kPersist, kRoot)->event;
   }
 
   Event* define(const std::string& line) {
-    const auto made = rules_.event_probes().define(line, kUser);
+    const auto made = rules_.event_probes().define(line, kRoot);
     EXPECT_TRUE(made) << line << ": " << made.error().refusal.code;
     return made ? *made : nullptr;
   }
@@ -163,12 +163,12 @@ TEST_F(ProbesTest, TheBaseHasWritersOnlyWhileTheProbeHasListeners) {
 
 TEST_F(ProbesTest, TheBaseStaysAsLongAsTheProbe) {
   Event* const probe = define_one("n=$n");
-  EXPECT_EQ(domain_->events().remove(*base_, kUser).error().code, EBUSY);
+  EXPECT_EQ(domain_->events().remove(*base_, kRoot).error().code, EBUSY);
   enable(probe);
-  EXPECT_EQ(domain_->events().remove(*probe, kUser).error().code, EBUSY);
+  EXPECT_EQ(domain_->events().remove(*probe, kRoot).error().code, EBUSY);
   enable(probe, false);
-  EXPECT_TRUE(domain_->events().remove(*probe, kUser));
-  EXPECT_TRUE(domain_->events().remove(*base_, kUser));
+  EXPECT_TRUE(domain_->events().remove(*probe, kRoot));
+  EXPECT_TRUE(domain_->events().remove(*base_, kRoot));
 }
 
 TEST_F(ProbesTest, GoesOnInAnotherInstanceWhenItsFirstOneIsGone) {
@@ -189,7 +189,7 @@ TEST_F(ProbesTest, GoesOnInAnotherInstanceWhenItsFirstOneIsGone) {
 
 TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
   const auto command = language::split_synthetic("lat char name[4]; u32 n; char who[]");
-  Event* const lat = *define_synthetic(domain_->events(), domain_->registrar(), *command, kUser);
+  Event* const lat = *define_synthetic(domain_->events(), domain_->registrar(), *command, kRoot);
   enable(define("e:g/l synthetic.lat name=$name:string n=$n:u32 who=$who:string"));
   std::string payload(lat->declaration.min_size, '\0');
   std::memcpy(payload.data(), "longer", 7);
@@ -200,14 +200,14 @@ TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
   const plan::Segment segment{payload.data(), payload.size()};
   EXPECT_TRUE(plan::emit(view_, thread_, lat->slot, &segment, 1, static_cast<std::uint32_t>(payload.size())));
   EXPECT_EQ(recorded(), "l (synthetic.lat) name=\"longer\" n=9 who=\"me\";");
-  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/q g.l x=$n", kUser)), ENODEV);
-  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/l synthetic.lat", kUser)), EEXIST);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/q g.l x=$n", kRoot)), ENODEV);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/l synthetic.lat", kRoot)), EEXIST);
 }
 
 TEST_F(ProbesTest, WhatNeedsTooMuchRoomIsRefused) {
   std::string arguments;
   for (int i = 0; i < 5; ++i) arguments += " a" + std::to_string(i) + "=+0($p):u64[64]";
-  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/p user_events.e1" + arguments, kUser)), E2BIG);
+  EXPECT_EQ(code_of(rules_.event_probes().define("e:g/p user_events.e1" + arguments, kRoot)), E2BIG);
   EXPECT_FALSE(base_->in_use());
 }
 

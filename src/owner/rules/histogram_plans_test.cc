@@ -8,6 +8,7 @@
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
+#include "domain/test_users.hpp"
 #include "language/histogram/plan_builder.hpp"
 #include "language/histogram/table_reader.hpp"
 #include "ring/reader.hpp"
@@ -25,9 +26,6 @@ using language::HistActionDescription;
 using language::HistPlanDescription;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr std::uint32_t kUser = 1000;
-constexpr std::uint32_t kOtherUser = 1001;
 
 class HistogramPlansTest : public testing::Test {
  protected:

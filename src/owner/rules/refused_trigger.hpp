@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
 #include "language/filter/failure.hpp"
@@ -14,5 +15,10 @@ struct RefusedTrigger {
   std::optional<language::FilterFailure> filter;  // why its filter is none
   std::string expression;                         // that filter
 };
+
+// For an error that is not its filter's.
+inline tl::unexpected<RefusedTrigger> refuse(Error error) {
+  return tl::unexpected<RefusedTrigger>({std::move(error), {}, {}});
+}
 
 }  // namespace landtrace::rules

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "domain/domain.hpp"
+#include "domain/test_users.hpp"
 #include "rules/filters.hpp"
 #include "domain/proxy.hpp"
 #include "rules/rules.hpp"
@@ -20,7 +21,6 @@ namespace {
 using domain::FileId;
 using domain::Proxy;
 
-constexpr std::uint32_t kUser = 1000;
 constexpr unsigned kThreads = 8;
 constexpr std::uint64_t kChanges = 10'000;
 constexpr std::uint64_t kAtATime = 100;  // what waits for a grace period when a thread is inside and does not run

@@ -1,4 +1,5 @@
 // Filters and triggers that a recording gives to events, before and after they register.
+#include "domain/test_users.hpp"
 #include "rules/selection.hpp"
 #include "rules/rules.hpp"
 
@@ -19,8 +20,6 @@ using domain::Proxy;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr std::uint32_t kUser = 1000;
 
 class SelectionTest : public testing::Test {
  protected:

@@ -14,17 +14,13 @@ using language::TriggerFamily;
 using language::TriggerKind;
 using List = std::vector<EventTrigger>;
 
-tl::unexpected<RefusedTrigger> refuse(Error error) {
-  return tl::unexpected<RefusedTrigger>({std::move(error), {}, {}});
-}
-
 bool has_triggers(const Event& event, const Instance& instance) {
   const FileRules* const rules = find_rules(event, instance);
   return rules != nullptr && !rules->triggers.empty();
 }
 
 // An event has one trigger of a family, or one for each event that it switches.
-List::iterator find(List& list, const language::TriggerCommand& command, const Event* target) {
+List::iterator find_command(List& list, const language::TriggerCommand& command, const Event* target) {
   return std::find_if(list.begin(), list.end(), [&](const EventTrigger& trigger) {
     return family_of(trigger.command.kind) == family_of(command.kind) &&
            (target == nullptr || trigger.target_slot == target->slot);
@@ -75,7 +71,7 @@ tl::expected<void, RefusedTrigger> Triggers::add(Instance& instance, Event& even
   }
   Event* const target = target_of(command);
   List& list = rules_of(event, instance).triggers;
-  if (find(list, command, target) != list.end()) {
+  if (find_command(list, command, target) != list.end()) {
     lists_.give_back(instance, made);
     return refuse(Error(EEXIST, fmt::format("{} has a trigger of this kind already", event.name)));
   }
@@ -121,7 +117,7 @@ Result<void> Triggers::take_what_it_needs(Instance& instance, EventTrigger& made
 
 void Triggers::remove(Instance& instance, Event& event, const language::TriggerCommand& command) {
   List& list = rules_of(event, instance).triggers;
-  const auto found = find(list, command, target_of(command));
+  const auto found = find_command(list, command, target_of(command));
   if (found != list.end()) lists_.remove(instance, event, static_cast<std::size_t>(found - list.begin()));
 }
 

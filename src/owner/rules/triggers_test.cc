@@ -1,4 +1,5 @@
 // What triggers and filters do to events, through the owner's own place in the data plane.
+#include "domain/test_users.hpp"
 #include "rules/triggers.hpp"
 #include "rules/rules.hpp"
 
@@ -22,9 +23,6 @@ using domain::Proxy;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr std::uint32_t kUser = 1000;
-constexpr std::uint32_t kOtherUser = 1001;
 
 class TriggersTest : public testing::Test {
  protected:

@@ -20,9 +20,9 @@ struct Region {
 };
 
 // Reads regions from the front of a text.
-class Reader {
+class CpuListReader {
  public:
-  Reader(std::string_view text, std::uint32_t cpus) : text_(text), last_cpu_(cpus - 1) {}
+  CpuListReader(std::string_view text, std::uint32_t cpus) : text_(text), last_cpu_(cpus - 1) {}
 
   // False at the end of the list.
   bool find_region() {
@@ -111,7 +111,7 @@ std::optional<std::uint32_t> CpuMask::only() const {
 
 std::optional<CpuMask> parse_cpu_list(std::string_view text, std::uint32_t cpus) {
   CpuMask mask(cpus);
-  Reader reader(text, cpus);
+  CpuListReader reader(text, cpus);
   while (reader.find_region()) {
     const auto region = reader.region();
     if (!region) return std::nullopt;

@@ -14,7 +14,7 @@ const EventExists kOnlyStart = [](std::string_view system, std::string_view name
   return system == "user_events" && name == "start";
 };
 
-ActionText parsed(std::string_view text) {
+ActionText parsed_action(std::string_view text) {
   HistComplaints complaints;
   const auto action = parse_action(text, kOnlyStart, complaints);
   EXPECT_TRUE(action) << text;
@@ -30,7 +30,7 @@ std::optional<HistMistake> mistake_in(std::string_view text) {
 }
 
 TEST(HistAction, IsAHandlerAndADeed) {
-  const ActionText traced = parsed("onmatch(user_events.start).trace(lat, id ,$xx)");
+  const ActionText traced = parsed_action("onmatch(user_events.start).trace(lat, id ,$xx)");
   EXPECT_EQ(traced.handler, hist::Handler::kOnMatch);
   EXPECT_EQ(traced.deed, hist::Deed::kTrace);
   EXPECT_EQ(traced.match_event, "start");
@@ -38,11 +38,11 @@ TEST(HistAction, IsAHandlerAndADeed) {
   EXPECT_TRUE(traced.has_keyword);
   EXPECT_THAT(traced.params, ElementsAre("id", "$xx"));
 
-  const ActionText named = parsed("onmax($d).lat(id");
+  const ActionText named = parsed_action("onmax($d).lat(id");
   EXPECT_EQ(named.synthetic, "lat");
   EXPECT_EQ(named.tracked, "$d");
-  EXPECT_EQ(parsed("onchange($d).snapshot()").deed, hist::Deed::kSnapshot);
-  EXPECT_EQ(parsed("onchange($d).save(rc)").deed, hist::Deed::kSave);
+  EXPECT_EQ(parsed_action("onchange($d).snapshot()").deed, hist::Deed::kSnapshot);
+  EXPECT_EQ(parsed_action("onchange($d).save(rc)").deed, hist::Deed::kSave);
 }
 
 TEST(HistAction, SaysWhatIsMissing) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t round_up(std::uint32_t size, std::uint32_t unit) { return (size + unit - 1) / unit * unit; }
 
-bool is_number_size(std::uint32_t size) { return size <= 8 && std::has_single_bit(size); }
+bool is_word_size(std::uint32_t size) { return size <= 8 && std::has_single_bit(size); }
 
 std::uint32_t key_size_of(const HistValue& key) {
   switch (key.type) {
@@ -99,11 +99,11 @@ class Checker {
       bool is_good = true;
       switch (op.code) {
         case hist::OpCode::kField:
-          is_good = is_number_size(op.size);
+          is_good = is_word_size(op.size);
           break;
         case hist::OpCode::kHeader:
           is_good =
-              is_number_size(op.size) && op.offset <= hist::kEntryHeader && op.offset + op.size <= hist::kEntryHeader;
+              is_word_size(op.size) && op.offset <= hist::kEntryHeader && op.offset + op.size <= hist::kEntryHeader;
           break;
         case hist::OpCode::kReference:
           is_good = op.offset < references && what_.references[op.offset].place.type == hist::ValueType::kNumber;
@@ -157,7 +157,7 @@ class Checker {
     const bool is_number = param.value.type == hist::ValueType::kNumber;
     const std::uint32_t size = param.is_dynamic ? 8 : param.size;
     const bool fits = param.at % 8 == 0 && param.at <= fixed_size && size <= fixed_size - param.at;
-    const bool is_good = is_number ? !param.is_dynamic && is_number_size(param.size)
+    const bool is_good = is_number ? !param.is_dynamic && is_word_size(param.size)
                                    : param.is_dynamic || (param.value.type == hist::ValueType::kText && param.size > 0);
     if (!fits || !is_good) return fail(EINVAL, "a field that does not fit its synthetic event");
     return {};

@@ -9,8 +9,8 @@
 namespace landtrace::language {
 namespace {
 
-constexpr std::size_t kMaxName = 32;
-constexpr std::size_t kMaxText = 63;
+constexpr std::size_t kMaxArgumentName = 32;
+constexpr std::size_t kMaxExpression = 63;
 constexpr std::size_t kMaxOps = 15;
 constexpr std::string_view kTooManyOps = "Dereference is too much nested";
 constexpr std::string_view kBadVariable = "Invalid $-valiable specified";
@@ -81,7 +81,7 @@ tl::expected<EventProbeArgument, int> EventProbeArgumentParser::parse(std::strin
   if (auto done = parse_name(word); !done) return tl::unexpected<int>(done.error());
   const std::string_view text = word.substr(offset_);
   argument_.text = text;
-  if (text.size() > kMaxText) return refuse("Argument expression is too long", offset_, E2BIG);
+  if (text.size() > kMaxExpression) return refuse("Argument expression is too long", offset_, E2BIG);
   if (text.empty()) return refuse("No argument expression", offset_);
   const auto colon = text.find(':');
   const bool has_type = colon != std::string_view::npos;
@@ -98,7 +98,7 @@ tl::expected<EventProbeArgument, int> EventProbeArgumentParser::parse(std::strin
 EventProbeArgumentParser::Done EventProbeArgumentParser::parse_name(std::string_view word) {
   const auto equals = word.find('=');
   if (equals != std::string_view::npos) {
-    if (equals > kMaxName) return refuse("Argument name is too long", 0);
+    if (equals > kMaxArgumentName) return refuse("Argument name is too long", 0);
     if (equals == 0) return refuse("Argument name is not specified", 0);
     argument_.name = word.substr(0, equals);
     offset_ = equals + 1;

@@ -14,7 +14,7 @@ const event::Declaration& base() {
   return declaration;
 }
 
-std::string answer(std::string_view line) {
+std::string probe_answer(std::string_view line) {
   EventProbeRefusal refusal;
   if (const auto command = EventProbeCommand::split(line)) {
     const auto arguments = command->arguments(base());
@@ -30,7 +30,7 @@ std::string answer(std::string_view line) {
 }
 // Of one argument, with positions that count from it.
 std::string argument(const std::string& text) {
-  std::string all = answer("e a.b " + text);
+  std::string all = probe_answer("e a.b " + text);
   const auto at = all.find("@");
   if (at == std::string::npos) return all;
   return all.substr(0, at + 1) + std::to_string(std::stoi(all.substr(at + 1)) - 6);
@@ -43,17 +43,17 @@ std::string format_of(const std::string& arguments) {
 }
 
 TEST(EventProbeCommand, NamesAndWhatTheyStandFor) {
-  EXPECT_EQ(answer("e a.b"), "e:eprobes/b a.b");
-  EXPECT_EQ(answer("e:g/ a/b"), "e:g/b a.b");
-  EXPECT_EQ(answer("e:g.n a/b"), "e:g/n a.b");
-  EXPECT_EQ(answer("e:n a-c.b x=$n if n == 1"), "e:eprobes/n a-c.b x=$n");
-  EXPECT_EQ(answer("e: a.b"), "Event name is not specified @2;");
-  EXPECT_EQ(answer("e:/n a.b"), "Group name is not specified @2;");
-  EXPECT_EQ(answer("e:g/1 a.b"), "Event name must follow the same rules as C identifiers @4;");
-  EXPECT_EQ(answer("e:1/n a.b"), "Group name must follow the same rules as C identifiers @2;");
-  EXPECT_EQ(answer("e:n b"), "This requires both group and event name to attach @4;");
-  EXPECT_EQ(answer("e:" + std::string(64, 'n') + " a.b"), "Event name is too long @2;");
-  EXPECT_EQ(answer("e:" + std::string(64, 'g') + "/n a.b"), "Group name is too long @2;");
+  EXPECT_EQ(probe_answer("e a.b"), "e:eprobes/b a.b");
+  EXPECT_EQ(probe_answer("e:g/ a/b"), "e:g/b a.b");
+  EXPECT_EQ(probe_answer("e:g.n a/b"), "e:g/n a.b");
+  EXPECT_EQ(probe_answer("e:n a-c.b x=$n if n == 1"), "e:eprobes/n a-c.b x=$n");
+  EXPECT_EQ(probe_answer("e: a.b"), "Event name is not specified @2;");
+  EXPECT_EQ(probe_answer("e:/n a.b"), "Group name is not specified @2;");
+  EXPECT_EQ(probe_answer("e:g/1 a.b"), "Event name must follow the same rules as C identifiers @4;");
+  EXPECT_EQ(probe_answer("e:1/n a.b"), "Group name must follow the same rules as C identifiers @2;");
+  EXPECT_EQ(probe_answer("e:n b"), "This requires both group and event name to attach @4;");
+  EXPECT_EQ(probe_answer("e:" + std::string(64, 'n') + " a.b"), "Event name is too long @2;");
+  EXPECT_EQ(probe_answer("e:" + std::string(64, 'g') + "/n a.b"), "Group name is too long @2;");
 }
 
 TEST(EventProbeCommand, AnIfWithoutAFilterIsComplainedAboutBehindIt) {
@@ -101,7 +101,7 @@ TEST(EventProbeCommand, ArgumentsThatAreRefusedSayWhere) {
 }
 
 TEST(EventProbeCommand, NamesOfArgumentsThatHaveNone) {
-  EXPECT_EQ(answer("e a.b $n +0($v):string"), "e:eprobes/b a.b arg1=$n arg2=+0($v):string");
+  EXPECT_EQ(probe_answer("e a.b $n +0($v):string"), "e:eprobes/b a.b arg1=$n arg2=+0($v):string");
 }
 
 TEST(EventProbeCommand, FormatsOfTypes) {

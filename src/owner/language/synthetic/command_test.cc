@@ -17,13 +17,13 @@ AcceptedSynthetic<event::Declaration> define(std::string_view line) {
   return parse_synthetic(*command, [](std::string_view name) { return name == "taken"; });
 }
 
-std::string refusal(std::string_view line) {
+std::string refusal_of(std::string_view line) {
   const auto defined = define(line);
   if (defined) return "ok";
   return std::string(defined.error().what) + " @" + std::to_string(defined.error().position);
 }
 
-std::string shown(std::string_view line) {
+std::string shown_command(std::string_view line) {
   const auto defined = define(line);
   return defined ? event::fields_text(*defined) : "-";
 }
@@ -31,10 +31,10 @@ std::string shown(std::string_view line) {
 TEST(Synthetic, TypesOfFields) {
   for (const char* const type : {"s64", "u64", "s32", "u32", "s16", "u16", "s8", "u8", "char", "unsigned char", "int",
                                  "unsigned int", "long", "unsigned long", "bool", "pid_t", "gfp_t"}) {
-    EXPECT_EQ(shown(std::string("e ") + type + " a"), std::string(type) + " a");
+    EXPECT_EQ(shown_command(std::string("e ") + type + " a"), std::string(type) + " a");
   }
   for (const char* const type : {"short", "unsigned short", "float", "void*", "size_t", "struct"}) {
-    EXPECT_EQ(shown(std::string("e ") + type + " a"), "-");
+    EXPECT_EQ(shown_command(std::string("e ") + type + " a"), "-");
   }
 }
 
@@ -52,16 +52,16 @@ TEST(Synthetic, EveryFieldHasEightBytesAndATextItsOwn256) {
 }
 
 TEST(Synthetic, RefusalsSayWhere) {
-  EXPECT_EQ(refusal("lat"), "Command must be of the form: <name> field[;field] ... @0");
-  EXPECT_EQ(refusal("lat ; u64 a"), "Command must be of the form: <name> field[;field] ... @0");
-  EXPECT_EQ(refusal("taken u64 a"), "Event already exists @0");
-  EXPECT_EQ(refusal("lat u64 a-b"), "Illegal name @8");
-  EXPECT_EQ(refusal("lat u64 a[2]"), "Invalid type @4");
-  EXPECT_EQ(refusal("lat u64 a; unsigned b"), "Incomplete type @11");
-  EXPECT_EQ(refusal("lat char a[257]"), "Invalid array specification @9");
-  EXPECT_EQ(refusal("lat char a[1000]"), "Invalid array specification @9");
-  EXPECT_EQ(refusal("lat char[x] a"), "Invalid type @4");
-  EXPECT_EQ(refusal("lat u64 a u32"), "Invalid field @10");
+  EXPECT_EQ(refusal_of("lat"), "Command must be of the form: <name> field[;field] ... @0");
+  EXPECT_EQ(refusal_of("lat ; u64 a"), "Command must be of the form: <name> field[;field] ... @0");
+  EXPECT_EQ(refusal_of("taken u64 a"), "Event already exists @0");
+  EXPECT_EQ(refusal_of("lat u64 a-b"), "Illegal name @8");
+  EXPECT_EQ(refusal_of("lat u64 a[2]"), "Invalid type @4");
+  EXPECT_EQ(refusal_of("lat u64 a; unsigned b"), "Incomplete type @11");
+  EXPECT_EQ(refusal_of("lat char a[257]"), "Invalid array specification @9");
+  EXPECT_EQ(refusal_of("lat char a[1000]"), "Invalid array specification @9");
+  EXPECT_EQ(refusal_of("lat char[x] a"), "Invalid type @4");
+  EXPECT_EQ(refusal_of("lat u64 a u32"), "Invalid field @10");
 }
 
 TEST(Synthetic, CommandsOfDynamicEvents) {

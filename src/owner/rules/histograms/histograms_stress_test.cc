@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "domain/test_users.hpp"
 #include "rules/histograms/rows.hpp"
 #include "domain/proxy.hpp"
 #include "rules/rules.hpp"
@@ -16,8 +17,7 @@ namespace {
 using domain::FileId;
 using domain::Proxy;
 
-constexpr std::uint32_t kUser = 1000;
-constexpr unsigned kThreads = 4;
+constexpr unsigned kCounting = 4;
 constexpr unsigned kRounds = 300;
 
 class NoNames : public AddressNames {
@@ -87,7 +87,7 @@ void expect_equal_sums(const std::string& text) {
 TEST_F(HistogramsStress, WhatIsTakenAwayIsGivenBackWhole) {
   const std::uint64_t before = bytes_in_use();
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([this, i] { emit_until_stopped(i); });
+  for (unsigned i = 0; i < kCounting; ++i) threads.emplace_back([this, i] { emit_until_stopped(i); });
   for (unsigned round = 0; round < kRounds; ++round) {
     apply(0, "hist:keys=id:vals=v:ts0=v");
     apply(1, "hist:keys=id:d=$ts0+v:onmax($d).save(id)");

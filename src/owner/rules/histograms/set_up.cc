@@ -14,10 +14,6 @@ namespace {
 using language::HistMistake;
 using Applied = tl::expected<void, RefusedTrigger>;
 
-tl::unexpected<RefusedTrigger> refuse(Error error) {
-  return tl::unexpected<RefusedTrigger>({std::move(error), {}, {}});
-}
-
 Applied as_applied(Result<void> result) {
   if (!result) return refuse(std::move(result).error());
   return {};
