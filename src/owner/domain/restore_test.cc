@@ -35,8 +35,8 @@ class RestoreTest : public testing::Test {
   FileId open(const TestClient& client) { return *domain_->registrar().open_file(::geteuid(), client.pid()); }
   // As through a mount: without a claim.
   int register_for(TestClient& client, FileId file, const std::string& name) {
-    const auto result =
-        data_request(*domain_, file, client.pid(), {::geteuid(), ::getegid()}, kRegisterRequest, client.ask("reg " + name));
+    const auto result = data_request(*domain_, file, client.pid(), {::geteuid(), ::getegid()}, kRegisterRequest,
+                                     client.ask("reg " + name));
     return result ? *result : -result.error().code;
   }
   void listen(bool on) { ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on)); }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "domain/proxy.hpp"
+#include "domain/test_users.hpp"
 #include "host/tree_requests.hpp"
 #include "ipc/histogram_table.hpp"
 
@@ -20,17 +21,16 @@ using testing::SizeIs;
 using testing::StartsWith;
 using namespace std::string_literals;
 
-constexpr std::uint32_t kOwner = 1000, kOther = 1001;
 const std::string kEvent = "user_events\0e\0\0"s;
 
 class HistogramRequestsTest : public testing::Test {
  protected:
   HistogramRequestsTest()
-      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kOwner})),
+      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kUser})),
         tree_(*domain_, rules_),
         proxy_(*domain_),
-        file_(*domain_->registrar().open_file(kOwner)) {
-    const auto made = domain_->events().register_event("e u64 id;s32 change;char[8] name", 0, kOwner);
+        file_(*domain_->registrar().open_file(kUser)) {
+    const auto made = domain_->events().register_event("e u64 id;s32 change;char[8] name", 0, kUser);
     std::ignore = domain_->files().add_event(file_, *made->event);
   }
 
@@ -60,7 +60,7 @@ class HistogramRequestsTest : public testing::Test {
   void tree(Operation operation, std::string_view text, std::uint64_t a = 0) {
     const auto access = domain_->enter();
     const ipc::Request request{.operation = operation, .a = a};
-    const Response response = handle_tree_request(tree_, connection_, {1, {kOwner, kOwner}}, request, text);
+    const Response response = handle_tree_request(tree_, connection_, {1, {kUser, kUser}}, request, text);
     ASSERT_EQ(response.reply.error, 0) << text << ": " << response.text;
   }
   void add_trigger(const std::string& trigger, const std::string& folder = "") {
@@ -76,7 +76,7 @@ class HistogramRequestsTest : public testing::Test {
     } __attribute__((packed)) event{0, id, change, {}};
     std::strncpy(event.name, name, sizeof event.name - 1);
     const iovec vector{&event, sizeof event};
-    ASSERT_TRUE(proxy_.write(file_, 1, kOwner, {&vector, 1}));
+    ASSERT_TRUE(proxy_.write(file_, 1, kUser, {&vector, 1}));
   }
 
   std::unique_ptr<domain::Domain> domain_;
@@ -85,7 +85,7 @@ class HistogramRequestsTest : public testing::Test {
   domain::Proxy proxy_;
   domain::FileId file_;
   Connection connection_;
-  std::uint32_t uid_ = kOwner;
+  std::uint32_t uid_ = kUser;
   std::uint64_t size_ = 0;
   int pieces_ = 0;
 };
@@ -199,7 +199,7 @@ TEST_F(HistogramRequestsTest, NamesOfNothingAreRefused) {
 
 TEST_F(HistogramRequestsTest, WhoMayReadTheFileMayAsk) {
   add_trigger("hist:keys=id");
-  uid_ = kOther;
+  uid_ = kOtherUser;
   EXPECT_EQ(error(kEvent), EACCES);
   connection_.in_group = true;
   EXPECT_EQ(error(kEvent), 0);

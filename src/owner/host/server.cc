@@ -42,7 +42,7 @@ bool is_no_end(int error, bool is_file) {
   return error == EAGAIN || (is_file && (error == ECONNRESET || error == EMSGSIZE));
 }
 
-Response respond(const Result<void>& result) {
+Response done_or_not(const Result<void>& result) {
   Response response;
   if (!result) {
     response.reply.error = result.error().code;
@@ -317,9 +317,9 @@ bool Server::serve_one(Connection& connection) {
   const programs::Identity who{received->uid, received->gid};
   Response response;
   if (request.operation == ipc::Operation::kOfferMount) {
-    response = respond(offer_mount(connection, request, who.uid));
+    response = done_or_not(offer_mount(connection, request, who.uid));
   } else if (request.operation == ipc::Operation::kServeMount) {
-    response = respond(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
+    response = done_or_not(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else {

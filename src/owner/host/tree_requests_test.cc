@@ -1,4 +1,5 @@
 // The file tree through the owner's socket: what a client gets, and who may do what.
+#include "domain/test_users.hpp"
 #include "host/tree_requests.hpp"
 
 #include <gtest/gtest.h>
@@ -11,12 +12,10 @@ namespace {
 
 using ipc::Operation;
 
-constexpr std::uint32_t kOwner = 1000, kOther = 1001;
-
 class TreeRequestsTest : public testing::Test {
  protected:
   TreeRequestsTest()
-      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kOwner})), tree_(*domain_, rules_) {}
+      : domain_(*domain::Domain::create({.ring_bytes = 1 << 18, .owner_uid = kUser})), tree_(*domain_, rules_) {}
 
   Response ask(Operation operation, std::string_view text = {}, std::uint64_t a = 0, std::uint64_t b = 0) {
     const auto access = domain_->enter();
@@ -27,7 +26,7 @@ class TreeRequestsTest : public testing::Test {
     return ask(operation, text, a).reply.error;
   }
   void make_event(const std::string& declaration) {
-    const auto slot = domain_->registrar().register_native(declaration, domain::kPersist, kOwner);
+    const auto slot = domain_->registrar().register_native(declaration, domain::kPersist, kUser);
     domain_->events().drop_reference(*slot);
   }
 
@@ -35,7 +34,7 @@ class TreeRequestsTest : public testing::Test {
   rules::Rules rules_{*domain_};
   tracefs::Tree tree_;
   Connection connection_;
-  std::uint32_t uid_ = kOwner;
+  std::uint32_t uid_ = kUser;
 };
 
 TEST_F(TreeRequestsTest, AFileIsOpenedReadAndWritten) {
@@ -100,7 +99,7 @@ TEST_F(TreeRequestsTest, InstancesAreMadeAndRemoved) {
 
 TEST_F(TreeRequestsTest, OtherUsersMayDoNothing) {
   make_event("e1");
-  uid_ = kOther;
+  uid_ = kOtherUser;
   for (const char* const file : {"README", "set_event", "events/user_events/e1/format", "user_events_data"}) {
     for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR}) {
       EXPECT_EQ(error(Operation::kTreeOpen, file, static_cast<std::uint64_t>(flags)), EACCES) << file;
@@ -114,7 +113,7 @@ TEST_F(TreeRequestsTest, OtherUsersMayDoNothing) {
 
 TEST_F(TreeRequestsTest, MembersOfTheGroupMayReadWhatItsBitsLetThem) {
   make_event("e1");
-  uid_ = kOther;
+  uid_ = kOtherUser;
   connection_.in_group = true;
   EXPECT_EQ(error(Operation::kTreeList, "events/user_events"), 0);
   EXPECT_EQ(error(Operation::kTreeOpen, "events/user_events/e1/format", O_RDONLY), 0);

@@ -10,8 +10,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
-
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }

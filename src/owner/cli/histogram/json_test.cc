@@ -9,8 +9,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
-
 TEST(HistJsonTest, IsOneLine) {
   const std::string json = json_text(kSpread, *make_view(kSpread, spread_by_route()));
   EXPECT_EQ(json.find('\n'), json.size() - 1);

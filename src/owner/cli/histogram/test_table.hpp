@@ -1,9 +1,12 @@
 // Tests put together what an owner would answer.
 #pragma once
 
+#include "cli/histogram/view.hpp"
 #include "ipc/histogram_table.hpp"
 
 namespace landtrace::cli {
+
+inline const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
 
 // Five events by route (a text), spread by took_ns; two more found no room.
 inline ipc::HistogramTable spread_by_route() {

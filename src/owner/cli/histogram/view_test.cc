@@ -12,8 +12,6 @@ using ipc::KeyKind;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-const HistShape kSpread{"done", {"route"}, {}, "took_ns", true};
-
 // The text of a key of this kind, by way of a table that has it alone.
 std::string key_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {
   ipc::HistogramTable table;

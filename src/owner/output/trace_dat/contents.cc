@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint32_t kMinPageSize = 4096;
 constexpr std::uint32_t kMaxPageSize = 1024 * 1024;
-constexpr std::uint32_t kMaxCpus = 4096;
 
 Result<void> read_formats(FileCursor& cursor, const std::string& system, Contents& contents) {
   LT_TRY(const auto count, cursor.number<std::uint32_t>("number of formats"));

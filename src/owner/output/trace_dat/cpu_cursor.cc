@@ -18,8 +18,6 @@ T get(const std::byte* at) {
   return value;
 }
 
-constexpr std::size_t kWord = sizeof(std::uint32_t);
-
 }  // namespace
 
 Result<bool> CpuCursor::advance() {

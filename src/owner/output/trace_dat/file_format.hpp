@@ -9,6 +9,9 @@ namespace landtrace::output::trace_dat {
 using namespace std::string_view_literals;
 
 inline constexpr std::string_view kMagic = "\x17\x08\x44tracing"sv;
+// More than any machine has: a file that says so is damaged.
+inline constexpr std::uint32_t kMaxCpus = 4096;
+
 // These include the final NUL, which is in the file too.
 inline constexpr std::string_view kHeaderPage = "header_page\0"sv;
 inline constexpr std::string_view kHeaderEvent = "header_event\0"sv;

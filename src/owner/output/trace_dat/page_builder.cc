@@ -13,8 +13,6 @@ struct CommonHeader {
 };
 static_assert(sizeof(CommonHeader) == event::kCommonHeaderSize);
 
-constexpr std::size_t kWord = sizeof(std::uint32_t);
-
 template <typename T>
 std::byte* put(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);

@@ -22,7 +22,6 @@ using trace_dat::Region;
 
 namespace {
 
-constexpr std::uint32_t kMaxCpus = 4096;
 constexpr std::uint64_t kReserveStep = 1024 * 1024;
 // finish() has this much on disk twice: what it moves at a time, the gap before the first page, and a margin
 // for the file system's own blocks.
