@@ -36,8 +36,8 @@ void filter_alone(benchmark::State& state, const language::ProgramBuffer& buffer
     benchmark::DoNotOptimize(program);
     benchmark::DoNotOptimize(tid);
     filter::Context context;
-    context.type = 60000;
-    context.pid = tid;
+    context.header.type = 60000;
+    context.header.pid = tid;
     bool passed = filter::passes(*program, context, &segment, 1);
     benchmark::DoNotOptimize(passed);
     benchmark::ClobberMemory();

@@ -18,8 +18,8 @@ using namespace landtrace::event;
 void check_bounds(const Declaration& declaration) {
   LT_REQUIRE(declaration.min_size <= kMaxFieldBytes);
   for (const Field& field : declaration.fields) {
-    LT_REQUIRE(field.offset >= kCommonHeaderSize);
-    LT_REQUIRE(field.offset - kCommonHeaderSize + field.size <= declaration.min_size);
+    LT_REQUIRE(field.offset >= abi::kEntryHeaderSize);
+    LT_REQUIRE(field.offset - abi::kEntryHeaderSize + field.size <= declaration.min_size);
   }
   for (const DynamicFieldCheck& check : dynamic_field_checks(declaration)) {
     LT_REQUIRE(check.payload_offset + sizeof(std::uint32_t) <= declaration.min_size);

@@ -19,7 +19,7 @@ using namespace landtrace::filter;
 
 constexpr std::uint32_t kCpus = 12;
 constexpr char kComm[kCommSize] = "fuzzed";
-constexpr Context kContext{60001, 1, 2, 4711, 3, 4711, kComm};
+constexpr Context kContext{{60001, 1, 2, 4711}, 3, 4711, kComm};
 
 const event::Declaration& declaration() {
   static const auto parsed = event::parse_declaration(

@@ -53,7 +53,7 @@ Result<Field> parse_field(std::string_view text, std::uint32_t offset) {
   const auto size = parts.size.empty() ? size_of_type(parts.type) : parse_number(parts.size, 10);
   if (!size) return refuse(text, parts.size.empty() ? "the type has no known size" : "the size is not a number");
   if (*size == 0) return refuse(text, "the size is 0");
-  const std::uint32_t used = offset - kCommonHeaderSize;
+  const std::uint32_t used = offset - abi::kEntryHeaderSize;
   if (*size > kMaxFieldBytes - used) return refuse(text, "ends beyond what a record can hold");
 
   Field field;
@@ -93,7 +93,7 @@ Result<DeclarationParts> split_declaration(std::string_view text) {
 Result<std::vector<Field>> parse_fields(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return fail(EINVAL, "the declaration holds a NUL");
   std::vector<Field> fields;
-  std::uint32_t offset = kCommonHeaderSize;
+  std::uint32_t offset = abi::kEntryHeaderSize;
   while (!text.empty()) {
     const auto end = text.find(';');
     std::string_view part = text.substr(0, end);
@@ -114,7 +114,7 @@ Result<Declaration> parse_declaration(std::string_view text) {
   LT_TRY(declaration.fields, parse_fields(parts.fields));
   if (!declaration.fields.empty()) {
     const Field& last = declaration.fields.back();
-    declaration.min_size = last.offset + last.size - kCommonHeaderSize;
+    declaration.min_size = last.offset + last.size - abi::kEntryHeaderSize;
   }
   return declaration;
 }

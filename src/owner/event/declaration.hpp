@@ -15,7 +15,6 @@
 
 namespace landtrace::event {
 
-inline constexpr std::uint32_t kCommonHeaderSize = 8;
 // Longest declaration in bytes, the final NUL included (the kernel's limit).
 inline constexpr std::size_t kMaxDeclaration = 512;
 // Most payload bytes that the fields may need. No record holds more, so an event that needs more could
@@ -80,7 +79,7 @@ Result<DeclarationParts> split_declaration(std::string_view text);
 // it is refused as a new declaration, and "char [4] a" is another declaration (EADDRINUSE), not a bad one.
 bool declares_same_fields(const Declaration& declaration, std::string_view fields);
 
-// Parses only the fields ("u32 a; u64 b"), the first at kCommonHeaderSize.
+// Parses only the fields ("u32 a; u64 b"), the first at abi::kEntryHeaderSize.
 Result<std::vector<Field>> parse_fields(std::string_view text);
 
 // "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of an event probe

@@ -26,7 +26,7 @@ int refusal(std::string_view text) {
 TEST(DeclarationTest, FieldsFollowEachOtherWithoutPadding) {
   const auto event = parsed("e u8 a;u64 b;__rel_loc char[] c");
   ASSERT_EQ(event.fields.size(), 3u);
-  EXPECT_EQ(event.fields[0].offset, kCommonHeaderSize);
+  EXPECT_EQ(event.fields[0].offset, abi::kEntryHeaderSize);
   EXPECT_EQ(event.fields[1].offset, 9u);
   EXPECT_EQ(event.fields[2].offset, 17u);
   EXPECT_EQ(event.min_size, 13u);

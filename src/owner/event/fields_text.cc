@@ -72,7 +72,7 @@ Result<Declaration> parse_declared(std::string name, std::string_view fields, st
   LT_TRY(declaration.fields, parse_fields(fields));
   if (!declaration.fields.empty()) {
     const Field& last = declaration.fields.back();
-    declaration.min_size = last.offset + last.size - kCommonHeaderSize;
+    declaration.min_size = last.offset + last.size - abi::kEntryHeaderSize;
   }
   return declaration;
 }

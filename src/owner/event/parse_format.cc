@@ -92,12 +92,12 @@ std::optional<Field> read_field(Reader& reader) {
 }
 
 bool fits_in_record(const Field& field) {
-  return field.offset >= kCommonHeaderSize &&
-         std::uint64_t{field.offset} + field.size <= std::uint64_t{kMaxFieldBytes} + kCommonHeaderSize;
+  return field.offset >= abi::kEntryHeaderSize &&
+         std::uint64_t{field.offset} + field.size <= std::uint64_t{kMaxFieldBytes} + abi::kEntryHeaderSize;
 }
 
 void append_field(Declaration& declaration, Field field) {
-  const auto end = field.offset + field.size - kCommonHeaderSize;
+  const auto end = field.offset + field.size - abi::kEntryHeaderSize;
   declaration.min_size = std::max(declaration.min_size, end);
   declaration.fields.push_back(std::move(field));
 }

@@ -6,7 +6,7 @@
 
 #include "base/digits.hpp"
 #include "event/character.hpp"
-#include "event/payload.hpp"
+#include "event/print_text.hpp"
 #include "event/probe_fields.hpp"
 #include "event/synthetic.hpp"
 
@@ -17,10 +17,10 @@ namespace {
 template <typename Hex, typename Decimal>
 void print_hex_and_decimal(std::string& out, Bytes bytes) {
   char text[2 * kMaxDigits + 8] = {'0', 'x'};
-  char* at = put_hex(text + 2, load<Hex>(bytes));
+  char* at = put_hex(text + 2, abi::load<Hex>(bytes.data()));
   *at++ = ' ';
   *at++ = '(';
-  at = put_decimal(at, load<Decimal>(bytes));
+  at = put_decimal(at, abi::load<Decimal>(bytes.data()));
   *at++ = ')';
   out.append(text, static_cast<std::size_t>(at - text));
 }
@@ -42,7 +42,7 @@ void print_byte(std::string& out, std::uint8_t value) {
 void print_number(std::string& out, Bytes bytes) {
   switch (bytes.size()) {
     case 1:
-      return print_byte(out, load<std::uint8_t>(bytes));
+      return print_byte(out, abi::load<std::uint8_t>(bytes.data()));
     case 2:
       return print_hex_and_decimal<std::uint16_t, std::uint16_t>(out, bytes);
     case 4:
@@ -58,9 +58,9 @@ void print_number(std::string& out, Bytes bytes) {
 // type for; any other struct is a number to the kernel.
 void print_struct(std::string& out, const Field& field, Bytes bytes) {
   if (field.type == "struct float" && bytes.size() == sizeof(float)) {
-    fmt::format_to(std::back_inserter(out), "{}", load<float>(bytes));
+    fmt::format_to(std::back_inserter(out), "{}", abi::load<float>(bytes.data()));
   } else if (field.type == "struct double" && bytes.size() == sizeof(double)) {
-    fmt::format_to(std::back_inserter(out), "{}", load<double>(bytes));
+    fmt::format_to(std::back_inserter(out), "{}", abi::load<double>(bytes.data()));
   } else {
     print_number(out, bytes);
   }
@@ -77,13 +77,13 @@ void print_bytes(std::string& out, Bytes bytes) {
   }
 }
 
-void print_dynamic(std::string& out, const Field& field, Bytes location_bytes, Bytes payload) {
-  const auto location = load<std::uint32_t>(location_bytes);
+void print_dynamic(std::string& out, const Field& field, Bytes location, Bytes payload) {
+  const auto word = abi::load<std::uint32_t>(location.data());
   const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
   const bool is_text = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kDataLocString;
-  std::uint64_t offset = location & 0xffff;
-  if (is_relative) offset += std::uint64_t{field.offset} + field.size;
-  const auto data = entry_bytes(payload, offset, location >> 16);
+  const auto data = abi::bytes_at(payload, is_relative
+                                               ? abi::rel_location(word, std::uint64_t{field.offset} + field.size)
+                                               : abi::data_location(word));
   if (!data) {
     out += kOverflow;
   } else if (is_text) {
@@ -94,7 +94,7 @@ void print_dynamic(std::string& out, const Field& field, Bytes location_bytes, B
 }
 
 void print_value(std::string& out, const Field& field, Bytes payload) {
-  const auto bytes = entry_bytes(payload, field.offset, field.size);
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
   if (!bytes) {
     out += kOverflow;
     return;

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "event/field_type.hpp"
-#include "event/payload.hpp"
+#include "event/print_text.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -41,7 +41,7 @@ std::uint32_t count_of(const Field& field, const FetchType& type) {
 void print_one(std::string& out, const FetchType& type, Bytes bytes, Bytes payload) {
   const auto to = std::back_inserter(out);
   if (type.is_text) {
-    const auto text = located(payload, bytes);
+    const auto text = abi::bytes_at(payload, abi::data_location(abi::load<std::uint32_t>(bytes.data())));
     if (!text) {
       out += kOverflow;
     } else if (text->empty()) {
@@ -53,7 +53,7 @@ void print_one(std::string& out, const FetchType& type, Bytes bytes, Bytes paylo
     }
     return;
   }
-  const std::uint64_t value = load_unsigned(bytes);
+  const std::uint64_t value = abi::load_unsigned(bytes);
   if (type.name == "char") {
     out += '\'';
     if (value != 0) out += static_cast<char>(value);
@@ -61,8 +61,7 @@ void print_one(std::string& out, const FetchType& type, Bytes bytes, Bytes paylo
   } else if (type.name.front() == 'x' || type.name == "symbol") {
     fmt::format_to(to, "0x{:x}", value);
   } else if (type.is_signed) {
-    const unsigned shift = 64 - 8 * type.size;
-    fmt::format_to(to, "{}", static_cast<std::int64_t>(value << shift) >> shift);
+    fmt::format_to(to, "{}", static_cast<std::int64_t>(abi::sign_extended(value, type.size)));
   } else {
     fmt::format_to(to, "{}", value);
   }
@@ -70,7 +69,7 @@ void print_one(std::string& out, const FetchType& type, Bytes bytes, Bytes paylo
 
 void print_field(std::string& out, const Field& field, Bytes payload) {
   const FetchType* const type = find_fetch_type(field.fetch);
-  const auto bytes = entry_bytes(payload, field.offset, field.size);
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
   if (type == nullptr || !bytes) {
     out += kOverflow;
     return;
@@ -121,13 +120,13 @@ Declaration lay_out_probe(std::string name, std::vector<Field> fields, std::stri
   declaration.name = std::move(name);
   declaration.flavour = Flavour::kProbe;
   declaration.attached = std::move(attached);
-  std::uint32_t offset = kCommonHeaderSize;
+  std::uint32_t offset = abi::kEntryHeaderSize;
   for (Field& field : fields) {
     field.offset = offset;
     offset += field.size;
   }
   declaration.fields = std::move(fields);
-  declaration.min_size = offset - kCommonHeaderSize;
+  declaration.min_size = offset - abi::kEntryHeaderSize;
   return declaration;
 }
 

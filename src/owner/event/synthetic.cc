@@ -8,7 +8,7 @@
 
 #include "event/field_type.hpp"
 #include "event/gfp_flags.hpp"
-#include "event/payload.hpp"
+#include "event/print_text.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -73,7 +73,7 @@ std::string_view synthetic_conversion(const Field& field) {
 
 void print_number(std::string& out, const Field& field, Bytes bytes) {
   // The value is taken without its sign, and a byte or a short stays so.
-  const std::uint64_t value = load_unsigned(bytes);
+  const std::uint64_t value = abi::load_unsigned(bytes);
   const auto to = std::back_inserter(out);
   const std::string_view conversion = synthetic_conversion(field);
   if (conversion == "%x") {
@@ -91,12 +91,12 @@ void print_stack(std::string& out, Bytes stack) {
   out += "STACK:\n";
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= stack.size(); at += sizeof(std::uint64_t)) {
     fmt::format_to(std::back_inserter(out), "=> {:#x}\n",
-                   load<std::uint64_t>(stack.subspan(at, sizeof(std::uint64_t))));
+                   abi::load<std::uint64_t>(stack.data() + at));
   }
 }
 
 void print_located(std::string& out, const Field& field, Bytes location, Bytes payload) {
-  const auto data = located(payload, location);
+  const auto data = abi::bytes_at(payload, abi::data_location(abi::load<std::uint32_t>(location.data())));
   if (!data) {
     out += kOverflow;
   } else if (field.kind == FieldKind::kDataLocStack) {
@@ -107,14 +107,14 @@ void print_located(std::string& out, const Field& field, Bytes location, Bytes p
 }
 
 void print_synthetic_value(std::string& out, const Field& field, Bytes payload) {
-  const auto bytes = entry_bytes(payload, field.offset, field.size);
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
   if (!bytes) {
     out += kOverflow;
   } else if (field.kind == FieldKind::kDataLocStack || field.kind == FieldKind::kDataLocString) {
     print_located(out, field, *bytes, payload);
   } else if (field.kind == FieldKind::kCharArray) {
     // What did not fit the declared length is there all the same.
-    const std::size_t begin = field.offset - kCommonHeaderSize;
+    const std::size_t begin = field.offset - abi::kEntryHeaderSize;
     print_text(out, payload.subspan(begin, std::min<std::size_t>(kSyntheticText, payload.size() - begin)));
   } else {
     print_number(out, field, *bytes);
@@ -155,13 +155,13 @@ Declaration lay_out_synthetic(std::string name, std::vector<Field> fields) {
   Declaration declaration;
   declaration.name = std::move(name);
   declaration.flavour = Flavour::kSynthetic;
-  std::uint32_t offset = kCommonHeaderSize;
+  std::uint32_t offset = abi::kEntryHeaderSize;
   for (Field& field : fields) {
     field.offset = offset;
     offset += field.kind == FieldKind::kCharArray ? kSyntheticText : kPlace;
   }
   declaration.fields = std::move(fields);
-  declaration.min_size = offset - kCommonHeaderSize;
+  declaration.min_size = offset - abi::kEntryHeaderSize;
   return declaration;
 }
 

@@ -160,7 +160,7 @@ Response event_layout(const Context& c) {
   response.reply.a = event->flavour() == event::Flavour::kSynthetic ? 1 : 0;
   response.reply.b = instance->index;
   for (const event::Field& field : event->declaration.fields) {
-    response.text += fmt::format("{} {} {} {}", field.offset - event::kCommonHeaderSize, field.size,
+    response.text += fmt::format("{} {} {} {}", field.offset - abi::kEntryHeaderSize, field.size,
                                  layout_kind(field.kind), field.name);
     response.text += '\0';
   }

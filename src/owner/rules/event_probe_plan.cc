@@ -18,7 +18,7 @@ class PlanBytes {
     plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
     plan_.values_size = made.min_size;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const plan::ProbeArg arg = argument(arguments[i], made.fields[i].offset - event::kCommonHeaderSize, of_synthetic);
+      const plan::ProbeArg arg = argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
       std::memcpy(bytes_.data() + sizeof plan_ + i * sizeof arg, &arg, sizeof arg);
     }
   }
@@ -73,7 +73,7 @@ class PlanBytes {
   }
 
   static void set_field(plan::ProbeArg& arg, const event::Field& field, bool of_synthetic) {
-    arg.at = field.offset - event::kCommonHeaderSize;
+    arg.at = field.offset - abi::kEntryHeaderSize;
     arg.is_signed = field.is_signed ? 1 : 0;
     arg.source_size = static_cast<std::uint8_t>(std::min<std::uint32_t>(field.size, sizeof(std::uint64_t)));
     switch (field.kind) {

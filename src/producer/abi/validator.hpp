@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+
+#include "abi/entry.hpp"
 
 namespace landtrace::abi {
 
@@ -18,32 +19,25 @@ struct DynamicFieldCheck {
 };
 static_assert(sizeof(DynamicFieldCheck) == 4);
 
-inline constexpr std::uint32_t kEntryHeader = 8;  // the common header, which locations count but no writer writes
-
 // True when every location lies within the payload and ends as it must (otherwise write() gives EFAULT).
-// `fetch(offset, out, size)` copies payload bytes that are there; `size` must be at least the event's min_size.
+// `payload` is a FlatPayload or a Payload; `size` must be at least the event's min_size.
 //
-// Positions count from the start of the entry, as in a location. Data may not lie in the common header, and an
-// empty string that ends there has no byte to be checked.
-template <typename Fetch>
-bool payload_is_valid_in(const DynamicFieldCheck* checks, std::uint32_t count, std::uint32_t size, Fetch fetch) {
-  const std::uint64_t entry_end = std::uint64_t{size} + kEntryHeader;
+// Data may not lie in the common header, and an empty string that ends there has no byte to be checked.
+template <typename AnyPayload>
+bool payload_is_valid(const DynamicFieldCheck* checks, std::uint32_t count, const AnyPayload& payload,
+                      std::uint32_t size) {
+  const std::uint64_t entry_end = std::uint64_t{size} + kEntryHeaderSize;
   for (std::uint32_t i = 0; i < count; ++i) {
     const DynamicFieldCheck check = checks[i];
-    std::uint32_t location = 0;
-    fetch(check.payload_offset, &location, sizeof location);
-    const std::uint32_t length = location >> 16;
-    std::uint32_t begin = location & 0xffff;
-    if ((check.flags & DynamicFieldCheck::kRelative) != 0) {
-      begin += kEntryHeader + check.payload_offset + static_cast<std::uint32_t>(sizeof location);
-    }
-    const std::uint32_t end = begin + length;
-    if (end > entry_end || (length != 0 && begin < kEntryHeader)) return false;
+    const auto word = payload.template load<std::uint32_t>(check.payload_offset);
+    const Location where = (check.flags & DynamicFieldCheck::kRelative) != 0
+                               ? rel_location(word, kEntryHeaderSize + check.payload_offset + sizeof word)
+                               : data_location(word);
+    const std::uint64_t end = where.begin + where.length;
+    if (end > entry_end || (where.length != 0 && where.begin < kEntryHeaderSize)) return false;
     // As in the kernel, an empty string too must have a NUL before its end, whoever wrote that byte.
-    if ((check.flags & DynamicFieldCheck::kTerminated) == 0 || end <= kEntryHeader) continue;
-    char last = 1;
-    fetch(end - kEntryHeader - 1, &last, 1);
-    if (last != 0) return false;
+    if ((check.flags & DynamicFieldCheck::kTerminated) == 0 || end <= kEntryHeaderSize) continue;
+    if (payload.template load<char>(end - kEntryHeaderSize - 1) != 0) return false;
   }
   return true;
 }
@@ -51,9 +45,7 @@ bool payload_is_valid_in(const DynamicFieldCheck* checks, std::uint32_t count, s
 // The same for a payload in one piece.
 inline bool payload_is_valid(const DynamicFieldCheck* checks, std::uint32_t count, const void* payload,
                              std::uint32_t size) {
-  return payload_is_valid_in(checks, count, size, [payload](std::uint64_t offset, void* out, std::size_t n) {
-    std::memcpy(out, static_cast<const char*>(payload) + offset, n);
-  });
+  return payload_is_valid(checks, count, FlatPayload(payload), size);
 }
 
 }  // namespace landtrace::abi

@@ -7,12 +7,8 @@
 namespace landtrace::filter {
 namespace {
 
-static_assert(offsetof(Context, pid) == 4 && offsetof(Context, cpu) == kHeaderSize);
-
 std::uint64_t load_header(const Context& context, const Op& op) {
-  std::uint64_t header = 0;
-  std::memcpy(&header, &context, sizeof header);
-  return header >> (8 * op.offset) & (~0ull >> (64 - 8 * op.size));
+  return abi::header_number(abi::load<std::uint64_t>(&context.header), op.offset, op.size);
 }
 
 template <typename T>
@@ -75,25 +71,17 @@ bool in_function(const Op& op, const std::byte* pool, std::uint32_t process, std
 template <typename Payload>
 std::uint64_t load_number(const Op& op, const Context& context, const Payload& payload) {
   if (op.source == Source::kHeader) return load_header(context, op);
-  switch (op.size) {
-    case 1:
-      return payload.template load<std::uint8_t>(op.offset);
-    case 2:
-      return payload.template load<std::uint16_t>(op.offset);
-    case 4:
-      return payload.template load<std::uint32_t>(op.offset);
-    default:
-      return payload.template load<std::uint64_t>(op.offset);
-  }
+  return abi::load_number(op.size, false, [&]<typename T>() { return payload.template load<T>(op.offset); });
 }
 
+// What there is of a text or mask, in the entry.
 template <typename Payload>
-Location location_of(const Op& op, const Payload& payload) {
-  if (op.source == Source::kField) return locate(std::uint64_t{op.offset} + kHeaderSize, op.size, payload.size());
-  const auto location = payload.template load<std::uint32_t>(op.offset);
-  std::uint64_t begin = location & 0xffff;
-  if (op.source == Source::kRelLoc) begin += std::uint64_t{op.offset} + kHeaderSize + sizeof location;
-  return locate(begin, location >> 16, payload.size());
+abi::Location location_of(const Op& op, const Payload& payload) {
+  const std::uint64_t at = std::uint64_t{op.offset} + abi::kEntryHeaderSize;
+  if (op.source == Source::kField) return abi::cut({at, op.size}, payload.size());
+  const auto word = payload.template load<std::uint32_t>(op.offset);
+  const bool is_relative = op.source == Source::kRelLoc;
+  return abi::cut(is_relative ? abi::rel_location(word, at + sizeof word) : abi::data_location(word), payload.size());
 }
 
 template <typename Payload>

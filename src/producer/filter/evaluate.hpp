@@ -5,19 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/entry.hpp"
 #include "arch/ring_words.hpp"
 #include "filter/program.hpp"
 
 namespace landtrace::filter {
 
-// What of an event is not in its payload. The first 8 bytes are the entry's common header.
+// What of an event is not in its payload.
 struct Context {
-  std::uint16_t type = 0;  // the event's id
-  std::uint8_t flags = 0;
-  std::uint8_t preempt_count = 0;
-  std::int32_t pid = 0;        // the thread's id
-  std::uint32_t cpu = 0;       // for programs with kUsesCpu
-  std::uint32_t process = 0;   // for programs with kUsesProcess, as FunctionRange has it
+  abi::EntryHeader header;
+  std::uint32_t cpu = 0;          // for programs with kUsesCpu
+  std::uint32_t process = 0;      // for programs with kUsesProcess, as FunctionRange has it
   const char* comm = nullptr;  // for programs with kUsesComm: kCommSize bytes, NULs behind the name
 };
 inline constexpr std::size_t kCommSize = 16;

@@ -176,9 +176,9 @@ TEST(DynamicTextFilter, ALocationOutsideThePayloadIsAnEmptyText) {
 
 TEST(DynamicTextFilter, ALocationInTheCommonHeaderReadsIt) {
   Context context = kTestContext;
-  context.type = 'a' | 'b' << 8;
-  context.flags = 'c';
-  context.preempt_count = 0;
+  context.header.type = 'a' | 'b' << 8;
+  context.header.flags = 'c';
+  context.header.preempt_count = 0;
   EXPECT_TRUE(
       passes(kDynamic, "dyn == \"abc\" && dyn ~ \"a[b]?\"", bytes_of(std::uint32_t{0}, std::uint32_t{0}), context));
 }

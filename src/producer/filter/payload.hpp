@@ -1,22 +1,9 @@
 // A payload as the evaluator reads it: in one piece, or in several.
 #pragma once
 
-#include <cstring>
-
 #include "filter/match_text.hpp"
 
 namespace landtrace::filter {
-
-// A dynamic location, cut to what there is. Positions count from the start of the entry, as in a location.
-struct Location {
-  std::uint64_t begin;
-  std::uint64_t length;
-};
-inline Location locate(std::uint64_t begin, std::uint64_t length, std::uint64_t payload_size) {
-  const std::uint64_t end = payload_size + kHeaderSize;
-  if (begin > end) begin = end;
-  return {begin, length < end - begin ? length : end - begin};
-}
 
 // The usual case: one segment that holds all fields.
 class FlatPayload {
@@ -27,21 +14,19 @@ class FlatPayload {
 
   template <typename T>
   [[nodiscard]] T load(std::uint32_t offset) const {
-    T value;
-    std::memcpy(&value, data() + offset, sizeof value);
-    return value;
+    return flat().load<T>(offset);
   }
 
-  [[nodiscard]] bool matches(const Op& op, const std::byte* pool, Location where) const {
-    if (where.begin < kHeaderSize) return matches_text(op, pool, scattered(where.begin), where.length);
-    const std::uint64_t begin = where.begin - kHeaderSize;
-    return matches_text(op, pool, FlatText(data() + begin, segment_.size - begin), where.length);
+  [[nodiscard]] bool matches(const Op& op, const std::byte* pool, abi::Location where) const {
+    if (where.begin < abi::kEntryHeaderSize) return matches_text(op, pool, scattered(where.begin), where.length);
+    const std::uint64_t begin = where.begin - abi::kEntryHeaderSize;
+    return matches_text(op, pool, FlatText(flat().data() + begin, segment_.size - begin), where.length);
   }
 
   [[nodiscard]] ScatteredText scattered(std::uint64_t begin) const { return {context_, &segment_, 1, begin}; }
 
  private:
-  [[nodiscard]] const std::byte* data() const { return static_cast<const std::byte*>(segment_.data); }
+  [[nodiscard]] abi::FlatPayload flat() const { return abi::FlatPayload(segment_.data); }
 
   const Context& context_;
   const arch::Segment& segment_;
@@ -59,21 +44,10 @@ class ScatteredPayload {
 
   template <typename T>
   [[nodiscard]] T load(std::uint32_t offset) const {
-    ScatteredText bytes = scattered(std::uint64_t{offset} + kHeaderSize);
-    T value;
-    std::size_t here = 0;
-    const FlatText piece = bytes.piece_here(here);
-    if (here >= sizeof value) {
-      std::memcpy(&value, piece.data(), sizeof value);
-      return value;
-    }
-    std::uint8_t raw[sizeof value];
-    for (std::size_t i = 0; i < sizeof raw; ++i) raw[i] = bytes.at(i);
-    std::memcpy(&value, raw, sizeof value);
-    return value;
+    return abi::Payload(segments_, count_).load<T>(offset);
   }
 
-  [[nodiscard]] bool matches(const Op& op, const std::byte* pool, Location where) const {
+  [[nodiscard]] bool matches(const Op& op, const std::byte* pool, abi::Location where) const {
     ScatteredText text = scattered(where.begin);
     std::size_t here = 0;
     const FlatText piece = text.piece_here(here);

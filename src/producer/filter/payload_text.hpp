@@ -11,8 +11,6 @@
 
 namespace landtrace::filter {
 
-inline constexpr std::uint32_t kHeaderSize = 8;
-
 // Bytes in a row.
 class FlatText {
  public:
@@ -41,12 +39,12 @@ class FlatText {
 class ScatteredText {
  public:
   ScatteredText(const Context& context, const arch::Segment* segments, std::size_t count, std::uint64_t begin)
-      : header_(&context), segments_(segments), count_(count), begin_(begin) {}
+      : header_(&context.header), segments_(segments), count_(count), begin_(begin) {}
 
   std::uint8_t at(std::uint64_t i) {
     std::uint64_t position = begin_ + i;
-    if (position < kHeaderSize) return reinterpret_cast<const std::uint8_t*>(header_)[position];
-    position -= kHeaderSize;
+    if (position < abi::kEntryHeaderSize) return reinterpret_cast<const std::uint8_t*>(header_)[position];
+    position -= abi::kEntryHeaderSize;
     if (!find(position)) return 0;
     return static_cast<const std::uint8_t*>(segments_[segment_].data)[position - start_];
   }
@@ -68,8 +66,8 @@ class ScatteredText {
   // Bytes from here that lie in one segment, and where; none in the header or behind the end.
   FlatText piece_here(std::size_t& size) {
     size = 0;
-    if (begin_ < kHeaderSize || !find(begin_ - kHeaderSize)) return {nullptr, 0};
-    const std::uint64_t inside = begin_ - kHeaderSize - start_;
+    if (begin_ < abi::kEntryHeaderSize || !find(begin_ - abi::kEntryHeaderSize)) return {nullptr, 0};
+    const std::uint64_t inside = begin_ - abi::kEntryHeaderSize - start_;
     size = segments_[segment_].size - inside;
     return {static_cast<const std::byte*>(segments_[segment_].data) + inside, size};
   }
@@ -85,7 +83,7 @@ class ScatteredText {
     return false;
   }
 
-  const Context* header_;
+  const abi::EntryHeader* header_;
   const arch::Segment* segments_;
   std::size_t count_;
   std::uint64_t begin_;

@@ -133,7 +133,7 @@ TEST_P(RandomFilter, AnswersAsTheReferenceDoes) {
     ++accepted;
     ASSERT_TRUE(is_well_formed(program->bytes()));
     for (int n = 0; n < 4; ++n) {
-      const Context context{static_cast<std::uint16_t>(random.below(4)), 1, 2, 3, random.below(16), 0, comm};
+      const Context context{{static_cast<std::uint16_t>(random.below(4)), 1, 2, 3}, random.below(16), 0, comm};
       const std::string payload = random.payload();
       // A block of its own, so that a sanitizer sees the first byte too many.
       const auto data = std::make_unique<char[]>(payload.size());

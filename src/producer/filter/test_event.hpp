@@ -39,7 +39,7 @@ std::string bytes_of(T... values) {
 }
 
 inline constexpr char kTestComm[kCommSize] = "worker/3";
-inline constexpr Context kTestContext{60007, 1, 2, 4711, 5, 4700, kTestComm};
+inline constexpr Context kTestContext{{60007, 1, 2, 4711}, 5, 4700, kTestComm};
 
 inline bool passes(const TestEvent& event, std::string_view expression, std::string_view payload,
                    const Context& context = kTestContext) {

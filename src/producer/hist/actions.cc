@@ -93,7 +93,7 @@ class Actor {
       size = operands_.stack(param.operand, frames) * 8;
       std::memcpy(payload + begin, frames, size);
     }
-    const std::uint32_t location = size << 16 | (begin + kEntryHeader);
+    const std::uint32_t location = abi::location_word(abi::kEntryHeaderSize + begin, size);
     std::memcpy(payload + param.at, &location, sizeof location);
     end = begin + size;
   }

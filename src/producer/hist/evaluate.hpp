@@ -6,9 +6,9 @@
 // KiB of stack, and four more where an action makes an event that may have more than half a KiB.
 #pragma once
 
+#include "abi/entry.hpp"
 #include "arch/clock.hpp"
 #include "hist/layout.hpp"
-#include "hist/payload.hpp"
 
 namespace landtrace::hist {
 
@@ -49,7 +49,7 @@ class Moment {
 };
 
 struct Event {
-  Payload payload;
+  abi::Payload payload;
   // The entry's common header: type, flags, preempt count, pid.
   std::uint64_t header;
   Moment& moment;

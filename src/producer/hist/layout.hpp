@@ -71,8 +71,6 @@ inline constexpr std::uint32_t kMinElements = 128;
 inline constexpr std::uint32_t kMaxElements = 131072 * 8;
 // The largest payload of a synthetic event that a histogram makes.
 inline constexpr std::uint32_t kMaxSyntheticPayload = 4096;
-// Before a payload, in the positions of dynamic fields.
-inline constexpr std::uint32_t kEntryHeader = 8;
 
 // These types have flags that are bool.
 static_assert(sizeof(bool) == 1);

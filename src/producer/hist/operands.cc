@@ -6,28 +6,15 @@ namespace landtrace::hist {
 namespace {
 
 std::uint64_t header_number(std::uint64_t header, const Op& op) {
-  const std::uint32_t unused = 64 - 8 * op.size;
-  const std::uint64_t at_top = header >> (8 * op.offset) << unused;
-  if (op.is_signed) return static_cast<std::uint64_t>(static_cast<std::int64_t>(at_top) >> unused);
-  return at_top >> unused;
+  const std::uint64_t number = abi::header_number(header, op.offset, op.size);
+  return op.is_signed ? abi::sign_extended(number, op.size) : number;
 }
 
 // Where a dynamic field is in the payload.
-struct Location {
-  std::uint64_t begin;
-  std::uint32_t length;
-};
-Location locate(const Payload& payload, const Operand& operand) {
+abi::Location locate(const abi::Payload& payload, const Operand& operand) {
   const auto word = payload.load<std::uint32_t>(operand.offset);
-  std::uint64_t begin = word & 0xffff;
-  if (operand.origin == Origin::kRelLoc) {
-    begin += std::uint64_t{operand.offset} + sizeof word;
-  } else if (begin < kEntryHeader) {
-    return {0, 0};  // it points into the entry's header
-  } else {
-    begin -= kEntryHeader;
-  }
-  return {begin, word >> 16};
+  if (operand.origin == Origin::kDataLoc) return abi::in_payload(abi::data_location(word));
+  return abi::in_payload(abi::rel_location(word, abi::kEntryHeaderSize + operand.offset + sizeof word));
 }
 
 std::uint32_t length_of(const char* text, std::size_t size) {
@@ -46,7 +33,7 @@ std::uint64_t log2_of(std::uint64_t value) {
 std::uint64_t Operands::push(const Op& op) const {
   switch (op.code) {
     case OpCode::kField:
-      return event_.payload.load_number(op.offset, op.size, op.is_signed);
+      return event_.payload.number(op.offset, op.size, op.is_signed);
     case OpCode::kHeader:
       return header_number(event_.header, op);
     case OpCode::kConstant:
@@ -119,8 +106,8 @@ std::uint32_t Operands::text(const Operand& operand, void* to, std::uint32_t siz
       break;
     case Origin::kDataLoc:
     case Origin::kRelLoc: {
-      const Location where = locate(event_.payload, operand);
-      length = static_cast<std::uint32_t>(event_.payload.copy(where.begin, out, std::min(where.length, size - 1)));
+      const abi::Location where = locate(event_.payload, operand);
+      length = static_cast<std::uint32_t>(event_.payload.copy(where.begin, out, std::min<std::uint64_t>(where.length, size - 1)));
       break;
     }
     case Origin::kComm:
@@ -148,8 +135,8 @@ std::uint32_t Operands::stack(const Operand& operand, std::uint64_t* to) const {
       break;
     case Origin::kDataLoc:
     case Origin::kRelLoc: {
-      const Location where = locate(event_.payload, operand);
-      count = static_cast<std::uint32_t>(event_.payload.copy(where.begin, to, std::min(where.length, kStackSize)) / 8);
+      const abi::Location where = locate(event_.payload, operand);
+      count = static_cast<std::uint32_t>(event_.payload.copy(where.begin, to, std::min<std::uint64_t>(where.length, kStackSize)) / 8);
       break;
     }
     default:

@@ -23,7 +23,7 @@ class Operands {
     const Op* const ops = plan_.at<Op>(plan_.ops) + operand.index;
     if (__builtin_expect(operand.size != 1, 0)) return compute(ops, ops + operand.size);
     if (__builtin_expect(ops->code == OpCode::kField, 1)) {
-      return event_.payload.load_number(ops->offset, ops->size, ops->is_signed);
+      return event_.payload.number(ops->offset, ops->size, ops->is_signed);
     }
     return ops->code == OpCode::kVariable ? variables_[ops->offset] : push(*ops);
   }

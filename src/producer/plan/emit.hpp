@@ -94,8 +94,8 @@ inline bool passes(const View& view, const Thread& thread, std::uint64_t program
                    const Segment* segments, std::uint32_t segment_count) {
   const auto& program = *control_at<filter::Program>(view, static_cast<std::uint32_t>(program_at));
   filter::Context context;
-  context.type = view.control->events[event].id;
-  context.pid = static_cast<std::int32_t>(thread.tid);
+  context.header.type = view.control->events[event].id;
+  context.header.pid = static_cast<std::int32_t>(thread.tid);
   if (__builtin_expect(program.uses != 0, 0)) {
     return passes_with_context(view, thread, program, context, segments, segment_count);
   }

@@ -55,29 +55,13 @@ bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& p
   return true;
 }
 
-// Nearly every payload is one piece; one in several is looked at through a function that finds the bytes.
+// Nearly every payload is one piece.
 bool dynamic_fields_valid(const abi::DynamicFieldCheck* checks, std::uint32_t count, const Payload& payload) {
   if (count == 0) return true;
-  if (payload.count <= 1) {
-    const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
-    return abi::payload_is_valid(checks, count, only, static_cast<std::uint32_t>(payload.size));
-  }
-  const auto fetch = [&](std::uint64_t offset, void* out, std::size_t size) {
-    auto* to = static_cast<std::byte*>(out);
-    for (std::uint32_t i = 0; i < payload.count && size > 0; ++i) {
-      const Segment& segment = payload.segments[i];
-      if (offset >= segment.size) {
-        offset -= segment.size;
-        continue;
-      }
-      const std::size_t n = std::min<std::size_t>(size, segment.size - offset);
-      std::memcpy(to, static_cast<const std::byte*>(segment.data) + offset, n);
-      to += n;
-      size -= n;
-      offset = 0;
-    }
-  };
-  return abi::payload_is_valid_in(checks, count, static_cast<std::uint32_t>(payload.size), fetch);
+  const auto size = static_cast<std::uint32_t>(payload.size);
+  if (payload.count > 1) return abi::payload_is_valid(checks, count, abi::Payload(payload.segments, payload.count), size);
+  const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
+  return abi::payload_is_valid(checks, count, only, size);
 }
 
 bool is_plain(const View& view, FileRef file) {

@@ -40,7 +40,7 @@ class Producer final : public hist::Surroundings {
 };
 
 std::uint64_t header_of(const View& view, const Thread& thread, std::uint32_t event) {
-  static_assert(offsetof(filter::Context, pid) == 4);
+  static_assert(offsetof(abi::EntryHeader, pid) == 4);
   return view.control->events[event].id | std::uint64_t{thread.tid} << 32;
 }
 

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "abi/entry.hpp"
 #include "base/digits.hpp"
-#include "hist/payload.hpp"
 #include "plan/histogram.hpp"
 
 namespace landtrace::plan {
@@ -108,7 +108,7 @@ class Maker {
       case ProbeSource::kNumber:
         return {Place::In::kProgram, arg.number};
       case ProbeSource::kField:
-        return {Place::In::kProgram, payload_.load_number(arg.at, arg.source_size, arg.is_signed != 0)};
+        return {Place::In::kProgram, payload_.number(arg.at, arg.source_size, arg.is_signed != 0)};
       case ProbeSource::kFieldText:
         return {Place::In::kPayload, arg.at, nullptr, static_cast<std::uint32_t>(arg.number)};
       case ProbeSource::kDataLocText:
@@ -125,13 +125,11 @@ class Maker {
 
   [[nodiscard]] Place located(const ProbeArg& arg) const {
     const auto location = payload_.load<std::uint32_t>(arg.at);
-    const std::uint64_t offset = location & 0xffff;
-    const std::uint32_t size = location >> 16;
-    if (arg.source == ProbeSource::kRelLocText) {
-      return {Place::In::kPayload, offset + arg.at + sizeof location, nullptr, size};
-    }
-    if (offset < hist::kEntryHeader) return {Place::In::kPayload, 0, nullptr, 0};
-    return {Place::In::kPayload, offset - hist::kEntryHeader, nullptr, size};
+    const bool is_relative = arg.source == ProbeSource::kRelLocText;
+    const abi::Location where = abi::in_payload(
+        is_relative ? abi::rel_location(location, abi::kEntryHeaderSize + arg.at + sizeof location)
+                    : abi::data_location(location));
+    return {Place::In::kPayload, where.begin, nullptr, static_cast<std::uint32_t>(where.length)};
   }
 
   [[nodiscard]] bool follow(const ProbeArg& arg, Place& place) const {
@@ -213,7 +211,7 @@ class Maker {
 
   void finish_text(char* text, std::size_t size, std::byte* to) {
     text[size++] = '\0';
-    const auto location = static_cast<std::uint32_t>(size << 16 | (end_ + hist::kEntryHeader));
+    const auto location = abi::location_word(abi::kEntryHeaderSize + end_, size);
     std::memcpy(to, &location, sizeof location);
     end_ += static_cast<std::uint32_t>(size);
   }
@@ -221,7 +219,7 @@ class Maker {
   const View& view_;
   const Thread& thread_;
   const ProbePlan& probe_;
-  hist::Payload payload_;
+  abi::Payload payload_;
   std::byte* out_;
   std::uint32_t end_;
   char comm_[filter::kCommSize] = {};

@@ -11,7 +11,6 @@
 namespace landtrace::plan {
 namespace {
 
-constexpr std::uint32_t kEntryHeader = 8;
 
 std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
 
@@ -93,7 +92,7 @@ class ProbeTest : public testing::Test {
     std::memcpy(&location, made.data() + at, sizeof location);
     if (location == 0) return "none";
     const std::size_t size = location >> 16;
-    const std::size_t begin = (location & 0xffff) - kEntryHeader;
+    const std::size_t begin = (location & 0xffff) - abi::kEntryHeaderSize;
     EXPECT_LE(begin + size, made.size());
     EXPECT_EQ(made[begin + size - 1], '\0');
     return made.substr(begin, size - 1);
@@ -225,9 +224,9 @@ TEST_F(ProbeTest, ATextAtALocationIsFound) {
   const auto at = [](std::uint32_t size, std::uint32_t begin) { return bytes_of(size << 16 | begin); };
   const ProbeArg data_loc = arg(ProbeSource::kDataLocText, ProbeStore::kText, 4, 4);
   const ProbeArg rel_loc = arg(ProbeSource::kRelLocText, ProbeStore::kText, 4, 4);
-  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, kEntryHeader + 8) + "abcdef"), "abc");
-  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(100, kEntryHeader + 8) + "abcdef"), "abcdef");
-  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, kEntryHeader - 1) + "abcdef"), "");
+  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, abi::kEntryHeaderSize + 8) + "abcdef"), "abc");
+  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(100, abi::kEntryHeaderSize + 8) + "abcdef"), "abcdef");
+  EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, abi::kEntryHeaderSize - 1) + "abcdef"), "");
   EXPECT_EQ(make_text(rel_loc, bytes_of(0) + at(3, 2) + "abcdef"), "cde");
 }
 

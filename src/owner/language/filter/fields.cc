@@ -50,7 +50,7 @@ FilterFieldClass class_of(const event::Field& field) {
 std::optional<FilterField> find_filter_field(std::span<const event::Field> fields, std::string_view name) {
   const auto own = std::find_if(fields.begin(), fields.end(), [&](const event::Field& f) { return f.name == name; });
   if (own != fields.end()) {
-    return FilterField{class_of(*own), own->is_signed, own->offset - event::kCommonHeaderSize, own->size};
+    return FilterField{class_of(*own), own->is_signed, own->offset - abi::kEntryHeaderSize, own->size};
   }
   const auto* common =
       std::find_if(kCommonFields.begin(), kCommonFields.end(), [&](const CommonField& f) { return f.name == name; });

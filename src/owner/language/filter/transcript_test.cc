@@ -24,7 +24,7 @@ using Tokens = std::vector<std::string>;
 // The reference had fewer CPUs than three, and wrote on the first.
 constexpr std::uint32_t kCpus = 2;
 constexpr char kComm[filter::kCommSize] = "conform";
-constexpr filter::Context kContext{60000, 0, 0, 4711, 0, 4711, kComm};
+constexpr filter::Context kContext{{60000, 0, 0, 4711}, 0, 4711, kComm};
 
 std::string answer(int code) { return code == 0 ? "ok" : std::string("-") + strerrorname_np(code); }
 

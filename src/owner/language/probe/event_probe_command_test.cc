@@ -131,7 +131,7 @@ TEST(EventProbeCommand, PrintsAsTheKernelDoes) {
       *event::parse_declared("p", "s8 a; x32 b; char c; string s; u16[2] v; string f", "probe user_events.e1");
   std::string payload("\xff\x10\0\0\0x\0\0\0\0\1\0\2\0\0\0\0\0", 18);
   ASSERT_EQ(payload.size(), declared.min_size);
-  const std::uint32_t location = 3u << 16 | static_cast<std::uint32_t>(payload.size() + event::kCommonHeaderSize);
+  const std::uint32_t location = 3u << 16 | static_cast<std::uint32_t>(payload.size() + abi::kEntryHeaderSize);
   std::memcpy(payload.data() + 6, &location, sizeof location);
   payload.append("hi", 3);
   std::string text;

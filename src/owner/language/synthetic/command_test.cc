@@ -95,7 +95,7 @@ TEST(Synthetic, PrintsAsTheKernelDoes) {
   const std::uint32_t gfp = 0xcc0 | 0x100 | 0x2000000;
   std::memcpy(payload.data() + 40, &gfp, sizeof gfp);
   std::memcpy(payload.data() + 48, "abcdefg", 7);
-  const std::uint32_t location = 6u << 16 | static_cast<std::uint32_t>(payload.size() + event::kCommonHeaderSize);
+  const std::uint32_t location = 6u << 16 | static_cast<std::uint32_t>(payload.size() + abi::kEntryHeaderSize);
   std::memcpy(payload.data() + 48 + event::kSyntheticText, &location, sizeof location);
   payload.append("hello", 6);
   std::string text;
@@ -107,7 +107,7 @@ TEST(Synthetic, PrintsAsTheKernelDoes) {
 TEST(Synthetic, AStackHasALineForEachAddress) {
   const auto declared = define("e long[] st; u8 n");
   std::string payload(16, '\0');
-  const std::uint32_t location = 16u << 16 | (16 + event::kCommonHeaderSize);
+  const std::uint32_t location = 16u << 16 | (16 + abi::kEntryHeaderSize);
   std::memcpy(payload.data(), &location, sizeof location);
   const std::uint64_t frames[] = {0x1000, 0x2000};
   payload.append(reinterpret_cast<const char*>(frames), sizeof frames);

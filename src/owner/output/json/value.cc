@@ -3,63 +3,31 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <optional>
 
+#include "abi/entry.hpp"
 #include "event/probe_fields.hpp"
 #include "output/json/string.hpp"
 
 namespace landtrace::output::json {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using abi::Bytes;
 using event::FieldKind;
-
-// `size` bytes at `offset` from the start of the entry, if all of them are payload.
-std::optional<Bytes> entry_bytes(Bytes payload, std::uint64_t offset, std::uint64_t size) {
-  if (offset < event::kCommonHeaderSize) return std::nullopt;
-  offset -= event::kCommonHeaderSize;
-  if (offset > payload.size() || size > payload.size() - offset) return std::nullopt;
-  return payload.subspan(offset, size);
-}
-
-template <typename T>
-T load(Bytes bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
 
 template <typename T>
 void append_number(std::string& out, T value) {
   fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
 }
 
-template <typename Signed, typename Unsigned>
 void append_integer(std::string& out, Bytes bytes, bool is_signed) {
-  // + keeps the 8-bit types from printing as characters.
-  if (is_signed) {
-    append_number(out, +load<Signed>(bytes));
-  } else {
-    append_number(out, +load<Unsigned>(bytes));
-  }
-}
-
-void append_integer(std::string& out, Bytes bytes, bool is_signed) {
-  switch (bytes.size()) {
-    case 1:
-      return append_integer<std::int8_t, std::uint8_t>(out, bytes, is_signed);
-    case 2:
-      return append_integer<std::int16_t, std::uint16_t>(out, bytes, is_signed);
-    case 4:
-      return append_integer<std::int32_t, std::uint32_t>(out, bytes, is_signed);
-    case 8:
-      return append_integer<std::int64_t, std::uint64_t>(out, bytes, is_signed);
-    default:
-      return append_hex(out, bytes);
-  }
+  if (bytes.size() > sizeof(std::uint64_t) || !std::has_single_bit(bytes.size())) return append_hex(out, bytes);
+  const std::uint64_t value = abi::load_unsigned(bytes);
+  if (!is_signed) return append_number(out, value);
+  append_number(out, static_cast<std::int64_t>(abi::sign_extended(value, static_cast<std::uint32_t>(bytes.size()))));
 }
 
 template <typename T>
@@ -73,9 +41,9 @@ void append_real(std::string& out, T value) {
 
 void append_struct(std::string& out, const event::Field& field, Bytes bytes) {
   if (field.type == "struct float" && bytes.size() == sizeof(float)) {
-    append_real(out, load<float>(bytes));
+    append_real(out, abi::load<float>(bytes.data()));
   } else if (field.type == "struct double" && bytes.size() == sizeof(double)) {
-    append_real(out, load<double>(bytes));
+    append_real(out, abi::load<double>(bytes.data()));
   } else {
     append_hex(out, bytes);
   }
@@ -98,12 +66,13 @@ void append_array(std::string& out, Bytes bytes) {
 // The data that a dynamic location stands for.
 std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, Bytes payload) {
   if (location.size() < sizeof(std::uint32_t)) return std::nullopt;
-  const auto word = load<std::uint32_t>(location.first(sizeof(std::uint32_t)));
-  std::uint64_t offset = word & 0xffff;
-  if (field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes) {
-    offset += std::uint64_t{field.offset} + field.size;
-  }
-  return entry_bytes(payload, offset, word >> 16);
+  const auto word = abi::load<std::uint32_t>(location.data());
+  const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
+  const abi::Location where = is_relative ? abi::rel_location(word, std::uint64_t{field.offset} + field.size)
+                                          : abi::data_location(word);
+  // Even if it is empty: it was never set.
+  if (where.begin < abi::kEntryHeaderSize) return std::nullopt;
+  return abi::bytes_at(payload, where);
 }
 
 // The caller says what becomes of an array's elements.
@@ -158,7 +127,7 @@ void append_hex(std::string& out, Bytes bytes) {
 }
 
 void append_value(std::string& out, const event::Field& field, Bytes payload) {
-  const std::optional<Bytes> bytes = entry_bytes(payload, field.offset, field.size);
+  const std::optional<Bytes> bytes = abi::bytes_at(payload, {field.offset, field.size});
   if (!bytes) {
     out += "null";
     return;

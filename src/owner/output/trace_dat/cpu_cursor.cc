@@ -192,14 +192,14 @@ Result<void> CpuCursor::take_entry(std::uint32_t type) {
     LT_TRY(const std::uint32_t stored, word());
     length = stored < kWord ? 0 : stored - kWord;
   }
-  if (length < event::kCommonHeaderSize) return bad(fmt::format("an event of {} bytes", length));
+  if (length < abi::kEntryHeaderSize) return bad(fmt::format("an event of {} bytes", length));
   const std::byte* entry = events_.data() + at_;
   LT_CHECK(skip(length));
   record_.time_ns = time_ns_;
   record_.cpu = region_.cpu;
   record_.event_id = get<std::uint16_t>(entry);
   record_.tid = get<std::int32_t>(entry + 4);
-  record_.payload = {entry + event::kCommonHeaderSize, length - event::kCommonHeaderSize};
+  record_.payload = {entry + abi::kEntryHeaderSize, length - abi::kEntryHeaderSize};
   at_ = std::min(align4(at_), used_);
   return {};
 }

@@ -89,7 +89,7 @@ Result<void> CpuStream::refuse(Error error) {
 void CpuStream::count(const Record& record) {
   if (stats_.entries++ == 0) stats_.oldest_event_ns = record.time_ns;
   stats_.now_ns = record.time_ns;
-  stats_.bytes += event::kCommonHeaderSize + record.payload.size();
+  stats_.bytes += abi::kEntryHeaderSize + record.payload.size();
 }
 
 void CpuStream::lost(std::uint64_t count) {

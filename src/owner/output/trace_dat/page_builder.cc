@@ -2,16 +2,11 @@
 
 #include <cstring>
 
+#include "abi/entry.hpp"
+
 namespace landtrace::output::trace_dat {
 namespace {
 
-struct CommonHeader {
-  std::uint16_t event_id;
-  std::uint8_t flags;
-  std::uint8_t preempt_count;
-  std::int32_t tid;
-};
-static_assert(sizeof(CommonHeader) == event::kCommonHeaderSize);
 
 template <typename T>
 std::byte* put(std::byte* at, T value) {
@@ -26,7 +21,7 @@ std::uint32_t head(std::uint64_t type, std::uint64_t delta) {
 }  // namespace
 
 bool PageBuilder::append(const Record& record) {
-  const std::size_t entry = align4(sizeof(CommonHeader) + record.payload.size());
+  const std::size_t entry = align4(abi::kEntryHeaderSize + record.payload.size());
   const TimeWord word = time_word(record.time_ns);
   const std::size_t time_size = word == TimeWord::kNone ? 0 : 2 * kWord;
   const std::size_t head_size = entry > kMaxShortEntry ? 2 * kWord : kWord;
@@ -75,9 +70,9 @@ void PageBuilder::put_entry(const Record& record, std::size_t entry, std::uint64
   }
   // The last word first: it zeroes the bytes that pad the payload.
   put(at + entry - kWord, std::uint32_t{0});
-  put(at, CommonHeader{record.event_id, 0, 0, record.tid});
+  put(at, abi::EntryHeader{record.event_id, 0, 0, record.tid});
   if (!record.payload.empty()) {
-    std::memcpy(at + sizeof(CommonHeader), record.payload.data(), record.payload.size());
+    std::memcpy(at + abi::kEntryHeaderSize, record.payload.data(), record.payload.size());
   }
   used_ += static_cast<std::size_t>(at - start) + entry;
 }

@@ -324,7 +324,7 @@ Result<std::vector<CpuStats>> count_events(const std::string& path, const std::v
     CpuStats& stats = all[record.cpu];
     if (stats.entries++ == 0) stats.oldest_event_ns = record.time_ns;
     stats.now_ns = record.time_ns;
-    stats.bytes += event::kCommonHeaderSize + record.payload.size();
+    stats.bytes += abi::kEntryHeaderSize + record.payload.size();
   }
 }
 

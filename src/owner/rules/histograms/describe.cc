@@ -29,7 +29,7 @@ OpCode code_of(language::HistOperator op) {
   }
 }
 
-bool is_common(const event::Field& field) { return field.offset < event::kCommonHeaderSize; }
+bool is_common(const event::Field& field) { return field.offset < abi::kEntryHeaderSize; }
 
 class Describer {
  public:
@@ -96,7 +96,7 @@ class Describer {
   }
 
   static language::HistValue value_of_event(const event::Field& field, ValueType type) {
-    const std::uint32_t offset = field.offset - event::kCommonHeaderSize;
+    const std::uint32_t offset = field.offset - abi::kEntryHeaderSize;
     switch (field.kind) {
       case event::FieldKind::kDataLocString:
       case event::FieldKind::kDataLocBytes:
@@ -170,7 +170,7 @@ class Describer {
     } else if (is_common(of_event)) {
       ops.push_back(ops::header(of_event.offset, size, of_event.is_signed));
     } else {
-      ops.push_back(ops::field(of_event.offset - event::kCommonHeaderSize, size, of_event.is_signed));
+      ops.push_back(ops::field(of_event.offset - abi::kEntryHeaderSize, size, of_event.is_signed));
     }
   }
 

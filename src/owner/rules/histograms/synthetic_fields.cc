@@ -25,7 +25,7 @@ void place_params(const Event& synthetic, language::HistActionDescription& actio
   const auto& fields = synthetic.declaration.fields;
   for (std::size_t i = 0; i < action.params.size() && i < fields.size(); ++i) {
     language::HistParamDescription& param = action.params[i];
-    param.at = fields[i].offset - event::kCommonHeaderSize;
+    param.at = fields[i].offset - abi::kEntryHeaderSize;
     param.size = fields[i].size;
     param.is_dynamic = is_dynamic_text(fields[i]) || is_stack(fields[i]);
     const std::uint32_t size = param.is_dynamic ? 8 : (param.size + 7) / 8 * 8;

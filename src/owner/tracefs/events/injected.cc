@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "abi/entry.hpp"
 #include "tracefs/text_file.hpp"
 
 namespace landtrace::tracefs {
@@ -67,7 +68,7 @@ Result<std::string_view> take_string(std::string_view& rest, const event::Field&
 class Entry {
  public:
   explicit Entry(const event::Declaration& declaration) : declaration_(declaration) {
-    std::uint32_t end = event::kCommonHeaderSize + declaration.min_size;
+    std::uint32_t end = abi::kEntryHeaderSize + declaration.min_size;
     for (const event::Field& field : declaration.fields) end = std::max(end, field.offset + field.size);
     bytes_.resize(end + 1);  // a NUL behind the fields, which empty texts point at
     for (const event::Field& field : declaration.fields) {
@@ -103,12 +104,12 @@ class Entry {
     std::memcpy(bytes_.data() + field.offset, text.data(), size);
   }
 
-  Injected finished() && { return {bytes_.substr(event::kCommonHeaderSize), tid_}; }
+  Injected finished() && { return {bytes_.substr(abi::kEntryHeaderSize), tid_}; }
 
  private:
   void locate(const event::Field& field, std::size_t at, std::size_t size) {
     if (field.type.find("__rel_loc") != std::string::npos) at -= field.offset + field.size;
-    const auto location = static_cast<std::uint32_t>(size << 16 | (at & 0xffff));
+    const std::uint32_t location = abi::location_word(at, size);
     std::memcpy(bytes_.data() + field.offset, &location, sizeof location);
   }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "abi/entry.hpp"
+
 namespace landtrace::tracefs {
 namespace {
 
-constexpr std::uint64_t kCommonHeader = 8;
 constexpr std::uint64_t kMaxText = 4096;
 // In a record the text has an address before it, and a newline and a NUL after it.
-constexpr std::uint64_t kTextExtra = kCommonHeader + sizeof(std::uint64_t) + 2;
+constexpr std::uint64_t kTextExtra = abi::kEntryHeaderSize + sizeof(std::uint64_t) + 2;
 
 }  // namespace
 
@@ -38,7 +39,7 @@ Result<std::size_t> TraceMarker::store(const Caller& caller, std::string_view by
 Result<std::size_t> TraceMarkerRaw::store(const Caller& caller, std::string_view bytes) {
   LT_TRY(const domain::Instance* const found, writable());
   if (bytes.size() < sizeof(std::uint32_t)) return fail(EINVAL, "the first four bytes are a number");
-  if (bytes.size() > instance().buffer.largest_event() - kCommonHeader) {
+  if (bytes.size() > instance().buffer.largest_event() - abi::kEntryHeaderSize) {
     return fail(EINVAL, "more than a sub-buffer holds");
   }
   const ring::Segment segments[] = {{bytes.data(), bytes.size()}};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "abi/entry.hpp"
 #include "client/emission.hpp"
 #include "client/own_frames.hpp"
 #include "client/trace_events/event_file.hpp"
@@ -67,9 +68,8 @@ class Entry {
     } else {
       append_stack(reinterpret_cast<landtrace_u64*>(value));
     }
-    constexpr std::size_t kHeader = 8;  // locations count from the start of the entry
-    if (size_ + kHeader > 0xffff) return -E2BIG;
-    const auto location = static_cast<std::uint32_t>((size_ - begin) << 16 | (begin + kHeader));
+    if (abi::kEntryHeaderSize + size_ > 0xffff) return -E2BIG;
+    const std::uint32_t location = abi::location_word(abi::kEntryHeaderSize + begin, size_ - begin);
     std::memcpy(fixed_ + field.offset, &location, sizeof location);
     return 0;
   }

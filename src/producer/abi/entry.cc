@@ -1,6 +1,8 @@
-#include "hist/payload.hpp"
+#include "abi/entry.hpp"
 
-namespace landtrace::hist {
+#include <algorithm>
+
+namespace landtrace::abi {
 
 std::size_t Payload::copy(std::uint64_t offset, void* to, std::size_t size) const {
   std::size_t done = 0;
@@ -18,4 +20,4 @@ std::size_t Payload::copy(std::uint64_t offset, void* to, std::size_t size) cons
   return done;
 }
 
-}  // namespace landtrace::hist
+}  // namespace landtrace::abi
