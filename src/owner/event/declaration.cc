@@ -3,7 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "event/character.hpp"
+#include "base/character.hpp"
 #include "event/field_type.hpp"
 
 namespace landtrace::event {

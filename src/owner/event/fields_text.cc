@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "event/character.hpp"
+#include "base/character.hpp"
 #include "event/declaration.hpp"
 #include "event/field_type.hpp"
 #include "event/probe_fields.hpp"

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/character.hpp"
 #include "base/digits.hpp"
-#include "event/character.hpp"
 #include "event/print_text.hpp"
 #include "event/probe_fields.hpp"
 #include "event/synthetic.hpp"
@@ -81,9 +81,9 @@ void print_dynamic(std::string& out, const Field& field, Bytes location, Bytes p
   const auto word = abi::load<std::uint32_t>(location.data());
   const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
   const bool is_text = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kDataLocString;
-  const auto data = abi::bytes_at(payload, is_relative
-                                               ? abi::rel_location(word, std::uint64_t{field.offset} + field.size)
-                                               : abi::data_location(word));
+  const auto data =
+      abi::bytes_at(payload, is_relative ? abi::rel_location(word, std::uint64_t{field.offset} + field.size)
+                                         : abi::data_location(word));
   if (!data) {
     out += kOverflow;
   } else if (is_text) {

@@ -1,6 +1,6 @@
 #include "tracefs/command_lines.hpp"
 
-#include "tracefs/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::tracefs {
 
@@ -11,7 +11,7 @@ Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result
     std::string_view line = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (line.size() > kMaxLine) return fail(EINVAL, "the line is too long");
-    line = until_nul(line);
+    line = language::until_nul(line);
     LT_CHECK(run(line.substr(0, line.find('#'))));
   }
   return bytes.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/status.hpp"
+#include "language/words.hpp"
 #include "tracefs/command_lines.hpp"
 #include "tracefs/events/filter_errors.hpp"
 #include "tracefs/remove_all.hpp"
@@ -10,22 +11,6 @@
 
 namespace landtrace::tracefs {
 namespace {
-
-constexpr const char* kSpace = " \t\n\v\f\r";
-
-std::string_view without_leading_space(std::string_view text) {
-  const auto first = text.find_first_not_of(kSpace);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first);
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (text = without_leading_space(text); !text.empty(); text = without_leading_space(text)) {
-    words.push_back(text.substr(0, text.find_first_of(kSpace)));
-    text.remove_prefix(words.back().size());
-  }
-  return words;
-}
 
 struct Removal {
   std::optional<std::string_view> system;  // nullopt: any
@@ -35,7 +20,7 @@ struct Removal {
 };
 
 Result<Removal> parse_removal(std::string_view command) {
-  const auto words = words_of(command);
+  const auto words = language::split_words(command);
   const std::string_view target = words[0];
   const auto colon = target.find(':');
   if (colon == std::string_view::npos || (target[0] == '-' && colon != 1)) {
@@ -60,7 +45,7 @@ Result<Removal> parse_removal(std::string_view command) {
 bool is_meant_probe(const domain::Event& event, const Removal& removal) {
   if (!removal.name.empty() && event.name != removal.name) return false;
   if (removal.words.empty()) return true;
-  auto shown = words_of(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
+  auto shown = language::split_words(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
   shown.erase(shown.begin());
   std::string base(removal.words[0]);
   if (const auto slash = base.find('/'); slash != std::string::npos) base[slash] = '.';
@@ -88,13 +73,13 @@ Result<std::size_t> DynamicEvents::store(const Caller& caller, std::string_view 
 
 Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
   if (line.starts_with('-') || line.starts_with('!')) return remove(caller, line);
-  const std::string_view command = without_leading_space(line);
+  const std::string_view command = skip_spaces(line);
   if (command.empty()) return {};
   if (command.starts_with("s:"))
     return define_synthetic(context_, caller, line, language::split_dynamic_synthetic(line));
   if (language::EventProbeCommand::is_one(line)) return make_probe(caller, line);
   if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS or e:NAME SYSTEM.EVENT");
-  return make(caller, without_leading_space(line.substr(2)));
+  return make(caller, skip_spaces(line.substr(2)));
 }
 
 Result<void> DynamicEvents::make(const Caller& caller, std::string_view definition) {

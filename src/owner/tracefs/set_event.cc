@@ -1,8 +1,8 @@
 #include "tracefs/set_event.hpp"
 
+#include "language/words.hpp"
 #include "tracefs/context.hpp"
 #include "tracefs/events/selection.hpp"
-#include "tracefs/words.hpp"
 
 namespace landtrace::tracefs {
 
@@ -17,7 +17,7 @@ Result<std::string> SetEvent::text() {
 }
 
 Result<std::size_t> SetEvent::store(const Caller&, std::string_view bytes) {
-  LT_TRY(Word word, next_word(bytes));
+  LT_TRY(language::Word word, language::next_word(bytes));
   if (word.text.empty()) return word.taken;
   const bool on = !word.text.starts_with('!');
   if (!on) word.text.remove_prefix(1);

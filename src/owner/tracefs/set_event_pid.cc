@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "language/words.hpp"
 #include "tracefs/context.hpp"
-#include "tracefs/words.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -49,7 +49,7 @@ Result<std::size_t> SetEventPid::store(const Caller&, std::string_view bytes) {
   auto threads = current(*instance).value_or(std::vector<std::uint32_t>{});
   std::size_t taken = 0;
   while (taken < bytes.size()) {
-    LT_TRY(const Word word, next_word(bytes.substr(taken)));
+    LT_TRY(const language::Word word, language::next_word(bytes.substr(taken)));
     taken += word.taken;
     if (word.text.empty()) break;
     LT_TRY(const std::uint32_t id, thread_in(word.text));

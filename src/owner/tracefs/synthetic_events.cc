@@ -1,5 +1,6 @@
 #include "tracefs/synthetic_events.hpp"
 
+#include "base/character.hpp"
 #include "domain/status.hpp"
 #include "rules/synthetic_events.hpp"
 #include "tracefs/command_lines.hpp"
@@ -10,8 +11,8 @@ namespace {
 
 tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const language::CommandRefusal& refusal) {
   if (refusal.what.empty()) return fail(refusal.code, "the event could not be made");
-  context.log_error(context.domain.top(), {"synthetic_events", std::string(refusal.what),
-                                           std::string(event::skip_spaces(line)), refusal.position});
+  context.log_error(context.domain.top(),
+                    {"synthetic_events", std::string(refusal.what), std::string(skip_spaces(line)), refusal.position});
   return fail(refusal.code, std::string(refusal.what));
 }
 

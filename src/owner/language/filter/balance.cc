@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "language/filter/character.hpp"
+#include "base/character.hpp"
 
 namespace landtrace::language {
 namespace {

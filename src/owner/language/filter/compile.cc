@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/character.hpp"
 #include "language/filter/balance.hpp"
-#include "language/filter/character.hpp"
 #include "language/filter/program_builder.hpp"
 #include "language/filter/text.hpp"
 

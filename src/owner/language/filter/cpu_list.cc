@@ -4,7 +4,7 @@
 #include <bit>
 #include <charconv>
 
-#include "language/filter/character.hpp"
+#include "base/character.hpp"
 
 namespace landtrace::language {
 namespace {

@@ -1,6 +1,6 @@
 #include "language/filter/pattern.hpp"
 
-#include "language/filter/character.hpp"
+#include "base/character.hpp"
 
 namespace landtrace::language {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cerrno>
 
-#include "language/filter/character.hpp"
+#include "base/character.hpp"
 #include "language/filter/number.hpp"
 
 namespace landtrace::language {

@@ -4,16 +4,16 @@
 #include <cerrno>
 #include <fmt/format.h>
 
-#include "language/filter/character.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 
 static_assert(kBadSubsystemFilter.code == EINVAL);
 
 WrittenFilter read_written_filter(std::string_view bytes) {
-  bytes = bytes.substr(0, bytes.find('\0'));
+  bytes = until_nul(bytes);
   while (!bytes.empty() && is_space(bytes.back())) bytes.remove_suffix(1);
-  const bool clears = event::skip_spaces(bytes) == "0";
+  const bool clears = skip_spaces(bytes) == "0";
   return {clears, clears ? std::string() : std::string(bytes)};
 }
 

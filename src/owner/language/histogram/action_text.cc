@@ -1,7 +1,7 @@
 #include "language/histogram/action_text.hpp"
 
 #include "base/input.hpp"
-#include "language/histogram/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 namespace {

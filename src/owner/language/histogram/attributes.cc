@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/input.hpp"
-#include "language/histogram/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 namespace {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "language/probe/event_probe_argument.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "event/synthetic.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 namespace {
@@ -92,7 +93,7 @@ class Definition {
 
 AcceptedSynthetic<SyntheticCommand> split_synthetic(std::string_view line) {
   SyntheticCommand command;
-  command.logged = event::skip_spaces(line);
+  command.logged = skip_spaces(line);
   if (command.logged.empty()) return command;
   const bool removes = command.logged.starts_with('!');
   if (!removes && !begins_with_field(command.logged)) return refuse(kInvalidCommand);
@@ -100,14 +101,14 @@ AcceptedSynthetic<SyntheticCommand> split_synthetic(std::string_view line) {
   if (!removes && name_end == std::string_view::npos) return refuse(kInvalidCommand);
   command.kind = removes ? SyntheticCommand::Kind::kRemoval : SyntheticCommand::Kind::kDefinition;
   command.name = command.logged.substr(removes ? 1 : 0, name_end - (removes ? 1 : 0));
-  if (!removes) command.fields = event::skip_spaces(command.logged.substr(name_end));
+  if (!removes) command.fields = skip_spaces(command.logged.substr(name_end));
   return command;
 }
 
 AcceptedSynthetic<SyntheticCommand> split_dynamic_synthetic(std::string_view line) {
   SyntheticCommand command;
   command.kind = SyntheticCommand::Kind::kDefinition;
-  command.logged = event::skip_spaces(line);
+  command.logged = skip_spaces(line);
   const auto name_end = command.logged.find_first_of(kBlanks);
   if (name_end == std::string_view::npos) return refuse(kInvalidCommand);
   std::size_t name_begin = kPrefix.size();
@@ -117,7 +118,7 @@ AcceptedSynthetic<SyntheticCommand> split_dynamic_synthetic(std::string_view lin
   }
   if (!begins_with_field(command.logged.substr(name_begin))) return refuse(kInvalidCommand);
   command.name = command.logged.substr(name_begin, name_end > name_begin ? name_end - name_begin : 0);
-  command.fields = event::skip_spaces(command.logged.substr(name_end));
+  command.fields = skip_spaces(command.logged.substr(name_end));
   return command;
 }
 

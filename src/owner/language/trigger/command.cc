@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/input.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::language {
 namespace {
@@ -31,20 +32,6 @@ const Named& entry_of(TriggerKind kind) {
   return *std::find_if(kNames.begin(), kNames.end(), [&](const Named& entry) { return entry.kind == kind; });
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view skip_spaces(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(" \t\n\v\f\r"), text.size()));
-}
-
-// Takes the text up to one of `ends` off the front. nullopt for what is behind where none of them is there.
-std::string_view take_until(std::optional<std::string_view>& text, std::string_view ends) {
-  const std::string_view all = *text;
-  const auto end = all.find_first_of(ends);
-  text = end == std::string_view::npos ? std::nullopt : std::optional(all.substr(end + 1));
-  return all.substr(0, end);
-}
-
 std::optional<std::string_view> unless_blank(std::optional<std::string_view> text) {
   if (text) text = skip_spaces(*text);
   return text && !text->empty() ? text : std::nullopt;
@@ -64,7 +51,7 @@ std::string_view name_of(TriggerKind kind) { return entry_of(kind).name; }
 TriggerFamily family_of(TriggerKind kind) { return entry_of(kind).family; }
 
 Result<TriggerCommand> parse_trigger(std::string_view text) {
-  std::optional<std::string_view> rest = trimmed(text.substr(0, text.find('\0')));
+  std::optional<std::string_view> rest = trimmed(until_nul(text));
   TriggerCommand command;
   std::string_view name = take_until(rest, ": \t");
   rest = unless_blank(rest);

@@ -5,7 +5,7 @@
 #include "rules/histograms/expressions.hpp"
 #include "rules/histograms/synthetic_fields.hpp"
 #include "rules/snapshots.hpp"
-#include "language/histogram/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::rules {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "rules/histograms/expressions.hpp"
 #include "rules/histograms/sort_keys.hpp"
-#include "language/histogram/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::rules {
 namespace {

@@ -1,6 +1,6 @@
 #include "rules/histograms/sort_keys.hpp"
 
-#include "language/histogram/words.hpp"
+#include "language/words.hpp"
 
 namespace landtrace::rules {
 namespace {

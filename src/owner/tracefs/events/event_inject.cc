@@ -1,7 +1,7 @@
 #include "tracefs/events/event_inject.hpp"
 
+#include "language/words.hpp"
 #include "tracefs/events/injected.hpp"
-#include "tracefs/words.hpp"
 
 namespace landtrace::tracefs {
 
@@ -10,7 +10,7 @@ Result<std::size_t> EventInject::store(const Caller& caller, std::string_view by
   if (bytes.size() > kMaxLine) return fail(EINVAL, "the line is too long");
   LT_TRY(const domain::Instance* const instance, event_.instance->get());
   LT_TRY(const domain::Event* const event, event_.get());
-  std::string_view line = until_nul(bytes);
+  std::string_view line = language::until_nul(bytes);
   line = line.substr(0, line.find_last_not_of(" \t\n\v\f\r") + 1);
   LT_TRY(const Injected injected, parse_injected(event->declaration, line));
   const ring::Segment segment{injected.payload.data(), injected.payload.size()};

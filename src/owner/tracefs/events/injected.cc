@@ -1,10 +1,10 @@
 #include "tracefs/events/injected.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "abi/entry.hpp"
+#include "language/words.hpp"
 #include "tracefs/text_file.hpp"
 
 namespace landtrace::tracefs {
@@ -12,17 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxString = 255;
 
-bool is_white(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-// Takes what satisfies `wanted` off the front of `text`.
-template <typename Predicate>
-std::string_view take_while(std::string_view& text, Predicate wanted) {
-  const auto end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), wanted) - text.begin());
-  const std::string_view taken = text.substr(0, end);
-  text.remove_prefix(end);
-  return taken;
-}
+using language::take_while;
 
 bool is_dynamic(const event::Field& field) {
   const auto is = [&](const char* part) { return field.type.find(part) != std::string::npos; };
@@ -43,8 +33,8 @@ Result<std::uint64_t> take_number(std::string_view& rest, const event::Field& fi
   if (is_text(field)) return fail(EINVAL, "field '" + field.name + "' takes a text");
   const bool negative = rest.starts_with('-');
   if (negative) rest.remove_prefix(1);
-  const std::string_view digits = take_while(rest, is_word);
-  if (!rest.empty() && !is_white(rest.front())) return fail(EINVAL, "a number ends with white space");
+  const std::string_view digits = take_while(rest, is_alnum);
+  if (!rest.empty() && !is_space(rest.front())) return fail(EINVAL, "a number ends with white space");
   if (digits.empty() || (negative && !field.is_signed)) return fail(EINVAL, "not a number of the field's type");
   LT_TRY(const std::uint64_t number, number_in(digits));
   constexpr std::uint64_t kMost = 1ull << 63;
@@ -120,14 +110,14 @@ class Entry {
 
 // Takes `field = value` off the front.
 Result<void> take_assignment(std::string_view& rest, Entry& entry) {
-  take_while(rest, is_white);
-  const std::string_view name = take_while(rest, [](char c) { return is_word(c) || c == '_'; });
+  take_while(rest, is_space);
+  const std::string_view name = take_while(rest, [](char c) { return is_alnum(c) || c == '_'; });
   if (name.empty()) return fail(EINVAL, "a field's name was expected");
   LT_TRY(const event::Field* const field, entry.find(name));
-  take_while(rest, is_white);
+  take_while(rest, is_space);
   if (!rest.starts_with('=')) return fail(EINVAL, "want FIELD = VALUE");
   rest.remove_prefix(1);
-  take_while(rest, is_white);
+  take_while(rest, is_space);
   if (rest.starts_with('"') || rest.starts_with('\'')) {
     LT_TRY(const std::string_view text, take_string(rest, *field));
     entry.set_text(*field, text);
