@@ -12,7 +12,9 @@
 
 namespace {
 
+using namespace landtrace;
 using namespace landtrace::event;
+using namespace landtrace::language;
 
 void require_consistent(const Declaration& declared, std::string_view system, std::string_view bytes) {
   const auto again = parse_declared(declared.name, fields_text(declared), flavour_text(declared));
@@ -24,7 +26,7 @@ void require_consistent(const Declaration& declared, std::string_view system, st
   print_fields(text, declared, std::as_bytes(std::span(bytes)));
 }
 
-void try_synthetic(const Accepted<SyntheticCommand>& command, std::string_view line) {
+void try_synthetic(const AcceptedSynthetic<SyntheticCommand>& command, std::string_view line) {
   if (!command) {
     LT_REQUIRE(command.error().position <= line.size());
     return;
@@ -39,23 +41,23 @@ void try_synthetic(const Accepted<SyntheticCommand>& command, std::string_view l
   require_consistent(*declared, kSyntheticSystem, line);
 }
 
-void try_probe(std::string_view line) {
+void try_event_probe(std::string_view line) {
   static const Declaration base = *parse_declaration("e1 u32 n;u64 v;char[8] s;__rel_loc char[] r");
-  const auto command = ProbeCommand::split(line);
+  const auto command = EventProbeCommand::split(line);
   if (!command) {
     LT_REQUIRE(!command.error().logged.empty());
     return;
   }
   const auto arguments = command->arguments(base);
   if (!arguments) return;
-  const Declaration declared = declare_probe(*command, *arguments);
+  const Declaration declared = declare_event_probe(*command, *arguments);
   require_consistent(declared, "eprobes", line);
-  const std::string shown = probe_text(*command, *arguments);
-  LT_REQUIRE(ProbeCommand::is_one(shown));
-  const auto again = ProbeCommand::split(shown);
+  const std::string shown = event_probe_text(*command, *arguments);
+  LT_REQUIRE(EventProbeCommand::is_one(shown));
+  const auto again = EventProbeCommand::split(shown);
   LT_REQUIRE(again);
   const auto same = again->arguments(base);
-  LT_REQUIRE(same && probe_text(*again, *same) == shown);
+  LT_REQUIRE(same && event_probe_text(*again, *same) == shown);
 }
 
 }  // namespace
@@ -65,6 +67,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   line = line.substr(0, line.find_first_of(std::string_view("\n\0#", 3)));
   try_synthetic(split_synthetic(line), line);
   if (skip_spaces(line).starts_with("s:")) try_synthetic(split_dynamic_synthetic(line), line);
-  if (ProbeCommand::is_one(line)) try_probe(line);
+  if (EventProbeCommand::is_one(line)) try_event_probe(line);
   return 0;
 }

@@ -65,7 +65,7 @@ class Mount(support.Case):
     def test_programs_write_through_it(self):
         self.serve("--trace-event", "landtrace_doctor")
         self.assertEqual(self.landtrace("mount", self.mounted)[0], 0)
-        status, _, err = self.landtrace("doctor", "--probe", "files:" + self.mounted)
+        status, _, err = self.landtrace("doctor", "--attempt", "files:" + self.mounted)
         self.assertEqual(status, 0, err)
 
     def test_the_abi_is_the_domains(self):

@@ -1,7 +1,7 @@
 // `landtrace doctor`
 #include "cli/commands.hpp"
+#include "cli/doctor/attempt.hpp"
 #include "cli/doctor/check.hpp"
-#include "cli/doctor/probe.hpp"
 #include "cli/failure.hpp"
 #include "cli/text_output.hpp"
 
@@ -33,12 +33,12 @@ void add_doctor(Program& program) {
   auto way = std::make_shared<std::string>();
   Command& command = program.add("doctor", "Try what works here, and say what to do about the rest");
   command.flag("--json", *json, "Print JSON");
-  command.option("--probe", *way, "", {.hidden = true});  // it starts itself with this
+  command.option("--attempt", *way, "", {.hidden = true});  // it starts itself with this
   command.examples(
       "Examples:\n"
       "  landtrace doctor                                what works here, and what to do about the rest\n"
       "  landtrace doctor --json | jq '.checks[] | select(.state == \"missing\")'");
-  command.runs([json, way] { return way->empty() ? examine(*json) : doctor::probe(*way); });
+  command.runs([json, way] { return way->empty() ? examine(*json) : doctor::attempt(*way); });
 }
 
 }  // namespace landtrace::cli

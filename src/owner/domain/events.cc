@@ -200,9 +200,9 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
 
 void Events::write_down(const Event& event) {
   if (journal_ == nullptr) return;
-  const bool is_probe = event.flavour() == event::Flavour::kProbe;
+  const bool is_event_probe = event.flavour() == event::Flavour::kEventProbe;
   journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(),
-                        is_probe ? event.command : event.text, event.status_bit, event.status_byte},
+                        is_event_probe ? event.command : event.text, event.status_bit, event.status_byte},
                        next_multi_);
 }
 

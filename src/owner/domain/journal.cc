@@ -88,14 +88,14 @@ struct WordValue {
 
 // What an event's text begins with; no declaration begins with one of these.
 constexpr std::string_view kSyntheticMark = "s:";
-constexpr std::string_view kProbeMark = ":";
+constexpr std::string_view kEventProbeMark = ":";
 
 std::string_view mark_of(event::Flavour flavour) {
   switch (flavour) {
     case event::Flavour::kSynthetic:
       return kSyntheticMark;
-    case event::Flavour::kProbe:
-      return kProbeMark;
+    case event::Flavour::kEventProbe:
+      return kEventProbeMark;
     case event::Flavour::kUser:
       break;
   }
@@ -104,7 +104,7 @@ std::string_view mark_of(event::Flavour flavour) {
 
 event::Flavour flavour_of(std::string_view text) {
   if (text.starts_with(kSyntheticMark)) return event::Flavour::kSynthetic;
-  return text.starts_with(kProbeMark) ? event::Flavour::kProbe : event::Flavour::kUser;
+  return text.starts_with(kEventProbeMark) ? event::Flavour::kEventProbe : event::Flavour::kUser;
 }
 
 void add_event(SavedDomain& domain, const std::string& key, const std::string& value) {

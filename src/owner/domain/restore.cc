@@ -82,7 +82,7 @@ void Restorer::restore_events(const std::vector<SavedEvent>& events) {
   }
   // An event probe may have been written down before the event that it is attached to, whose slot is another by now.
   for (const SavedEvent& each : events) {
-    if (each.flavour == event::Flavour::kProbe) rules_->restore(each);
+    if (each.flavour == event::Flavour::kEventProbe) rules_->restore(each);
   }
   if (abi_ != abi::Version::k6_1) return;
   // With that kernel every user event has a bit, also one of an owner with other ways. After those that had one: a

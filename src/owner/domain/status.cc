@@ -83,7 +83,7 @@ std::string dynamic_events_text(Events& events) {
       case event::Flavour::kSynthetic:
         text += fmt::format("s:{}/{}\t{}", event->system, event->name, fields_text(event->declaration));
         break;
-      case event::Flavour::kProbe:
+      case event::Flavour::kEventProbe:
         text += event->text;
         break;
     }

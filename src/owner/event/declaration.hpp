@@ -36,9 +36,9 @@ enum class FieldKind : std::uint8_t {
 
 // Whose event it is. It says how the fields lie in an entry, and how they are shown and printed.
 enum class Flavour : std::uint8_t {
-  kUser,       // user_events: the fields one behind the other
-  kSynthetic,  // synthetic.hpp
-  kProbe,      // probe_fields.hpp
+  kUser,        // user_events: the fields one behind the other
+  kSynthetic,   // synthetic.hpp
+  kEventProbe,  // probe_fields.hpp
 };
 
 struct Field {

@@ -2,8 +2,8 @@
 
 #include "base/character.hpp"
 #include "event/declaration.hpp"
+#include "event/event_probe_fields.hpp"
 #include "event/field_type.hpp"
-#include "event/probe_fields.hpp"
 #include "event/synthetic.hpp"
 
 namespace landtrace::event {
@@ -31,10 +31,10 @@ std::string normalised(std::string_view fields) {
 std::string fields_text(const Declaration& declaration) {
   std::string out;
   if (declaration.flavour != Flavour::kUser) {
-    const bool is_probe = declaration.flavour == Flavour::kProbe;
+    const bool is_event_probe = declaration.flavour == Flavour::kEventProbe;
     for (const Field& field : declaration.fields) {
       if (!out.empty()) out += "; ";
-      out += fmt::format("{} {}", is_probe ? fetch_text(field) : synthetic_type_text(field), field.name);
+      out += fmt::format("{} {}", is_event_probe ? fetch_text(field) : synthetic_type_text(field), field.name);
     }
     return out;
   }
@@ -54,7 +54,7 @@ std::string flavour_text(const Declaration& declaration) {
       break;
     case Flavour::kSynthetic:
       return "synthetic";
-    case Flavour::kProbe:
+    case Flavour::kEventProbe:
       return "probe " + declaration.attached;
   }
   return "";
@@ -64,7 +64,7 @@ Result<Declaration> parse_declared(std::string name, std::string_view fields, st
   constexpr std::string_view kProbe = "probe ";
   if (flavour == "synthetic") return declare_synthetic(std::move(name), fields);
   if (flavour.starts_with(kProbe)) {
-    return declare_probe(std::move(name), fields, std::string(flavour.substr(kProbe.size())));
+    return declare_event_probe(std::move(name), fields, std::string(flavour.substr(kProbe.size())));
   }
   if (!flavour.empty()) return fail(EINVAL, fmt::format("events of a flavour '{}' that is not known", flavour));
   Declaration declaration;

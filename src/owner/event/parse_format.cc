@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "event/declaration.hpp"
+#include "event/event_probe_fields.hpp"
 #include "event/field_type.hpp"
-#include "event/probe_fields.hpp"
 #include "event/synthetic.hpp"
 
 namespace landtrace::event {
@@ -142,7 +142,7 @@ Result<ParsedFormat> parse_format(std::string_view text, std::string_view system
   if (system == kSyntheticSystem) {
     take_synthetic(parsed.declaration);
   } else if (at != std::string_view::npos) {
-    take_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
+    take_event_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
   }
   return parsed;
 }

@@ -6,8 +6,8 @@
 
 #include "base/character.hpp"
 #include "base/digits.hpp"
+#include "event/event_probe_fields.hpp"
 #include "event/print_text.hpp"
-#include "event/probe_fields.hpp"
 #include "event/synthetic.hpp"
 
 namespace landtrace::event {
@@ -121,7 +121,7 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
 
 void print_fields(std::string& out, const Declaration& declaration, Bytes payload) {
   if (declaration.flavour == Flavour::kSynthetic) return print_synthetic(out, declaration, payload);
-  if (declaration.flavour == Flavour::kProbe) return print_probe(out, declaration, payload);
+  if (declaration.flavour == Flavour::kEventProbe) return print_event_probe(out, declaration, payload);
   if (declaration.fields.empty()) {
     out += "No fields found";
     return;

@@ -4,21 +4,21 @@
 #include <cstring>
 
 #include "event/synthetic.hpp"
-#include "plan/probe.hpp"
+#include "plan/event_probe.hpp"
 
 namespace landtrace::rules {
 namespace {
 
-// Puts a plan::ProbePlan together.
+// Puts a plan::EventProbePlan together.
 class PlanBytes {
  public:
   PlanBytes(const std::vector<language::EventProbeArgument>& arguments, const event::Declaration& made,
             bool of_synthetic)
-      : bytes_(sizeof(plan::ProbePlan) + arguments.size() * sizeof(plan::ProbeArg)) {
+      : bytes_(sizeof(plan::EventProbePlan) + arguments.size() * sizeof(plan::EventProbeArg)) {
     plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
     plan_.values_size = made.min_size;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const plan::ProbeArg arg = argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
+      const plan::EventProbeArg arg = argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
       std::memcpy(bytes_.data() + sizeof plan_ + i * sizeof arg, &arg, sizeof arg);
     }
   }
@@ -37,9 +37,9 @@ class PlanBytes {
     return at;
   }
 
-  plan::ProbeArg argument(const language::EventProbeArgument& from, std::uint32_t target, bool of_synthetic) {
+  plan::EventProbeArg argument(const language::EventProbeArgument& from, std::uint32_t target, bool of_synthetic) {
     const language::Fetch& fetch = from.fetch;
-    plan::ProbeArg arg{};
+    plan::EventProbeArg arg{};
     arg.store = store_of(fetch.store);
     arg.size = static_cast<std::uint8_t>(from.type->size);
     arg.bits = fetch.bits;
@@ -53,17 +53,17 @@ class PlanBytes {
     return arg;
   }
 
-  void set_source(plan::ProbeArg& arg, const language::Fetch& fetch, bool of_synthetic) {
+  void set_source(plan::EventProbeArg& arg, const language::Fetch& fetch, bool of_synthetic) {
     switch (fetch.source) {
       case language::Fetch::Source::kNumber:
-        arg.source = plan::ProbeSource::kNumber;
+        arg.source = plan::EventProbeSource::kNumber;
         arg.number = fetch.number;
         return;
       case language::Fetch::Source::kComm:
-        arg.source = plan::ProbeSource::kComm;
+        arg.source = plan::EventProbeSource::kComm;
         return;
       case language::Fetch::Source::kText:
-        arg.source = plan::ProbeSource::kText;
+        arg.source = plan::EventProbeSource::kText;
         arg.at = append(fetch.text.c_str(), fetch.text.size() + 1);
         arg.number = fetch.text.size();
         return;
@@ -72,41 +72,41 @@ class PlanBytes {
     }
   }
 
-  static void set_field(plan::ProbeArg& arg, const event::Field& field, bool of_synthetic) {
+  static void set_field(plan::EventProbeArg& arg, const event::Field& field, bool of_synthetic) {
     arg.at = field.offset - abi::kEntryHeaderSize;
     arg.is_signed = field.is_signed ? 1 : 0;
     arg.source_size = static_cast<std::uint8_t>(std::min<std::uint32_t>(field.size, sizeof(std::uint64_t)));
     switch (field.kind) {
       case event::FieldKind::kCharArray:
-        arg.source = plan::ProbeSource::kFieldText;
+        arg.source = plan::EventProbeSource::kFieldText;
         arg.number = of_synthetic ? event::kSyntheticText : field.size;
         return;
       case event::FieldKind::kDataLocString:
-        arg.source = plan::ProbeSource::kDataLocText;
+        arg.source = plan::EventProbeSource::kDataLocText;
         return;
       case event::FieldKind::kRelLocString:
-        arg.source = plan::ProbeSource::kRelLocText;
+        arg.source = plan::EventProbeSource::kRelLocText;
         return;
       default:
-        arg.source = plan::ProbeSource::kField;
+        arg.source = plan::EventProbeSource::kField;
     }
   }
 
-  static plan::ProbeStore store_of(language::Fetch::Store store) {
+  static plan::EventProbeStore store_of(language::Fetch::Store store) {
     switch (store) {
       case language::Fetch::Store::kMemory:
-        return plan::ProbeStore::kMemory;
+        return plan::EventProbeStore::kMemory;
       case language::Fetch::Store::kText:
-        return plan::ProbeStore::kText;
+        return plan::EventProbeStore::kText;
       case language::Fetch::Store::kSymbolText:
-        return plan::ProbeStore::kSymbolText;
+        return plan::EventProbeStore::kSymbolText;
       case language::Fetch::Store::kValue:
         break;
     }
-    return plan::ProbeStore::kValue;
+    return plan::EventProbeStore::kValue;
   }
 
-  plan::ProbePlan plan_{};
+  plan::EventProbePlan plan_{};
   std::vector<std::byte> bytes_;
 };
 

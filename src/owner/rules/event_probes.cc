@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "plan/probe.hpp"
+#include "plan/event_probe.hpp"
 #include "rules/event_probe_plan.hpp"
 #include "rules/file_rules.hpp"
 
@@ -18,15 +18,15 @@ tl::unexpected<RefusedEventProbe> refuse_probe(const Error& error) {
 
 }  // namespace
 
-const EventProbe* find_probe(const Event& event) {
-  return event.flavour() == event::Flavour::kProbe ? static_cast<const EventProbe*>(event.rules.get()) : nullptr;
+const EventProbe* find_event_probe(const Event& event) {
+  return event.flavour() == event::Flavour::kEventProbe ? static_cast<const EventProbe*>(event.rules.get()) : nullptr;
 }
 
 tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view line, std::uint32_t uid) {
   auto command = language::EventProbeCommand::split(line);
   if (!command) return refuse_probe(std::move(command).error());
   Event* const base = events_.find(command->base_system(), command->base_name());
-  if (base == nullptr || base->flavour() == event::Flavour::kProbe) return refuse_probe(command->no_such_base());
+  if (base == nullptr || base->flavour() == event::Flavour::kEventProbe) return refuse_probe(command->no_such_base());
   if (command->lacks_filter()) return refuse_probe(command->no_filter());
   std::uint32_t program = 0;
   if (!command->filter().empty()) {
@@ -57,7 +57,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventP
   const auto arguments = command.arguments(base.declaration);
   if (!arguments) return refuse_probe(arguments.error());
   event::Declaration made = language::declare_event_probe(command, *arguments);
-  if (made.min_size > plan::kMaxProbeValues) return refuse_probe(language::EventProbeRefusal{E2BIG, {}});
+  if (made.min_size > plan::kMaxEventProbeValues) return refuse_probe(language::EventProbeRefusal{E2BIG, {}});
   const event::Declaration declared = made;
   const auto added = registrar_.add_event(command.group(), std::move(made), event_probe_text(command, *arguments), uid);
   if (!added) return added.error().code == EEXIST ? refuse_probe(command.name_is_taken()) : refuse_probe(added.error());
@@ -79,7 +79,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventP
 }
 
 Result<void> EventProbes::attach(Event& probe) {
-  if (find_probe(probe) == nullptr) return {};
+  if (find_event_probe(probe) == nullptr) return {};
   auto& state = static_cast<EventProbe&>(*probe.rules);
   const auto wanted = host_of(probe, state.host);
   Event* const base = events_.at(state.base);
@@ -92,7 +92,7 @@ Result<void> EventProbes::attach(Event& probe) {
 }
 
 void EventProbes::let_go(Event& probe) {
-  if (find_probe(probe) == nullptr) return;
+  if (find_event_probe(probe) == nullptr) return;
   const std::unique_ptr<domain::Attachment> gone = std::move(probe.rules);
   const auto& state = static_cast<const EventProbe&>(*gone);
   if (state.host) {

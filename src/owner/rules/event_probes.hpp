@@ -16,13 +16,13 @@ namespace landtrace::rules {
 // What an event probe has beyond an event, to which it is attached.
 struct EventProbe final : domain::Attachment {
   std::uint32_t base = 0;             // the slot of the event that it is made out of, which stays as long
-  std::uint32_t plan = 0;             // offset of its plan::ProbePlan in the control segment
+  std::uint32_t plan = 0;             // offset of its plan::EventProbePlan in the control segment
   std::uint32_t program = 0;          // of its filter::Program; 0: none
   std::optional<std::uint32_t> host;  // the instance where its trigger is
 };
 
 // nullptr: the event is none, or has been let go of.
-const EventProbe* find_probe(const Event& event);
+const EventProbe* find_event_probe(const Event& event);
 
 struct RefusedEventProbe {
   language::EventProbeRefusal refusal;

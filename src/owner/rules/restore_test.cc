@@ -48,7 +48,7 @@ TEST_F(RulesRestoreTest, SyntheticEventsAndEventProbesAreDefinedAgain) {
     next();
     Event* const probe = domain_->events().find("g", "p");
     ASSERT_NE(probe, nullptr);
-    EXPECT_NE(find_probe(*probe)->program, 0u);
+    EXPECT_NE(find_event_probe(*probe)->program, 0u);
     std::string after = domain::dynamic_events_text(domain_->events());
     EXPECT_EQ(after.size(), before.size()) << after;
   }

@@ -50,7 +50,7 @@ void Rules::stop(Instance& instance) {
   Selections::forget(instance);
   std::vector<Event*> events = domain_.events().all();
   // Probes first: they have triggers at others.
-  std::stable_partition(events.begin(), events.end(), [](const Event* event) { return find_probe(*event) != nullptr; });
+  std::stable_partition(events.begin(), events.end(), [](const Event* event) { return find_event_probe(*event) != nullptr; });
   std::vector<std::uint32_t> slots;
   for (const Event* const event : events) slots.push_back(event->slot);
   for (const std::uint32_t slot : slots) {  // one may go with another's trigger
@@ -58,7 +58,7 @@ void Rules::stop(Instance& instance) {
     if (event == nullptr) continue;
     const Events::Hold hold(domain_.events(), *event);
     drop(instance, *event);
-    if (find_probe(*event) != nullptr) std::ignore = domain_.listening().set(instance, {event}, false);
+    if (find_event_probe(*event) != nullptr) std::ignore = domain_.listening().set(instance, {event}, false);
   }
   // Not before: triggers of other events may have held one in soft mode.
   for (Event* const event : domain_.events().all()) event->files.erase(instance.index);

@@ -64,10 +64,10 @@ std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) co
   for (const EventTrigger& trigger : rules.triggers) triggers.push_back(shared_form(trigger));
   for (const std::uint32_t slot : rules.probes) {
     const Event* const event = events_.at(slot);
-    const EventProbe* const probe = event == nullptr ? nullptr : find_probe(*event);
+    const EventProbe* const probe = event == nullptr ? nullptr : find_event_probe(*event);
     if (probe == nullptr) continue;
     plan::Trigger trigger{};
-    trigger.action = plan::TriggerAction::kProbe;
+    trigger.action = plan::TriggerAction::kEventProbe;
     trigger.filter = probe->program;
     trigger.target = probe->plan;
     triggers.push_back(trigger);

@@ -42,7 +42,7 @@ Result<Removal> parse_removal(std::string_view command) {
 }
 
 // "-:GROUP/" means every probe of the group. The event that it is attached to follows, and its first arguments.
-bool is_meant_probe(const domain::Event& event, const Removal& removal) {
+bool is_meant_event_probe(const domain::Event& event, const Removal& removal) {
   if (!removal.name.empty() && event.name != removal.name) return false;
   if (removal.words.empty()) return true;
   auto shown = language::split_words(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
@@ -57,7 +57,7 @@ bool is_meant_probe(const domain::Event& event, const Removal& removal) {
 bool is_meant(const domain::Event& event, const Removal& removal, abi::Version abi) {
   const bool is_in_system = !removal.system || event.system == *removal.system;
   if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
-  if (event.flavour() == event::Flavour::kProbe) return is_in_system && is_meant_probe(event, removal);
+  if (event.flavour() == event::Flavour::kEventProbe) return is_in_system && is_meant_event_probe(event, removal);
   const bool name_is_enough = abi == abi::Version::k6_1 && removal.fields.empty();
   return event.declaration.name == removal.name && is_in_system &&
          (name_is_enough || fields_text(event.declaration) == removal.fields);

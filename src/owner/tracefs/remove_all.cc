@@ -9,9 +9,9 @@ namespace {
 
 using domain::Event;
 
-std::uint32_t probes_of(const std::vector<Event*>& events, const Event& base) {
+std::uint32_t event_probes_of(const std::vector<Event*>& events, const Event& base) {
   return static_cast<std::uint32_t>(std::count_if(events.begin(), events.end(), [&](const Event* event) {
-    return event->flavour() == event::Flavour::kProbe &&
+    return event->flavour() == event::Flavour::kEventProbe &&
            event->declaration.attached == fmt::format("{}.{}", base.system, base.name);
   }));
 }
@@ -25,7 +25,7 @@ Result<void> remove_all(domain::Domain& domain, const Caller& caller,
   std::erase_if(events, [&](const Event* event) { return !is_meant(*event); });
   for (const Event* const event : events) {
     const bool is_listened_to = event->flavour() != event::Flavour::kSynthetic && event->listeners.any();
-    if (is_listened_to || event->references > probes_of(events, *event)) {
+    if (is_listened_to || event->references > event_probes_of(events, *event)) {
       return fail(EBUSY, "event '" + event->name + "' is in use");
     }
   }

@@ -116,8 +116,8 @@ enum class TriggerAction : std::uint32_t {
   // `target` is an event_pause_cell of hist::HistPlans; counted whether it was thrown or not.
   kContinueHistogram,
   kPauseHistogram,
-  // `target` is the offset of a ProbePlan in the control segment.
-  kProbe,
+  // `target` is the offset of a EventProbePlan in the control segment.
+  kEventProbe,
 };
 
 //   0        4         5      8        12       16      20          24      32

@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "plan/event_probe.hpp"
 #include "plan/histogram.hpp"
-#include "plan/probe.hpp"
 #include "plan/stack.hpp"
 
 namespace landtrace::plan {
@@ -89,7 +89,7 @@ class Firing {
   }
 
   [[nodiscard]] bool makes_events(const Trigger& trigger) const {
-    if (trigger.action == TriggerAction::kProbe) return true;
+    if (trigger.action == TriggerAction::kEventProbe) return true;
     return trigger.action == TriggerAction::kHistogram && histogram_of(view_, trigger).action_count != 0;
   }
 
@@ -132,8 +132,8 @@ class Firing {
         return throw_each_time(trigger, false);
       case TriggerAction::kPauseHistogram:
         return throw_each_time(trigger, true);
-      case TriggerAction::kProbe:
-        return run_probe(view_, thread_, *control_at<ProbePlan>(view_, trigger.target), request_);
+      case TriggerAction::kEventProbe:
+        return run_event_probe(view_, thread_, *control_at<EventProbePlan>(view_, trigger.target), request_);
       case TriggerAction::kHistogram:
         return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
     }

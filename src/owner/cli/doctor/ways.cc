@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/doctor/attempt.hpp"
 #include "cli/doctor/check.hpp"
-#include "cli/doctor/probe.hpp"
 #include "cli/doctor/program.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
@@ -20,7 +20,7 @@ class Counter : public consumer::Sink {
  public:
   void type(const output::EventType&) override {}
   void task(std::int32_t, const output::Task&) override {}
-  void event(const output::Record&, const output::EventType& type) override { events += type.name == kProbeEvent; }
+  void event(const output::Record&, const output::EventType& type) override { events += type.name == kDoctorEvent; }
   void lost(std::uint32_t, std::uint64_t) override {}
 
   std::uint64_t events = 0;
@@ -55,7 +55,7 @@ class Trial {
            daemon::HostedDomain::start({.socket = fmt::format("{}/doctor-{}.sock", folder, ::getpid())}));
     LT_TRY(trial->view_, consumer::DomainView::connect(trial->hosted_->path()));
     LT_TRY(trial->session_, consumer::Session::open(*trial->view_, {.ring_bytes = 64u << 10}));
-    LT_CHECK(trial->session_->listen(kProbeEvent));
+    LT_CHECK(trial->session_->listen(kDoctorEvent));
     trial->collector_.emplace(*trial->view_, *trial->session_, trial->counter_);
     return trial;
   }
@@ -79,7 +79,7 @@ class Trial {
   }
   Result<void> private_tracefs() {
     return run_program(tracefs_command(hosted_->path(), Ids::kSame,
-                                       {own_program(), "doctor", "--probe", "readme:/sys/kernel/tracing"}),
+                                       {own_program(), "doctor", "--attempt", "readme:/sys/kernel/tracing"}),
                        own_environment());
   }
 
@@ -88,7 +88,7 @@ class Trial {
 
   Result<void> expect_event(const std::string& way, const std::vector<std::string>& environment) {
     const std::uint64_t before = counter_.events;
-    LT_CHECK(run_program({own_program(), "doctor", "--probe", way}, environment));
+    LT_CHECK(run_program({own_program(), "doctor", "--attempt", way}, environment));
     LT_CHECK(collector_->drain());
     return counter_.events > before ? Result<void>{} : fail(EPROTO, "the event did not arrive");
   }

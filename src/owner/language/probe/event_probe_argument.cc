@@ -133,7 +133,7 @@ EventProbeArgumentParser::Done EventProbeArgumentParser::parse_array(std::string
   if (close + 1 != rest.size()) return refuse("Array has wrong suffix", position + close + 1);
   const auto count = parse_unsigned(rest.substr(0, close));
   if (!count || *count == 0 || *count > 0xffffffff) return refuse("Invalid array size", position);
-  if (*count > event::kMaxProbeArray) return refuse("Array number is too big", position);
+  if (*count > event::kMaxEventProbeArray) return refuse("Array number is too big", position);
   argument_.count = static_cast<std::uint32_t>(*count);
   return {};
 }

@@ -147,10 +147,10 @@ event::Declaration declare_event_probe(const EventProbeCommand& command,
                                        const std::vector<EventProbeArgument>& arguments) {
   std::vector<event::Field> fields;
   for (const EventProbeArgument& argument : arguments) {
-    fields.push_back(event::probe_field(*argument.type, argument.count, argument.name));
+    fields.push_back(event::event_probe_field(*argument.type, argument.count, argument.name));
   }
-  return event::lay_out_probe(command.name(), std::move(fields),
-                              fmt::format("{}.{}", command.base_system(), command.base_name()));
+  return event::lay_out_event_probe(command.name(), std::move(fields),
+                                    fmt::format("{}.{}", command.base_system(), command.base_name()));
 }
 
 }  // namespace landtrace::language

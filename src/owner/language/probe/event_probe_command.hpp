@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "event/declaration.hpp"
-#include "event/probe_fields.hpp"
+#include "event/event_probe_fields.hpp"
 #include "language/command_text.hpp"
 
 namespace landtrace::language {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "abi/entry.hpp"
-#include "event/probe_fields.hpp"
+#include "event/event_probe_fields.hpp"
 #include "output/json/string.hpp"
 
 namespace landtrace::output::json {
@@ -68,8 +68,8 @@ std::optional<Bytes> dynamic_bytes(const event::Field& field, Bytes location, By
   if (location.size() < sizeof(std::uint32_t)) return std::nullopt;
   const auto word = abi::load<std::uint32_t>(location.data());
   const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
-  const abi::Location where = is_relative ? abi::rel_location(word, std::uint64_t{field.offset} + field.size)
-                                          : abi::data_location(word);
+  const abi::Location where =
+      is_relative ? abi::rel_location(word, std::uint64_t{field.offset} + field.size) : abi::data_location(word);
   // Even if it is empty: it was never set.
   if (where.begin < abi::kEntryHeaderSize) return std::nullopt;
   return abi::bytes_at(payload, where);
@@ -103,7 +103,7 @@ void append_dynamic(std::string& out, const event::Field& field, Bytes location,
   }
 }
 
-void append_probe_array(std::string& out, const event::Field& field, Bytes bytes, Bytes payload) {
+void append_event_probe_array(std::string& out, const event::Field& field, Bytes bytes, Bytes payload) {
   const event::FetchType* const type = event::find_fetch_type(field.fetch);
   if (type == nullptr) return append_hex(out, bytes);
   event::Field element = field;
@@ -146,7 +146,7 @@ void append_value(std::string& out, const event::Field& field, Bytes payload) {
     case FieldKind::kDataLocStack:
       return append_dynamic(out, field, *bytes, payload);
     case FieldKind::kArray:
-      return append_probe_array(out, field, *bytes, payload);
+      return append_event_probe_array(out, field, *bytes, payload);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "event/probe_fields.hpp"
+#include "event/event_probe_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -98,7 +98,7 @@ const FetchType* find_fetch_type(std::string_view name) {
   return found == kTypes.end() ? nullptr : found;
 }
 
-Field probe_field(const FetchType& type, std::uint32_t count, std::string name) {
+Field event_probe_field(const FetchType& type, std::uint32_t count, std::string name) {
   Field field;
   field.type = count == 0 ? std::string(type.format_type) : fmt::format("{}[{}]", type.format_type, count);
   field.name = std::move(name);
@@ -115,10 +115,10 @@ std::string fetch_text(const Field& field) {
   return fmt::format("{}[{}]", field.fetch, count_of(field, *type));
 }
 
-Declaration lay_out_probe(std::string name, std::vector<Field> fields, std::string attached) {
+Declaration lay_out_event_probe(std::string name, std::vector<Field> fields, std::string attached) {
   Declaration declaration;
   declaration.name = std::move(name);
-  declaration.flavour = Flavour::kProbe;
+  declaration.flavour = Flavour::kEventProbe;
   declaration.attached = std::move(attached);
   std::uint32_t offset = abi::kEntryHeaderSize;
   for (Field& field : fields) {
@@ -130,7 +130,7 @@ Declaration lay_out_probe(std::string name, std::vector<Field> fields, std::stri
   return declaration;
 }
 
-Result<Declaration> declare_probe(std::string name, std::string_view fields, std::string attached) {
+Result<Declaration> declare_event_probe(std::string name, std::string_view fields, std::string attached) {
   std::vector<Field> made;
   while (!fields.empty()) {
     const std::string_view one = fields.substr(0, fields.find("; "));
@@ -143,15 +143,15 @@ Result<Declaration> declare_probe(std::string name, std::string_view fields, std
     if (bracket != std::string_view::npos && text.ends_with(']')) {
       count = parse_number(text.substr(bracket + 1, text.size() - bracket - 2), 10);
     }
-    if (type == nullptr || !count || *count > kMaxProbeArray) {
+    if (type == nullptr || !count || *count > kMaxEventProbeArray) {
       return fail(EINVAL, fmt::format("no argument of an event probe: '{}'", one));
     }
-    made.push_back(probe_field(*type, *count, std::string(one.substr(space + 1))));
+    made.push_back(event_probe_field(*type, *count, std::string(one.substr(space + 1))));
   }
-  return lay_out_probe(std::move(name), std::move(made), std::move(attached));
+  return lay_out_event_probe(std::move(name), std::move(made), std::move(attached));
 }
 
-std::string probe_print_format(const Declaration& declaration) {
+std::string event_probe_print_format(const Declaration& declaration) {
   std::string conversions, arguments;
   for (const Field& field : declaration.fields) {
     const FetchType* const type = find_fetch_type(field.fetch);
@@ -171,7 +171,7 @@ std::string probe_print_format(const Declaration& declaration) {
   return fmt::format("\"{}\"{}", conversions, arguments);
 }
 
-bool take_probe_format(Declaration& declaration, std::string_view print_format) {
+bool take_event_probe_format(Declaration& declaration, std::string_view print_format) {
   if (!print_format.starts_with("\" ") || declaration.fields.empty()) return false;
   std::vector<Field> fields = declaration.fields;
   std::string_view rest = print_format.substr(1);
@@ -193,17 +193,17 @@ bool take_probe_format(Declaration& declaration, std::string_view print_format) 
     const FetchType* const type = find_by_conversion(conversion, field.size / std::max(count, 1u));
     if (type == nullptr || field.size != type->size * std::max(count, 1u)) return false;
     const std::uint32_t offset = field.offset;
-    field = probe_field(*type, count, field.name);
+    field = event_probe_field(*type, count, field.name);
     field.offset = offset;
     rest.remove_prefix(is_array ? std::min(rest.find('}') + 1, rest.size()) : conversion.size());
   }
   if (!rest.starts_with('"')) return false;
   declaration.fields = std::move(fields);
-  declaration.flavour = Flavour::kProbe;
+  declaration.flavour = Flavour::kEventProbe;
   return true;
 }
 
-void print_probe(std::string& out, const Declaration& declaration, Bytes payload) {
+void print_event_probe(std::string& out, const Declaration& declaration, Bytes payload) {
   if (!declaration.attached.empty()) fmt::format_to(std::back_inserter(out), " ({})", declaration.attached);
   for (const Field& field : declaration.fields) {
     fmt::format_to(std::back_inserter(out), " {}=", field.name);

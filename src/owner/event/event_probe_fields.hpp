@@ -12,7 +12,7 @@
 
 namespace landtrace::event {
 
-inline constexpr std::uint32_t kMaxProbeArray = 64;  // elements
+inline constexpr std::uint32_t kMaxEventProbeArray = 64;  // elements
 
 // A type of fetch arguments.
 struct FetchType {
@@ -27,19 +27,19 @@ struct FetchType {
 const FetchType* find_fetch_type(std::string_view name);
 
 // `count`: elements of an array; 0: none.
-Field probe_field(const FetchType& type, std::uint32_t count, std::string name);
+Field event_probe_field(const FetchType& type, std::uint32_t count, std::string name);
 // "x64", "u8[4]".
 std::string fetch_text(const Field& field);
 
-Declaration lay_out_probe(std::string name, std::vector<Field> fields, std::string attached);
+Declaration lay_out_event_probe(std::string name, std::vector<Field> fields, std::string attached);
 // From what fields_text() says.
-Result<Declaration> declare_probe(std::string name, std::string_view fields, std::string attached);
+Result<Declaration> declare_event_probe(std::string name, std::string_view fields, std::string attached);
 
-std::string probe_print_format(const Declaration& declaration);
+std::string event_probe_print_format(const Declaration& declaration);
 // Gives the fields of an event the fetch types that its print format names. False when it is not that of an event probe.
-bool take_probe_format(Declaration& declaration, std::string_view print_format);
+bool take_event_probe_format(Declaration& declaration, std::string_view print_format);
 
 // " (user_events.e1) n=0x2 s="abc"".
-void print_probe(std::string& out, const Declaration& declaration, std::span<const std::byte> payload);
+void print_event_probe(std::string& out, const Declaration& declaration, std::span<const std::byte> payload);
 
 }  // namespace landtrace::event

@@ -1,4 +1,4 @@
-#include "plan/probe.hpp"
+#include "plan/event_probe.hpp"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct Place {
 
 class Maker {
  public:
-  Maker(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request,
+  Maker(const View& view, const Thread& thread, const EventProbePlan& probe, const arch::WriteRequest& request,
         std::byte* out)
       : view_(view),
         thread_(thread),
@@ -50,11 +50,11 @@ class Maker {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(&probe_) + offset);
   }
 
-  void put(const ProbeArg& arg) {
+  void put(const EventProbeArg& arg) {
     Place place = source_of(arg);
     const std::uint32_t count = std::max<std::uint32_t>(arg.count, 1);
     std::byte* to = out_ + arg.target;
-    if (arg.store == ProbeStore::kText && arg.count != 0) return put_texts(arg, place, to, count);
+    if (arg.store == EventProbeStore::kText && arg.count != 0) return put_texts(arg, place, to, count);
     if (!follow(arg, place)) return;
     for (std::uint32_t i = 0; i < count; ++i, to += arg.size) {
       put_one(arg, place, to);
@@ -63,7 +63,7 @@ class Maker {
   }
 
   // An array of texts is one of pointers, which follow one another where the last step leads.
-  void put_texts(const ProbeArg& arg, const Place& first, std::byte* to, std::uint32_t count) {
+  void put_texts(const EventProbeArg& arg, const Place& first, std::byte* to, std::uint32_t count) {
     Place before = first;
     const std::uint32_t steps = arg.step_count;
     if (steps == 0) {
@@ -79,23 +79,23 @@ class Maker {
     }
   }
 
-  void put_one(const ProbeArg& arg, const Place& place, std::byte* to) {
+  void put_one(const EventProbeArg& arg, const Place& place, std::byte* to) {
     switch (arg.store) {
-      case ProbeStore::kText:
+      case EventProbeStore::kText:
         return put_text(place, arg.store_offset, to);
-      case ProbeStore::kSymbolText:
+      case EventProbeStore::kSymbolText:
         return put_address(place.address, to);
-      case ProbeStore::kMemory:
+      case EventProbeStore::kMemory:
         if (!read(place, arg.store_offset, to, arg.size)) return;
         break;
-      case ProbeStore::kValue:
+      case EventProbeStore::kValue:
         std::memcpy(to, &place.address, arg.size);
         break;
     }
     if (arg.bits != 0) cut_bits(arg, to);
   }
 
-  static void cut_bits(const ProbeArg& arg, std::byte* to) {
+  static void cut_bits(const EventProbeArg& arg, std::byte* to) {
     std::uint64_t value = 0;
     std::memcpy(&value, to, arg.size);
     value >>= arg.first_bit;
@@ -103,39 +103,39 @@ class Maker {
     std::memcpy(to, &value, arg.size);
   }
 
-  Place source_of(const ProbeArg& arg) {
+  Place source_of(const EventProbeArg& arg) {
     switch (arg.source) {
-      case ProbeSource::kNumber:
+      case EventProbeSource::kNumber:
         return {Place::In::kProgram, arg.number};
-      case ProbeSource::kField:
+      case EventProbeSource::kField:
         return {Place::In::kProgram, payload_.number(arg.at, arg.source_size, arg.is_signed != 0)};
-      case ProbeSource::kFieldText:
+      case EventProbeSource::kFieldText:
         return {Place::In::kPayload, arg.at, nullptr, static_cast<std::uint32_t>(arg.number)};
-      case ProbeSource::kDataLocText:
-      case ProbeSource::kRelLocText:
+      case EventProbeSource::kDataLocText:
+      case EventProbeSource::kRelLocText:
         return located(arg);
-      case ProbeSource::kComm:
+      case EventProbeSource::kComm:
         detail::read_name(view_, thread_, comm_);
         return {Place::In::kOwn, 0, comm_, sizeof comm_};
-      case ProbeSource::kText:
+      case EventProbeSource::kText:
         return {Place::In::kOwn, 0, at<char>(arg.at), static_cast<std::uint32_t>(arg.number)};
     }
     return {};
   }
 
-  [[nodiscard]] Place located(const ProbeArg& arg) const {
+  [[nodiscard]] Place located(const EventProbeArg& arg) const {
     const auto location = payload_.load<std::uint32_t>(arg.at);
-    const bool is_relative = arg.source == ProbeSource::kRelLocText;
-    const abi::Location where = abi::in_payload(
-        is_relative ? abi::rel_location(location, abi::kEntryHeaderSize + arg.at + sizeof location)
-                    : abi::data_location(location));
+    const bool is_relative = arg.source == EventProbeSource::kRelLocText;
+    const abi::Location where =
+        abi::in_payload(is_relative ? abi::rel_location(location, abi::kEntryHeaderSize + arg.at + sizeof location)
+                                    : abi::data_location(location));
     return {Place::In::kPayload, where.begin, nullptr, static_cast<std::uint32_t>(where.length)};
   }
 
-  [[nodiscard]] bool follow(const ProbeArg& arg, Place& place) const {
+  [[nodiscard]] bool follow(const EventProbeArg& arg, Place& place) const {
     if (!follow(place, at<std::int64_t>(arg.steps), arg.step_count)) return false;
     // As a number, a place of ours is not the program's business.
-    if (arg.store == ProbeStore::kValue && place.in != Place::In::kProgram) place = {};
+    if (arg.store == EventProbeStore::kValue && place.in != Place::In::kProgram) place = {};
     return true;
   }
   bool follow(Place& place, const std::int64_t* offsets, std::uint32_t count) const {
@@ -171,7 +171,7 @@ class Maker {
 
   // A text that cannot be read stays one of no length, which is shown as such.
   void put_text(const Place& place, std::int64_t offset, std::byte* to) {
-    const std::uint32_t room = kMaxProbePayload - end_;
+    const std::uint32_t room = kMaxEventProbePayload - end_;
     if (room == 0) return;
     auto* const text = reinterpret_cast<char*>(out_ + end_);
     std::size_t size = 0;
@@ -203,7 +203,7 @@ class Maker {
     char text[2 + kMaxDigits + 1] = {'0', 'x'};
     const char* const end = put_hex(text + 2, address);
     const auto size = static_cast<std::size_t>(end - text);
-    if (kMaxProbePayload - end_ <= size) return;
+    if (kMaxEventProbePayload - end_ <= size) return;
     auto* const place = reinterpret_cast<char*>(out_ + end_);
     std::memcpy(place, text, size);
     finish_text(place, size, to);
@@ -218,7 +218,7 @@ class Maker {
 
   const View& view_;
   const Thread& thread_;
-  const ProbePlan& probe_;
+  const EventProbePlan& probe_;
   abi::Payload payload_;
   std::byte* out_;
   std::uint32_t end_;
@@ -227,13 +227,14 @@ class Maker {
 
 }  // namespace
 
-void run_probe(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request) {
+void run_event_probe(const View& view, const Thread& thread, const EventProbePlan& probe,
+                     const arch::WriteRequest& request) {
   if (!is_enabled(view, probe.event)) return;
   if (view.nesting >= kMaxNesting) {
     __atomic_fetch_add(&view.data->slotless, 1, __ATOMIC_RELAXED);
     return;
   }
-  alignas(8) std::byte payload[kMaxProbePayload];
+  alignas(8) std::byte payload[kMaxEventProbePayload];
   const std::uint32_t size = Maker(view, thread, probe, request, payload).make();
   View nested = view;
   ++nested.nesting;

@@ -1,4 +1,4 @@
-#include "cli/doctor/probe.hpp"
+#include "cli/doctor/attempt.hpp"
 
 #include <fcntl.h>
 #include <landtrace/landtrace.h>
@@ -54,12 +54,12 @@ Result<void> try_way(const std::string& way) {
   if (way == "native") return emit_native();
   if (way.starts_with("files:")) return emit_through(folder);
   if (way.starts_with("readme:")) return read_readme(folder);
-  return fail(EINVAL, "no such probe");
+  return fail(EINVAL, "no such way");
 }
 
 }  // namespace
 
-int probe(const std::string& way) {
+int attempt(const std::string& way) {
   const auto tried = try_way(way);
   return tried ? kSuccess : fail_with(kFailure, sentence(tried.error()));
 }

@@ -4,7 +4,7 @@
 //
 //     0           16          56          96
 //     +-----------+-----------+-----------+----     ----+----------------+----------+
-//     | ProbePlan | ProbeArg 0| ProbeArg 1| …           | steps (int64)  | texts    |
+//     | EventProbePlan | EventProbeArg 0| EventProbeArg 1| …           | steps (int64)  | texts    |
 //     +-----------+-----------+-----------+----     ----+----------------+----------+
 //
 //   the payload that it makes, on the stack
@@ -22,11 +22,11 @@ namespace landtrace::plan {
 
 // The largest payload that an event probe makes: it is put together on the stack. Texts are cut to what there is room
 // for.
-inline constexpr std::uint32_t kMaxProbePayload = 4096;
+inline constexpr std::uint32_t kMaxEventProbePayload = 4096;
 // Of that, what the values may need.
-inline constexpr std::uint32_t kMaxProbeValues = 2048;
+inline constexpr std::uint32_t kMaxEventProbeValues = 2048;
 
-enum class ProbeSource : std::uint8_t {
+enum class EventProbeSource : std::uint8_t {
   kNumber,       // `number`
   kField,        // `source_size` bytes of the payload at `at`
   kFieldText,    // the text that begins there
@@ -37,11 +37,11 @@ enum class ProbeSource : std::uint8_t {
 };
 // What of the source, once the steps have been followed, becomes the value: it itself, what it points to, the text
 // there, or its address as a text.
-enum class ProbeStore : std::uint8_t { kValue, kMemory, kText, kSymbolText };
+enum class EventProbeStore : std::uint8_t { kValue, kMemory, kText, kSymbolText };
 
-struct ProbeArg {
-  ProbeSource source;
-  ProbeStore store;
+struct EventProbeArg {
+  EventProbeSource source;
+  EventProbeStore store;
   std::uint8_t source_size;
   // Of the field.
   std::uint8_t is_signed;
@@ -61,39 +61,40 @@ struct ProbeArg {
   std::uint64_t number;
   std::int64_t store_offset;
 };
-LT_SHARED(ProbeArg, 40, 8);
-LT_SHARED_AT(ProbeArg, source, 0);
-LT_SHARED_AT(ProbeArg, store, 1);
-LT_SHARED_AT(ProbeArg, source_size, 2);
-LT_SHARED_AT(ProbeArg, is_signed, 3);
-LT_SHARED_AT(ProbeArg, size, 4);
-LT_SHARED_AT(ProbeArg, bits, 5);
-LT_SHARED_AT(ProbeArg, first_bit, 6);
-LT_SHARED_AT(ProbeArg, count, 7);
-LT_SHARED_AT(ProbeArg, at, 8);
-LT_SHARED_AT(ProbeArg, steps, 12);
-LT_SHARED_AT(ProbeArg, step_count, 16);
-LT_SHARED_AT(ProbeArg, target, 20);
-LT_SHARED_AT(ProbeArg, number, 24);
-LT_SHARED_AT(ProbeArg, store_offset, 32);
+LT_SHARED(EventProbeArg, 40, 8);
+LT_SHARED_AT(EventProbeArg, source, 0);
+LT_SHARED_AT(EventProbeArg, store, 1);
+LT_SHARED_AT(EventProbeArg, source_size, 2);
+LT_SHARED_AT(EventProbeArg, is_signed, 3);
+LT_SHARED_AT(EventProbeArg, size, 4);
+LT_SHARED_AT(EventProbeArg, bits, 5);
+LT_SHARED_AT(EventProbeArg, first_bit, 6);
+LT_SHARED_AT(EventProbeArg, count, 7);
+LT_SHARED_AT(EventProbeArg, at, 8);
+LT_SHARED_AT(EventProbeArg, steps, 12);
+LT_SHARED_AT(EventProbeArg, step_count, 16);
+LT_SHARED_AT(EventProbeArg, target, 20);
+LT_SHARED_AT(EventProbeArg, number, 24);
+LT_SHARED_AT(EventProbeArg, store_offset, 32);
 
-struct alignas(8) ProbePlan {
+struct alignas(8) EventProbePlan {
   // The slot of the event that it makes.
   std::uint32_t event;
   std::uint32_t arg_count;
   std::uint32_t values_size;
   std::uint32_t reserved;
 
-  [[nodiscard]] const ProbeArg* args() const { return reinterpret_cast<const ProbeArg*>(this + 1); }
+  [[nodiscard]] const EventProbeArg* args() const { return reinterpret_cast<const EventProbeArg*>(this + 1); }
 };
-LT_SHARED(ProbePlan, 16, 8);
-LT_SHARED_AT(ProbePlan, event, 0);
-LT_SHARED_AT(ProbePlan, arg_count, 4);
-LT_SHARED_AT(ProbePlan, values_size, 8);
+LT_SHARED(EventProbePlan, 16, 8);
+LT_SHARED_AT(EventProbePlan, event, 0);
+LT_SHARED_AT(EventProbePlan, arg_count, 4);
+LT_SHARED_AT(EventProbePlan, values_size, 8);
 
 // Makes the event, if somebody listens to it. Memory that an argument names is the producing program's own. It is read
 // by a system call, so that what is not there does no harm; on behalf of a program that comes through the mounted file
 // system none is read. The caller is inside a Section. Async-signal-safe; takes some 5 KiB of stack.
-void run_probe(const View& view, const Thread& thread, const ProbePlan& probe, const arch::WriteRequest& request);
+void run_event_probe(const View& view, const Thread& thread, const EventProbePlan& probe,
+                     const arch::WriteRequest& request);
 
 }  // namespace landtrace::plan
