@@ -21,7 +21,7 @@ void check_bounds(const Declaration& declaration) {
     LT_REQUIRE(field.offset >= abi::kEntryHeaderSize);
     LT_REQUIRE(field.offset - abi::kEntryHeaderSize + field.size <= declaration.min_size);
   }
-  for (const DynamicFieldCheck& check : dynamic_field_checks(declaration)) {
+  for (const abi::DynamicFieldCheck& check : dynamic_field_checks(declaration)) {
     LT_REQUIRE(check.payload_offset + sizeof(std::uint32_t) <= declaration.min_size);
   }
 }

@@ -18,7 +18,8 @@ class PlanBytes {
     plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
     plan_.values_size = made.min_size;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const plan::EventProbeArg arg = argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
+      const plan::EventProbeArg arg =
+          argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
       std::memcpy(bytes_.data() + sizeof plan_ + i * sizeof arg, &arg, sizeof arg);
     }
   }

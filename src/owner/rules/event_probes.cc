@@ -109,7 +109,7 @@ void EventProbes::let_go(Event& probe) {
 
 Result<void> EventProbes::put_trigger(Instance& instance, Event& base, const Event& probe) {
   LT_CHECK(listening_.hold_soft(instance, base));
-  std::vector<std::uint32_t>& probes = rules_of(base, instance).probes;
+  std::vector<std::uint32_t>& probes = rules_of(base, instance).event_probes;
   probes.push_back(probe.slot);
   auto published = lists_.publish(instance, base);
   if (published) return published;
@@ -119,7 +119,7 @@ Result<void> EventProbes::put_trigger(Instance& instance, Event& base, const Eve
 }
 
 void EventProbes::take_trigger(Instance& instance, Event& base, const Event& probe) {
-  std::erase(rules_of(base, instance).probes, probe.slot);
+  std::erase(rules_of(base, instance).event_probes, probe.slot);
   // With no room for a shorter list producers go on with the old one, and make events that nobody listens to.
   std::ignore = lists_.publish(instance, base);
   listening_.release_soft(instance, base);

@@ -39,8 +39,8 @@ struct FileRules final : domain::Attachment {
   // Cell: throws the switches of all histograms here, for triggers of other events. Of this and a histogram's own the
   // newest throw counts. 0: not needed yet.
   std::uint32_t hist_switch = 0;
-  std::vector<EventTrigger> triggers;  // the newest first, then the histograms, the oldest first
-  std::vector<std::uint32_t> probes;   // slots of the event probes whose trigger is here; they come last
+  std::vector<EventTrigger> triggers;       // the newest first, then the histograms, the oldest first
+  std::vector<std::uint32_t> event_probes;  // slots of the event probes whose trigger is here; they come last
 };
 
 // nullptr: there are none yet.

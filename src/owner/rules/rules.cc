@@ -49,8 +49,9 @@ void Rules::gone(Event& event) {
 void Rules::stop(Instance& instance) {
   Selections::forget(instance);
   std::vector<Event*> events = domain_.events().all();
-  // Probes first: they have triggers at others.
-  std::stable_partition(events.begin(), events.end(), [](const Event* event) { return find_event_probe(*event) != nullptr; });
+  // Event probes first: they have triggers at others.
+  std::stable_partition(events.begin(), events.end(),
+                        [](const Event* event) { return find_event_probe(*event) != nullptr; });
   std::vector<std::uint32_t> slots;
   for (const Event* const event : events) slots.push_back(event->slot);
   for (const std::uint32_t slot : slots) {  // one may go with another's trigger

@@ -62,7 +62,7 @@ std::vector<std::byte> bytes_of(const std::vector<plan::Trigger>& triggers, bool
 std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) const {
   std::vector<plan::Trigger> triggers;
   for (const EventTrigger& trigger : rules.triggers) triggers.push_back(shared_form(trigger));
-  for (const std::uint32_t slot : rules.probes) {
+  for (const std::uint32_t slot : rules.event_probes) {
     const Event* const event = events_.at(slot);
     const EventProbe* const probe = event == nullptr ? nullptr : find_event_probe(*event);
     if (probe == nullptr) continue;

@@ -77,7 +77,7 @@ Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
   if (command.empty()) return {};
   if (command.starts_with("s:"))
     return define_synthetic(context_, caller, line, language::split_dynamic_synthetic(line));
-  if (language::EventProbeCommand::is_one(line)) return make_probe(caller, line);
+  if (language::EventProbeCommand::is_one(line)) return make_event_probe(caller, line);
   if (!line.starts_with("u:")) return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS or e:NAME SYSTEM.EVENT");
   return make(caller, skip_spaces(line.substr(2)));
 }
@@ -89,7 +89,7 @@ Result<void> DynamicEvents::make(const Caller& caller, std::string_view definiti
   return {};
 }
 
-Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line) {
+Result<void> DynamicEvents::make_event_probe(const Caller& caller, std::string_view line) {
   const auto made = context_.rules.event_probes().define(line, caller.who.uid);
   if (made) return {};
   const rules::RefusedEventProbe& refused = made.error();

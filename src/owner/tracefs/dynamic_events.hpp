@@ -24,7 +24,7 @@ class DynamicEvents : public TextFile {
  private:
   Result<void> run(const Caller& caller, std::string_view line);
   Result<void> make(const Caller& caller, std::string_view definition);
-  Result<void> make_probe(const Caller& caller, std::string_view line);
+  Result<void> make_event_probe(const Caller& caller, std::string_view line);
   Result<void> remove(const Caller& caller, std::string_view command);
 
   Context& context_;

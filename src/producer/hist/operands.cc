@@ -107,7 +107,8 @@ std::uint32_t Operands::text(const Operand& operand, void* to, std::uint32_t siz
     case Origin::kDataLoc:
     case Origin::kRelLoc: {
       const abi::Location where = locate(event_.payload, operand);
-      length = static_cast<std::uint32_t>(event_.payload.copy(where.begin, out, std::min<std::uint64_t>(where.length, size - 1)));
+      length = static_cast<std::uint32_t>(
+          event_.payload.copy(where.begin, out, std::min<std::uint64_t>(where.length, size - 1)));
       break;
     }
     case Origin::kComm:
@@ -136,7 +137,8 @@ std::uint32_t Operands::stack(const Operand& operand, std::uint64_t* to) const {
     case Origin::kDataLoc:
     case Origin::kRelLoc: {
       const abi::Location where = locate(event_.payload, operand);
-      count = static_cast<std::uint32_t>(event_.payload.copy(where.begin, to, std::min<std::uint64_t>(where.length, kStackSize)) / 8);
+      count = static_cast<std::uint32_t>(
+          event_.payload.copy(where.begin, to, std::min<std::uint64_t>(where.length, kStackSize)) / 8);
       break;
     }
     default:

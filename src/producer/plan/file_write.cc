@@ -59,7 +59,8 @@ bool take_index(const iovec* vectors, int count, std::int32_t& index, Payload& p
 bool dynamic_fields_valid(const abi::DynamicFieldCheck* checks, std::uint32_t count, const Payload& payload) {
   if (count == 0) return true;
   const auto size = static_cast<std::uint32_t>(payload.size);
-  if (payload.count > 1) return abi::payload_is_valid(checks, count, abi::Payload(payload.segments, payload.count), size);
+  if (payload.count > 1)
+    return abi::payload_is_valid(checks, count, abi::Payload(payload.segments, payload.count), size);
   const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
   return abi::payload_is_valid(checks, count, only, size);
 }
