@@ -34,11 +34,11 @@ enum class FieldKind : std::uint8_t {
   kArray,          // elements of what `fetch` names (event probes)
 };
 
-// Whose event it is. It says how the fields lie in an entry, and how they are shown and printed.
+// What kind of event it is: how its fields lie in an entry, and how they are shown and printed.
 enum class Flavour : std::uint8_t {
   kUser,        // user_events: the fields one behind the other
   kSynthetic,   // synthetic.hpp
-  kEventProbe,  // probe_fields.hpp
+  kEventProbe,  // event_probe_fields.hpp
 };
 
 struct Field {
@@ -82,8 +82,8 @@ bool declares_same_fields(const Declaration& declaration, std::string_view field
 // Parses only the fields ("u32 a; u64 b"), the first at abi::kEntryHeaderSize.
 Result<std::vector<Field>> parse_fields(std::string_view text);
 
-// "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of an event probe
-// its arguments as "x64 n; string s".
+// "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of an
+// event probe its arguments as "x64 n; string s".
 std::string fields_text(const Declaration& declaration);
 
 // The reverse, where the flavour is known: "" (user_events), "synthetic", "probe SYSTEM.EVENT".

@@ -83,7 +83,7 @@ void print_field(std::string& out, const Field& field, Bytes payload) {
   out += '}';
 }
 
-// The one of a size, of those that print so.
+// The type of that size among those that print so.
 const FetchType* find_by_conversion(std::string_view conversion, std::uint32_t size) {
   const auto* const found = std::find_if(kTypes.begin(), kTypes.end(), [&](const FetchType& type) {
     return type.conversion == conversion && type.size == size;

@@ -23,7 +23,7 @@ struct FetchType {
   bool is_text;
   std::string_view conversion;  // as `print fmt` shows it
 };
-// nullptr for a name that is none.
+// nullptr if no type has that name.
 const FetchType* find_fetch_type(std::string_view name);
 
 // `count`: elements of an array; 0: none.
@@ -32,14 +32,14 @@ Field event_probe_field(const FetchType& type, std::uint32_t count, std::string 
 std::string fetch_text(const Field& field);
 
 Declaration lay_out_event_probe(std::string name, std::vector<Field> fields, std::string attached);
-// From what fields_text() says.
+// The reverse of fields_text().
 Result<Declaration> declare_event_probe(std::string name, std::string_view fields, std::string attached);
 
 std::string event_probe_print_format(const Declaration& declaration);
-// Gives the fields of an event the fetch types that its print format names. False when it is not that of an event probe.
+// Gives the fields of an event the fetch types that its print format names. False for another kind of event.
 bool take_event_probe_format(Declaration& declaration, std::string_view print_format);
 
-// " (user_events.e1) n=0x2 s="abc"".
+// Appends " (user_events.e1) n=0x2 s="abc"".
 void print_event_probe(std::string& out, const Declaration& declaration, std::span<const std::byte> payload);
 
 }  // namespace landtrace::event

@@ -15,7 +15,7 @@ struct IntegerType {
   std::uint32_t size;
   std::string_view conversion;  // as `print fmt` shows it
 };
-// nullptr when `type` is none of them.
+// nullptr for other types.
 const IntegerType* find_integer_type(std::string_view type);
 
 bool is_struct(std::string_view type);

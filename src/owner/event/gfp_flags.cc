@@ -12,7 +12,7 @@ struct Flag {
   std::uint64_t mask;
   std::string_view name;
 };
-// Those that stand for several come first.
+// Names that stand for several bits come first.
 constexpr Flag kFlags[] = {
     {0x1c24ca, "GFP_TRANSHUGE"},
     {0x1c20ca, "GFP_TRANSHUGE_LIGHT"},

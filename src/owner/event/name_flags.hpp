@@ -6,8 +6,8 @@
 
 namespace landtrace::event {
 
-// "e:FLAG,OTHER u32 a" as "e u32 a". Those kernels take any flags, and ignore them; later ones refuse them. A declaration that
-// is too long stays as it is.
+// "e:FLAG,OTHER u32 a" as "e u32 a". Those kernels take any flags, and ignore them; later ones refuse them. A
+// declaration that is too long stays as it is.
 std::string without_flags(std::string_view declaration);
 
 }  // namespace landtrace::event

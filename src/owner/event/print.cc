@@ -13,7 +13,8 @@
 namespace landtrace::event {
 namespace {
 
-// "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8 signed.
+// "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8
+// signed.
 template <typename Hex, typename Decimal>
 void print_hex_and_decimal(std::string& out, Bytes bytes) {
   char text[2 * kMaxDigits + 8] = {'0', 'x'};

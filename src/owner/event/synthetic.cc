@@ -72,7 +72,7 @@ std::string_view synthetic_conversion(const Field& field) {
 }
 
 void print_number(std::string& out, const Field& field, Bytes bytes) {
-  // The value is taken without its sign, and a byte or a short stays so.
+  // The kernel takes the value without its sign. It gives one back to values of 4 and 8 bytes alone.
   const std::uint64_t value = abi::load_unsigned(bytes);
   const auto to = std::back_inserter(out);
   const std::string_view conversion = synthetic_conversion(field);
@@ -90,8 +90,7 @@ void print_number(std::string& out, const Field& field, Bytes bytes) {
 void print_stack(std::string& out, Bytes stack) {
   out += "STACK:\n";
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= stack.size(); at += sizeof(std::uint64_t)) {
-    fmt::format_to(std::back_inserter(out), "=> {:#x}\n",
-                   abi::load<std::uint64_t>(stack.data() + at));
+    fmt::format_to(std::back_inserter(out), "=> {:#x}\n", abi::load<std::uint64_t>(stack.data() + at));
   }
 }
 
@@ -113,7 +112,7 @@ void print_synthetic_value(std::string& out, const Field& field, Bytes payload) 
   } else if (field.kind == FieldKind::kDataLocStack || field.kind == FieldKind::kDataLocString) {
     print_located(out, field, *bytes, payload);
   } else if (field.kind == FieldKind::kCharArray) {
-    // What did not fit the declared length is there all the same.
+    // A text longer than declared is in the entry all the same.
     const std::size_t begin = field.offset - abi::kEntryHeaderSize;
     print_text(out, payload.subspan(begin, std::min<std::size_t>(kSyntheticText, payload.size() - begin)));
   } else {

@@ -1,4 +1,4 @@
-// What the commands that define events have in common: names, and what a refused one is answered with.
+// What the commands that define events have in common: names, and the answer to a refused command.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace landtrace::language {
 
-// As the kernel answers: an errno for the writer, and for the error log a sentence and where in the command the caret is.
+// The kernel's answer: an errno for the writer; for the error log a sentence, and the position of the caret in the
+// command.
 struct CommandRefusal {
   int code = EINVAL;
   std::string_view what = {};  // empty: the error log gets nothing

@@ -34,8 +34,8 @@ struct Word {
   std::string_view text;  // empty: there was only white space
   std::size_t taken = 0;  // bytes up to here, with the separator behind the word
 };
-// The first word of what was written, as set_event and set_event_pid take one: white space in front of it is skipped, and
-// white space or a NUL ends it. EINVAL for one of more than 127 bytes.
+// The first word of what was written, as set_event and set_event_pid take one: white space in front of it is skipped,
+// and white space or a NUL ends it. EINVAL for one of more than 127 bytes.
 Result<Word> next_word(std::string_view bytes);
 
 // What a C program that writes its string with the NUL means.

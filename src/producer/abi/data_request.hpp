@@ -1,5 +1,5 @@
-// An ioctl on user_events_data as it stands in its caller's memory: which generation's it is, how it is read, and what the
-// kernel answers where it cannot be. The shim reads its own process, the owner another one.
+// An ioctl on user_events_data as it stands in its caller's memory: of which generation it is, how it is read, and what
+// the kernel answers if it cannot be read. The shim reads its own process, the owner another one.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +34,16 @@ struct DataRequest {
   DataCommand command{};
   UserReg reg{};
   UserUnreg unreg{};
-  std::string text;    // the declaration, or the name of what is to be deleted
-  int text_error = 0;  // of kRegisterWord: errno, the declaration could not be read. The kernel looks at it last
+  std::string text;  // the declaration, or the name of what is to be deleted
+  // Of kRegisterWord: an errno if the declaration could not be read. The kernel looks at it last.
+  int text_error = 0;
 };
 
 // Whether user_events_data has this ioctl.
 bool is_data_command(Version abi, unsigned long command);
 
-// ENOTTY for a command that there is not. Structures: EFAULT, E2BIG over a page or where bytes that nobody knows are set,
-// EINVAL for one that is too small. Strings: EFAULT, EINVAL from 512 bytes on.
+// ENOTTY for a command that user_events_data does not have. Structures: EFAULT, E2BIG above a page or if unknown bytes
+// are set, EINVAL if it is too small. Strings: EFAULT, EINVAL from 512 bytes on.
 //
 // A structure of exactly 20 bytes is that of 6.0 and 6.1 for everybody. To a domain with those kernels' ways every
 // DIAG_IOCSREG has it, and there is no DIAG_IOCSUNREG.

@@ -1,4 +1,5 @@
-// The one reader of trace entries: of what stands in front of a payload, of its numbers, and of what its dynamic fields name.
+// The one reader of trace entries: of what stands in front of a payload, of its numbers, and of what its dynamic fields
+// name.
 //
 //   0      2       3               4      8
 //   +------+-------+---------------+------+---------------------+----------------------------+
@@ -6,14 +7,14 @@
 //   +------+-------+---------------+------+---------------------+----------------------------+
 //   |<- EntryHeader, 8 bytes ------------>|<- payload ------------------------------------- >|
 //
-// A dynamic field is a u32, length << 16 | begin. Of a __data_loc `begin` counts from the start of the entry, as the offsets of
-// a `format` file do; of a __rel_loc from the end of the u32.
+// A dynamic field is a u32, length << 16 | begin. Of a __data_loc `begin` counts from the start of the entry, as the
+// offsets of a `format` file do; of a __rel_loc from the end of the u32.
 //
 // Writers write payloads and nothing in front of them, but filters and histograms can ask for the header.
 //
-// Payloads are hostile: any location may be in one, and less of it may be there than its event's fields need. FlatPayload checks
-// nothing, for callers who have compared sizes before; all else here reads only what is there. Pure functions, without
-// allocation: the data plane uses them.
+// Payloads are hostile: any location may be in one, and less of it may be there than its event's fields need.
+// FlatPayload checks nothing, for callers who have compared sizes before; all else here reads only what is there. Pure
+// functions, without allocation: the data plane uses them.
 #pragma once
 
 #include <cstddef>

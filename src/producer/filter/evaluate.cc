@@ -25,7 +25,7 @@ bool has_cpu(const Op& op, const std::byte* pool, std::uint64_t cpu) {
   return (pool[op.pool + cpu / 8] >> cpu % 8 & std::byte{1}) != std::byte{0};
 }
 
-// What of a mask's byte is CPUs.
+// The bits of a mask's byte that stand for CPUs.
 std::uint8_t valid_bits(std::uint64_t cpus, std::uint64_t byte) {
   const std::uint64_t left = cpus - 8 * byte;
   return static_cast<std::uint8_t>(left >= 8 ? 0xffu : (1u << left) - 1);
@@ -182,8 +182,8 @@ bool passes(const Program& program, const Context& context, const arch::Segment*
   if (__builtin_expect(segment_count != 1 || segments[0].size < program.min_size, 0)) {
     return run_scattered(program, context, segments, segment_count);
   }
-  // The usual numbers here; from the first predicate that is something else on, run_flat(). Most are one of two, for which
-  // a branch is cheaper than a jump by table.
+  // The usual numbers here; from the first predicate that is something else on, run_flat(). Most are one of two, for
+  // which a branch is cheaper than a jump by table.
   const FlatPayload payload(context, segments[0]);
   const Op* ops = program.ops();
   std::uint32_t next = 0;

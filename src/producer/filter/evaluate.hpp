@@ -1,5 +1,5 @@
-// Whether an event passes a filter. Async-signal-safe: no lock, no allocation, no system call, no recursion; the time is
-// bounded by the program's ops, the length of its patterns and the size of the payload.
+// Whether an event passes a filter. Async-signal-safe: no lock, no allocation, no system call, no recursion; the time
+// is bounded by the program's ops, the length of its patterns and the size of the payload.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace landtrace::filter {
 // What of an event is not in its payload.
 struct Context {
   abi::EntryHeader header;
-  std::uint32_t cpu = 0;          // for programs with kUsesCpu
-  std::uint32_t process = 0;      // for programs with kUsesProcess, as FunctionRange has it
+  std::uint32_t cpu = 0;       // for programs with kUsesCpu
+  std::uint32_t process = 0;   // for programs with kUsesProcess, as FunctionRange has it
   const char* comm = nullptr;  // for programs with kUsesComm: kCommSize bytes, NULs behind the name
 };
 inline constexpr std::size_t kCommSize = 16;

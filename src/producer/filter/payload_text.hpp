@@ -20,7 +20,7 @@ class FlatText {
 
   std::uint8_t at(std::size_t i) { return i < size_ ? std::to_integer<std::uint8_t>(data_[i]) : 0; }
 
-  // Whether `what`, which holds no NUL but maybe as its last byte, stands at `i`.
+  // Whether `what` stands at `i`. It holds no NUL, or one as its last byte.
   bool has(std::size_t i, const std::byte* what, std::size_t length) {
     if (i + length <= size_) return std::memcmp(data_ + i, what, length) == 0;
     return i + length == size_ + 1 && what[length - 1] == std::byte{0} && std::memcmp(data_ + i, what, length - 1) == 0;

@@ -9,7 +9,7 @@ namespace {
 
 bool is_quote(char c) { return c == '\'' || c == '"'; }
 
-// The last '(' that nothing closes, looking from the end, so that quotes are taken from their other side.
+// The last '(' that nothing closes. The kernel looks from the end, so quotes are seen from their other side.
 std::size_t last_open(std::string_view text) {
   std::size_t closed = 0;
   char quote = 0;

@@ -13,7 +13,7 @@
 namespace landtrace::language {
 namespace {
 
-// The jumps that lead out of a part of the program to where is not known yet: a list through the jumps themselves.
+// The jumps that leave a part of the program and whose target is not known yet: a list through the jumps themselves.
 struct Exits {
   static constexpr std::uint32_t kNone = ~0u;
   std::uint32_t first = kNone;

@@ -9,11 +9,11 @@
 
 namespace landtrace::language {
 
-// An expression against an event's fields. The failure says what the kernel says, with its errno: EINVAL mostly, EPERM,
-// ENOENT or ESRCH for some of what is not an expression at all; E2BIG for a program above filter::kMaxProgram.
+// Compiles an expression for an event's fields. The failure is the kernel's, with its errno: mostly EINVAL; EPERM,
+// ENOENT or ESRCH for some texts that are not expressions; E2BIG for a program above filter::kMaxProgram.
 FilterResult<ProgramBuffer> compile_filter(std::string_view expression, const FilterNames& names);
 
-// Whether the expression can be a filter at all: of an event that has what it names, of the right types.
+// Whether the expression is valid for some event: one that has the fields that it names, with types that fit.
 FilterResult<void> check_filter(std::string_view expression);
 
 // Whether the expression could be the filter of an event with these fields.

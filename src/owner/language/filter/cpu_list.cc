@@ -46,7 +46,7 @@ class CpuListReader {
     if (region.last > last_cpu_ || region.first > region.last) return std::nullopt;
     region.used = region.group = region.last + 1;
     if (at_end_of_region()) {
-      if (text_.starts_with('\n')) text_ = {};  // here, but nowhere else, the kernel takes it for the end
+      if (text_.starts_with('\n')) text_ = {};  // the kernel takes a newline for the end here, and nowhere else
       return region;
     }
     if (!take(':') || !number(region.used) || !take('/') || !number(region.group)) return std::nullopt;

@@ -1,5 +1,5 @@
-// What a refused filter expression is answered with, as the kernel answers: an errno for the writer, a sentence and a
-// position for the `filter` file and the error log.
+// The kernel's answer to a filter expression that it refuses: an errno for the writer, a sentence and a position for
+// the `filter` file and the error log.
 #pragma once
 
 #include <cstdint>

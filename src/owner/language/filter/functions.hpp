@@ -1,5 +1,5 @@
-// Where a program's functions are, for FIELD.function. A filter is compiled by the owner and evaluated in the producers,
-// each of which has its functions elsewhere, so a name stands for a range in each of them.
+// Where a program's functions are, for FIELD.function. A filter is compiled by the owner and evaluated in the
+// producers, each of which has its functions elsewhere, so a name stands for a range in each of them.
 #pragma once
 
 #include <string_view>

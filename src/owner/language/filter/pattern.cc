@@ -43,7 +43,7 @@ class GlobReader {
     glob_.tokens.push_back({kind, static_cast<std::uint8_t>(value)});
   }
 
-  // "[" is behind us. A ']' that comes first is one of the class; there is no way to escape another.
+  // The "[" has been taken. A ']' that comes first belongs to the class; another one cannot be escaped.
   bool read_class() {
     std::string_view rest = text_;
     bool members[256] = {};

@@ -18,7 +18,7 @@ struct Spelling {
   std::string_view text;
   FilterOperator op;
 };
-// The longer before those that they begin with.
+// An operator stands before those that it begins with.
 constexpr std::array<Spelling, 8> kOperators{{{"~", FilterOperator::kGlob},
                                               {"!=", FilterOperator::kNotEqual},
                                               {"==", FilterOperator::kEqual},
@@ -41,7 +41,7 @@ class PredicateReader {
       if (!field) return refuse_here(FilterFailureKind::kFieldNotFound);
       field_ = *field;
     }
-    // The suffix says how to read a pointer to a string; no field of a user event is one, and on others it is nothing.
+    // The suffix says how to read a pointer to a string. No field of a user event is one; other fields ignore it.
     take(".ustring");
     const bool is_function = take(".function");
     skip_spaces();

@@ -37,7 +37,8 @@ struct FilterNames {
   std::span<const event::Field> fields;
   std::uint32_t cpus = 1;                 // CPUS{…} may name those below
   FunctionResolver* functions = nullptr;  // nullptr: no function is found
-  bool any_field = false;                 // every field is there, of a type that fits its value, and every function
+  // Every field is there, of a type that fits its value, and every function.
+  bool any_field = false;
 };
 
 // Reads the predicate at `position` of the expression, and moves the position behind it.

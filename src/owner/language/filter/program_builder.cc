@@ -122,7 +122,7 @@ bool ProgramBuilder::add_cpus(const Predicate& predicate, const CpuMask& mask) {
                            FilterNumber{*cpu}};
     return add_number(number, *cpu);
   }
-  // One number is never the same as several CPUs, and never compared when it cannot be that of a CPU.
+  // One number never equals several CPUs; a number that no CPU can have is not compared.
   const bool is_cpu = field.kind == FilterFieldClass::kCpu;
   if (!is_cpu && !is_number_size(field.size)) {
     add_op(filter::OpCode::kNever, field);
@@ -151,7 +151,7 @@ filter::Op& ProgramBuilder::add_op(filter::OpCode code, const FilterField& field
   if (field.kind == FilterFieldClass::kCpu) uses_ |= filter::Program::kUsesCpu;
   if (field.kind == FilterFieldClass::kComm) uses_ |= filter::Program::kUsesComm;
   if (code == filter::OpCode::kFunction) uses_ |= filter::Program::kUsesProcess;
-  const bool is_payload = field.kind != FilterFieldClass::kHeader;  // what is nowhere has a size of 0
+  const bool is_payload = field.kind != FilterFieldClass::kHeader;  // what has no place in the entry has size 0
   if (is_payload && code != filter::OpCode::kNever) min_size_ = std::max(min_size_, field.offset + field.size);
   filter::Op& op = ops_.emplace_back(filter::Op{});
   op.code = code;

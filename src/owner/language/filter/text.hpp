@@ -24,7 +24,7 @@ std::string filter_text(std::string_view expression);
 // With a caret and a sentence below the expression. Ends in an empty line, as in the kernel.
 std::string failed_filter_text(std::string_view expression, const FilterFailure& failure);
 
-// What every event gets that a subsystem's filter does not fit, whatever the reason was.
+// For every event that a subsystem's filter does not fit, whatever the reason.
 inline constexpr FilterFailure kBadSubsystemFilter{22, FilterFailureKind::kBadSubsystemFilter, 0};
 // What a subsystem's own `filter` file says, always.
 std::string subsystem_filter_text();
@@ -36,7 +36,8 @@ struct FilterErrorParts {
   std::uint32_t caret;  // characters of the expression before the caret
 };
 FilterErrorParts filter_error_parts(const FilterFailure& failure);
-// How many characters of the expression stand before what is wrong. The error log's caret is one behind that in a predicate.
+// How many characters of the expression stand before the mistake. In a predicate the error log's caret stands one
+// behind it.
 std::size_t index_of_mistake(const FilterFailure& failure, std::string_view expression);
 
 }  // namespace landtrace::language

@@ -20,7 +20,7 @@ Result<unsigned> bits_in(std::string_view text) {
   LT_TRY(const std::uint64_t size, number_in(text));
   const unsigned bits = size <= 1 ? 0 : static_cast<unsigned>(std::bit_width(size - 1));
   const bool is_the_kernels = bits >= kMinHistBits && bits <= kKernelMaxHistBits;
-  // Beyond the kernel's limit nothing is rounded, so that what it refuses is taken only from who means it.
+  // Beyond the kernel's limit nothing is rounded, so that a size that it refuses is taken only where it is meant.
   const bool is_larger = bits <= kMaxHistBits && size == std::uint64_t{1} << bits;
   if (!is_the_kernels && !(bits > kKernelMaxHistBits && is_larger)) return fail(EINVAL, "no histogram has that size");
   return bits;

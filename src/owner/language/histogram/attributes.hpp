@@ -25,7 +25,7 @@ struct HistAttributes {
   std::string keys;
   std::optional<std::string> values;
   std::optional<std::string> sort;
-  std::string name;  // "": it has none
+  std::string name;  // "": no name
   std::string clock = "global";
   unsigned bits = kDefaultHistBits;  // of the size
   bool pause = false;
@@ -38,12 +38,12 @@ struct HistAttributes {
   [[nodiscard]] bool only_changes() const { return pause || resume || clear; }
 };
 
-// What stands before " if " and behind it.
+// The command, cut at " if ".
 struct HistCommandParts {
   std::string definition;
   std::optional<std::string> condition;  // with its "if"
 };
-// EINVAL where it begins with "if", or nothing is behind that.
+// EINVAL if it begins with "if", or ends with it.
 Result<HistCommandParts> split_condition(std::string_view command);
 
 // EINVAL, ERANGE.

@@ -1,9 +1,10 @@
-// Sorts as Linux 6.12 sorts the rows of a histogram, so that rows that compare equal come in the order in which it shows them: its
-// sort is not stable. It is a heap sort, to which the rows come in the order of their keys' bytes.
+// Sorts as Linux 6.12 sorts the rows of a histogram. The kernel's sort is not stable, so rows that compare equal come
+// in an order of its own, which a `hist` file must show too. It is a heap sort; it gets the rows in the order of their
+// keys' bytes.
 //
-// What decides about equal rows: a hole is led down to a leaf along the larger children, of two equal ones the right one, and
-// from there up to the place of what it makes room for; and while more than three are left the two largest leave the heap
-// together.
+// Three things decide the order of equal rows. A row that sinks goes down to a leaf first, along the larger children,
+// and then up to its place. Of two equal children the right one is the larger. While more than three rows are left, the
+// two largest leave the heap together.
 #pragma once
 
 #include <utility>
@@ -26,7 +27,7 @@ class KernelSort {
   }
 
  private:
-  // Puts the largest, and the larger of its children, behind the heap. What has come to the place of that child is to go down.
+  // Puts the largest, and the larger of its children, behind the heap. What takes the place of that child sinks.
   std::size_t take_two() {
     std::swap(rows_[0], rows_[--left_]);
     const std::size_t child = compare_(rows_[1], rows_[2]) <= 0 ? 2 : 1;

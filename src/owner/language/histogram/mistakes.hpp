@@ -1,4 +1,4 @@
-// What can be wrong with a histogram's command, and where: what the kernel leaves in its error_log.
+// The mistakes in a histogram's command that the kernel's error_log names, and where it says they are.
 #pragma once
 
 #include <cstddef>
@@ -70,8 +70,8 @@ struct HistComplaint {
   std::size_t position;  // of the caret below the command
 };
 
-// All that was found wrong with one command, in order. One mistake may lead to several complaints, and some commands are taken
-// although there were any.
+// All complaints about one command, in order. One mistake may lead to several, and some commands are taken in spite of
+// them.
 class HistComplaints {
  public:
   // About this command, as the log shows it, from here on.
@@ -82,7 +82,7 @@ class HistComplaints {
 
   // As in the kernel the caret is below the first place that reads like `part`, wherever the mistake is.
   void add(HistMistake mistake, std::string_view part = {});
-  // The same as an error, for who has nothing else to do.
+  // The same, and the error to return.
   tl::unexpected<Error> refuse(HistMistake mistake, std::string_view part = {}, int code = EINVAL);
 
   [[nodiscard]] const std::string& command() const { return command_; }

@@ -1,5 +1,5 @@
-// Where an expression on fields and variables is cut in two: * and / bind more tightly than + and -, and all of them go from
-// left to right. There are no parentheses but those of a minus sign in front: -(…).
+// Where an expression on fields and variables is cut in two: * and / bind more tightly than + and -, and all of them go
+// from left to right. There are no parentheses but those of a minus sign in front: -(…).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct HistCut {
 };
 HistCut cut_of(std::string_view expression);
 
-// Of two constants; `op` has two operands. By 0 it is all ones, as where it happens to values.
+// Of two constants; `op` has two operands. A division by 0 gives all ones, as it does for values.
 std::uint64_t combined(HistOperator op, std::uint64_t left, std::uint64_t right);
 
 }  // namespace landtrace::language

@@ -102,8 +102,8 @@ class Checker {
           is_good = is_word_size(op.size);
           break;
         case hist::OpCode::kHeader:
-          is_good =
-              is_word_size(op.size) && op.offset <= abi::kEntryHeaderSize && op.offset + op.size <= abi::kEntryHeaderSize;
+          is_good = is_word_size(op.size) && op.offset <= abi::kEntryHeaderSize &&
+                    op.offset + op.size <= abi::kEntryHeaderSize;
           break;
         case hist::OpCode::kReference:
           is_good = op.offset < references && what_.references[op.offset].place.type == hist::ValueType::kNumber;

@@ -1,9 +1,9 @@
-// Makes a hist::HistPlan: who knows what a histogram is made of describes it here, and gets the bytes for the control segment.
+// Makes a hist::HistPlan: the caller describes a histogram, and gets the bytes for the control segment.
 //
 //   HistPlanDescription what;  …                                  // keys, values, variables, references, actions
 //   LT_TRY(const TableShape shape, shape_of(what));                // how large its table is; where its variables lie
 //   LT_TRY(const auto table, users.allocate(shape.layout.bytes));
-//   LT_TRY(const auto plan, control.store(build(what, shape, table)));   // -> plan::Trigger::histogram
+//   LT_TRY(const auto plan, control.store(build_hist_plan(what, shape, table)));   // -> plan::Trigger::histogram
 #pragma once
 
 #include <span>
@@ -37,7 +37,7 @@ constexpr hist::Op op(hist::OpCode code) { return {code, 8, false, 0, 0, 0}; }  
 
 }  // namespace ops
 
-// Anything: a number, a text or a stack.
+// A number, a text or a stack.
 struct HistValue {
   hist::ValueType type = hist::ValueType::kNumber;
   hist::Origin origin = hist::Origin::kOps;
@@ -122,9 +122,9 @@ struct TableShape {
   bool operator==(const TableShape&) const = default;
 };
 
-// EINVAL, E2BIG for what no plan can express: more keys than hist::kMaxKeys, a value that is no number, an expression that does not
-// leave one number or needs more than hist::kMaxStack, references and variables that are not there, a payload that may grow
-// beyond hist::kMaxSyntheticPayload, and so on.
+// EINVAL, E2BIG for what no plan can express: more keys than hist::kMaxKeys, a value that is not a number, an
+// expression that does not leave one number or needs more than hist::kMaxStack, references and variables that are not
+// there, a payload that may grow beyond hist::kMaxSyntheticPayload, and so on.
 Result<TableShape> shape_of(const HistPlanDescription& what);
 
 // The bytes of the hist::HistPlan, to lie at an address that is a multiple of 8. `shape` is that of `what`.

@@ -66,7 +66,7 @@ class Reader {
  private:
   [[nodiscard]] const hist::Action& action(std::uint32_t i) const { return plan_.at<hist::Action>(plan_.actions)[i]; }
 
-  // Counted only by those who found the element in the table: with a count it is there.
+  // Only an event that found the element in the table counts it: an element with a count is in the table.
   void add_element(const std::byte* element) {
     const std::uint64_t hitcount = hist::detail::load_hitcount(element + layout_.hitcount_at());
     if (hitcount == 0) return;
@@ -123,11 +123,12 @@ class Reader {
     return order != 0 ? order < 0 : a.row < b.row;
   }
 
-  // A key has several rows where several users have it, or one who has spoilt its table.
+  // A key has several rows if several users have it, or if a user has spoilt its table.
   void sort_and_merge() {
     std::vector<Ordered> places;
     places.reserve(contents_.rows.size());
-    for (const TableRow& row : contents_.rows) places.push_back({begin_of(row), static_cast<std::uint32_t>(places.size())});
+    for (const TableRow& row : contents_.rows)
+      places.push_back({begin_of(row), static_cast<std::uint32_t>(places.size())});
     std::sort(places.begin(), places.end(), [this](const Ordered& a, const Ordered& b) { return is_before(a, b); });
     std::vector<TableRow> sorted;
     sorted.reserve(places.size());

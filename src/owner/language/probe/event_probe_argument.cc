@@ -50,7 +50,7 @@ tl::expected<std::int64_t, int> parse_signed(std::string_view text) {
   return static_cast<std::int64_t>(negative ? ~*value + 1 : *value);
 }
 
-// Digits at the front, which are taken off; 0 where there is none.
+// Takes the digits off the front; 0 if there are none.
 std::uint64_t take_number(std::string_view& text) {
   int base = 10;
   std::string_view rest = text;

@@ -1,4 +1,4 @@
-// One argument of an event probe, NAME=FETCH[:TYPE]. Internal to the event layer.
+// One argument of an event probe, NAME=FETCH[:TYPE]. Internal to language.
 #pragma once
 
 #include "language/probe/event_probe_command.hpp"
@@ -7,11 +7,11 @@ namespace landtrace::language {
 
 class EventProbeArgumentParser {
  public:
-  // `before`: those that the probe has already.
+  // `before`: the arguments to the left of it.
   EventProbeArgumentParser(const event::Declaration& base, const std::vector<EventProbeArgument>& before)
       : base_(base), before_(before) {}
 
-  // On refusal an errno; what is to be logged is in logged(), with positions in the word.
+  // If it is refused: an errno, and in logged() what the error log gets, with positions in the word.
   tl::expected<EventProbeArgument, int> parse(std::string_view word);
   [[nodiscard]] const std::vector<CommandRefusal>& logged() const { return logged_; }
 

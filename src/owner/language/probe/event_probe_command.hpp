@@ -19,7 +19,7 @@ namespace landtrace::language {
 inline constexpr const char* kEventProbeSystem = "eprobes";
 inline constexpr std::size_t kMaxEventProbeArguments = 128;
 
-// Where a value comes from, how memory is read by way of it, and how it is kept.
+// Where a value comes from, which memory is read through it, and how the result is kept.
 struct Fetch {
   enum class Source : std::uint8_t { kField, kComm, kNumber, kText };
   enum class Store : std::uint8_t {
@@ -35,7 +35,7 @@ struct Fetch {
   std::string text;                 // kText
   std::vector<std::int64_t> steps;  // the value is replaced by the 8 bytes that are so far behind it
   std::int64_t store_offset = 0;
-  std::uint8_t bits = 0;  // of a bit field; 0: it is none
+  std::uint8_t bits = 0;  // of a bit field; 0: not a bit field
   std::uint8_t first_bit = 0;
 };
 
@@ -47,7 +47,7 @@ struct EventProbeArgument {
   Fetch fetch;
 };
 
-// A refused one may be logged twice.
+// The kernel logs some refusals twice.
 struct EventProbeRefusal {
   int code = EINVAL;
   std::vector<CommandRefusal> logged;
@@ -57,7 +57,7 @@ using AcceptedEventProbe = tl::expected<T, EventProbeRefusal>;
 
 class EventProbeCommand {
  public:
-  // Whether the line is one at all.
+  // Whether the line is meant as one: two words or more, the first beginning with an e.
   static bool is_one(std::string_view line);
   // Reads all but the arguments. `line` must outlive the command.
   static AcceptedEventProbe<EventProbeCommand> split(std::string_view line);
@@ -69,7 +69,7 @@ class EventProbeCommand {
   [[nodiscard]] const std::string& filter() const { return filter_; }                      // "" none
   [[nodiscard]] bool lacks_filter() const { return arguments_end_ + 1 == words_.size(); }  // behind its "if"
 
-  // What is refused for a reason that only the domain knows.
+  // Refusals for reasons that only the domain knows.
   [[nodiscard]] EventProbeRefusal no_such_base() const;
   [[nodiscard]] EventProbeRefusal name_is_taken() const;
   [[nodiscard]] EventProbeRefusal no_filter() const;
@@ -97,7 +97,7 @@ class EventProbeCommand {
 
 // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT=FETCH…", the line of dynamic_events.
 std::string event_probe_text(const EventProbeCommand& command, const std::vector<EventProbeArgument>& arguments);
-// What its event is like.
+// The event that it makes.
 event::Declaration declare_event_probe(const EventProbeCommand& command,
                                        const std::vector<EventProbeArgument>& arguments);
 

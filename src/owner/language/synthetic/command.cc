@@ -30,7 +30,7 @@ tl::unexpected<CommandRefusal> refuse(std::string_view what, std::size_t positio
   return tl::unexpected<CommandRefusal>({code, what, position});
 }
 
-// What stands before the first ';' is a name, a type and a field, at least.
+// Whether a name, a type and a field stand before the first ';'.
 bool begins_with_field(std::string_view text) { return split_words(text.substr(0, text.find(';'))).size() >= 3; }
 
 class Definition {

@@ -3,8 +3,8 @@
 //   NAME TYPE FIELD[; TYPE FIELD]…    defines an event
 //   !NAME [anything]                  removes it (synthetic_events alone)
 //
-// Between fields there may be spaces alone. The kernel places carets by looking for the refused word from the command's
-// beginning, so that they may stand below an earlier one.
+// Spaces alone may separate fields. To place a caret the kernel looks for the refused word from the start of the
+// command: the caret may stand below an earlier word that reads the same.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace landtrace::language {
 struct SyntheticCommand {
   enum class Kind { kNothing, kRemoval, kDefinition };
   Kind kind = Kind::kNothing;
-  std::string_view logged;  // what the error log shows: the command without spaces in front
+  // What the error log shows: the command without spaces in front.
+  std::string_view logged;
   std::string_view name;
   std::string_view fields;
 };

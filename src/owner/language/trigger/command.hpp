@@ -1,5 +1,5 @@
 // What is written to an event's `trigger` file, and how the file shows it (section 6 of the kernel's "Event Tracing").
-// Pure text: whether the event and the fields that it names are there is somebody else's question.
+// Pure text: the event and the fields that it names need not exist.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class TriggerKind : std::uint8_t {
 
 // As the file knows it: "traceon", "enable_event", ...
 std::string_view name_of(TriggerKind kind);
-// Of two triggers of one family an event can have but one; of those with a target, one for each; of histograms any number.
+// An event has one trigger of a family; of the families with a target one for each target; of histograms any number.
 enum class TriggerFamily : std::uint8_t { kTracing, kSnapshot, kStackTrace, kEnabling, kHistEnabling, kHist };
 TriggerFamily family_of(TriggerKind kind);
 inline bool has_target(TriggerFamily family) {
@@ -41,16 +41,16 @@ struct TriggerCommand {
   std::string system;  // of those that have a target
   std::string event;
   std::string definition;  // of kHist: all that stands behind the name
-  // Not looked into yet: a removal is right whatever they are.
+  // Not parsed: a removal is valid whatever they hold.
   std::optional<std::string> count;
   std::optional<std::string> condition;
 };
 
-// `text` as it was written. EINVAL where it is no trigger command.
+// `text` as it was written. EINVAL if it is not a trigger command.
 Result<TriggerCommand> parse_trigger(std::string_view text);
 // How often the trigger happens at most. EINVAL, ERANGE.
 Result<std::int64_t> trigger_count(const TriggerCommand& command);
-// Its filter expression, "" for none. EINVAL where what stands behind the command is not "if" and more.
+// Its filter expression, "" for none. EINVAL if something else than "if" and an expression follows the command.
 Result<std::string> trigger_filter(const TriggerCommand& command);
 
 // A line of the file; `left`: how often it may still happen.
