@@ -9,8 +9,8 @@
 
 namespace landtrace::rules {
 
-// The plan::EventProbePlan that makes the event in `slot`, declared as `made`, out of the arguments' values. `of_synthetic`:
-// they are those of a synthetic event, whose texts have another size.
+// The plan::EventProbePlan that makes the event in `slot`, declared as `made`, out of the arguments' values.
+// `of_synthetic`: they are those of a synthetic event, whose texts have another size.
 std::vector<std::byte> event_probe_plan(const std::vector<language::EventProbeArgument>& arguments,
                                         const event::Declaration& made, bool of_synthetic, std::uint32_t slot);
 

@@ -449,7 +449,8 @@ TEST(HistEvaluateTest, ASnapshotIsTakenForTheLargestValueOfAllKeys) {
   EXPECT_EQ(number_of(taken.key), 2u);
 }
 
-// -- several users ------------------------------------------------------------------------------------------------------
+// -- several users
+// ------------------------------------------------------------------------------------------------------
 TEST(HistReaderTest, TablesOfSeveralUsersAreAddedUpByKey) {
   TestMemory one;
   TestMemory two;

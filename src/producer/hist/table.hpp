@@ -22,8 +22,8 @@
 // same element coming back. The next one is named in the first word of the key, which is written anew before the
 // element is used.
 //
-// Order: the key's words are stored before the slot (release), and loaded after it (acquire); so they are before the hit
-// count (release), by which the owner loads them (acquire). The next element's number is stored before `spare`
+// Order: the key's words are stored before the slot (release), and loaded after it (acquire); so they are before the
+// hit count (release), by which the owner loads them (acquire). The next element's number is stored before `spare`
 // (release), and loaded after it (acquire). Sums and values are single words that order nothing.
 //
 // The memory is not trusted: an element's number is checked wherever it is read, and no search is longer than

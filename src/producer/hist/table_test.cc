@@ -201,7 +201,8 @@ TEST(HistTableTest, ProducersThatAreKilledLeaveItUsable) {
   }
 }
 
-// -- memory that another has spoilt ------------------------------------------------------------------------------------
+// -- memory that another has spoilt
+// ------------------------------------------------------------------------------------
 TEST(HistTableTest, NothingThatStandsInItLeadsOutOfIt) {
   HistPlanDescription what = by_number(128);
   what.variables.push_back(static_text(0, 8));
