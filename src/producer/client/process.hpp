@@ -32,7 +32,7 @@ namespace landtrace::client {
 // process has another attachment by now, or is a child that was forked, and the thread looks for a place.
 //
 // Who writes: one thread after another under `asking`, but for adopt(), which any thread of a fresh child may run
-// first. Who reads: every thread, at each event, the generation alone.
+// first. Who reads: every thread; at an event the generation alone.
 struct ForkPage {
   // Of this process's attachment; 0: not known yet.
   std::uint64_t generation;
