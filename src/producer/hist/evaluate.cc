@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "hist/actions.hpp"
+#include "hist/run_actions.hpp"
 #include "hist/operands.hpp"
 #include "hist/table.hpp"
 
@@ -71,7 +71,7 @@ void set_variables(const HistPlan& plan, Operands& operands, std::byte* element)
     } else {
       store_large(operands, variable.operand, element + variable.place.at);
     }
-    // Pairs with the acquires in resolve(), and in is_set() of reader.cc.
+    // Pairs with the acquires in resolve(), and in is_set() of table_reader.cc.
     __atomic_store_n(set_byte(element, variable.place), kSet, __ATOMIC_RELEASE);
   }
 }
@@ -107,7 +107,7 @@ void count(const HistPlan& plan, std::byte* data, const Event& event) {
   if ((plan.variable_count | plan.action_count) == 0) return;
   operands.set_element(element);
   set_variables(plan, operands, element);
-  if (plan.action_count != 0) act(plan, table, operands, event.surroundings, element);
+  if (plan.action_count != 0) run_actions(plan, table, operands, event.surroundings, element);
 }
 
 }  // namespace landtrace::hist

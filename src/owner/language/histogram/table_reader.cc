@@ -8,7 +8,7 @@
 namespace landtrace::language {
 namespace {
 
-// Pairs with the release stores in set_variables(), evaluate.cc, and Actor::save(), actions.cc.
+// Pairs with the release stores in set_variables(), evaluate.cc, and ActionRunner::save(), run_actions.cc.
 bool is_set(const std::byte* element, std::uint32_t at) {
   return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(element + at), __ATOMIC_ACQUIRE) != 0;
 }
@@ -161,7 +161,7 @@ class Reader {
 
   void add_snapshot(const hist::Table& table, std::uint32_t number) {
     if (action(number).deed != hist::Deed::kSnapshot) return;
-    // Pairs with the swap in Actor::take_snapshot(), actions.cc: the value in the element is there.
+    // Pairs with the swap in ActionRunner::take_snapshot(), run_actions.cc: the value in the element is there.
     const std::uint64_t last = __atomic_load_n(&table.header().snapshots[number], __ATOMIC_ACQUIRE);
     const std::uint32_t index = static_cast<std::uint32_t>(last) - 1;
     if (index >= layout_.elements) return;

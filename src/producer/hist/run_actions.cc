@@ -1,4 +1,4 @@
-#include "hist/actions.hpp"
+#include "hist/run_actions.hpp"
 
 namespace landtrace::hist {
 namespace {
@@ -23,18 +23,19 @@ bool is_news(Handler handler, std::uint64_t* word, std::uint64_t number) {
          __atomic_exchange_n(word, number, __ATOMIC_RELAXED) != number;
 }
 
-class Actor {
+class ActionRunner {
  public:
-  Actor(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings, std::byte* element)
+  ActionRunner(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings,
+               std::byte* element)
       : plan_(plan), table_(table), operands_(operands), surroundings_(surroundings), element_(element) {}
 
-  void act_all() {
+  void run_all() {
     const Action* const actions = plan_.at<Action>(plan_.actions);
-    for (std::uint32_t i = 0; i < plan_.action_count; ++i) act(actions[i], i);
+    for (std::uint32_t i = 0; i < plan_.action_count; ++i) run(actions[i], i);
   }
 
  private:
-  void act(const Action& action, std::uint32_t number) {
+  void run(const Action& action, std::uint32_t number) {
     std::uint64_t tracked = 0;
     if (action.handler != Handler::kOnMatch) {
       tracked = operands_.number(action.tracked);
@@ -110,7 +111,7 @@ class Actor {
       }
     }
     if (action.param_count == 0) return;
-    // Pairs with the acquire load in is_set() of reader.cc: what was saved is there.
+    // Pairs with the acquire load in is_set() of table_reader.cc: what was saved is there.
     __atomic_store_n(reinterpret_cast<std::uint8_t*>(element_ + action.saved_at), 1, __ATOMIC_RELEASE);
   }
 
@@ -133,7 +134,7 @@ class Actor {
         __atomic_store_n(mine, value, __ATOMIC_RELAXED);
       }
       next = ((now >> 32) + 1) * kTagUnit | (std::uint64_t{table_.index_of(element_)} + 1);
-      // Pairs with the load above, and with that in add_snapshot() of reader.cc.
+      // Pairs with the load above, and with that in add_snapshot() of table_reader.cc.
     } while (!__atomic_compare_exchange_n(&last, &now, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     surroundings_.take_snapshot(action.target);
   }
@@ -163,8 +164,9 @@ void store_large(const Operands& operands, const Operand& operand, std::byte* to
   }
 }
 
-void act(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings, std::byte* element) {
-  Actor(plan, table, operands, surroundings, element).act_all();
+void run_actions(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings,
+                 std::byte* element) {
+  ActionRunner(plan, table, operands, surroundings, element).run_all();
 }
 
 }  // namespace landtrace::hist

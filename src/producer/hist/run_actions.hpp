@@ -5,7 +5,8 @@
 
 namespace landtrace::hist {
 
-void act(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings, std::byte* element);
+void run_actions(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings,
+                 std::byte* element);
 
 // Puts a text or a stack into an element.
 void store_large(const Operands& operands, const Operand& operand, std::byte* to);
