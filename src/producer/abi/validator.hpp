@@ -7,9 +7,11 @@
 
 #include "abi/entry.hpp"
 
+#include "base/shared_layout.hpp"
+
 namespace landtrace::abi {
 
-// Lives in shared memory, in a published plan.
+// One for each dynamic field of an event, in the control segment (EventSlot::checks).
 struct DynamicFieldCheck {
   static constexpr std::uint16_t kRelative = 1;    // __rel_loc: the offset counts from the end of the field
   static constexpr std::uint16_t kTerminated = 2;  // the data must end with a NUL (types that hold "char")
@@ -17,7 +19,9 @@ struct DynamicFieldCheck {
   std::uint16_t payload_offset;  // where the u32 location stands in the payload (entry offset - 8)
   std::uint16_t flags;
 };
-static_assert(sizeof(DynamicFieldCheck) == 4);
+LT_SHARED(DynamicFieldCheck, 4, 2);
+LT_SHARED_AT(DynamicFieldCheck, payload_offset, 0);
+LT_SHARED_AT(DynamicFieldCheck, flags, 2);
 
 // True when every location lies within the payload and ends as it must (otherwise write() gives EFAULT).
 // `payload` is a FlatPayload or a Payload; `size` must be at least the event's min_size.

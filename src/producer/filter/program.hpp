@@ -1,15 +1,27 @@
-// A filter as bytes that can lie anywhere: in the control segment, in a process's own memory.
+// A filter as bytes that can lie anywhere: in the control segment, in a process's own memory. Immutable.
 //
-//   Program        what it needs
-//   Op[op_count]   one per predicate, in the order of the expression
-//   pool           patterns, globs, CPU masks, address ranges; by offset from its start
+//     0         16        48        80
+//     +---------+---------+---------+----   ----+--------------------------------------------------+
+//     | Program | op 0    | op 1    | …         | pool: patterns, globs, CPU masks, address ranges |
+//     +---------+---------+---------+----   ----+--------------------------------------------------+
 //
-// Evaluation begins at the first op and goes on where the op's outcome says. Every jump leads forward, so that no
-// program runs longer than it has ops. && || ! and parentheses are nothing but jumps.
+// There is one op per predicate, in the order of the expression. What does not fit into an op is in the pool, by offset
+// from the pool's start.
+//
+// Evaluation begins at the first op and goes on where the op's outcome says. && || ! and parentheses are nothing but
+// jumps:
+//
+//     a < 5 && (b == 1 || c)      op 0   a < 5     match: op 1     mismatch: reject
+//                                 op 1   b == 1    match: pass     mismatch: op 2
+//                                 op 2   c         match: pass     mismatch: reject
+//
+// Every jump leads forward, so that no program runs longer than it has ops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "base/shared_layout.hpp"
 
 namespace landtrace::filter {
 
@@ -20,7 +32,8 @@ inline constexpr std::size_t kMaxProgram = 1 << 20;
 inline constexpr std::uint32_t kMaxCpus = 8192;
 
 enum class OpCode : std::uint8_t {
-  kNever,  // what the kernel cannot compare never matches
+  // What the kernel cannot compare never matches.
+  kNever,
   // Numbers of 8 to 64 bits: whether (value - low) <= span, modulo 2^bits. Every comparison of signed and unsigned
   // numbers is one of these or its opposite.
   kRange8,
@@ -61,6 +74,10 @@ enum class Source : std::uint8_t {
 };
 inline constexpr std::uint8_t kSources = static_cast<std::uint8_t>(Source::kCpu) + 1;
 
+//   0      1        2          4             6    8        12     16               24             32
+//   +------+--------+----------+-------------+----+--------+------+----------------+--------------+
+//   | code | source | on_match | on_mismatch |    | offset | size | low, bits, pool| span, count  |
+//   +------+--------+----------+-------------+----+--------+------+----------------+--------------+
 struct Op {
   // Instead of the index of an op.
   static constexpr std::uint16_t kPass = 0xffff;
@@ -83,15 +100,29 @@ struct Op {
     std::uint64_t count;  // of the operand: bytes of a pattern, CPUs, glob tokens, address ranges
   };
 };
-static_assert(sizeof(Op) == 32);
+LT_SHARED(Op, 32, 8);
+LT_SHARED_AT(Op, code, 0);
+LT_SHARED_AT(Op, source, 1);
+LT_SHARED_AT(Op, on_match, 2);
+LT_SHARED_AT(Op, on_mismatch, 4);
+LT_SHARED_AT(Op, offset, 8);
+LT_SHARED_AT(Op, size, 12);
+LT_SHARED_AT(Op, low, 16);
+LT_SHARED_AT(Op, bits, 16);
+LT_SHARED_AT(Op, pool, 16);
+LT_SHARED_AT(Op, span, 24);
+LT_SHARED_AT(Op, count, 24);
 
 // A glob's tokens; its classes follow them, 32 bytes each, one bit per character.
 struct GlobToken {
   enum Kind : std::uint8_t { kCharacter, kAnyCharacter, kAnyText, kClass };
   Kind kind;
-  std::uint8_t value;  // the character, or the number of the class
+  // The character, or the number of the class.
+  std::uint8_t value;
 };
-static_assert(sizeof(GlobToken) == 2);
+LT_SHARED(GlobToken, 2, 1);
+LT_SHARED_AT(GlobToken, kind, 0);
+LT_SHARED_AT(GlobToken, value, 1);
 inline constexpr std::size_t kGlobClassBytes = 32;
 
 // Where a function lies in one process, or in all (0). Sorted by process.
@@ -99,9 +130,13 @@ struct FunctionRange {
   std::uint32_t process;
   std::uint32_t reserved;
   std::uint64_t begin;
-  std::uint64_t end;  // not part of it
+  // Not part of it.
+  std::uint64_t end;
 };
-static_assert(sizeof(FunctionRange) == 24);
+LT_SHARED(FunctionRange, 24, 8);
+LT_SHARED_AT(FunctionRange, process, 0);
+LT_SHARED_AT(FunctionRange, begin, 8);
+LT_SHARED_AT(FunctionRange, end, 16);
 
 struct alignas(8) Program {
   // What of a Context an op looks at; the rest need not be filled in.
@@ -111,14 +146,22 @@ struct alignas(8) Program {
 
   std::uint16_t version;
   std::uint16_t uses;
-  std::uint16_t op_count;  // at least one
+  // At least one.
+  std::uint16_t op_count;
   std::uint16_t reserved;
-  std::uint32_t bytes;     // all of it
-  std::uint32_t min_size;  // payload bytes up to the end of the last field that is looked at
+  // Of the whole program.
+  std::uint32_t bytes;
+  // Payload bytes up to the end of the last field that is looked at.
+  std::uint32_t min_size;
 
   [[nodiscard]] const Op* ops() const { return reinterpret_cast<const Op*>(this + 1); }
   [[nodiscard]] const std::byte* pool() const { return reinterpret_cast<const std::byte*>(ops() + op_count); }
 };
-static_assert(sizeof(Program) == 16);
+LT_SHARED(Program, 16, 8);
+LT_SHARED_AT(Program, version, 0);
+LT_SHARED_AT(Program, uses, 2);
+LT_SHARED_AT(Program, op_count, 4);
+LT_SHARED_AT(Program, bytes, 8);
+LT_SHARED_AT(Program, min_size, 12);
 
 }  // namespace landtrace::filter
