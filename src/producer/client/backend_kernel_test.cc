@@ -1,5 +1,5 @@
-// The kernel's user_events behind a file of the test's: what is asked of it is seen by an ioctl() that stands in front of
-// the C library's.
+// The kernel's user_events behind a file of the test's: what is asked of it is seen by an ioctl() that stands in front
+// of the C library's.
 #include "client/backend_kernel.hpp"
 
 #include <landtrace/landtrace.h>

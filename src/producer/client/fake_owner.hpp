@@ -57,9 +57,9 @@ struct FakeAnswer {
   }
 };
 
-// Serves in a thread with descriptors of its own, so that a program that closes all of its does not end it. By itself it
-// answers kAttach with its segments; kRegisterNative and kHoldEvent with a slot, the same for the same text; kOpenFile with
-// an identity; and everything else with zeros.
+// Serves in a thread with descriptors of its own, so that a program that closes all of its does not end it. By itself
+// it answers kAttach with its segments; kRegisterNative and kHoldEvent with a slot, the same for the same text;
+// kOpenFile with an identity; and everything else with zeros.
 class FakeOwner {
  public:
   using Rule = std::function<FakeAnswer(const Asked&)>;

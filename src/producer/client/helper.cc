@@ -174,8 +174,8 @@ void stop() {
   if (!was_running) return;
   pthread_cancel(ended);
   pthread_join(ended, nullptr);
-  // A thread that was joined is there for some more microseconds, or for as long as the kernel needs to take down what it
-  // watched; unshare() would find two. Pairs with the release store in run().
+  // A thread that was joined is there for some more microseconds, or for as long as the kernel needs to take down what
+  // it watched; unshare() would find two. Pairs with the release store in run().
   const std::uint32_t id = __atomic_load_n(&thread_id, __ATOMIC_ACQUIRE);
   const auto pid = static_cast<std::uint32_t>(::getpid());
   constexpr int kYields = 1'000;

@@ -15,8 +15,8 @@
 // another key, then the search goes on, with the element in hand. Killed at any instruction: before the swap an element
 // is lost, after it the key is there. Nobody ever waits.
 //
-// Who reads: producers, and the owner (language/histogram/table_reader.hpp). An element is in the table if its hit count is not 0: it is counted
-// only by those who found it by a slot. So the owner need not look at slots.
+// Who reads: producers, and the owner (language/histogram/table_reader.hpp). An element is in the table if its hit
+// count is not 0: it is counted only by those who found it by a slot. So the owner need not look at slots.
 //
 // Elements that are given back form a list: TableHeader::spare, whose tag makes its compare-and-swap safe against the
 // same element coming back. The next one is named in the first word of the key, which is written anew before the

@@ -1,4 +1,5 @@
-// A histogram as the owner tells a client of it: what it counts by, with types, and its rows. Not text to be taken apart.
+// A histogram as the owner tells a client of it: what it counts by, with types, and its rows. Not text to be taken
+// apart.
 //
 // As bytes (numbers in the machine's order, a text is its u32 size and its bytes):
 //

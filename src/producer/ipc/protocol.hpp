@@ -88,10 +88,10 @@ enum class Operation : std::uint32_t {
   // a = 0: nothing is recorded from here on, but triggers go on; 1: it is again.
   kSessionRecord,
   // What an event's histograms have counted, for who may read its `hist` file. text = "SYSTEM\0EVENT\0INSTANCE\0", the
-  // instance "" for the top one; b = 1: that of the connection's session. a = bytes to pass over: 0 counts anew, and what
-  // follows is read on from there
+  // instance "" for the top one; b = 1: that of the connection's session. a = bytes to pass over: 0 counts anew, and
+  //    what follows is read on from there
   // -> text = the bytes of histogram_table.hpp from there on, a = the size of all of them.
-  // (19 is not used: it had the `hist` file's text.)
+  //    (19 is not used: it had the `hist` file's text.)
   kHistograms = 20,
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).

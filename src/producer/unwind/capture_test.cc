@@ -234,7 +234,8 @@ INSTANTIATE_TEST_SUITE_P(Anywhere, GarbageFramePointerTest,
                          ::testing::Values(0, 1, 0x1000, 0x7fff'ffff'f000, 0x7fff'ffff'fff8, 0xffff'ffff'ffff'fff8,
                                            0x8000'0000'0000'0000, 0x5555'5555'5550));
 
-// A stack that has been overwritten: whatever is read leads nowhere or somewhere, and nothing is touched that is not there.
+// A stack that has been overwritten: whatever is read leads nowhere or somewhere, and nothing is touched that is not
+// there.
 TEST_F(CaptureTest, OverwrittenStack) {
   std::srand(1);
   for (int round = 0; round < 200; ++round) {
