@@ -6,9 +6,10 @@
 
 #include "arch/rseq.hpp"
 #include "buffer/test_domain.hpp"
-#include "rules/triggers.hpp"
 #include "plan/stack.hpp"
+#include "plan/test_emit.hpp"
 #include "plan/thread_slots.hpp"
+#include "rules/triggers.hpp"
 
 namespace landtrace::buffer {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "arch/rseq.hpp"
 #include "host/server.hpp"
-#include "plan/emit.hpp"
+#include "plan/test_emit.hpp"
 #include "plan/thread_slots.hpp"
 
 namespace landtrace::consumer {

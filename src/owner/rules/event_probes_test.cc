@@ -9,7 +9,7 @@
 #include "rules/rules.hpp"
 #include "rules/synthetic_events.hpp"
 #include "event/print.hpp"
-#include "plan/emit.hpp"
+#include "plan/test_emit.hpp"
 #include "plan/thread_slots.hpp"
 #include "ring/reader.hpp"
 

@@ -181,11 +181,4 @@ inline void record_in(const View& view, const Thread& thread, const PlanStep& st
   detail::record(view, thread, step, request);
 }
 
-// The same as emit_in_section() for a caller that is not inside a Section yet.
-inline bool emit(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
-                 std::uint32_t segment_count, std::uint32_t size) {
-  const Section section(*thread.slot);
-  return emit_in_section(view, thread, event, segments, segment_count, size);
-}
-
 }  // namespace landtrace::plan

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/emit.hpp"
+#include "plan/test_emit.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::plan {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arch/trace_clocks.hpp"
-#include "rules/histograms/actions.hpp"
+#include "rules/histograms/resolve_actions.hpp"
 #include "rules/histograms/describe.hpp"
 #include "rules/histograms/resolve.hpp"
 #include "rules/histograms/search.hpp"

@@ -1,4 +1,4 @@
-#include "rules/histograms/actions.hpp"
+#include "rules/histograms/resolve_actions.hpp"
 
 #include <algorithm>
 
