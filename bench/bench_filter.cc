@@ -1,5 +1,5 @@
-// Filters alone: what one costs that refuses an event, on a payload as a producer has it. The loop is in the figure, the
-// context of the event too, since a producer has to fill it in.
+// Filters alone: what one costs that refuses an event, on a payload as a producer has it. The loop is in the figure,
+// the context of the event too, since a producer has to fill it in.
 #include <cstring>
 #include <stdexcept>
 

@@ -1,5 +1,6 @@
-// Histograms in the program that the events happen in: by one key with one value; a latency between two events that makes a
-// third; two threads at once; a million keys. Against recording every event, and adding up afterwards what was read.
+// Histograms in the program that the events happen in: by one key with one value; a latency between two events that
+// makes a third; two threads at once; a million keys. Against recording every event, and adding up afterwards what
+// was read.
 #include <landtrace/landtrace.hpp>
 
 #include <fmt/format.h>
@@ -53,7 +54,8 @@ void record_and_aggregate(benchmark::State& state, Owner& owner) {
   }
 }
 
-// A program of its own: what it has in memory when it has counted a million keys, with all of the shared memory that this took.
+// A program of its own: what it has in memory when it has counted a million keys, with all of the shared memory that
+// this took.
 void million_keys(benchmark::State& state, const Setting& setting) {
   for (auto _ : state) {
     Owner owner(setting.folder + "/hist.sock");

@@ -1,5 +1,6 @@
-// Filters and triggers where they act: in a program that links the library, from emit() to the ring or to the refusal. What
-// a filter refuses is measured beside an event that is refused by a switch alone, so that what finding the plan costs is known.
+// Filters and triggers where they act: in a program that links the library, from emit() to the ring or to the
+// refusal. What a filter refuses is measured beside an event that is refused by a switch alone, so that what finding
+// the plan costs is known.
 #include <landtrace/landtrace.hpp>
 
 #include <fmt/format.h>

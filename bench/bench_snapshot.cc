@@ -1,4 +1,5 @@
-// Snapshots of full rings of 8 MB while a program goes on: taken by a trigger in that program, and by `echo 1 > snapshot`.
+// Snapshots of full rings of 8 MB while a program goes on: taken by a trigger in that program, and by `echo 1 >
+// snapshot`.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -13,10 +13,10 @@ class Histograms {
  public:
   explicit Histograms(domain::Domain& domain) : domain_(domain) {}
 
-  // "count EVENT SIZE": of events "u32 id; u64 value" the values are summed up by id.
-  // "latency START DONE MADE": of the same events, MADE "u32 id; u64 value" is made of the us between two with the same id.
-  // "hits EVENT": how many events its histogram has counted.
-  // "aggregate EVENT": reads what the rings have recorded of it and sums it up by id: the ns that this took.
+  // "count EVENT SIZE": of events "u32 id; u64 value" the values are summed up by id. "latency START DONE MADE": of
+  // the same events, MADE "u32 id; u64 value" is made of the us between two with the same id. "hits EVENT": how many
+  // events its histogram has counted. "aggregate EVENT": reads what the rings have recorded of it and sums it up by
+  // id: the ns that this took.
   std::uint64_t answer(const std::string& line);
 
  private:

@@ -1,5 +1,5 @@
-/* The tracepoints of the peer, with payloads of ours: two 64-bit numbers; and what filters judge. LTTng's macros want this
-   form. */
+/* The tracepoints of the peer, with payloads of ours: two 64-bit numbers; and what filters judge. LTTng's macros want
+ * this form. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER landtrace_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -14,7 +14,8 @@ inline constexpr const char* kMountFolder = "/mount";
 
 class MountedDomain {
  public:
-  // Its rings have `ring_size` per CPU, as --buffer-size has it; what matches `events`, a list for --trace-event, is enabled as it registers.
+  // Its rings have `ring_size` per CPU, as --buffer-size has it; what matches `events`, a list for --trace-event, is
+  // enabled as it registers.
   MountedDomain(const Setting& setting, const std::string& events, const char* ring_size);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }

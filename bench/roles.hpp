@@ -15,8 +15,8 @@ int own_domain(const char* socket);
 // it emitted.
 int emit_portably(const char* socket, const char* rounds);
 
-// Registers an event, says "ready", emits it for each of kManyKeys keys when it is told to, and prints how many bytes it has in
-// memory.
+// Registers an event, says "ready", emits it for each of kManyKeys keys when it is told to, and prints how many bytes
+// it has in memory.
 int count_keys(const char* socket);
 
 // A fresh process: prints the ns that connecting to the domain and mapping it took.
@@ -28,18 +28,19 @@ int register_many(const char* socket, const char* count);
 // An unmodified program with one event: says "ready", then answers each line with its enable word.
 int wait_for_enable_word();
 
-// Programs on a mounted tree at `folder`. `writers` threads with a file each write events of 16 bytes for so long: prints the
-// median ns of a write, how many were written per second and in all, and the median ns of a round trip that does nothing.
+// Programs on a mounted tree at `folder`. `writers` threads with a file each write events of 16 bytes for so long:
+// prints the median ns of a write, how many were written per second and in all, and the median ns of a round trip
+// that does nothing.
 int write_through_mount(const char* folder, const char* writers, const char* for_ms);
 // Emits `count` native events.
 int fill(const char* socket, const char* count);
-// Fills rings of 8 MB with native events, says "ready", and for each line of input does so again and emits the event that a
-// trigger is for: prints the ns that this one took.
+// Fills rings of 8 MB with native events, says "ready", and for each line of input does so again and emits the event
+// that a trigger is for: prints the ns that this one took.
 int take_snapshots(const char* socket);
 // Reads `trace` to its end: prints the ns that it took, and the lines.
 int read_trace(const char* folder);
-// Registers `count` events: prints the ns for reading available_events, for listing events/user_events, and for enabling all
-// of them by set_event.
+// Registers `count` events: prints the ns for reading available_events, for listing events/user_events, and for
+// enabling all of them by set_event.
 int list_through_mount(const char* folder, const char* count);
 // Registers an event, says "ready", and stays until its standard input ends.
 int hold_on_mount(const char* folder);

@@ -1,4 +1,5 @@
-/* The trace event API: a program makes a synthetic event of its own, in any of three ways, and traces it in any of three.
+/* The trace event API: a program makes a synthetic event of its own, in any of three ways, and traces it in any of
+ * three ways.
  *
  *     landtraced &
  *     example_schedtest
@@ -45,7 +46,7 @@ static int create_from_array(void) {
   return ret == 0 ? synth_event_gen_cmd_end(&cmd) : ret;
 }
 
-/* -- tracing it ------------------------------------------------------------------------------------------------------ */
+/* -- tracing it ---------------------------------------------------------------------------------------------------- */
 static int trace_values(struct trace_event_file* file) {
   return synth_event_trace(file, 7, (u64)getpid(), (u64) "clackers", 1000000, 1000, smp_processor_id(), (u64) "Thneed",
                            999);
@@ -66,7 +67,7 @@ static int trace_pieces(struct trace_event_file* file) {
   return ret == 0 ? end : ret;
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- */
+/* ------------------------------------------------------------------------------------------------------------------ */
 static int use(const char* how, int (*create)(void), int (*trace)(struct trace_event_file*)) {
   int ret = create();
   if (ret == 0) {

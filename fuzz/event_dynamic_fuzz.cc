@@ -1,5 +1,5 @@
-// Input: a line of dynamic_events or synthetic_events. What is taken means the same when it is written as the files show it, and
-// its `format` file says what its slot does.
+// Input: a line of dynamic_events or synthetic_events. What is taken means the same when it is written as the files
+// show it, and its `format` file says what its slot does.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Input: what stands behind "hist:" in a trigger. Whatever it is, it is read or refused with an errno that the kernel has for
-// it, and complaints point into the command.
+// Input: what stands behind "hist:" in a trigger. Whatever it is, it is read or refused with an errno that the kernel
+// has for it, and complaints point into the command.
 #include <cerrno>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// A histogram's table as another may have spoilt it: whatever stands in it, events are counted and it is read without a step
-// outside; and what is counted into a sound table comes out again.
+// A histogram's table as another may have spoilt it: whatever stands in it, events are counted and it is read without
+// a step outside; and what is counted into a sound table comes out again.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Input: what is written to a `trigger` file. A command that is taken means the same when it is written as the file shows it.
+// Input: what is written to a `trigger` file. A command that is taken means the same when it is written as the file
+// shows it.
 #include <cerrno>
 #include <cstdint>
 #include <string>
@@ -12,8 +13,8 @@ namespace {
 using namespace landtrace;
 using namespace landtrace::language;
 
-// The line as a command: "unlimited" and "count=" are for readers alone. (Unlimited is -1: without it white space at the end
-// of an event's name would be at the end of the command.)
+// The line as a command: "unlimited" and "count=" are for readers alone. (Unlimited is -1: without it white space at
+// the end of an event's name would be at the end of the command.)
 std::string as_command(const Command& command, std::int64_t count, const std::string& filter) {
   std::string text = line(command, count, filter);
   LT_REQUIRE(text.back() == '\n');

@@ -99,8 +99,8 @@ int landtrace_control_remove_trigger(struct landtrace_control* control, const ch
  * the file has. `text` may be NULL if `size` is 0. */
 ssize_t landtrace_control_filter(struct landtrace_control* control, const char* instance, const char* event, char* text,
                                  size_t size);
-ssize_t landtrace_control_triggers(struct landtrace_control* control, const char* instance, const char* event, char* text,
-                                   size_t size);
+ssize_t landtrace_control_triggers(struct landtrace_control* control, const char* instance, const char* event,
+                                   char* text, size_t size);
 
 /* Any other file, by its path from the tree's root ("instances/mine/tracing_on"). Reading is as above, from the file's
  * beginning to its end; -EAGAIN where it would wait for events. Writing is one write() behind what is there (as >>

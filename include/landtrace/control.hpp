@@ -7,8 +7,8 @@
 //     control.add_trigger("user_events:req_done", "traceoff if status == 503");
 //     control.enable("user_events:req_done");
 //
-// Each function is that of the same name in <landtrace/control.h>, where its meaning and every errno stand: 0 or a negative
-// errno; for one thread at a time, not async-signal-safe. The instance comes last, "" being the tree's top.
+// Each function is that of the same name in <landtrace/control.h>, where its meaning and every errno stand: 0 or a
+// negative errno; for one thread at a time, not async-signal-safe. The instance comes last, "" being the tree's top.
 // -EBADF while it is not open.
 #pragma once
 

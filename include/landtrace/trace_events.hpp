@@ -5,8 +5,9 @@
 //     done.enable();
 //     done.trace(gettid(), "resize", 1200000);
 //
-// A thin face of <landtrace/trace_events.h>, where every errno, and what is safe in threads and signal handlers, stands: functions
-// return 0 or a negative errno. Objects can be moved; each is for one thread at a time but for SyntheticEvent::trace().
+// A thin face of <landtrace/trace_events.h>, where every errno, and what is safe in threads and signal handlers,
+// stands: functions return 0 or a negative errno. Objects can be moved; each is for one thread at a time but for
+// SyntheticEvent::trace().
 #pragma once
 
 #include <landtrace/trace_events.h>

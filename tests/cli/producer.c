@@ -3,9 +3,9 @@
  *   producer [--abi] [--event NAME] [--count N] [--threads T] [--children C] [--wait MS] [--pause US]
  *            [--exit STATUS | --kill SIGNAL]
  *
- * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it sleeps
- * after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so long. With --abi
- * it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
+ * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it
+ * sleeps after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so
+ * long. With --abi it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <landtrace/landtrace.h>

@@ -1,5 +1,5 @@
-// Emits an event, and records its stack behind it, as a trigger would: where main, outer() and inner() have called, through
-// a callback of the C library. What `plan` the event has is not looked at but for where it records.
+// Emits an event, and records its stack behind it, as a trigger would: where main, outer() and inner() have called,
+// through a callback of the C library. What `plan` the event has is not looked at but for where it records.
 #include <landtrace/landtrace.h>
 
 #include <cstdio>

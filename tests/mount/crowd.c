@@ -1,11 +1,11 @@
 /* Clients of a mounted tree that know nothing but its files.
  *
- *   crowd together FOLDER CLIENTS WRITES   so many processes open, register and write, all with their files open at the same
- *                                          time; prints "written N"
- *   crowd mortal FOLDER CLIENTS            so many open, register, write, unregister and delete without end, one after the
- *                                          other, and are killed in the middle of it
- *   crowd inside FOLDER CLIENTS            so many are killed inside an ioctl, one after the other: their memory does not
- *                                          answer who reads it for them
+ *   crowd together FOLDER CLIENTS WRITES   so many processes open, register and write, all with their files open at
+ *                                          the same time; prints "written N"
+ *   crowd mortal FOLDER CLIENTS            so many open, register, write, unregister and delete without end, one after
+ *                                          the other, and are killed in the middle of it
+ *   crowd inside FOLDER CLIENTS            so many are killed inside an ioctl, one after the other: their memory does
+ *                                          not answer who reads it for them
  *
  * Exit status 77: this machine has not what it takes, which is said. */
 #define _GNU_SOURCE
@@ -74,7 +74,8 @@ static void member(uint32_t number, long writes, int gate, int out) {
   char byte, declaration[64];
   long written = -1;
   /* Every other one has an event of its own. */
-  snprintf(declaration, sizeof declaration, number % 2 == 0 ? "crowd_all u32 source;u32 i" : "crowd_%u u32 source;u32 i", number);
+  snprintf(declaration, sizeof declaration,
+           number % 2 == 0 ? "crowd_all u32 source;u32 i" : "crowd_%u u32 source;u32 i", number);
   const int file = open_data();
   const int index = file < 0 ? -1 : register_event(file, declaration);
   if (index < 0) perror("crowd: a client");

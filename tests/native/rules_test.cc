@@ -1,4 +1,5 @@
-// Filters and triggers that act in programs on the native API, and change while these run. The programs are rules_client.cc.
+// Filters and triggers that act in programs on the native API, and change while these run. The programs are
+// rules_client.cc.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Owners that are killed, owners that come after them, and unmodified programs that go on. The owners are domain_host.cc,
-// the programs abi_client.c.
+// Owners that are killed, owners that come after them, and unmodified programs that go on. The owners are
+// domain_host.cc, the programs abi_client.c.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

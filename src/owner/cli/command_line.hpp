@@ -27,8 +27,8 @@ struct Look {
   const char* needs = nullptr;  // another option's name
 };
 
-// The options of a command, or of a program without commands. A name is "-o,--output", or "FILE" for a positional word. The
-// variables must outlive the run of the command.
+// The options of a command, or of a program without commands. A name is "-o,--output", or "FILE" for a positional
+// word. The variables must outlive the run of the command.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(app) {}
@@ -49,8 +49,8 @@ class Command {
   void in_order(const std::string& names, std::function<void(const std::string&)> take, const std::string& help,
                 const Look& look = {});
 
-  // The words behind "--", or from the first word that is not an option, are a CMD with its arguments. `usage` is the first
-  // line of the help. Where a CMD is required, `missing` is the complaint without one.
+  // The words behind "--", or from the first word that is not an option, are a CMD with its arguments. `usage` is the
+  // first line of the help. Where a CMD is required, `missing` is the complaint without one.
   void takes_command(std::vector<std::string>& command, const std::string& usage, const char* missing = nullptr);
 
   // `--config FILE` names a file with more of these options; without it, `file` is read if it is there.
@@ -91,8 +91,8 @@ class Program {
   // A command. The user must name one.
   Command& add(const std::string& name, const std::string& what);
 
-  // Reads the words behind argv[0]. Returns what to do now: what the command runs(), or printing the help. EINVAL with a
-  // sentence of one line.
+  // Reads the words behind argv[0]. Returns what to do now: what the command runs(), or printing the help. EINVAL
+  // with a sentence of one line.
   Result<std::function<int()>> parse(int argc, const char* const* argv);
   // Parses and runs: the exit status.
   int run(int argc, const char* const* argv);

@@ -8,12 +8,12 @@
 
 namespace landtrace::cli {
 
-// The path of the shim: $LANDTRACE_PRELOAD, else its place relative to this program, built or installed. ENOENT with the
-// path that was tried.
+// The path of the shim: $LANDTRACE_PRELOAD, else its place relative to this program, built or installed. ENOENT with
+// the path that was tried.
 Result<std::string> find_preload();
 
-// The environment of the calling process with LANDTRACE_SOCKET set and the shim first in LD_PRELOAD. ASAN_OPTIONS allows that
-// for programs with AddressSanitizer.
+// The environment of the calling process with LANDTRACE_SOCKET set and the shim first in LD_PRELOAD. ASAN_OPTIONS
+// allows that for programs with AddressSanitizer.
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload);
 
 // The calling process's environment as it is.

@@ -27,8 +27,8 @@ class EventRules {
 // Adds -e, --filter and --trigger, which `rules` then has.
 void add_event_options(Command& command, EventRules& rules);
 
-// EINVAL for an invalid pattern, filter or trigger: a sentence and, in lines of their own, the text and a caret below the
-// mistake.
+// EINVAL for an invalid pattern, filter or trigger: a sentence and, in lines of their own, the text and a caret below
+// the mistake.
 Result<void> check_event_rules(const std::vector<consumer::Session::Selection>& selections);
 
 // "the filter 'n > 5' ...": for the end of a recording.

@@ -17,7 +17,8 @@ std::string pager_command() {
   return command == "cat" ? "" : command;
 }
 
-// In the child: `input` is its standard input. It ends with 127 where there is no such program, having shown the text as it is.
+// In the child: `input` is its standard input. It ends with 127 where there is no such program, having shown the text
+// as it is.
 [[noreturn]] void run_pager(const std::string& command, int input) {
   ::dup2(input, STDIN_FILENO);
   // As git has it: short texts without waiting for a key, colours as they are, no clearing of the screen.

@@ -7,8 +7,8 @@ namespace landtrace::cli {
 
 class Pager {
  public:
-  // Where standard output is a terminal, and $PAGER (less, where that is not set) can be started, standard output goes there
-  // until this ends. An empty $PAGER, or "cat", is none.
+  // Where standard output is a terminal, and $PAGER (less, where that is not set) can be started, standard output
+  // goes there until this ends. An empty $PAGER, or "cat", is none.
   Pager();
   // Waits until the reader is done.
   ~Pager();
@@ -20,8 +20,8 @@ class Pager {
   int terminal_ = -1;
 };
 
-// A reader of standard output that goes away, as `head` does, ends the command with success and without a word, by EPIPE and not
-// by a signal.
+// A reader of standard output that goes away, as `head` does, ends the command with success and without a word, by
+// EPIPE and not by a signal.
 void survive_closed_output();
 
 }  // namespace landtrace::cli

@@ -26,8 +26,9 @@ namespace {
 constexpr const char* kFolder = "/sys/kernel/tracing";
 constexpr const char* kOldFolder = "/sys/kernel/debug/tracing";
 constexpr const char* kMounts = "/proc/mounts";
-// trace-cmd writes to these: it turns the kernel's function tracer on and off, and lets itself see addresses. A command in
-// a private tracefs must not change the kernel's tracer. In a user namespace the writes fail, and trace-cmd gives up.
+// trace-cmd writes to these: it turns the kernel's function tracer on and off, and lets itself see addresses. A
+// command in a private tracefs must not change the kernel's tracer. In a user namespace the writes fail, and
+// trace-cmd gives up.
 constexpr const char* kKernelSwitches[] = {"/proc/sys/kernel/ftrace_enabled", "/proc/sys/kernel/kptr_restrict"};
 constexpr const char* kLine = "tracefs /sys/kernel/tracing tracefs rw,relatime 0 0\n";
 // <linux/mount.h> and <sys/mount.h> of some versions exclude each other.

@@ -1,5 +1,5 @@
-// Standard output as the place of a recording (`-o -`): a trace file is written here and there, and a pipe from one end to the
-// other, so it is made in a file without a name and copied at the end.
+// Standard output as the place of a recording (`-o -`): a trace file is written here and there, and a pipe from one
+// end to the other, so it is made in a file without a name and copied at the end.
 #pragma once
 
 #include <string>
@@ -29,7 +29,8 @@ class StandardOutput {
   std::string folder_;
 };
 
-// A recording that comes through standard input, under a name that it can be opened by: a pipe is read to its end first.
+// A recording that comes through standard input, under a name that it can be opened by: a pipe is read to its end
+// first.
 class StandardInput {
  public:
   static Result<StandardInput> read();

@@ -19,7 +19,8 @@ class Workplace {
 
   [[nodiscard]] consumer::DomainView& view() { return *view_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }
-  // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for them.
+  // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for
+  // them.
   Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask);
 
  private:

@@ -99,7 +99,8 @@ void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
               *type);
 }
 
-// A stream that is read up to the horizon gives nothing older any more; one that has more waiting, nothing older than its last.
+// A stream that is read up to the horizon gives nothing older any more; one that has more waiting, nothing older than
+// its last.
 bool Collector::drain_streams(std::uint64_t horizon) {
   const int reads = reads_per_round(session_.geometry());
   bool more = false;

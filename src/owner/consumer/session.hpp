@@ -33,11 +33,12 @@ class Session {
     std::string filter = {};                 // "": everything passes
     std::vector<std::string> triggers = {};  // as an event's `trigger` file takes them
   };
-  // The same with a filter and triggers; an event that several selections match has the filter of the last that has one.
-  // EINVAL with a sentence for what can be no filter or trigger of any event.
+  // The same with a filter and triggers; an event that several selections match has the filter of the last that has
+  // one. EINVAL with a sentence for what can be no filter or trigger of any event.
   Result<void> select(const Selection& selection);
 
-  // A filter that does not fit an event, so that all of the event is recorded, or a trigger that the event does not take.
+  // A filter that does not fit an event, so that all of the event is recorded, or a trigger that the event does not
+  // take.
   struct Unfit {
     std::string event;
     std::string rule;
@@ -52,7 +53,8 @@ class Session {
 
   // Whether events go into the rings. Triggers and histograms do not need that.
   Result<void> record(bool on);
-  // What the event's histograms in this session have counted; `event` is SYSTEM:EVENT. ENOENT: there is no such event (yet).
+  // What the event's histograms in this session have counted; `event` is SYSTEM:EVENT. ENOENT: there is no such event
+  // (yet).
   Result<std::vector<ipc::HistogramTable>> histograms(const std::string& event);
 
   // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is

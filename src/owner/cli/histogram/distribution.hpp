@@ -22,7 +22,8 @@ class Distribution {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
   [[nodiscard]] double mean() const;
-  // The value that this part of all values (0 to 1) does not exceed. Values are taken to be spread evenly within a bucket.
+  // The value that this part of all values (0 to 1) does not exceed. Values are taken to be spread evenly within a
+  // bucket.
   [[nodiscard]] double percentile(double part) const;
 
  private:

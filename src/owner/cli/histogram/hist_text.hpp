@@ -21,7 +21,8 @@ struct HistTable {
   std::uint64_t dropped = 0;
 };
 
-// `keys`: the names of its keys as the file prints them, in order. EINVAL with the line that is none of such a histogram.
+// `keys`: the names of its keys as the file prints them, in order. EINVAL with the line that is none of such a
+// histogram.
 Result<HistTable> parse_hist(std::string_view text, const std::vector<std::string>& keys);
 
 // "~ 2^10" -> 10. EINVAL.

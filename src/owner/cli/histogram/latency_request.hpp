@@ -1,5 +1,5 @@
-// What `landtrace latency` asks for: the first event leaves its time under its key; the second takes it, and makes a synthetic
-// event of the difference, which has the histogram.
+// What `landtrace latency` asks for: the first event leaves its time under its key; the second takes it, and makes a
+// synthetic event of the difference, which has the histogram.
 #pragma once
 
 #include "cli/histogram/watch_options.hpp"
@@ -23,8 +23,8 @@ std::string start_trigger(const LatencyOptions& options);
 std::string end_trigger(const LatencyOptions& options, const std::string& name);
 // The synthetic event's.
 std::string spread_trigger(const LatencyOptions& options);
-// The definition of the synthetic event, with the fields of --by as `to` declares them. EINVAL for a field that it does not
-// have.
+// The definition of the synthetic event, with the fields of --by as `to` declares them. EINVAL for a field that it
+// does not have.
 Result<std::string> definition_of(const LatencyOptions& options, const std::string& name, const output::EventType& to);
 
 }  // namespace landtrace::cli

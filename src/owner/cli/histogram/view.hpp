@@ -31,8 +31,8 @@ struct HistView {
   std::uint64_t dropped = 0;
 };
 
-// `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the sums, then the sum
-// of the spread value. EINVAL where it has others.
+// `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the sums,
+// then the sum of the spread value. EINVAL where it has others.
 Result<HistView> make_view(const HistShape& shape, const ipc::HistogramTable& table);
 
 std::string chart_text(const HistShape& shape, const HistView& view);

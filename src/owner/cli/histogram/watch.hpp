@@ -1,5 +1,5 @@
-// What `landtrace hist` and `landtrace latency` have in common: a session without records, whose histogram is shown now and
-// then, and at the end.
+// What `landtrace hist` and `landtrace latency` have in common: a session without records, whose histogram is shown
+// now and then, and at the end.
 #pragma once
 
 #include <functional>

@@ -52,7 +52,8 @@ UserStack parse_user_stack(std::span<const std::byte> payload);
 
 // The text after the columns, without a newline at its end. `names` may be nullptr.
 void append_user_stack(std::string& out, const Record& record, StackNames* names, const StackStyle& style = {});
-// {"tgid":1234,"caller":[{"address":"0x7f…","object":"/usr/bin/app","offset":"0x1181","function":"f","function_offset":"0x1f"}]}
+// {"tgid":1234,"caller":[{"address":"0x7f…","object":"/usr/bin/app","offset":"0x1181","function":"f",
+//                         "function_offset":"0x1f"}]}, on one line
 void append_json_user_stack(std::string& out, const Record& record, StackNames* names);
 
 }  // namespace landtrace::output

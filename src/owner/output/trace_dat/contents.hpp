@@ -20,8 +20,8 @@ struct CpuRegion {
   std::uint32_t cpu = 0;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  // Of a recording that is not finished: the CPU's stream, of which `offset` and `size` are; and where pages that are not
-  // there any more have been moved to, if that has begun.
+  // Of a recording that is not finished: the CPU's stream, of which `offset` and `size` are; and where pages that are
+  // not there any more have been moved to, if that has begun.
   std::shared_ptr<InputFile> stream = {};
   std::shared_ptr<const InputFile> moved_to = {};
   std::uint64_t moved_offset = 0;

@@ -94,8 +94,8 @@ Result<bool> CpuCursor::load_page() {
   return true;
 }
 
-// The number of missed events is in the counters until the page is full, and from then on behind its events: where the counters
-// are about another page already, the header is read anew.
+// The number of missed events is in the counters until the page is full, and from then on behind its events: where
+// the counters are about another page already, the header is read anew.
 Result<std::optional<std::uint64_t>> CpuCursor::lost_before_unfinished_page(PageHeader& header) const {
   const bool is_told = (header.commit & kMissedEvents) == 0 || (header.commit & kMissedStored) != 0;
   if (is_told || !region_.stream || page_file_ != file_) return std::nullopt;

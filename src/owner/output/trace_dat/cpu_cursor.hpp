@@ -18,8 +18,8 @@ class CpuCursor {
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
   Result<bool> advance();
-  // Of a stream that is being written, and has nothing more for now: looks what has come since. True: advance() can go on.
-  // `now`: the region as it is now, or nullptr.
+  // Of a stream that is being written, and has nothing more for now: looks what has come since. True: advance() can
+  // go on. `now`: the region as it is now, or nullptr.
   Result<bool> look_again(const CpuRegion* now);
   // The same events, which stand elsewhere from here on: the recording was finished.
   void move_to(const InputFile& file, const CpuRegion& region);

@@ -97,7 +97,8 @@ void CpuStream::lost(std::uint64_t count) {
   stats_.overrun = add_lost(stats_.overrun, count);
 }
 
-// The counters come first: after a kill between them and the page, the events missed before the page are told at the end.
+// The counters come first: after a kill between them and the page, the events missed before the page are told at the
+// end.
 Result<void> CpuStream::publish() {
   if (!is_open() || failure_ != 0) return {};
   const auto published = [&]() -> Result<void> {

@@ -1,4 +1,5 @@
-// The events of one CPU while they are recorded: the page that is being filled, and a file with it and all pages before it.
+// The events of one CPU while they are recorded: the page that is being filled, and a file with it and all pages
+// before it.
 //
 // The file, at every moment, whenever its writer is killed:
 //
@@ -36,13 +37,13 @@ class CpuStream {
  public:
   // Creates the file, or empties the one that is there.
   Result<void> open(const std::string& path);
-  // The file of a writer that was killed. Its last page is completed: what it lacks, the counters have. `pages`: how many
-  // there are, where some may have been moved already.
+  // The file of a writer that was killed. Its last page is completed: what it lacks, the counters have. `pages`: how
+  // many there are, where some may have been moved already.
   Result<void> open_left(const std::string& path, std::optional<std::uint64_t> pages);
   [[nodiscard]] bool is_open() const { return static_cast<bool>(file_.fd); }
 
-  // Appends a record whose payload is at most kMaxPayload. After a first failed write nothing more is accepted: the error
-  // then holds only the code, and the record is counted in stats().dropped.
+  // Appends a record whose payload is at most kMaxPayload. After a first failed write nothing more is accepted: the
+  // error then holds only the code, and the record is counted in stats().dropped.
   Result<void> append(const Record& record);
   // Counts a record that there is no file for.
   Result<void> refuse(Error error);
@@ -63,8 +64,9 @@ class CpuStream {
   [[nodiscard]] const CpuStats& stats() const { return stats_; }
   void set_stats(const CpuStats& stats) { stats_ = stats; }
 
-  // Moves all pages to `target` at `offset`, which is a multiple of the page size. At most one page is on disk twice. After
-  // an error, or a kill, what has arrived is in the target and the rest in the stream's file, and it may be called again.
+  // Moves all pages to `target` at `offset`, which is a multiple of the page size. At most one page is on disk twice.
+  // After an error, or a kill, what has arrived is in the target and the rest in the stream's file, and it may be
+  // called again.
   Result<void> move_to(const NamedFile& target, std::uint64_t offset);
 
   void remove_file();

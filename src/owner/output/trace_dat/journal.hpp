@@ -1,5 +1,6 @@
-// What a recording that is not finished says about itself, beside the streams of its CPUs: everything that a finished file
-// has before its events, and whatever else a reader, or who completes a recording whose recorder was killed, needs.
+// What a recording that is not finished says about itself, beside the streams of its CPUs: everything that a finished
+// file has before its events, and whatever else a reader, or who completes a recording whose recorder was killed,
+// needs.
 //
 //      0  32 bytes  kJournalMagic
 //     32  u64       horizon: each event of an earlier time is in its stream (monotonic nanoseconds, as records have)

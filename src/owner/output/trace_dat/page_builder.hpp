@@ -26,8 +26,8 @@ class PageBuilder {
 
   // Completes the header and gives the page, without the unused room at its end. Valid until the next call.
   std::span<const std::byte> finish();
-  // The page's beginning while more is to come: readers find the events so far, and see that some were missed before the
-  // first, but not how many, as that number stands behind the last event.
+  // The page's beginning while more is to come: readers find the events so far, and see that some were missed before
+  // the first, but not how many, as that number stands behind the last event.
   [[nodiscard]] std::array<std::byte, kPageHeader> header_so_far() const;
   // The events from byte `from` of used() on.
   [[nodiscard]] std::span<const std::byte> events(std::size_t from) const {

@@ -1,5 +1,5 @@
-// Reads trace.dat files of versions 6 and 7, ours and trace-cmd's, and recordings of ours that are not finished: while they
-// are recorded, and after their recorder was killed. Nothing in the files is trusted.
+// Reads trace.dat files of versions 6 and 7, ours and trace-cmd's, and recordings of ours that are not finished:
+// while they are recorded, and after their recorder was killed. Nothing in the files is trusted.
 #pragma once
 
 #include <map>

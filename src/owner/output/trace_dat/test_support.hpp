@@ -19,7 +19,8 @@ namespace landtrace::output {
 class TempDir {
  public:
   TempDir();
-  // In memory, where that is to be had: for tests that make and remove many files, for which some disks take their time.
+  // In memory, where that is to be had: for tests that make and remove many files, for which some disks take their
+  // time.
   static TempDir in_memory();
   ~TempDir();
   TempDir(const TempDir&) = delete;

@@ -363,8 +363,8 @@ TEST_F(UnfinishedTest, AFollowerMeetsManyPagesInOrder) {
   EXPECT_EQ(expected, next);
 }
 
-// A recorder that is killed whenever it likes least: while it appends, publishes, begins pages, finishes. All that it had
-// published is there, in order; what was missed is told exactly; and completing gives the same.
+// A recorder that is killed whenever it likes least: while it appends, publishes, begins pages, finishes. All that it
+// had published is there, in order; what was missed is told exactly; and completing gives the same.
 class KilledRecorder {
  public:
   static constexpr std::uint32_t kCpus = 3;

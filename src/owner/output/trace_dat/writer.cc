@@ -48,7 +48,8 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
   return {};
 }
 
-// A file for a journal at `path`, locked. What a recorder left there that was killed before its first event is taken over.
+// A file for a journal at `path`, locked. What a recorder left there that was killed before its first event is taken
+// over.
 Result<NamedFile> open_journal(const std::string& path) {
   LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
   struct stat status {};
@@ -266,8 +267,8 @@ Result<std::vector<Region>> TraceDatWriter::write_metadata(std::span<const CpuSt
   return regions;
 }
 
-// From the moment that PATH.partial says where everything goes, whoever is killed leaves a recording that can be read and
-// completed: each page is in its stream, or in its place, or in both.
+// From the moment that PATH.partial says where everything goes, whoever is killed leaves a recording that can be read
+// and completed: each page is in its stream, or in its place, or in both.
 Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
   const auto completed = [&]() -> Result<void> {
     LT_CHECK(move_streams(regions));
@@ -311,7 +312,8 @@ Result<void> TraceDatWriter::open_left_streams(const std::vector<Region>& region
 
 namespace {
 
-// What there is, event by event: a writer that was killed may not have come to count its last ones. The counters have the rest.
+// What there is, event by event: a writer that was killed may not have come to count its last ones. The counters have
+// the rest.
 Result<std::vector<CpuStats>> count_events(const std::string& path, const std::vector<CpuStream>& streams) {
   std::vector<CpuStats> all;
   for (const CpuStream& stream : streams) all.push_back(stream.stats());

@@ -1,16 +1,16 @@
 // Writes a trace.dat file, version 6, that trace-cmd and KernelShark read.
 //
-// The format wants the events of each CPU in one piece and all that is said of them before, so a recording that goes on
-// is several files: PATH is a journal of what the recording says about itself (journal.hpp), PATH.cpuN has the events of a CPU
-// (cpu_stream.hpp). At every moment, whether the recorder lives or was killed, TraceDatReader reads them as one recording,
-// and complete_recording() makes one file of them.
+// The format wants the events of each CPU in one piece and all that is said of them before, so a recording that goes
+// on is several files: PATH is a journal of what the recording says about itself (journal.hpp), PATH.cpuN has the
+// events of a CPU (cpu_stream.hpp). At every moment, whether the recorder lives or was killed, TraceDatReader reads
+// them as one recording, and complete_recording() makes one file of them.
 //
-// finish() moves the events into PATH.partial, which then takes the place of the journal; it frees the streams' blocks as it
-// goes, so that no second copy ever needs room on the disk. The room that finish() needs is reserved there from the start: a
-// disk that runs full ends the recording, but what append() accepted can still be finished.
+// finish() moves the events into PATH.partial, which then takes the place of the journal; it frees the streams'
+// blocks as it goes, so that no second copy ever needs room on the disk. The room that finish() needs is reserved
+// there from the start: a disk that runs full ends the recording, but what append() accepted can still be finished.
 //
-// What was at PATH before stays there until there is an event to keep. Then it becomes PATH.old, and the journal, which was
-// at PATH.new, takes its place.
+// What was at PATH before stays there until there is an event to keep. Then it becomes PATH.old, and the journal,
+// which was at PATH.new, takes its place.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class TraceDatWriter {
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; ENOSPC and what
-  // open(2) says.
+  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; ENOSPC
+  // and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
@@ -57,8 +57,8 @@ class TraceDatWriter {
   // no record follows, only the CPU's overrun counter tells.
   void lost(std::uint32_t cpu, std::uint64_t count);
 
-  // For those who read the recording unfinished: `count` events of this CPU are missing by now, of which lost() has not told
-  // yet.
+  // For those who read the recording unfinished: `count` events of this CPU are missing by now, of which lost() has
+  // not told yet.
   void missing(std::uint32_t cpu, std::uint64_t count);
 
   // In any order with append(). A later one with the same id replaces the earlier.
@@ -71,10 +71,10 @@ class TraceDatWriter {
   // events before `horizon_ns` were among that. An error ends the recording; finish() still keeps what was accepted.
   Result<void> publish(std::uint64_t horizon_ns);
 
-  // Completes the file and removes the others. `stats` are the rings' counters, by CPU; where there are
-  // none, entries, bytes and overrun are what came through this writer. Records that were refused are added
-  // to `dropped`. Without any event an older recording at the path stays. On an error the recording stays as an unfinished
-  // one, and the error says so. Nothing may be called afterwards.
+  // Completes the file and removes the others. `stats` are the rings' counters, by CPU; where there are none,
+  // entries, bytes and overrun are what came through this writer. Records that were refused are added to `dropped`.
+  // Without any event an older recording at the path stays. On an error the recording stays as an unfinished one, and
+  // the error says so. Nothing may be called afterwards.
   Result<void> finish(std::span<const CpuStats> stats = {});
 
   // Bytes of entries accepted so far.
@@ -114,8 +114,9 @@ class TraceDatWriter {
   bool finished_ = false;
 };
 
-// Makes one file of a recording whose recorder has not finished it. EALREADY: it is complete as it is; EBUSY: it is being
-// recorded; EBADMSG: not one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on from there.
+// Makes one file of a recording whose recorder has not finished it. EALREADY: it is complete as it is; EBUSY: it is
+// being recorded; EBADMSG: not one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on
+// from there.
 Result<void> complete_recording(const std::string& path);
 
 }  // namespace landtrace::output
