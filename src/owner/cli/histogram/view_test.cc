@@ -56,6 +56,17 @@ TEST(HistViewTest, SumsStandInTheOrderThatWasAskedFor) {
   EXPECT_THAT(view->groups.at(0).sums, ElementsAre(10, 20));
 }
 
+TEST(HistViewTest, SumsOfAGroupAreThoseOfAllItsRows) {
+  ipc::HistogramTable table = spread_by_route();
+  table.values = {{"bytes", false}, {"took_ns", false}};
+  for (ipc::HistogramRow& row : table.rows) row.values = {10 * row.hits, row.values[0]};
+  const auto view = make_view({"done", {"route"}, {"bytes"}, "took_ns", true}, table);
+  ASSERT_TRUE(view);
+  EXPECT_THAT(view->groups.at(0).sums, ElementsAre(40));
+  EXPECT_THAT(view->groups.at(1).sums, ElementsAre(10));
+  EXPECT_EQ(view->groups.at(0).spread.sum(), 1600u);
+}
+
 TEST(HistViewTest, OfNothingIsEmpty) {
   const auto view = make_view({"t", {}, {}, {}, false}, {});
   ASSERT_TRUE(view);
