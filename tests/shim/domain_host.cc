@@ -25,7 +25,7 @@
 #include <sstream>
 #include <thread>
 
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 #include "domain/proxy.hpp"
 #include "domain/status.hpp"
 #include "event/print.hpp"

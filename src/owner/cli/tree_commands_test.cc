@@ -80,10 +80,11 @@ TEST_F(TreeCommandsTest, WriteBeginsTheFileAnewUnlessItAppends) {
 }
 
 TEST_F(TreeCommandsTest, WriteEndsWithANewlineUnlessItIsToldOtherwise) {
-  EXPECT_EQ(run(add_write, {"write", "-n", "trace_marker", "one "}).status, 0);
-  EXPECT_EQ(run(add_write, {"write", "trace_marker", "two"}).status, 0);
-  EXPECT_THAT(contents("trace"), HasSubstr(": tracing_mark_write: one \n"));
-  EXPECT_THAT(contents("trace"), HasSubstr(": tracing_mark_write: two\n"));
+  EXPECT_EQ(run(add_write, {"write", "-n", "trace_marker_raw", "abcdX"}).status, 0);
+  EXPECT_EQ(run(add_write, {"write", "trace_marker_raw", "abcdX"}).status, 0);
+  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58\n"))
+      << "four bytes are a number, the others are shown";
+  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58 0a\n"));
 }
 
 TEST_F(TreeCommandsTest, TextMayBeginWithADash) {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 #include "domain/status.hpp"
 #include "programs/test_client.hpp"
 

@@ -14,7 +14,7 @@
 #include <memory>
 #include <mutex>
 
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 #include "programs/patient_worker.hpp"
 #include "fuse/courier.hpp"
 

@@ -13,7 +13,7 @@
 #include <random>
 #include <thread>
 
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 
 namespace landtrace::host {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 #include "tracefs/node.hpp"
 
 namespace landtrace::tracefs {

@@ -1,4 +1,4 @@
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // Requests whose structures lie in another process's memory, and what becomes of its children.
-#include "domain/data_requests.hpp"
+#include "domain/data_call.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using programs::TestClient;
 constexpr unsigned kRegister = 0xc0082a00, kUnregister = 0x40082a02, kDelete = 0x40082a01, kRegisterPlain = 0x40082a00;
 constexpr std::uint32_t kNobody = 65534;
 
-class DataRequestsTest : public testing::Test {
+class DataCallTest : public testing::Test {
  protected:
   int request(unsigned command, std::uint32_t tid, std::uint64_t argument, Identity who = {::geteuid(), ::getegid()}) {
     const auto result = data_request(*domain_, file_, tid, who, command, argument);
@@ -45,7 +45,7 @@ class DataRequestsTest : public testing::Test {
   FileId file_ = *domain_->registrar().open_file(::geteuid());
 };
 
-TEST_F(DataRequestsTest, AnotherProcessesStructureIsReadAndAnswered) {
+TEST_F(DataCallTest, AnotherProcessesStructureIsReadAndAnswered) {
   TestClient client;
   ASSERT_EQ(ask_for(client, "e1 u32 x"), 0);
   ASSERT_TRUE(exists("e1"));
@@ -58,7 +58,7 @@ TEST_F(DataRequestsTest, AnotherProcessesStructureIsReadAndAnswered) {
   EXPECT_EQ(unregister(client), -ENOENT);
 }
 
-TEST_F(DataRequestsTest, AThreadsRequestIsItsProcesss) {
+TEST_F(DataCallTest, AThreadsRequestIsItsProcesss) {
   std::uint32_t word = 0;
   abi::UserReg reg{28, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"), 9};
   std::thread([&] {
@@ -69,7 +69,7 @@ TEST_F(DataRequestsTest, AThreadsRequestIsItsProcesss) {
   EXPECT_TRUE(domain_->enable_words().has_process(static_cast<std::uint32_t>(::getpid())));
 }
 
-TEST_F(DataRequestsTest, AnAnswerThatCannotBeWrittenUndoesNothing) {
+TEST_F(DataCallTest, AnAnswerThatCannotBeWrittenUndoesNothing) {
   TestClient client;
   client.ask("reg e1");
   EXPECT_EQ(request(kRegister, client.pid(), client.ask("protect")), 0);
@@ -80,7 +80,7 @@ TEST_F(DataRequestsTest, AnAnswerThatCannotBeWrittenUndoesNothing) {
   EXPECT_EQ(request(kRegister, 0, 0), -EPERM) << "a caller in another pid namespace";
 }
 
-TEST_F(DataRequestsTest, AGuestOfRootGetsTheSameAnswers) {
+TEST_F(DataCallTest, AGuestOfRootGetsTheSameAnswers) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
   TestClient client({.uid = kNobody});
   ASSERT_EQ(ask_for(client, "e1 u32 x", kNobody), 0);
@@ -95,7 +95,7 @@ TEST_F(DataRequestsTest, AGuestOfRootGetsTheSameAnswers) {
   EXPECT_EQ(request(kRegister, me, read_only, {kNobody, kNobody}), -EACCES) << "nor is root's";
 }
 
-TEST_F(DataRequestsTest, GuestsMayDoWhatTheyMayOverTheSocket) {
+TEST_F(DataCallTest, GuestsMayDoWhatTheyMayOverTheSocket) {
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
   const char mine[] = "mine";
   const auto me = static_cast<std::uint32_t>(::getpid());
@@ -118,7 +118,7 @@ TEST_F(DataRequestsTest, GuestsMayDoWhatTheyMayOverTheSocket) {
   EXPECT_EQ(request(kDelete, me, reinterpret_cast<std::uint64_t>(mine)), -EBADF) << "the file is closed";
 }
 
-TEST_F(DataRequestsTest, MemoryThatTakesItsTimeHoldsUpNobodyElse) {
+TEST_F(DataCallTest, MemoryThatTakesItsTimeHoldsUpNobodyElse) {
   const SilentPage structure, word;
   if (!structure.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
   const auto me = static_cast<std::uint32_t>(::getpid());
@@ -140,7 +140,7 @@ TEST_F(DataRequestsTest, MemoryThatTakesItsTimeHoldsUpNobodyElse) {
   EXPECT_TRUE(exists("slow"));
 }
 
-TEST_F(DataRequestsTest, PlainWritesComeFromADeclarationAlone) {
+TEST_F(DataCallTest, PlainWritesComeFromADeclarationAlone) {
   const auto me = static_cast<std::uint32_t>(::getpid());
   const char first[] = "e1 u32 x", second[] = "e2", bad[] = "e3 nonsense";
   EXPECT_EQ(request(kRegisterPlain, me, reinterpret_cast<std::uint64_t>(first)), 1);
@@ -165,7 +165,7 @@ int subscriptions() {
 // How forks become known: the kernel tells, or (in a network namespace, where it does not) all processes are looked at.
 enum class Mode { kTold, kLooking };
 
-class ForksTest : public DataRequestsTest, public testing::WithParamInterface<Mode> {
+class ForksTest : public DataCallTest, public testing::WithParamInterface<Mode> {
  protected:
   void SetUp() override {
     if (GetParam() == Mode::kTold) {
@@ -338,7 +338,7 @@ class WithoutNetAdmin {
   __user_cap_data_struct before_[2]{};
 };
 
-TEST_F(DataRequestsTest, AForkThatWasNotHeardOfIsFoundByLooking) {
+TEST_F(DataCallTest, AForkThatWasNotHeardOfIsFoundByLooking) {
   const WithoutNetAdmin small_buffer;
   TestClient client, other;
   ASSERT_EQ(ask_for(client, "e1"), 0);
