@@ -1,0 +1,54 @@
+#include <gmock/gmock.h>
+
+#include "cli/test_domain.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class RecoverTest : public DomainTest {
+ protected:
+  // A recording whose recorder has not finished it.
+  std::string unfinished() {
+    const std::string path = dir_.file("t.dat");
+    output::TraceDatWriter writer = output::create_writer(path, 1);
+    writer.add_event(output::number_type());
+    EXPECT_TRUE(writer.append(output::number_record(1, 0, 7)));
+    writer.lost(0, 3);
+    EXPECT_TRUE(writer.append(output::number_record(2, 0, 8)));
+    return path;
+  }
+};
+
+TEST_F(RecoverTest, AnUnfinishedRecordingBecomesOneFile) {
+  const std::string path = unfinished();
+  const Outcome recover = run(add_recover, {"recover", path.c_str()});
+  EXPECT_EQ(recover.status, 0);
+  EXPECT_EQ(recover.out, "");
+  EXPECT_EQ(recover.err, "landtrace: 2 events, 3 lost, in " + path + "\n");
+  const auto read = output::read_file_records(path);
+  ASSERT_EQ(read.records.size(), 2u);
+  EXPECT_EQ(read.records[1].number(), 8u);
+}
+
+TEST_F(RecoverTest, ACompleteRecordingIsNoFailure) {
+  const std::string path = unfinished();
+  ASSERT_EQ(run(add_recover, {"recover", path.c_str()}).status, 0);
+  const Outcome again = run(add_recover, {"recover", path.c_str()});
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.err, testing::EndsWith(" already\n"));
+}
+
+TEST_F(RecoverTest, WhatIsNoRecordingIsNamed) {
+  const std::string path = dir_.file("text");
+  output::write_text(path, "not a recording");
+  const Outcome recover = run(add_recover, {"recover", path.c_str()});
+  EXPECT_EQ(recover.status, 1);
+  EXPECT_THAT(recover.err, HasSubstr(path));
+  EXPECT_EQ(output::read_text(path), "not a recording") << "it is left alone";
+  EXPECT_EQ(run(add_recover, {"recover", dir_.file("nosuch").c_str()}).status, 1);
+}
+
+}  // namespace
+}  // namespace landtrace::cli
