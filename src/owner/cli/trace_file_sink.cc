@@ -27,6 +27,11 @@ void TraceFileSink::event(const output::Record& record, const output::EventType&
   ++written_;
 }
 
+void TraceFileSink::missing(std::uint32_t cpu, std::uint64_t count) {
+  if (failure_) return;
+  if (auto told = writer_.missing(cpu, count); !told) failure_ = std::move(told).error();
+}
+
 void TraceFileSink::settled(std::uint64_t horizon_ns) {
   if (failure_) return;
   if (auto published = writer_.publish(horizon_ns); !published) failure_ = std::move(published).error();

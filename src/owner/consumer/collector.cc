@@ -102,6 +102,7 @@ void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
 // A stream that is read up to the horizon gives nothing older any more; one that has more waiting, nothing older than
 // its last.
 bool Collector::drain_streams(std::uint64_t horizon) {
+  tell_missing();
   const int reads = reads_per_round(session_.geometry());
   bool more = false;
   std::uint64_t settled_ns = horizon == buffer::kNoHorizon ? ~0ull : clock_.to_ns(horizon);
@@ -110,12 +111,12 @@ bool Collector::drain_streams(std::uint64_t horizon) {
     settled_ns = std::min(settled_ns, delivered_ns_[cpu]);
     more = true;
   }
-  tell_missing();
   sink_.settled(settled_ns);
   return more;
 }
 
-// A recorder that is killed has told of everything that it could know.
+// Before the events: whoever reads the file of a killed recorder knows of every event that was missed before one that is
+// in it, also if that one came through another ring.
 void Collector::tell_missing() {
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
     std::uint64_t count = 0;
@@ -139,8 +140,10 @@ Result<void> Collector::publish_positions() {
 }
 
 Result<bool> Collector::drain() {
+  // First the horizon: what is missed before an event that is older than that has been counted when drain_streams() asks.
+  const std::uint64_t horizon = arch::read_raw_clock(session_.raw_clock());
   auto prepared = prepare();
-  const bool more = drain_streams(arch::read_raw_clock(session_.raw_clock()));
+  const bool more = drain_streams(horizon);
   LT_CHECK(std::move(prepared));
   LT_CHECK(publish_positions());
   return more;

@@ -25,16 +25,23 @@ class Numbers : public Sink {
       EXPECT_GE(record.time_ns, last_time[record.cpu]);
     }
     last_time[record.cpu] = record.time_ns;
+    told_before_first.try_emplace(type.name, told);
     ++events[type.name];
   }
-  void lost(std::uint32_t, std::uint64_t count) override { missing += count; }
+  void lost(std::uint32_t, std::uint64_t count) override { missed += count; }
+  void missing(std::uint32_t cpu, std::uint64_t count) override {
+    told += count - std::exchange(told_by_cpu[cpu], count);
+  }
 
   bool in_order = true;
   std::vector<std::string> types;
   std::map<std::int32_t, std::string> tasks;
   std::map<std::string, std::uint64_t> events;
   std::map<std::uint32_t, std::uint64_t> last_time;
-  std::uint64_t missing = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t told = 0;  // by missing()
+  std::map<std::uint32_t, std::uint64_t> told_by_cpu;
+  std::map<std::string, std::uint64_t> told_before_first;
 };
 
 class CollectorTest : public ::testing::Test {
@@ -151,7 +158,7 @@ TEST_F(CollectorTest, PortableWritersAreRead) {
 
 TEST_F(CollectorTest, EmittedIsReadPlusLost) {
   for (const bool overwrite : {false, true}) {
-    sink_.missing = 0;
+    sink_.missed = 0;
     sink_.events.clear();
     open({.ring_bytes = 1, .overwrite = overwrite});
     const std::uint32_t slot = add_event("job u32 id");
@@ -169,11 +176,27 @@ TEST_F(CollectorTest, EmittedIsReadPlusLost) {
     const Totals totals = collector_->totals();
     EXPECT_EQ(totals.events + totals.overwritten + totals.discarded, 3 * kEach) << overwrite;
     EXPECT_EQ(totals.events, sink_.events["job"]);
-    EXPECT_EQ(totals.overwritten + totals.discarded, sink_.missing);
+    EXPECT_EQ(totals.overwritten + totals.discarded, sink_.missed);
     EXPECT_EQ(totals.waiting, 0u);
     EXPECT_EQ(totals.corrupt, 0u);
     EXPECT_EQ(totals.overwritten == 0, !overwrite);
   }
+}
+
+TEST_F(CollectorTest, WhatIsMissingIsToldBeforeEventsOfOtherRings) {
+  open({.ring_bytes = 1});
+  const std::uint32_t flood = add_event("flood u32 id");
+  const std::uint32_t after = add_event("after u32 id");
+  const Producer first = producer(0);
+  std::uint64_t emitted = 0;
+  for (; session_->geometry().size() > emitted * 4; ++emitted) first.emit(flood, 1);
+  producer(1000).emit(after, 1);  // another user's ring
+  drain_all();
+  ASSERT_EQ(sink_.events["after"], 1u);
+  EXPECT_GT(sink_.told, 0u);
+  EXPECT_EQ(sink_.told_before_first["after"], sink_.told);
+  EXPECT_EQ(sink_.told_before_first["flood"], sink_.told);
+  EXPECT_EQ(sink_.told + sink_.events["flood"], emitted);
 }
 
 TEST_F(CollectorTest, NothingIsListenedToAfterTheEnd) {

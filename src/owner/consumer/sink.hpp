@@ -23,7 +23,7 @@ class Sink {
   virtual void event(const output::Record& record, const output::EventType& type) = 0;
   // `count` events of the CPU are missing between the one before and the next one.
   virtual void lost(std::uint32_t cpu, std::uint64_t count) = 0;
-  // At the end of a round: `count` events of the CPU are missing of which lost() has not told yet; it will.
+  // At the start of a round: `count` events of the CPU are missing of which lost() has not told yet; it will.
   virtual void missing(std::uint32_t /*cpu*/, std::uint64_t /*count*/) {}
   // The end of a round, before the rings' room is given back: all events before `horizon_ns` have been given.
   virtual void settled(std::uint64_t /*horizon_ns*/) {}

@@ -95,6 +95,15 @@ void CpuStream::count(const Record& record) {
 void CpuStream::lost(std::uint64_t count) {
   pending_lost_ = add_lost(pending_lost_, count);
   stats_.overrun = add_lost(stats_.overrun, count);
+  missing_ -= std::min(missing_, count);
+}
+
+Result<void> CpuStream::missing(std::uint64_t count) {
+  missing_ = count;
+  if (!is_open() || failure_ != 0) return {};
+  auto written = write_counters();
+  if (!written) failure_ = written.error().code;
+  return written;
 }
 
 // The counters come first: after a kill between them and the page, the events missed before the page are told at the
@@ -114,8 +123,14 @@ Result<void> CpuStream::publish() {
 }
 
 Result<void> CpuStream::write_counters() {
-  const StreamCounters counters{stats_.entries,         stats_.bytes,  stats_.overrun, stats_.dropped,
-                                stats_.oldest_event_ns, stats_.now_ns, pages_written_, page_.lost()};
+  const StreamCounters counters{stats_.entries,
+                                stats_.bytes,
+                                add_lost(stats_.overrun, missing_),
+                                stats_.dropped,
+                                stats_.oldest_event_ns,
+                                stats_.now_ns,
+                                pages_written_,
+                                page_.lost()};
   if (std::memcmp(&counters, &written_, sizeof counters) == 0) return {};
   LT_CHECK(write_at(file_, 0, bytes_of(counters)));
   written_ = counters;

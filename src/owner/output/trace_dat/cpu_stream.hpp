@@ -50,8 +50,9 @@ class CpuStream {
 
   // Events missed before the next record, which starts a new page.
   void lost(std::uint64_t count);
-  // Events that are missing by now, of which lost() will tell: until then the counters alone do.
-  void missing(std::uint64_t count) { missing_ = count; }
+  // Events that are missing by now, of which lost() will tell: until then the counters alone do, from this call on. An
+  // error is as one of append().
+  Result<void> missing(std::uint64_t count);
   [[nodiscard]] bool has_missed() const { return missing_ > 0 || stats_.overrun > 0; }
 
   // Brings what was appended, and the counters, into the file. An error is as one of append().

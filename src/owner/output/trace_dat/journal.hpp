@@ -37,6 +37,7 @@ class Journal {
   void add(const MappedObject& object);
   // Writes what was added. After an error (a full disk) it is kept, and the next call tries again.
   Result<void> write();
+  [[nodiscard]] bool has_unwritten() const { return !pending_.empty(); }
   Result<void> set_horizon(std::uint64_t time_ns);
 
   [[nodiscard]] const NamedFile& file() const { return file_; }

@@ -7,9 +7,8 @@
 namespace landtrace::output::trace_dat {
 namespace {
 
-
 template <typename T>
-std::byte* put(std::byte* at, T value) {
+std::byte* store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);
   return at + sizeof value;
 }
@@ -54,8 +53,8 @@ void PageBuilder::put_time_word(TimeWord word, std::uint64_t time_ns) {
   const bool stamp = word == TimeWord::kStamp;
   const std::uint64_t value = stamp ? time_ns & kTimeMask : time_ns - last_ns_;
   std::byte* at = page_.get() + kPageHeader + used_;
-  at = put(at, head(stamp ? kTypeTimeStamp : kTypeTimeExtend, value & kMaxDelta));
-  put(at, static_cast<std::uint32_t>(value >> kDeltaBits));
+  at = store(at, head(stamp ? kTypeTimeStamp : kTypeTimeExtend, value & kMaxDelta));
+  store(at, static_cast<std::uint32_t>(value >> kDeltaBits));
   used_ += 2 * kWord;
 }
 
@@ -63,14 +62,14 @@ void PageBuilder::put_entry(const Record& record, std::size_t entry, std::uint64
   std::byte* at = page_.get() + kPageHeader + used_;
   std::byte* const start = at;
   if (entry > kMaxShortEntry) {
-    at = put(at, head(kTypeLong, delta));
-    at = put(at, static_cast<std::uint32_t>(entry + kWord));
+    at = store(at, head(kTypeLong, delta));
+    at = store(at, static_cast<std::uint32_t>(entry + kWord));
   } else {
-    at = put(at, head(entry / kWord, delta));
+    at = store(at, head(entry / kWord, delta));
   }
   // The last word first: it zeroes the bytes that pad the payload.
-  put(at + entry - kWord, std::uint32_t{0});
-  put(at, abi::EntryHeader{record.event_id, 0, 0, record.tid});
+  store(at + entry - kWord, std::uint32_t{0});
+  store(at, abi::EntryHeader{record.event_id, 0, 0, record.tid});
   if (!record.payload.empty()) {
     std::memcpy(at + abi::kEntryHeaderSize, record.payload.data(), record.payload.size());
   }
@@ -78,24 +77,24 @@ void PageBuilder::put_entry(const Record& record, std::size_t entry, std::uint64
 }
 
 std::span<const std::byte> PageBuilder::finish() {
-  std::byte* at = put(page_.get(), first_ns_);
+  std::byte* at = store(page_.get(), first_ns_);
   std::size_t size = kPageHeader + used_;
   std::uint64_t commit = used_;
   if (lost_ > 0) {
     commit |= kMissedEvents;
     if (lost_ != kLostUnknown) {
       commit |= kMissedStored;
-      put(page_.get() + size, lost_);
+      store(page_.get() + size, lost_);
       size += sizeof lost_;
     }
   }
-  put(at, commit);
+  store(at, commit);
   return {page_.get(), size};
 }
 
 std::array<std::byte, kPageHeader> PageBuilder::header_so_far() const {
   std::array<std::byte, kPageHeader> header;
-  put(put(header.data(), first_ns_), used_ | (lost_ > 0 ? kMissedEvents : 0));
+  store(store(header.data(), first_ns_), used_ | (lost_ > 0 ? kMissedEvents : 0));
   return header;
 }
 

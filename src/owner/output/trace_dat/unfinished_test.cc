@@ -121,6 +121,48 @@ TEST_F(UnfinishedTest, MissedEventsAreToldExactlyBeforeAndAfterCompletion) {
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
 }
 
+TEST_F(UnfinishedTest, WhatIsMissingIsToldBeforeEventsOfOtherCpus) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 2);
+    writer.add_event(number_type());
+    std::ignore = writer.missing(1, 9);
+    append(writer, 0);
+    std::ignore = writer.publish(0);
+    writer.lost(1, 4);
+    std::ignore = writer.missing(1, 6);
+    for (std::uint32_t n = 1; n < 1000; ++n) append(writer, n);  // pages that are written because they are full
+  });
+  const TraceDatReader left = reader();
+  EXPECT_EQ(left.stats().at(1).overrun, 10u);
+  EXPECT_EQ(left.events().at(kNumberId).name, "number");
+  EXPECT_GT(numbers().size(), 200u);
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(reader().stats().at(1).overrun, 10u);
+}
+
+TEST_F(UnfinishedTest, MissingEventsThatAreToldAsLostCountOnce) {
+  TraceDatWriter writer = create_writer(path_, 1);
+  std::ignore = writer.missing(0, 9);
+  writer.lost(0, 4);
+  append(writer, 1);
+  ASSERT_EQ(message_of(writer.publish(0)), "");
+  EXPECT_EQ(reader().stats().at(0).overrun, 9u);
+  writer.lost(0, 5);
+  append(writer, 2);
+  ASSERT_EQ(message_of(writer.finish()), "");
+  EXPECT_EQ(reader().stats().at(0).overrun, 9u);
+}
+
+TEST_F(UnfinishedTest, AFullPageNeverComesBeforeTheDescriptionOfItsEvents) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    for (std::uint32_t n = 0; n < 1000; ++n) append(writer, n);
+  });
+  ASSERT_EQ(reader().events().count(kNumberId), 1u);
+  EXPECT_GT(numbers().size(), 200u);
+}
+
 TEST_F(UnfinishedTest, AnUnknownNumberOfMissedEventsStaysUnknown) {
   in_killed_process([&] {
     TraceDatWriter writer = create_writer(path_, 1);

@@ -90,8 +90,9 @@ TraceDatWriter::TraceDatWriter(std::string path, Journal journal, Options option
 }
 
 Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options options) {
-  if (options.cpus == 0 || options.cpus > kMaxCpus || options.spare > kMaxCpus - options.cpus) {
-    return fail(EINVAL, fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, kMaxCpus));
+  if (options.cpus == 0 || options.cpus > trace_dat::kMaxCpus || options.spare > trace_dat::kMaxCpus - options.cpus) {
+    return fail(EINVAL,
+                fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, trace_dat::kMaxCpus));
   }
   LT_TRY(const std::string place, journal_place(path));
   LT_TRY(NamedFile file, open_journal(place));
@@ -127,6 +128,10 @@ Result<void> TraceDatWriter::append(const Record& record) {
   if (!stream.is_open()) [[unlikely]] {
     if (auto opened = open_stream(record.cpu); !opened) return stream.refuse(std::move(opened).error());
   }
+  // A page that this record fills is written at once, and no reader may meet an event that nobody has described.
+  if (journal_.has_unwritten()) [[unlikely]] {
+    if (auto written = journal_.write(); !written) return stream.refuse(std::move(written).error());
+  }
   return stream.append(record);
 }
 
@@ -156,8 +161,10 @@ void TraceDatWriter::lost(std::uint32_t cpu, std::uint64_t count) {
   if (cpu < streams_.size()) streams_[cpu].lost(count);
 }
 
-void TraceDatWriter::missing(std::uint32_t cpu, std::uint64_t count) {
-  if (cpu < streams_.size()) streams_[cpu].missing(count);
+Result<void> TraceDatWriter::missing(std::uint32_t cpu, std::uint64_t count) {
+  if (cpu >= streams_.size()) return {};
+  if (count > 0 && !streams_[cpu].is_open()) LT_CHECK(open_stream(cpu));
+  return streams_[cpu].missing(count);
 }
 
 // Where the reservation fails, the disk is full and append() is about to say so; finish() has a margin.
@@ -179,7 +186,6 @@ void TraceDatWriter::add_object(MappedObject object) {
   metadata_.objects.push_back(std::move(object));
 }
 
-// The journal before the events, so that no reader meets an event that nobody has described.
 Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
   if (has_events()) LT_CHECK(take_place());
   LT_CHECK(journal_.write());

@@ -58,8 +58,8 @@ class TraceDatWriter {
   void lost(std::uint32_t cpu, std::uint64_t count);
 
   // For those who read the recording unfinished: `count` events of this CPU are missing by now, of which lost() has
-  // not told yet.
-  void missing(std::uint32_t cpu, std::uint64_t count);
+  // not told yet. They are told of it at once. An error is as one of publish().
+  Result<void> missing(std::uint32_t cpu, std::uint64_t count);
 
   // In any order with append(). A later one with the same id replaces the earlier.
   void add_event(EventType type);
