@@ -55,7 +55,7 @@ void check_payload(const Declaration& declaration, std::string_view input) {
   if (size < declaration.min_size) return;
   const auto checks = dynamic_field_checks(declaration);
   const auto count = static_cast<std::uint32_t>(checks.size());
-  const bool is_valid = payload_is_valid(checks.data(), count, payload.get(), size);
+  const bool is_valid = abi::payload_is_valid(checks.data(), count, abi::FlatPayload(payload.get()), size);
   // The text may hold that word itself, so only ask where neither the names nor the payload can bring it in.
   const auto text = fields_text(declaration);
   if (is_valid && text.find('<') == std::string::npos && input.find('<') == std::string_view::npos) {

@@ -1,6 +1,7 @@
 #include "symbols/function_table.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 namespace landtrace::symbols {
@@ -15,12 +16,22 @@ bool is_function(const Elf64_Sym& symbol, std::uint64_t names) {
          symbol.st_name < names && symbol.st_value <= ~0ull - symbol.st_size;
 }
 
+// In a hostile file many symbols may share one name of megabytes: no more of it is looked at, each time.
+constexpr std::size_t kLongestName = 16'384;
+constexpr std::size_t kMostUnderscores = 16;
+
+std::string_view name_at(const std::string& names, std::uint32_t offset) {
+  const char* const name = names.c_str() + offset;
+  return {name, ::strnlen(name, kLongestName)};
+}
+
 // Of several names for one function the most public one is taken: `write` before `__write`.
 auto rank(const Elf64_Sym& symbol, const std::string& names) {
   const auto binding = ELF64_ST_BIND(symbol.st_info);
   const unsigned hidden = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
-  const std::size_t underscores = names.find_first_not_of('_', symbol.st_name);
-  const std::size_t leading = std::min(underscores, names.size()) - symbol.st_name;
+  const std::string_view start(names.c_str() + symbol.st_name,
+                               std::min(names.size() - symbol.st_name, kMostUnderscores));
+  const std::size_t leading = std::min(start.find_first_not_of('_'), start.size());
   return std::tuple(symbol.st_value, symbol.st_size == 0, leading, hidden, symbol.st_name);
 }
 
@@ -52,7 +63,7 @@ const FunctionTable::Function* FunctionTable::function_at(std::uint64_t address)
 std::optional<FunctionTable::Found> FunctionTable::find(std::uint64_t address) const {
   const Function* const function = function_at(address);
   if (function == nullptr) return std::nullopt;
-  return Found{names_.c_str() + function->name, address - function->begin, function->has_size};
+  return Found{name_at(names_, function->name), address - function->begin, function->has_size};
 }
 
 std::optional<AddressRange> FunctionTable::holding(std::uint64_t address) const {
@@ -64,7 +75,7 @@ std::optional<AddressRange> FunctionTable::holding(std::uint64_t address) const 
 std::vector<AddressRange> FunctionTable::named(const std::function<bool(std::string_view)>& fits) const {
   std::vector<AddressRange> found;
   for (const Function& function : all_) {
-    if (fits(names_.c_str() + function.name))
+    if (fits(name_at(names_, function.name)))
       found.push_back({function.begin, std::max(function.end, function.begin + 1)});
   }
   return found;

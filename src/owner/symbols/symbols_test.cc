@@ -146,5 +146,46 @@ TEST_F(SymbolsTest, DamagedFiles) {
   }
 }
 
+// Looking at all of the name each time would take hours.
+TEST(FunctionTableTest, ManySymbolsMayShareOneEndlessName) {
+  constexpr std::uint32_t kSymbols = 20'000;
+  ElfFile::SymbolSection section;
+  section.names = std::string(1, '\0') + std::string(8 << 20, '_') + "name";
+  for (std::uint32_t i = 1; i <= kSymbols; ++i) {
+    Elf64_Sym symbol{};
+    symbol.st_name = i;
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    symbol.st_shndx = 1;
+    symbol.st_value = 0x1000;
+    symbol.st_size = 16;
+    section.symbols.push_back(symbol);
+  }
+  const FunctionTable table(std::move(section));
+  const auto found = table.find(0x1004);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->name, std::string(16'384, '_'));
+  EXPECT_EQ(table.named([](std::string_view name) { return name.size() == 16'384; }).size(), kSymbols);
+}
+
+TEST(FunctionTableTest, OfSeveralNamesTheOneWithTheFewestUnderscoresIsTaken) {
+  ElfFile::SymbolSection section;
+  section.names = std::string("\0__write\0_write\0write\0", 23);
+  for (const std::uint32_t name : {1u, 9u, 16u}) {
+    Elf64_Sym symbol{};
+    symbol.st_name = name;
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    symbol.st_shndx = 1;
+    symbol.st_value = 0x1000;
+    symbol.st_size = 16;
+    section.symbols.push_back(symbol);
+  }
+  const auto best = [](ElfFile::SymbolSection some) {
+    return std::string(FunctionTable(std::move(some)).find(0x1000)->name);
+  };
+  EXPECT_EQ(best(section), "write");
+  section.symbols.pop_back();
+  EXPECT_EQ(best(section), "_write");
+}
+
 }  // namespace
 }  // namespace landtrace::symbols

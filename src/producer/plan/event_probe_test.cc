@@ -125,7 +125,7 @@ TEST_F(EventProbeTest, ABitFieldIsShiftedAndMasked) {
   EventProbeArg bits = field(0, 4);
   bits.bits = 5;
   bits.first_bit = 3;
-  EXPECT_EQ(make({bits}, bytes_of(0b1010'1101'0110)), bytes_of(0b1'1010));
+  EXPECT_EQ(make({bits}, bytes_of(0b1010'1101'1110)), bytes_of(0b1'1011));
   bits = field(0, 8);
   bits.bits = 64;
   EXPECT_EQ(make({bits}, bytes_of(~0ull)), bytes_of(~0ull));
@@ -219,6 +219,9 @@ TEST_F(EventProbeTest, ATextOfThePayloadEndsWithItsFieldOrThePayload) {
   EXPECT_EQ(make_text(text_field(0, 4), "abcdef"), "abcd");
   EXPECT_EQ(make_text(text_field(4, 4), "abcdef"), "ef");
   EXPECT_EQ(make_text(text_field(6, 4), "abcdef"), "");
+  EventProbeArg further = text_field(0, 4);
+  further.store_offset = 1;
+  EXPECT_EQ(make_text(further, "abcdef"), "bcde");
 }
 
 TEST_F(EventProbeTest, ATextAtALocationIsFound) {
@@ -228,7 +231,15 @@ TEST_F(EventProbeTest, ATextAtALocationIsFound) {
   EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, abi::kEntryHeaderSize + 8) + "abcdef"), "abc");
   EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(100, abi::kEntryHeaderSize + 8) + "abcdef"), "abcdef");
   EXPECT_EQ(make_text(data_loc, bytes_of(0) + at(3, abi::kEntryHeaderSize - 1) + "abcdef"), "");
+  EXPECT_EQ(make_text(data_loc, "head" + at(4, abi::kEntryHeaderSize) + "abcdef"), "head");
   EXPECT_EQ(make_text(rel_loc, bytes_of(0) + at(3, 2) + "abcdef"), "cde");
+}
+
+TEST_F(EventProbeTest, ATextOfThePayloadCanBeReadAsMemory) {
+  EventProbeArg bytes = text_field(2, 4);
+  bytes.store = EventProbeStore::kMemory;
+  EXPECT_EQ(make({bytes}, "abcdef"), "cdef");
+  EXPECT_EQ(make({bytes}, "abcde"), bytes_of(0));  // not all of it is there
 }
 
 TEST_F(EventProbeTest, TheThreadsNameIsAText) {

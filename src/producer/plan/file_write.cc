@@ -61,7 +61,7 @@ bool dynamic_fields_valid(const abi::DynamicFieldCheck* checks, std::uint32_t co
   const auto size = static_cast<std::uint32_t>(payload.size);
   if (payload.count > 1)
     return abi::payload_is_valid(checks, count, abi::Payload(payload.segments, payload.count), size);
-  const void* const only = payload.count == 0 ? nullptr : payload.segments[0].data;
+  const abi::FlatPayload only(payload.count == 0 ? nullptr : payload.segments[0].data);
   return abi::payload_is_valid(checks, count, only, size);
 }
 

@@ -165,6 +165,33 @@ TEST_F(ForeignStackTest, ItsProcessIsTheOneInTheTaskTable) {
   EXPECT_EQ(words[2], 0u);
 }
 
+TEST_F(ForeignStackTest, OfAThreadThatRunsThereIsNone) {
+  std::uint64_t frame = 0x5eed;
+  Thread self = proxy();
+  self.tid = static_cast<std::uint32_t>(::gettid());
+  EXPECT_EQ(capture_foreign_stack(domain_.view(), self, self.tid, &frame), 0u);
+  EXPECT_EQ(frame, 0u);
+}
+
+#if defined(__x86_64__)
+TEST_F(ForeignStackTest, AnAddressInNoFileIsGivenWithoutAnObject) {
+  end_child();
+  // mov eax, SYS_pause; syscall; ret
+  constexpr unsigned char kPause[] = {0xb8, 0x22, 0, 0, 0, 0x0f, 0x05, 0xc3};
+  constexpr int kProtection = PROT_READ | PROT_WRITE | PROT_EXEC;
+  void* const code = ::mmap(nullptr, sizeof kPause, kProtection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(code, kPause, sizeof kPause);
+  child_ = ::fork();
+  if (child_ == 0) reinterpret_cast<void (*)()>(code)();
+  const auto at = reinterpret_cast<std::uint64_t>(code) + 7;
+  // Until then it was in the C library's fork().
+  std::uint64_t frame = 0;
+  while (capture_foreign_stack(domain_.view(), proxy(), child_tid(), &frame) == 0 || frame != at) ::usleep(1000);
+  EXPECT_FALSE(object_of(domain_, frame).has_value());
+  ::munmap(code, sizeof kPause);
+}
+#endif
+
 TEST_F(ForeignStackTest, OfAThreadThatIsGoneThereIsNone) {
   const Thread gone = proxy();
   end_child();

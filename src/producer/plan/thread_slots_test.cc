@@ -180,6 +180,15 @@ TEST_F(ThreadSlotsTest, WhereAllAreTakenTheOwnDeadGiveWayAndThenThoseOfOthers) {
   EXPECT_EQ(slots()[6].tid, 0u);
 }
 
+TEST_F(ThreadSlotsTest, AtAStrideAThreadOfAnotherNamespaceFreesNobody) {
+  const std::uint32_t dead = dead_process();
+  slots()[0] = {.section = 0, .tid = dead, .pid = dead};
+  domain_.data().thread_high = 1;
+  domain_.data().thread_hint = 255;
+  EXPECT_EQ(claim(0), 255u);
+  EXPECT_EQ(slots()[0].tid, dead);
+}
+
 // Without a pid there is no telling who lives.
 TEST_F(ThreadSlotsTest, AThreadOfAnotherNamespaceTakesNothingBack) {
   fill_all_with(dead_process(), dead_process());

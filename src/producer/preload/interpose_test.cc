@@ -1,0 +1,390 @@
+// The functions in front of libc's, which stand in front of this program's own calls here. Its owner is in the parent, whose
+// calls go through them, too, and meet no file of ours.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "client/fake_owner.hpp"
+#include "client/process.hpp"
+#include "abi/user_events.hpp"
+#include "preload/data_file.hpp"
+#include "preload/real.hpp"
+#include "preload/status_file.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+using client::ClientTest;
+using client::FakeAnswer;
+using client::FakeOwner;
+using client::Process;
+using ipc::Operation;
+
+constexpr std::uint32_t kEvent = plan::kFirstEventSlot;
+constexpr const char* kPath = "/nonexistent/tracing/user_events_data";
+
+class InterposeTest : public ClientTest {
+ protected:
+  // The body runs in a child of the owner's process. Every file has the event under index 0.
+  void with_owner(const std::function<void(FakeOwner&)>& body) const {
+    FakeOwner owner(path());
+    plan::TestDomain& domain = owner.domain();
+    domain.publish(kEvent, {domain.record()});
+    domain.control().files[1] = {domain.put(std::vector<std::uint32_t>{1, kEvent}), 77};
+    owner.answer(Operation::kStatusPage, [&](const client::Asked&) {
+      FakeAnswer answer;
+      answer.file = "/proc/self/exe";
+      return answer;
+    });
+    owner.answer(Operation::kStatusText, [](const client::Asked&) {
+      FakeAnswer answer;
+      answer.text = "status";
+      return answer;
+    });
+    in_child([&] { body(owner); });
+  }
+  static int open_file(int flags = O_RDWR) {
+    const int fd = ::open(kPath, flags);
+    EXPECT_TRUE(FdTable::is_ours(fd)) << "descriptor " << fd;
+    return fd;
+  }
+  static std::size_t recorded(FakeOwner& owner) { return owner.domain().records().size(); }
+  static inline const std::string kBytes = plan::bytes_of(0) + "four";
+};
+
+// -- open -------------------------------------------------------------------------------------------------------------
+TEST_F(InterposeTest, EveryWayToOpenADataFileGivesOne) {
+  with_owner([](FakeOwner&) {
+    errno = EDOM;
+    for (const int fd :
+         {::open(kPath, O_RDWR), ::open64(kPath, O_WRONLY), ::openat(AT_FDCWD, kPath, O_RDWR),
+          ::openat64(AT_FDCWD, kPath, O_RDWR), static_cast<int>(::syscall(SYS_openat, AT_FDCWD, kPath, O_RDWR, 0))}) {
+      EXPECT_TRUE(FdTable::is_ours(fd));
+    }
+    EXPECT_EQ(errno, EDOM);
+    EXPECT_EQ(FdTable::get(::open(kPath, O_RDONLY)).access, O_RDONLY);
+  });
+}
+
+TEST_F(InterposeTest, WhatAShellCreatesUnderThatNameIsTheProgramsOwn) {
+  with_owner([&](FakeOwner&) {
+    const std::string file = folder() + "/user_events_data";
+    const int made = ::open(file.c_str(), O_WRONLY | O_CREAT, 0644);
+    ASSERT_GE(made, 0);
+    EXPECT_FALSE(FdTable::is_ours(made));
+    // Without creating it the domain goes before what is there.
+    EXPECT_TRUE(FdTable::is_ours(::open(file.c_str(), O_RDWR)));
+  });
+}
+
+TEST_F(InterposeTest, OtherFilesAndBadPathsAreAsWithoutIt) {
+  with_owner([](FakeOwner& owner) {
+    const int fd = ::open("/dev/null", O_RDWR);
+    EXPECT_GE(fd, 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    const char* volatile nowhere = nullptr;  // the compiler would refuse a constant
+    EXPECT_EQ(::open(nowhere, O_RDONLY), -1);
+    EXPECT_EQ(errno, EFAULT);
+    const std::string long_name = std::string(PATH_MAX, 'x') + "/user_events_data";
+    EXPECT_EQ(::open(long_name.c_str(), O_RDONLY), -1);
+    EXPECT_EQ(errno, ENAMETOOLONG);
+    EXPECT_EQ(::open("/nonexistent/file", O_RDONLY), -1);
+    EXPECT_EQ(errno, ENOENT);
+    EXPECT_TRUE(owner.asked().empty()) << "such a program is not touched";
+  });
+}
+
+TEST_F(InterposeTest, WithoutADomainTheErrorIsTheSystems) {
+  in_child([] {
+    EXPECT_EQ(::open(kPath, O_RDWR), -1);
+    EXPECT_EQ(errno, ENOENT);
+    EXPECT_EQ(::open("/nonexistent/user_events_status", O_RDONLY), -1);
+    EXPECT_EQ(errno, ENOENT);
+  });
+}
+
+TEST_F(InterposeTest, ADescriptorThatIsOpenedIsANewFileWhateverTheNumberWas) {
+  with_owner([](FakeOwner&) {
+    const int fd = open_file();
+    ASSERT_EQ(real().close(fd), 0);  // past the shim
+    ASSERT_EQ(::open("/dev/null", O_RDWR), fd);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+TEST_F(InterposeTest, AStatusFileIsReadAndNotWritten) {
+  with_owner([](FakeOwner&) {
+    const int fd = ::open("/nonexistent/user_events_status", O_RDONLY);
+    ASSERT_GE(fd, 0);
+    EXPECT_TRUE(is_status_file(FdTable::get(fd)));
+    char text[16] = {};
+    EXPECT_EQ(::read(fd, text, sizeof text), 6);
+    EXPECT_STREQ(text, "status");
+    EXPECT_EQ(::pread(fd, text, 3, 0), 3);
+    const iovec vector{text, 2};
+    EXPECT_EQ(::readv(fd, &vector, 1), 2);
+    EXPECT_EQ(::lseek(fd, 0, SEEK_CUR), 8);
+    EXPECT_EQ(::ioctl(fd, abi::kIoctlDelete, "name"), -1);
+    EXPECT_EQ(errno, ENOTTY);
+    EXPECT_EQ(::write(fd, "x", 1), -1);
+    EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(::fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+  });
+}
+
+// -- descriptors ------------------------------------------------------------------------------------------------------
+TEST_F(InterposeTest, EveryWayToDuplicateADescriptorGivesTheSameFile) {
+  with_owner([](FakeOwner& owner) {
+    const int fd = open_file();
+    const int copies[] = {::dup(fd),
+                          ::dup2(fd, 150),
+                          ::dup3(fd, 151, O_CLOEXEC),
+                          ::fcntl(fd, F_DUPFD, 160),
+                          ::fcntl(fd, F_DUPFD_CLOEXEC, 170),
+                          static_cast<int>(::syscall(SYS_dup, fd)),
+                          static_cast<int>(::syscall(SYS_dup3, fd, 152, 0))};
+    for (const int copy : copies) {
+      EXPECT_EQ(::write(copy, kBytes.data(), kBytes.size()), 8) << copy;
+      EXPECT_EQ(::close(copy), 0);
+      EXPECT_FALSE(FdTable::is_ours(copy)) << copy;
+    }
+    EXPECT_EQ(recorded(owner), std::size(copies));
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::dup2(fd, fd), fd);
+    EXPECT_TRUE(FdTable::is_ours(fd));
+  });
+}
+
+TEST_F(InterposeTest, ADescriptorThatIsReplacedIsTheFileNoMoreUnlessThatFails) {
+  with_owner([](FakeOwner&) {
+    const int fd = open_file();
+    EXPECT_EQ(::dup2(-1, fd), -1);
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::dup3(fd, fd, 0), -1);
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::dup2(0, fd), fd);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+TEST_F(InterposeTest, ClosingIsNoticedInEveryWay) {
+  with_owner([](FakeOwner&) {
+    int fd = open_file();
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    fd = open_file();
+    EXPECT_EQ(::syscall(SYS_close, fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    fd = open_file();
+    const auto number = static_cast<unsigned>(fd);
+    EXPECT_EQ(::close_range(number, number, 1 << 2 /* CLOSE_RANGE_CLOEXEC */), 0);
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::close_range(number + 1, number, 0), -1);
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::close_range(number, number, 0), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    fd = open_file();
+    std::FILE* const stream = ::fdopen(fd, "w");
+    ASSERT_NE(stream, nullptr);
+    EXPECT_EQ(std::fclose(stream), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    fd = open_file();
+    std::FILE* const other = ::fdopen(fd, "w");
+    ASSERT_NE(std::freopen("/dev/null", "w", other), nullptr);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+TEST_F(InterposeTest, TheLibrarysConnectionIsNotTheProgramsToClose) {
+  with_owner([](FakeOwner&) {
+    const int fd = open_file();
+    const int own = Process::get().control_fd();
+    ASSERT_GE(own, 0);
+    EXPECT_EQ(::close(own), 0);
+    EXPECT_EQ(Process::get().control_fd(), own);
+    EXPECT_EQ(::close_range(static_cast<unsigned>(own), static_cast<unsigned>(own), 0), 0);
+    EXPECT_EQ(Process::get().control_fd(), own);
+    const int above = ::fcntl(0, F_DUPFD, own + 1);
+    ::closefrom(3);
+    EXPECT_EQ(Process::get().control_fd(), own);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    EXPECT_EQ(real().fcntl(fd, F_GETFD, nullptr), -1);
+    EXPECT_EQ(real().fcntl(above, F_GETFD, nullptr), -1);
+    // Where the number is another file's by now it is the program's.
+    ASSERT_EQ(real().dup2(0, own), own);
+    EXPECT_EQ(::close(own), 0);
+    EXPECT_EQ(real().fcntl(own, F_GETFD, nullptr), -1);
+  });
+}
+
+TEST_F(InterposeTest, AFilesFlagsAreThoseThatItWasOpenedWith) {
+  with_owner([](FakeOwner&) {
+    const int fd = open_file(O_WRONLY | O_NONBLOCK);
+    EXPECT_EQ(::fcntl(fd, F_GETFL), O_WRONLY | O_NONBLOCK | 0100000);
+    EXPECT_EQ(::fcntl(fd, F_SETFL, 0), 0);
+    EXPECT_EQ(::fcntl64(fd, F_GETFL), O_WRONLY | 0100000);
+    EXPECT_EQ(::fcntl(-1, F_GETFL), -1);
+    EXPECT_EQ(::fcntl(1, F_GETFL), real().fcntl(1, F_GETFL, nullptr));
+  });
+}
+
+// -- read, write, ioctl -----------------------------------------------------------------------------------------------
+TEST_F(InterposeTest, AFileCannotBeReadAndKeepsItsIdentity) {
+  with_owner([](FakeOwner&) {
+    const int fd = open_file();
+    char byte;
+    const iovec vector{&byte, 1};
+    EXPECT_EQ(::read(fd, &byte, 1), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(::readv(fd, &vector, 1), -1);
+    EXPECT_EQ(::readv(fd, &vector, 0), 0);
+    EXPECT_EQ(::pread(fd, &byte, 1, 0), -1);
+    EXPECT_EQ(::pread64(fd, &byte, 1, 0), -1);
+    EXPECT_EQ(::recv(fd, &byte, 1, 0), -1);
+    EXPECT_EQ(errno, ENOTSOCK);
+    EXPECT_EQ(::recvfrom(fd, &byte, 1, 0, nullptr, nullptr), -1);
+    EXPECT_EQ(::lseek(fd, 5, SEEK_SET), 0);
+    EXPECT_EQ(::lseek64(fd, 5, SEEK_SET), 0);
+    const int write_only = open_file(O_WRONLY);
+    EXPECT_EQ(::read(write_only, &byte, 1), -1);
+    EXPECT_EQ(errno, EBADF);
+    EXPECT_TRUE(ipc::peek_identity(fd).has_value());
+  });
+}
+
+TEST_F(InterposeTest, EveryWayToWriteIsAnEvent) {
+  with_owner([](FakeOwner& owner) {
+    const int fd = open_file();
+    std::string bytes = kBytes;
+    const iovec vector{bytes.data(), bytes.size()};
+    EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), 8);
+    EXPECT_EQ(::writev(fd, &vector, 1), 8);
+    EXPECT_EQ(::pwrite(fd, bytes.data(), bytes.size(), 0), 8);
+    EXPECT_EQ(::pwrite64(fd, bytes.data(), bytes.size(), 100), 8);
+    EXPECT_EQ(::pwritev(fd, &vector, 1, 0), 8);
+    EXPECT_EQ(::pwritev64(fd, &vector, 1, 100), 8);
+    EXPECT_EQ(::pwritev2(fd, &vector, 1, -1, 0), 8);
+    EXPECT_EQ(::pwritev64v2(fd, &vector, 1, 0, 0), 8);
+    EXPECT_EQ(::syscall(SYS_write, fd, bytes.data(), bytes.size()), 8);
+    EXPECT_EQ(::syscall(SYS_writev, fd, &vector, 1), 8);
+    EXPECT_EQ(recorded(owner), 10u);
+    EXPECT_EQ(::pwrite(fd, bytes.data(), bytes.size(), -1), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(::pwritev(fd, &vector, 1, -2), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(recorded(owner), 10u);
+  });
+}
+
+TEST_F(InterposeTest, WritesToOtherFilesGoThere) {
+  with_owner([&](FakeOwner&) {
+    const int fd = ::open((folder() + "/file").c_str(), O_RDWR | O_CREAT, 0644);
+    ASSERT_GE(fd, 0);
+    char text[] = "ab";
+    const iovec vector{text, 2};
+    EXPECT_EQ(::write(fd, "12", 2), 2);
+    EXPECT_EQ(::writev(fd, &vector, 1), 2);
+    EXPECT_EQ(::pwrite(fd, "34", 2, 4), 2);
+    EXPECT_EQ(::pwritev(fd, &vector, 1, 6), 2);
+    EXPECT_EQ(::pwritev2(fd, &vector, 1, 8, 0), 2);
+    char all[16] = {};
+    EXPECT_EQ(::pread(fd, all, sizeof all, 0), 10);
+    EXPECT_STREQ(all, "12ab34abab");
+    EXPECT_EQ(::lseek(fd, 2, SEEK_SET), 2);
+    EXPECT_EQ(::read(fd, all, 2), 2);
+    EXPECT_EQ(std::memcmp(all, "ab", 2), 0);
+  });
+}
+
+TEST_F(InterposeTest, RequestsGoToTheOwnerAndThoseOfTheDescriptorToTheSystem) {
+  FakeOwner owner(path());
+  in_child([] {
+    const int fd = open_file();
+    errno = EDOM;
+    EXPECT_EQ(::ioctl(fd, abi::kIoctlDelete, "name"), 0);
+    EXPECT_EQ(::syscall(SYS_ioctl, fd, abi::kIoctlDelete, "other"), 0);
+    EXPECT_EQ(errno, EDOM);
+    EXPECT_EQ(::ioctl(fd, abi::kIoctlDelete, nullptr), -1);
+    EXPECT_EQ(errno, EFAULT);
+    EXPECT_EQ(::ioctl(fd, FIOCLEX), 0);
+    EXPECT_EQ(::fcntl(fd, F_GETFD), FD_CLOEXEC);
+    EXPECT_EQ(::ioctl(fd, FIONCLEX), 0);
+    EXPECT_EQ(::fcntl(fd, F_GETFD), 0);
+    int on = 1;
+    EXPECT_EQ(::ioctl(fd, FIONBIO, &on), 0);
+    EXPECT_EQ(::ioctl(fd, 0x1234), -1);
+    EXPECT_EQ(errno, ENOTTY);
+    EXPECT_EQ(::ioctl(0, abi::kIoctlDelete, "name"), -1);
+  });
+  const auto asked = owner.asked(Operation::kDelete);
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].text, "name");
+  EXPECT_EQ(asked[1].text, "other");
+}
+
+TEST_F(InterposeTest, AFileThatArrivesOverASocketIsRecognised) {
+  with_owner([](FakeOwner&) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    const int fd = open_file();
+    const auto send = [&] {
+      char byte = 0;
+      iovec vector{&byte, 1};
+      alignas(cmsghdr) char room[CMSG_SPACE(2 * sizeof(int))] = {};
+      msghdr message{};
+      message.msg_iov = &vector;
+      message.msg_iovlen = 1;
+      message.msg_control = room;
+      message.msg_controllen = sizeof room;
+      cmsghdr* const head = CMSG_FIRSTHDR(&message);
+      head->cmsg_level = SOL_SOCKET;
+      head->cmsg_type = SCM_RIGHTS;
+      head->cmsg_len = CMSG_LEN(2 * sizeof(int));
+      const int fds[] = {0, fd};
+      std::memcpy(CMSG_DATA(head), fds, sizeof fds);
+      EXPECT_EQ(::sendmsg(ends[1], &message, 0), 1);
+    };
+    char byte;
+    iovec vector{&byte, 1};
+    alignas(cmsghdr) char room[CMSG_SPACE(2 * sizeof(int))];
+    mmsghdr messages{};
+    const auto prepare = [&] {
+      messages.msg_hdr.msg_iov = &vector;
+      messages.msg_hdr.msg_iovlen = 1;
+      messages.msg_hdr.msg_control = room;
+      messages.msg_hdr.msg_controllen = sizeof room;
+    };
+    const auto received = [&] {
+      int fds[2];
+      std::memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&messages.msg_hdr)), sizeof fds);
+      EXPECT_FALSE(FdTable::is_ours(fds[0]));
+      return fds[1];
+    };
+    send();
+    prepare();
+    ASSERT_EQ(::recvmsg(ends[0], &messages.msg_hdr, 0), 1);
+    EXPECT_TRUE(FdTable::is_ours(received()));
+    send();
+    prepare();
+    ASSERT_EQ(::recvmmsg(ends[0], &messages, 1, 0, nullptr), 1);
+    EXPECT_TRUE(FdTable::is_ours(received()));
+  });
+}
+
+TEST_F(InterposeTest, OtherSystemCallsAreTheSystems) {
+  in_child([] {
+    EXPECT_EQ(::syscall(SYS_getpid), ::getpid());
+    EXPECT_EQ(::syscall(SYS_close, -1), -1);
+    EXPECT_EQ(errno, EBADF);
+  });
+}
+
+}  // namespace
+}  // namespace landtrace::preload

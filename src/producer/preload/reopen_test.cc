@@ -1,0 +1,174 @@
+#include "preload/reopen.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "client/fake_owner.hpp"
+#include "client/process.hpp"
+#include "preload/data_file.hpp"
+#include "preload/requests.hpp"
+#include "preload/status_file.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+using client::Asked;
+using client::ClientTest;
+using client::FakeAnswer;
+using client::FakeOwner;
+using client::Process;
+using ipc::Operation;
+using Kind = FakeAnswer::Kind;
+
+class ReopenTest : public ClientTest {
+ protected:
+  // Files 1, 2, … with the generations 101, 102, …
+  static void number_files(FakeOwner& owner) {
+    const auto count = std::make_shared<std::uint32_t>(0);
+    owner.answer(Operation::kOpenFile, [count](const Asked&) {
+      FakeAnswer answer = FakeAnswer::of(Kind::kIdentity);
+      answer.identity.slot = ++*count;
+      answer.identity.generation = 100 + *count;
+      return answer;
+    });
+  }
+  // The next owner has each file under a generation 1000 higher.
+  static FakeAnswer known(const Asked& asked) {
+    FakeAnswer answer = FakeAnswer::of(Kind::kIdentity);
+    answer.identity.slot = asked.request.file_slot;
+    answer.identity.generation = asked.request.file_generation + 1000;
+    return answer;
+  }
+  static FakeAnswer refused(const Asked&) {
+    FakeAnswer answer = FakeAnswer::of(Kind::kIdentity);
+    answer.identity.error = ENOENT;
+    return answer;
+  }
+  static void join() {
+    ASSERT_TRUE(client::eventually([] { return Process::get().join_next_owner(); }));
+  }
+};
+
+TEST_F(ReopenTest, EveryFileIsReopenedOnceUnderItsNumber) {
+  in_child([&] {
+    Process::get().set_on_next_owner(on_next_owner);
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int one = open_data_file(O_WRONLY);
+    const int two = open_data_file(O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    const int one_again = ::dup(one);
+    FdTable::copy(one, one_again);
+    first->die();
+    FakeOwner second(path());
+    second.answer(Operation::kReopenFile, known);
+    join();
+    EXPECT_EQ(FdTable::get(one).generation, 1101u);
+    EXPECT_EQ(FdTable::get(one).access, O_WRONLY);
+    EXPECT_EQ(FdTable::get(two).generation, 1102u);
+    EXPECT_EQ(FdTable::get(two).slot, 2u);
+    EXPECT_EQ(FdTable::get(one_again).generation, 1101u);
+    EXPECT_EQ(second.asked(Operation::kReopenFile).size(), 2u);
+    EXPECT_EQ(::fcntl(one, F_GETFD), 0);
+    EXPECT_EQ(::fcntl(two, F_GETFD), FD_CLOEXEC);
+    EXPECT_EQ(::fcntl(one, F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_NE(::fcntl(two, F_GETFL) & O_NONBLOCK, 0);
+    const auto identity = ipc::peek_identity(one_again);
+    ASSERT_TRUE(identity.has_value());
+    EXPECT_EQ(identity->generation, 1101u);
+    EXPECT_EQ(second.connections(), 3);  // two files and the process's own
+  });
+}
+
+TEST_F(ReopenTest, AFileThatTheNextOwnerDoesNotKnowIsANewOne) {
+  in_child([&] {
+    Process::get().set_on_next_owner(on_next_owner);
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int fd = open_data_file(O_RDWR);
+    ASSERT_GE(fd, 0);
+    first->die();
+    FakeOwner second(path());
+    second.answer(Operation::kReopenFile, refused);
+    join();
+    EXPECT_EQ(FdTable::get(fd).generation, 77u);
+    EXPECT_EQ(second.asked(Operation::kOpenFile).size(), 1u);
+  });
+}
+
+TEST_F(ReopenTest, WhereTheOwnerGivesNoFileTheDescriptorStaysAsItIs) {
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int fd = open_data_file(O_RDWR);
+    ASSERT_GE(fd, 0);
+    first->die();
+    FakeOwner second(path());
+    join();
+    for (const Kind kind : {Kind::kGarbage, Kind::kHangUp, Kind::kSilence}) {
+      second.answer(Operation::kReopenFile, FakeAnswer::of(kind));
+      reopen_files();
+      EXPECT_EQ(FdTable::get(fd).generation, 101u);
+    }
+    EXPECT_TRUE(second.asked(Operation::kOpenFile).empty()) << "it may know the file all the same";
+    second.answer(Operation::kReopenFile, refused);
+    second.answer(Operation::kOpenFile, refused);
+    reopen_files();
+    EXPECT_EQ(FdTable::get(fd).generation, 101u);
+    EXPECT_TRUE(client::eventually([&] { return second.connections() == 1; })) << "and no other is left over";
+  });
+}
+
+// The program has closed it in a way that the shim does not see, and its number is another file's.
+TEST_F(ReopenTest, ANumberThatIsAnotherFileByNowIsLeftAlone) {
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int fd = open_data_file(O_RDWR);
+    ASSERT_GE(fd, 0);
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::dup2(ends[1], fd), fd);
+    first->die();
+    FakeOwner second(path());
+    second.answer(Operation::kReopenFile, known);
+    join();
+    reopen_files();
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    EXPECT_EQ(::write(fd, "x", 1), 1);
+  });
+}
+
+TEST_F(ReopenTest, StatusFilesGoOnByThemselves) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    EXPECT_TRUE(FdTable::set(90, {1, 0, kStatusText}));
+    EXPECT_TRUE(FdTable::set(91, {1, 0, kStatusNoText}));
+    reopen_files();
+    EXPECT_TRUE(owner.asked(Operation::kReopenFile).empty());
+  });
+}
+
+TEST_F(ReopenTest, AFileWhoseOwnerLivesIsNotReopened) {
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int fd = open_data_file(O_RDWR);
+    ASSERT_GE(fd, 0);
+    reopen_if_dead(fd);
+    EXPECT_TRUE(first->asked(Operation::kReopenFile).empty());
+    first->die();
+    reopen_if_dead(fd);  // there is nobody yet
+    EXPECT_EQ(FdTable::get(fd).generation, 101u);
+    FakeOwner second(path());
+    second.answer(Operation::kReopenFile, known);
+    reopen_if_dead(fd);  // the process has not joined it
+    EXPECT_TRUE(second.asked(Operation::kReopenFile).empty());
+    join();
+    reopen_if_dead(fd);
+    EXPECT_EQ(FdTable::get(fd).generation, 1101u);
+  });
+}
+
+}  // namespace
+}  // namespace landtrace::preload
