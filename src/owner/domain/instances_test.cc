@@ -163,5 +163,83 @@ TEST_F(InstancesTest, ASessionAndAListedInstanceMayHaveOneName) {
   EXPECT_EQ(domain_->instances().find("nosuch"), nullptr);
 }
 
+TEST_F(InstancesTest, ADomainHasSoManyInstancesAndNoMore) {
+  Instances& instances = domain_->instances();
+  for (std::uint32_t i = 1; i < plan::kMaxInstances; ++i) {
+    const auto made = instances.create("i" + std::to_string(i), ring::Geometry::holding(0), true);
+    ASSERT_TRUE(made);
+    ASSERT_EQ((*made)->index, i);
+  }
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  EXPECT_EQ(instances.create("one_more", ring::Geometry::holding(0), true).error().code, ENOSPC);
+  EXPECT_EQ(domain_->control().bytes_in_use(), before) << "what is refused leaves nothing";
+  EXPECT_EQ(instances.all().size(), plan::kMaxInstances);
+  const std::uint64_t serial = instances.at(5)->serial;
+  destroy_instance(5, domain_->listening(), domain_->instances());
+  EXPECT_EQ(instances.at(5), nullptr);
+  EXPECT_EQ(instances.create("one_more", ring::Geometry::holding(0), true).error().code, ENOSPC)
+      << "producers may still be in there";
+  domain_->grace().poll();
+  Instance* const again = *instances.create("one_more", ring::Geometry::holding(0), true);
+  EXPECT_EQ(again->index, 5u);
+  EXPECT_GT(again->serial, serial);
+  EXPECT_EQ(instances.at(plan::kMaxInstances), nullptr);
+}
+
+TEST_F(InstancesTest, RingsThatDoNotFitAreRefusedAndLeaveNothing) {
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  EXPECT_EQ(domain_->instances().create("large", ring::Geometry::holding(1ull << 32), true).error().code, ENOSPC);
+  EXPECT_EQ(domain_->instances().make_place(ring::Geometry::holding(1ull << 32), true).error().code, ENOSPC);
+  EXPECT_EQ(domain_->control().bytes_in_use(), before);
+}
+
+TEST_F(InstancesTest, ConsumersMakeRoomWhereNothingIsOverwritten) {
+  Instances& instances = domain_->instances();
+  const std::uint32_t rings = instances.rings_per_set();
+  const RingPlace place = *instances.make_place(ring::Geometry::holding(0), false);
+  const auto position = [&](std::uint32_t user, std::uint32_t ring) {
+    return reinterpret_cast<const std::uint64_t*>(domain_->control().at(place.consumed))[user * rings + ring];
+  };
+  EXPECT_EQ(position(0, 0), 0u);
+  instances.set_consumed(place, 1, 2, 4096);
+  instances.set_consumed(place, plan::kMaxUsers - 1, rings - 1, 8192);
+  EXPECT_EQ(position(1, 2), 4096u);
+  EXPECT_EQ(position(plan::kMaxUsers - 1, rings - 1), 8192u);
+  EXPECT_EQ(position(1, 1), 0u);
+  instances.set_consumed(place, plan::kMaxUsers, 0, 1);
+  instances.set_consumed(place, 0, rings, 1);
+  EXPECT_EQ(position(1, 0), 0u) << "a ring that there is not is not the next user's first";
+  instances.free_place(place);
+}
+
+TEST_F(InstancesTest, AnOverwritingRingIsNeverFull) {
+  Instances& instances = domain_->instances();
+  const auto position = [&](std::uint32_t user, std::uint32_t ring) {
+    const auto* const positions = reinterpret_cast<const std::uint64_t*>(domain_->control().at(top().place.consumed));
+    return positions[user * instances.rings_per_set() + ring];
+  };
+  EXPECT_EQ(position(0, 0), ring::kNeverFull);
+  EXPECT_EQ(position(plan::kMaxUsers - 1, instances.rings_per_set() - 1), ring::kNeverFull);
+  instances.set_consumed(top(), 0, 0, 4096);
+  EXPECT_EQ(position(0, 0), ring::kNeverFull) << "there is nobody to wait for";
+  instances.set_overwrite(top(), false);
+  EXPECT_FALSE(top().place.overwrite);
+  EXPECT_EQ(position(0, 0), 0u);
+  instances.set_consumed(top(), 0, 1, 4096);
+  EXPECT_EQ(position(0, 1), 4096u);
+  instances.set_overwrite(top().place, false, [](std::uint32_t user, std::uint32_t ring) { return user * 100 + ring; });
+  EXPECT_EQ(position(0, 1), 1u);
+  EXPECT_EQ(position(3, 2), 302u);
+  instances.set_overwrite(top(), true);
+  EXPECT_EQ(position(3, 2), ring::kNeverFull);
+}
+
+TEST_F(InstancesTest, TheTopInstanceIsTheOneWithoutAName) {
+  EXPECT_EQ(domain_->instances().find(""), &top());
+  EXPECT_EQ(top().index, 0u);
+  EXPECT_EQ(domain_->instances().first_claimed() + domain_->control().segment().claimed,
+            domain_->instances().rings_per_set());
+}
+
 }  // namespace
 }  // namespace landtrace::domain

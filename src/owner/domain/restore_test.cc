@@ -191,18 +191,6 @@ TEST_F(RestoreTest, WhereNobodyIsToComeNothingIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".bits"));
 }
 
-TEST_F(RestoreTest, AProcessThatNobodyHasWaitedForHasEnded) {
-  const pid_t child = ::fork();
-  if (child == 0) ::pause();
-  const auto pid = static_cast<std::uint32_t>(child);
-  EXPECT_NE(process_id(pid).start, 0u);
-  ::kill(child, SIGKILL);
-  siginfo_t info;
-  ASSERT_EQ(::waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(process_id(pid).start, 0u);
-  ::waitpid(child, nullptr, 0);
-}
-
 class RestoreSixOneTest : public RestoreTest {
  protected:
   RestoreSixOneTest() { abi_ = abi::Version::k6_1; }

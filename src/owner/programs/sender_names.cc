@@ -20,16 +20,16 @@ void SenderNames::leave(plan::DataSegment& data, std::uint32_t tid) {
   plan::TaskEntry& entry = data.tasks[tid % plan::kMaxTasks];
   if (__atomic_load_n(&entry.tid, __ATOMIC_RELAXED) == tid) return;
   Nameless& known = nameless_[tid % nameless_.size()];
-  const bool is_nameless = known.until_ns != 0 && known.tid == tid;
-  if (is_nameless && arch::monotonic_ns() < known.until_ns) return;
+  if (known.tid == tid && arch::monotonic_ns() < known.until_ns) return;
   auto comm = read_(tid);
   if (!comm) {
     known = {tid, arch::monotonic_ns() + kPause_ns};
     return;
   }
   comm->resize(sizeof entry.comm - 1, '\0');
-  // Readers (buffer) take the entry only if `tid` is the same before and after: while the name changes it is nobody's. The
-  // fence pairs with that in copy_entry(), buffer/task_names.cc, and the store at the end with the acquire load there.
+  // Readers (buffer) take the entry only if `tid` is the same before and after: while the name changes it is nobody's.
+  // The fence pairs with that in copy_entry(), buffer/task_names.cc, and the store at the end with the acquire load
+  // there.
   __atomic_store_n(&entry.tid, 0, __ATOMIC_RELAXED);
   std::atomic_thread_fence(std::memory_order_release);
   entry.pid = process_of(tid);

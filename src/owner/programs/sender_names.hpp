@@ -26,7 +26,7 @@ class SenderNames {
   static std::optional<std::string> read_comm(std::uint32_t tid);
   struct Nameless {
     std::uint32_t tid = 0;
-    std::uint64_t until_ns = 0;  // 0: there is none here
+    std::uint64_t until_ns = 0;  // it is not looked for before
   };
   static constexpr std::uint64_t kPause_ns = 1'000'000'000;
 

@@ -102,6 +102,16 @@ TEST(TaskTest, OnlyThreadsAndVforkChildrenShareMemory) {
   ::kill(static_cast<pid_t>(sharer), SIGKILL);
 }
 
+TEST(TaskTest, AllChildrenOfAllThreadsAreBelow) {
+  const TestChild first, second;
+  std::thread([&] {
+    const TestChild third;  // of another thread
+    const auto tasks = tasks_below(me());
+    EXPECT_EQ(tasks.size(), 3u);
+    for (const TestChild* const child : {&first, &second, &third}) EXPECT_TRUE(has(tasks, child->pid()));
+  }).join();
+}
+
 TEST(TaskTest, ChildrenOfChildrenAreBelow) {
   TestClient client;
   const std::uint32_t first = client.pid();

@@ -28,6 +28,7 @@ class TestChild {
     pid_ = ::fork();
     if (pid_ == 0) {
       if (first) first();
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // only now: a change of the user forgets it
       const char byte = 'x';
       if (::write(ready[1], &byte, 1) != 1) ::_exit(90);
       for (;;) ::pause();

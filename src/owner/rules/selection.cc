@@ -19,7 +19,7 @@ struct InstanceRules final : domain::Attachment {
   std::vector<Unfit> unfit;           // what of the selections' filters and triggers does not hold
 };
 
-const InstanceRules* find_rules(const Instance& instance) {
+const InstanceRules* find_instance_rules(const Instance& instance) {
   return static_cast<const InstanceRules*>(instance.rules.get());
 }
 
@@ -112,7 +112,7 @@ Result<void> Selections::apply_to(Event& event) {
   // Not an Events::Hold, which would drop an event that nobody has a reference to yet: it is the caller's.
   ++event.references;
   for (Instance* const instance : instances_.all()) {
-    if (find_rules(*instance) == nullptr) continue;
+    if (find_instance_rules(*instance) == nullptr) continue;
     for (const Selection& selection : rules_of(*instance).selections) {
       if (!selection.pattern.matches(event.system, event.name)) continue;
       event.listeners[instance->index] = true;
@@ -158,7 +158,7 @@ void Selections::give_waiting_triggers(Instance& instance, const Event& target) 
 
 const std::vector<Unfit>& Selections::unfit_of(const Instance& instance) {
   static const std::vector<Unfit> kNone;
-  const InstanceRules* const rules = find_rules(instance);
+  const InstanceRules* const rules = find_instance_rules(instance);
   return rules == nullptr ? kNone : rules->unfit;
 }
 

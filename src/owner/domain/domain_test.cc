@@ -1,0 +1,192 @@
+// What the parts of a domain are together: who may have what, the order of checks, the domain's own time.
+#include "domain/domain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <filesystem>
+#include <thread>
+
+#include "domain/test_serving.hpp"
+
+namespace landtrace::domain {
+namespace {
+
+constexpr std::uint32_t kGuest = 65533;
+
+class DomainTest : public testing::Test {
+ protected:
+  static std::uint32_t my_pid() { return static_cast<std::uint32_t>(::getpid()); }
+  static Identity myself() { return {::geteuid(), ::getegid()}; }
+  EnableBit word(std::uint8_t bit = 0) { return {reinterpret_cast<std::uint64_t>(&word_), bit}; }
+  FileId open() { return *domain_->registrar().open_file(myself().uid); }
+  int ask(FileId file, const Registrar::WordRequest& request) {
+    const auto index = domain_->registrar().register_for_file(file, my_pid(), myself(), request);
+    return index ? 0 : index.error().code;
+  }
+  Event* find(std::string_view name) { return domain_->events().find(kSystem, name); }
+
+  alignas(8) std::uint64_t word_ = 0;
+  std::unique_ptr<Domain> domain_ = *Domain::create({.ring_bytes = 1 << 18});
+};
+
+TEST_F(DomainTest, ARequestIsCheckedInTheKernelsOrder) {
+  const FileId file = open(), plain = open();
+  ASSERT_TRUE(domain_->registrar().register_plain(plain, "plain", myself().uid));
+  ASSERT_EQ(ask(file, {"used", 0, word(5), 8}), 0);
+  EXPECT_EQ(ask({file.slot, file.generation + 1}, {"bad text", 0xff, word(64), 3}), EBADF);
+  EXPECT_EQ(ask(plain, {"e1", 0, word(), 4}), EINVAL) << "what is written to it has no index";
+  EXPECT_EQ(ask(file, {"e1", 4, word(5), 8}), EINVAL) << "flags";
+  EXPECT_EQ(ask(file, {"e1", 0, word(5), 3}), EINVAL) << "no such size";
+  EXPECT_EQ(ask(file, {"e1", 0, word(32), 4}), EINVAL) << "no such bit";
+  EXPECT_EQ(ask(file, {"e1", 0, word(64), 8}), EINVAL);
+  EXPECT_EQ(ask(file, {"e1", 0, {word().address + 4, 0}, 8}), EINVAL) << "not aligned";
+  EXPECT_EQ(ask(file, {"e1", 0, {word().address + 2, 0}, 4}), EINVAL);
+  EXPECT_EQ(ask(file, {"bad text", 0, word(5), 8}), EADDRINUSE);
+  EXPECT_EQ(ask(file, {"bad text", 0, word(6), 8, EFAULT}), EFAULT);
+  EXPECT_EQ(ask(file, {"bad text", 0, word(6), 8}), EINVAL);
+  EXPECT_EQ(ask(file, {"used u32 x", 0, word(6), 8}), EADDRINUSE) << "the name has other fields";
+  EXPECT_EQ(find("e1"), nullptr) << "what is refused leaves nothing";
+  EXPECT_EQ(ask(file, {"e1", 0, word(63), 8}), 0);
+  EXPECT_EQ(ask(file, {"e1", 0, {word().address + 4, 30}, 4}), 0);
+}
+
+TEST_F(DomainTest, WhoRunsTheDomainOrIsRootIsNoGuest) {
+  domain_ = *Domain::create({.ring_bytes = 1 << 18, .owner_uid = 1000});
+  EXPECT_FALSE(domain_->registrar().is_guest(1000));
+  EXPECT_FALSE(domain_->registrar().is_guest(0));
+  EXPECT_TRUE(domain_->registrar().is_guest(1001));
+  EXPECT_TRUE(domain_->registrar().register_native("stays", kPersist, 1000));
+  EXPECT_EQ(domain_->registrar().register_native("stays_too", kPersist, 1001).error().code, EPERM);
+  const auto synthetic = *event::parse_declared("wakeup", "u64 lat", "synthetic");
+  EXPECT_EQ(domain_->registrar().add_event("synthetic", synthetic, "", 1001).error().code, EPERM);
+  EXPECT_TRUE(domain_->registrar().add_event("synthetic", synthetic, "", 1000));
+}
+
+TEST_F(DomainTest, AProgramForAnOlderKernelMakesEventsThatStayIfItMay) {
+  const FileId mine = open(), guests = *domain_->registrar().open_file(kGuest);
+  ASSERT_TRUE(domain_->registrar().register_status_bit(mine, "mine", myself().uid));
+  ASSERT_TRUE(domain_->registrar().register_status_bit(guests, "guests", kGuest));
+  domain_->files().close(mine), domain_->files().close(guests);
+  EXPECT_NE(find("mine"), nullptr);
+  EXPECT_EQ(find("guests"), nullptr);
+}
+
+TEST_F(DomainTest, NativeProducersReferToTheirEvents) {
+  const std::uint32_t slot = *domain_->registrar().register_native("e1 u32 x", 0, myself().uid);
+  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e1"), slot);
+  EXPECT_EQ(find("e1")->references, 2u);
+  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e2").error().code, ENOENT);
+  EXPECT_EQ(domain_->registrar().attach_native("other", "e1").error().code, ENOENT);
+  domain_->events().drop_reference(slot);
+  EXPECT_NE(find("e1"), nullptr);
+  domain_->events().drop_reference(slot);
+  EXPECT_EQ(find("e1"), nullptr);
+  EXPECT_EQ(domain_->registrar().register_native("e1", 4, myself().uid).error().code, EINVAL);
+}
+
+TEST_F(DomainTest, UsersJoinOnceAndProducersAreToldHowManyThereAre) {
+  const auto& segment = domain_->control().segment();
+  EXPECT_EQ(segment.user_count, 0u);
+  EXPECT_EQ(domain_->join(1000), 0u);
+  EXPECT_EQ(domain_->join(1001), 1u);
+  EXPECT_EQ(domain_->join(1000), 0u);
+  EXPECT_EQ(segment.user_count, 2u);
+}
+
+TEST_F(DomainTest, ASwitchThatOneUsersProducerThrowsReachesTheOthers) {
+  for (const std::uint32_t uid : {1000u, 1001u}) ASSERT_TRUE(domain_->join(uid));
+  plan::DataSegment &one = domain_->users().all()[0].data(), &other = domain_->users().all()[1].data();
+  std::uint32_t cell = 0;
+  {
+    const Domain::Access access = domain_->enter();
+    cell = *domain_->cells().take_switch(false);
+  }
+  plan::throw_now(one.cells[cell], true, arch::read_raw_clock(arch::best_raw_clock()));
+  __atomic_fetch_add(&one.attention, 1, __ATOMIC_RELEASE);
+  ::syscall(SYS_futex, &one.attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  while (!plan::is_thrown(other.cells[cell])) std::this_thread::yield();
+}
+
+TEST_F(DomainTest, WhoServesItIsWokenForWhatIsLeftToDo) {
+  const ToldServingThread serving(*domain_);
+  { const Domain::Access access = domain_->enter(); }
+  EXPECT_EQ(serving.wakes, 0);
+  bool freed = false;
+  {
+    const Domain::Access access = domain_->enter();
+    const Domain::Access nested = domain_->enter();
+    domain_->grace().after_readers([&] { freed = true; });
+  }
+  EXPECT_EQ(serving.wakes, 2) << "once for each that ends";
+  EXPECT_FALSE(domain_->maintain());
+  EXPECT_TRUE(freed);
+  { const Domain::Access access = domain_->enter(); }
+  EXPECT_EQ(serving.wakes, 2);
+}
+
+TEST_F(DomainTest, ItsShapeIsInTheSegment) {
+  const auto& segment = domain_->control().segment();
+  EXPECT_EQ(segment.abi, abi::Version::k6_12);
+  EXPECT_EQ(segment.cpus, static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)));
+  EXPECT_GE(segment.claimed, 8u) << "threads without restartable sequences need rings of their own";
+  EXPECT_GE(segment.claimed, segment.cpus);
+  EXPECT_GE(segment.data_bytes, 1ull << 30);
+  EXPECT_EQ(domain_->top().place.geometry.stride(), ring::Geometry::holding(1 << 18).stride());
+  EXPECT_TRUE(domain_->top().place.overwrite);
+  const auto large = *Domain::create({.ring_bytes = 64 << 20, .abi = abi::Version::k6_1});
+  EXPECT_EQ(large->abi(), abi::Version::k6_1);
+  const std::uint64_t set = large->top().place.geometry.stride() * large->instances().rings_per_set();
+  EXPECT_GE(large->control().segment().data_bytes, sizeof(plan::DataSegment) + 8 * set) << "room for some instances";
+}
+
+class DomainJournalTest : public DomainTest {
+ protected:
+  ~DomainJournalTest() override {
+    for (const char* const end : {"", ".bits", ".bytes"}) std::filesystem::remove(path_ + end);
+  }
+  const std::string path_ = testing::TempDir() + "domain_test-" + std::to_string(::getpid()) + ".state";
+};
+
+TEST_F(DomainJournalTest, WhereNoJournalCanBeWrittenTheDomainGoesOnWithout) {
+  EXPECT_EQ(domain_->succession().keep_journal(testing::TempDir() + "no/such/folder/x").error().code, ENOENT);
+  EXPECT_TRUE(domain_->registrar().register_native("e1", kPersist, myself().uid));
+  EXPECT_TRUE(domain_->registrar().open_file(myself().uid, my_pid()));
+  EXPECT_EQ(ask(open(), {"e2", 0, word(), 4}), 0);
+  domain_->shut_down();
+}
+
+TEST_F(DomainJournalTest, RestoredEventsAreHeldForAWhile) {
+  ASSERT_TRUE(domain_->succession().keep_journal(path_));
+  EXPECT_FALSE(domain_->succession().next_deadline());
+  const std::uint32_t slot = *domain_->registrar().register_native("e1 u32 x", 0, myself().uid);
+  EXPECT_EQ(slot, plan::kFirstEventSlot);
+  domain_ = *Domain::create({.ring_bytes = 1 << 18});
+  const auto before = std::chrono::steady_clock::now();
+  ASSERT_TRUE(domain_->succession().keep_journal(path_));
+  ASSERT_NE(find("e1"), nullptr) << "its program will register it again";
+  EXPECT_EQ(find("e1")->references, 1u);
+  ASSERT_TRUE(domain_->succession().next_deadline());
+  EXPECT_GE(*domain_->succession().next_deadline(), before + Succession::kRestoredWait);
+  EXPECT_FALSE(domain_->maintain());
+  EXPECT_NE(find("e1"), nullptr);
+}
+
+TEST_F(DomainJournalTest, PersistentEventsAreReasonEnoughToLeaveAJournal) {
+  ASSERT_TRUE(domain_->succession().keep_journal(path_, Successor::kMayCome));
+  ASSERT_TRUE(domain_->registrar().register_native("e1", 0, myself().uid));
+  const std::uint32_t stays = *domain_->registrar().register_native("e2", kPersist, myself().uid);
+  domain_->events().drop_reference(stays);
+  domain_->shut_down();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  domain_ = *Domain::create({.ring_bytes = 1 << 18});
+  ASSERT_TRUE(domain_->succession().keep_journal(path_, Successor::kMayCome));
+  ASSERT_TRUE(domain_->registrar().remove_event("e2", 0).error().code == EBUSY) << "it is held";
+}
+
+}  // namespace
+}  // namespace landtrace::domain

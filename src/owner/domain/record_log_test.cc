@@ -1,0 +1,238 @@
+// What an owner leaves in a file, and what of it the next one believes.
+#include "domain/record_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace landtrace::domain {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+namespace fs = std::filesystem;
+
+class RecordLogTest : public testing::Test {
+ protected:
+  RecordLogTest() { fs::create_directories(folder_); }
+  ~RecordLogTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::optional<RecordLog::Entries> read() const { return RecordLog::read(path_, "header"); }
+  [[nodiscard]] RecordLog::Entries entries() const { return read().value_or(RecordLog::Entries{{"no", "file"}}); }
+  [[nodiscard]] std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void overwrite(const std::string& bytes) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
+  void start() { ASSERT_TRUE(log_.start()); }
+
+  const std::string folder_ = testing::TempDir() + "record_log_test-" + std::to_string(::getpid());
+  const std::string path_ = folder_ + "/log";
+  RecordLog log_{path_, "header"};
+};
+
+TEST_F(RecordLogTest, WhatIsPutIsFoundAgain) {
+  start();
+  log_.put("a", "1");
+  log_.put("b", std::string("\0two", 4));
+  log_.put("a", "one");
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "one"), Pair("b", std::string("\0two", 4))));
+  log_.erase("a");
+  log_.erase("a");
+  log_.erase("never there");
+  EXPECT_THAT(entries(), ElementsAre(Pair("b", std::string("\0two", 4))));
+}
+
+TEST_F(RecordLogTest, WhatWasPutBeforeTheStartIsInTheFileThen) {
+  log_.put("a", "1");
+  log_.put("b", "2");
+  log_.erase("a");
+  EXPECT_FALSE(log_.is_started());
+  EXPECT_FALSE(fs::exists(path_));
+  start();
+  EXPECT_TRUE(log_.is_started());
+  EXPECT_THAT(entries(), ElementsAre(Pair("b", "2")));
+}
+
+TEST_F(RecordLogTest, AStartReplacesWhatAnEarlierOwnerLeft) {
+  {
+    RecordLog earlier(path_, "header");
+    earlier.put("old", "1");
+    ASSERT_TRUE(earlier.start());
+  }
+  log_.put("new", "2");
+  EXPECT_THAT(entries(), ElementsAre(Pair("old", "1"))) << "until then it stays";
+  start();
+  EXPECT_THAT(entries(), ElementsAre(Pair("new", "2")));
+  EXPECT_FALSE(fs::exists(path_ + ".new"));
+}
+
+TEST_F(RecordLogTest, AllKeysThatBeginAlikeAreForgottenTogether) {
+  start();
+  for (const char* const key : {"f", "fa", "fab", "g", "e"}) log_.put(key, "x");
+  log_.erase_all("fa");
+  EXPECT_THAT(entries(), ElementsAre(Pair("e", "x"), Pair("f", "x"), Pair("g", "x")));
+  log_.erase_all("z");
+  log_.erase_all("");
+  EXPECT_THAT(entries(), IsEmpty());
+}
+
+TEST_F(RecordLogTest, ATornTailEndsItAndWhatCameBeforeCounts) {
+  start();
+  log_.put("a", "1");
+  const std::size_t whole = bytes().size();
+  log_.put("b", "22");
+  const std::string all = bytes();
+  for (std::size_t size = whole; size < all.size(); ++size) {
+    overwrite(all.substr(0, size));
+    EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"))) << size;
+  }
+}
+
+TEST_F(RecordLogTest, ABitThatFlippedEndsIt) {
+  start();
+  log_.put("a", "1");
+  const std::size_t whole = bytes().size();
+  log_.put("b", "22");
+  const std::string all = bytes();
+  for (std::size_t at = whole; at < all.size(); ++at) {
+    constexpr std::size_t kReserved = 13;  // three bytes at the end of a record's head, which say nothing
+    if (at - whole >= kReserved && at - whole < kReserved + 3) continue;
+    std::string damaged = all;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    overwrite(damaged);
+    EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"))) << at;
+  }
+}
+
+TEST_F(RecordLogTest, AFileWithAnotherHeaderIsNotOurs) {
+  start();
+  log_.put("a", "1");
+  EXPECT_FALSE(RecordLog::read(path_, "headers"));
+  EXPECT_FALSE(RecordLog::read(path_, ""));
+  overwrite("");
+  EXPECT_FALSE(read());
+  overwrite("some other file\n");
+  EXPECT_FALSE(read());
+  EXPECT_FALSE(RecordLog::read(folder_ + "/nothing", "header"));
+}
+
+TEST_F(RecordLogTest, AFileThatOthersMayTouchIsNotBelieved) {
+  start();
+  log_.put("a", "1");
+  struct stat st {};
+  ASSERT_EQ(::stat(path_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  for (const mode_t mode : {0640, 0620, 0604, 0602, 0601}) {
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    EXPECT_FALSE(read()) << std::oct << mode;
+  }
+  ASSERT_EQ(::chmod(path_.c_str(), 0600), 0);
+  EXPECT_TRUE(read());
+  fs::create_hard_link(path_, folder_ + "/link");
+  EXPECT_FALSE(read()) << "another name leads to it, too";
+  fs::remove(folder_ + "/link");
+  EXPECT_TRUE(read());
+}
+
+TEST_F(RecordLogTest, AnythingButAnOrdinaryFileIsNotBelieved) {
+  start();
+  log_.put("a", "1");
+  fs::rename(path_, folder_ + "/elsewhere");
+  fs::create_symlink(folder_ + "/elsewhere", path_);
+  EXPECT_FALSE(read());
+  fs::remove(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_FALSE(read()) << "and nobody waits for a writer";
+  fs::remove(path_);
+  fs::create_directory(path_);
+  EXPECT_FALSE(read());
+}
+
+TEST_F(RecordLogTest, AnotherUsersFileIsNotBelieved) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to make another user's file";
+  start();
+  ASSERT_TRUE(read());
+  ASSERT_EQ(::chown(path_.c_str(), 65534, 0), 0);
+  EXPECT_FALSE(read());
+}
+
+TEST_F(RecordLogTest, TheFileDoesNotGrowWithWhatIsHistory) {
+  start();
+  log_.put("stays", "here");
+  const std::string value(1000, 'v');
+  std::size_t largest = 0;
+  for (int i = 0; i < 2000; ++i) {
+    log_.put("changes", value + std::to_string(i));
+    largest = std::max(largest, bytes().size());
+  }
+  EXPECT_GT(largest, 200u << 10) << "small files are not written anew";
+  EXPECT_LT(largest, 300u << 10);
+  EXPECT_THAT(entries(), ElementsAre(Pair("changes", value + "1999"), Pair("stays", "here")));
+}
+
+TEST_F(RecordLogTest, WhatIsAlivePaysForItsHistory) {
+  start();
+  const std::size_t empty = bytes().size();
+  for (const char value : {'1', '2', '3'}) {
+    for (int i = 0; i < 1000; ++i) log_.put("key" + std::to_string(i), std::string(1000, value));
+  }
+  const std::size_t three = bytes().size();
+  EXPECT_GT(three, 3'000'000u) << "a quarter of it is alive, and so nothing was written anew";
+  for (int i = 0; i < 999; ++i) log_.erase("key" + std::to_string(i));
+  EXPECT_LT(bytes().size(), 300u << 10) << "most of it was history";
+  EXPECT_THAT(entries(), ElementsAre(Pair("key999", std::string(1000, '3'))));
+  EXPECT_GT(bytes().size(), empty);
+}
+
+TEST_F(RecordLogTest, TheSameValueOnceMoreWritesNothing) {
+  start();
+  log_.put("a", "1");
+  const std::size_t size = bytes().size();
+  log_.put("a", "1");
+  EXPECT_EQ(bytes().size(), size);
+}
+
+TEST_F(RecordLogTest, AnEndRemovesTheFileAndALeaveKeepsIt) {
+  start();
+  log_.put("a", "1");
+  log_.leave();
+  EXPECT_FALSE(log_.is_started());
+  log_.put("b", "2");
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "1")));
+  start();
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"), Pair("b", "2"))) << "it was kept in memory";
+  log_.end();
+  EXPECT_FALSE(fs::exists(path_));
+  log_.end();
+  log_.put("c", "3");
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(RecordLogTest, AFileThatCannotBeMadeIsAnErrorAndChangesNothing) {
+  RecordLog nowhere(folder_ + "/no/such/folder", "header");
+  EXPECT_EQ(nowhere.start().error().code, ENOENT);
+  EXPECT_FALSE(nowhere.is_started());
+  fs::create_directory(path_);
+  fs::create_directory(path_ + "/full");
+  EXPECT_FALSE(log_.start());
+  EXPECT_FALSE(fs::exists(path_ + ".new")) << "what was begun is gone";
+}
+
+TEST_F(RecordLogTest, WhatCannotBeAppendedAnyMoreIsNoLogWithAGap) {
+  start();
+  log_.put("a", "1");
+  fs::remove_all(folder_);
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 1000 && log_.is_started(); ++i) log_.put("changes", value + std::to_string(i));
+  EXPECT_FALSE(log_.is_started()) << "the file that was to be written anew has no folder";
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+}  // namespace
+}  // namespace landtrace::domain
