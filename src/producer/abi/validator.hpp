@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "abi/entry.hpp"
-
 #include "base/shared_layout.hpp"
 
 namespace landtrace::abi {
@@ -44,12 +43,6 @@ bool payload_is_valid(const DynamicFieldCheck* checks, std::uint32_t count, cons
     if (payload.template load<char>(end - kEntryHeaderSize - 1) != 0) return false;
   }
   return true;
-}
-
-// The same for a payload in one piece.
-inline bool payload_is_valid(const DynamicFieldCheck* checks, std::uint32_t count, const void* payload,
-                             std::uint32_t size) {
-  return payload_is_valid(checks, count, FlatPayload(payload), size);
 }
 
 }  // namespace landtrace::abi

@@ -12,7 +12,7 @@ bool valid(std::string_view fields, const std::string& payload) {
   event::Declaration event;
   event.fields = *event::parse_fields(fields);
   const auto checks = event::dynamic_field_checks(event);
-  return payload_is_valid(checks.data(), static_cast<std::uint32_t>(checks.size()), payload.data(),
+  return payload_is_valid(checks.data(), static_cast<std::uint32_t>(checks.size()), FlatPayload(payload.data()),
                           static_cast<std::uint32_t>(payload.size()));
 }
 
@@ -39,7 +39,7 @@ TEST(DynamicFieldChecksTest, LastPossibleFieldHasAnOffsetThatFits) {
   EXPECT_EQ(event::dynamic_field_checks(*event)[0].payload_offset, 65532);
 }
 
-TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) { EXPECT_TRUE(payload_is_valid(nullptr, 0, nullptr, 0)); }
+TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) { EXPECT_TRUE(payload_is_valid(nullptr, 0, FlatPayload(nullptr), 0)); }
 
 TEST(ValidatorTest, DataMustEndWithinThePayload) {
   EXPECT_TRUE(valid("__data_loc u8[] a", location(12, 2) + "xy"));

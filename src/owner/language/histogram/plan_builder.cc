@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "abi/entry.hpp"
+
 namespace landtrace::language {
 namespace {
 
