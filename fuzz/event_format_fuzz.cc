@@ -35,7 +35,8 @@ void check_payload(const Declaration& declaration, std::string_view input) {
   print_fields(printed, declaration, {payload.get(), size});
   if (size < declaration.min_size) return;
   const auto checks = dynamic_field_checks(declaration);
-  (void)abi::payload_is_valid(checks.data(), static_cast<std::uint32_t>(checks.size()), abi::FlatPayload(payload.get()), size);
+  const auto count = static_cast<std::uint32_t>(checks.size());
+  (void)abi::payload_is_valid(checks.data(), count, abi::FlatPayload(payload.get()), size);
 }
 
 }  // namespace

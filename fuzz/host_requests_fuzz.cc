@@ -1,5 +1,5 @@
-// Input: what clients of two connections send an owner, one message after the other. Whatever they say, the owner answers
-// each, and goes on. Enable words that they name lie in a child that does nothing.
+// Input: what clients of two connections send an owner, one message after the other. Whatever they say, the owner
+// answers each, and goes on. Enable words that they name lie in a child that does nothing.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

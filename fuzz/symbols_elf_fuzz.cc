@@ -1,5 +1,5 @@
-// Input: an ELF file. Its first bytes are made those of one for this machine, so that what follows is looked at. Whatever
-// it holds: nothing outside of it is read, and what is found is consistent.
+// Input: an ELF file. Its first bytes are made those of one for this machine, so that what follows is looked at.
+// Whatever it holds: nothing outside of it is read, and what is found is consistent.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -82,9 +82,9 @@ TEST_F(TreeCommandsTest, WriteBeginsTheFileAnewUnlessItAppends) {
 TEST_F(TreeCommandsTest, WriteEndsWithANewlineUnlessItIsToldOtherwise) {
   EXPECT_EQ(run(add_write, {"write", "-n", "trace_marker_raw", "abcdX"}).status, 0);
   EXPECT_EQ(run(add_write, {"write", "trace_marker_raw", "abcdX"}).status, 0);
-  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58\n"))
-      << "four bytes are a number, the others are shown";
-  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58 0a\n"));
+  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58 00 00 00\n"))
+      << "four bytes are a number, the others are shown, up to the end of the word";
+  EXPECT_THAT(contents("trace"), HasSubstr(": # 64636261 buf: 58 0a 00 00\n"));
 }
 
 TEST_F(TreeCommandsTest, TextMayBeginWithADash) {

@@ -115,8 +115,8 @@ bool Collector::drain_streams(std::uint64_t horizon) {
   return more;
 }
 
-// Before the events: whoever reads the file of a killed recorder knows of every event that was missed before one that is
-// in it, also if that one came through another ring.
+// Before the events: the reader of a killed recorder's file knows of every event that was missed before one that is in
+// it, also if that one came through another ring.
 void Collector::tell_missing() {
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
     std::uint64_t count = 0;
@@ -140,7 +140,8 @@ Result<void> Collector::publish_positions() {
 }
 
 Result<bool> Collector::drain() {
-  // First the horizon: what is missed before an event that is older than that has been counted when drain_streams() asks.
+  // First the horizon: what is missed before an event that is older than that has been counted when drain_streams()
+  // asks.
   const std::uint64_t horizon = arch::read_raw_clock(session_.raw_clock());
   auto prepared = prepare();
   const bool more = drain_streams(horizon);

@@ -50,7 +50,8 @@ class Model {
     const auto checks = dynamic_field_checks(event);
     const auto check_count = static_cast<std::uint32_t>(checks.size());
     const auto size = static_cast<std::uint32_t>(payload.size());
-    if (!abi::payload_is_valid(checks.data(), check_count, abi::FlatPayload(payload.data()), size)) return answer(EFAULT);
+    if (!abi::payload_is_valid(checks.data(), check_count, abi::FlatPayload(payload.data()), size))
+      return answer(EFAULT);
     std::string line = event.name + ":";
     print_fields(line, event, std::as_bytes(std::span(payload)));
     lines_.push_back(line);

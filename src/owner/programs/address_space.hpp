@@ -33,8 +33,8 @@ struct AddressSpace final : abi::CallerMemory {
   Fd maps;
   // The number of the program, see space_identity(); 0: not known.
   std::uint64_t identity = 0;
-  // Set by ForeignMemory when the memory has not answered in time, and never cleared. Without a partner: whoever sees it
-  // late waits once more.
+  // Set by ForeignMemory when the memory has not answered in time, and never cleared. Without a partner: whoever sees
+  // it late waits once more.
   std::atomic<bool> unresponsive = false;
 
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it.

@@ -101,8 +101,8 @@ std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& 
 void ForeignMemory::set_all(std::vector<Change> changes) {
   struct Job {
     std::vector<Change> changes;
-    // The change that is being made: when the job does not come back this says whose memory has not answered. Counted up
-    // behind each change, which pairs with the load below.
+    // The change that is being made: when the job does not come back this says whose memory has not answered. Counted
+    // up behind each change, which pairs with the load below.
     std::atomic<std::size_t> next = 0;
     AddressSpace::Cancelled cancelled = false;
   };

@@ -39,7 +39,9 @@ TEST(DynamicFieldChecksTest, LastPossibleFieldHasAnOffsetThatFits) {
   EXPECT_EQ(event::dynamic_field_checks(*event)[0].payload_offset, 65532);
 }
 
-TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) { EXPECT_TRUE(payload_is_valid(nullptr, 0, FlatPayload(nullptr), 0)); }
+TEST(ValidatorTest, EventWithoutDynamicFieldsIsAlwaysValid) {
+  EXPECT_TRUE(payload_is_valid(nullptr, 0, FlatPayload(nullptr), 0));
+}
 
 TEST(ValidatorTest, DataMustEndWithinThePayload) {
   EXPECT_TRUE(valid("__data_loc u8[] a", location(12, 2) + "xy"));

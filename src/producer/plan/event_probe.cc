@@ -86,8 +86,9 @@ class Maker {
       case EventProbeStore::kSymbolText:
         return put_address(place.address, to);
       case EventProbeStore::kMemory:
-        if (!read(place, arg.store_offset, to, arg.size)) return;
-        break;
+        if (read(place, arg.store_offset, to, arg.size)) break;
+        std::memset(to, 0, arg.size);  // part of it may be there
+        return;
       case EventProbeStore::kValue:
         std::memcpy(to, &place.address, arg.size);
         break;

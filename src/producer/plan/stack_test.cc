@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <csignal>
 #include <optional>
+#include <thread>
 
 #include "plan/foreign_stack.hpp"
 #include "plan/test_domain.hpp"
@@ -166,11 +168,20 @@ TEST_F(ForeignStackTest, ItsProcessIsTheOneInTheTaskTable) {
 }
 
 TEST_F(ForeignStackTest, OfAThreadThatRunsThereIsNone) {
+  std::atomic<std::uint32_t> tid = 0;
+  std::atomic<bool> is_over = false;
+  std::thread running([&] {
+    for (tid = static_cast<std::uint32_t>(::gettid()); !is_over;) {
+    }
+  });
+  while (tid == 0) std::this_thread::yield();
   std::uint64_t frame = 0x5eed;
-  Thread self = proxy();
-  self.tid = static_cast<std::uint32_t>(::gettid());
-  EXPECT_EQ(capture_foreign_stack(domain_.view(), self, self.tid, &frame), 0u);
+  Thread thread = proxy();
+  thread.tid = tid;
+  EXPECT_EQ(capture_foreign_stack(domain_.view(), thread, tid, &frame), 0u);
   EXPECT_EQ(frame, 0u);
+  is_over = true;
+  running.join();
 }
 
 #if defined(__x86_64__)

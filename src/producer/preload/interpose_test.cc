@@ -1,5 +1,5 @@
-// The functions in front of libc's, which stand in front of this program's own calls here. Its owner is in the parent, whose
-// calls go through them, too, and meet no file of ours.
+// The functions in front of libc's, which stand in front of this program's own calls here. Its owner is in the
+// parent, whose calls go through them, too, and meet no file of ours.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

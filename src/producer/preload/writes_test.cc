@@ -25,7 +25,8 @@ class WritesTest : public ClientTest {
   static void listen(FakeOwner& owner) {
     plan::TestDomain& domain = owner.domain();
     domain.publish(kEvent, {domain.record()});
-    domain.control().files[kWritesFile.slot] = {domain.put(std::vector<std::uint32_t>{1, kEvent}), kWritesFile.generation};
+    domain.control().files[kWritesFile.slot] = {domain.put(std::vector<std::uint32_t>{1, kEvent}),
+                                                kWritesFile.generation};
   }
   void with_owner(const std::function<void(FakeOwner&)>& body) const {
     in_child([&] {

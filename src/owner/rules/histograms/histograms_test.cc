@@ -334,7 +334,9 @@ TEST_F(HistogramsTest, WhatIsWrongIsSaidInTheKernelsWords) {
   RefusingClock clock;
   top().clock = &clock;
   EXPECT_EQ(complaints("hist:keys=id:x=common_timestamp:clock=nosuch"), Said{"Couldn't set trace_clock"});
-  EXPECT_EQ(clock.asked, "nosuch");
+  EXPECT_EQ(clock.asked, "");
+  EXPECT_EQ(complaints("hist:keys=id:x=common_timestamp:clock=global"), Said{"Couldn't set trace_clock"});
+  EXPECT_EQ(clock.asked, "global");
   top().clock = nullptr;
   EXPECT_EQ(triggers(event_), language::no_trigger_text()) << "what is refused leaves nothing";
   EXPECT_FALSE(event_->listeners.any());
@@ -347,7 +349,7 @@ TEST_F(HistogramsTest, WhatIsRefusedOrTakenAwayLeavesNoMemory) {
   const std::uint64_t before = domain_->control().bytes_in_use();
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(apply(event_, "hist:keys=id,name:vals=v if v > 1"), 0);
-    ASSERT_EQ(apply(event_, "hist:keys=id,name:vals=v:clear"), 0);
+    ASSERT_EQ(apply(event_, "hist:keys=id,name:vals=v:clear if v > 1"), 0);
     ASSERT_EQ(apply(event_, "hist:keys=id:y=$nosuch if v > 1"), EINVAL);
     ASSERT_EQ(apply(event_, "!hist:keys=id,name:vals=v if v > 1"), 0);
   }
