@@ -9,16 +9,41 @@
 namespace landtrace::cli {
 namespace {
 
+// The session records nothing, so its rings are the smallest that it can have.
+constexpr std::uint64_t kSmallestRings = 64 * 1024;
+
+// A histogram of the session, which programs fill.
+class WatchedHistogram : public Watched {
+ public:
+  WatchedHistogram(std::string event, std::string trigger) : event_(std::move(event)), trigger_(std::move(trigger)) {}
+
+  Result<void> begin(Workplace& /*place*/, consumer::Session& session) override {
+    session_ = &session;
+    LT_CHECK(session.record(false));
+    return session.select({.pattern = event_, .triggers = {trigger_}});
+  }
+
+  Result<HistView> view(const HistShape& shape) override {
+    const auto tables = session_->histograms(event_);
+    // The event has not registered yet, or is gone: shown as an empty histogram.
+    if (!tables && tables.error().code == ENOENT) return HistView();
+    if (!tables) return tl::unexpected<Error>(tables.error());
+    return tables->empty() ? HistView() : make_view(shape, tables->front());
+  }
+
+ private:
+  std::string event_;
+  std::string trigger_;
+  consumer::Session* session_ = nullptr;
+};
+
 int hist(HistOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
   const auto shape = shape_of(options);
   if (!shape) return fail_with(kBadUse, sentence(shape.error()));
-  const std::string event = full_event_name(options.event);
-  const std::string trigger = trigger_of(options, *shape);
-  return Watch(options, *shape, event).run([&](Workplace&, consumer::Session& session) {
-    return session.select({.pattern = event, .triggers = {trigger}});
-  });
+  WatchedHistogram histogram(full_event_name(options.event), trigger_of(options, *shape));
+  return Watch(options, *shape, histogram, kSmallestRings).run();
 }
 
 }  // namespace

@@ -1,92 +1,101 @@
 // `landtrace latency`
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include "buffer/event_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "cli/histogram/latency_request.hpp"
+#include "cli/histogram/latency_sink.hpp"
 #include "cli/histogram/watch.hpp"
-#include "ipc/tree_client.hpp"
+#include "cli/quantity.hpp"
+#include "consumer/collector.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr std::size_t kMaxBy = 2;
+constexpr const char* kLatencyField = "latency_ns";
+// How often rings are emptied.
+constexpr std::uint64_t kDrain_ns = 5'000'000;
 
-std::optional<output::EventType> find_event(const plan::ControlSegment& control, const std::string& name) {
-  // Pairs with the release store in Events::take_slot().
-  const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
-  for (std::uint32_t slot = 0; slot < high; ++slot) {
-    // Pairs with the publish() in Events::describe().
-    if (__atomic_load_n(&control.events[slot].registered, __ATOMIC_ACQUIRE) == 0) continue;
-    const auto text = buffer::copy_slot_text(control, slot);
-    if (!text) continue;
-    auto type = buffer::type_of(*text);
-    if (type && type->system + ":" + type->name == name) return *std::move(type);
-  }
-  return std::nullopt;
+struct LatencyOptions : WatchOptions {
+  std::string from;
+  std::string to;
+  std::vector<std::string> key;
+  std::vector<std::string> to_key;
+  std::vector<std::string> by;
+  std::string buffer_size = "4M";
+};
+
+LatencySink::Request request_of(const LatencyOptions& options) {
+  return {.from = full_event_name(options.from),
+          .to = full_event_name(options.to),
+          .from_key = options.key,
+          .to_key = options.to_key.empty() ? options.key : options.to_key,
+          .by = options.by};
 }
 
-// The pair of events while it is watched. The second is set up once it has registered, because the synthetic event
-// takes fields of it.
-class Latency {
+// Both events are recorded and paired here, not by histograms in the programs: their tables would be full of keys
+// that are never used again, and could not be set up before the second event is there.
+class WatchedPairs : public Watched {
  public:
-  explicit Latency(const LatencyOptions& options)
-      : options_(options),
-        from_(full_event_name(options.from)),
-        to_(full_event_name(options.to)),
-        name_(fmt::format("latency_{}", ::getpid())) {}
-  ~Latency() {
-    if (is_set_up_) std::ignore = write_definition("!" + name_);
-  }
-  Latency(const Latency&) = delete;
-  Latency& operator=(const Latency&) = delete;
+  WatchedPairs(const LatencyOptions& options, LatencySink::Request request)
+      : request_(std::move(request)), filter_(options.filter), sink_(request_, limits_of(options)) {}
 
-  [[nodiscard]] std::string event() const { return "synthetic:" + name_; }
-
-  Result<void> begin(Workplace& place, consumer::Session& session) {
-    socket_ = place.socket();
-    return session.select({.pattern = from_, .triggers = {start_trigger(options_)}});
+  Result<void> begin(Workplace& place, consumer::Session& session) override {
+    LT_CHECK(session.select({.pattern = request_.to}));
+    // Behind the other one: of an event that is both, the filter counts.
+    LT_CHECK(session.select({.pattern = request_.from, .filter = filter_}));
+    collector_.emplace(place.view(), session, sink_);
+    return {};
   }
 
-  Result<void> go_on(Workplace& place, consumer::Session& session) {
-    if (is_set_up_) return {};
-    const auto to = find_event(place.view().control(), to_);
-    if (!to || !find_event(place.view().control(), from_)) return {};
-    LT_TRY(const std::string definition, definition_of(options_, name_, *to));
-    LT_CHECK(write_definition(definition));
-    is_set_up_ = true;
-    LT_CHECK(session.select({.pattern = event(), .triggers = {spread_trigger(options_)}}));
-    return session.select({.pattern = to_, .triggers = {end_trigger(options_, name_)}});
+  Result<std::uint64_t> look_ns() override {
+    const auto more = collector_->drain();
+    if (!more && more.error().code != EPIPE) return tl::unexpected<Error>(more.error());
+    LT_CHECK(sink_.fits());
+    return more && *more ? 0 : kDrain_ns;
+  }
+
+  Result<void> end() override {
+    if (auto finished = collector_->finish(); !finished && finished.error().code != EPIPE) return finished;
+    return sink_.fits();
+  }
+
+  Result<HistView> view(const HistShape& shape) override {
+    LT_TRY(HistView view, make_view(shape, sink_.table(kLatencyField)));
+    const consumer::Totals totals = collector_->totals();
+    view.unpaired = {.starts = sink_.pairs().starts_without_end(),
+                     .ends = sink_.pairs().ends_without_start(),
+                     .lost = totals.discarded + totals.overwritten + totals.placeless};
+    return view;
   }
 
  private:
-  Result<void> write_definition(const std::string& text) {
-    LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket_));
-    LT_CHECK(tree.open("synthetic_events", O_WRONLY | O_APPEND));
-    return tree.write(text);
+  static Pairs::Limits limits_of(const LatencyOptions& options) {
+    Pairs::Limits limits;
+    if (options.size != 0) limits.rows = options.size;
+    return limits;
   }
 
-  const LatencyOptions& options_;
-  std::string from_;
-  std::string to_;
-  std::string name_;  // of the event that is the difference
-  std::string socket_;
-  bool is_set_up_ = false;
+  LatencySink::Request request_;
+  std::string filter_;
+  LatencySink sink_;
+  std::optional<consumer::Collector> collector_;
 };
 
 int latency(LatencyOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
   if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
-  Latency pair(options);
+  LatencySink::Request request = request_of(options);
+  if (request.from_key.size() != request.to_key.size()) {
+    return fail_with(kBadUse, "--to-key: want as many fields as --key has");
+  }
+  const auto ring_bytes = parse_size(options.buffer_size);
+  if (!ring_bytes) return fail_with(kBadUse, sentence(ring_bytes.error()));
+  if (*ring_bytes > 1ull << ring::kMaxSizeLog2) return fail_with(kBadUse, "--buffer-size: the limit is 16G");
+  WatchedPairs pairs(options, std::move(request));
   const HistShape shape{options.from + " -> " + options.to, options.by, {}, kLatencyField, true};
-  return Watch(options, shape, pair.event())
-      .run([&](Workplace& place, consumer::Session& session) { return pair.begin(place, session); },
-           [&](Workplace& place, consumer::Session& session) { return pair.go_on(place, session); });
+  return Watch(options, shape, pairs, *ring_bytes).run();
 }
 
 }  // namespace
@@ -96,11 +105,13 @@ void add_latency(Program& program) {
   Command& command = program.add("latency", "Measure the time between two events, also of different programs");
   command.option("--from", options->from, "The event that begins it", {.type = "EVENT", .required = true});
   command.option("--to", options->to, "The event that ends it", {.type = "EVENT", .required = true});
-  command.option("--key", options->key, "Fields that say which two belong together",
-                 {.type = "FIELD", .required = true});
-  command.option("--to-key", options->to_key, "The same in the second event, if they are called otherwise there",
-                 {.type = "FIELD"});
+  command.list("--key", options->key, "Fields that say which two belong together",
+               {.type = "FIELD,...", .required = true});
+  command.list("--to-key", options->to_key, "The same in the second event, if they are called otherwise there",
+               {.type = "FIELD,..."});
   command.list("--by", options->by, "Fields of the second event to group by", {.type = "FIELD,..."});
+  command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
+                 {.type = "SIZE", .shows_default = true});
   add_watch_options(command, *options);
   command.takes_command(options->command,
                         "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");

@@ -77,6 +77,12 @@ void add_line(std::string& out, const HistShape& shape, const HistView& view, co
   out += fmt::format(" {}\n", bar(group.count, view.groups.front().count));
 }
 
+void add_unpaired(std::string& out, const Unpaired& unpaired) {
+  if (unpaired.starts > 0) out += fmt::format("without an end: {}\n", events_text(unpaired.starts));
+  if (unpaired.ends > 0) out += fmt::format("without a start: {}\n", events_text(unpaired.ends));
+  if (unpaired.lost > 0) out += fmt::format("lost, the buffers being full: {}\n", events_text(unpaired.lost));
+}
+
 }  // namespace
 
 std::string duration_text(double ns) {
@@ -103,6 +109,7 @@ std::string chart_text(const HistShape& shape, const HistView& view) {
   if (view.dropped > 0) {
     out += fmt::format("{} found no room in the table: a larger --size keeps more\n", events_text(view.dropped));
   }
+  if (view.unpaired) add_unpaired(out, *view.unpaired);
   return out;
 }
 

@@ -26,6 +26,16 @@ TEST(HistChartTest, HasALineForEachPowerOfTwo) {
             "2 events found no room in the table: a larger --size keeps more\n");
 }
 
+TEST(HistChartTest, EventsThatAreInNoPairAreSaidBelow) {
+  HistView view;
+  view.unpaired = Unpaired{.starts = 1000, .ends = 1, .lost = 2};
+  EXPECT_EQ(chart_text(kSpread, view),
+            "done: 0 events\nwithout an end: 1,000 events\nwithout a start: 1 event\nlost, the buffers being full: 2 "
+            "events\n");
+  view.unpaired = Unpaired();
+  EXPECT_EQ(chart_text(kSpread, view), "done: 0 events\n");
+}
+
 TEST(HistChartTest, WithoutASpreadARowIsALine) {
   const HistShape shape{"done", {"id"}, {"bytes"}, {}, false};
   HistView view;

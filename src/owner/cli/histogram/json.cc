@@ -35,6 +35,11 @@ Json group_json(const HistShape& shape, const HistGroup& group) {
 
 std::string json_text(const HistShape& shape, const HistView& view) {
   Json json{{"title", shape.title}, {"hits", view.hits}, {"dropped", view.dropped}, {"groups", Json::array()}};
+  if (view.unpaired) {
+    json["starts_without_end"] = view.unpaired->starts;
+    json["ends_without_start"] = view.unpaired->ends;
+    json["lost"] = view.unpaired->lost;
+  }
   for (const HistGroup& group : view.groups) json["groups"].push_back(group_json(shape, group));
   // Texts of programs need not be UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

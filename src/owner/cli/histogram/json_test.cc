@@ -34,6 +34,12 @@ TEST(HistJsonTest, SumsHaveTheirNames) {
   EXPECT_THAT(json_text({"t", {"k"}, {"a", "b"}, {}, false}, view), HasSubstr(R"("count":2,"sums":{"a":30,"b":40}})"));
 }
 
+TEST(HistJsonTest, EventsThatAreInNoPairAreCounted) {
+  HistView view;
+  view.unpaired = Unpaired{.starts = 3, .ends = 0, .lost = 2};
+  EXPECT_THAT(json_text(kSpread, view), HasSubstr(R"("starts_without_end":3,"ends_without_start":0,"lost":2})"));
+}
+
 TEST(HistJsonTest, NothingIsAnEmptyList) {
   EXPECT_EQ(json_text(kSpread, {}), "{\"title\":\"done\",\"hits\":0,\"dropped\":0,\"groups\":[]}\n");
 }

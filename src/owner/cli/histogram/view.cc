@@ -53,7 +53,7 @@ Result<HistView> make_view(const HistShape& shape, const ipc::HistogramTable& ta
   LT_CHECK(check_fit(shape, table));
   Groups groups;
   for (const ipc::HistogramRow& row : table.rows) LT_CHECK(add_row(shape, table, row, groups));
-  HistView view{{}, table.hits, table.dropped};
+  HistView view{{}, table.hits, table.dropped, {}};
   for (auto& [keys, group] : groups) view.groups.push_back(std::move(group));
   std::stable_sort(view.groups.begin(), view.groups.end(),
                    [](const HistGroup& a, const HistGroup& b) { return a.count > b.count; });

@@ -25,10 +25,18 @@ struct HistGroup {
   Distribution spread;
 };
 
+// Events of a `landtrace latency` that are in no pair.
+struct Unpaired {
+  std::uint64_t starts = 0;
+  std::uint64_t ends = 0;
+  std::uint64_t lost = 0;  // neither is known of them
+};
+
 struct HistView {
   std::vector<HistGroup> groups;  // those with the highest counts first
   std::uint64_t hits = 0;
   std::uint64_t dropped = 0;
+  std::optional<Unpaired> unpaired = {};
 };
 
 // `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the sums,

@@ -1,8 +1,7 @@
-// What `landtrace hist` and `landtrace latency` have in common: a session without records, whose histogram is shown
-// now and then, and at the end.
+// What `landtrace hist` and `landtrace latency` have in common: a session that counts, which is shown now and then, and
+// at the end.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,25 +14,42 @@
 
 namespace landtrace::cli {
 
+// What is counted, and how.
+class Watched {
+ public:
+  Watched() = default;
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  virtual ~Watched() = default;
+
+  // Sets the session up, before CMD starts.
+  virtual Result<void> begin(Workplace& place, consumer::Session& session) = 0;
+  // Called again and again; returns when to call it next at the latest.
+  virtual Result<std::uint64_t> look_ns() { return ~0ull; }
+  // Nothing more is counted.
+  virtual Result<void> end() { return {}; }
+  virtual Result<HistView> view(const HistShape& shape) = 0;
+};
+
 class Watch {
  public:
-  Watch(const WatchOptions& options, HistShape shape, std::string event)
-      : options_(options), shape_(std::move(shape)), event_(std::move(event)) {}
+  // `ring_bytes`: of the session, by CPU.
+  Watch(const WatchOptions& options, HistShape shape, Watched& watched, std::uint64_t ring_bytes)
+      : options_(options), shape_(std::move(shape)), watched_(watched), ring_bytes_(ring_bytes) {}
 
-  // Sets the session up with `select`, starts CMD, and shows the histogram until the end. Calls `look` again and again
-  // meanwhile, for what must wait until an event has registered. Returns the exit status.
-  using Step = std::function<Result<void>(Workplace&, consumer::Session&)>;
-  int run(const Step& select, const Step& look = {});
+  // Starts CMD, and shows what was counted until the end. Returns the exit status.
+  int run();
 
  private:
-  Result<void> set_up(const Step& select);
-  int watch(Signals& signals, const Step& look);
-  Result<void> check();
+  Result<void> set_up();
+  int watch(Signals& signals);
+  Result<std::uint64_t> look();
   Result<void> show(bool is_last);
 
   const WatchOptions& options_;
   HistShape shape_;
-  std::string event_;  // whose histogram it is
+  Watched& watched_;
+  std::uint64_t ring_bytes_;
   std::optional<Workplace> place_;
   std::optional<consumer::Session> session_;
   std::optional<Child> child_;

@@ -1,0 +1,179 @@
+#include "cli/histogram/latency_sink.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "abi/entry.hpp"
+#include "output/json/value.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using event::FieldKind;
+
+std::string full_name(const output::EventType& type) { return type.system + ":" + type.name; }
+
+bool is_text(const event::Field& field) {
+  return field.kind == FieldKind::kCharArray || field.kind == FieldKind::kDataLocString ||
+         field.kind == FieldKind::kRelLocString;
+}
+
+// Where the text of such a field lies; nothing for a location that is outside of the payload.
+abi::Bytes text_bytes(const event::Field& field, abi::Bytes payload) {
+  const auto own = abi::bytes_at(payload, {field.offset, field.size});
+  if (!own || field.kind == FieldKind::kCharArray) return own.value_or(abi::Bytes());
+  if (own->size() < sizeof(std::uint32_t)) return {};
+  const auto word = abi::load<std::uint32_t>(own->data());
+  const abi::Location where = field.kind == FieldKind::kDataLocString
+                                  ? abi::data_location(word)
+                                  : abi::rel_location(word, std::uint64_t{field.offset} + field.size);
+  return abi::bytes_at(payload, where).value_or(abi::Bytes());
+}
+
+std::string text_of(const event::Field& field, abi::Bytes payload) {
+  const abi::Bytes bytes = text_bytes(field, payload);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return std::string(text.substr(0, text.find('\0')));
+}
+
+std::uint64_t number_of(const event::Field& field, abi::Bytes payload) {
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
+  if (!bytes) return 0;
+  const std::uint64_t number = abi::load_unsigned(*bytes);
+  return field.is_signed ? abi::sign_extended(number, field.size) : number;
+}
+
+ipc::KeyKind kind_of(const event::Field& field) {
+  if (field.kind != FieldKind::kInteger) return ipc::KeyKind::kText;
+  return field.is_signed ? ipc::KeyKind::kSigned : ipc::KeyKind::kUnsigned;
+}
+
+Result<std::vector<KeyField>> find_fields(const output::EventType& type, const std::vector<std::string>& names,
+                                          const char* option) {
+  std::vector<KeyField> fields;
+  for (const std::string& name : names) {
+    auto field = KeyField::find(type, name);
+    if (!field) return fail(EINVAL, fmt::format("{}: {} has no field '{}'", option, full_name(type), name));
+    fields.push_back(*std::move(field));
+  }
+  return fields;
+}
+
+// Numbers of any size are equal if their values are.
+std::string key_of(const std::vector<KeyField>& fields, const output::Record& record) {
+  std::string key;
+  for (const KeyField& field : fields) {
+    const ipc::HistogramKeyValue value = field.value(record);
+    if (field.key().kind == ipc::KeyKind::kText) {
+      key.append(value.text);
+    } else {
+      key.append(reinterpret_cast<const char*>(&value.number), sizeof value.number);
+    }
+    key.append(1, '\0');
+  }
+  return key;
+}
+
+}  // namespace
+
+Result<KeyField> KeyField::find(const output::EventType& type, const std::string& name) {
+  KeyField found;
+  const auto& fields = type.declaration.fields;
+  if (const auto at = std::ranges::find(fields, name, &event::Field::name); at != fields.end()) {
+    found.field_ = *at;
+    found.key_ = {kind_of(*at), name, 0};
+    return found;
+  }
+  found.key_ = {ipc::KeyKind::kUnsigned, name, 0};
+  if (name != "common_pid" && name != "common_cpu") return fail(EINVAL, "no such field");
+  found.source_ = name == "common_pid" ? Source::kThread : Source::kCpu;
+  return found;
+}
+
+ipc::HistogramKeyValue KeyField::value(const output::Record& record) const {
+  ipc::HistogramKeyValue value;
+  if (source_ == Source::kThread) {
+    value.number = static_cast<std::uint32_t>(record.tid);
+  } else if (source_ == Source::kCpu) {
+    value.number = record.cpu;
+  } else if (is_text(field_)) {
+    value.text = text_of(field_, record.payload);
+  } else if (field_.kind == FieldKind::kInteger) {
+    value.number = number_of(field_, record.payload);
+  } else {
+    output::json::append_value(value.text, field_, record.payload);
+  }
+  return value;
+}
+
+LatencySink::LatencySink(Request request, Pairs::Limits limits) : request_(std::move(request)), pairs_(limits) {
+  for (const std::string& name : request_.by) by_.push_back({ipc::KeyKind::kUnsigned, name, 0});
+}
+
+// An event that registers again with other fields can be grouped with the one before if those fields are alike.
+Result<void> LatencySink::use_keys_of(const std::vector<KeyField>& by) {
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    if (knows_by_ && by_[i].kind != by[i].key().kind) {
+      return fail(EINVAL, fmt::format("--by: '{}' is a field of another type now", by_[i].name));
+    }
+    by_[i] = by[i].key();
+  }
+  knows_by_ = true;
+  return {};
+}
+
+Result<LatencySink::Part> LatencySink::part_of(const output::EventType& type) {
+  Part part;
+  if (full_name(type) == request_.from) {
+    LT_TRY(part.start, find_fields(type, request_.from_key, "--key"));
+  }
+  if (full_name(type) == request_.to) {
+    const char* const option = request_.to_key == request_.from_key ? "--key" : "--to-key";
+    LT_TRY(part.end, find_fields(type, request_.to_key, option));
+    LT_TRY(part.by, find_fields(type, request_.by, "--by"));
+    LT_CHECK(use_keys_of(part.by));
+  }
+  return part;
+}
+
+void LatencySink::type(const output::EventType& type) {
+  auto part = part_of(type);
+  if (!part) {
+    fits_ = tl::unexpected<Error>(part.error());
+  } else if (part->start || part->end) {
+    parts_[type.id] = *std::move(part);
+  } else {
+    parts_.erase(type.id);
+  }
+}
+
+void LatencySink::event(const output::Record& record, const output::EventType& type) {
+  const auto found = parts_.find(type.id);
+  if (found == parts_.end()) return;
+  const Part& part = found->second;
+  Seen seen{.time_ns = record.time_ns, .start = {}, .end = {}, .by = {}};
+  if (part.start) seen.start = key_of(*part.start, record);
+  if (part.end) seen.end = key_of(*part.end, record);
+  for (const KeyField& field : part.by) seen.by.push_back(field.value(record));
+  waiting_.push_back(std::move(seen));
+}
+
+// Between occurrences of one event: each ends what the one before began.
+void LatencySink::pair(Seen& seen) {
+  if (seen.end) pairs_.end(*seen.end, seen.time_ns, std::move(seen.by));
+  if (seen.start) pairs_.start(*std::move(seen.start), seen.time_ns);
+}
+
+void LatencySink::settled(std::uint64_t horizon_ns) {
+  const auto later = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                           [&](const Seen& seen) { return seen.time_ns < horizon_ns; });
+  // At the same time: what begins is older.
+  std::stable_sort(waiting_.begin(), later, [](const Seen& a, const Seen& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : !a.end && b.end;
+  });
+  for (auto seen = waiting_.begin(); seen != later; ++seen) pair(*seen);
+  waiting_.erase(waiting_.begin(), later);
+}
+
+}  // namespace landtrace::cli

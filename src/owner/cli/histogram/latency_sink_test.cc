@@ -1,0 +1,172 @@
+#include "cli/histogram/latency_sink.hpp"
+
+#include <gtest/gtest.h>
+
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr std::uint64_t kAll = ~0ull;
+
+class LatencySinkTest : public testing::Test {
+ protected:
+  struct Start {
+    std::uint32_t id;
+  };
+  struct Done {
+    std::int64_t number;
+    char route[8];
+  };
+
+  void begin(LatencySink::Request request) {
+    sink_.emplace(std::move(request), Pairs::Limits());
+    sink_->type(start_);
+    sink_->type(done_);
+  }
+  void begin() { begin({"user_events:start", "user_events:done", {"id"}, {"number"}, {"route"}}); }
+
+  void add(const output::EventType& type, std::uint64_t time_ns, std::uint32_t cpu, std::span<const std::byte> payload,
+           std::int32_t tid = 1) {
+    sink_->event({.time_ns = time_ns, .cpu = cpu, .tid = tid, .event_id = type.id, .payload = payload}, type);
+  }
+  void start(std::uint64_t time_ns, std::uint32_t cpu, std::uint32_t id) {
+    const Start payload{id};
+    add(start_, time_ns, cpu, output::bytes_of(payload));
+  }
+  void done(std::uint64_t time_ns, std::uint32_t cpu, std::int64_t number) {
+    const Done payload{number, "/a"};
+    add(done_, time_ns, cpu, output::bytes_of(payload));
+  }
+  [[nodiscard]] std::uint64_t pairs() const { return sink_->table("ns").hits; }
+
+  output::EventType start_ = output::make_type(1, "start u32 id");
+  output::EventType done_ = output::make_type(2, "done s64 number; char[8] route");
+  std::optional<LatencySink> sink_;
+};
+
+TEST_F(LatencySinkTest, NumbersOfDifferentSizesAreTheSameKey) {
+  begin();
+  start(10, 0, 7);
+  done(13, 0, 7);
+  sink_->settled(kAll);
+  const auto table = sink_->table("ns");
+  EXPECT_EQ(table.hits, 1u);
+  EXPECT_EQ(table.keys.at(0), (ipc::HistogramKey{ipc::KeyKind::kText, "route", 0}));
+  EXPECT_EQ(table.rows.at(0).keys.at(0).text, "/a");
+  EXPECT_EQ(table.rows.at(0).values.at(0), 3u);
+}
+
+TEST_F(LatencySinkTest, CpusAreBroughtIntoTheOrderOfTime) {
+  begin();
+  done(13, 0, 7);
+  done(23, 0, 7);
+  start(10, 1, 7);
+  start(20, 1, 7);
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 2u);
+  EXPECT_EQ(sink_->pairs().ends_without_start(), 0u);
+}
+
+TEST_F(LatencySinkTest, WhatIsBehindTheHorizonWaitsForOthers) {
+  begin();
+  done(13, 0, 7);
+  sink_->settled(12);
+  start(12, 1, 7);
+  sink_->settled(13);
+  EXPECT_EQ(pairs(), 0u);
+  sink_->settled(14);
+  EXPECT_EQ(pairs(), 1u);
+}
+
+TEST_F(LatencySinkTest, AtTheSameTimeTheStartIsFirst) {
+  begin();
+  done(10, 0, 7);
+  start(10, 1, 7);
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 1u);
+}
+
+TEST_F(LatencySinkTest, OneEventThatIsBothEndsWhatTheOneBeforeBegan) {
+  begin({"user_events:start", "user_events:start", {"id"}, {"id"}, {}});
+  for (std::uint64_t i = 0; i < 5; ++i) start(10 * i, 0, 7);
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 4u);
+  EXPECT_EQ(sink_->pairs().starts_without_end(), 1u);
+  EXPECT_EQ(sink_->pairs().ends_without_start(), 1u);
+}
+
+TEST_F(LatencySinkTest, TheThreadCanBeTheKey) {
+  begin({"user_events:start", "user_events:done", {"common_pid"}, {"common_pid"}, {"common_cpu"}});
+  const Start begun{1};
+  const Done ended{2, ""};
+  add(start_, 10, 0, output::bytes_of(begun), 77);
+  add(done_, 20, 1, output::bytes_of(ended), 78);
+  add(done_, 30, 1, output::bytes_of(ended), 77);
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 1u);
+  EXPECT_EQ(sink_->table("ns").rows.at(0).keys.at(0).number, 1u);
+  EXPECT_EQ(sink_->pairs().ends_without_start(), 1u);
+}
+
+TEST_F(LatencySinkTest, TextsAndSeveralFieldsCanBeKeys) {
+  begin({"user_events:a", "user_events:b", {"name", "n"}, {"name", "n"}, {}});
+  const output::EventType a = output::make_type(3, "a char[4] name; u16 n");
+  const output::EventType b = output::make_type(4, "b u8 n; __rel_loc char[] name");
+  sink_->type(a);
+  sink_->type(b);
+  const struct [[gnu::packed]] {
+    char name[4] = {'x', 'y'};
+    std::uint16_t n = 5;
+  } first;
+  struct [[gnu::packed]] {
+    std::uint8_t n = 6;
+    std::uint32_t name = 3u << 16;
+    char text[3] = {'x', 'y'};
+  } second;
+  add(a, 10, 0, output::bytes_of(first));
+  add(b, 20, 0, output::bytes_of(second));
+  second.n = 5;
+  add(b, 30, 0, output::bytes_of(second));
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 1u);
+  EXPECT_EQ(sink_->pairs().ends_without_start(), 1u);
+}
+
+TEST_F(LatencySinkTest, AFieldThatAnEventHasNotIsNamed) {
+  const auto complaint = [this](LatencySink::Request request) {
+    begin(std::move(request));
+    return sink_->fits() ? "" : sink_->fits().error().message;
+  };
+  EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"number"}, {"no"}}),
+            "--by: user_events:done has no field 'no'");
+  EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"id"}, {}}),
+            "--key: user_events:done has no field 'id'");
+  EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"no"}, {}}),
+            "--to-key: user_events:done has no field 'no'");
+  EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"number"}, {"number"}, {}}),
+            "--key: user_events:start has no field 'number'");
+}
+
+TEST_F(LatencySinkTest, AGroupThatIsOfAnotherTypeAfterwardsIsRefused) {
+  begin();
+  sink_->type(output::make_type(3, "done s64 number; u32 route"));
+  EXPECT_FALSE(sink_->fits());
+}
+
+TEST_F(LatencySinkTest, ALocationOutsideOfThePayloadIsAnEmptyText) {
+  begin({"user_events:a", "user_events:b", {"name"}, {"name"}, {}});
+  const output::EventType a = output::make_type(3, "a __data_loc char[] name");
+  const output::EventType b = output::make_type(4, "b char[4] name");
+  sink_->type(a);
+  sink_->type(b);
+  const std::uint32_t far = 100u << 16 | 5000;
+  const char none[4] = {};
+  add(a, 10, 0, output::bytes_of(far));
+  add(b, 20, 0, output::bytes_of(none));
+  sink_->settled(kAll);
+  EXPECT_EQ(pairs(), 1u);
+}
+
+}  // namespace
+}  // namespace landtrace::cli
