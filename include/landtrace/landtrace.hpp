@@ -135,7 +135,8 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   // Emits the event; thread-safe and async-signal-safe. Returns 0 or a negative errno as landtrace_emit():
   //   -EBADF   nobody listens; nothing was done but this test
   //   -E2BIG   with its dynamic data the payload is larger than 64 KiB; it is not cut
-  static int emit(typename Fields::Argument... arguments) {
+  // Inlined, also without optimisation, as is what it calls: stacks begin with the caller.
+  [[gnu::always_inline]] static int emit(typename Fields::Argument... arguments) {
     if (__builtin_expect(!enabled(), 1)) return -EBADF;
     return emit_enabled(std::make_index_sequence<sizeof...(Fields)>(), arguments...);
   }
@@ -156,7 +157,8 @@ class EventBase<Name, Parts<Bits, Fields...>> {
     return all;
   }
   template <std::size_t... I>
-  static int emit_enabled(std::index_sequence<I...>, const typename Fields::Argument&... arguments) {
+  [[gnu::always_inline]] static int emit_enabled(std::index_sequence<I...>,
+                                                 const typename Fields::Argument&... arguments) {
     [[maybe_unused]] constexpr auto kOffsets = offsets();
     Payload<All::kFixed, All::kVectors> payload;
     (Fields::template put<kOffsets[I]>(payload, arguments), ...);

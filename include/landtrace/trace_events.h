@@ -240,7 +240,7 @@ int synth_event_trace_end(struct synth_event_trace_state* trace_state);
 
 /* synth_event_trace(file, n_vals, ...) */
 template <typename... Values>
-inline int synth_event_trace(trace_event_file* file, unsigned n_vals, Values... values) {
+[[gnu::always_inline]] inline int synth_event_trace(trace_event_file* file, unsigned n_vals, Values... values) {
   const landtrace_u64 vals[] = {(landtrace_u64)values..., 0};
   return landtrace_synth_event_trace(file, n_vals, vals, sizeof...(values));
 }

@@ -66,9 +66,10 @@ class SyntheticEvent {
   int enable(bool on = true) {
     return error() != 0 ? error() : trace_array_set_clr_event(file_->tr, "synthetic", name_.c_str(), on);
   }
-  // One value a field, in order. Texts are const char* or std::string.
+  // One value a field, in order. Texts are const char* or std::string. Inlined, also without optimisation: stacks begin
+  // with the caller.
   template <typename... Values>
-  int trace(const Values&... values) const {
+  [[gnu::always_inline]] int trace(const Values&... values) const {
     const landtrace_u64 all[] = {detail::synthetic_value(values)..., 0};
     return synth_event_trace_array(file(), all, sizeof...(values));
   }
@@ -82,7 +83,7 @@ class SyntheticEvent {
 class SyntheticTrace {
  public:
   explicit SyntheticTrace(const SyntheticEvent& event) : started_(synth_event_trace_start(event.file(), &state_)) {}
-  ~SyntheticTrace() { end(); }
+  [[gnu::always_inline]] ~SyntheticTrace() { end(); }
   SyntheticTrace(const SyntheticTrace&) = delete;
   SyntheticTrace& operator=(const SyntheticTrace&) = delete;
 
@@ -94,7 +95,7 @@ class SyntheticTrace {
   int add(const std::string& field, const Value& value) {
     return started_ != 0 ? started_ : synth_event_add_val(field.c_str(), detail::synthetic_value(value), &state_);
   }
-  int end() { return synth_event_trace_end(&state_); }
+  [[gnu::always_inline]] int end() { return synth_event_trace_end(&state_); }
 
  private:
   synth_event_trace_state state_;

@@ -93,6 +93,11 @@ class Triggers(support.Case):
         self.assertRegex(frames[0], rf"^ => \w+\+0x[0-9a-f]+ \[{re.escape(PRODUCER)}\]$")
         self.assertNotIn("landtrace", "\n".join(frames).replace(PRODUCER, ""))
 
+    def test_stacks_of_a_cpp_event_begin_with_its_caller(self):
+        frames = self.frames("run", "--", os.environ["CPP_STACK_PROGRAM"])
+        names = [frame.split("+")[0] for frame in frames]
+        self.assertEqual(names[:2], [" => void caller<...>()", " => main"])
+
     def test_options_give_the_kernels_forms(self):
         frames = self.frames("run", "--", PRODUCER, "--abi", "--count", "3")
         self.assertRegex(self.option("sym-userobj")[0], rf"^ => {re.escape(PRODUCER)}\[\+0x[0-9a-f]+\]$")

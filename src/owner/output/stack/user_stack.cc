@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "output/json/string.hpp"
+#include "symbols/short_name.hpp"
 
 namespace landtrace::output {
 namespace {
@@ -24,7 +25,8 @@ void append_frame(std::string& out, const StackNames::Place& place, std::uint64_
   const auto to = std::back_inserter(out);
   out += " => ";
   if (place.function) {
-    fmt::format_to(to, "{}+{:#x} [{}]", place.function->name, place.function->offset, printable(place.object->path));
+    fmt::format_to(to, "{}+{:#x} [{}]", symbols::short_name(place.function->name), place.function->offset,
+                   printable(place.object->path));
   } else if (place.object != nullptr) {
     fmt::format_to(to, "{}[+{:#x}]", printable(place.object->path), place.offset);
   }

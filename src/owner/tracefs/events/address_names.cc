@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "buffer/mapped_objects.hpp"
+#include "symbols/short_name.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -17,14 +18,14 @@ std::string printable(std::string path) {
 }
 
 std::string with_offset(const symbols::Function& function) {
-  return fmt::format("{}+{:#x}", function.name, function.offset);
+  return fmt::format("{}+{:#x}", symbols::short_name(function.name), function.offset);
 }
 
 }  // namespace
 
 std::string ProducerNames::symbol(std::uint64_t address) {
   const auto function = functions_.at(address);
-  return function ? function->name : fmt::format("{:#x}", address);
+  return function ? symbols::short_name(function->name) : fmt::format("{:#x}", address);
 }
 
 std::string ProducerNames::symbol_with_offset(std::uint64_t address) {

@@ -1,0 +1,81 @@
+#include "symbols/short_name.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace landtrace::symbols {
+namespace {
+
+constexpr std::size_t kShort = 80;
+constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Behind an operator that is named at `at`, whose signs open and close nothing: "operator<<", "operator()". Else `at`.
+std::size_t behind_operator(std::string_view name, std::size_t at) {
+  if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
+  at += kOperator.size();
+  if (name.substr(at).starts_with("()")) return at + 2;
+  return std::min(name.find_first_not_of("<>=-&|^!~+*/%,", at), name.size());
+}
+
+bool closes(char open, char c) {
+  return (open == '(' && c == ')') || (open == '{' && c == '}') || (open == '[' && c == ']');
+}
+
+// Where what is opened at `begin` is closed. What compares, inside of brackets, is opened and never closed.
+std::size_t end_of(std::string_view name, std::size_t begin) {
+  std::vector<char> open;
+  for (std::size_t at = begin; at < name.size(); ++at) {
+    const char c = name[at];
+    if (const std::size_t behind = behind_operator(name, at); behind != at) {
+      at = behind - 1;
+    } else if (c == '<' || c == '(' || c == '{' || c == '[') {
+      open.push_back(c);
+    } else if (c == '>' && open.back() == '<' && name[at - 1] != '-') {
+      open.pop_back();
+    } else if (c == ')' || c == '}' || c == ']') {
+      while (!open.empty() && !closes(open.back(), c)) open.pop_back();
+      if (open.empty()) return std::string_view::npos;
+      open.pop_back();
+    }
+    if (open.empty()) return at;
+  }
+  return std::string_view::npos;
+}
+
+// Without what stands between these two.
+std::string without(std::string_view name, char open, char close) {
+  std::string text;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const std::size_t behind = behind_operator(name, at);
+    const std::string_view rest = name.substr(at);
+    if (behind != at || rest.starts_with(kAnonymous)) {
+      const std::size_t size = behind != at ? behind - at : kAnonymous.size();
+      text += rest.substr(0, size);
+      at += size - 1;
+      continue;
+    }
+    const std::size_t end = name[at] == open ? end_of(name, at) : std::string_view::npos;
+    if (end == std::string_view::npos || end == at + 1) {
+      text += name[at];
+      continue;
+    }
+    text.append(1, open).append("...").append(1, close);
+    at = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string short_name(std::string_view name) {
+  std::string text(name);
+  if (text.size() > kShort) text = without(text, '<', '>');
+  if (text.size() > kShort) text = without(text, '(', ')');
+  return text;
+}
+
+}  // namespace landtrace::symbols
