@@ -26,24 +26,6 @@ Session::Selection joined(const Session::Selection& all, const Session::Selectio
   return both;
 }
 
-// `expression` ends `line`; the caret stands below its place there.
-tl::unexpected<Error> point_at(const std::string& option, const std::string& line, std::string_view expression,
-                               const language::FilterFailure& failure) {
-  if (failure.kind == language::FilterFailureKind::kUnspecified) {
-    return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
-  }
-  const std::size_t index = line.size() - expression.size() + language::index_of_mistake(failure, expression);
-  return fail(EINVAL,
-              fmt::format("{}: {}\n  {}\n  {:>{}}", option, filter_failure_text(failure.kind), line, "^", index + 1));
-}
-
-Result<void> check_filter(const std::string& text) {
-  if (const auto checked = language::check_filter(text); !checked) {
-    return point_at("--filter", text, text, checked.error());
-  }
-  return {};
-}
-
 tl::unexpected<Error> bad_trigger(const std::string& text, const Error& error) {
   return fail(EINVAL,
               fmt::format("--trigger: {}: {}", text, error.message.empty() ? errno_text(error.code) : error.message));
@@ -63,7 +45,7 @@ Result<void> check_trigger(const std::string& text) {
   if (!condition) return bad_trigger(text, condition.error());
   if (condition->empty()) return {};
   const auto checked = language::check_filter(*condition);
-  if (!checked) return point_at("--trigger", std::string(text), *condition, checked.error());
+  if (!checked) return point_at_filter("--trigger", std::string(text), *condition, checked.error());
   return {};
 }
 
@@ -82,6 +64,27 @@ std::vector<Session::Selection> EventRules::selections() const {
   std::vector<Session::Selection> selections;
   for (const Session::Selection& own : own_) selections.push_back(joined(all_, own));
   return selections;
+}
+
+tl::unexpected<Error> pointed_at(const std::string& option, const std::string& mistake, const std::string& line,
+                                 std::size_t index) {
+  return fail(EINVAL, fmt::format("{}: {}\n  {}\n  {:>{}}", option, mistake, line, "^", index + 1));
+}
+
+tl::unexpected<Error> point_at_filter(const std::string& option, const std::string& line, std::string_view expression,
+                                      const language::FilterFailure& failure) {
+  if (failure.kind == language::FilterFailureKind::kUnspecified) {
+    return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
+  }
+  return pointed_at(option, std::string(filter_failure_text(failure.kind)), line,
+                    line.size() - expression.size() + language::index_of_mistake(failure, expression));
+}
+
+Result<void> check_filter(const std::string& text) {
+  if (const auto checked = language::check_filter(text); !checked) {
+    return point_at_filter("--filter", text, text, checked.error());
+  }
+  return {};
 }
 
 void add_event_options(Command& command, EventRules& rules) {

@@ -3,6 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "consumer/session.hpp"
+#include "language/filter/failure.hpp"
 
 namespace landtrace::cli {
 
@@ -30,6 +31,15 @@ void add_event_options(Command& command, EventRules& rules);
 // EINVAL for an invalid pattern, filter or trigger: a sentence and, in lines of their own, the text and a caret below
 // the mistake.
 Result<void> check_event_rules(const std::vector<consumer::Session::Selection>& selections);
+
+// What is wrong with the value of an option, and below it the value and a caret. EINVAL.
+tl::unexpected<Error> pointed_at(const std::string& option, const std::string& mistake, const std::string& line,
+                                 std::size_t index);
+// The same for a filter, which ends `line`.
+tl::unexpected<Error> point_at_filter(const std::string& option, const std::string& line, std::string_view expression,
+                                      const language::FilterFailure& failure);
+// EINVAL for what can be no filter of any event.
+Result<void> check_filter(const std::string& text);
 
 // "the filter 'n > 5' ...": for the end of a recording.
 std::string unfit_text(const consumer::Session::Unfit& unfit);

@@ -15,7 +15,8 @@ constexpr std::uint64_t kSmallestRings = 64 * 1024;
 // A histogram of the session, which programs fill.
 class WatchedHistogram : public Watched {
  public:
-  WatchedHistogram(std::string event, std::string trigger) : event_(std::move(event)), trigger_(std::move(trigger)) {}
+  WatchedHistogram(const HistOptions& options, const HistShape& shape)
+      : options_(options), event_(full_event_name(options.event)), trigger_(trigger_of(options, shape)) {}
 
   Result<void> begin(Workplace& /*place*/, consumer::Session& session) override {
     session_ = &session;
@@ -31,7 +32,11 @@ class WatchedHistogram : public Watched {
     return tables->empty() ? HistView() : make_view(shape, tables->front());
   }
 
+  [[nodiscard]] std::vector<std::string> named() const override { return {event_}; }
+  [[nodiscard]] Result<void> fits(const output::EventType& type) const override { return check_fits(options_, type); }
+
  private:
+  const HistOptions& options_;
   std::string event_;
   std::string trigger_;
   consumer::Session* session_ = nullptr;
@@ -40,9 +45,10 @@ class WatchedHistogram : public Watched {
 int hist(HistOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (auto one = check_event_name("EVENT", options.event); !one) return fail_with(kBadUse, sentence(one.error()));
   const auto shape = shape_of(options);
   if (!shape) return fail_with(kBadUse, sentence(shape.error()));
-  WatchedHistogram histogram(full_event_name(options.event), trigger_of(options, *shape));
+  WatchedHistogram histogram(options, *shape);
   return Watch(options, *shape, histogram, kSmallestRings).run();
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/histogram/fits.hpp"
 #include "cli/histogram/latency_sink.hpp"
 #include "cli/histogram/watch.hpp"
 #include "cli/quantity.hpp"
@@ -38,7 +39,7 @@ LatencySink::Request request_of(const LatencyOptions& options) {
 class WatchedPairs : public Watched {
  public:
   WatchedPairs(const LatencyOptions& options, LatencySink::Request request)
-      : request_(std::move(request)), filter_(options.filter), sink_(request_, limits_of(options)) {}
+      : options_(options), request_(std::move(request)), filter_(options.filter), sink_(request_, limits_of(options)) {}
 
   Result<void> begin(Workplace& place, consumer::Session& session) override {
     LT_CHECK(session.select({.pattern = request_.to}));
@@ -69,6 +70,19 @@ class WatchedPairs : public Watched {
     return view;
   }
 
+  [[nodiscard]] std::vector<std::string> named() const override { return {request_.from, request_.to}; }
+
+  [[nodiscard]] Result<void> fits(const output::EventType& type) const override {
+    const std::string name = type.system + ":" + type.name;
+    if (name == request_.from) {
+      LT_CHECK(check_has_fields("--key", options_.key, type));
+      LT_CHECK(check_filter_fits(options_.filter, type));
+    }
+    if (name != request_.to) return {};
+    LT_CHECK(check_has_fields(options_.to_key.empty() ? "--key" : "--to-key", request_.to_key, type));
+    return check_has_fields("--by", options_.by, type);
+  }
+
  private:
   static Pairs::Limits limits_of(const LatencyOptions& options) {
     Pairs::Limits limits;
@@ -76,6 +90,7 @@ class WatchedPairs : public Watched {
     return limits;
   }
 
+  const LatencyOptions& options_;
   LatencySink::Request request_;
   std::string filter_;
   LatencySink sink_;
@@ -85,6 +100,9 @@ class WatchedPairs : public Watched {
 int latency(LatencyOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  for (const auto& [option, event] : {std::pair("--from", &options.from), std::pair("--to", &options.to)}) {
+    if (auto one = check_event_name(option, *event); !one) return fail_with(kBadUse, sentence(one.error()));
+  }
   if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
   LatencySink::Request request = request_of(options);
   if (request.from_key.size() != request.to_key.size()) {

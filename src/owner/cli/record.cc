@@ -4,9 +4,11 @@
 #include "cli/commands.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
+#include "cli/missing_events.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/static_program.hpp"
 #include "cli/workplace.hpp"
 
 namespace landtrace::cli {
@@ -85,6 +87,23 @@ void say_what_became_of_rules(consumer::Session& session) {
   }
 }
 
+// Of a domain that others are in: a mistyped name is better known before the recording than behind it.
+void say_what_is_waited_for(Setup& setup, const RecordOptions& options) {
+  std::ignore = setup.collector->look();  // an error comes again
+  const std::vector<EventName> events = names_of(setup.collector->types());
+  if (!options.command.empty() || events.empty()) return;
+  for (const domain::Pattern& pattern : unmatched(options.filter.patterns(), events)) {
+    if (is_name(pattern))
+      complain(fmt::format("waiting: {} yet{}", missing_text(pattern), instead_text(pattern, events)));
+  }
+}
+
+// False: an event that was named was never there.
+bool were_there(Setup& setup, const RecordOptions& options) {
+  return complain_of_missing(options.filter.patterns(), names_of(setup.collector->types()),
+                             why_none_registered(options.command, options.tracefs, setup.place->socket()));
+}
+
 // What is in the file, and what became of an older one.
 void say_where_it_is(const Setup& setup, const RecordOptions& options) {
   complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
@@ -99,6 +118,8 @@ int record_to_file(RecordOptions& options) {
   Setup setup;
   if (auto done = set_up(options, setup); !done) return fail_with(kFailure, sentence(done.error()));
 
+  say_what_is_waited_for(setup, options);
+
   std::optional<Child> child;
   if (!options.command.empty()) {
     auto started = setup.place->start(options.command, options.tracefs, signals->mask_before());
@@ -107,8 +128,9 @@ int record_to_file(RecordOptions& options) {
   }
   Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
                       options.overwrite);
-  const bool succeeded = recording.run();
+  bool succeeded = recording.run();
   say_what_became_of_rules(*setup.session);
+  succeeded = were_there(setup, options) && succeeded;
   say_where_it_is(setup, options);
   recording.wait_for_child();
   const int status = child && child->has_ended() ? child->exit_status() : kSuccess;

@@ -6,6 +6,7 @@
 
 #include "arch/trace_clocks.hpp"
 #include "cli/failure.hpp"
+#include "cli/missing_events.hpp"
 #include "output/json/line.hpp"
 #include "output/text/line.hpp"
 
@@ -46,8 +47,23 @@ int ReportPrinter::print() {
   if (at_end_) print_rest_lost();
   out_.flush();
   if (was_unfinished && at_end_ && !is_complete_) say_why_it_ends();
+  const bool has_events = has_what_was_named();
   const int status = out_.status();
-  return damaged_ ? kFailure : status;
+  return damaged_ || !has_events ? kFailure : status;
+}
+
+bool ReportPrinter::has_what_was_named() {
+  std::vector<EventName> all, interesting;
+  for (const auto& [id, type] : reader_.events()) {
+    all.push_back({type.system, type.name});
+    if (type.system != "ftrace") interesting.push_back(all.back());  // these are in every file of trace-cmd
+  }
+  const std::vector<domain::Pattern> missing = unmatched(options_.filter.patterns(), all);
+  for (const domain::Pattern& pattern : missing) {
+    complain(fmt::format("{} has no event {}'{}'{}", file_, is_name(pattern) ? "" : "that matches ", pattern.text(),
+                         instead_text(pattern, interesting)));
+  }
+  return std::none_of(missing.begin(), missing.end(), is_name);
 }
 
 void ReportPrinter::say_why_it_ends() {

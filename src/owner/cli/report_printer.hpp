@@ -33,6 +33,8 @@ class ReportPrinter {
   void print_header();
   void know_what_was_added();
   void say_why_it_ends();
+  // False: an event that was named is not in the recording.
+  bool has_what_was_named();
   // Prints what there is; false: nobody reads on, or the limit is reached.
   bool print_available();
   bool wait_for_more();

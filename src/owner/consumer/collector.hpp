@@ -40,6 +40,8 @@ class Collector {
   // A domain's CPUs, and behind them the rings that writers without restartable sequences share.
   [[nodiscard]] std::uint32_t cpus() const { return static_cast<std::uint32_t>(streams_.size()); }
   [[nodiscard]] std::size_t processes() const { return tasks_.processes(); }
+  // The events that have been there so far, also those that are gone again.
+  [[nodiscard]] const std::deque<output::EventType>& types() const { return types_.types(); }
 
  private:
   Result<void> prepare();

@@ -1,5 +1,7 @@
 #include "cli/histogram/hist_request.hpp"
 
+#include "cli/histogram/fits.hpp"
+
 namespace landtrace::cli {
 namespace {
 
@@ -44,6 +46,12 @@ std::string trigger_of(const HistOptions& options, const HistShape& shape) {
   }
   return "hist:keys=" + with_commas(keys) + (values.empty() ? "" : ":vals=" + with_commas(values)) +
          trigger_end(options);
+}
+
+Result<void> check_fits(const HistOptions& options, const output::EventType& type) {
+  LT_CHECK(check_has_fields("--keys", options.keys, type));
+  LT_CHECK(check_has_fields("--vals", options.vals, type));
+  return check_filter_fits(options.filter, type);
 }
 
 }  // namespace landtrace::cli

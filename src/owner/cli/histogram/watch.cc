@@ -7,6 +7,8 @@
 #include "arch/clock.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
+#include "cli/missing_events.hpp"
+#include "cli/static_program.hpp"
 #include "cli/text_output.hpp"
 
 namespace landtrace::cli {
@@ -23,15 +25,35 @@ constexpr const char* kClearScreen = "\033[H\033[2J";
 Result<void> Watch::set_up() {
   LT_TRY(place_, Workplace::find(!options_.command.empty(), domain::kDefaultRingBytes));
   LT_TRY(session_, consumer::Session::open(place_->view(), {ring_bytes_, false}));
+  seen_.emplace(place_->view().control());
   return watched_.begin(*place_, *session_);
 }
 
+// Before the owner's own answer, which does not know what the user typed.
+Result<void> Watch::check_new_events() {
+  seen_->refresh();
+  const std::vector<std::string> named = watched_.named();
+  const auto& types = seen_->types();
+  for (; checked_ < types.size(); ++checked_) {
+    const output::EventType& type = types[checked_];
+    if (std::find(named.begin(), named.end(), type.system + ":" + type.name) == named.end()) continue;
+    LT_CHECK(watched_.fits(type));
+  }
+  return {};
+}
+
 // Waiting on would not help: a filter or a trigger that does not fit its event never will.
-Result<std::uint64_t> Watch::look() {
-  LT_TRY(const std::uint64_t next_ns, watched_.look_ns());
+Result<void> Watch::check() {
+  LT_CHECK(check_new_events());
+  if (place_->view().owner_died()) return {};
   LT_TRY(const consumer::Session::State state, session_->state());
   if (!state.unfit.empty()) return fail(EINVAL, unfit_text(state.unfit.front()));
-  return next_ns;
+  return {};
+}
+
+Result<std::uint64_t> Watch::look() {
+  LT_CHECK(check());
+  return watched_.look_ns();
 }
 
 Result<void> Watch::show(bool is_last) {
@@ -39,8 +61,33 @@ Result<void> Watch::show(bool is_last) {
   TextOutput out;
   if (!options_.json && !is_last && ::isatty(STDOUT_FILENO) == 1) out.text() += kClearScreen;
   out.text() += options_.json ? json_text(shape_, view) : chart_text(shape_, view);
+  if (!options_.json && !is_last) out.text() += waiting_text();
   if (!out.flush() && out.status() != 0) return fail(EIO, "standard output cannot be written");
   return {};
+}
+
+std::vector<domain::Pattern> Watch::named() const {
+  std::vector<domain::Pattern> patterns;
+  for (const std::string& name : watched_.named()) {
+    if (auto pattern = domain::Pattern::parse(name)) patterns.push_back(*std::move(pattern));
+  }
+  return patterns;
+}
+
+std::string Watch::waiting_text() const {
+  std::string text;
+  const std::vector<EventName> events = names_of(seen_->types());
+  for (const domain::Pattern& pattern : unmatched(named(), events)) {
+    text +=
+        fmt::format("waiting: {} yet{}\n", missing_text(pattern), events.empty() ? "" : instead_text(pattern, events));
+  }
+  return text;
+}
+
+// False: an event that was named was never there.
+bool Watch::were_there() const {
+  return complain_of_missing(named(), names_of(seen_->types()),
+                             why_none_registered(options_.command, options_.tracefs, place_->socket()));
 }
 
 int Watch::watch(Signals& signals) {
@@ -67,6 +114,8 @@ int Watch::watch(Signals& signals) {
     if (child_ && !arrived->from_terminal) child_->send(arrived->number);
     if (!child_) break;
   }
+  // Of a short CMD, or of its last moment, nothing has been looked at yet.
+  if (result) result = check();
   if (result) result = watched_.end();
   if (result) result = show(true);
   if (!result) complain(sentence(result.error()));
@@ -74,7 +123,9 @@ int Watch::watch(Signals& signals) {
   if (!result && child_ && !child_->has_ended()) child_->send(SIGTERM);
   while (child_ && !child_->has_ended()) std::ignore = signals.wait(Signals::kForEver);
   if (!result) return kFailure;
-  return child_ ? child_->exit_status() : kSuccess;
+  const bool all_were_there = were_there();
+  const int status = child_ ? child_->exit_status() : kSuccess;
+  return status != kSuccess ? status : all_were_there ? kSuccess : kFailure;
 }
 
 int Watch::run() {
@@ -82,7 +133,7 @@ int Watch::run() {
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   if (auto done = set_up(); !done) return fail_with(kFailure, sentence(done.error()));
   if (!options_.command.empty()) {
-    auto started = place_->start(options_.command, false, signals->mask_before());
+    auto started = place_->start(options_.command, options_.tracefs, signals->mask_before());
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child_ = *started;
   }

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "buffer/event_table.hpp"
 #include "cli/histogram/view.hpp"
 #include "cli/histogram/watch_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/workplace.hpp"
 #include "consumer/session.hpp"
+#include "domain/pattern.hpp"
 
 namespace landtrace::cli {
 
@@ -29,6 +31,11 @@ class Watched {
   // Nothing more is counted.
   virtual Result<void> end() { return {}; }
   virtual Result<HistView> view(const HistShape& shape) = 0;
+
+  // The events that the user named, as SYSTEM:EVENT.
+  [[nodiscard]] virtual std::vector<std::string> named() const = 0;
+  // What one of these does not have of what the user asked for.
+  [[nodiscard]] virtual Result<void> fits(const output::EventType& type) const = 0;
 };
 
 class Watch {
@@ -44,6 +51,11 @@ class Watch {
   Result<void> set_up();
   int watch(Signals& signals);
   Result<std::uint64_t> look();
+  Result<void> check();
+  Result<void> check_new_events();
+  [[nodiscard]] std::vector<domain::Pattern> named() const;
+  [[nodiscard]] std::string waiting_text() const;
+  [[nodiscard]] bool were_there() const;
   Result<void> show(bool is_last);
 
   const WatchOptions& options_;
@@ -52,6 +64,8 @@ class Watch {
   std::uint64_t ring_bytes_;
   std::optional<Workplace> place_;
   std::optional<consumer::Session> session_;
+  std::optional<buffer::EventTable> seen_;  // all events that have been there
+  std::size_t checked_ = 0;                 // … of which so many have been looked at
   std::optional<Child> child_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "cli/event_rules.hpp"
+#include "cli/missing_events.hpp"
 #include "cli/quantity.hpp"
 
 namespace landtrace::cli {
@@ -26,17 +28,28 @@ void add_watch_options(Command& command, WatchOptions& options) {
   command.option("--duration", options.duration, "Stop after this time", {.type = "SECONDS"});
   command.option("--size", options.size, "Rows that the table has room for (2048)", {.type = "ROWS"});
   command.flag("--json", options.json, "One line of JSON each time");
+  command.flag("--tracefs", options.tracefs, "Show the command the domain's files at /sys/kernel/tracing");
 }
 
 Result<void> check_watch_options(WatchOptions& options, bool on_terminal) {
   constexpr std::uint64_t kSecond_ns = 1'000'000'000;
+  if (options.tracefs && options.command.empty()) {
+    return fail(EINVAL, "--tracefs: there is no command to show files to");
+  }
   if (on_terminal && !options.json) options.interval_ns = kSecond_ns;
   LT_CHECK(read_seconds("--interval", options.interval, options.interval_ns));
-  return read_seconds("--duration", options.duration, options.duration_ns);
+  LT_CHECK(read_seconds("--duration", options.duration, options.duration_ns));
+  return options.filter.empty() ? Result<void>() : check_filter(options.filter);
 }
 
 std::string full_event_name(const std::string& name) {
   return name.find(':') == std::string::npos ? "user_events:" + name : name;
+}
+
+Result<void> check_event_name(const std::string& option, const std::string& name) {
+  LT_TRY(const domain::Pattern pattern, domain::Pattern::parse(full_event_name(name)));
+  if (is_name(pattern) && !name.ends_with(':')) return {};
+  return fail(EINVAL, fmt::format("{}: want one event, not '{}'", option, name));
 }
 
 std::string without_modifier(const std::string& field) { return field.substr(0, field.find('.')); }

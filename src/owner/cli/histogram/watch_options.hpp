@@ -15,6 +15,7 @@ struct WatchOptions {
   std::string duration;
   std::uint64_t size = 0;  // of the histogram; 0: as the kernel has it
   bool json = false;
+  bool tracefs = false;  // CMD is shown the domain's files
   std::vector<std::string> command;
 
   std::uint64_t interval_ns = 0;  // 0: shown at the end alone
@@ -29,6 +30,8 @@ Result<void> check_watch_options(WatchOptions& options, bool on_terminal);
 std::string full_event_name(const std::string& name);
 // "latency_ns.log2" -> "latency_ns".
 std::string without_modifier(const std::string& field);
+// EINVAL where this names no single event; `option` is what the user gave it with.
+Result<void> check_event_name(const std::string& option, const std::string& name);
 // "a,b".
 std::string with_commas(const std::vector<std::string>& words);
 // ":size=N", for a table that has room for so many rows; "" by default.

@@ -56,6 +56,33 @@ TEST(WatchOptionsTest, AnEventWithoutASystemIsAUserEvent) {
   EXPECT_EQ(full_event_name("synthetic:job"), "synthetic:job");
 }
 
+TEST(WatchOptionsTest, AnEventIsOneEvent) {
+  EXPECT_TRUE(check_event_name("--to", "job"));
+  EXPECT_TRUE(check_event_name("--to", "synthetic:job"));
+  for (const char* const name : {"j*", "synthetic:", "user_events:*", "[j]ob"}) {
+    const auto refused = check_event_name("--to", name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().message, std::string("--to: want one event, not '") + name + "'");
+  }
+  EXPECT_FALSE(check_event_name("--to", "a b"));
+}
+
+TEST(WatchOptionsTest, WhatIsNoFilterIsPointedAt) {
+  WatchOptions options;
+  options.filter = "(n > 5";
+  const auto refused = check_watch_options(options, false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "--filter: Too many '('\n  (n > 5\n  ^");
+}
+
+TEST(WatchOptionsTest, FilesAreForACommand) {
+  WatchOptions options;
+  options.tracefs = true;
+  EXPECT_FALSE(check_watch_options(options, false));
+  options.command = {"true"};
+  EXPECT_TRUE(check_watch_options(options, false));
+}
+
 TEST(WatchOptionsTest, WordsForTriggers) {
   EXPECT_EQ(without_modifier("latency_ns.log2"), "latency_ns");
   EXPECT_EQ(without_modifier("latency_ns"), "latency_ns");

@@ -8,6 +8,14 @@
 
 namespace landtrace::language {
 
+namespace {
+
+bool is_of_name(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
 static_assert(kBadSubsystemFilter.code == EINVAL);
 
 WrittenFilter read_written_filter(std::string_view bytes) {
@@ -54,7 +62,12 @@ std::size_t index_of_mistake(const FilterFailure& failure, std::string_view expr
     default:
       if (index > 0) --index;  // the kernel counts predicates from their second character
   }
-  return std::min(index, expression.size());
+  index = std::min(index, expression.size());
+  // The kernel is behind the name when it has looked for it.
+  if (failure.kind == FilterFailureKind::kFieldNotFound) {
+    while (index > 0 && is_of_name(expression[index - 1])) --index;
+  }
+  return index;
 }
 
 }  // namespace landtrace::language
