@@ -51,7 +51,8 @@ Contents::Contents(const domain::Users& users, domain::Instances& instances, dom
 
 Contents::~Contents() {
   if (!owned_) return;
-  grace_.after_readers([&instances = instances_, place = place_] { instances.free_place(place); });
+  grace_.after_readers([&instances = instances_, place = place_] { instances.free_place(place); },
+                       domain::Holders::of_own_memory());
 }
 
 // A user who comes later has rings in the same place; the ones of users who were there keep their index.
@@ -228,7 +229,7 @@ void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Content
   for (std::size_t i = 0; i < other.rings_.size(); ++i) ends.push_back(other.state_of(i).end.count);
   // What stopped producers have still written by the end of the grace period. This runs before the memory of those
   // rings is given back: ~Contents() of `other` asks for that later, and both wait in one queue.
-  grace_.after_readers([&users = users_, place = other.place_, ends, self = std::move(self)] {
+  const auto note_late_ones = [&users = users_, place = other.place_, ends, self = std::move(self)] {
     const auto heir = self.lock();
     if (!heir) return;
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -236,7 +237,8 @@ void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Content
       const std::byte* const ring = base + place.rings + i % heir->rings_per_set_ * place.geometry.stride();
       heir->rings_[i].before.overrun += difference(ring::Reader(ring, place.geometry, {}).end().count, ends[i]);
     }
-  });
+  };
+  grace_.after_readers(note_late_ones, domain::Holders::of_own_memory());
 }
 
 std::optional<std::uint64_t> Contents::oldest(std::uint32_t cpu) {

@@ -7,6 +7,7 @@ namespace landtrace::domain {
 
 Result<std::uint32_t> Cells::take(State state) {
   auto cell = static_cast<std::uint32_t>(cells_.size());
+  if (free_.empty() && cells_.size() == plan::kMaxCells) make_room_();
   if (!free_.empty()) {
     cell = free_.back();
     free_.pop_back();

@@ -3,6 +3,7 @@
 // reach the others.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,8 @@ class Cells {
  public:
   Cells(Users& users, arch::RawClock clock) : users_(users), clock_(clock) { cells_.emplace_back(); }
 
+  // Makes room, if it can, where there is none.
+  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
   // ENOSPC.
   Result<std::uint32_t> take_switch(bool thrown);
   Result<std::uint32_t> take_counter();
@@ -52,6 +55,7 @@ class Cells {
   arch::RawClock clock_;
   std::vector<State> cells_;
   std::vector<std::uint32_t> free_;
+  std::function<bool()> make_room_ = [] { return false; };
 };
 
 }  // namespace landtrace::domain

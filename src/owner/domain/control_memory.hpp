@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -30,6 +31,8 @@ class ControlMemory {
   }
   [[nodiscard]] int fd() const { return fd_.get(); }
 
+  // Makes room, if it can, where there is none.
+  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
   // Copies `bytes` into the heap; ENOSPC when the segment is full. An empty range is offset 0.
   Result<std::uint32_t> store(std::span<const std::byte> bytes);
   Result<std::uint32_t> allocate(std::uint64_t size, std::uint64_t alignment);
@@ -47,6 +50,7 @@ class ControlMemory {
   Fd fd_;
   Mapping mapping_;
   OffsetHeap heap_;
+  std::function<bool()> make_room_ = [] { return false; };
 };
 
 // Makes `value` (an offset into the control segment, or 0) visible with all that it points at. Pairs with the acquire

@@ -15,7 +15,11 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
     : control_(std::move(control)),
       pages_(std::move(pages)),
       users_(data_bytes),
-      registrar_(events_, files_, enable_words_, rules_, abi(), owner_uid) {}
+      registrar_(events_, files_, enable_words_, rules_, abi(), owner_uid) {
+  users_.set_make_room([this] { return grace_.give_way(); });
+  cells_.set_make_room([this] { return grace_.give_way(); });
+  control_.set_make_room([this] { return grace_.give_way_entirely(); });
+}
 
 Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   const auto cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));

@@ -59,7 +59,7 @@ class Domain {
    public:
     explicit Access(Domain& domain) : domain_(domain), lock_(domain.mutex_) {}
     ~Access() {
-      if (domain_.grace_.is_waiting()) domain_.served_by_.wake();
+      if (domain_.grace_.has_fresh()) domain_.served_by_.wake();
     }
     Access(const Access&) = delete;
     Access& operator=(const Access&) = delete;

@@ -78,10 +78,10 @@ TEST_F(DomainTest, AProgramForAnOlderKernelMakesEventsThatStayIfItMay) {
 
 TEST_F(DomainTest, NativeProducersReferToTheirEvents) {
   const std::uint32_t slot = *domain_->registrar().register_native("e1 u32 x", 0, myself().uid);
-  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e1"), slot);
+  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e1", 0), slot);
   EXPECT_EQ(find("e1")->references, 2u);
-  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e2").error().code, ENOENT);
-  EXPECT_EQ(domain_->registrar().attach_native("other", "e1").error().code, ENOENT);
+  EXPECT_EQ(domain_->registrar().attach_native(kSystem, "e2", 0).error().code, ENOENT);
+  EXPECT_EQ(domain_->registrar().attach_native("other", "e1", 0).error().code, ENOENT);
   domain_->events().drop_reference(slot);
   EXPECT_NE(find("e1"), nullptr);
   domain_->events().drop_reference(slot);

@@ -22,6 +22,9 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
 
 constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
 
+// Of what one user's stopped programs keep from being free.
+constexpr std::size_t kMaxHeld = 4096;
+
 std::string shown_name(std::string_view system, std::string_view name) {
   std::string key(system);
   return key.append(1, ':').append(name);
@@ -58,6 +61,42 @@ Event* Events::find_registered(const event::DeclarationParts& parts, bool multi,
     taken = !multi;
   }
   return nullptr;
+}
+
+// One user's programs that are stopped in the middle of an event must not use the domain up either: what waits for them
+// counts, also where the user has no other limit.
+Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const {
+  const auto is_counted = [uid](const Event::User& user) { return user.uid == uid && user.counts; };
+  if (found != nullptr && std::any_of(found->users.begin(), found->users.end(), is_counted)) return {};
+  const auto own = events_of_.find(uid);
+  const std::size_t held = grace_.held_by(uid);
+  if ((own == events_of_.end() ? 0 : own->second) + held < limit && held < kMaxHeld) return {};
+  if (held == 0) return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
+  return fail(ENOSPC,
+              fmt::format("a user of the domain may have {} events, and {} things of uid {} wait for a program of "
+                          "theirs that is stopped in the middle of one",
+                          limit, held, uid));
+}
+
+Event::User& Events::user_of(Event& event, std::uint32_t uid) {
+  const auto known =
+      std::find_if(event.users.begin(), event.users.end(), [uid](const Event::User& user) { return user.uid == uid; });
+  return known == event.users.end() ? event.users.emplace_back(Event::User{uid, 0, false}) : *known;
+}
+
+void Events::count(Event::User& user, bool counts) {
+  if (std::exchange(user.counts, counts) == counts) return;
+  std::uint32_t& events = events_of_[user.uid];
+  events += counts ? 1 : -1;
+  if (events == 0) events_of_.erase(user.uid);
+}
+
+// What is not registered by programs is reached from other events, whosoever.
+Holders Events::holders_of(const Event& event) {
+  if (!event.is_user_event()) return Holders::anybody();
+  std::vector<std::uint32_t> uids;
+  for (const Event::User& user : event.users) uids.push_back(user.uid);
+  return Holders::these(std::move(uids));
 }
 
 Result<std::uint32_t> Events::take_slot() {
@@ -126,14 +165,17 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
   const bool multi = (flags & kMultiFormat) != 0;
   LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
   bool taken = false;
-  if (Event* const found = find_registered(parts, multi, match, taken)) return Registration{found, false};
+  if (Event* const found = find_registered(parts, multi, match, taken)) {
+    LT_CHECK(check_limit(found, uid, limit));
+    return Registration{found, false};
+  }
   if (taken) return fail(EADDRINUSE, fmt::format("event '{}' exists with other fields", parts.name));
   if (!multi && find(kSystem, parts.name) != nullptr) {
     return fail(EADDRINUSE, fmt::format("there is an event probe {}/{}", kSystem, parts.name));
   }
-  if (const auto own = made_by_.find(uid); own != made_by_.end() && own->second >= limit) {
+  if (auto may = check_limit(nullptr, uid, limit); !may) {
     LT_CHECK(event::parse_declaration(text));  // a bad one is worse
-    return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
+    return tl::unexpected<Error>(std::move(may).error());
   }
   LT_TRY(Event* const event,
          make(text, flags, uid, multi ? fmt::format("{}.{:x}", parts.name, next_multi_) : std::string(parts.name)));
@@ -176,7 +218,7 @@ Result<Event*> Events::enter(std::unique_ptr<Event> event) {
     free_slots_.push_front(slot);
     return tl::unexpected<Error>(std::move(described).error());
   }
-  ++made_by_[event->uid];
+  count(user_of(*event, event->uid), true);
   slots_[slot] = std::move(event);
   made_at_.resize(slots_.size());
   made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
@@ -228,6 +270,24 @@ void Events::make_lasting(Event& event) {
   write_down(event);
 }
 
+void Events::add_reference(Event& event, std::uint32_t uid) {
+  add_reference(event);
+  Event::User& own = user_of(event, uid);
+  ++own.references;
+  for (Event::User& user : event.users) count(user, user.references > 0);
+}
+
+void Events::drop_reference(std::uint32_t slot, std::uint32_t uid) {
+  Event* const event = at(slot);
+  if (event == nullptr) return;
+  Event::User& own = user_of(*event, uid);
+  if (own.references > 0) --own.references;
+  const bool is_last = std::none_of(event->users.begin(), event->users.end(),
+                                    [](const Event::User& user) { return user.references > 0; });
+  if (own.references == 0 && !is_last) count(own, false);
+  drop_reference(slot);
+}
+
 void Events::drop_reference(std::uint32_t slot) {
   Event* const event = at(slot);
   if (event == nullptr) return;
@@ -272,13 +332,14 @@ void Events::destroy(Event& event) {
   }
   by_shown_name_.erase(shown_name(event.system, event.name));
   std::erase(order_, slot);
-  if (--made_by_[event.uid] == 0) made_by_.erase(event.uid);
+  const Holders holders = holders_of(event);
+  for (Event::User& user : event.users) count(user, false);
   // Pairs with the acquire load in EventTable::refresh().
   publish(control_.segment().events[slot].registered, 0);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
   slots_[slot].reset();
   // The slot's texts stay until it is taken again: rings may still hold records of this event.
-  grace_.after_readers([this, slot] { free_slots_.push_back(slot); });
+  grace_.after_readers([this, slot] { free_slots_.push_back(slot); }, holders);
 }
 
 }  // namespace landtrace::domain

@@ -35,6 +35,14 @@ struct Event {
   std::uint16_t flags;
   std::uint32_t uid;             // who may delete it
   std::uint32_t references = 0;  // of files, enable words, native clients, histograms, event probes
+  // Users whose programs refer to it or did: nobody else's can be in the middle of it. It counts as one of the events
+  // of each of them that refers to it now or, where none does, of who was the last.
+  struct User {
+    std::uint32_t uid;
+    std::uint32_t references;
+    bool counts;
+  };
+  std::vector<User> users;
   std::bitset<plan::kMaxInstances> listeners;
   std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
@@ -69,7 +77,8 @@ class Events {
   Events(ControlMemory& control, Grace& grace, StatusPages& pages, RulesLink& rules);
 
   // Finds the event that `text` declares or makes it. EADDRINUSE where the name is taken by other fields, EINVAL for
-  // a bad declaration of a new name, ENOSPC where all slots are in use or the user has made `limit` events. `made`
+  // a bad declaration of a new name, ENOSPC where all slots are in use, or it is one more for the user than
+  // `limit`: with those that wait for readers of theirs. `made`
   // tells which it was.
   struct Registration {
     Event* event;
@@ -93,12 +102,17 @@ class Events {
 
   // The event stays when its last reference goes.
   void make_lasting(Event& event);
+  // Who may be in the middle of it.
+  [[nodiscard]] static Holders holders_of(const Event& event);
   // Something of the event that the next owner needs has changed.
   void write_down(const Event& event);
 
   void add_reference(Event& event) { ++event.references; }
+  // The same of a user's program.
+  void add_reference(Event& event, std::uint32_t uid);
   // Removes the event if that was the last reference and nothing else keeps it.
   void drop_reference(std::uint32_t slot);
+  void drop_reference(std::uint32_t slot, std::uint32_t uid);
 
   // The event has a place in the status page from here on. EMFILE.
   Result<void> give_place(Event& event, Page page);
@@ -126,6 +140,9 @@ class Events {
   Result<Event*> enter(std::unique_ptr<Event> event);
   Result<void> describe(const Event& event);
   void destroy(Event& event);
+  static Event::User& user_of(Event& event, std::uint32_t uid);
+  void count(Event::User& user, bool counts);
+  [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const;
   static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 
@@ -142,7 +159,7 @@ class Events {
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
   std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
-  std::unordered_map<std::uint32_t, std::uint32_t> made_by_;      // events by uid
+  std::unordered_map<std::uint32_t, std::uint32_t> events_of_;    // how many, by uid
   std::uint64_t next_multi_ = 0;
   std::uint64_t next_serial_ = 1;
   Journal* journal_ = nullptr;

@@ -9,6 +9,7 @@
 #include "domain/domain.hpp"
 #include "domain/status.hpp"
 #include "domain/test_users.hpp"
+#include "plan/section.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -114,6 +115,80 @@ TEST_F(EventsTest, GuestsHaveAShareOfTheDomain) {
   EXPECT_TRUE(domain_->registrar().open_file(::geteuid()));
   domain_->events().drop_reference(events_.find("user_events", "guest_7")->slot);
   EXPECT_TRUE(domain_->registrar().register_native("after_all", 0, guest));
+}
+
+// An event is one of those that its user has for as long as its programs refer to it, whoever made it.
+TEST_F(EventsTest, WhoKeepsAnothersEventHasOneMoreAndTheOtherOneLess) {
+  const std::uint32_t guest = ::geteuid() + 4711, other = guest + 1;
+  for (std::uint32_t i = 0; i < Registrar::kGuestEvents; ++i) {
+    const std::string name = "shared_" + std::to_string(i);
+    const auto slot = domain_->registrar().register_native(name, 0, guest);
+    ASSERT_TRUE(slot);
+    ASSERT_TRUE(domain_->registrar().register_native(name, 0, other));
+    domain_->events().drop_reference(*slot, guest);
+  }
+  EXPECT_EQ(domain_->registrar().register_native("one_more", 0, other).error().code, ENOSPC);
+  EXPECT_TRUE(domain_->registrar().register_native("one_more", 0, guest));
+  EXPECT_EQ(domain_->registrar().register_native("one_more", 0, other).error().code, ENOSPC);
+}
+
+// What one user's thread may be in the middle of: an event in a slot of its segment that does not end.
+class StoppedGuestTest : public EventsTest {
+ protected:
+  StoppedGuestTest() {
+    const std::uint32_t user = *domain_->join(kGuest);
+    EXPECT_TRUE(domain_->join(kVictim));
+    plan::DataSegment& data = domain_->users().all()[user].data();
+    data.thread_high = 1;
+    data.threads[0].pid = data.threads[0].tid = static_cast<std::uint32_t>(::getpid());
+    data.threads[0].section = 1;
+  }
+  Result<void> come_and_go(std::uint32_t uid, int i) {
+    LT_TRY(const std::uint32_t slot, domain_->registrar().register_native("e" + std::to_string(i), 0, uid));
+    LT_TRY(const FileId file, domain_->registrar().open_file(uid));
+    LT_TRY([[maybe_unused]] const auto index, domain_->files().add_event(file, *events_.at(slot)));
+    events_.drop_reference(slot, uid);
+    domain_->files().close(file);
+    return {};
+  }
+  const std::uint32_t kGuest = ::geteuid() + 4711, kVictim = kGuest + 1;
+};
+
+TEST_F(StoppedGuestTest, KeepsNothingOfOthersFromBeingFreed) {
+  for (int i = 0; i < 70'000; ++i) {
+    const auto done = come_and_go(kVictim, i);
+    ASSERT_TRUE(done) << i << ": " << done.error().message;
+    if (i % 1000 == 0) domain_->grace().settle(kPatience);
+  }
+}
+
+TEST_F(StoppedGuestTest, UsesUpItsOwnShare) {
+  Result<void> done;
+  int rounds = 0;
+  for (; rounds < 10'000 && done; ++rounds) {
+    done = come_and_go(kGuest, rounds);
+    if (rounds % 100 == 0) domain_->grace().settle(kPatience);
+  }
+  ASSERT_FALSE(done);
+  EXPECT_LT(rounds, 5000);
+  EXPECT_TRUE(come_and_go(kVictim, 0));
+  // It goes on.
+  domain_->users().all()[0].data().threads[0].section = plan::kDepthMask + 1;
+  EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(60)));
+  EXPECT_TRUE(come_and_go(kGuest, 0));
+}
+
+TEST_F(StoppedGuestTest, KeepsNobodyFromRecording) {
+  Event* const event = make("e1", kPersist);
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  for (int i = 0; i < 3 * static_cast<int>(plan::kMaxInstances); ++i) {
+    auto instance = domain_->instances().create("i", {24}, true);
+    ASSERT_TRUE(instance) << i << ": " << instance.error().message;
+    ASSERT_TRUE(domain_->listening().set(**instance, {event}, true));
+    destroy_instance((*instance)->index, domain_->listening(), domain_->instances());
+    domain_->grace().settle(kPatience);
+  }
+  EXPECT_LT(domain_->control().bytes_in_use(), before + (10 << 20));
 }
 
 TEST_F(EventsTest, SlotsRunOutWithAnErrorAndComeBack) {

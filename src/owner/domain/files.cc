@@ -7,6 +7,9 @@
 namespace landtrace::domain {
 namespace {
 
+// Of what one user's stopped programs keep from being free.
+constexpr std::size_t kMaxHeldFiles = 4096;
+
 // Not 0, which is no file. Random also so that an owner does not take its predecessor's descriptors for its own.
 Result<std::uint32_t> random_generation() {
   std::uint32_t number = 0;
@@ -19,7 +22,10 @@ Result<std::uint32_t> random_generation() {
 }  // namespace
 
 Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t opener) {
-  if (const auto own = open_of_.find(uid); own != open_of_.end() && own->second >= limit) {
+  const auto own = open_of_.find(uid);
+  // With those that are closed, and wait for a program that is stopped while it writes to one.
+  const std::size_t held = grace_.held_by(uid);
+  if ((own == open_of_.end() ? 0 : own->second) + held >= limit || held >= kMaxHeldFiles) {
     return fail(EMFILE, "the user has as many open files as they may");
   }
   LT_TRY(const std::uint32_t generation, random_generation());
@@ -81,7 +87,7 @@ void Files::publish_table(FileId id, std::uint32_t table) {
   std::uint32_t& published = control_.segment().files[id.slot].table;
   const std::uint32_t old = published & ~plan::kPlainFile;
   publish(published, table);
-  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); }, Holders::these({files_[id.slot].uid}));
 }
 
 Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
@@ -95,7 +101,7 @@ Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
   publish(words[0], index + 1);
   file.events.push_back(event.slot);
   file.index_of.emplace(event.slot, index);
-  events_.add_reference(event);
+  events_.add_reference(event, file.uid);
   if (journal_ != nullptr) journal_->file_event(id.slot, index, event.slot);
   return index;
 }
@@ -108,7 +114,7 @@ Result<void> Files::set_plain_event(FileId id, Event& event) {
   file.plain = true;
   if (!file.index_of.emplace(event.slot, 0).second) return {};
   file.events.push_back(event.slot);
-  events_.add_reference(event);
+  events_.add_reference(event, file.uid);
   write_down(id.slot);
   // The last one is what is written to it.
   if (journal_ != nullptr)
@@ -129,10 +135,12 @@ void Files::close_unused(std::uint32_t slot) {
   publish(control_.segment().files[slot].generation, 0);
   if (journal_ != nullptr) journal_->file_closed(slot);
   const auto events = std::move(file.events);
-  if (--open_of_[file.uid] == 0) open_of_.erase(file.uid);
+  const std::uint32_t uid = file.uid;
+  if (--open_of_[uid] == 0) open_of_.erase(uid);
   file = {};
-  for (const std::uint32_t event : events) events_.drop_reference(event);
-  grace_.after_readers([this, slot] { free_.push_back(slot); });
+  for (const std::uint32_t event : events) events_.drop_reference(event, uid);
+  // Who was given the descriptor, as another user, and is in the middle of writing to it has it open yet.
+  grace_.after_readers([this, slot] { free_.push_back(slot); }, Holders::these({uid}));
 }
 
 Result<FileId> Files::restore(const SavedFile& saved, const std::vector<Event*>& events,

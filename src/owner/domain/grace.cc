@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t kMaxBatches = 4;
 constexpr auto kCheckInterval = std::chrono::seconds(1);
+// Who was late once may take turns at it: for as long as this they get less patience from others.
+constexpr auto kStaysLate = std::chrono::seconds(10);
+constexpr auto kLatePatience = std::chrono::milliseconds(2);
 
 // Every running thread of an attached process passes a full barrier: its earlier stores are visible, and its later
 // loads see what was published. A thread that is not running passed one when it was switched out.
@@ -28,72 +31,229 @@ void barrier_everywhere() {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
+// Pairs with the release store in ~Section(), plan/section.hpp: what a thread outside has read, it has read.
+std::uint64_t section_of(const plan::ThreadSlot& slot) { return __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE); }
+
+bool is_inside(std::uint64_t section) { return (section & plan::kDepthMask) != 0; }
+
+// A signal handler may be inside, one deeper.
+bool is_same(std::uint64_t one, std::uint64_t other) {
+  return (one & ~plan::kDepthMask) == (other & ~plan::kDepthMask);
+}
+
 }  // namespace
 
-void Grace::after_readers(std::function<void()> free) { fresh_.push_back(std::move(free)); }
+void Grace::after_readers(std::function<void()> free, Holders holders) {
+  fresh_.push_back({std::move(free), std::move(holders)});
+}
 
-std::vector<Grace::Inside> Grace::look_for_readers() const {
-  std::vector<Inside> inside;
+// Whoever is known to be late is passed over: what its user may hold waits for it in any case.
+void Grace::look_for_readers(Batch& batch, Clock::time_point now) const {
+  const auto look = [](const plan::ThreadSlot& slot, auto& inside, Clock::time_point ends) {
+    const std::uint64_t section = section_of(slot);
+    if (!is_inside(section)) return;
+    inside.push_back({&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED),
+                      __atomic_load_n(&slot.tid, __ATOMIC_RELAXED), ends});
+  };
   for (const User& user : users_.all()) {
     const plan::DataSegment& data = user.data();
+    const auto late = late_.find(user.uid);
+    std::vector<Inside> inside;
+    const auto patience = late == late_.end() ? Clock::duration(kPatience) : Clock::duration(kLatePatience);
     const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
-    for (std::uint32_t i = 0; i < high; ++i) {
-      const plan::ThreadSlot& slot = data.threads[i];
-      // Pairs with the release store in ~Section(), plan/section.hpp: what a thread outside has read, it has read.
-      const std::uint64_t section = __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE);
-      if ((section & plan::kDepthMask) == 0) continue;
-      inside.push_back(
-          {&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED), __atomic_load_n(&slot.tid, __ATOMIC_RELAXED)});
+    for (std::uint32_t i = 0; i < high; ++i) look(data.threads[i], inside, now + patience);
+    const auto is_known = [&](const Inside& reader, const std::vector<Inside>& readers) {
+      const auto found = std::lower_bound(readers.begin(), readers.end(), reader.slot,
+                                          [](const Inside& one, const auto* slot) { return one.slot < slot; });
+      return found != readers.end() && found->slot == reader.slot && is_same(found->section, reader.section) ? &*found
+                                                                                                             : nullptr;
+    };
+    if (late != late_.end()) {
+      std::erase_if(inside, [&](const Inside& reader) { return is_known(reader, late->second.inside) != nullptr; });
     }
+    // Whoever was waited for before is not waited for any longer since something else joins.
+    auto& before = batch.inside[user.uid];
+    for (Inside& reader : inside) {
+      if (const Inside* const known = is_known(reader, before)) reader.patience_ends = known->patience_ends;
+    }
+    before = std::move(inside);
+    if (before.empty()) batch.inside.erase(user.uid);
   }
-  return inside;
+  batch.own.clear();
+  for (const plan::ThreadSlot& slot : own_) look(slot, batch.own, Clock::time_point::max());
 }
 
 // Beyond some batches the new frees join the last one, and all of it waits for who is inside now: waiting longer than
 // necessary is always safe.
-void Grace::queue_fresh() {
+void Grace::queue_fresh(Clock::time_point now) {
   if (fresh_.empty()) return;
   barrier_everywhere();
   if (waiting_.size() < kMaxBatches) waiting_.emplace_back();
-  Waiting& last = waiting_.back();
+  Batch& last = waiting_.back();
   std::move(fresh_.begin(), fresh_.end(), std::back_inserter(last.frees));
   fresh_.clear();
-  last.inside = look_for_readers();
+  look_for_readers(last, now);
+}
+
+namespace {
+
+template <typename Readers>
+void drop_those_that_left(Readers& readers, bool check_lives) {
+  std::erase_if(readers, [check_lives](const auto& reader) {
+    const std::uint64_t section = section_of(*reader.slot);
+    const bool left = !is_inside(section) || !is_same(section, reader.section);
+    return left || reader.tid == 0 || (check_lives && plan::thread_is_gone(reader.pid, reader.tid));
+  });
+}
+
+template <typename Time>
+bool is_due(Time& next_check, Time now) {
+  if (now < next_check) return false;
+  next_check = now + kCheckInterval;
+  return true;
+}
+
+}  // namespace
+
+// Those who have used up our patience are their user's business from here on.
+void Grace::look_after(Batch& batch, Clock::time_point now) {
+  const bool check_lives = is_due(batch.next_check, now);
+  drop_those_that_left(batch.own, false);
+  for (auto& [uid, inside] : batch.inside) {
+    drop_those_that_left(inside, check_lives);
+    const auto first_late = std::stable_partition(inside.begin(), inside.end(),
+                                                  [now](const Inside& reader) { return now < reader.patience_ends; });
+    if (first_late == inside.end()) continue;
+    LateUser& late = late_[uid];
+    late.ends = now + kStaysLate;
+    late.next_check = now + kCheckInterval;
+    // What waits already for those that were late before waits for these, too: for longer than it must, which is safe.
+    late.inside.insert(late.inside.end(), first_late, inside.end());
+    std::stable_sort(late.inside.begin(), late.inside.end(),
+                     [](const Inside& one, const Inside& other) { return one.slot < other.slot; });
+    const auto end = std::unique(late.inside.begin(), late.inside.end(), [](const Inside& one, const Inside& other) {
+      return one.slot == other.slot && is_same(one.section, other.section);
+    });
+    late.inside.erase(end, late.inside.end());
+    inside.erase(first_late, inside.end());
+  }
+  std::erase_if(batch.inside, [](const auto& entry) { return entry.second.empty(); });
+}
+
+void Grace::release(std::vector<std::shared_ptr<Held>>& list) {
+  for (const auto& held : std::exchange(list, {})) {
+    if (--held->lists == 0 && held->run) std::exchange(held->run, nullptr)();
+  }
+}
+
+// What came while somebody was waited for waits for whoever is inside when they have gone.
+void Grace::look_after(LateUser& user, std::uint32_t uid, Clock::time_point now) {
+  if (user.now.empty() && user.next.empty() && user.inside.empty()) return;
+  drop_those_that_left(user.inside, is_due(user.next_check, now));
+  if (!user.inside.empty()) return;
+  user.ends = now + kStaysLate;
+  release(user.now);
+  if (user.next.empty()) return;
+  user.now = std::exchange(user.next, {});
+  Batch look;
+  look_for_readers(look, now);
+  if (const auto found = look.inside.find(uid); found != look.inside.end()) {
+    user.inside = std::move(found->second);
+  } else {
+    release(user.now);
+  }
+}
+
+// Nobody is inside but those that are late.
+void Grace::end(Batch batch) {
+  for (Free& free : batch.frees) {
+    std::vector<LateUser*> holders;
+    for (auto& [uid, user] : late_) {
+      const auto& uids = free.holders.uids;
+      const bool may_hold = !uids || std::find(uids->begin(), uids->end(), uid) != uids->end();
+      if (may_hold && !user.inside.empty()) holders.push_back(&user);
+    }
+    if (holders.empty()) {
+      free.run();
+      continue;
+    }
+    const auto held = std::make_shared<Held>(Held{std::move(free.run), free.holders.until_needed, holders.size()});
+    for (LateUser* const user : holders) user->next.push_back(held);
+    held_.push_back(held);
+  }
 }
 
 bool Grace::poll() {
-  queue_fresh();
-  const auto now = std::chrono::steady_clock::now();
-  for (Waiting& waiting : waiting_) {
-    const bool check_lives = now >= waiting.next_check;
-    if (check_lives) waiting.next_check = now + kCheckInterval;
-    std::erase_if(waiting.inside, [check_lives](const Inside& reader) {
-      // Pairs as above.
-      const std::uint64_t section = __atomic_load_n(&reader.slot->section, __ATOMIC_ACQUIRE);
-      const bool left =
-          (section & plan::kDepthMask) == 0 || (section & ~plan::kDepthMask) != (reader.section & ~plan::kDepthMask);
-      return left || reader.tid == 0 || (check_lives && plan::thread_is_gone(reader.pid, reader.tid));
-    });
-  }
-  while (!waiting_.empty() && waiting_.front().inside.empty()) {
-    for (const auto& free : waiting_.front().frees) free();
+  const auto now = Clock::now();
+  queue_fresh(now);
+  for (Batch& batch : waiting_) look_after(batch, now);
+  for (auto& [uid, user] : late_) look_after(user, uid, now);
+  while (!waiting_.empty() && waiting_.front().inside.empty() && waiting_.front().own.empty()) {
+    Batch done = std::move(waiting_.front());
     waiting_.pop_front();
+    end(std::move(done));
   }
-  return !waiting_.empty() || !fresh_.empty();
+  std::erase_if(held_, [](const auto& held) { return !held->run; });
+  std::erase_if(late_, [now](const auto& entry) {
+    const LateUser& user = entry.second;
+    return user.inside.empty() && user.now.empty() && user.next.empty() && now >= user.ends;
+  });
+  return is_waiting();
 }
 
+std::size_t Grace::held_by(std::uint32_t uid) const {
+  const auto late = late_.find(uid);
+  return late == late_.end() ? 0 : late->second.now.size() + late->second.next.size();
+}
+
+bool Grace::give_way(bool entirely) {
+  bool any = false;
+  for (const auto& held : std::vector(held_.begin(), held_.end())) {
+    if (!held->run || !(entirely || held->until_needed)) continue;
+    std::exchange(held->run, nullptr)();
+    any = true;
+  }
+  std::erase_if(held_, [](const auto& held) { return !held->run; });
+  for (auto& [uid, user] : late_) {
+    for (auto* const list : {&user.now, &user.next}) std::erase_if(*list, [](const auto& held) { return !held->run; });
+  }
+  return any;
+}
+
+bool Grace::give_way() { return give_way(false); }
+bool Grace::give_way_entirely() { return give_way(true); }
+
 void Grace::settle(std::chrono::milliseconds limit) {
-  after_readers([] {});  // there is something to wait for, also where nothing is to be freed
-  drain(limit);
+  after_readers([] {}, Holders::these({}));  // there is something to wait for, also where nothing is to be freed
+  const auto end = Clock::now() + limit;
+  for (poll(); !waiting_.empty() && Clock::now() < end; poll()) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 bool Grace::drain(std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
+  const auto end = Clock::now() + limit;
   while (poll()) {
-    if (std::chrono::steady_clock::now() >= end) return false;
+    if (Clock::now() >= end) return false;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   return true;
 }
+
+plan::ThreadSlot& Grace::take_own_slot() {
+  // Our own threads must be reached by the barrier, as those of producers are.
+  if (own_.empty()) ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+  // Pairs with the release store in give_back(): the thread that had it has left its last section.
+  const auto free = std::find_if(own_.begin(), own_.end(), [](const plan::ThreadSlot& slot) {
+    return __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE) == 0;
+  });
+  plan::ThreadSlot& slot = free == own_.end() ? own_.emplace_back() : *free;
+  slot.tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  slot.pid = static_cast<std::uint32_t>(::getpid());
+  return slot;
+}
+
+// Pairs with the acquire load above.
+void Grace::give_back(plan::ThreadSlot& own) { __atomic_store_n(&own.tid, 0, __ATOMIC_RELEASE); }
 
 }  // namespace landtrace::domain

@@ -1,18 +1,44 @@
 // Grace periods: when may the owner free what it has replaced? When no producer can still hold it (see
 // plan/section.hpp for the other half).
+//
+//   after_readers()  --->  fresh  --- barrier --->  batches  ----------------------------------> freed
+//                                                      |  a reader is still inside after kPatience
+//                                                      v
+//                                                   late, by user: what this user's readers may hold
+//
+// A reader that stays inside (a program in a debugger, a frozen container, a user who pretends) makes its user late.
+// From then on it delays what this user's producers may hold, and nothing else: slots of others' events and files are
+// free at the end of their batch.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "domain/users.hpp"
 
 namespace landtrace::domain {
 
-// How long to wait for producers that are stopped in the middle, where something is taken away that they write to.
+// How long producers that are stopped in the middle are waited for by others than their own user.
 inline constexpr std::chrono::milliseconds kPatience{200};
+
+// Who may hold what was replaced, for longer than kPatience.
+struct Holders {
+  // By uid; nullopt: whoever there is.
+  std::optional<std::vector<std::uint32_t>> uids;
+  // Lies in data segments: a reader that comes back late spoils memory of its own user alone. So it is kept for late
+  // readers only until there is need of it.
+  bool until_needed = false;
+
+  static Holders anybody() { return {std::nullopt, false}; }
+  static Holders these(std::vector<std::uint32_t> uids) { return {std::move(uids), false}; }
+  static Holders of_own_memory() { return {std::nullopt, true}; }
+};
 
 class Grace {
  public:
@@ -20,38 +46,81 @@ class Grace {
 
   // Runs `free` once every producer that may hold the old object has left its section. The replacement must have
   // been published before the call.
-  void after_readers(std::function<void()> free);
+  void after_readers(std::function<void()> free, Holders holders = Holders::anybody());
 
   // Runs what is due. Cheap when nothing waits. True while something still waits. What is kept and done is bounded,
   // also where a user's segment is full of readers that do not exist.
   bool poll();
-  [[nodiscard]] bool is_waiting() const { return !fresh_.empty() || !waiting_.empty(); }
+  [[nodiscard]] bool is_waiting() const { return has_fresh() || !waiting_.empty() || !held_.empty(); }
+  // Something came since the last poll().
+  [[nodiscard]] bool has_fresh() const { return !fresh_.empty(); }
   // How many groups of frees wait, each for readers of its own.
   [[nodiscard]] std::size_t batches() const { return waiting_.size(); }
+  // How many things wait for this user's readers alone, or for theirs too.
+  [[nodiscard]] std::size_t held_by(std::uint32_t uid) const;
+  // Somebody needs room: what is kept only until then goes. True if there was any.
+  bool give_way();
+  // There is no other room in the control segment at all: everything that late readers hold goes, though a program that
+  // was stopped in an event all the time may read something else there when it goes on.
+  bool give_way_entirely();
+
   // Polls until nothing waits; false after `limit` (a stopped producer may be inside).
   bool drain(std::chrono::milliseconds limit);
   // Waits, for a little while, until no producer is inside what was published before: what was taken away has no effect
   // any more. One that is stopped there, or waits for a CPU, is not waited for.
   void settle(std::chrono::milliseconds limit = std::chrono::milliseconds(1));
 
+  // A slot in memory that is the owner's alone, for a thread of the owner that enters sections: no user can deny that
+  // it is inside. Stays where it is.
+  plan::ThreadSlot& take_own_slot();
+  static void give_back(plan::ThreadSlot& own);
+
  private:
+  using Clock = std::chrono::steady_clock;
   struct Inside {
     const plan::ThreadSlot* slot;
     std::uint64_t section;
     std::uint32_t pid;
     std::uint32_t tid;
+    Clock::time_point patience_ends;
   };
-  struct Waiting {
-    std::vector<std::function<void()>> frees;
-    std::vector<Inside> inside;
-    std::chrono::steady_clock::time_point next_check{};  // of whether the readers live
+  struct Free {
+    std::function<void()> run;
+    Holders holders;
   };
-  [[nodiscard]] std::vector<Inside> look_for_readers() const;
-  void queue_fresh();
+  struct Batch {
+    std::vector<Free> frees;
+    std::map<std::uint32_t, std::vector<Inside>> inside;  // by uid
+    std::vector<Inside> own;
+    Clock::time_point next_check{};  // of whether the readers live
+  };
+  // What late readers hold; in the lists of one or more users.
+  struct Held {
+    std::function<void()> run;
+    bool until_needed;
+    std::size_t lists;
+  };
+  struct LateUser {
+    std::vector<Inside> inside;  // in the order of the slots
+    std::vector<std::shared_ptr<Held>> now, next;
+    Clock::time_point next_check{};
+    Clock::time_point ends{};  // of being late, when nobody is inside any more
+  };
+
+  void look_for_readers(Batch& batch, Clock::time_point now) const;
+  void queue_fresh(Clock::time_point now);
+  void look_after(LateUser& user, std::uint32_t uid, Clock::time_point now);
+  void look_after(Batch& batch, Clock::time_point now);
+  void release(std::vector<std::shared_ptr<Held>>& list);
+  void end(Batch batch);
+  bool give_way(bool entirely);
 
   const Users& users_;
-  std::vector<std::function<void()>> fresh_;  // not yet behind a barrier
-  std::deque<Waiting> waiting_;
+  std::vector<Free> fresh_;  // not yet behind a barrier
+  std::deque<Batch> waiting_;
+  std::map<std::uint32_t, LateUser> late_;  // by uid
+  std::deque<std::shared_ptr<Held>> held_;  // the oldest first
+  std::deque<plan::ThreadSlot> own_;
 };
 
 }  // namespace landtrace::domain

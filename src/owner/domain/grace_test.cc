@@ -167,6 +167,117 @@ TEST_F(GraceTest, WhatWaitsForAnInventedReaderStaysBounded) {
   EXPECT_TRUE(std::is_sorted(freed_.begin(), freed_.end()));
 }
 
+// A program that is stopped in an event, or a user who pretends that one is.
+class LateReaderTest : public GraceTest {
+ protected:
+  LateReaderTest() {
+    free_later(0);
+    while (grace_.batches() > 0 || grace_.has_fresh()) {
+      grace_.poll();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_THAT(freed_, IsEmpty());
+  }
+  void free_later_of(std::uint32_t uid, int what) {
+    grace_.after_readers([this, what] { freed_.push_back(what); }, Holders::these({uid}));
+  }
+  plan::ThreadSlot& late_ = reader(0, 3);  // uid 1000
+};
+
+TEST_F(LateReaderTest, DelaysItsOwnUsersMemoryForAsLongAsItTakes) {
+  free_later_of(1000, 1);
+  EXPECT_TRUE(grace_.poll());
+  EXPECT_TRUE(grace_.poll());
+  EXPECT_THAT(freed_, IsEmpty());
+  late_.section = kNextSection;
+  EXPECT_TRUE(grace_.drain(std::chrono::seconds(60)));
+  EXPECT_THAT(freed_, testing::UnorderedElementsAre(0, 1));
+}
+
+TEST_F(LateReaderTest, DelaysNobodyElsesAtAll) {
+  for (int i = 1; i <= 3; ++i) {
+    free_later_of(1001, i);
+    grace_.poll();
+    EXPECT_EQ(freed_.size(), static_cast<std::size_t>(i)) << "at once";
+  }
+  EXPECT_EQ(grace_.held_by(1000), 1u);
+  EXPECT_EQ(grace_.held_by(1001), 0u);
+}
+
+TEST_F(LateReaderTest, TakingTurnsGainsItAMomentOnly) {
+  plan::ThreadSlot& next = reader(0, 4);
+  late_.section = kNextSection;
+  free_later_of(1001, 1);
+  const auto start = std::chrono::steady_clock::now();
+  while (std::find(freed_.begin(), freed_.end(), 1) == freed_.end()) {
+    ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+    grace_.poll();
+  }
+  EXPECT_EQ(next.section, kInside) << "its user was inside all the time";
+}
+
+TEST_F(LateReaderTest, ThoseOfItsUserThatAreInTimeAreWaitedFor) {
+  plan::ThreadSlot& other = reader(1, 0);
+  free_later_of(1000, 1);
+  free_later_of(1001, 2);
+  grace_.poll();
+  EXPECT_THAT(freed_, IsEmpty());
+  other.section = kNextSection;
+  grace_.poll();
+  EXPECT_THAT(freed_, ElementsAre(2));
+}
+
+TEST_F(LateReaderTest, OfItsOwnMemoryNothingIsKeptThatSomebodyNeeds) {
+  grace_.after_readers([this] { freed_.push_back(1); }, Holders::of_own_memory());
+  free_later_of(1000, 2);
+  grace_.poll();
+  EXPECT_THAT(freed_, IsEmpty());
+  EXPECT_TRUE(grace_.give_way());
+  EXPECT_THAT(freed_, ElementsAre(1));
+  EXPECT_FALSE(grace_.give_way()) << "that was all";
+  EXPECT_EQ(grace_.held_by(1000), 2u);
+  EXPECT_TRUE(grace_.give_way_entirely());
+  EXPECT_EQ(freed_.size(), 3u);
+  EXPECT_FALSE(grace_.poll());
+  late_.section = kNextSection;
+  EXPECT_FALSE(grace_.poll());
+  EXPECT_EQ(freed_.size(), 3u) << "each once";
+}
+
+TEST_F(LateReaderTest, WhatTwoLateUsersMayHoldWaitsForBoth) {
+  plan::ThreadSlot& other = reader(1, 0);
+  free_later_of(1001, 1);
+  while (grace_.held_by(1001) == 0) grace_.poll(), std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  grace_.after_readers([this] { freed_.push_back(2); }, Holders::these({1000, 1001}));
+  grace_.poll();
+  late_.section = kNextSection;
+  for (int i = 0; i < 5; ++i) grace_.poll();
+  EXPECT_THAT(freed_, ElementsAre(0));
+  other.section = kNextSection;
+  EXPECT_TRUE(grace_.drain(std::chrono::seconds(60)));
+  EXPECT_EQ(freed_.size(), 3u);
+}
+
+TEST_F(LateReaderTest, SettlingDoesNotWaitForIt) {
+  grace_.settle(std::chrono::hours(1));
+  EXPECT_TRUE(grace_.is_waiting());
+}
+
+TEST_F(GraceTest, OursAreWaitedForHoweverLongTheyTakeAndNoUserCanDenyThem) {
+  plan::ThreadSlot& own = grace_.take_own_slot();
+  own.section = kInside;
+  grace_.after_readers([this] { freed_.push_back(1); }, Holders::these({}));
+  grace_.poll();
+  std::this_thread::sleep_for(kPatience + std::chrono::milliseconds(50));
+  EXPECT_TRUE(grace_.poll());
+  EXPECT_THAT(freed_, IsEmpty());
+  own.section = kNextSection;
+  EXPECT_FALSE(grace_.poll());
+  EXPECT_THAT(freed_, ElementsAre(1));
+  Grace::give_back(own);
+  EXPECT_EQ(&grace_.take_own_slot(), &own);
+}
+
 TEST_F(GraceTest, AUserCannotMakeTheOwnerLookBeyondItsSegment) {
   users_.all()[0].data().thread_high = ~0u;
   reader(1, plan::kMaxThreads - 1);

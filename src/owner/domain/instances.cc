@@ -62,6 +62,9 @@ Result<Instance*> Instances::create(std::string name, ring::Geometry geometry, b
   }
   std::uint32_t index = 0;
   while (index < plan::kMaxInstances && (instances_[index] || closing_[index])) ++index;
+  if (index == plan::kMaxInstances && grace_.give_way()) {
+    for (index = 0; index < plan::kMaxInstances && (instances_[index] || closing_[index]);) ++index;
+  }
   if (index == plan::kMaxInstances) return fail(ENOSPC, "the domain has as many instances as it can");
 
   LT_TRY(const RingPlace place, make_place(geometry, overwrite));
@@ -85,12 +88,20 @@ void Instances::destroy(std::uint32_t index) {
   const Instance gone = std::move(*instances_[index]);
   instances_[index].reset();
   closing_[index] = true;
-  grace_.after_readers([this, place = gone.place, threads = gone.threads.published, cell = gone.stop_switch, index] {
-    free_place(place);
-    if (threads != 0) control_.free(threads);
-    cells_.give_back(cell);
-    closing_[index] = false;
-  });
+  if (const std::uint32_t threads = gone.threads.published; threads != 0) {
+    grace_.after_readers([this, threads] { control_.free(threads); });
+  }
+  // Of users who are not late, too: the range is kept, the memory in it is not.
+  grace_.after_readers(
+      [this, place = gone.place] { users_.clear(place.rings, place.geometry.stride() * rings_per_set()); },
+      Holders::these({}));
+  grace_.after_readers(
+      [this, place = gone.place, cell = gone.stop_switch, index] {
+        free_place(place);
+        cells_.give_back(cell);
+        closing_[index] = false;
+      },
+      Holders::of_own_memory());
 }
 
 void Instances::set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {

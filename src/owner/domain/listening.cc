@@ -70,7 +70,7 @@ void Listening::release_soft(Instance& instance, Event& event) {
   const std::uint32_t cell = std::exchange(file.soft_switch, 0);
   const auto published = cells_.is_thrown(cell) ? set(instance, {&event}, false) : plans_.publish(event);
   // With no room for a plan without it the old one goes on, and keeps it.
-  if (published) grace_.after_readers([this, cell] { cells_.give_back(cell); });
+  if (published) grace_.after_readers([this, cell] { cells_.give_back(cell); }, Holders::of_own_memory());
 }
 
 bool Listening::is_recorded(const Instance& instance, const Event& event) const {

@@ -78,7 +78,7 @@ Result<void> Plans::publish(const Event& event, std::span<const PlanStep> steps)
   const std::uint32_t old = shared.plan;
   domain::publish(shared.plan, next);
   // Only now: whoever enters its section from here on finds the new plan.
-  if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
+  if (old != 0) grace_.after_readers([this, old] { control_.free(old); }, Events::holders_of(event));
   return {};
 }
 

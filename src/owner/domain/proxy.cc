@@ -1,16 +1,12 @@
 #include "domain/proxy.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "arch/rseq.hpp"
 #include "plan/file_write.hpp"
-#include "plan/thread_slots.hpp"
 
 namespace landtrace::domain {
+
 Proxy::~Proxy() {
-  // Pairs with the swap in take_free_slot(), plan/thread_slots.cc.
-  for (const auto& [uid, place] : places_) __atomic_store_n(&place.thread.slot->tid, 0, __ATOMIC_RELEASE);
+  if (slot_ != nullptr) Grace::give_back(*slot_);
 }
 
 Proxy::Place* Proxy::place_of(std::uint32_t uid) {
@@ -20,16 +16,12 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
   const auto user = domain_.join(uid);
   if (!user) return nullptr;
   plan::DataSegment& data = domain_.users().all()[*user].data();
-  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
-  plan::ThreadSlot* const slot = plan::claim_thread_slot(data, static_cast<std::uint32_t>(::getpid()), tid);
-  if (slot == nullptr) {
-    __atomic_fetch_add(&data.slotless, 1, __ATOMIC_RELAXED);
-    return nullptr;
-  }
+  if (slot_ == nullptr) slot_ = &domain_.grace().take_own_slot();
+  const std::uint32_t tid = slot_->tid;
   const plan::ControlSegment& control = domain_.control().segment();
   const auto clock = static_cast<arch::RawClock>(control.raw_clock);
   const bool restartable = clock == arch::RawClock::kTsc && arch::rseq_usable();
-  const plan::Thread thread{slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid, true};
+  const plan::Thread thread{slot_, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid, true};
   return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread}).first->second;
 }
 

@@ -41,6 +41,7 @@ class Proxy {
 
   Domain& domain_;
   std::unordered_map<std::uint32_t, Place> places_;  // by uid
+  plan::ThreadSlot* slot_ = nullptr;                 // the same for all users, and in none's memory
   programs::SenderNames names_;
 };
 

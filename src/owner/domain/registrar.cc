@@ -98,14 +98,14 @@ Result<void> Registrar::remove_event(std::string_view name, std::uint32_t uid) {
 
 Result<std::uint32_t> Registrar::register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid) {
   LT_TRY(Event* const event, find_or_register(text, flags, uid));
-  events_.add_reference(*event);
+  events_.add_reference(*event, uid);
   return event->slot;
 }
 
-Result<std::uint32_t> Registrar::attach_native(std::string_view system, std::string_view name) {
+Result<std::uint32_t> Registrar::attach_native(std::string_view system, std::string_view name, std::uint32_t uid) {
   Event* const event = events_.find(system, name);
   if (event == nullptr) return fail(ENOENT, fmt::format("there is no event {}:{}", system, name));
-  events_.add_reference(*event);
+  events_.add_reference(*event, uid);
   return event->slot;
 }
 

@@ -49,10 +49,10 @@ class Registrar {
   Result<void> remove_event(std::string_view name, std::uint32_t uid);
 
   // -- the native library -----------------------------------------------------------------------------------------
-  // Returns the event's slot; the caller holds a reference until Events::drop_reference().
+  // Returns the event's slot; the caller holds a reference of the user's until Events::drop_reference().
   Result<std::uint32_t> register_native(std::string_view text, std::uint16_t flags, std::uint32_t uid);
   // The same for an event that no program registers. ENOENT.
-  Result<std::uint32_t> attach_native(std::string_view system, std::string_view name);
+  Result<std::uint32_t> attach_native(std::string_view system, std::string_view name, std::uint32_t uid);
 
   // -- the rules ----------------------------------------------------------------------------------------------------
   // An event that no program registers, as Events::add(); listened to by whoever has selected it. EPERM for a guest.

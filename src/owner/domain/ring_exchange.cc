@@ -28,7 +28,9 @@ Result<void> set_flip(Instance& instance, std::optional<Flip> flip, Plans& plans
     return published;
   }
   const bool counter_stays = old && instance.flip && old->counter == instance.flip->counter;
-  if (old && !counter_stays) grace.after_readers([&cells, cell = old->counter] { cells.give_back(cell); });
+  if (old && !counter_stays) {
+    grace.after_readers([&cells, cell = old->counter] { cells.give_back(cell); }, Holders::of_own_memory());
+  }
   return {};
 }
 

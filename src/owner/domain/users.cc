@@ -23,6 +23,7 @@ Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
 Result<std::uint64_t> Users::allocate(std::uint64_t size) {
   constexpr std::uint64_t kPage = 4096;
   auto offset = arena_.allocate(size, kPage);
+  if (!offset && make_room_()) offset = arena_.allocate(size, kPage);
   if (!offset) {
     return fail(ENOSPC, "no room for " + std::to_string(size >> 20) + " MiB of rings in data segments of " +
                             std::to_string(data_bytes_ >> 20) + " MiB");
@@ -30,11 +31,15 @@ Result<std::uint64_t> Users::allocate(std::uint64_t size) {
   return *offset;
 }
 
-void Users::free(std::uint64_t offset, std::uint64_t size) {
+void Users::clear(std::uint64_t offset, std::uint64_t size) const {
   for (const User& user : users_) {
     ::fallocate(user.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                 static_cast<off_t>(size));
   }
+}
+
+void Users::free(std::uint64_t offset, std::uint64_t size) {
+  clear(offset, size);
   arena_.free(offset);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "base/mapping.hpp"
 #include "base/offset_heap.hpp"
@@ -26,15 +27,20 @@ class Users {
   [[nodiscard]] const std::deque<User>& all() const { return users_; }
   [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
 
+  // Makes room, if it can, where there is none.
+  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
   // A range at the same offset in every user's segment.
   Result<std::uint64_t> allocate(std::uint64_t size);
-  // Gives its memory back to the system, so that the next use finds zeros.
+  // Gives the range's memory back to the system: all of it is zero.
+  void clear(std::uint64_t offset, std::uint64_t size) const;
+  // The same for good, so that the next use finds zeros.
   void free(std::uint64_t offset, std::uint64_t size);
 
  private:
   std::uint64_t data_bytes_;
   OffsetHeap arena_;
   std::deque<User> users_;
+  std::function<bool()> make_room_ = [] { return false; };
 };
 
 }  // namespace landtrace::domain

@@ -20,12 +20,13 @@ void WordProcesses::erase(std::uint32_t pid) {
   const auto node = processes_.extract(pid);
   if (node.empty()) return;
   if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
-  for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event);
+  for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event, word.uid);
 }
 
 void WordProcesses::insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event) {
+  word.uid = process.who.uid;
   if (!process.words.emplace(bit, word).second) return;
-  events_.add_reference(event);
+  events_.add_reference(event, word.uid);
   // What has no identity could not be told from the program that has its pid later.
   if (journal_ == nullptr || process.space->identity == 0) return;
   const std::uint32_t pid = process.space->pid;
@@ -36,10 +37,10 @@ void WordProcesses::insert(WordProcess& process, EnableBit bit, EnableWord word,
 }
 
 void WordProcesses::forget(WordProcess& process, EnableWordsByBit::iterator word) {
-  const std::uint32_t event = word->second.event;
+  const auto [event, uid] = std::pair(word->second.event, word->second.uid);
   if (journal_ != nullptr) journal_->word_removed(process.space->pid, word->first);
   process.words.erase(word);
-  events_.drop_reference(event);
+  events_.drop_reference(event, uid);
 }
 
 void WordProcesses::copy_words(const EnableWordsByBit& from, WordProcess& to, std::uint64_t ticks) {

@@ -30,6 +30,7 @@ struct EnableWord {
   std::uint64_t claim;  // see ipc::Claim; 0: none
   // It came through an earlier owner's mount, whose files are of no use any more: its process may register it anew.
   bool is_left = false;
+  std::uint32_t uid = 0;  // whose the process was when the word was registered
 };
 using EnableWordsByBit = std::unordered_map<EnableBit, EnableWord, EnableBitHash>;
 

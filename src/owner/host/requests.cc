@@ -105,16 +105,18 @@ Response status_text(const Context& c) {
 Response register_native(const Context& c) {
   if (c.request.d > 0xffff) return error_response(Error(EINVAL));
   const auto slot = c.domain.registrar().register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.who.uid);
-  if (slot) c.connection.native.push_back(*slot);
+  if (slot) c.connection.native.push_back({*slot, c.who.uid});
   return respond(slot);
 }
 
 Response release_native(const Context& c) {
   auto& held = c.connection.native;
-  const auto found = std::find(held.begin(), held.end(), c.request.a);
+  const auto found =
+      std::find_if(held.begin(), held.end(), [&](const HeldEvent& event) { return event.slot == c.request.a; });
   if (found == held.end()) return error_response(Error(ENOENT, "the process does not hold the event"));
+  const HeldEvent gone = *found;
   held.erase(found);
-  c.domain.events().drop_reference(static_cast<std::uint32_t>(c.request.a));
+  c.domain.events().drop_reference(gone.slot, gone.uid);
   return {};
 }
 
@@ -133,8 +135,8 @@ Response hold_event(const Context& c) {
   if (c.domain.registrar().is_guest(c.who.uid))
     return error_response(Error(EACCES, "events are held by who runs the domain"));
   const auto [system, name] = texts_of<2>(c.text);
-  const auto slot = c.domain.registrar().attach_native(system, name);
-  if (slot) c.connection.native.push_back(*slot);
+  const auto slot = c.domain.registrar().attach_native(system, name, c.who.uid);
+  if (slot) c.connection.native.push_back({*slot, c.who.uid});
   return respond(slot);
 }
 

@@ -278,7 +278,8 @@ Result<void> Server::serve_mount(Connection& connection, MountOffer offer) {
 // An event may be held by another connection of the same process: the library's helper has one of its own.
 Connection& Server::holder_of(Connection& asking, const ipc::Request& request) {
   const auto holds = [&](const Connection& connection) {
-    return std::find(connection.native.begin(), connection.native.end(), request.a) != connection.native.end();
+    return std::any_of(connection.native.begin(), connection.native.end(),
+                       [&](const HeldEvent& held) { return held.slot == request.a; });
   };
   if (request.operation != ipc::Operation::kReleaseNative || holds(asking)) return asking;
   for (auto& [fd, connection] : connections_) {
@@ -339,7 +340,7 @@ void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
   Connection& connection = node.mapped();
   if (connection.file.generation != 0) domain_.files().close(connection.file);
-  for (const std::uint32_t slot : connection.native) domain_.events().drop_reference(slot);
+  for (const auto& [slot, uid] : connection.native) domain_.events().drop_reference(slot, uid);
   if (connection.session != 0) domain::destroy_instance(connection.session, domain_.listening(), domain_.instances());
   producers_ended_ = true;
 }

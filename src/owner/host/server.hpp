@@ -17,11 +17,17 @@
 
 namespace landtrace::host {
 
+// An event that a client refers to, and the user as whom it asked for that.
+struct HeldEvent {
+  std::uint32_t slot;
+  std::uint32_t uid;
+};
+
 // One client connection.
 struct Connection {
   Fd fd;
   domain::FileId file;                // generation 0: not a file
-  std::vector<std::uint32_t> native;  // event slots held by it
+  std::vector<HeldEvent> native;
   std::uint32_t session = 0;          // instance of a consumer; 0: none
   std::string histograms;             // what is left to be read of them: all pieces are of one moment
   std::uint32_t pid = 0;              // who asked last, and for which user

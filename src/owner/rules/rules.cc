@@ -35,7 +35,8 @@ void Rules::drop(Instance& instance, Event& event) {
   triggers_.remove_all(instance, event);
   filters_.clear(instance, event);
   if (const std::uint32_t cell = rules_of(event, instance).hist_switch; cell != 0) {
-    domain_.grace().after_readers([&cells = domain_.cells(), cell] { cells.give_back(cell); });
+    domain_.grace().after_readers([&cells = domain_.cells(), cell] { cells.give_back(cell); },
+                                  domain::Holders::of_own_memory());
   }
   event.files[instance.index].rules.reset();
 }

@@ -124,13 +124,16 @@ void TriggerLists::give_back(Instance& instance, const EventTrigger& gone) {
     if (Event* const target = events_.at(gone.target_slot)) listening_.release_soft(instance, *target);
   }
   if (gone.target != 0 && family == TriggerFamily::kSnapshot) release_snapshot(instance);
-  grace_.after_readers([&cells = cells_, &control = control_, counter = gone.counter, program = gone.program,
-                        pause = gone.pause, plan = gone.plan] {
-    if (counter != 0) cells.give_back(counter);
-    if (pause != 0) cells.give_back(pause);
+  grace_.after_readers([&control = control_, program = gone.program, plan = gone.plan] {
     if (program != 0) control.free(program);
     if (plan != 0) control.free(plan);
   });
+  grace_.after_readers(
+      [&cells = cells_, counter = gone.counter, pause = gone.pause] {
+        if (counter != 0) cells.give_back(counter);
+        if (pause != 0) cells.give_back(pause);
+      },
+      domain::Holders::of_own_memory());
   // Last: with it others may go, whose triggers are in this list or in that of another event.
   if (gone.histogram) histograms_.let_go_of(instance, *gone.histogram);
 }

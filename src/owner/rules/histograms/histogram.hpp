@@ -25,7 +25,8 @@ class HistogramTable {
 
   // What was at the offset is not counted in any more; producers may still be at it.
   void free_later(std::uint64_t gone) const {
-    grace_.after_readers([&users = users_, gone, size = shape.layout.bytes] { users.free(gone, size); });
+    grace_.after_readers([&users = users_, gone, size = shape.layout.bytes] { users.free(gone, size); },
+                         domain::Holders::of_own_memory());
   }
 
   std::uint64_t offset;
