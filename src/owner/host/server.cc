@@ -161,7 +161,7 @@ void Server::keep_house() {
     next_reap_ = now + kReapInterval;
     domain::reap(domain_.users(), domain_.instances());
   }
-  if (sweeping_) sweeping_ = domain_.processes_ended();
+  if (sweeping_ && (now >= next_sweep_ || ended_.size() > ended_before_)) sweep(now);
   if (const auto due = domain_.succession().next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
@@ -170,7 +170,7 @@ void Server::keep_house() {
 }
 
 int Server::patience_ms() const {
-  if (sweeping_) return static_cast<int>(kShortestInterval.count());
+  if (sweeping_) return static_cast<int>(sweep_interval_.count());
   if (grace_waits_) return static_cast<int>(grace_interval_.count());
   if (producers_ended_) return static_cast<int>(kReapInterval.count());
   const auto due = domain_.succession().next_deadline();
@@ -210,7 +210,7 @@ void Server::watch_process(std::uint32_t pid) {
   if (pidfds_.contains(pid)) return;
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!pidfd || !watch(epoll_.get(), pidfd.get())) {
-    sweeping_ = true;  // it has ended already
+    note_ended(pid);
     return wake();
   }
   const int key = pidfd.get();
@@ -218,11 +218,29 @@ void Server::watch_process(std::uint32_t pid) {
   processes_.emplace(key, Watched{std::move(pidfd), pid});
 }
 
+void Server::note_ended(std::uint32_t pid) {
+  ended_.push_back(pid);
+  sweeping_ = true;
+}
+
+// Memory may be there although its process has ended: for a moment because somebody looks into it (ps, or the kernel),
+// for longer because a child has it. Nothing tells when that is over.
+void Server::sweep(steady_clock::time_point now) {
+  sweep_interval_ = ended_.size() > ended_before_ ? kShortestInterval : std::min(sweep_interval_ * 2, kLongestInterval);
+  next_sweep_ = now + sweep_interval_;
+  const bool waiting = domain_.processes_ended();
+  std::erase_if(
+      ended_, [this](std::uint32_t pid) { return pidfds_.contains(pid) || !domain_.enable_words().has_process(pid); });
+  ended_before_ = ended_.size();
+  sweeping_ = waiting || !ended_.empty();
+}
+
 void Server::serve(int fd) {
   if (const auto process = processes_.find(fd); process != processes_.end()) {
-    pidfds_.erase(process->second.pid);
+    const std::uint32_t pid = process->second.pid;
+    pidfds_.erase(pid);
     processes_.erase(process);
-    sweeping_ = true;
+    note_ended(pid);
     return;
   }
   const auto found = connections_.find(fd);

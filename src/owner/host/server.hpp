@@ -99,6 +99,8 @@ class Server : private domain::ServingThread {
   Connection& holder_of(Connection& asking, const ipc::Request& request);
   void close_connection(int fd);
   void watch_process(std::uint32_t pid) override;
+  void note_ended(std::uint32_t pid);
+  void sweep(std::chrono::steady_clock::time_point now);
   void keep_house();
   [[nodiscard]] int patience_ms() const;
 
@@ -122,8 +124,13 @@ class Server : private domain::ServingThread {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
-  // Words of processes that ended wait for a child. A hint that orders nothing: without a partner.
+  // Processes have ended; words of theirs may wait for a child, or for memory to go. A hint that orders nothing:
+  // without a partner.
   std::atomic<bool> sweeping_ = false;
+  std::vector<std::uint32_t> ended_;  // whose memory was still there
+  std::size_t ended_before_ = 0;      // of these, at the last sweep
+  std::chrono::milliseconds sweep_interval_{};
+  std::chrono::steady_clock::time_point next_sweep_{};
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
   bool grace_waits_ = false;

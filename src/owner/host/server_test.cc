@@ -60,6 +60,20 @@ class ServerTest : public testing::Test {
     const Fd fd = connect();
     return ipc::ask(fd.get(), {.operation = Operation::kAttach}).has_value();
   }
+  // An event that nothing but an enable word of the process keeps, whose memory is a copy of ours.
+  void register_behind_a_mount(pid_t process) {
+    const programs::Identity me{::geteuid(), ::getegid()};
+    const auto access = domain_->enter();
+    const domain::FileId file = *domain_->registrar().open_file(me.uid);
+    const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(process), me, abi::kIoctlRegister,
+                                           reinterpret_cast<std::uint64_t>(&reg_));
+    EXPECT_TRUE(done) << done.error().message;
+    domain_->files().close(file);
+  }
+  std::size_t count_events() {
+    const auto access = domain_->enter();
+    return domain_->events().all().size();
+  }
   template <typename Client>
   int as_nobody(Client client) {
     const pid_t child = ::fork();
@@ -72,6 +86,10 @@ class ServerTest : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
+  // What programs that are forked here have at the same addresses.
+  std::uint32_t word_ = 0;
+  const abi::UserReg reg_{
+      sizeof reg_, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word_), reinterpret_cast<std::uint64_t>("e1"), 9};
   std::string path_;
   std::unique_ptr<domain::Domain> domain_;
   std::unique_ptr<rules::Rules> rules_;
@@ -225,35 +243,45 @@ TEST_F(ServerTest, AFileIsClosedBeforeWhatItsProgramAsksNext) {
 }
 
 TEST_F(ServerTest, WhatAProgramBehindAMountRegisteredGoesWhenItEnds) {
-  std::uint32_t word = 0;
-  abi::UserReg reg{sizeof reg, 0, 4, 0, reinterpret_cast<std::uint64_t>(&word), reinterpret_cast<std::uint64_t>("e1"),
-                   9};
   const pid_t program = ::fork();  // its memory is like ours
   if (program == 0) {
     for (;;) ::pause();
   }
-  const programs::Identity me{::geteuid(), ::getegid()};
-  domain::FileId file;
-  {
-    const auto access = domain_->enter();
-    file = *domain_->registrar().open_file(me.uid);
-    const auto done = domain::data_request(*domain_, file, static_cast<std::uint32_t>(program), me, abi::kIoctlRegister,
-                                           reinterpret_cast<std::uint64_t>(&reg));
-    ASSERT_TRUE(done) << done.error().message;
-  }
-  const auto count = [&] {
-    const auto access = domain_->enter();
-    return domain_->events().all().size();
-  };
-  {
-    const auto access = domain_->enter();
-    domain_->files().close(file);
-  }
-  EXPECT_EQ(count(), 1u) << "the word keeps the event";
+  register_behind_a_mount(program);
+  EXPECT_EQ(count_events(), 1u) << "the word keeps the event";
   ::kill(program, SIGKILL);
   ::waitpid(program, nullptr, 0);
-  for (int i = 0; i < 500 && count() > 0; ++i) ::usleep(1000);
-  EXPECT_EQ(count(), 0u);
+  for (int i = 0; i < 500 && count_events() > 0; ++i) ::usleep(1000);
+  EXPECT_EQ(count_events(), 0u);
+}
+
+TEST_F(ServerTest, WhatAProgramRegisteredGoesWithTheMemoryThatOutlivesIt) {
+  int pids[2];
+  ASSERT_EQ(::pipe(pids), 0);
+  const pid_t program = ::fork();
+  if (program == 0) {
+    alignas(16) static char stack[64 * 1024];
+    const auto wait = [](void*) -> int {
+      for (;;) ::pause();
+    };
+    const pid_t sharer = ::clone(wait, stack + sizeof stack, CLONE_VM, nullptr);
+    std::ignore = ::write(pids[1], &sharer, sizeof sharer);
+    for (;;) ::pause();
+  }
+  pid_t sharer = -1;
+  ASSERT_EQ(::read(pids[0], &sharer, sizeof sharer), ssize_t{sizeof sharer});
+  register_behind_a_mount(program);
+  ::kill(program, SIGKILL);
+  ::waitpid(program, nullptr, 0);
+  for (int i = 0; i < 20; ++i) {
+    ::usleep(1000);
+    EXPECT_EQ(count_events(), 1u) << "its memory is still there";
+  }
+  ::kill(sharer, SIGKILL);
+  for (int i = 0; i < 5000 && count_events() > 0; ++i) ::usleep(1000);
+  EXPECT_EQ(count_events(), 0u);
+  ::close(pids[0]);
+  ::close(pids[1]);
 }
 
 TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
