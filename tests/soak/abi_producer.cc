@@ -1,0 +1,51 @@
+// A producer of a soak that knows only the kernel's user_events: abi_producer PROGRESS SEED USER_EVENTS_DATA. Under the
+// shim, or on a mount.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "load.hpp"
+
+namespace {
+
+struct [[gnu::packed]] UserReg {
+  std::uint32_t size;
+  std::uint8_t enable_bit;
+  std::uint8_t enable_size;
+  std::uint16_t flags;
+  std::uint64_t enable_address;
+  std::uint64_t declaration;
+  std::uint32_t write_index;
+};
+constexpr unsigned long kRegister = _IOWR('*', 0, UserReg*);
+
+std::uint32_t enable_word;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace landtrace::soak;
+  if (argc != 4) return 2;
+  Progress* const progress = map_progress(argv[1], false);
+  if (progress == nullptr) return 1;
+  const int file = ::open(argv[3], O_RDWR | O_CLOEXEC);
+  UserReg reg{.size = sizeof reg,
+              .enable_bit = 0,
+              .enable_size = sizeof enable_word,
+              .flags = 0,
+              .enable_address = reinterpret_cast<std::uintptr_t>(&enable_word),
+              .declaration = reinterpret_cast<std::uintptr_t>(kDeclaration),
+              .write_index = 0};
+  if (file < 0 || ::ioctl(file, kRegister, &reg) != 0) return 3;
+  const bool is_mount = std::string_view(argv[3]) != "/sys/kernel/tracing/user_events_data";
+  const auto emit = [&](const Payload& payload) {
+    if (__atomic_load_n(&enable_word, __ATOMIC_RELAXED) == 0) return -EBADF;
+    Payload copy = payload;
+    const iovec parts[] = {{&reg.write_index, sizeof reg.write_index}, {&copy, sizeof copy}};
+    return ::writev(file, parts, 2) < 0 ? -errno : 0;
+  };
+  Load(*progress, is_mount ? Kind::kMount : Kind::kShim, static_cast<std::uint32_t>(std::atoi(argv[2]))).run(emit);
+}
