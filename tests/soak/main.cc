@@ -32,6 +32,7 @@ constexpr int kPatience_s = 30;
 
 struct Sums {
   std::uint64_t emitted = 0, recorded = 0, lost = 0, kills = 0, owners_killed = 0, rounds = 0;
+  std::uint64_t unread = 0;  // emitted into rings of an owner that was killed, after these had been read
   std::map<Kind, std::uint64_t> by_kind;
 };
 
@@ -289,6 +290,7 @@ class Round {
     sums.emitted += taken_;
     sums.recorded += check_.events();
     sums.lost += lost_;
+    sums.unread += kills_owner_ ? taken_ - std::min(taken_, check_.events() + lost_) : 0;
     sums.kills += crowd_.kills();
     sums.owners_killed += kills_owner_ ? 1 : 0;
     for (const auto& [kind, events] : check_.by_kind()) sums.by_kind[kind] += events;
@@ -314,8 +316,10 @@ void print(const Sums& sums) {
     const auto found = sums.by_kind.find(kind);
     return found == sums.by_kind.end() ? 0 : found->second;
   };
-  fmt::print("{} rounds: {} events emitted = {} recorded + {} lost; {} producers and {} owners killed\n", sums.rounds,
-             sums.emitted, sums.recorded, sums.lost, sums.kills, sums.owners_killed);
+  fmt::print(
+      "{} rounds: {} events emitted = {} recorded + {} lost + {} left in rings of killed owners; {} producers and {} "
+      "owners killed\n",
+      sums.rounds, sums.emitted, sums.recorded, sums.lost, sums.unread, sums.kills, sums.owners_killed);
   fmt::print("recorded from native producers {}, portable {}, under the shim {}, through a mount {}\n",
              of(Kind::kNative), of(Kind::kPortable), of(Kind::kShim), of(Kind::kMount));
   std::fflush(stdout);

@@ -1,4 +1,5 @@
-// A producer of a soak on the native API: native_producer PROGRESS SEED. LANDTRACE_WRITER=portable makes it a portable one.
+// A producer of a soak on the native API: native_producer PROGRESS SEED. LANDTRACE_WRITER=portable makes it a portable
+// one.
 #include <cstdlib>
 #include <cstring>
 
