@@ -77,7 +77,7 @@ tl::unexpected<Error> point_at_filter(const std::string& option, const std::stri
     return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
   }
   return pointed_at(option, std::string(filter_failure_text(failure.kind)), line,
-                    line.size() - expression.size() + language::index_of_mistake(failure, expression));
+                    line.size() - expression.size() + language::begin_of_mistake(failure, expression));
 }
 
 Result<void> check_filter(const std::string& text) {

@@ -192,7 +192,7 @@ TEST(Expression, AMistakeHasAPlace) {
   EXPECT_EQ(place("n == 5) && m == 5"), ") && m == 5");
   EXPECT_EQ(place("n =="), "");
   const auto place_of_field = [](std::string_view expression) {
-    return expression.substr(index_of_mistake(compile_filter(expression, {}).error(), expression));
+    return expression.substr(begin_of_mistake(compile_filter(expression, {}).error(), expression));
   };
   EXPECT_EQ(place_of_field("no_such > 5"), "no_such > 5");
   EXPECT_EQ(place_of_field("!(CPU == 1 || nosuch==5)"), "nosuch==5)");

@@ -8,14 +8,6 @@
 
 namespace landtrace::language {
 
-namespace {
-
-bool is_of_name(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-}  // namespace
-
 static_assert(kBadSubsystemFilter.code == EINVAL);
 
 WrittenFilter read_written_filter(std::string_view bytes) {
@@ -62,11 +54,13 @@ std::size_t index_of_mistake(const FilterFailure& failure, std::string_view expr
     default:
       if (index > 0) --index;  // the kernel counts predicates from their second character
   }
-  index = std::min(index, expression.size());
-  // The kernel is behind the name when it has looked for it.
-  if (failure.kind == FilterFailureKind::kFieldNotFound) {
-    while (index > 0 && is_of_name(expression[index - 1])) --index;
-  }
+  return std::min(index, expression.size());
+}
+
+std::size_t begin_of_mistake(const FilterFailure& failure, std::string_view expression) {
+  std::size_t index = index_of_mistake(failure, expression);
+  if (failure.kind != FilterFailureKind::kFieldNotFound) return index;
+  while (index > 0 && (is_alnum(expression[index - 1]) || expression[index - 1] == '_')) --index;
   return index;
 }
 

@@ -37,7 +37,9 @@ struct FilterErrorParts {
 };
 FilterErrorParts filter_error_parts(const FilterFailure& failure);
 // How many characters of the expression stand before the mistake. In a predicate the error log's caret stands one
-// behind it.
+// behind it. An unknown field's place is behind its name: there the kernel has looked for it.
 std::size_t index_of_mistake(const FilterFailure& failure, std::string_view expression);
+// The same for people: an unknown field's place is where its name begins.
+std::size_t begin_of_mistake(const FilterFailure& failure, std::string_view expression);
 
 }  // namespace landtrace::language

@@ -5,9 +5,9 @@
 //    => /usr/lib/x86_64-linux-gnu/libc.so.6[+0x2724a]
 //    =>  <00007f0b1e6eceec>
 //
-// by function, whose name is shortened; if none is known by object; else by address. The last two are the kernel's own forms. But its offsets
-// count from the beginning of a mapping, and ours are addresses in the object's file, as addr2line and objdump take
-// them.
+// by function, whose name is shortened; if none is known by object; else by address. The last two are the kernel's own
+// forms. But its offsets count from the beginning of a mapping, and ours are addresses in the object's file, as
+// addr2line and objdump take them.
 #pragma once
 
 #include <optional>
