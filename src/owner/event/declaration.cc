@@ -2,6 +2,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 
 #include "base/character.hpp"
 #include "event/field_type.hpp"
@@ -9,11 +10,12 @@
 namespace landtrace::event {
 namespace {
 
-// The parts of one field, as single spaces separate them.
+// The parts of one field, as single spaces separate them. As in the kernel a name may be empty, and so may what stands
+// behind "struct " or "__data_loc ".
 struct FieldParts {
   std::string_view type;
   std::string_view name;
-  std::string_view size;  // empty when there is none
+  std::optional<std::string_view> size;
 };
 
 auto refuse(std::string_view field, std::string_view why) {
@@ -30,31 +32,27 @@ std::size_t type_prefix_length(std::string_view field) {
   return 0;
 }
 
-// An empty part would make a `format` line that no tool can read, so every part must have a character.
 Result<FieldParts> split_field(std::string_view field) {
   const auto prefix = type_prefix_length(field);
   const auto type_end = field.find(' ', prefix);
   if (type_end == std::string_view::npos) return refuse(field, "a type and a name are needed");
-  if (type_end == prefix) return refuse(field, "the type is empty");
 
   FieldParts parts{field.substr(0, type_end), field.substr(type_end + 1), {}};
   if (const auto name_end = parts.name.find(' '); name_end != std::string_view::npos) {
     if (!is_struct(parts.type)) return refuse(field, "only a struct has anything after its name");
     parts.size = parts.name.substr(name_end + 1);
-    if (parts.size.empty()) return refuse(field, "the size is empty");
     parts.name = parts.name.substr(0, name_end);
   }
-  if (parts.name.empty()) return refuse(field, "the name is empty");
   return parts;
 }
 
 Result<Field> parse_field(std::string_view text, std::uint32_t offset) {
   LT_TRY(const FieldParts parts, split_field(text));
-  const auto size = parts.size.empty() ? size_of_type(parts.type) : parse_number(parts.size, 10);
-  if (!size) return refuse(text, parts.size.empty() ? "the type has no known size" : "the size is not a number");
+  const auto size = parts.size ? parse_number(*parts.size, 10) : size_of_type(parts.type);
+  if (!size) return refuse(text, parts.size ? "the size is not a number" : "the type has no known size");
   if (*size == 0) return refuse(text, "the size is 0");
   const std::uint32_t used = offset - abi::kEntryHeaderSize;
-  if (*size > kMaxFieldBytes - used) return refuse(text, "ends beyond what a record can hold");
+  if (*size > kMaxFieldBytes - used) return refuse(text, "ends beyond 2 GiB");
 
   Field field;
   field.type = parts.type;

@@ -17,9 +17,9 @@ namespace landtrace::event {
 
 // Longest declaration in bytes, the final NUL included (the kernel's limit).
 inline constexpr std::size_t kMaxDeclaration = 512;
-// Most payload bytes that the fields may need. No record holds more, so an event that needs more could
-// never be written: it is refused when it is declared.
-inline constexpr std::uint32_t kMaxFieldBytes = 64 * 1024;
+// Most payload bytes that the fields may need. An event that needs more than a record holds is an event: nobody can
+// write it (E2BIG).
+inline constexpr std::uint32_t kMaxFieldBytes = INT32_MAX;
 
 // How a field's bytes are to be read.
 enum class FieldKind : std::uint8_t {
@@ -76,7 +76,8 @@ Result<DeclarationParts> split_declaration(std::string_view text);
 
 // Whether `fields` declares just what `declaration` has. This is what the kernel asks when the name is
 // already registered: it compares word by word and parses nothing, so "u32 a " equals "u32 a" here although
-// it is refused as a new declaration, and "char [4] a" is another declaration (EADDRINUSE), not a bad one.
+// it is refused as a new declaration, and "char [4] a" is another declaration (EADDRINUSE), not a bad one. A field
+// without a name at the end ("u32 ") equals nothing, not even itself.
 bool declares_same_fields(const Declaration& declaration, std::string_view fields);
 
 // Parses only the fields ("u32 a; u64 b"), the first at abi::kEntryHeaderSize.

@@ -86,10 +86,17 @@ TEST(DeclarationTest, StructSizeIsDecimal) {
   }
 }
 
-TEST(DeclarationTest, FieldsBeyondARecordAreRefused) {
-  EXPECT_EQ(parsed("e struct s f 65535;u8 g").min_size, kMaxFieldBytes);
-  EXPECT_EQ(refusal("e struct s f 65535;u16 g"), EINVAL);
+TEST(DeclarationTest, FieldsMayNeedMoreThanARecordHolds) {
+  EXPECT_EQ(parsed("e struct s f 99999").min_size, 99999u);
+  EXPECT_EQ(parsed("e struct s f 2147483646;u8 g").min_size, kMaxFieldBytes);
+  EXPECT_EQ(refusal("e struct s f 2147483646;u16 g"), EINVAL);
+  EXPECT_EQ(refusal("e struct s f 2147483648"), EINVAL);
   EXPECT_EQ(refusal("e struct s f 2147483647;struct s g 2147483647;struct s h 10"), EINVAL);
+}
+
+TEST(DeclarationTest, NothingBeyondARecordIsChecked) {
+  EXPECT_EQ(dynamic_field_checks(parsed("e struct s f 65532;__rel_loc char[] g")).size(), 1u);
+  EXPECT_EQ(dynamic_field_checks(parsed("e struct s f 65536;__rel_loc char[] g")).size(), 0u);
 }
 
 TEST(DeclarationTest, NamesThatCannotBeAFolderAreRefused) {
@@ -103,9 +110,17 @@ TEST(DeclarationTest, FlagsAreRefusedBehindTheNameOnly) {
   EXPECT_EQ(parsed("e u32 a:b").fields[0].name, "a:b");
 }
 
-TEST(DeclarationTest, EmptyPartsAreRefused) {
-  for (const char* text : {"e u32  a", "e u32 ", "e u32", "e unsigned  a", "e struct  a 4", "e __data_loc  a",
-                           "e u32 a ", "e struct s a "}) {
+TEST(DeclarationTest, NamesAndWhatStandsBehindAPrefixMayBeEmpty) {
+  EXPECT_EQ(only_field("u32 ").name, "");
+  EXPECT_EQ(only_field("unsigned int ").type, "unsigned int");
+  EXPECT_EQ(only_field("struct s  4").size, 4u);
+  EXPECT_EQ(only_field("struct  a 4").type, "struct ");
+  EXPECT_EQ(only_field("__data_loc  a").type, "__data_loc ");
+}
+
+TEST(DeclarationTest, OtherEmptyPartsAreRefused) {
+  for (const char* text :
+       {"e u32  a", "e u32", "e unsigned  a", "e u32 a ", "e struct s a ", "e struct ", "e struct s"}) {
     EXPECT_EQ(refusal(text), EINVAL) << text;
   }
 }
@@ -146,6 +161,12 @@ TEST(SameFieldsTest, EveryWordAndItsOrderCount) {
                            "u32 a;char[4] b;u8 c"}) {
     EXPECT_FALSE(declares_same_fields(event, text)) << text;
   }
+}
+
+TEST(SameFieldsTest, OnlyTheLastNameMustNotBeEmpty) {
+  EXPECT_TRUE(declares_same_fields(parsed("e u32 ;u32 b"), "u32 ;u32 b"));
+  EXPECT_FALSE(declares_same_fields(parsed("e u32 a;u32 "), "u32 a;u32 "));
+  EXPECT_FALSE(declares_same_fields(parsed("e __data_loc  a"), "__data_loc  a"));
 }
 
 TEST(SameFieldsTest, NoFieldsEqualNoFields) {

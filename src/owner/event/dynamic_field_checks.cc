@@ -11,8 +11,9 @@ std::vector<abi::DynamicFieldCheck> dynamic_field_checks(const Declaration& decl
     const bool is_text = kind == FieldKind::kDataLocString || kind == FieldKind::kRelLocString;
     const bool is_relative = kind == FieldKind::kRelLocBytes || kind == FieldKind::kRelLocString;
     if (!is_text && !is_relative && kind != FieldKind::kDataLocBytes) continue;
-    // kMaxFieldBytes keeps every field that is this far in within 16 bits.
-    abi::DynamicFieldCheck check{static_cast<std::uint16_t>(field.offset - abi::kEntryHeaderSize), 0};
+    const std::uint32_t offset = field.offset - abi::kEntryHeaderSize;
+    if (offset > UINT16_MAX) break;  // no record is so long
+    abi::DynamicFieldCheck check{static_cast<std::uint16_t>(offset), 0};
     if (is_relative) check.flags |= abi::DynamicFieldCheck::kRelative;
     if (is_text) check.flags |= abi::DynamicFieldCheck::kTerminated;
     checks.push_back(check);

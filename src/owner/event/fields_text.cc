@@ -78,7 +78,7 @@ Result<Declaration> parse_declared(std::string name, std::string_view fields, st
 }
 
 bool declares_same_fields(const Declaration& declaration, std::string_view fields) {
-  return normalised(fields) == normalised(fields_text(declaration));
+  return normalised(fields) == fields_text(declaration);
 }
 
 }  // namespace landtrace::event

@@ -128,7 +128,7 @@ TEST(ParseFormatTest, GarbageIsRefused) {
 
 TEST(ParseFormatTest, FieldsOutsideARecordAreRefused) {
   EXPECT_EQ(format_refusal(format_with("\tfield:u32 a;\toffset:4;\tsize:4;\tsigned:0;\n")), EINVAL);
-  EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:65537;\tsigned:0;\n")), EINVAL);
+  EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:2147483648;\tsigned:0;\n")), EINVAL);
   EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")),
             EINVAL);
 }

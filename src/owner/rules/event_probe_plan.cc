@@ -75,7 +75,8 @@ class PlanBytes {
 
   static void set_field(plan::EventProbeArg& arg, const event::Field& field, bool of_synthetic) {
     arg.at = field.offset - abi::kEntryHeaderSize;
-    arg.is_signed = field.is_signed ? 1 : 0;
+    // The kernel's char is unsigned, and so is what an event probe takes from a field of one byte.
+    arg.is_signed = field.is_signed && field.size > 1 ? 1 : 0;
     arg.source_size = static_cast<std::uint8_t>(std::min<std::uint32_t>(field.size, sizeof(std::uint64_t)));
     switch (field.kind) {
       case event::FieldKind::kCharArray:

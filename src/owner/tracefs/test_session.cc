@@ -80,6 +80,7 @@ void TestSession::clean() {
   words_.clear();
   std::vector<std::string> folders;  // an event may go with another's trigger
   for (const domain::Event* const event : domain_->events().all()) folders.push_back(event->system + "/" + event->name);
+  std::reverse(folders.begin(), folders.end());  // a trigger cannot be named any more once its onmatch() event is gone
   for (int round = 0; round < 2; ++round) {  // a histogram stays while another uses its variables
     for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
   }

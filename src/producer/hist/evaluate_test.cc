@@ -86,6 +86,20 @@ TEST(HistEvaluateTest, ArithmeticIsTheKernels) {
             961u);
 }
 
+TEST(HistEvaluateTest, SmallNumbersDividedByAConstantAreRoundedUp) {
+  const auto divided = [](std::uint64_t dividend, std::uint64_t divisor) {
+    return computed({constant(dividend), constant(divisor), divide(divisor)});
+  };
+  EXPECT_EQ(divided(10, 255), 1u);
+  EXPECT_EQ(divided(9, 3), 3u);
+  EXPECT_EQ(divided(10, 3), 4u);
+  EXPECT_EQ(divided(0, 3), 0u);
+  EXPECT_EQ(divided(10, 4), 2u) << "a power of two";
+  EXPECT_EQ(divided((1u << 20) - 1, 3), 349525u);
+  EXPECT_EQ(divided(1u << 20, 3), 349525u);
+  EXPECT_EQ(divided(10, (1u << 20) + 1), 0u);
+}
+
 TEST(HistEvaluateTest, Log2IsThatOfTheNextPowerOfTwo) {
   const std::pair<std::uint64_t, std::uint64_t> known[] = {
       {0, 0}, {1, 0}, {2, 1}, {3, 2}, {50, 6}, {64, 6}, {65, 7}, {100, 7}, {200, 8}, {4096, 12}, {8589934592, 33}};

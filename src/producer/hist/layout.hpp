@@ -154,7 +154,7 @@ enum class OpCode : std::uint8_t {
   kAdd,
   kSubtract,
   kMultiply,
-  kDivide,  // unsigned; by 0: ~0
+  kDivide,  // unsigned; by 0: ~0; `number`: see quotient()
   kLog2,    // of the next power of two that is not smaller; 0 where there is none, and of 0
   kBucket,  // rounded down to a multiple of `number`
 };

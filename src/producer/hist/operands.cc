@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "hist/division.hpp"
+
 namespace landtrace::hist {
 namespace {
 
@@ -81,7 +83,7 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
         break;
       case OpCode::kDivide:
         --top;
-        top[0] = top[1] == 0 ? ~0ull : top[0] / top[1];
+        top[0] = quotient(top[0], top[1], op->number);
         break;
       default:
         *++top = push(*op);

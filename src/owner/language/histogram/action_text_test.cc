@@ -75,6 +75,7 @@ TEST(HistOperators, CutAtTheLastOfTheWeakest) {
   EXPECT_EQ(cut("-(a)-b"), std::pair(HistOperator::kSubtract, std::size_t{4}));
   EXPECT_EQ(combined(HistOperator::kSubtract, 1, 2), ~0ull);
   EXPECT_EQ(combined(HistOperator::kDivide, 7, 2), 3u);
+  EXPECT_EQ(combined(HistOperator::kDivide, 10, 255), 1u);
 }
 
 }  // namespace

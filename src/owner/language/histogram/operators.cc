@@ -1,5 +1,7 @@
 #include "language/histogram/operators.hpp"
 
+#include "hist/division.hpp"
+
 namespace landtrace::language {
 namespace {
 
@@ -32,7 +34,7 @@ std::uint64_t combined(HistOperator op, std::uint64_t left, std::uint64_t right)
     case HistOperator::kMultiply:
       return left * right;
     case HistOperator::kDivide:
-      return right == 0 ? ~std::uint64_t{0} : left / right;
+      return hist::quotient(left, right, hist::division_factor(right));
     default:
       return left;
   }

@@ -29,7 +29,7 @@ struct HistCut {
 };
 HistCut cut_of(std::string_view expression);
 
-// Of two constants; `op` has two operands. A division by 0 gives all ones, as it does for values.
+// Of two constants; `op` has two operands. Divided as in hist/division.hpp.
 std::uint64_t combined(HistOperator op, std::uint64_t left, std::uint64_t right);
 
 }  // namespace landtrace::language

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "hist/division.hpp"
 #include "hist/layout.hpp"
 
 namespace landtrace::language {
@@ -33,6 +34,10 @@ constexpr hist::Op cpu() { return {hist::OpCode::kCpu, 8, false, 0, 0, 0}; }
 constexpr hist::Op reference(std::uint32_t index) { return {hist::OpCode::kReference, 8, false, 0, index, 0}; }
 constexpr hist::Op variable(std::uint32_t index) { return {hist::OpCode::kVariable, 8, false, 0, index, 0}; }
 constexpr hist::Op bucket(std::uint64_t width) { return {hist::OpCode::kBucket, 8, false, 0, 0, width}; }
+// `divisor`: where it is known, what the topmost number is; else 0.
+constexpr hist::Op divide(std::uint64_t divisor) {
+  return {hist::OpCode::kDivide, 8, false, 0, 0, hist::division_factor(divisor)};
+}
 constexpr hist::Op op(hist::OpCode code) { return {code, 8, false, 0, 0, 0}; }  // those without operands
 
 }  // namespace ops

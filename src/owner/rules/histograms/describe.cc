@@ -22,8 +22,6 @@ OpCode code_of(language::HistOperator op) {
       return OpCode::kSubtract;
     case language::HistOperator::kMultiply:
       return OpCode::kMultiply;
-    case language::HistOperator::kDivide:
-      return OpCode::kDivide;
     default:
       return OpCode::kNegate;
   }
@@ -142,7 +140,7 @@ class Describer {
         for (const FieldPtr& operand : field.operands) {
           if (operand) append(*operand, ops);
         }
-        ops.push_back(ops::op(code_of(field.op)));
+        append_operator(field, ops);
         return;
       case FieldSource::kReference:
       case FieldSource::kAlias: {
@@ -155,6 +153,15 @@ class Describer {
       case FieldSource::kStack:
         ops.push_back(ops::constant(0));
         return;
+    }
+  }
+
+  static void append_operator(const HistogramField& field, language::HistExpression& ops) {
+    if (field.op == language::HistOperator::kDivide) {
+      const HistogramField& divisor = *field.operands[1];
+      ops.push_back(ops::divide(divisor.is_constant ? divisor.constant : 0));
+    } else {
+      ops.push_back(ops::op(code_of(field.op)));
     }
   }
 

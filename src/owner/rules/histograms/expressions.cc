@@ -1,5 +1,7 @@
 #include "rules/histograms/expressions.hpp"
 
+#include <algorithm>
+
 #include "base/input.hpp"
 #include "rules/histograms/event_fields.hpp"
 
@@ -23,6 +25,16 @@ HistogramField made_for(FieldRole role, std::string_view variable) {
 
 FieldPtr shared(HistogramField field) { return std::make_shared<HistogramField>(std::move(field)); }
 
+// Leaves the first of its fields, without its view.
+void cut_off(std::string& expression) {
+  for (;;) {
+    const language::HistCut cut = language::cut_of(expression);
+    if (cut.op == HistOperator::kNone || cut.op == HistOperator::kNegate) break;
+    expression.resize(cut.at);
+  }
+  expression.resize(std::min(expression.find('.'), expression.size()));
+}
+
 void take_shape(HistogramField& field, const HistogramField& from) {
   field.size = from.size;
   field.is_signed = from.is_signed;
@@ -34,6 +46,15 @@ void take_shape(HistogramField& field, const HistogramField& from) {
 Result<FieldPtr> Expressions::parse(std::string_view text, FieldRole role, std::string_view variable) {
   unsigned operators = 0;
   return parse_part(text, role, variable, operators);
+}
+
+// The kernel cuts the expression's text where it stands. What refers to the variable from here on sees what is left of
+// it: "rc" where that was "rc-$v0", "id" where it was "id.hex".
+Result<FieldPtr> Expressions::parse_definition(std::size_t index) {
+  language::VariableDefinition& definition = histogram_.definitions[index];
+  const std::string text = definition.expression;
+  cut_off(definition.expression);
+  return parse(text, FieldRole::kVariable, definition.name);
 }
 
 Result<FieldPtr> Expressions::parse_part(std::string_view text, FieldRole role, std::string_view variable,
@@ -129,8 +150,11 @@ Result<FieldPtr> Expressions::parse_atom(std::string_view text, FieldRole role, 
     event = text.substr(first + 1, second - first - 1);
     text = text.substr(second + 1);
   }
-  if (const std::string* const definition = local_definition(system, event, text)) {
-    text = *definition;
+  std::string definition;
+  if (std::string* const local = local_definition(system, event, text)) {
+    definition = *local;
+    cut_off(*local);
+    text = definition;
   } else if (is_reference(text)) {
     if (FieldPtr reference = find_reference(system, event, text.substr(1))) {
       if (variable.empty()) return reference;
@@ -147,11 +171,11 @@ Result<FieldPtr> Expressions::parse_atom(std::string_view text, FieldRole role, 
 }
 
 // What a variable of the histogram stands for, where that is no more than a field: others are not there yet.
-const std::string* Expressions::local_definition(std::string_view system, std::string_view event,
-                                                 std::string_view name) const {
+std::string* Expressions::local_definition(std::string_view system, std::string_view event,
+                                           std::string_view name) const {
   if (!system.empty() && (system != histogram_.system || event != histogram_.event)) return nullptr;
   if (!is_reference(name)) return nullptr;
-  for (const language::VariableDefinition& definition : histogram_.definitions) {
+  for (language::VariableDefinition& definition : histogram_.definitions) {
     if (definition.name != name.substr(1)) continue;
     if (language::cut_of(definition.expression).op != HistOperator::kNone || is_reference(definition.expression))
       continue;

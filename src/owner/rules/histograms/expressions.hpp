@@ -12,6 +12,8 @@ class Expressions {
 
   // EINVAL, EDOM, ENOMEM: for a field that is no number and no text. `variable`: the name of the one that it makes.
   Result<FieldPtr> parse(std::string_view text, FieldRole role, std::string_view variable = {});
+  // The expression of the histogram's variable of that number.
+  Result<FieldPtr> parse_definition(std::size_t index);
   // One without operators.
   Result<FieldPtr> parse_atom(std::string_view text, FieldRole role, std::string_view variable = {});
 
@@ -27,8 +29,8 @@ class Expressions {
                            HistogramField result);
   Result<FieldPtr> parse_constant(std::string_view text, HistogramField made);
   FieldPtr find_reference(std::string_view system, std::string_view event, std::string_view name);
-  [[nodiscard]] const std::string* local_definition(std::string_view system, std::string_view event,
-                                                    std::string_view name) const;
+  [[nodiscard]] std::string* local_definition(std::string_view system, std::string_view event,
+                                              std::string_view name) const;
 
   const Event& event_;
   Histogram& histogram_;

@@ -119,11 +119,12 @@ class Resolver {
   }
 
   Result<void> find_variables() {
-    for (const language::VariableDefinition& definition : histogram_->definitions) {
+    for (std::size_t i = 0; i < histogram_->definitions.size(); ++i) {
+      const language::VariableDefinition definition = histogram_->definitions[i];
       if (variables_.is_taken(definition.name) && !removes_) {
         return complaints_.refuse(HistMistake::kDuplicateVariable, definition.name);
       }
-      LT_TRY(FieldPtr field, expressions_.parse(definition.expression, FieldRole::kVariable, definition.name));
+      LT_TRY(FieldPtr field, expressions_.parse_definition(i));
       LT_CHECK(check_view(*field, definition.expression));
       histogram_->variables.push_back(std::move(field));
     }

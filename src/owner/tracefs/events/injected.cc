@@ -5,6 +5,7 @@
 
 #include "abi/entry.hpp"
 #include "language/words.hpp"
+#include "ring/layout.hpp"
 #include "tracefs/text_file.hpp"
 
 namespace landtrace::tracefs {
@@ -133,6 +134,7 @@ Result<void> take_assignment(std::string_view& rest, Entry& entry) {
 }  // namespace
 
 Result<Injected> parse_injected(const event::Declaration& declaration, std::string_view line) {
+  if (declaration.min_size > ring::kMaxPayload) return fail(E2BIG, "no record holds the event's fields");
   Entry entry(declaration);
   while (!line.empty()) LT_CHECK(take_assignment(line, entry));
   return std::move(entry).finished();

@@ -37,6 +37,8 @@ TEST(Injected, WhatIsNotSaidIsNothing) {
   EXPECT_EQ(printed("e", ""), "No fields found");
 }
 
+TEST(Injected, AnEventThatNoRecordHolds) { EXPECT_EQ(printed("e struct s f 65537", ""), "-E2BIG"); }
+
 TEST(Injected, TextsOfAllKinds) {
   EXPECT_EQ(printed("e char[8] s", "s = \"abc\""), " s=abc");
   EXPECT_EQ(printed("e char[4] s", "s='abcdef'"), " s=abc");
