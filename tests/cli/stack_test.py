@@ -59,6 +59,60 @@ class Stacks(support.Case):
         self.assertEqual(len(shown), 8)
 
 
+class StackVariables(support.Case):
+    """A stack that a histogram keeps, in a synthetic event."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.write("dynamic_events", "u:job u32 source; u32 sequence")
+        self.write("synthetic_events", "deep u32 sequence; unsigned long[] stack")
+        self.write("events/synthetic/deep/enable", "1")
+
+    def write(self, file, text, *options):
+        status, _, err = self.landtrace("write", *options, file, text)
+        self.assertEqual(status, 0, err)
+
+    def trigger(self, text, system="user_events", event="job"):
+        self.write(f"events/{system}/{event}/trigger", text, "--append")
+
+    def run_producer(self):
+        status, _, err = self.landtrace("run", "--", PRODUCER, "--abi", "--count", "3")
+        self.assertEqual(status, 0, err)
+        return self.landtrace("cat", "trace")[1]
+
+    def assert_stack(self, trace, sequence):
+        text = trace[trace.index(f"deep: sequence={sequence} stack=STACK:"):]
+        frames = text.split("\n")[1:3]
+        for frame in frames:
+            self.assertRegex(frame, "^=> 0x[0-9a-f]{6,}$")
+
+    def test_the_own_one(self):
+        self.trigger("hist:keys=source:st=common_stacktrace:x=sequence:onmax($x).trace(deep,sequence,$st)")
+        self.assert_stack(self.run_producer(), 2)
+
+    def test_a_copy(self):
+        self.trigger("hist:keys=source:st=stacktrace:s=$st:x=sequence:onchange($x).deep($x,$s)")
+        self.assert_stack(self.run_producer(), 2)
+
+    def test_another_histograms(self):
+        self.trigger("hist:keys=source:st=common_stacktrace if sequence == 1")
+        self.trigger("hist:keys=source:n=sequence,s=$st:onmatch(user_events.job).trace(deep,$n,$s) if sequence == 2")
+        self.assert_stack(self.run_producer(), 2)
+        self.trigger("!hist:keys=source:n=sequence,s=$st:onmatch(user_events.job).trace(deep,$n,$s) if sequence == 2")
+        self.trigger("hist:keys=source:n=sequence:onmatch(user_events.job).deep($n,$st) if sequence == 2")
+        self.write("trace", "")
+        self.assert_stack(self.run_producer(), 2)
+
+    def test_it_is_a_key_of_the_event(self):
+        self.trigger("hist:keys=source:st=common_stacktrace:x=sequence:onchange($x).trace(deep,sequence,$st)")
+        self.trigger("hist:keys=stack.stacktrace", "synthetic", "deep")
+        self.run_producer()
+        text = self.landtrace("cat", "events/synthetic/deep/hist")[1]
+        self.assertRegex(text, r"\{ stack.stacktrace (.*\n)* +main\+0x\w+ ")
+        self.assertRegex(text, r"Hits: [23]\n")
+
+
 class Triggers(support.Case):
     """`stacktrace` on an event of unmodified programs."""
 

@@ -1,6 +1,6 @@
-// The division of numbers in expressions, as Linux does it. By a divisor that is known when the histogram is made, up to
-// 2^20 and no power of two, dividends below 2^20 are multiplied with 2^20 / divisor, and the product is rounded up to
-// whole numbers: 10 / 255 is 1, and 10 / 3 is 4. All others are rounded down.
+// The division of numbers in expressions, as Linux does it. By a divisor that is known when the histogram is made, and
+// that is at most 2^20 and no power of two, dividends below 2^20 are multiplied with 2^20 / divisor, and the product is
+// rounded up to whole numbers: 10 / 255 is 1, and 10 / 3 is 4. All others are rounded down.
 #pragma once
 
 #include <cstdint>

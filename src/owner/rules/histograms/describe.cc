@@ -98,6 +98,7 @@ class Describer {
     switch (field.kind) {
       case event::FieldKind::kDataLocString:
       case event::FieldKind::kDataLocBytes:
+      case event::FieldKind::kDataLocStack:
         return values::dynamic(type, Origin::kDataLoc, offset);
       case event::FieldKind::kRelLocString:
       case event::FieldKind::kRelLocBytes:

@@ -79,7 +79,8 @@ void make_special(HistogramField& made, FieldSource source, std::uint32_t size, 
 }
 
 bool is_location(const event::Field& field) {
-  return field.kind == event::FieldKind::kDataLocBytes || field.kind == event::FieldKind::kRelLocBytes;
+  return field.kind == event::FieldKind::kDataLocBytes || field.kind == event::FieldKind::kRelLocBytes ||
+         field.kind == event::FieldKind::kDataLocStack;
 }
 
 // The numbers and texts that an event has.

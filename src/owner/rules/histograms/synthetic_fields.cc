@@ -6,7 +6,7 @@ namespace landtrace::rules {
 namespace {
 
 bool is_dynamic_text(const event::Field& field) { return field.kind == event::FieldKind::kDataLocString; }
-bool is_stack(const event::Field& field) { return field.kind == event::FieldKind::kDataLocBytes; }
+bool is_stack(const event::Field& field) { return field.kind == event::FieldKind::kDataLocStack; }
 bool is_static_text(const event::Field& field) { return field.kind == event::FieldKind::kCharArray; }
 
 }  // namespace
