@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the library with its headers and the files by which CMake and pkg-config find it, the
-# programs, the shim, the manual pages, the systemd units.
+# programs, the shim, the manual pages, the systemd units, what mount(8) runs for a mount of ours.
 include(CMakePackageConfigHelpers)
 
 set(LANDTRACE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/landtrace)
@@ -26,6 +26,7 @@ if(TARGET landtrace_cli)
   configure_file(packaging/systemd/landtraced-user.service.in ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/systemd/landtraced.service DESTINATION lib/systemd/system)
   install(FILES ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service DESTINATION lib/systemd/user)
+  install(PROGRAMS packaging/mount.fuse.tracefs DESTINATION ${CMAKE_INSTALL_SBINDIR})
 endif()
 if(TARGET landtrace_preload)
   install(TARGETS landtrace_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)

@@ -89,6 +89,15 @@ class Root(Cases, support.Case):
         self.prefix = ["unshare", "-m", "sh", "-c", hide, "sh"]
         self.assertEqual(self.shell(SEES + "; ls -d /sys/kernel/other"), "1\n/sys/kernel/other\n")
 
+    def test_a_remount_changes_the_group_of_all(self):
+        helper = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../packaging/mount.fuse.tracefs")
+        groups = "stat -c %g . events README instances/a/trace | sort -u"
+        out = self.shell("cd /sys/kernel/tracing && mount -t tracefs -o remount,gid=1234 nodev /sys/kernel/tracing && "
+                         f"mkdir instances/a && {groups}; "
+                         f"{helper} landtrace /sys/kernel/tracing -o rw,remount,gid=4321 && {groups}; "
+                         f"{helper} landtrace /sys/kernel/tracing -o rw 2>/dev/null || echo refused")
+        self.assertEqual(out, "1234\n4321\nrefused\n")
+
     def test_a_container_has_a_domain_of_its_own(self):
         self.serve("--trace-event", "outside")
         own = os.path.join(self.folder, "own")

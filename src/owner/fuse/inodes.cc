@@ -72,6 +72,20 @@ void Inodes::forget_all() {
   pages_.clear();
 }
 
+void Inodes::change(const Inode& inode, const Override& changed) {
+  if (inode.path.empty()) {
+    shown_.uid = changed.uid.value_or(shown_.uid);
+    shown_.gid = changed.gid.value_or(shown_.gid);
+    if (!changed.mode) return;
+    overrides_[inode.path].mode = changed.mode;
+    return;
+  }
+  Override& known = overrides_[inode.path];
+  if (changed.mode) known.mode = changed.mode;
+  if (changed.uid) known.uid = changed.uid;
+  if (changed.gid) known.gid = changed.gid;
+}
+
 void Inodes::drop_overrides(const std::string& path) {
   overrides_.erase(path);
   const std::string inside = path + '/';

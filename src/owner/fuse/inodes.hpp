@@ -51,7 +51,8 @@ class Inodes {
   void forget(std::uint64_t number, std::uint64_t lookups);
   void forget_all();
 
-  Override& override_of(const Inode& inode) { return overrides_[inode.path]; }
+  // All that have no owner or group of their own have the top folder's, as in a kernel's tracefs.
+  void change(const Inode& inode, const Override& changed);
   // For a folder that is removed: forgets the overrides of everything in it.
   void drop_overrides(const std::string& path);
 

@@ -82,10 +82,11 @@ void set_attributes(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
     Inode* const inode = tree.inodes.find(number);
     if (inode == nullptr) return fail(ESTALE, "forgotten");
     if ((what & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)) != 0) {
-      Override& changed = tree.inodes.override_of(*inode);
+      Override changed;
       if ((what & FUSE_SET_ATTR_MODE) != 0) changed.mode = wanted->st_mode & 07777;
       if ((what & FUSE_SET_ATTR_UID) != 0) changed.uid = wanted->st_uid;
       if ((what & FUSE_SET_ATTR_GID) != 0) changed.gid = wanted->st_gid;
+      tree.inodes.change(*inode, changed);
     }
     return tree.inodes.attributes(*inode);
   }

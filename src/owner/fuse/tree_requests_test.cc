@@ -115,6 +115,18 @@ TEST_F(MountedFolders, ModesAndGroupsThatWereSetStay) {
   EXPECT_EQ(about("instances/one/trace").st_mode & 07777, 0640u) << "another instance under the same name";
 }
 
+TEST_F(MountedFolders, TheTopFoldersGroupIsThatOfAllThatHaveNoneOfTheirOwn) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can choose any group";
+  constexpr gid_t kGroup = 65534, kOwn = 65533;
+  ASSERT_EQ(::chown(at("notebook").c_str(), -1, kOwn), 0);
+  ASSERT_EQ(::chown(folder_.c_str(), -1, kGroup), 0);
+  EXPECT_EQ(about("").st_gid, kGroup);
+  EXPECT_EQ(about("instances").st_gid, kGroup);
+  EXPECT_EQ(about("notebook").st_gid, kOwn);
+  ASSERT_EQ(::mkdir(at("instances/one").c_str(), 0755), 0);
+  EXPECT_EQ(about("instances/one/trace").st_gid, kGroup);
+}
+
 TEST_F(MountedFolders, FileSystemDescribesItself) {
   struct statfs found {};
   ASSERT_EQ(::statfs(folder_.c_str(), &found), 0);

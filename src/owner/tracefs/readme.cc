@@ -7,7 +7,8 @@ const char* const kReadme = R"(Landtrace mini-HOWTO:
 
 These files do what those of the kernel's tracefs do, for the events of
 user-space programs. Nobody but the owner, root and the group that the mount
-was given reads or writes them.
+was given reads or writes them; the group can be changed:
+	mount -o remount,[gid=<gid>] /sys/kernel/tracing
 
 # echo 1 > events/enable : record all events that there are
 # cat trace              : see what was recorded
@@ -23,8 +24,17 @@ was given reads or writes them.
   set_event_notrace_pid	- Threads with these ids record none
   dynamic_events	- Create/append/remove/show the dynamic events
 	   Format: u:<event> [<type> <field>;...]
-	           -:[<system>/]<event> [<type> <field>;...]
-  synthetic_events	- Shows the synthetic events
+	           s:[synthetic/]<event> <type> <field>;...
+	           e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]
+	           -:[<group>/][<event>]
+	   An event probe's <args>: [<name>=]<fetcharg>[:<type>] ...
+	 fetcharg: $<field>, $comm, @<address>, +|-[u]<offset>(<fetcharg>),
+	           \imm-value, \"imm-string"
+	     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, symbol, symstr,
+	           string, ustring, b<bits>@<first bit>/<container>,
+	           <type>\[<array-size>\]
+  synthetic_events	- Create/append/remove/show the synthetic events
+	  example: echo 'late u64 us; char who[]; long[] stack' >> synthetic_events
   user_events_data	- Programs register user_events here, and write them
   user_events_status	- The registered user_events, and those in use
   events/enable, events/<system>/enable, events/<system>/<event>/enable
