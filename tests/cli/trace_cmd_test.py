@@ -58,6 +58,11 @@ class Cases(support.UnderTracefs):
         self.assertEqual(theirs, list(range(1000)))
         self.assertEqual(self.events_of("own.dat", 1000), theirs)
 
+    def test_a_recorder_may_start_before_there_is_any_event(self):
+        out = self.shell(f"trace-cmd record -q -o e.dat -e user_events {PRODUCER} --abi --count 20 >/dev/null 2>&1; "
+                         "trace-cmd report -q e.dat 2>/dev/null")
+        self.assertEqual(out.count(" job: "), 20)
+
     def test_report_prints_its_own_recording(self):
         out = self.with_job(f"trace-cmd record -q -o t.dat -e {JOB} {PRODUCER} --abi --count 100 --pause 3000 >/dev/null 2>&1; "
                             "trace-cmd report -q t.dat 2>/dev/null")

@@ -102,10 +102,21 @@ Result<void> Selections::select(Instance& instance, Selection selection) {
 }
 
 Result<void> Selections::listen(Instance& instance, const Pattern& pattern, bool on) {
-  std::erase_if(rules_of(instance).selections,
-                [&](const Selection& other) { return other.pattern.text() == pattern.text(); });
+  deselect(instance, pattern.text());
   if (on) return select(instance, {pattern, {}, {}});
   return listening_.set(instance, matching(pattern), false);
+}
+
+bool Selections::selects(const Instance& instance, std::string_view pattern) {
+  const InstanceRules* const rules = find_instance_rules(instance);
+  return rules != nullptr && std::any_of(rules->selections.begin(), rules->selections.end(), [&](const Selection& one) {
+           return one.pattern.text() == pattern;
+         });
+}
+
+void Selections::deselect(Instance& instance, std::string_view pattern) {
+  if (find_instance_rules(instance) == nullptr) return;
+  std::erase_if(rules_of(instance).selections, [&](const Selection& one) { return one.pattern.text() == pattern; });
 }
 
 Result<void> Selections::apply_to(Event& event) {

@@ -50,6 +50,11 @@ class Selections {
   // The same without filter and triggers, in place of what was selected with the same pattern; or stops it.
   Result<void> listen(Instance& instance, const Pattern& pattern, bool on);
 
+  // Whether the instance listens to events with that pattern as they register.
+  [[nodiscard]] static bool selects(const Instance& instance, std::string_view pattern);
+  // It does not any more; what it listens to stays.
+  static void deselect(Instance& instance, std::string_view pattern);
+
   // The event is new, and nobody can emit it yet: it is listened to by those that have selected it.
   Result<void> apply_to(Event& event);
 

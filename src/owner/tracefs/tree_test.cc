@@ -159,11 +159,12 @@ TEST_F(TreeTest, EnableFilesTakeDecimalNumbers) {
 }
 
 TEST_F(TreeTest, ASystemIsThereAsLongAsItsEvents) {
+  ASSERT_EQ(session_.append("synthetic_events", "made u64 n"), "ok");
   EXPECT_EQ(session_("exists events/user_events"), "no");
   make_event("e1");
   const auto folder = *session_.tree().find("events/user_events");
   const auto enable = open("events/user_events/enable");
-  EXPECT_EQ(session_.put("dynamic_events", ""), "ok");
+  EXPECT_EQ(session_.append("dynamic_events", "-:user_events/e1"), "ok");
   EXPECT_EQ(session_("exists events/user_events"), "no");
   EXPECT_EQ(folder->folder()->list().error().code, ENOENT);
 }

@@ -12,6 +12,11 @@ std::optional<std::string> part(std::string_view text) {
 
 bool fits(const std::optional<std::string>& wanted, const std::string& name) { return !wanted || *wanted == name; }
 
+bool has_all_user_events(const Selection& selection) {
+  if (selection.is_all() || selection.either == domain::kSystem) return true;
+  return selection.system == domain::kSystem && !selection.event;
+}
+
 }  // namespace
 
 Selection Selection::parse(std::string_view word) {
@@ -35,6 +40,7 @@ Result<void> listen_to(const InstanceState& state, const Selection& selection, b
   LT_TRY(domain::Instance* const instance, state.get());
   const auto events = select(state, selection);
   if (events.empty() && !selection.is_all()) return fail(EINVAL, "no event is called that");
+  if (!on && has_all_user_events(selection)) rules::Selections::deselect(*instance, kUserEvents);
   return state.context.domain.listening().set(*instance, events, on);
 }
 

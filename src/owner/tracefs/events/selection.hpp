@@ -21,7 +21,11 @@ struct Selection {
 // The instance's events that are in the selection.
 std::vector<domain::Event*> select(const InstanceState& instance, const Selection& selection);
 
-// Listens to them, or stops. EINVAL: there are none (but all of no events are fine).
+// The pattern of events that are expected (expected_system.hpp).
+inline constexpr const char* kUserEvents = "user_events:*";
+
+// Listens to them, or stops. EINVAL: there are none (but all of no events are fine). Who stops listening to all of
+// user_events expects none any more.
 Result<void> listen_to(const InstanceState& instance, const Selection& selection, bool on);
 
 }  // namespace landtrace::tracefs
