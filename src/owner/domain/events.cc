@@ -25,6 +25,22 @@ constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
 // Of what one user's stopped programs keep from being free.
 constexpr std::size_t kMaxHeld = 4096;
 
+std::unique_ptr<Event> make_print() {
+  auto event = std::make_unique<Event>();
+  event->slot = plan::kPrintSlot;
+  event->serial = 0;
+  event->system = "ftrace";
+  event->name = event->declaration.name = "print";
+  event->flags = kPersist;
+  event->uid = 0;
+  // The text ends where the payload does.
+  event->declaration.fields = {
+      {"unsigned long", "ip", abi::kEntryHeaderSize, sizeof(std::uint64_t), false, event::FieldKind::kInteger},
+      {"char[]", "buf", abi::kEntryHeaderSize + sizeof(std::uint64_t), kMaxMarker, true, event::FieldKind::kCharArray}};
+  event->declaration.min_size = sizeof(std::uint64_t);
+  return event;
+}
+
 std::string shown_name(std::string_view system, std::string_view name) {
   std::string key(system);
   return key.append(1, ':').append(name);
@@ -35,6 +51,8 @@ std::string shown_name(std::string_view system, std::string_view name) {
 Events::Events(ControlMemory& control, Grace& grace, StatusPages& pages, RulesLink& rules)
     : control_(control), grace_(grace), pages_(pages), rules_(rules), slots_(plan::kFirstEventSlot) {
   if (::getrandom(&first_generation_, sizeof first_generation_, 0) < 0) first_generation_ = kGoldenRatio;
+  slots_[plan::kPrintSlot] = make_print();
+  control_.segment().events[plan::kPrintSlot].id = plan::kPrintId;
 }
 
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
@@ -42,6 +60,16 @@ Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slo
 Event* Events::find(std::string_view system, std::string_view name) {
   const auto found = by_shown_name_.find(shown_name(system, name));
   return found == by_shown_name_.end() ? nullptr : slots_[found->second].get();
+}
+
+Event* Events::find_or_print(std::string_view system, std::string_view name) {
+  return system == print().system && name == print().name ? &print() : find(system, name);
+}
+
+std::vector<Event*> Events::all_and_print() {
+  std::vector<Event*> events = all();
+  events.push_back(&print());
+  return events;
 }
 
 std::vector<Event*> Events::all() {

@@ -22,6 +22,9 @@ namespace landtrace::domain {
 inline constexpr std::uint16_t kPersist = 1;      // the event stays when the last reference goes
 inline constexpr std::uint16_t kMultiFormat = 2;  // the same name may stand for several declarations
 
+// Bytes of text that one write to trace_marker takes.
+inline constexpr std::uint32_t kMaxMarker = 4096;
+
 inline constexpr const char* kSystem = "user_events";
 inline constexpr const char* kMultiSystem = "user_events_multi";
 
@@ -133,6 +136,12 @@ class Events {
   [[nodiscard]] Event* find(std::string_view system, std::string_view name);
   // In the order in which they were registered.
   [[nodiscard]] std::vector<Event*> all();
+
+  // ftrace:print: what is written to trace_marker. It is always there, always recorded, and may have triggers; nobody
+  // enables, filters or removes it, so neither find() nor all() knows it.
+  [[nodiscard]] Event& print() { return *slots_[plan::kPrintSlot]; }
+  [[nodiscard]] Event* find_or_print(std::string_view system, std::string_view name);
+  [[nodiscard]] std::vector<Event*> all_and_print();
 
  private:
   Result<std::uint32_t> take_slot();

@@ -50,7 +50,7 @@ Result<void> Listening::hold_soft(Instance& instance, Event& event) {
     ++file.soft_references;
     return {};
   }
-  const bool was_on = event.listeners[instance.index];
+  const bool was_on = event.listeners[instance.index] || event.slot == plan::kPrintSlot;
   LT_TRY(file.soft_switch, cells_.take_switch(!was_on));
   file.soft_references = 1;
   event.listeners[instance.index] = true;
@@ -68,7 +68,8 @@ void Listening::release_soft(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   if (--file.soft_references > 0) return;
   const std::uint32_t cell = std::exchange(file.soft_switch, 0);
-  const auto published = cells_.is_thrown(cell) ? set(instance, {&event}, false) : plans_.publish(event);
+  const bool is_off = cells_.is_thrown(cell) || event.slot == plan::kPrintSlot;  // which needs no plan to be recorded
+  const auto published = is_off ? set(instance, {&event}, false) : plans_.publish(event);
   // With no room for a plan without it the old one goes on, and keeps it.
   if (published) grace_.after_readers([this, cell] { cells_.give_back(cell); }, Holders::of_own_memory());
 }
@@ -81,7 +82,7 @@ bool Listening::is_recorded(const Instance& instance, const Event& event) const 
 
 void Listening::stop(Instance& instance) {
   rules_->stop(instance);
-  std::ignore = set(instance, events_.all(), false);
+  std::ignore = set(instance, events_.all_and_print(), false);
 }
 
 void quiesce(Instance& instance, Listening& listening, Grace& grace) {

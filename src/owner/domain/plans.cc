@@ -60,7 +60,7 @@ Result<void> Plans::publish(const Event& event) {
 }
 
 Result<void> Plans::publish_all(const Instance& instance) {
-  for (const Event* const event : events_.all()) {
+  for (const Event* const event : events_.all_and_print()) {
     if (event->listeners[instance.index]) LT_CHECK(publish(*event));
   }
   return {};

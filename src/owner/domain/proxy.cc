@@ -39,7 +39,7 @@ ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::spa
 }
 
 Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, std::uint32_t tid, std::uint32_t uid,
-                           std::span<const ring::Segment> segments) {
+                           std::span<const ring::Segment> segments, std::uint32_t unseen) {
   Place* const place = place_of(uid);
   if (place == nullptr) return fail(ENOSPC, "the user has no room in the domain");
   std::size_t size = 0;
@@ -47,9 +47,14 @@ Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, s
   if (size > ring::kMaxPayload) return fail(E2BIG, "more than an event can carry");
   place->thread.tid = tid;
   names_.leave(*place->view.data, tid);
+  plan::View view = place->view;
+  view.unseen = unseen;
+  const auto count = static_cast<std::uint32_t>(segments.size());
+  const auto bytes = static_cast<std::uint32_t>(size);
   const plan::Section section(*place->thread.slot);
-  plan::record_in(place->view, place->thread, domain_.plans().record_step(instance), event_slot, segments.data(),
-                  static_cast<std::uint32_t>(segments.size()), static_cast<std::uint32_t>(size));
+  if (plan::emit_in_instance(view, place->thread, instance.index, event_slot, segments.data(), count, bytes)) return {};
+  plan::record_in(view, place->thread, domain_.plans().record_step(instance), event_slot, segments.data(), count,
+                  bytes);
   return {};
 }
 

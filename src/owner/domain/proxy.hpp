@@ -26,10 +26,11 @@ class Proxy {
   // The bytes taken, or a negative errno as of plan::write_file(). Enters the domain at a user's first event only.
   ssize_t write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors);
 
-  // Records in one instance alone, whoever listens to what: trace_marker, inject. The caller holds the domain.
-  // ENOSPC where the user has no place; nothing happens while the instance does not trace.
+  // Records in one instance alone, whoever listens to what: trace_marker, inject. Where the event does more in it (its
+  // triggers, filters) it does all of that; `unseen`: View::unseen. The caller holds the domain. ENOSPC where the user
+  // has no place; nothing happens while the instance does not trace.
   Result<void> record(const Instance& instance, std::uint32_t event_slot, std::uint32_t tid, std::uint32_t uid,
-                      std::span<const ring::Segment> segments);
+                      std::span<const ring::Segment> segments, std::uint32_t unseen = 0);
 
  private:
   struct Place {

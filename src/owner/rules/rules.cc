@@ -49,7 +49,7 @@ void Rules::gone(Event& event) {
 
 void Rules::stop(Instance& instance) {
   Selections::forget(instance);
-  std::vector<Event*> events = domain_.events().all();
+  std::vector<Event*> events = domain_.events().all_and_print();
   // Event probes first: they have triggers at others.
   std::stable_partition(events.begin(), events.end(),
                         [](const Event* event) { return find_event_probe(*event) != nullptr; });
@@ -63,12 +63,12 @@ void Rules::stop(Instance& instance) {
     if (find_event_probe(*event) != nullptr) std::ignore = domain_.listening().set(instance, {event}, false);
   }
   // Not before: triggers of other events may have held one in soft mode.
-  for (Event* const event : domain_.events().all()) event->files.erase(instance.index);
+  for (Event* const event : domain_.events().all_and_print()) event->files.erase(instance.index);
 }
 
 void Rules::program_came(std::uint32_t pid) {
   functions_.add(pid);
-  for (Event* const event : domain_.events().all()) {
+  for (Event* const event : domain_.events().all_and_print()) {
     if (event->files.empty()) continue;
     for (Instance* const instance : domain_.instances().all()) {
       filters_.refresh_functions(*instance, *event);

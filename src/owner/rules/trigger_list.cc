@@ -82,7 +82,8 @@ Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   std::uint32_t next = 0;
   if (!shared.empty()) {
     const bool has_probes = shared.size() > rules.triggers.size();
-    LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes)));
+    const bool is_print = event.slot == plan::kPrintSlot;
+    LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes || is_print)));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
   auto published = plans_.publish(event);

@@ -83,6 +83,7 @@ void TestSession::clean() {
   std::reverse(folders.begin(), folders.end());  // a trigger cannot be named any more once its onmatch() event is gone
   for (int round = 0; round < 2; ++round) {  // a histogram stays while another uses its variables
     for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
+    remove_triggers("events/ftrace/print/trigger");
   }
   const auto instances = *(*tree_.find("instances"))->folder()->list();
   for (const auto& entry : instances) make_folder("instances/" + entry.name, false);

@@ -22,6 +22,8 @@ struct View {
   std::uint64_t consumed_row = 0;
   // How many events the event is nested in: each was made by a trigger of the one before.
   std::uint32_t nesting = 0;
+  // How many of the event's last segments its triggers do not look at: the newline that is put behind a marker.
+  std::uint32_t unseen = 0;
 };
 
 inline View make_view(const ControlSegment* control, DataSegment* data, std::uint32_t user) {

@@ -24,6 +24,7 @@ class Producer final : public hist::Surroundings {
     if (view_.nesting >= kMaxNesting || slot >= kMaxEvents) return false;
     View nested = view_;
     ++nested.nesting;
+    nested.unseen = 0;
     const Segment segment{payload, size};
     emit_in_section(nested, thread_, slot, &segment, 1, size);
     return true;
@@ -58,7 +59,7 @@ void run_histogram(const View& view, const Thread& thread, const hist::HistPlan&
   if (is_paused(view, histogram)) return;
   Producer producer(view, thread);
   const hist::Event happened{
-      {request.segments, request.segment_count}, header_of(view, thread, event), moment, producer};
+      {request.segments, request.segment_count - view.unseen}, header_of(view, thread, event), moment, producer};
   hist::count(histogram, reinterpret_cast<std::byte*>(view.data), happened);
 }
 

@@ -55,7 +55,7 @@ class Firing {
       detail::record_always(view_, thread_, place, request_);
     };
     for (const Trigger& trigger : triggers()) {
-      if (trigger.filter != 0 && !detail::passes(view_, thread_, trigger.filter, event_, request_)) continue;
+      if (trigger.filter != 0 && !passes(trigger.filter)) continue;
       if (happens_late(trigger) && late_count < kMaxLate) {
         late[late_count++] = &trigger;
       } else {
@@ -72,6 +72,11 @@ class Firing {
   [[nodiscard]] std::span<const Trigger> triggers() const { return {list_.triggers(), list_.count}; }
   [[nodiscard]] Cell& cell(std::uint32_t index) const { return view_.data->cells[index]; }
   [[nodiscard]] const PlanStep& record() const { return flip_ == nullptr ? *record_ : detail::flipped(view_, *flip_); }
+
+  [[nodiscard]] bool passes(std::uint32_t program) const {
+    const auto seen = static_cast<std::uint32_t>(request_.segment_count) - view_.unseen;
+    return detail::passes(view_, thread_, program, event_, request_.segments, seen);
+  }
 
   // An event has at most one trigger of each family, and one for each event that it switches; these are never late.
   static constexpr std::uint32_t kMaxLate = 4;

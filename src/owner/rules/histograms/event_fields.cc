@@ -102,7 +102,8 @@ Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::
   const bool is_text = seen && language::is_text(seen->kind);
   const bool is_grouped = made.view == FieldView::kLog2 || made.view == FieldView::kBuckets;
   if (is_text) {
-    made.size = seen->kind == language::FilterFieldClass::kText ? field.size : kDynamicTextSize;
+    const bool has_size = seen->kind == language::FilterFieldClass::kText && event.slot != plan::kPrintSlot;
+    made.size = has_size ? field.size : kDynamicTextSize;
     if (!is_grouped) made.value_type = hist::ValueType::kText;
   } else {
     if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8) {

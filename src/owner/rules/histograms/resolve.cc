@@ -58,7 +58,7 @@ class Resolver {
  private:
   Result<void> parse_actions() {
     const auto exists = [this](std::string_view system, std::string_view name) {
-      return events_.find(system, name) != nullptr;
+      return events_.find_or_print(system, name) != nullptr;
     };
     for (const std::string& text : histogram_->attributes.actions) {
       LT_TRY(language::ActionText action, language::parse_action(text, exists, complaints_));

@@ -130,7 +130,7 @@ class Actions {
   }
 
   [[nodiscard]] bool takes_anybody_snapshots() const {
-    for (const Event* const event : events_.all()) {
+    for (const Event* const event : events_.all_and_print()) {
       for (const HistogramPtr& histogram : histograms_of(*event, instance_)) {
         if (histogram->holds_snapshot) return true;
       }
@@ -214,7 +214,7 @@ class Actions {
     if (histogram_.hidden.size() >= kMaxFieldVariables) {
       return complaints_.refuse(HistMistake::kTooManyFieldVariables, field.name);
     }
-    Event* const there = variables_.event_named(field.system, field.event);
+    Event* const there = events_.find_or_print(field.system, field.event);
     if (there == nullptr) return complaints_.refuse(HistMistake::kEventFileNotFound, field.name);
     const EventTrigger* const model = find_model(*there);
     if (model == nullptr) return complaints_.refuse(HistMistake::kHistogramNotFound, field.name);

@@ -13,7 +13,7 @@ bool refers_to(const Histogram& histogram, const HistogramTable& table) {
 }  // namespace
 
 void for_each_histogram(Events& events, const SeeHistogram& see) {
-  for (const Event* const event : events.all()) {
+  for (const Event* const event : events.all_and_print()) {
     for (const auto& [instance, file] : event->files) {
       auto* const rules = static_cast<FileRules*>(file.rules.get());
       if (rules == nullptr) continue;

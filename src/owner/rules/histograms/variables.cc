@@ -75,7 +75,7 @@ Variables::Search Variables::find_matched(std::string_view name, std::optional<F
 
 std::optional<FoundVariable> Variables::find_anywhere(std::string_view name) const {
   std::optional<FoundVariable> found;
-  for (const Event* const event : events_.all()) {
+  for (const Event* const event : events_.all_and_print()) {
     auto here = of_event(*event, instance_, name);
     if (!here) continue;
     if (found) {

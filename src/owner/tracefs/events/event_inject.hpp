@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tracefs/events/event_file.hpp"
+#include "tracefs/events/injected.hpp"
 
 namespace landtrace::tracefs {
 
@@ -12,6 +13,18 @@ class EventInject : public EventFile {
  protected:
   Result<std::string> text() override { return fail(EPERM, "there is nothing to read"); }
   Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  virtual Result<void> record(const domain::Instance& instance, const Injected& injected, std::uint32_t tid,
+                              std::uint32_t uid);
+};
+
+// Of ftrace:print, whose record is as long as its text.
+class PrintInject : public EventInject {
+ public:
+  using EventInject::EventInject;
+
+ protected:
+  Result<void> record(const domain::Instance& instance, const Injected& injected, std::uint32_t tid,
+                      std::uint32_t uid) override;
 };
 
 }  // namespace landtrace::tracefs

@@ -12,7 +12,8 @@
 
 namespace landtrace::tracefs {
 
-EventsFolder::EventsFolder(InstancePtr instance) : instance_(std::move(instance)), ftrace_(make_ftrace_folder()) {}
+EventsFolder::EventsFolder(InstancePtr instance)
+    : instance_(std::move(instance)), ftrace_(make_ftrace_folder(instance_)) {}
 
 Result<std::vector<Folder::Entry>> EventsFolder::list() {
   std::vector<Entry> entries{{"enable", false}, {"header_event", false}, {"header_page", false}, {"ftrace", true}};

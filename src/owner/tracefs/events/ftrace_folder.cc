@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "language/trigger/command.hpp"
 #include "output/text/own_events.hpp"
 #include "plan/segments.hpp"
+#include "tracefs/events/event_hist.hpp"
+#include "tracefs/events/event_inject.hpp"
+#include "tracefs/events/event_trigger.hpp"
 #include "tracefs/fixed_text.hpp"
 
 namespace landtrace::tracefs {
@@ -27,15 +29,17 @@ std::string format_of(std::string_view name, unsigned id, std::string_view field
 }
 
 // print: text that is written to trace_marker.
-std::shared_ptr<Folder> make_print() {
+std::shared_ptr<Folder> make_print(const InstancePtr& instance) {
+  const EventRef print(instance, instance->context.domain.events().print());
   auto folder = std::make_shared<EventsListFolder>();
   folder->add<FixedText>("format", format_of("print", plan::kPrintId,
                                              "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
                                              "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n",
                                              R"("%ps: %s", (void *)REC->ip, REC->buf)"));
   folder->add<FixedText>("id", fmt::format("{}\n", plan::kPrintId));
-  folder->add<FixedText>("hist", "");
-  folder->add<FixedText>("trigger", language::no_trigger_text(), 0640);
+  folder->add<EventHist>("hist", print);
+  folder->add<PrintInject>("inject", print);
+  folder->add<EventTrigger>("trigger", print);
   return folder;
 }
 
@@ -61,9 +65,9 @@ std::shared_ptr<Folder> make_user_stack() {
 
 }  // namespace
 
-std::shared_ptr<Folder> make_ftrace_folder() {
+std::shared_ptr<Folder> make_ftrace_folder(const InstancePtr& instance) {
   auto folder = std::make_shared<EventsListFolder>();
-  folder->put("print", make_print());
+  folder->put("print", make_print(instance));
   folder->put("raw_data", make_raw_data());
   folder->put("user_stack", make_user_stack());
   return folder;

@@ -7,16 +7,21 @@
 
 namespace landtrace::tracefs {
 
+// Records a text as ftrace:print. A newline is put behind it where it has none, which triggers do not see.
+Result<void> record_print(Context& context, const domain::Instance& instance, std::uint64_t ip, std::string_view text,
+                          std::uint32_t tid, std::uint32_t uid);
+
 class Marker : public TextFile {
  public:
   Marker(Context& context, std::shared_ptr<TraceInstance> instance)
       : TextFile(0220), context_(context), instance_(std::move(instance)) {}
 
  protected:
-  // EINVAL with the option nomarkers, EBADF while the instance does not trace.
+  // EINVAL with the option nomarkers.
   Result<domain::Instance*> writable() const;
-  Result<void> record(const domain::Instance& instance, std::uint32_t slot, const Caller& caller,
-                      std::span<const ring::Segment> segments);
+  // EBADF while the instance does not trace.
+  Result<void> check_tracing(const domain::Instance& instance) const;
+  [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const TraceInstance& instance() const { return *instance_; }
 
  private:
