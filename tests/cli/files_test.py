@@ -28,7 +28,7 @@ class Files(support.Case):
         self.assertEqual(names, sorted(names))
         for name in ("README", "events", "set_event", "user_events_data"):
             self.assertIn(name, names)
-        self.assertEqual(self.ok("ls", "events/"), "enable\nftrace\nheader_event\nheader_page\n")
+        self.assertEqual(self.ok("ls", "events/"), "enable\nftrace\nheader_event\nheader_page\nuser_events\n")
         self.assertIn("drwxr-xr-x ftrace\n-r--r----- header_event\n", self.ok("ls", "-l", "/events"))
         self.assertEqual(self.ok("ls", "-l", "set_event"), "-rw-r----- set_event\n")
         self.assertIn("nosuch: No such file", self.refused("ls", "nosuch"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/input.hpp"
+#include "hist/division.hpp"
 #include "rules/histograms/event_fields.hpp"
 
 namespace landtrace::rules {
@@ -33,6 +34,13 @@ void cut_off(std::string& expression) {
     expression.resize(cut.at);
   }
   expression.resize(std::min(expression.find('.'), expression.size()));
+}
+
+// The kernel divides by another histogram's constant with a factor that it has put elsewhere: small numbers are lost.
+std::uint64_t combined_constants(HistOperator op, const HistogramField& left, const HistogramField& right) {
+  const bool has_factor = op == HistOperator::kDivide && hist::division_factor(right.constant) != 0;
+  if (has_factor && right.source == FieldSource::kReference && left.constant < hist::kDivisionUnit) return 0;
+  return combined(op, left.constant, right.constant);
 }
 
 void take_shape(HistogramField& field, const HistogramField& from) {
@@ -112,7 +120,7 @@ Result<FieldPtr> Expressions::combine(HistOperator op, FieldPtr left, FieldPtr r
   if (left->is_constant && right->is_constant) {
     result.source = FieldSource::kConstant;
     result.is_constant = true;
-    result.constant = combined(op, left->constant, right->constant);
+    result.constant = combined_constants(op, *left, *right);
     result.size = 8;
     result.type = "u64";
     return shared(std::move(result));

@@ -1,4 +1,5 @@
 // Histograms by the files of the tree, beyond what the transcripts have.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tracefs/test_session.hpp"
@@ -161,6 +162,19 @@ TEST_F(HistogramFiles, OfANameShareATable) {
   EXPECT_EQ(rows("done"), "{ id:          1 } hitcount:          2\n");
   EXPECT_EQ(add("start", "hist:name=both:keys=id:size=512"), "ok");
   EXPECT_EQ(triggers("start"), "hist:name=both:keys=id:vals=hitcount:sort=hitcount:size=2048 [active]");
+}
+
+TEST_F(HistogramFiles, DivideConstantsAsTheKernelDoes) {
+  ASSERT_EQ(add("start", "hist:keys=id:c=255,p=4"), "ok");
+  ASSERT_EQ(add("done", "hist:keys=id:a=10/255,b=10/$c,d=2000000/$c,e=10/$p,f=10/3/2"), "ok");
+  EXPECT_THAT(triggers("done"), testing::HasSubstr(":a=1,b=0,d=7843,e=2,f=2:"));
+}
+
+TEST_F(HistogramFiles, VariablesStandForTheFirstFieldOfWhatWasParsed) {
+  ASSERT_EQ(add("start", "hist:keys=id:a=v.hex,b=v+id+1,c=$a,d=$b"), "ok");
+  EXPECT_THAT(triggers("start"), testing::HasSubstr(":a=v.hex,b=v+id+1,c=v,d=v:"));
+  ASSERT_EQ(add("done", "hist:keys=id:vals=$x:x=rc.hex"), "ok");
+  EXPECT_THAT(triggers("done"), testing::HasSubstr(":vals=hitcount,rc.hex:x=rc:"));
 }
 
 TEST_F(HistogramFiles, KeepVariablesThatOthersUse) {
