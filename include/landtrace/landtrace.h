@@ -32,6 +32,13 @@ extern "C" {
 /* Flags of landtrace_register(), as in DIAG_IOCSREG. */
 #define LANDTRACE_PERSIST 1u      /* the event stays when the last program that uses it ends */
 #define LANDTRACE_MULTI_FORMAT 2u /* other programs may register other fields under the same name */
+/* Behind the declaration's NUL stands a second text: what the members of its structs are, so that Landtrace's commands
+ * show them. `STRUCT SIZE{TYPE NAME OFFSET SIZE;...}` for each struct, with types u8 ... s64, bool, float, double, ptr,
+ * char[] (text) and struct NAME; NAME*COUNT is an array, whose SIZE is that of all of it.
+ *
+ *     landtrace_register(&event, "moved struct position to 8\0" "position 8{s32 x 0 4;s32 y 4 4}", LANDTRACE_DESCRIBED)
+ */
+#define LANDTRACE_DESCRIBED 4u
 
 enum landtrace_backend {
   LANDTRACE_NONE = 0,   /* nobody to send to */

@@ -21,6 +21,13 @@
 // | std::span<const std::byte or std::uint8_t> | __rel_loc u8[]                            |
 // | trivially copyable structs                 | struct TYPE NAME SIZE, TYPE being         |
 // |                                            | landtrace::type_name<T>                   |
+//
+// The kernel knows a struct by its name and size alone. Landtrace's own commands show its members, too, if it was
+// described before the event: at global scope, with the public members that are to be seen. Members can be all of the
+// above with a fixed size, pointers, arrays of them, and structs, which want a description of their own.
+//
+//     struct Position { int x; int y; };
+//     LANDTRACE_DESCRIBE(Position, x, y);          // moved: to={x=3 y=-4}     "to":{"x":3,"y":-4}
 #pragma once
 
 #include <landtrace/landtrace.h>
@@ -30,6 +37,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <landtrace/detail/description.hpp>
 #include <landtrace/detail/field_types.hpp>
 
 namespace landtrace {
@@ -42,6 +50,7 @@ template <detail::Literal Name, typename T>
 struct Field : detail::FieldType<T> {
   static_assert(detail::is_identifier(Name.view()), "a field's name is an identifier");
   static constexpr std::string_view kName = Name.view();
+  using Type = T;
 };
 
 // Among an event's fields: what it is registered with.
@@ -72,6 +81,11 @@ struct Parts {
     writer.add(name);
     [[maybe_unused]] char separator = ' ';
     ((writer.add(std::exchange(separator, ';')), Fields::declare(writer, Fields::kName)), ...);
+    return writer;
+  }
+  static consteval DescriptionWriter describe() {
+    DescriptionWriter writer;
+    (writer.add_struct<typename Fields::Type>(), ...);
     return writer;
   }
 };
@@ -122,9 +136,16 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   static_assert(All::kFixed <= LANDTRACE_MAX_PAYLOAD, "the fields are larger than the largest payload");
   static_assert(1 + All::kVectors <= 64, "too many dynamic fields");
 
+  static constexpr DescriptionWriter kDescription = All::describe();
+  static constexpr unsigned kFlags = Bits | (kDescription.text.length == 0 ? 0 : LANDTRACE_DESCRIBED);
+  static_assert(!kDescription.is_too_long(), "the structs' descriptions are longer than 4 KiB, or there are over 64");
+
  public:
   // What the event is registered with: "request_done u32 id;__rel_loc char[] route".
   [[gnu::visibility("hidden")]] static constexpr std::array kDeclaration = cut<kLength>(kWriter);
+  // The same, and behind it the description of its structs, if there is one.
+  [[gnu::visibility("hidden")]] static constexpr std::array kTexts =
+      kDescription.template behind<kDescription.text.length>(kDeclaration);
 
   // True while somebody listens. Before the registration (in another static's constructor) it is false.
   static bool enabled() {
@@ -170,7 +191,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   // Hidden: every shared object has its own, found without a detour, and dlclose() can take it away. (In the
   // domain they are one event all the same.)
   [[gnu::visibility("hidden")]] static constinit inline landtrace_event state_ = LANDTRACE_EVENT_INIT;
-  [[gnu::visibility("hidden")]] static inline const Registration registration_{state_, kDeclaration.data(), Bits};
+  [[gnu::visibility("hidden")]] static inline const Registration registration_{state_, kTexts.data(), kFlags};
 };
 
 }  // namespace detail

@@ -25,6 +25,24 @@ struct Renamed {
 template <>
 inline constexpr std::string_view landtrace::type_name<outer::Renamed> = "other_name";
 
+namespace outer {
+enum class Colour : std::uint8_t {};
+struct Shape {
+  Position corners[2][3];
+  std::array<float, 2> half;
+  char name[7];
+  bool filled;
+  const char* text;
+  Colour colour;
+  Pair<int> pair;
+  const char word[4];
+  double area;
+};
+}  // namespace outer
+LANDTRACE_DESCRIBE(outer::Position, x, y);
+LANDTRACE_DESCRIBE(outer::Shape, corners, half, name, filled, text, colour, pair, word, area);
+LANDTRACE_DESCRIBE(outer::Renamed, bytes);
+
 namespace landtrace {
 namespace {
 
@@ -71,6 +89,21 @@ TEST(NativeDeclarationTest, TextAndBytesAreDynamic) {
 TEST(NativeDeclarationTest, CharArraysKeepTheirSize) {
   EXPECT_EQ(declared_as<char[20]>(), "e char[20] f");
   EXPECT_EQ((declared_as<std::array<char, 1024>>()), "e char[1024] f");
+}
+
+TEST(NativeDeclarationTest, DescribedStructsAreBehindTheDeclaration) {
+  using Drawn = Event<"e", Field<"shape", outer::Shape>, Field<"at", outer::Position>, Field<"n", int>,
+                      Field<"other", outer::Renamed>>;
+  EXPECT_STREQ(Drawn::kTexts.data(), Drawn::kDeclaration.data());
+  EXPECT_STREQ(Drawn::kTexts.data() + Drawn::kDeclaration.size(),
+               "Shape 96{struct Position corners*6 0 48;float half*2 48 8;char[] name 56 7;bool filled 63 1;"
+               "ptr text 64 8;u8 colour 72 1;struct Pair pair 76 8;char[] word 84 4;double area 88 8}"
+               "Position 8{s32 x 0 4;s32 y 4 4}other_name 3{char[] bytes 0 3}");
+}
+
+TEST(NativeDeclarationTest, WithoutDescribedStructsThereIsNothingBehindIt) {
+  using Bare = Event<"e", Field<"pair", outer::Pair<int>>>;
+  EXPECT_EQ(Bare::kTexts.size(), Bare::kDeclaration.size());
 }
 
 TEST(NativeDeclarationTest, StructsAreNamedWithoutTheirScope) {

@@ -33,8 +33,9 @@ constexpr bool is_identifier(std::string_view name) {
 }
 
 // A text that grows. Too long a one is an error of the declaration, which its length still shows.
-struct Writer {
-  static constexpr std::size_t kCapacity = 1024;
+template <std::size_t Capacity>
+struct BasicWriter {
+  static constexpr std::size_t kCapacity = Capacity;
 
   char text[kCapacity] = {};
   std::size_t length = 0;
@@ -51,6 +52,8 @@ struct Writer {
     add(static_cast<char>('0' + number % 10));
   }
 };
+
+using Writer = BasicWriter<1024>;
 
 // What a writer wrote, with a NUL and nothing behind it.
 template <std::size_t Length>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "event/description.hpp"
 #include "output/text/own_events.hpp"
 
 namespace landtrace::buffer {
@@ -47,6 +48,24 @@ std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std:
   return std::nullopt;
 }
 
+std::optional<DescriptionText> copy_description(const plan::ControlSegment& control, std::uint32_t slot) {
+  const plan::SlotDescription& shared = control.descriptions[slot];
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    DescriptionText copy;
+    // Pairs with the last publish() in Events::set_description().
+    copy.version = __atomic_load_n(&shared.version, __ATOMIC_ACQUIRE);
+    const std::uint32_t at = __atomic_load_n(&shared.text, __ATOMIC_RELAXED);
+    const std::uint32_t size = __atomic_load_n(&shared.size, __ATOMIC_RELAXED);
+    const bool inside = size <= event::kMaxDescription && at >= sizeof control && at <= plan::kControlBytes - size;
+    if (inside) copy.text.assign(reinterpret_cast<const char*>(&control) + at, size);
+    // Pairs with the release fence there.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const bool is_one = __atomic_load_n(&shared.version, __ATOMIC_RELAXED) == copy.version && copy.version % 2 == 0;
+    if (is_one) return copy;
+  }
+  return std::nullopt;
+}
+
 Result<output::EventType> type_of(const SlotText& slot) {
   std::string_view rest = slot.text;
   auto system = take_terminated(rest);
@@ -72,8 +91,27 @@ void EventTable::refresh() {
   const std::uint32_t high = std::min(__atomic_load_n(&control_.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const std::uint32_t generation = __atomic_load_n(&control_.events[slot].generation, __ATOMIC_RELAXED);
-    if (generation != slots_[slot].generation) resolve(slot);
+    if (generation != slots_[slot].generation) {
+      resolve(slot);
+    } else if (describe(slot)) {
+      redescribed_.push_back(slots_[slot].type);
+    }
   }
+}
+
+// True if something else is said of the event's structs now.
+bool EventTable::describe(std::uint32_t slot) {
+  Slot& known = slots_[slot];
+  const std::uint32_t version = __atomic_load_n(&control_.descriptions[slot].version, __ATOMIC_RELAXED);
+  if (known.type == nullptr || version == known.description) return false;
+  auto copy = copy_description(control_, slot);
+  // Nothing while it changes; or the slot has another event by now, of which that is said: pairs with the first publish()
+  // in Events::take_slot(), which comes before the description goes.
+  if (!copy || __atomic_load_n(&control_.events[slot].generation, __ATOMIC_ACQUIRE) != known.generation) return false;
+  known.description = copy->version;
+  known.type->description = std::move(copy->text);
+  event::describe_structs(known.type->declaration, known.type->description);
+  return true;
 }
 
 const output::EventType* EventTable::resolve(std::uint32_t slot) {
@@ -91,7 +129,10 @@ const output::EventType* EventTable::resolve(std::uint32_t slot) {
   type->id = *id;
   ids_.set(*id);
   types_.push_back(std::move(*type));
-  return slots_[slot].type = &types_.back();
+  slots_[slot].type = &types_.back();
+  slots_[slot].description = 0;
+  describe(slot);
+  return slots_[slot].type;
 }
 
 // A slot keeps its id when it gets another event, but in one recording an id must mean one thing.

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "output/record.hpp"
@@ -28,18 +29,23 @@ class EventTable {
 
   // All types so far, in the order in which they were learnt. None moves in memory.
   [[nodiscard]] const std::deque<output::EventType>& types() const { return types_; }
+  // Those of them that refresh() has found described anew, since this was called last.
+  [[nodiscard]] std::vector<const output::EventType*> take_redescribed() { return std::exchange(redescribed_, {}); }
 
  private:
   struct Slot {
-    const output::EventType* type = nullptr;
+    output::EventType* type = nullptr;
     std::uint32_t generation = 0;
+    std::uint32_t description = 0;  // its version
   };
   const output::EventType* resolve(std::uint32_t slot);
+  bool describe(std::uint32_t slot);
   [[nodiscard]] std::optional<std::uint16_t> free_id(std::uint16_t wanted) const;
 
   const plan::ControlSegment& control_;
   std::vector<Slot> slots_;
   std::deque<output::EventType> types_;
+  std::vector<const output::EventType*> redescribed_;
   std::bitset<65536> ids_;
   std::uint64_t changes_seen_ = 0;
 };
@@ -51,6 +57,13 @@ struct SlotText {
 };
 // A consistent copy of the slot's text; nullopt while the slot has no event.
 std::optional<SlotText> copy_slot_text(const plan::ControlSegment& control, std::uint32_t slot);
+
+struct DescriptionText {
+  std::uint32_t version = 0;
+  std::string text;
+};
+// A consistent copy of what is said of the structs of the slot's event; nullopt while it changes.
+std::optional<DescriptionText> copy_description(const plan::ControlSegment& control, std::uint32_t slot);
 
 // EINVAL: the text does not have its four parts, or the fields are invalid.
 Result<output::EventType> type_of(const SlotText& slot);

@@ -100,6 +100,68 @@ TEST_F(EventTableTest, TextThatIsNoDeclarationIsRefused) {
   }
 }
 
+TEST_F(EventTableTest, StructsThatAreDescribedHaveMembers) {
+  const std::uint32_t slot = add("moved struct position to 8");
+  ASSERT_TRUE(domain_->events().describe_structs(*domain_->events().at(slot), "position 8{s32 x 0 4;s32 y 4 4}"));
+  const auto* const type = table_.find(slot);
+  ASSERT_NE(type, nullptr);
+  ASSERT_EQ(type->declaration.fields[0].members.size(), 2u);
+  EXPECT_EQ(type->declaration.fields[0].members[1].name, "y");
+  EXPECT_TRUE(table_.take_redescribed().empty());
+}
+
+TEST_F(EventTableTest, AnEventCanBeDescribedLaterAndAgain) {
+  const std::uint32_t slot = add("moved struct position to 8");
+  domain::Event& event = *domain_->events().at(slot);
+  const auto* const type = table_.find(slot);
+  table_.refresh();
+  EXPECT_TRUE(type->declaration.fields[0].members.empty());
+  for (const std::string name : {"x", "z"}) {
+    ASSERT_TRUE(domain_->events().describe_structs(event, "position 8{s32 " + name + " 0 4}"));
+    table_.refresh();
+    EXPECT_THAT(table_.take_redescribed(), testing::ElementsAre(type));
+    EXPECT_EQ(type->declaration.fields[0].members.at(0).name, name);
+  }
+  ASSERT_TRUE(domain_->events().describe_structs(event, "position 8{s32 z 0 4}"));  // nothing new
+  table_.refresh();
+  EXPECT_TRUE(table_.take_redescribed().empty());
+  EXPECT_EQ(table_.types().size(), 1u);
+}
+
+TEST_F(EventTableTest, AnotherEventInTheSlotIsNotDescribed) {
+  std::uint32_t slot = add("moved struct position to 8", 0);
+  ASSERT_TRUE(domain_->events().describe_structs(*domain_->events().at(slot), "position 8{s32 x 0 4}"));
+  domain_->events().drop_reference(slot);
+  domain_->grace().drain(std::chrono::seconds(5));
+  for (std::uint32_t i = plan::kFirstEventSlot + 1; i < plan::kMaxEvents; ++i) add("filler" + std::to_string(i));
+  const std::uint32_t again = add("moved struct position to 8");
+  ASSERT_EQ(again, slot);
+  EXPECT_TRUE(table_.find(slot)->declaration.fields[0].members.empty());
+}
+
+TEST_F(EventTableTest, DescriptionsAreCopiedWhole) {
+  const std::uint32_t slot = add("moved struct position to 8");
+  domain::Event& event = *domain_->events().at(slot);
+  std::atomic<bool> stop = false;
+  std::thread owner([&] {
+    for (int i = 0; !stop; ++i) {
+      std::ignore =
+          domain_->events().describe_structs(event, std::string(1 + i % 200, static_cast<char>('a' + i % 26)));
+    }
+  });
+  int copies = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end) {
+    const auto copy = copy_description(domain_->control().segment(), slot);
+    if (!copy || copy->text.empty()) continue;
+    EXPECT_EQ(copy->text, std::string(copy->text.size(), copy->text[0]));
+    ++copies;
+  }
+  stop = true;
+  owner.join();
+  EXPECT_GT(copies, 0);
+}
+
 TEST_F(EventTableTest, CopyIsOfOneEventWhileTheSlotChanges) {
   for (std::uint32_t i = plan::kFirstEventSlot + 1; i < plan::kMaxEvents; ++i) add("filler" + std::to_string(i));
   std::atomic<bool> stop = false;

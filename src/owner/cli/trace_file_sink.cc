@@ -4,7 +4,7 @@ namespace landtrace::cli {
 
 // Events that the recording does not listen to would fill the file with formats; a domain may have thousands.
 void TraceFileSink::type(const output::EventType& type) {
-  if (!filter_.wants(type) || described_[type.id]) return;
+  if (!filter_.wants(type) || (described_[type.id] && type.description.empty())) return;
   described_.set(type.id);
   writer_.add_event(type);
 }

@@ -48,6 +48,7 @@ void Collector::add_new_users() {
 
 void Collector::announce_types() {
   for (; types_announced_ < types_.types().size(); ++types_announced_) sink_.type(types_.types()[types_announced_]);
+  for (const output::EventType* const type : types_.take_redescribed()) sink_.type(*type);
 }
 
 void Collector::announce_objects() {

@@ -13,7 +13,8 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  // An event of the domain, before its first record; it need not ever have one.
+  // An event of the domain, before its first record; it need not ever have one. Again when its structs have been
+  // described.
   virtual void type(const output::EventType& type) = 0;
   // A thread's name, when it is first known and when it changes.
   virtual void task(std::int32_t tid, const output::Task& task) = 0;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "arch/clock.hpp"
+#include "event/description.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -147,6 +149,7 @@ Result<std::uint32_t> Events::take_slot() {
   std::atomic_thread_fence(std::memory_order_release);
   control_.free(shared.text);
   control_.free(shared.checks);
+  set_description(slot, 0, 0);
   shared = {.plan = 0,
             .generation = shared.generation,
             .min_size = 0,
@@ -274,6 +277,34 @@ void Events::write_down(const Event& event) {
   journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(),
                         is_event_probe ? event.command : event.text, event.status_bit, event.status_byte},
                        next_multi_);
+}
+
+// The text is touched between two odd and even versions: see plan::SlotDescription.
+void Events::set_description(std::uint32_t slot, std::uint32_t text, std::uint32_t size) {
+  plan::SlotDescription& shared = control_.segment().descriptions[slot];
+  const std::uint32_t old = shared.text;
+  if (old == 0 && text == 0) return;
+  publish(shared.version, shared.version + 1);
+  // Pairs with the acquire fence in copy_description(), buffer/event_table.cc.
+  std::atomic_thread_fence(std::memory_order_release);
+  if (old != 0) control_.free(old);
+  __atomic_store_n(&shared.text, text, __ATOMIC_RELAXED);
+  __atomic_store_n(&shared.size, size, __ATOMIC_RELAXED);
+  publish(shared.version, shared.version + 1);
+}
+
+Result<void> Events::describe_structs(Event& event, std::string_view description) {
+  if (!event::is_description(description)) return fail(EINVAL, "want a description in one line of at most 4 KiB");
+  const plan::SlotDescription& shared = control_.segment().descriptions[event.slot];
+  if (description.empty()) return {};
+  const bool is_known = shared.text != 0 && shared.size == description.size() &&
+                        std::memcmp(control_.at(shared.text), description.data(), description.size()) == 0;
+  if (is_known) return {};
+  LT_TRY(const std::uint32_t text, control_.store(std::as_bytes(std::span(description))));
+  set_description(event.slot, text, static_cast<std::uint32_t>(description.size()));
+  // Pairs with the acquire load in EventTable::refresh().
+  __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
+  return {};
 }
 
 Result<void> Events::give_place(Event& event, Page page) {

@@ -117,6 +117,10 @@ class Events {
   void drop_reference(std::uint32_t slot);
   void drop_reference(std::uint32_t slot, std::uint32_t uid);
 
+  // What a program says of the event's structs: event/description.hpp. It stays until another one says something else,
+  // or the slot has another event. EINVAL, ENOSPC.
+  Result<void> describe_structs(Event& event, std::string_view description);
+
   // The event has a place in the status page from here on. EMFILE.
   Result<void> give_place(Event& event, Page page);
   // This one, which it had with an earlier owner, if that is to be had: programs know the place, and look there.
@@ -152,6 +156,7 @@ class Events {
   static Event::User& user_of(Event& event, std::uint32_t uid);
   void count(Event::User& user, bool counts);
   [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const;
+  void set_description(std::uint32_t slot, std::uint32_t text, std::uint32_t size);
   static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 

@@ -9,6 +9,7 @@
 #include "domain/domain.hpp"
 #include "domain/status.hpp"
 #include "domain/test_users.hpp"
+#include "event/description.hpp"
 #include "plan/section.hpp"
 
 namespace landtrace::domain {
@@ -48,6 +49,22 @@ TEST_F(EventsTest, PersistentOnesStayUntilTheyAreRemoved) {
   EXPECT_EQ(events_.remove("e1", kUser + 1).error().code, EPERM);
   EXPECT_TRUE(events_.remove("e1", kUser));
   EXPECT_EQ(events_.remove("e1", kUser).error().code, ENOENT);
+}
+
+TEST_F(EventsTest, OlderDescriptionsOfStructsAreGivenBack) {
+  Event* const event = make("moved struct position to 8", kPersist);
+  const std::uint64_t before = domain_->control().bytes_in_use();
+  for (const char letter : std::string("abcdefgh")) {
+    ASSERT_TRUE(events_.describe_structs(*event, std::string(1000, letter)));
+  }
+  EXPECT_LT(domain_->control().bytes_in_use() - before, 2000u);
+}
+
+TEST_F(EventsTest, DescriptionsOfStructsAreShortAndInOneLine) {
+  Event* const event = make("moved struct position to 8", kPersist);
+  EXPECT_EQ(events_.describe_structs(*event, std::string(event::kMaxDescription + 1, 'x')).error().code, EINVAL);
+  EXPECT_EQ(events_.describe_structs(*event, "a\nb").error().code, EINVAL);
+  EXPECT_EQ(domain_->control().segment().descriptions[event->slot].text, 0u);
 }
 
 TEST_F(EventsTest, OneOfSeveralFormatsIsRemovedAlone) {

@@ -49,6 +49,9 @@ struct Field {
   bool is_signed = false;    // as the `format` file says it
   FieldKind kind = FieldKind::kInteger;
   std::string fetch = {};  // of an event probe: the type that its argument was given ("x64"), without "[N]"
+  // Of a struct that was described (description.hpp), with their offsets in the entry too. Those of an array have no
+  // names.
+  std::vector<Field> members = {};
 
   friend bool operator==(const Field&, const Field&) = default;
 };

@@ -6,6 +6,7 @@
 
 #include "base/character.hpp"
 #include "base/digits.hpp"
+#include "event/description.hpp"
 #include "event/event_probe_fields.hpp"
 #include "event/print_text.hpp"
 #include "event/synthetic.hpp"
@@ -53,6 +54,48 @@ void print_number(std::string& out, Bytes bytes) {
     default:
       out += "<INVALID-SIZE>";
   }
+}
+
+void print_value(std::string& out, const Field& field, Bytes payload);
+void print_bytes(std::string& out, Bytes bytes);
+
+// What the kernel does not know has no form of its: numbers are decimal, by their declared sign.
+void print_member_number(std::string& out, const Field& field, Bytes bytes) {
+  const std::uint64_t value = abi::load_unsigned(bytes);
+  const auto to = std::back_inserter(out);
+  if (field.type == kMemberBool) {
+    out += value != 0 ? "true" : "false";
+  } else if (field.type == "ptr") {
+    fmt::format_to(to, "{:#x}", value);
+  } else if (field.is_signed) {
+    fmt::format_to(to, "{}", static_cast<std::int64_t>(abi::sign_extended(value, field.size)));
+  } else {
+    fmt::format_to(to, "{}", value);
+  }
+}
+
+void print_member(std::string& out, const Field& field, Bytes payload) {
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
+  const bool is_real = field.type == "struct float" || field.type == "struct double";
+  if (bytes && field.kind == FieldKind::kInteger) {
+    print_member_number(out, field, *bytes);
+  } else if (bytes && field.kind == FieldKind::kStruct && field.members.empty() && !is_real) {
+    print_bytes(out, *bytes);
+  } else {
+    print_value(out, field, payload);
+  }
+}
+
+// "{x=3 y=-4}", "[1,2,3]".
+void print_members(std::string& out, const Field& field, Bytes payload) {
+  const bool is_array = field.members.front().name.empty();
+  out += is_array ? '[' : '{';
+  for (const Field& member : field.members) {
+    if (&member != &field.members.front()) out += is_array ? ',' : ' ';
+    if (!is_array) out.append(member.name).append(1, '=');
+    print_member(out, member, payload);
+  }
+  out += is_array ? ']' : '}';
 }
 
 // `struct float NAME 4` and `struct double NAME 8` are how our native API declares what the kernel has no
@@ -104,7 +147,7 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
     case FieldKind::kInteger:
       return print_number(out, *bytes);
     case FieldKind::kStruct:
-      return print_struct(out, field, *bytes);
+      return field.members.empty() ? print_struct(out, field, *bytes) : print_members(out, field, payload);
     case FieldKind::kCharArray:
       return print_text(out, *bytes);
     case FieldKind::kDataLocString:

@@ -120,6 +120,19 @@ Response release_native(const Context& c) {
   return {};
 }
 
+Response describe_structs(const Context& c) {
+  const auto& held = c.connection.native;
+  if (std::none_of(held.begin(), held.end(), [&](const HeldEvent& event) { return event.slot == c.request.a; })) {
+    return error_response(Error(ENOENT, "the process does not hold the event"));
+  }
+  domain::Event* const event = c.domain.events().at(static_cast<std::uint32_t>(c.request.a));
+  if (event == nullptr || !event->is_user_event()) return error_response(Error(EINVAL));
+  if (c.who.uid != event->uid && c.domain.registrar().is_guest(c.who.uid)) {
+    return error_response(Error(EPERM, "the event is another user's"));
+  }
+  return respond(c.domain.events().describe_structs(*event, c.text));
+}
+
 // The texts of a request, each with a NUL behind it. Missing ones are empty.
 template <std::size_t Count>
 std::array<std::string_view, Count> texts_of(std::string_view text) {
@@ -346,6 +359,8 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       return register_native(c);
     case Operation::kReleaseNative:
       return release_native(c);
+    case Operation::kDescribeStructs:
+      return describe_structs(c);
     case Operation::kOpenSession:
       return open_session(c);
     case Operation::kSessionEvents:

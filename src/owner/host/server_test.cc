@@ -312,6 +312,27 @@ TEST_F(ServerTest, AnotherUserMayNotRecordDeleteOrUseWhatIsNotTheirs) {
             0);
 }
 
+TEST_F(ServerTest, StructsAreDescribedByWhoHasTheEvent) {
+  const Fd mine = connect(), other = connect();
+  const auto slot = ipc::ask(mine.get(), {.operation = Operation::kRegisterNative}, "moved struct position to 8");
+  ASSERT_TRUE(slot);
+  const Request describe{.operation = Operation::kDescribeStructs, .a = slot->reply.a};
+  EXPECT_EQ(ipc::ask(other.get(), describe, "position 8{s32 x 0 4}").error().code, ENOENT);
+  EXPECT_TRUE(ipc::ask(mine.get(), describe, "position 8{s32 x 0 4}"));
+  EXPECT_EQ(ipc::ask(mine.get(), describe, "position 8{s32 x 0\n4}").error().code, EINVAL);
+  if (::geteuid() != 0) return;
+  EXPECT_EQ(as_nobody([&] {
+              auto fd = ipc::connect_to(path_);
+              if (!fd || !ipc::ask(fd->get(), {.operation = Operation::kAttach})) return 1;
+              const auto same =
+                  ipc::ask(fd->get(), {.operation = Operation::kRegisterNative}, "moved struct position to 8");
+              if (!same || same->reply.a != describe.a) return 2;
+              const auto answer = ipc::ask(fd->get(), describe, "position 8{s32 z 0 4}");
+              return !answer && answer.error().code == EPERM ? 0 : 3;
+            }),
+            0);
+}
+
 TEST_F(ServerTest, WithoutDescriptorsClientsAreRefusedAtOnce) {
   const pid_t client = ::fork();  // with descriptors enough of its own
   if (client == 0) {

@@ -28,6 +28,8 @@ struct EventType {
   std::string name;
   event::Declaration declaration;
   std::string format;  // the whole `format` file; empty: made from the declaration
+  // What was said of its structs (event/description.hpp), whose members are in the declaration then.
+  std::string description = {};
 };
 
 // One event as it was recorded. The payload belongs to whoever handed out the record.

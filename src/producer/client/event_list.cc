@@ -17,13 +17,15 @@ landtrace_event* list_head = nullptr;
 constexpr std::uint64_t kLookAgain_ns = 10'000'000;
 std::uint64_t nobody_at_ns = 0;
 
+constexpr unsigned kOwners = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
+
 struct Registration {
   ipc::Request request;
   std::string_view text;
 };
 Registration registration_of(const landtrace_event& event) {
   if ((event.flags & kHeldByName) == 0) {
-    return {{.operation = ipc::Operation::kRegisterNative, .d = event.flags}, event.declaration};
+    return {{.operation = ipc::Operation::kRegisterNative, .d = event.flags & kOwners}, event.declaration};
   }
   const std::size_t system = std::strlen(event.declaration) + 1;
   return {{.operation = ipc::Operation::kHoldEvent},
@@ -45,19 +47,30 @@ int take_slot(landtrace_event& event, std::uint64_t slot) {
   return 0;
 }
 
+// Says what stands behind the declaration. Where the owner does not take it (an older one does not know of it) structs
+// are bytes.
+template <typename Ask>
+void describe_structs(const landtrace_event& event, std::uint64_t slot, const Ask& ask) {
+  if ((event.flags & kHeldByName) != 0 || (event.flags & LANDTRACE_DESCRIBED) == 0) return;
+  const ipc::Request request{.operation = ipc::Operation::kDescribeStructs, .a = slot};
+  std::ignore = ask(request, event.declaration + std::strlen(event.declaration) + 1);
+}
+
 int register_in_domain(landtrace_event& event) {
   Process& process = Process::get();
   if (!process.attach()) return -ENOENT;
   const Registration registration = registration_of(event);
   auto answer = process.ask(registration.request, registration.text);
   if (!answer) return ipc::nobody_answers(answer.error().code) ? -ENOENT : -answer.error().code;
+  describe_structs(event, answer->reply.a,
+                   [&](const ipc::Request& request, std::string_view text) { return process.ask(request, text); });
   return take_slot(event, answer->reply.a);
 }
 
 int register_in_kernel(landtrace_event& event) {
   if ((event.flags & kHeldByName) != 0) return -ENOENT;
   event.word = 0;
-  const auto index = kernel::register_event(event.declaration, event.flags, &event.word);
+  const auto index = kernel::register_event(event.declaration, event.flags & kOwners, &event.word);
   if (!index) return -index.error().code;
   event.index = *index;
   event.backend = LANDTRACE_KERNEL;
@@ -145,6 +158,9 @@ void register_all_on(int connection) {
     const Registration registration = registration_of(*event);
     const auto answer = ipc::ask(connection, registration.request, registration.text);
     if (answer) {
+      describe_structs(*event, answer->reply.a, [&](const ipc::Request& request, std::string_view text) {
+        return ipc::ask(connection, request, text);
+      });
       take_slot(*event, answer->reply.a);
     } else if (ipc::nobody_answers(answer.error().code)) {
       return;

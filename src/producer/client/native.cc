@@ -14,7 +14,7 @@ namespace landtrace::client {
 namespace {
 
 constexpr int kMaxVectors = 64;
-constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT;
+constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT | LANDTRACE_DESCRIBED;
 
 int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
   const ListLocked lock;

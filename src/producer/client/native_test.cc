@@ -28,11 +28,35 @@ TEST_F(NativeApiTest, FlagsThatNobodyKnowsAndNoDeclarationAreRefused) {
   alone([&] {
     FakeOwner owner(path());
     EXPECT_EQ(landtrace_register(&event_, nullptr, 0), -EINVAL);
-    EXPECT_EQ(landtrace_register(&event_, "done", 4), -EINVAL);
+    EXPECT_EQ(landtrace_register(&event_, "done", 8), -EINVAL);
     EXPECT_EQ(landtrace_register(&event_, "done", 0x8000), -EINVAL);  // of the library itself
     EXPECT_TRUE(owner.asked().empty());
     EXPECT_EQ(landtrace_register(&event_, "done", LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT), 0);
     EXPECT_EQ(owner.asked(Operation::kRegisterNative)[0].request.d, 3u);
+    EXPECT_TRUE(owner.asked(Operation::kDescribeStructs).empty());
+  });
+}
+
+TEST_F(NativeApiTest, WhatIsSaidOfStructsFollowsTheDeclaration) {
+  alone([&] {
+    FakeOwner owner(path());
+    ASSERT_EQ(landtrace_register(&event_, "done struct a f 4\0a 4{u32 x 0 4}", LANDTRACE_DESCRIBED), 0);
+    const auto registered = owner.asked(Operation::kRegisterNative);
+    EXPECT_EQ(registered[0].text, "done struct a f 4");
+    EXPECT_EQ(registered[0].request.d, 0u) << "owners know no such flag";
+    const auto described = owner.asked(Operation::kDescribeStructs);
+    ASSERT_EQ(described.size(), 1u);
+    EXPECT_EQ(described[0].request.a, kSlot);
+    EXPECT_EQ(described[0].text, "a 4{u32 x 0 4}");
+  });
+}
+
+TEST_F(NativeApiTest, AnOwnerThatDoesNotWantDescriptionsHasTheEventAllTheSame) {
+  alone([&] {
+    FakeOwner owner(path());
+    owner.answer(Operation::kDescribeStructs, FakeAnswer::error(EINVAL));
+    EXPECT_EQ(landtrace_register(&event_, "done struct a f 4\0a 4{u32 x 0 4}", LANDTRACE_DESCRIBED), 0);
+    EXPECT_EQ(event_.backend, LANDTRACE_DOMAIN);
   });
 }
 

@@ -143,6 +143,10 @@ enum class Operation : std::uint32_t {
   // -> a = 1: a synthetic event, b = the instance's index; text = "OFFSET SIZE KIND NAME\0" each field, OFFSET in the
   //    payload, KIND of ipc::field_kind.
   kEventLayout,
+
+  // What a program says of its events' structs (event/description.hpp).
+  // a = event slot, which this connection holds; text.
+  kDescribeStructs = 240,
 };
 
 // How a field of a synthetic event gets its value.

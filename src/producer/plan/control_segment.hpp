@@ -25,7 +25,7 @@ namespace landtrace::plan {
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw,
@@ -81,6 +81,26 @@ LT_SHARED_AT(EventSlot, text, 20);
 LT_SHARED_AT(EventSlot, text_size, 24);
 LT_SHARED_AT(EventSlot, registered, 28);
 
+// What programs have said of an event's structs (event/description.hpp), the newest of it. It may change while the
+// event is there. `version` is odd while it does, and even and another one when it has: a reader who finds the same
+// even one before and after has read one description.
+//
+//   0      4      8         12
+//   +------+------+---------+----------+
+//   | text | size | version | reserved |
+//   +------+------+---------+----------+
+struct SlotDescription {
+  // Offset; 0: there is none.
+  std::uint32_t text;
+  std::uint32_t size;
+  std::uint32_t version;
+  std::uint32_t reserved;
+};
+LT_SHARED(SlotDescription, 16, 4);
+LT_SHARED_AT(SlotDescription, text, 0);
+LT_SHARED_AT(SlotDescription, size, 4);
+LT_SHARED_AT(SlotDescription, version, 8);
+
 // An open user_events_data.
 struct FileSlot {
   // Offset of the published FileTable; 0: nothing is registered. kPlainFile may be set in it.
@@ -126,7 +146,7 @@ struct alignas(4096) ControlSegment {
   std::uint32_t user_count;
   // Event slots at and above this were never used.
   std::uint32_t event_high;
-  // Grows with each registration and removal.
+  // Grows with each registration, removal and description.
   std::uint64_t event_changes;
   abi::Version abi;
   // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL, the
@@ -134,8 +154,10 @@ struct alignas(4096) ControlSegment {
   alignas(64) pthread_mutex_t owner_alive;
   alignas(64) EventSlot events[kMaxEvents];
   FileSlot files[kMaxFiles];
+  // By event slot.
+  SlotDescription descriptions[kMaxEvents];
 };
-LT_SHARED(ControlSegment, 0x101000, 4096);
+LT_SHARED(ControlSegment, 0x141000, 4096);
 LT_SHARED_AT(ControlSegment, magic, 0);
 LT_SHARED_AT(ControlSegment, version, 8);
 LT_SHARED_AT(ControlSegment, raw_clock, 12);
@@ -149,6 +171,7 @@ LT_SHARED_AT(ControlSegment, abi, 48);
 LT_SHARED_AT(ControlSegment, owner_alive, 64);
 LT_SHARED_AT(ControlSegment, events, 128);
 LT_SHARED_AT(ControlSegment, files, 128 + kMaxEvents * 32);
+LT_SHARED_AT(ControlSegment, descriptions, 128 + kMaxEvents * 32 + kMaxFiles * 8);
 // An owner must not hold a lock of another size than its producers see.
 static_assert(sizeof(pthread_mutex_t) <= 64);
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "abi/entry.hpp"
+#include "event/description.hpp"
 #include "event/event_probe_fields.hpp"
 #include "output/json/string.hpp"
 
@@ -47,6 +48,20 @@ void append_struct(std::string& out, const event::Field& field, Bytes bytes) {
   } else {
     append_hex(out, bytes);
   }
+}
+
+void append_members(std::string& out, const event::Field& field, Bytes payload) {
+  const bool is_array = field.members.front().name.empty();
+  out += is_array ? '[' : '{';
+  for (const event::Field& member : field.members) {
+    if (&member != &field.members.front()) out += ',';
+    if (!is_array) {
+      append_string(out, member.name);
+      out += ':';
+    }
+    append_value(out, member, payload);
+  }
+  out += is_array ? ']' : '}';
 }
 
 void append_text(std::string& out, Bytes bytes) {
@@ -134,11 +149,15 @@ void append_value(std::string& out, const event::Field& field, Bytes payload) {
   }
   switch (field.kind) {
     case FieldKind::kInteger:
+      if (field.type == event::kMemberBool) {
+        out += abi::load_unsigned(*bytes) != 0 ? "true" : "false";
+        return;
+      }
       return append_integer(out, *bytes, field.is_signed);
     case FieldKind::kCharArray:
       return append_text(out, *bytes);
     case FieldKind::kStruct:
-      return append_struct(out, field, *bytes);
+      return field.members.empty() ? append_struct(out, field, *bytes) : append_members(out, field, payload);
     case FieldKind::kDataLocString:
     case FieldKind::kRelLocString:
     case FieldKind::kDataLocBytes:

@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 
+#include "event/description.hpp"
 #include "output/trace_dat/object_lines.hpp"
 
 namespace landtrace::output::trace_dat {
@@ -83,7 +84,16 @@ Result<Contents> read_contents(const InputFile& file) {
   LT_TRY(const int version, read_start(cursor, contents));
   LT_CHECK(version == 6 ? read_version_6(file, cursor, contents) : read_version_7(file, cursor, contents));
   contents.stats.resize(contents.cpus);
+  // Which come behind the formats in one version, and may come before them in the other one.
+  for (auto& [id, text] : contents.structs) {
+    if (const auto found = contents.events.find(id); found != contents.events.end()) describe(found->second, text);
+  }
   return contents;
+}
+
+void describe(EventType& type, std::string description) {
+  type.description = std::move(description);
+  event::describe_structs(type.declaration, type.description);
 }
 
 Result<void> check_page_size(std::uint32_t page_size, const FileCursor& cursor) {
@@ -134,6 +144,10 @@ Result<void> read_cmdlines(FileCursor& cursor, Contents& contents) {
 void take_option(Option option, const std::string& data, Contents& contents) {
   if (option == Option::kCpuStat) take_cpu_stat(data, contents);
   if (option == Option::kObjects) contents.objects = parse_object_lines(data);
+  if (option == Option::kStructs) {
+    for_each_numbered_line(
+        data, [&](std::int32_t id, std::string_view text) { contents.structs[static_cast<std::uint16_t>(id)] = text; });
+  }
   if (option == Option::kTgids) {
     for_each_numbered_line(data, [&](std::int32_t tid, std::string_view tgid) {
       std::from_chars(tgid.data(), tgid.data() + tgid.size(), contents.tasks[tid].tgid);

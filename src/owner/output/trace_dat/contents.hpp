@@ -35,6 +35,7 @@ struct Contents {
   std::unordered_map<std::int32_t, Task> tasks;
   std::vector<CpuStats> stats;
   std::vector<MappedObject> objects;  // on stacks
+  std::map<std::uint16_t, std::string> structs;  // what is said of the events' structs, by id
   std::vector<CpuRegion> regions;
   bool is_unfinished = false;
   std::uint64_t horizon_ns = 0;  // of an unfinished one: see journal.hpp
@@ -59,6 +60,8 @@ Result<void> read_cmdlines(FileCursor& cursor, Contents& contents);
 
 // Takes an option that both versions have; others are ignored.
 void take_option(Option option, const std::string& data, Contents& contents);
+// The event has this description of its structs.
+void describe(EventType& type, std::string description);
 // "local [mono] boot" -> "mono"; a text without brackets is the name itself.
 std::string selected_clock(std::string_view text);
 

@@ -34,6 +34,7 @@ enum class Option : std::uint16_t {
   // Ours: "TID TGID" lines, for which the format has no place. Others skip an option that they do not know.
   kTgids = 0x4c54,
   kObjects = 0x4c4f,  // on stacks: object_lines.hpp
+  kStructs = 0x4c53,  // "ID DESCRIPTION" lines: event/description.hpp
 };
 
 // Sections of version 7 have the number of the option that points to them; this one has no such option.

@@ -53,6 +53,7 @@ class Body {
     return out;
   }
   [[nodiscard]] bool is_whole() const { return whole_; }
+  [[nodiscard]] bool is_at_end() const { return bytes_.empty(); }
 
  private:
   std::string_view bytes_;
@@ -67,9 +68,10 @@ bool take_event(Body& body, Unfinished& out) {
   auto parsed = event::parse_format(format, system);
   if (!parsed) return false;
   std::string name = parsed->declaration.name;
-  out.metadata.events.insert_or_assign(
-      id, EventType{id, std::move(system), std::move(name), std::move(parsed->declaration), std::move(format)});
-  return true;
+  EventType type{id, std::move(system), std::move(name), std::move(parsed->declaration), std::move(format)};
+  if (!body.is_at_end()) describe(type, body.text());
+  out.metadata.events.insert_or_assign(id, std::move(type));
+  return body.is_whole();
 }
 
 bool take(Body& body, Unfinished& out) {
@@ -134,6 +136,7 @@ void Journal::add(const EventType& type) {
   put(body, type.id);
   put_text(body, type.system);
   put_text(body, format_of(type));
+  if (!type.description.empty()) put_text(body, type.description);
   append(body);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "event/description.hpp"
 #include "output/trace_dat/file_format.hpp"
 #include "output/trace_dat/object_lines.hpp"
 #include "output/trace_dat/page_format.hpp"
@@ -96,6 +97,17 @@ std::string tgid_lines(const std::map<std::int32_t, Task>& tasks) {
   return lines;
 }
 
+std::string struct_line(const EventType& type) {
+  if (type.description.empty() || !event::is_description(type.description)) return "";
+  return fmt::format("{} {}\n", type.id, type.description);
+}
+
+std::string struct_lines(const std::map<std::uint16_t, EventType>& events) {
+  std::string lines;
+  for (const auto& [id, type] : events) lines += struct_line(type);
+  return lines;
+}
+
 std::string uname_text() {
   utsname name{};
   if (::uname(&name) != 0) return "Linux";
@@ -125,6 +137,8 @@ void put_options(std::string& out, const Metadata& metadata, const std::vector<C
   std::string objects;
   for (const MappedObject& object : metadata.objects) objects += object_line(object);
   if (!objects.empty()) put_option(out, Option::kObjects, objects);
+  const std::string structs = struct_lines(metadata.events);
+  if (!structs.empty()) put_option(out, Option::kStructs, structs);
   put(out, Option::kDone);
 }
 
@@ -157,7 +171,7 @@ std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats
 
 std::size_t encoded_size(const EventType& type) {
   constexpr std::size_t kCounts = 32;  // of the format, and of a system of its own
-  return format_of(type).size() + type.system.size() + kCounts;
+  return format_of(type).size() + type.system.size() + struct_line(type).size() + kCounts;
 }
 
 std::size_t encoded_size(const Task& task) {

@@ -83,6 +83,34 @@ TEST_F(RoundTripTest, EventsTasksAndClock) {
   EXPECT_EQ(file.tasks().at(101).tgid, 0u);
 }
 
+TEST_F(RoundTripTest, WhatIsSaidOfStructs) {
+  EventType moved = make_type(60001, "moved struct position to 8");
+  moved.description = "position 8{s32 x 0 4;s32 y 4 4}";
+  EventType forged = make_type(60002, "forged struct position to 8");
+  forged.description = "position 8{s32 x 0 4}\n60001 position 8{s32 z 0 4}";
+  const auto check = [&] {
+    const TraceDatReader file = reader();
+    EXPECT_EQ(file.events().at(60001).description, moved.description);
+    ASSERT_EQ(file.events().at(60001).declaration.fields[0].members.size(), 2u);
+    EXPECT_EQ(file.events().at(60001).declaration.fields[0].members[1].name, "y");
+    EXPECT_TRUE(file.events().at(60002).declaration.fields[0].members.empty());
+    EXPECT_TRUE(file.events().at(kNumberId).description.empty());
+  };
+  {
+    TraceDatWriter writer = create_writer(path_, 1);
+    EventType before = moved;
+    before.description.clear();
+    writer.add_event(number_type());
+    writer.add_event(before);
+    writer.add_event(forged);
+    writer.add_event(moved);
+    append(writer, number_record(1, 0, 42));
+  }
+  check();
+  ASSERT_TRUE(complete_recording(path_));
+  check();
+}
+
 TEST_F(RoundTripTest, TaskNameCannotForgeAnotherLine) {
   TraceDatWriter writer = create_writer(path_, 1);
   writer.set_task(1, {"a\n2 b", 0});
