@@ -13,7 +13,9 @@ target_compile_options(landtrace_warnings INTERFACE
 
 add_library(landtrace_no_exceptions INTERFACE)
 target_compile_options(landtrace_no_exceptions INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>
+  # A unique symbol, as libstdc++'s inline functions have for their tables, would keep a plugin from being unloaded.
+  $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 
 include(${CMAKE_CURRENT_LIST_DIR}/compile_time.cmake)
 

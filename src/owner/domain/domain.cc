@@ -31,6 +31,7 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
                                                        data_bytes, options.abi}));
   LT_TRY(StatusPages pages, StatusPages::create());
   std::unique_ptr<Domain> domain(new Domain(std::move(control), std::move(pages), data_bytes, options.owner_uid));
+  domain->draw_counter_line();
   LT_TRY([[maybe_unused]] Instance* const top, domain->instances_.create("", geometry, true, true));
   return domain;
 }
@@ -59,6 +60,12 @@ bool Domain::processes_ended() {
   const bool waiting = enable_words_.sweep();
   files_.drop_dead_keepers();
   return waiting;
+}
+
+void Domain::draw_counter_line() {
+  plan::ControlSegment& segment = control_.segment();
+  if (static_cast<arch::RawClock>(segment.raw_clock) != arch::RawClock::kTsc) return;
+  counter_painter_.refresh(segment.counter_line);
 }
 
 bool Domain::maintain() {

@@ -92,6 +92,8 @@ class Domain {
 
   [[nodiscard]] abi::Version abi() const { return control_.segment().abi; }
   [[nodiscard]] Instance& top() { return instances_.top(); }
+  // Draws the line anew by which producers without the time stamp counter know its value, unless that is fresh.
+  void draw_counter_line();
   // Raw times in CLOCK_MONOTONIC, since the domain began.
   [[nodiscard]] arch::ClockLine& clock_line() { return clock_line_; }
 
@@ -118,6 +120,7 @@ class Domain {
   ServingLink served_by_;
   RulesLink rules_;
   ControlMemory control_;
+  arch::CounterLinePainter counter_painter_;
   StatusPages pages_;
   Users users_;
   Grace grace_{users_};

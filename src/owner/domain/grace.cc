@@ -34,11 +34,21 @@ void barrier_everywhere() {
 // Pairs with the release store in ~Section(), plan/section.hpp: what a thread outside has read, it has read.
 std::uint64_t section_of(const plan::ThreadSlot& slot) { return __atomic_load_n(&slot.section, __ATOMIC_ACQUIRE); }
 
+// Pairs with the release stores in client/process.cc: what the thread stored in its slot before is seen.
+bool is_unregistered(const plan::ThreadSlot& slot) {
+  return __atomic_load_n(&slot.unregistered, __ATOMIC_ACQUIRE) != 0;
+}
+
 bool is_inside(std::uint64_t section) { return (section & plan::kDepthMask) != 0; }
 
 // A signal handler may be inside, one deeper.
 bool is_same(std::uint64_t one, std::uint64_t other) {
   return (one & ~plan::kDepthMask) == (other & ~plan::kDepthMask);
+}
+
+template <typename Inside>
+bool is_same(const Inside& one, const Inside& other) {
+  return one.slot == other.slot && one.unregistered == other.unregistered && is_same(one.section, other.section);
 }
 
 }  // namespace
@@ -51,9 +61,10 @@ void Grace::after_readers(std::function<void()> free, Holders holders) {
 void Grace::look_for_readers(Batch& batch, Clock::time_point now) const {
   const auto look = [](const plan::ThreadSlot& slot, auto& inside, Clock::time_point ends) {
     const std::uint64_t section = section_of(slot);
-    if (!is_inside(section)) return;
+    const bool unregistered = is_unregistered(slot);
+    if (!is_inside(section) && !unregistered) return;
     inside.push_back({&slot, section, __atomic_load_n(&slot.pid, __ATOMIC_RELAXED),
-                      __atomic_load_n(&slot.tid, __ATOMIC_RELAXED), ends});
+                      __atomic_load_n(&slot.tid, __ATOMIC_RELAXED), ends, unregistered});
   };
   for (const User& user : users_.all()) {
     const plan::DataSegment& data = user.data();
@@ -65,8 +76,7 @@ void Grace::look_for_readers(Batch& batch, Clock::time_point now) const {
     const auto is_known = [&](const Inside& reader, const std::vector<Inside>& readers) {
       const auto found = std::lower_bound(readers.begin(), readers.end(), reader.slot,
                                           [](const Inside& one, const auto* slot) { return one.slot < slot; });
-      return found != readers.end() && found->slot == reader.slot && is_same(found->section, reader.section) ? &*found
-                                                                                                             : nullptr;
+      return found != readers.end() && is_same(*found, reader) ? &*found : nullptr;
     };
     if (late != late_.end()) {
       std::erase_if(inside, [&](const Inside& reader) { return is_known(reader, late->second.inside) != nullptr; });
@@ -97,11 +107,24 @@ void Grace::queue_fresh(Clock::time_point now) {
 
 namespace {
 
+// Looks anew at those whose process has got the barriers since: what a thread stored before is seen behind another one.
+template <typename Readers>
+void look_again(Readers& readers) {
+  bool is_behind_barrier = false;
+  for (auto& reader : readers) {
+    if (!reader.unregistered || is_unregistered(*reader.slot)) continue;
+    if (!std::exchange(is_behind_barrier, true)) barrier_everywhere();
+    reader.unregistered = false;
+    reader.section = section_of(*reader.slot);
+  }
+}
+
 template <typename Readers>
 void drop_those_that_left(Readers& readers, bool check_lives) {
+  look_again(readers);
   std::erase_if(readers, [check_lives](const auto& reader) {
     const std::uint64_t section = section_of(*reader.slot);
-    const bool left = !is_inside(section) || !is_same(section, reader.section);
+    const bool left = !reader.unregistered && (!is_inside(section) || !is_same(section, reader.section));
     return left || reader.tid == 0 || (check_lives && plan::thread_is_gone(reader.pid, reader.tid));
   });
 }
@@ -131,9 +154,8 @@ void Grace::look_after(Batch& batch, Clock::time_point now) {
     late.inside.insert(late.inside.end(), first_late, inside.end());
     std::stable_sort(late.inside.begin(), late.inside.end(),
                      [](const Inside& one, const Inside& other) { return one.slot < other.slot; });
-    const auto end = std::unique(late.inside.begin(), late.inside.end(), [](const Inside& one, const Inside& other) {
-      return one.slot == other.slot && is_same(one.section, other.section);
-    });
+    const auto end = std::unique(late.inside.begin(), late.inside.end(),
+                                 [](const Inside& one, const Inside& other) { return is_same(one, other); });
     late.inside.erase(end, late.inside.end());
     inside.erase(first_late, inside.end());
   }

@@ -83,6 +83,8 @@ class Grace {
     std::uint32_t pid;
     std::uint32_t tid;
     Clock::time_point patience_ends;
+    // Its process had not got the barriers: whether it is inside is found out when it has.
+    bool unregistered;
   };
   struct Free {
     std::function<void()> run;

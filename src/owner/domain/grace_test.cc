@@ -70,6 +70,34 @@ TEST_F(GraceTest, AReaderInsideDelaysIt) {
   EXPECT_THAT(freed_, ElementsAre(1));
 }
 
+// What its slot says may be older than what it does.
+TEST_F(GraceTest, AThreadThatTheBarriersDoNotReachDelaysItWhereverItSeemsToBe) {
+  plan::ThreadSlot& outside = reader(0, 0, kNextSection);
+  outside.unregistered = 1;
+  free_later(1);
+  EXPECT_TRUE(grace_.poll());
+  outside.section = 2 * kNextSection;
+  EXPECT_TRUE(grace_.poll());
+  outside.unregistered = 0;
+  EXPECT_FALSE(grace_.poll());
+  EXPECT_THAT(freed_, ElementsAre(1));
+}
+
+TEST_F(GraceTest, AThreadThatIsInsideWhenTheBarriersReachItIsWaitedFor) {
+  plan::ThreadSlot& inside = reader(0, 0, 0);
+  inside.unregistered = 1;
+  free_later(1);
+  EXPECT_TRUE(grace_.poll());
+  inside.section = kInside;
+  inside.unregistered = 0;
+  EXPECT_TRUE(grace_.poll());
+  EXPECT_TRUE(grace_.poll());
+  EXPECT_THAT(freed_, IsEmpty());
+  inside.section = kNextSection;
+  EXPECT_FALSE(grace_.poll());
+  EXPECT_THAT(freed_, ElementsAre(1));
+}
+
 TEST_F(GraceTest, AReaderThatHasLeftAndComeAgainHoldsNothingOld) {
   plan::ThreadSlot& inside = reader(0, 0);
   free_later(1);

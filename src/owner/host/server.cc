@@ -155,6 +155,7 @@ void Server::follow_threads() {
 // Work that no message of a client asks for.
 void Server::keep_house() {
   follow_threads();
+  domain_.draw_counter_line();
   const auto now = steady_clock::now();
   if (producers_ended_ && now >= next_reap_) {
     producers_ended_ = false;

@@ -61,9 +61,9 @@ ClockConverter::Pair ClockConverter::read_pair() const {
   Pair best{};
   std::uint64_t best_width = ~0ull;
   for (int i = 0; i < 8; ++i) {
-    const std::uint64_t before = read_tsc();
+    const std::uint64_t before = read_counter();
     const std::uint64_t ns = monotonic_ns();
-    const std::uint64_t after = read_tsc();
+    const std::uint64_t after = read_counter();
     if (after - before < best_width) {
       best_width = after - before;
       best = {before + (after - before) / 2, ns};

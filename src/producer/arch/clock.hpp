@@ -8,6 +8,8 @@
 #include <ctime>
 #include <vector>
 
+#include "arch/thread_time.hpp"
+
 namespace landtrace::arch {
 
 enum class RawClock : std::uint32_t { kMonotonic = 0, kTsc = 1 };
@@ -16,21 +18,12 @@ enum class RawClock : std::uint32_t { kMonotonic = 0, kTsc = 1 };
 RawClock best_raw_clock();
 
 // CLOCK_MONOTONIC in ns. Async-signal-safe.
-inline std::uint64_t monotonic_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
+inline std::uint64_t monotonic_ns() { return system_clock_ns(CLOCK_MONOTONIC); }
 
-inline std::uint64_t read_tsc() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return monotonic_ns();
-#endif
+// In every thread, also in one that may not read the counter (thread_time.hpp). Async-signal-safe.
+inline std::uint64_t read_raw_clock(RawClock clock) {
+  return clock == RawClock::kTsc ? read_counter() : monotonic_ns();
 }
-
-inline std::uint64_t read_raw_clock(RawClock clock) { return clock == RawClock::kTsc ? read_tsc() : monotonic_ns(); }
 
 // Converts raw times to CLOCK_MONOTONIC along a line that is continuous and never falls: its slope is measured
 // over the whole life of the converter, and what it is off by is worked off over the next stretch. The error

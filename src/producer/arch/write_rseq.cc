@@ -57,16 +57,24 @@ volatile int landtrace_inject_point = 0;
   "movq %%rax, 8(%[area])\n\t"                      \
   "1:\n\t"
 
-// The descriptor is disarmed, so that unloading this code later leaves the kernel nothing to read.
-#define LT_RSEQ_END                                 \
+// The descriptor is disarmed, so that unloading this code later leaves the kernel nothing to read. `symbol` names the
+// abort label, or is empty.
+#define LT_RSEQ_END(symbol)                         \
   "2:\n\t"                                          \
   "movq $0, 8(%[area])\n\t"                         \
   ".pushsection __rseq_failure, \"ax\"\n\t"         \
   ".byte 0x0f, 0xb9, 0x3d\n\t"                      \
   ".long " LT_RSEQ_SIGNATURE "\n\t"                 \
   "4:\n\t"                                          \
+  symbol                                            \
   "jmp %l[restarted]\n\t"                           \
   ".popsection\n\t"
+
+// A fault in the sequence is reported as if it had happened here: thread_time.cc looks for it.
+#define LT_RESTART_SYMBOL                           \
+  ".globl landtrace_write_restart\n\t"              \
+  ".hidden landtrace_write_restart\n\t"             \
+  "landtrace_write_restart:\n\t"
 
 // Sets the marks of the chunks that the commit in xmm0 moves into or across, r9 being the tail and r10 the end;
 // changes rax, rcx, r9 and r10. An end that a hostile tail made overflow sets none.
@@ -89,6 +97,12 @@ volatile int landtrace_inject_point = 0;
 
 namespace landtrace::arch {
 
+// There must be only one copy of the symbol in it.
+#ifdef __clang__
+__attribute__((noinline))
+#else
+__attribute__((noipa))
+#endif
 WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu) {
   asm goto(
       LT_RSEQ_BEGIN
@@ -211,7 +225,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       LT_MARK_CHUNKS(LT_POINT(11))
       LT_POINT(12)
       "movdqa %%xmm0, (%%r8)\n\t"
-      LT_RSEQ_END
+      LT_RSEQ_END(LT_RESTART_SYMBOL)
       LT_POINT(13)
       :
       : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [filler] "i"(kFillerWord),
@@ -244,7 +258,7 @@ WriteOutcome discard_rseq(RingWords* ring, RseqArea* area, std::uint32_t cpu) {
            "cmpl %[cpu], 4(%[area])\n\t"
            "jne %l[restarted]\n\t"
            "incq 24(%[ring])\n\t"
-           LT_RSEQ_END
+           LT_RSEQ_END("")
            :
            : [ring] "r"(ring), [area] "r"(area), [cpu] "r"(cpu)
            : "memory", "cc", "rax"

@@ -127,7 +127,7 @@ bool remove_from_list(landtrace_event& event) {
 void forget_nobody() { nobody_at_ns = 0; }
 
 int find_backend(landtrace_event& event) {
-  const std::uint64_t now = arch::monotonic_ns();
+  const std::uint64_t now = arch::tick_ns();
   if (nobody_at_ns != 0 && now - nobody_at_ns < kLookAgain_ns) return -ENOENT;
   int result = -ENOENT;
   if (backend_allowed("domain")) result = register_in_domain(event);

@@ -9,18 +9,28 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "client/barrier_thread.hpp"
+#include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
 #include "plan/thread_slots.hpp"
+
+// Of glibc, from 2.32 on: false once there has been a second thread.
+extern "C" {
+extern char __libc_single_threaded __attribute__((weak));
+}
 
 namespace landtrace::client {
 namespace {
 
 // Out of the way of programs that count on the lowest descriptors, as far as the limit lets us.
 constexpr int kOwnFds[] = {700, 200, 60, 20, 3};
+// Every process has room for so many.
+constexpr int kLeastRoom = 64;
 constexpr int kPatience_ms = 3'000;
 constexpr std::uint64_t kGiveUpFor_ns = 10'000'000'000;
 // In the middle of somebody's write.
@@ -78,6 +88,21 @@ ForkPage* make_fork_page() {
   return static_cast<ForkPage*>(page);
 }
 
+bool has_threads() { return &__libc_single_threaded != nullptr && __libc_single_threaded == 0; }
+
+// Descriptors below this need no larger table. Where threads share it the kernel takes some 10 ms to replace it.
+int room_for_descriptors() {
+  if (!has_threads()) return INT_MAX;
+  const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return kLeastRoom;
+  char text[1024];
+  const ssize_t size = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  text[std::max<ssize_t>(size, 0)] = '\0';
+  const char* const line = std::strstr(text, "\nFDSize:");
+  return line == nullptr ? kLeastRoom : std::max(kLeastRoom, std::atoi(line + std::strlen("\nFDSize:")));
+}
+
 std::uint64_t pid_namespace() {
   struct stat st {};
   return ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
@@ -91,6 +116,7 @@ std::uint64_t inode_of(int fd) {
 }  // namespace
 
 constinit Attachment* Process::current_ = nullptr;
+constinit Process::Barriers Process::barriers_ = Process::Barriers::kNone;
 constinit thread_local LocalThread Process::local_{};
 
 Process::Process() : page_(make_fork_page()) {
@@ -105,12 +131,67 @@ Process& Process::get() {
   return *process;
 }
 
+namespace {
+// When the program starts, or the library is loaded: with threads it would take long, and not every program attaches.
+__attribute__((constructor)) void register_early() {
+  if (!has_threads()) Process::register_for_barriers();
+}
+}  // namespace
+
+void Process::register_for_barriers() {
+  if (__atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kRegistered) return;
+  const int saved_errno = errno;
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+  errno = saved_errno;
+  // Before the look at the slots: pairs with the exchange of the two in find_place(), so that either this thread finds
+  // the flag or that one finds this word.
+  __atomic_exchange_n(&barriers_, Barriers::kRegistered, __ATOMIC_SEQ_CST);
+  if (is_attached()) get().settle_slots();
+}
+
+// Takes the flags back that this process's threads have set meanwhile.
+void Process::settle_slots() {
+  for (Attachment* attachment = current(); attachment != nullptr; attachment = attachment->before) {
+    const std::uint32_t high = __atomic_load_n(&attachment->view.data->thread_high, __ATOMIC_RELAXED);
+    for (std::uint32_t i = 0; i < std::min(high, plan::kMaxThreads); ++i) {
+      // Pairs with the fence in find_place().
+      plan::ThreadSlot* const slot = __atomic_load_n(&attachment->places[i].thread.slot, __ATOMIC_SEQ_CST);
+      // A place that a dead thread has left says nothing about whoever has the slot now.
+      if (slot == nullptr || slot->pid != (page_->foreign ? 0 : page_->pid)) continue;
+      if (slot->tid != attachment->places[i].thread.tid) continue;
+      // Pairs with the acquire load in is_unregistered(), domain/grace.cc.
+      __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
+    }
+  }
+}
+
+void Process::prepare_barriers() {
+  if (barriers_ != Barriers::kNone) return;
+  if (has_threads()) {
+    __atomic_store_n(&registering_pid_, static_cast<std::uint32_t>(::getpid()), __ATOMIC_RELAXED);
+    __atomic_store_n(&barriers_, Barriers::kPending, __ATOMIC_RELAXED);
+    if (start_barrier_thread()) return;
+  }
+  register_for_barriers();
+}
+
+void Process::set_time_source(arch::TimeSource source) {
+  arch::time_source = source;
+  // The places are not constant; a thread's own is nobody else's.
+  if (source != arch::TimeSource::kCounter && local_.place != nullptr) {
+    const_cast<Place*>(local_.place)->thread.mode.area = nullptr;
+  }
+}
+
 // The page is this process's own from here on: after attaching, and in a child at its first use.
 void Process::adopt() {
   // Pairs with the exchange below, in another thread: the page's pid is there.
   if (__atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE) != 0) return;
-  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
-  __atomic_store_n(&page_->pid, static_cast<std::uint32_t>(::getpid()), __ATOMIC_RELAXED);
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  // Not while a thread of ours is at it; a child does not have its parent's.
+  const bool pending = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kPending;
+  if (!pending || __atomic_load_n(&registering_pid_, __ATOMIC_RELAXED) != pid) register_for_barriers();
+  __atomic_store_n(&page_->pid, pid, __ATOMIC_RELAXED);
   __atomic_store_n(&page_->foreign, current()->foreign || pid_namespace() != namespace_, __ATOMIC_RELAXED);
   const std::uint64_t generation = __atomic_add_fetch(&last_generation_, 1, __ATOMIC_RELAXED);
   std::uint64_t none = 0;
@@ -121,7 +202,7 @@ void Process::adopt() {
 
 const Place* Process::find_place(LocalThread& local) {
   if (page_ == nullptr || !is_attached()) return nullptr;
-  if (local.searching || local.silent_for > 0) {
+  if (local.searching || local.silent_for > 0 || !arch::may_call()) {
     if (local.silent_for > 0) --local.silent_for;
     __atomic_fetch_add(&view().data->slotless, 1, __ATOMIC_RELAXED);
     return nullptr;
@@ -143,11 +224,22 @@ const Place* Process::find_place(LocalThread& local) {
     local.silent_for = kSilentEvents;
   } else {
     const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
-    const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable();
+    if (counter_is_off()) arch::time_source = arch::TimeSource::kCalls;
+    const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable() &&
+                             arch::time_source == arch::TimeSource::kCounter;
     place = &attachment.places[slot - view.data->threads];
+    const bool registered = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kRegistered;
+    __atomic_store_n(&slot->unregistered, registered ? 0 : 1, __ATOMIC_RELAXED);
     place->thread = {
         slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, foreign ? tid | plan::kForeignClaim : tid};
     place->view = view;
+    // The flag is seen before any plan is loaded, and the place before the word is looked at: pairs with the exchange
+    // in register_for_barriers(), and with the owner's look at the slots.
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!registered && __atomic_load_n(&barriers_, __ATOMIC_SEQ_CST) == Barriers::kRegistered) {
+      // Pairs with the acquire load in is_unregistered(), domain/grace.cc.
+      __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
+    }
     local.place = place;
     local.generation = generation;
     local.page = page_;
@@ -177,7 +269,9 @@ int Process::connect(int patience_ms) {
     ::close(fd);
     return -EPERM;
   }
+  const int room = room_for_descriptors();
   for (const int lowest : kOwnFds) {
+    if (lowest >= room) continue;
     const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, lowest);
     if (high < 0) continue;
     ::close(fd);
@@ -222,8 +316,10 @@ bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
   if (old != nullptr && old->control_inode == inode_of_memory(fds[0])) return true;
   Attachment* const next = make_attachment(reply, fds, old);
   if (next == nullptr) return false;
+  arch::set_counter_line(&next->view.control->counter_line);
   if (old == nullptr) {
     namespace_ = pid_namespace();
+    install_tsc_guard();
     // Pairs with the acquire load in current().
     __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
     adopt();
@@ -251,7 +347,8 @@ bool Process::adopt_owner(const ipc::Reply& reply, const int (&fds)[2]) {
 bool Process::join_next_owner() {
   const auto has_owner = [] { return is_attached() && !is_orphaned(); };
   if (page_ == nullptr || socket_path_[0] == '\0' || has_owner()) return is_attached();
-  const std::uint64_t now = arch::monotonic_ns();
+  if (!arch::may_call()) return false;
+  const std::uint64_t now = arch::tick_ns();
   if (now < __atomic_load_n(&next_look_ns_, __ATOMIC_RELAXED)) return false;
   // A vfork child has its parent's memory, and descriptors of its own: what it joins the parent would not have.
   if (is_other_process(static_cast<std::uint32_t>(::getpid()))) return false;
@@ -270,16 +367,16 @@ void Process::look_for_owner() {
   const bool silent = error == EAGAIN || error == ETIMEDOUT;
   silent_looks_ = silent ? std::min(silent_looks_ + 1, kMaxSilentLooks) : 0;
   const std::uint64_t pause_ns = silent ? kLookAgain_ns << silent_looks_ : kLookAgain_ns;
-  __atomic_store_n(&next_look_ns_, error == 0 ? 0 : arch::monotonic_ns() + pause_ns, __ATOMIC_RELAXED);
+  __atomic_store_n(&next_look_ns_, error == 0 ? 0 : arch::tick_ns() + pause_ns, __ATOMIC_RELAXED);
 }
 
-bool Process::is_given_up() const { return given_up_until_ns_ != 0 && arch::monotonic_ns() < given_up_until_ns_; }
+bool Process::is_given_up() const { return given_up_until_ns_ != 0 && arch::tick_ns() < given_up_until_ns_; }
 
 // A connection on which an answer may still come is not used again, nor one that has ended.
 void Process::note_answer(int error) {
   if (error == EPIPE) drop_connection();
   if (error != EAGAIN && error != ETIMEDOUT) return;
-  given_up_until_ns_ = arch::monotonic_ns() + kGiveUpFor_ns;
+  given_up_until_ns_ = arch::tick_ns() + kGiveUpFor_ns;
   drop_connection();
 }
 
@@ -344,6 +441,7 @@ bool Process::attach() {
   const Locked lock(page_->asking);
   if (is_attached()) return true;  // another thread was faster
   if (!find_socket()) return false;
+  prepare_barriers();
   if (!is_given_up()) note_answer(-control_connection(kPatience_ms));
   return is_attached();
 }

@@ -5,6 +5,10 @@
 // one, and the number by which threads know their places grows, so that each finds a new place at its next event. A
 // thread that is inside an emit goes on in the old one, where nobody hears it.
 //
+// The owner's barriers (plan/section.hpp) reach only processes that have registered for them. That takes no time before
+// there are threads, so it happens when the library is loaded; with threads the kernel takes some 10 ms, which a thread
+// of ours waits out while the program goes on (ThreadSlot::unregistered).
+//
 // fork: the mappings are inherited, so a child goes on emitting; what must not be shared is found again at its first
 // use. A page that the kernel wipes on fork (MADV_WIPEONFORK, so that no fork escapes notice, whatever made it)
 // holds the number by which a thread knows that its place in the data plane is still its own.
@@ -124,6 +128,10 @@ class Process {
   [[nodiscard]] bool may_be_control_fd(int fd) const {
     return page_ != nullptr && page_->socket_plus_one == fd + 1 && fd >= 0;
   }
+  // The calling thread may not read the time stamp counter, or may again. Async-signal-safe.
+  static void set_time_source(arch::TimeSource source);
+  // Registers for the owner's barriers, unless that has happened. Some 10 ms where there are threads.
+  static void register_for_barriers();
   // In a fresh child, before anything else happens there.
   void after_fork() {
     if (is_attached()) adopt();
@@ -146,6 +154,8 @@ class Process {
   void note_answer(int error);
   const Place* find_place(LocalThread& local);
   void adopt();
+  void prepare_barriers();
+  void settle_slots();
 
   ForkPage* page_ = nullptr;
   std::uint64_t last_generation_ = 0;
@@ -156,6 +166,12 @@ class Process {
   unsigned silent_looks_ = 0;
   void (*on_next_owner_)(std::uint32_t pid) = nullptr;
   char socket_path_[108] = {};
+
+  // Static, as it begins before the first use of the rest.
+  enum class Barriers : std::uint8_t { kNone, kPending, kRegistered };
+  static constinit Barriers barriers_;
+  // Whose thread registers while it is pending.
+  std::uint32_t registering_pid_ = 0;
 
   // Static, so that an event gets at it without a detour through get().
   static constinit Attachment* current_;

@@ -1,6 +1,7 @@
 #include "client/process.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -8,6 +9,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "client/fake_owner.hpp"
 
@@ -42,6 +45,15 @@ int forked(const std::function<bool()>& body) {
 // Once an orphan looks for an owner again.
 bool joins() {
   return eventually([] { return Process::get().join_next_owner(); });
+}
+
+// How many descriptors the process has room for without a larger table.
+int table_of_descriptors() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("FDSize:")) return std::stoi(line.substr(7));
+  }
+  return -1;
 }
 
 class ProcessTest : public ClientTest {};
@@ -161,6 +173,50 @@ TEST_F(ProcessTest, TheWriterIsTheRestartableOneUnlessItIsToldOrCannot) {
   });
 }
 
+TEST_F(ProcessTest, AThreadWithoutTheTimeStampCounterHasThePortableWriter) {
+#if defined(__x86_64__)
+  in_child([&] {
+    FakeOwner owner(path());
+    owner.domain().control().raw_clock = static_cast<std::uint32_t>(arch::RawClock::kTsc);
+    ASSERT_TRUE(Process::get().attach());
+    std::thread([] {
+      ASSERT_EQ(::prctl(PR_SET_TSC, PR_TSC_SIGSEGV), 0);
+      EXPECT_EQ(Process::place()->thread.mode.area, nullptr);
+      EXPECT_EQ(arch::time_source, arch::TimeSource::kCalls);
+    }).join();
+    EXPECT_EQ(Process::place()->thread.mode.area, arch::rseq_area());
+    Process::set_time_source(arch::TimeSource::kMemory);
+    EXPECT_EQ(Process::place()->thread.mode.area, nullptr);
+  });
+#endif
+}
+
+// A call would end it.
+TEST_F(ProcessTest, AThreadThatMayMakeNoCallsLooksForNoPlaceAndNoOwner) {
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    ASSERT_TRUE(Process::get().attach());
+    Process::set_time_source(arch::TimeSource::kMemory);
+    EXPECT_EQ(Process::place(), nullptr);
+    EXPECT_EQ(first->domain().data().slotless, 1u);
+    first->die();
+    FakeOwner second(path());
+    EXPECT_FALSE(Process::get().join_next_owner());
+    EXPECT_TRUE(second.asked().empty());
+    Process::set_time_source(arch::TimeSource::kCounter);
+    EXPECT_TRUE(joins());
+  });
+}
+
+TEST_F(ProcessTest, ThreadsOfAProcessThatTakesPartInTheBarriersAreNotFlagged) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    owner.domain().data().threads[0].unregistered = 1;  // of whoever had it before
+    EXPECT_EQ(Process::place()->thread.slot->unregistered, 0u);
+  });
+}
+
 TEST_F(ProcessTest, OfAnOwnerInAnotherPidNamespaceIdsMeanNothing) {
   in_child([&] {
     FakeOwner owner(path());
@@ -245,12 +301,15 @@ TEST_F(ProcessTest, AVforkChildIsAnotherProcessWithTheSameMemory) {
 }
 
 // -- the connection ---------------------------------------------------------------------------------------------------
-TEST_F(ProcessTest, TheConnectionIsOutOfTheWayAndClosedByExec) {
+// The fake owner is a thread of this process: a larger table would keep it waiting.
+TEST_F(ProcessTest, TheConnectionIsOutOfTheWayAsFarAsTheTableOfDescriptorsGoesAndClosedByExec) {
   in_child([&] {
     FakeOwner owner(path());
+    const int room = table_of_descriptors();
     ASSERT_TRUE(Process::get().attach());
     const int fd = Process::get().control_fd();
-    EXPECT_GE(fd, 200);
+    EXPECT_GE(fd, 60);
+    EXPECT_EQ(table_of_descriptors(), room);
     EXPECT_EQ(::fcntl(fd, F_GETFD), FD_CLOEXEC);
     EXPECT_TRUE(Process::get().may_be_control_fd(fd));
     EXPECT_FALSE(Process::get().may_be_control_fd(fd + 1));

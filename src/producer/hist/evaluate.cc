@@ -87,9 +87,7 @@ void Moment::read(std::uint8_t clock) {
   }
   // The system's own clocks, by the vDSO and not by the raw clock: times of several programs are compared with one
   // another, and this is exact in all of them, however long they run.
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  time_ = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+  time_ = arch::system_clock_ns(clock);
 }
 
 void count(const HistPlan& plan, std::byte* data, const Event& event) {

@@ -4,6 +4,7 @@
 //   64         owner_alive
 //   128        EventSlot  events[kMaxEvents]    32 each       half a MiB
 //   ...        FileSlot   files[kMaxFiles]      8 each        half a MiB
+//   ...        counter_line
 //   sizeof     heap, up to kControlBytes                      sparse: only what is used is there
 //
 // Words that publish something are read and written atomically: plan, generation, text and registered of an event's
@@ -17,6 +18,7 @@
 #include <cstdint>
 
 #include "abi/user_events.hpp"
+#include "arch/thread_time.hpp"
 #include "base/shared_layout.hpp"
 #include "plan/steps.hpp"
 
@@ -25,7 +27,7 @@ namespace landtrace::plan {
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
-inline constexpr std::uint32_t kLayoutVersion = 6;
+inline constexpr std::uint32_t kLayoutVersion = 7;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw,
@@ -156,6 +158,8 @@ struct alignas(4096) ControlSegment {
   FileSlot files[kMaxFiles];
   // By event slot.
   SlotDescription descriptions[kMaxEvents];
+  // For threads that may not read the time stamp counter.
+  arch::CounterLine counter_line;
 };
 LT_SHARED(ControlSegment, 0x141000, 4096);
 LT_SHARED_AT(ControlSegment, magic, 0);
@@ -172,6 +176,7 @@ LT_SHARED_AT(ControlSegment, owner_alive, 64);
 LT_SHARED_AT(ControlSegment, events, 128);
 LT_SHARED_AT(ControlSegment, files, 128 + kMaxEvents * 32);
 LT_SHARED_AT(ControlSegment, descriptions, 128 + kMaxEvents * 32 + kMaxFiles * 8);
+LT_SHARED_AT(ControlSegment, counter_line, 128 + kMaxEvents * (32 + sizeof(SlotDescription)) + kMaxFiles * 8);
 // An owner must not hold a lock of another size than its producers see.
 static_assert(sizeof(pthread_mutex_t) <= 64);
 

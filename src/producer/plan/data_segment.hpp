@@ -31,17 +31,22 @@ inline constexpr std::uint32_t kMaxTasks = 65536;
 //   +------------------------------------------+----------------+
 //   | section:  sections that have ended       | depth          |    depth 0: the thread is outside
 //   +------------------------------------------+----------------+    above 1: a signal handler emits inside an emit
+//
+// `unregistered` is for a process that has not got the owner's barriers yet (client/process.hpp): what `section` says
+// may be old, and the owner waits until the flag is gone.
 struct alignas(64) ThreadSlot {
   std::uint64_t section;
   // 0: free.
   std::uint32_t tid;
   // 0: of another pid namespace, so that nobody here can tell whether the thread lives.
   std::uint32_t pid;
+  std::uint32_t unregistered = 0;
 };
 LT_SHARED(ThreadSlot, 64, 64);
 LT_SHARED_AT(ThreadSlot, section, 0);
 LT_SHARED_AT(ThreadSlot, tid, 8);
 LT_SHARED_AT(ThreadSlot, pid, 12);
+LT_SHARED_AT(ThreadSlot, unregistered, 16);
 
 // The name of a thread that wrote, at tid % kMaxTasks. Writers may race for an entry: they set `tid` to 0 first and to
 // their own last, and a reader believes only an entry whose tid is the one that it looks for, before and after.

@@ -18,7 +18,8 @@ std::uint32_t detail::current_cpu(const Thread& thread) {
 
 void detail::read_name(const View& view, const Thread& thread, char (&name)[filter::kCommSize]) {
   std::memset(name, 0, sizeof name);
-  if (thread.is_proxy) {
+  // One that may make no call is known by the name that it had when it came.
+  if (thread.is_proxy || !arch::may_call()) {
     std::memcpy(name, view.data->tasks[thread.tid % kMaxTasks].comm, sizeof name - 1);
   } else {
     // A system call, as a thread may change its name at any time, and nobody is told.

@@ -161,7 +161,7 @@ class Maker {
 
   // How much there was.
   std::size_t read_program(std::uint64_t from, void* to, std::size_t size) const {
-    if (thread_.is_proxy || from < kPage) return 0;
+    if (thread_.is_proxy || from < kPage || !arch::may_call()) return 0;
     const int saved_errno = errno;
     const iovec local{to, size};
     const iovec remote{reinterpret_cast<void*>(from), size};

@@ -27,7 +27,7 @@ void note(void* self, const unwind::Object& object) {
 // Threads whose ids mean nothing to the owner have no pid in their slot.
 std::uint32_t pid_of(const View& view, const Thread& thread) {
   if (thread.is_proxy) return __atomic_load_n(&view.data->tasks[thread.tid % kMaxTasks].pid, __ATOMIC_RELAXED);
-  return thread.slot->pid != 0 ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
+  return thread.slot->pid != 0 || !arch::may_call() ? thread.slot->pid : static_cast<std::uint32_t>(::getpid());
 }
 
 }  // namespace
@@ -36,6 +36,7 @@ void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max) {
   if (thread.is_proxy) return capture_foreign_stack(view, thread, pid_of(view, thread), frames);
+  if (!arch::may_call()) return 0;
   Noting noting{view, pid_of(view, thread)};
   return unwind::capture(frames, max, own_frames, {note, &noting});
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "preload/real.hpp"
+#include "preload/sandbox.hpp"
 
 namespace {
 
@@ -51,6 +52,9 @@ LT_EXPORT long syscall(long number, ...) noexcept {
       return ::dup3(x.fd(), static_cast<int>(x.b), static_cast<int>(x.c));
     case SYS_ioctl:
       return ::ioctl(x.fd(), static_cast<unsigned long>(x.b), x.c);
+    case SYS_prctl:
+    case SYS_seccomp:
+      return landtrace::preload::sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);
     case SYS_write:
       return ::write(x.fd(), Arguments::pointer<const void>(x.b), static_cast<std::size_t>(x.c));
     case SYS_writev:

@@ -33,6 +33,7 @@ void find_all() {
   find(table.pwritev, "pwritev64");
   find(table.pwritev2, "pwritev64v2");
   find(table.syscall, "syscall");
+  find(table.prctl, "prctl");
   find(table.recvmsg, "recvmsg");
   find(table.recvmmsg, "recvmmsg");
   // Pairs with the acquire load in real().

@@ -28,6 +28,7 @@ struct Real {
   ssize_t (*pwritev2)(int, const iovec*, int, off_t, int);
   ssize_t (*recvmsg)(int, msghdr*, int);
   long (*syscall)(long, ...);
+  int (*prctl)(int, ...);
   int (*recvmmsg)(int, mmsghdr*, unsigned, int, timespec*);
 };
 

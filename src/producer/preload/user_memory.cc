@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "arch/thread_time.hpp"
+
 namespace landtrace::preload {
 namespace {
 
@@ -21,7 +23,7 @@ pid_t own_id() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 bool page_is_readable(std::uintptr_t page) {
   std::uintptr_t& remembered = readable_pages[(page ^ page >> 6) % kRemembered];
-  if (__builtin_expect(remembered == page + 1, 1)) return true;
+  if (__builtin_expect(remembered == page + 1, 1) || !arch::may_call()) return true;
   char byte;
   const int saved_errno = errno;
   // Where the call itself is refused (a sandbox) there is no telling, and the program is believed.

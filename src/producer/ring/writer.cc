@@ -65,7 +65,8 @@ WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet
                         std::uint32_t claim) {
   if (mode.area == nullptr) return write_claimed(request, rings, mode, claim);
   WriteOutcome outcome = first;
-  for (int attempts = 0; attempts < kMaxRestarts; ++attempts) {
+  // The thread may lose its area while it tries: to client/tsc_guard.cc.
+  for (int attempts = 0; attempts < kMaxRestarts && mode.area != nullptr; ++attempts) {
     if (outcome == WriteOutcome::kCommitted) return WriteResult::kWritten;
     if (outcome == WriteOutcome::kFull) {
       discard_on_cpu(rings, mode);

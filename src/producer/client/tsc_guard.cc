@@ -1,0 +1,77 @@
+#include "client/tsc_guard.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "arch/thread_time.hpp"
+#include "client/process.hpp"
+
+namespace landtrace::client {
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr int kGeneralProtection = 13;
+
+// As without a handler: the fault happens once more, or the signal is sent once more.
+void pass_on(int signal, siginfo_t* info) {
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  ::sigaction(signal, &usual, nullptr);
+  const bool was_sent = info->si_code <= 0;
+  if (was_sent) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
+}
+
+// A thread in strict seccomp may come here: no system calls unless the program is to die.
+void on_fault(int signal, siginfo_t* info, void* context) {
+  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  static_assert(sizeof(greg_t) == sizeof(std::int64_t));
+  const auto at = [registers](int index) { return reinterpret_cast<std::int64_t*>(&registers[index]); };
+  const bool may_be_counter = info->si_code > 0 && registers[REG_TRAPNO] == kGeneralProtection;
+  if (may_be_counter && arch::mend_counter_fault({at(REG_RIP), at(REG_RAX), at(REG_RDX)})) {
+    return Process::set_time_source(arch::TimeSource::kMemory);
+  }
+  pass_on(signal, info);
+}
+
+// A handler must not outlive its code.
+__attribute__((destructor)) void remove_tsc_guard() {
+  struct sigaction now {};
+  if (::sigaction(SIGSEGV, nullptr, &now) != 0 || now.sa_sigaction != on_fault) return;
+  now.sa_flags = 0;
+  now.sa_handler = SIG_DFL;
+  ::sigaction(SIGSEGV, &now, nullptr);
+}
+
+}  // namespace
+
+bool counter_is_off() {
+  int state = PR_TSC_ENABLE;
+  const int saved_errno = errno;
+  const bool known = ::prctl(PR_GET_TSC, &state) == 0;
+  errno = saved_errno;
+  return known && state == PR_TSC_SIGSEGV;
+}
+
+void install_tsc_guard() {
+  struct sigaction now {};
+  if (::sigaction(SIGSEGV, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;
+  now.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  now.sa_sigaction = on_fault;
+  ::sigaction(SIGSEGV, &now, nullptr);
+}
+
+#else
+
+bool counter_is_off() { return false; }
+void install_tsc_guard() {}
+
+#endif
+
+}  // namespace landtrace::client

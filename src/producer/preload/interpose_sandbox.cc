@@ -1,0 +1,64 @@
+// prctl, and what of it comes through syscall(): a thread that gives the time stamp counter up, or locks itself in.
+// It keeps its place in the data plane, and knows the time by other means from then on (client/tsc_guard.hpp).
+#include <cstdarg>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "client/process.hpp"
+#include "preload/real.hpp"
+#include "preload/sandbox.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+using arch::TimeSource;
+
+// Before the call, as there may be none behind it.
+template <typename Call>
+auto lock_in(const Call& call) {
+  client::Process::place();
+  const TimeSource before = arch::time_source;
+  client::Process::set_time_source(TimeSource::kMemory);
+  const auto result = call();
+  if (result != 0) arch::time_source = before;
+  return result;
+}
+
+template <typename Call>
+auto switch_counter(unsigned long state, const Call& call) {
+  const auto result = call();
+  if (result != 0 || arch::time_source == TimeSource::kMemory) return result;
+  client::Process::set_time_source(state == PR_TSC_SIGSEGV ? TimeSource::kCalls : TimeSource::kCounter);
+  return result;
+}
+
+template <typename Call>
+auto prctl_by(long option, unsigned long argument, const Call& call) {
+  if (option == PR_SET_TSC) return switch_counter(argument, call);
+  if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_STRICT) return lock_in(call);
+  return call();
+}
+
+}  // namespace
+
+long sandbox_syscall(long number, long a, long b, long c, long d, long e) {
+  const auto call = [=] { return real().syscall(number, a, b, c, d, e); };
+  if (number == SYS_prctl) return prctl_by(a, static_cast<unsigned long>(b), call);
+  return number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT ? lock_in(call) : call();
+}
+
+}  // namespace landtrace::preload
+
+using namespace landtrace::preload;
+
+LT_EXPORT int prctl(int option, ...) {
+  va_list list;
+  va_start(list, option);
+  const auto a = va_arg(list, unsigned long);
+  const auto b = va_arg(list, unsigned long);
+  const auto c = va_arg(list, unsigned long);
+  const auto d = va_arg(list, unsigned long);
+  va_end(list);
+  return prctl_by(option, a, [=] { return real().prctl(option, a, b, c, d); });
+}
