@@ -3,9 +3,11 @@
 set -e
 tracefs=${1:-/sys/kernel/tracing}
 event=$tracefs/events/user_events/job
+fields='u32 id; char[16] name'
 
-echo 'u:job u32 id;char[16] name' >>"$tracefs/dynamic_events"
-trap 'echo 0 >"$event/enable"; echo "-:user_events/job" >>"$tracefs/dynamic_events"' EXIT
+echo "u:job $fields" >>"$tracefs/dynamic_events"
+# An event is removed with its fields, as the kernel has it.
+trap 'echo 0 >"$event/enable"; echo "-:user_events/job $fields" >>"$tracefs/dynamic_events"' EXIT
 echo 1 >"$event/enable"
 
 echo 'id = 7 name = "nightly"' >"$event/inject"

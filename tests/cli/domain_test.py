@@ -8,6 +8,56 @@ import support
 from support import PRODUCER
 
 
+class WhichDomain(support.Case):
+    def test_it_can_be_asked(self):
+        status, out, err = self.landtrace("domain")
+        self.assertEqual((status, err), (1, ""))
+        # Nobody serves the user's own: the one of all users of this machine, if there is one, or the user's own.
+        self.assertIn(out.splitlines()[0], (self.socket, "/run/landtrace/domain.sock"))
+        process = self.serve()
+        status, out, err = self.landtrace("domain")
+        self.assertEqual((status, err), (0, ""))
+        lines = out.splitlines()
+        self.assertEqual(lines[:2], [self.socket, "the user's own"])
+        self.assertIn(f"process {process.pid} of user", lines[2])
+        self.environment["LANDTRACE_SOCKET"] = "/nowhere"
+        status, out, _ = self.landtrace("domain")
+        self.assertEqual((status, out.splitlines()), (1, ["/nowhere", "named by $LANDTRACE_SOCKET", "nobody serves /nowhere"]))
+        self.assertEqual(self.landtrace("domain", "--socket", self.socket)[1].splitlines()[1], "named by --socket")
+
+    def test_what_watches_or_records_one_says_which(self):
+        self.serve()
+        for words in (["record", "-o", self.file, "--duration", "0.1"], ["hist", "job", "--keys", "a", "--duration", "0.1"],
+                      ["latency", "--from", "a", "--to", "b", "--key", "k", "--duration", "0.1"]):
+            err = self.landtrace(*words)[2]
+            self.assertIn(f"ing the domain at {self.socket}\n", err.splitlines(True)[0])
+        self.environment["LANDTRACE_SOCKET"] = self.socket
+        err = self.landtrace("record", "-o", self.file, "--duration", "0.1")[2]
+        self.assertEqual(err.splitlines()[0], f"landtrace: recording the domain at {self.socket}, named by $LANDTRACE_SOCKET")
+
+    def test_an_empty_one_is_said_to_be(self):
+        self.serve()
+        self.assertEqual(self.landtrace("list"), (0, "", f"landtrace: no event is registered in the domain at {self.socket}\n"))
+
+    @support.needs_root
+    @support.needs_namespaces
+    def test_that_of_all_users_is_said_to_be_it(self):
+        # In a namespace, where /run is the test's own.
+        script = ("mount -t tmpfs none /run && { \"$0\" --system & server=$!; i=0; "
+                  "while [ $i -lt 500 ] && ! [ -S /run/landtrace/domain.sock ]; do sleep 0.02; i=$((i + 1)); done; "
+                  "for words in ls list 'write trace_marker x' 'cat README' 'mkdir instances/a' domain 'run true'; do "
+                  "echo \"== $words\"; \"$1\" $words 2>&1 >/dev/null; done; kill $server; wait; }")
+        done = support.subprocess.run(["unshare", "-m", "sh", "-c", script, support.LANDTRACED, support.LANDTRACE], text=True,
+                                      cwd=self.folder, env=self.environment, capture_output=True, timeout=60)
+        said = f"landtrace: /run/landtrace/domain.sock: that of all users, because nobody serves {self.socket}\n"
+        for part in done.stdout.split("== ")[1:]:
+            words, _, err = part.partition("\n")
+            if words == "list":
+                err = err.replace("landtrace: no event is registered in the domain at /run/landtrace/domain.sock\n", "")
+            self.assertEqual(err, "" if words == "domain" else said, part)
+        self.assertEqual(done.stdout.count("== "), 7, done)
+
+
 class SharedDomain(support.Case):
     def setUp(self):
         super().setUp()

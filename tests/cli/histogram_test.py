@@ -27,12 +27,37 @@ class Histograms(support.Case):
             found = self.hist("hist", "--keys", "source", "job", "--", PRODUCER, *mode, "--count", "1000", "--children", "2")
             self.assertEqual(found["hits"], 3000)
             self.assertEqual({group["key"]["source"]: group["count"] for group in found["groups"]},
-                             {"0": 1000, "1000": 1000, "2000": 1000})
+                             {0: 1000, 1000: 1000, 2000: 1000})
 
     def test_sums_and_a_filter(self):
         found = self.hist("hist", "--keys", "source", "--vals", "sequence", "--filter", "sequence < 5", "job", "--",
                           PRODUCER, "--count", "100")
-        self.assertEqual(found["groups"], [{"key": {"source": "0"}, "count": 5, "sums": {"sequence": 10}}])
+        self.assertEqual(found["groups"], [{"key": {"source": 0}, "count": 5, "sums": {"sequence": 10}}])
+
+    def test_numbers_are_shown_by_type(self):
+        found = self.hist("hist", "--keys", "change,load,share", "--vals", "change", "job", "--", PRODUCER, "--types")
+        self.assertEqual(found["groups"],
+                         [{"key": {"change": i - 2, "load": i / 10, "share": 0.25}, "count": 2, "sums": {"change": 2 * (i - 2)}}
+                          for i in range(5)])
+        _, out, _ = self.landtrace("hist", "--keys", "change", "--vals", "change", "job", "--", PRODUCER, "--types", "--abi")
+        self.assertEqual([line.split("#")[0].split() for line in out.splitlines()[2:]],
+                         [[f"change={i}", "2", "20.0%", "change", str(2 * i), f"(mean", f"{i}.0)"] for i in range(-2, 3)])
+        self.assertEqual(self.hist("hist", "--keys", "sequence", "job", "--", PRODUCER, "--count", "12")["groups"],
+                         [{"key": {"sequence": i}, "count": 1} for i in range(12)])
+
+    def test_negative_values_are_in_the_first_bucket(self):
+        found = self.hist("hist", "--vals", "change.log2", "job", "--", PRODUCER, "--types", "--count", "50")
+        [group] = found["groups"]
+        self.assertEqual(group["change"]["buckets"],
+                         [{"from": -2 ** 31, "to": 1, "count": 40}, {"from": 2, "to": 2, "count": 10}])
+        self.assertEqual((group["change"]["sum"], group["change"]["mean"]), (0, 0))
+        _, out, _ = self.landtrace("hist", "--vals", "change.log2", "job", "--", PRODUCER, "--types")
+        self.assertRegex(out, r"\n +negative \.\. 1 +8 #+\n +2 \.\. 2 ")
+
+    def test_what_cannot_be_added_up_is_said(self):
+        status, _, err = self.landtrace("hist", "--keys", "change", "--vals", "load", "job", "--", PRODUCER, "--types")
+        self.assertEqual((status, err), (1, "landtrace: --vals: 'load' is a floating-point number, and cannot be added up\n"
+                                            "  load\n  ^\n"))
 
     def test_how_a_value_is_spread(self):
         found = self.hist("hist", "--vals", "sequence.log2", "job", "--", PRODUCER, "--count", "1024")

@@ -1,11 +1,12 @@
 /* A program that emits events, for the tests of the command line.
  *
  *   producer [--abi] [--event NAME] [--count N] [--threads T] [--children C] [--wait MS] [--pause US]
- *            [--exit STATUS | --kill SIGNAL]
+ *            [--types | --text TEXT] [--exit STATUS | --kill SIGNAL]
  *
  * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it
  * sleeps after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so
- * long. With --abi it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
+ * long. With --types there are a change of -2 to 2, a load and a share in place of the numbers, with --text this
+ * text. With --abi it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <landtrace/landtrace.h>
@@ -30,16 +31,37 @@ struct user_reg {
 #define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
 
 static struct landtrace_event event = LANDTRACE_EVENT_INIT;
-static int abi, data_file = -1;
+static int abi, types, data_file = -1;
 static uint32_t word, write_index;
 static long count = 10, threads = 1, children, wait_ms, pause_us, exit_status, kill_signal;
-static const char* name = "job";
+static const char *name = "job", *text;
 static uint32_t child_number;
 static unsigned long emitted;
 
 static int is_enabled(void) { return abi ? __atomic_load_n(&word, __ATOMIC_RELAXED) != 0 : landtrace_enabled(&event); }
 
+static int emit_types(uint32_t sequence) {
+  struct {
+    uint32_t index;
+    int32_t change;
+    float load;
+    double share;
+  } __attribute__((packed)) record = {write_index, (int32_t)(sequence % 5) - 2, (float)(sequence % 5) / 10, 0.25};
+  struct iovec vector = {&record.change, sizeof record - sizeof record.index};
+  if (abi) return write(data_file, &record, sizeof record) == sizeof record;
+  return landtrace_emit(&event, &vector, 1) == 0;
+}
+
+static int emit_text(void) {
+  char bytes[64] = "";
+  strncpy(bytes, text, sizeof bytes - 1);
+  struct iovec vector = {bytes, sizeof bytes};
+  return landtrace_emit(&event, &vector, 1) == 0;
+}
+
 static int emit(uint32_t source, uint32_t sequence) {
+  if (text) return emit_text();
+  if (types) return emit_types(sequence);
   struct {
     uint32_t index, source, sequence;
   } record = {write_index, source, sequence};
@@ -61,7 +83,10 @@ static void* produce(void* number) {
 
 static int register_event(void) {
   char declaration[256];
-  snprintf(declaration, sizeof declaration, "%s u32 source;u32 sequence", name);
+  const char* const fields = text    ? "char[64] text"
+                             : types ? "s32 change;struct float load 4;struct double share 8"
+                                     : "u32 source;u32 sequence";
+  snprintf(declaration, sizeof declaration, "%s %s", name, fields);
   if (!abi) return landtrace_register(&event, strdup(declaration), 0);
   data_file = open("/sys/kernel/tracing/user_events_data", O_RDWR);
   struct user_reg reg = {sizeof reg, 0, sizeof word, 0, (uint64_t)&word, (uint64_t)declaration, 0};
@@ -85,7 +110,9 @@ static void read_options(int argc, char** argv) {
                  {"--pause", &pause_us}, {"--exit", &exit_status}, {"--kill", &kill_signal}};
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--abi") == 0) abi = 1;
+    if (strcmp(argv[i], "--types") == 0) types = 1;
     if (strcmp(argv[i], "--event") == 0) name = argv[++i];
+    if (strcmp(argv[i], "--text") == 0) text = argv[++i];
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; ++k) {
       if (strcmp(argv[i], numbers[k].option) == 0) *numbers[k].value = atol(argv[++i]);
     }

@@ -1,12 +1,16 @@
 """What the tests of the command line share: running the program, and reading what it says."""
 import atexit
+import fcntl
 import json
 import os
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -132,6 +136,33 @@ class Case(unittest.TestCase):
         while not condition():
             self.assertLess(time.monotonic(), end_time, "waited in vain")
             time.sleep(0.02)
+
+
+class OnTerminal:
+    """Commands on a terminal of this size."""
+    columns, rows = 80, 24
+
+    def on_terminal(self, *words, environment=(), stop_when=None):
+        """(status, what it printed, with newlines as \\n)"""
+        leader, follower = os.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
+        process = subprocess.Popen([*map(str, words)], stdin=follower, stdout=follower, stderr=follower, cwd=self.folder,
+                                   env=dict(self.environment, TERM="xterm", **dict(environment)), start_new_session=True)
+        self.addCleanup(end, process)
+        os.close(follower)
+        output = b""
+        end_time = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end_time:
+            if select.select([leader], [], [], 0.1)[0]:
+                try:
+                    output += os.read(leader, 65536)
+                except OSError:  # the other end is closed
+                    break
+            if stop_when and stop_when in output:
+                process.send_signal(signal.SIGINT)
+                stop_when = None
+        os.close(leader)
+        return process.wait(timeout=TIMEOUT_S), output.decode(errors="surrogateescape").replace("\r\n", "\n")
 
 
 class UnderTracefs:

@@ -59,7 +59,7 @@ class Cases(support.UnderTracefs):
         self.assertEqual(self.events_of("own.dat", 1000), theirs)
 
     def test_a_recorder_may_start_before_there_is_any_event(self):
-        out = self.shell(f"trace-cmd record -q -o e.dat -e user_events {PRODUCER} --abi --count 20 >/dev/null 2>&1; "
+        out = self.shell(f"trace-cmd record -q -o e.dat -e user_events {PRODUCER} --abi --count 20 --pause 20000 >/dev/null 2>&1; "
                          "trace-cmd report -q e.dat 2>/dev/null")
         self.assertEqual(out.count(" job: "), 20)
 

@@ -7,6 +7,7 @@ import unittest
 import support
 from support import LANDTRACE, PRODUCER, needs
 
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
 SEES = "ls /sys/kernel/tracing | grep -c user_events_data"
 
 
@@ -22,6 +23,14 @@ class Cases(support.UnderTracefs):
     def test_mounts_have_a_line_of_type_tracefs(self):
         lines = self.shell("cat /proc/mounts").splitlines()
         self.assertIn("/sys/kernel/tracing", [line.split()[1] for line in lines if line.split()[2] == "tracefs"])
+
+    def test_examples_end_well(self):
+        for program, name in (("sh", "files.sh"), ("python3", "files.py")):
+            # A user need not see the folder of the sources.
+            script = support.shutil.copy(os.path.join(EXAMPLES, name), self.folder)
+            status, out, err = self.run_tracefs(program, script)
+            self.assertEqual((status, err), (0, ""), name)
+            self.assertGreater(out.count("id=0x"), 1, out)
 
     def test_nothing_stays(self):
         before = support.read_text("/proc/self/mounts")

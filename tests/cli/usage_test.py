@@ -16,7 +16,7 @@ class Usage(support.Case):
 
     def test_help_of_everything(self):
         for words in ([], ["record"], ["report"], ["list"], ["run"], ["cat"], ["write"], ["ls"], ["mkdir"], ["rmdir"],
-                      ["mount"], ["umount"], ["doctor"]):
+                      ["mount"], ["umount"], ["domain"], ["doctor"]):
             status, out, err = self.landtrace(*words, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertIn("Usage: landtrace", out)
@@ -30,12 +30,26 @@ class Usage(support.Case):
 
     def test_bad_use(self):
         for words in ([], ["bogus"], ["record", "--bogus"], ["record", "-o"], ["record", "--bogus", "--", "true"],
-                      ["report", "--limit", "few"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
+                      ["report", "--limit", "few"], ["report", "--limit", "-3"], ["hist", "job", "--keys", "a", "--size", "-1"], ["report", "a", "b"], ["report", "--", "x"], ["run"],
                       ["run", "--"], ["list", "--socket"], ["list", "a", "--socket", "b"], ["cat"], ["cat", "--", "x"], ["write"],
                       ["write", "--bogus", "x"], ["ls", "a", "b"], ["mkdir"], ["rmdir"],
                       ["mount"], ["mount", "a", "b"], ["mount", "a", "--abi", "5"], ["umount"], ["doctor", "x"],
                       ["run", "--map-root-user", "true"], ["record", "--tracefs"]):
             self.assert_refused(2, words)
+
+    def test_what_may_have_been_meant_and_whose_help_says_more(self):
+        for words, said in ((["recrod", "true"], "there is no command 'recrod'; did you mean record? (see landtrace --help)"),
+                            ([], "want a command (see landtrace --help)"),
+                            (["report", "--limit", "-3"], "--limit: want a whole number, not '-3' (see landtrace report --help)"),
+                            (["report", "--limit"], "--limit: want N (see landtrace report --help)"),
+                            (["record", "--duratoin", "3"],
+                             "unknown option '--duratoin'; did you mean --duration? (see landtrace record --help)"),
+                            (["run", "--tracfes", "true"], "unknown option '--tracfes'; did you mean --tracefs? (see landtrace run --help)"),
+                            (["list", "a", "b"], "unexpected argument 'b' (see landtrace list --help)"),
+                            (["hist"], "EVENT is required (see landtrace hist --help)"),
+                            (["--bogus"], "unknown option '--bogus' (see landtrace --help)")):
+            status, out, err = self.landtrace(*words)
+            self.assertEqual((status, out, err), (2, "", f"landtrace: {said}\n"))
 
     def test_bad_pattern(self):
         for pattern in ("", ":x", "a b", "[x", "a:b[c"):

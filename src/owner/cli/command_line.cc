@@ -2,10 +2,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "cli/failure.hpp"
+#include "cli/near_names.hpp"
+#include "cli/terminal.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -27,20 +32,66 @@ CommandLine split(int argc, const char* const* argv) {
   return line;
 }
 
-tl::unexpected<Error> unexpected(const std::string& word) {
-  const char* const kind = word.starts_with('-') ? "unknown option" : "unexpected argument";
-  return fail(EINVAL, fmt::format("{} '{}'", kind, word));
-}
-
-// The parser would not mention the CMD that follows.
-class FormatterWithUsage : public CLI::Formatter {
+// A help that fits the terminal: descriptions are broken between words, and stand below the names on a narrow one.
+class HelpFormatter : public CLI::Formatter {
  public:
-  explicit FormatterWithUsage(std::string usage) : usage_(std::move(usage)) {}
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n\n"; }
+  // The parser would not mention a CMD that follows; `usage` does.
+  explicit HelpFormatter(std::string usage = "") : usage_(std::move(usage)) {
+    constexpr std::size_t kWide = 70, kBesideNames = 30, kBelowNames = 6;
+    columns_ = Screen::of(STDOUT_FILENO).columns;
+    column_width(columns_ < kWide ? kBelowNames : kBesideNames);
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return usage_.empty() ? Formatter::make_usage(app, name) : "Usage: " + usage_ + "\n\n";
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return broken(Formatter::make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_display_name(true), broken(command->get_description()),
+                             get_column_width());
+    return out.str();
+  }
+  std::string make_description(const CLI::App* app) const override {
+    const auto lines = broken_lines(app->get_description(), columns_, columns_);
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
+  }
 
  private:
+  // The parser indents what stands behind a newline.
+  [[nodiscard]] std::string broken(const std::string& text) const {
+    constexpr std::size_t kLeast = 20;
+    const std::size_t room = std::max(columns_ - std::min(columns_, get_column_width()), kLeast);
+    return fmt::format("{}", fmt::join(broken_lines(text, room, room), "\n"));
+  }
+
   std::string usage_;
+  std::size_t columns_;
 };
+
+// "--limit: 1 required N missing": what the parser says of an option without its value.
+std::string without_value(const std::string& said) {
+  constexpr std::string_view kBegin = ": 1 required ", kEnd = " missing";
+  const std::size_t at = said.find(kBegin);
+  if (at == std::string::npos || !said.ends_with(kEnd)) return said;
+  const std::size_t value = at + kBegin.size();
+  const std::string type = said.substr(value, said.size() - kEnd.size() - value);
+  return fmt::format("{}: want {}", said.substr(0, at), type.empty() ? "a value" : type);
+}
+
+// "The following arguments were not expected: x y".
+std::string first_unexpected(const std::string& said) {
+  const std::size_t colon = said.find(": ");
+  const std::string words = colon == std::string::npos ? said : said.substr(colon + 2);
+  return words.substr(0, words.find(' '));
+}
+
+bool read_number(const std::string& text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
 
 void dress(CLI::Option& option, const Look& look) {
   if (look.type != nullptr) option.type_name(look.type);
@@ -62,7 +113,13 @@ void Command::option(const std::string& names, std::string& value, const std::st
 }
 
 void Command::option(const std::string& names, std::uint64_t& value, const std::string& help, const Look& look) {
-  dress(*app_.add_option(names, value, help), look);
+  // The parser would take -3 for a very large number.
+  const auto read = [this, names, &value](const CLI::results_t& texts) {
+    if (read_number(texts.front(), value)) return true;
+    mistake_ = fmt::format("{}: want a whole number, not '{}'", names, texts.front());
+    return false;
+  };
+  dress(*app_.add_option(names, read, help)->expected(1), look);
 }
 
 void Command::repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
@@ -93,7 +150,7 @@ void Command::takes_command(std::vector<std::string>& command, const std::string
   command_ = &command;
   missing_ = missing;
   app_.prefix_command();
-  app_.formatter(std::make_shared<FormatterWithUsage>(usage));
+  app_.formatter(std::make_shared<HelpFormatter>(usage));
 }
 
 void Command::reads_config(const std::string& file) {
@@ -114,11 +171,11 @@ void Command::hand_over_in_order() {
 Result<void> Command::finish(const std::vector<std::string>* behind) {
   hand_over_in_order();
   if (command_ == nullptr) {
-    if (behind != nullptr) return unexpected(behind->empty() ? "--" : behind->front());
+    if (behind != nullptr) return fail(EINVAL, complaint_about(behind->empty() ? "--" : behind->front()));
     return {};
   }
   *command_ = app_.remaining();
-  if (!command_->empty() && command_->front().starts_with('-')) return unexpected(command_->front());
+  if (!command_->empty() && command_->front().starts_with('-')) return fail(EINVAL, complaint_about(command_->front()));
   // CMD began before the separator, which then is CMD's own.
   if (!command_->empty() && behind != nullptr) command_->emplace_back("--");
   if (behind != nullptr) command_->insert(command_->end(), behind->begin(), behind->end());
@@ -126,9 +183,20 @@ Result<void> Command::finish(const std::vector<std::string>* behind) {
   return {};
 }
 
+std::string Command::complaint_about(const std::string& word) const {
+  if (!word.starts_with('-')) return fmt::format("unexpected argument '{}'", word);
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app_.get_options()) {
+    for (const std::string& long_name : option->get_lnames()) names.push_back("--" + long_name);
+  }
+  return fmt::format("unknown option '{}'{}", name, did_you_mean(name, names));
+}
+
 Program::Program(const std::string& name, const std::string& what, const std::string& version)
     : app_(std::make_unique<CLI::App>(what, name)), itself_(std::make_unique<Command>(*app_)) {
   app_->set_version_flag("--version", name + " " + version);
+  app_->formatter(std::make_shared<HelpFormatter>());
 }
 
 Program::~Program() = default;
@@ -137,6 +205,28 @@ Command& Program::add(const std::string& name, const std::string& what) {
   app_->require_subcommand(1);
   commands_.push_back(std::make_unique<Command>(*app_->add_subcommand(name, what)));
   return *commands_.back();
+}
+
+// The first word that is no option names the command: no option of the program takes a value.
+Command* Program::command_in(const std::vector<std::string>& words) const {
+  const auto word = std::find_if(words.begin(), words.end(), [](const std::string& w) { return !w.starts_with('-'); });
+  if (word == words.end()) return nullptr;
+  const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                  [&](const auto& command) { return command->app_.get_name() == *word; });
+  return found == commands_.end() ? nullptr : found->get();
+}
+
+std::string Program::complaint_about_command(const std::vector<std::string>& words) const {
+  if (words.empty()) return "want a command";
+  if (words.front().starts_with('-')) return itself_->complaint_about(words.front());
+  std::vector<std::string> names;
+  for (const auto& command : commands_) names.push_back(command->app_.get_name());
+  return fmt::format("there is no command '{}'{}", words.front(), did_you_mean(words.front(), names));
+}
+
+std::string Program::helpful_command(int argc, const char* const* argv) const {
+  const Command* const command = command_in(split(argc, argv).own);
+  return command == nullptr ? app_->get_name() : app_->get_name() + " " + command->app_.get_name();
 }
 
 Result<std::function<int()>> Program::parse(int argc, const char* const* argv) {
@@ -150,8 +240,14 @@ Result<std::function<int()>> Program::parse(int argc, const char* const* argv) {
     app_->parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));  // the parser takes them from the end
   } catch (const CLI::Success& help) {
     return [this, help] { return app_->exit(help); };
+  } catch (const CLI::ExtrasError& error) {
+    const Command* const command = command_in(line.own);
+    return fail(EINVAL, (command == nullptr ? *itself_ : *command).complaint_about(first_unexpected(error.what())));
   } catch (const CLI::ParseError& error) {
-    return fail(EINVAL, one_line(error.what()));
+    Command* const command = commands_.empty() ? itself_.get() : command_in(line.own);
+    if (command == nullptr) return fail(EINVAL, complaint_about_command(line.own));
+    const std::string mistake = std::exchange(command->mistake_, "");
+    return fail(EINVAL, mistake.empty() ? without_value(one_line(error.what())) : mistake);
   }
   const auto named =
       std::find_if(commands_.begin(), commands_.end(), [](const auto& command) { return command->app_.parsed(); });
@@ -161,7 +257,9 @@ Result<std::function<int()>> Program::parse(int argc, const char* const* argv) {
 
 int Program::run(int argc, const char* const* argv) {
   const auto parsed = parse(argc, argv);
-  if (!parsed) return fail_with(kBadUse, fmt::format("{} (see {} --help)", parsed.error().message, app_->get_name()));
+  if (!parsed) {
+    return fail_with(kBadUse, fmt::format("{} (see {} --help)", parsed.error().message, helpful_command(argc, argv)));
+  }
   return (*parsed)();
 }
 

@@ -71,11 +71,14 @@ class Command {
   // `behind`: the words behind the first "--", or null without a "--".
   [[nodiscard]] Result<void> finish(const std::vector<std::string>* behind);
   void hand_over_in_order();
+  // What is said of a word that is none of its options.
+  [[nodiscard]] std::string complaint_about(const std::string& word) const;
 
   CLI::App& app_;
   std::vector<Taker> takers_;
   std::vector<std::string>* command_ = nullptr;
   const char* missing_ = nullptr;
+  std::string mistake_;  // in the value of an option
   std::function<int()> run_;
 };
 
@@ -91,6 +94,9 @@ class Program {
   // A command. The user must name one.
   Command& add(const std::string& name, const std::string& what);
 
+  // Which command's help says more about what was typed: "landtrace record".
+  [[nodiscard]] std::string helpful_command(int argc, const char* const* argv) const;
+
   // Reads the words behind argv[0]. Returns what to do now: what the command runs(), or printing the help. EINVAL
   // with a sentence of one line.
   Result<std::function<int()>> parse(int argc, const char* const* argv);
@@ -98,6 +104,9 @@ class Program {
   int run(int argc, const char* const* argv);
 
  private:
+  [[nodiscard]] Command* command_in(const std::vector<std::string>& words) const;
+  [[nodiscard]] std::string complaint_about_command(const std::vector<std::string>& words) const;
+
   std::unique_ptr<CLI::App> app_;
   std::unique_ptr<Command> itself_;
   std::vector<std::unique_ptr<Command>> commands_;

@@ -93,7 +93,7 @@ TEST_F(CommandLineTest, NothingStandsBehindTheSeparatorOfACommandThatRunsNone) {
 
 TEST_F(CommandLineTest, ACommandMustBeNamed) {
   program_.add("list", "Lists");
-  EXPECT_EQ(parse({}), "A subcommand is required");
+  EXPECT_EQ(parse({}), "want a command");
 }
 
 TEST_F(CommandLineTest, TheNamedCommandIsWhatRuns) {
@@ -123,7 +123,37 @@ TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
   command.option("--size", number_, "How many");
   command.option("EVENT", text_, "Which", {.required = true});
   EXPECT_EQ(parse({"hist"}), "EVENT is required");
-  EXPECT_THAT(parse({"hist", "--size", "many", "job"}), HasSubstr("--size"));
+  for (const char* const number : {"many", "-3", "3x", "", "99999999999999999999"}) {
+    EXPECT_EQ(parse({"hist", "--size", number, "job"}),
+              std::string("--size: want a whole number, not '") + number + "'");
+  }
+  EXPECT_EQ(parse({"hist", "job", "--size"}), "--size: want a value");
+}
+
+TEST_F(CommandLineTest, WhatMayHaveBeenMeantIsSaid) {
+  add_record();
+  Command& list = program_.add("list", "Lists");
+  list.flag("-v,--verbose", flag_, "More");
+  EXPECT_EQ(parse({"recrod"}), "there is no command 'recrod'; did you mean record?");
+  EXPECT_EQ(parse({"frobnicate", "--verbose"}), "there is no command 'frobnicate'");
+  EXPECT_EQ(parse({"--versoin"}), "unknown option '--versoin'; did you mean --version?");
+  EXPECT_EQ(parse({"list", "--verbsoe"}), "unknown option '--verbsoe'; did you mean --verbose?");
+  EXPECT_EQ(parse({"list", "--verbsoe=1"}), "unknown option '--verbsoe'; did you mean --verbose?");
+  EXPECT_EQ(parse({"list", "a"}), "unexpected argument 'a'");
+  EXPECT_EQ(parse({"record", "--hlep"}), "unknown option '--hlep'; did you mean --help?");
+}
+
+TEST_F(CommandLineTest, TheHelpOfTheCommandIsNamed) {
+  add_record();
+  const auto helpful = [this](std::vector<const char*> words) {
+    words.insert(words.begin(), "program");
+    return program_.helpful_command(static_cast<int>(words.size()), words.data());
+  };
+  EXPECT_EQ(helpful({}), "program");
+  EXPECT_EQ(helpful({"recrod"}), "program");
+  EXPECT_EQ(helpful({"record", "--bogus"}), "program record");
+  EXPECT_EQ(helpful({"--bogus", "record"}), "program record");
+  EXPECT_EQ(helpful({"--", "record"}), "program");
 }
 
 TEST_F(CommandLineTest, AnOptionThatNeedsAnotherIsRefusedAlone) {
@@ -191,7 +221,7 @@ TEST_F(CommandLineTest, BadUseIsAComplaintOfOneLineThatPointsToTheHelp) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(program_.run(3, words), 2);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("--bogus (see program --help)\n"));
+  EXPECT_THAT(said, HasSubstr("--bogus' (see program list --help)\n"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 }
 

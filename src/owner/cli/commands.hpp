@@ -19,6 +19,7 @@ void add_mkdir(Program& program);
 void add_rmdir(Program& program);
 void add_mount(Program& program);
 void add_umount(Program& program);
+void add_domain(Program& program);
 void add_doctor(Program& program);
 
 }  // namespace landtrace::cli

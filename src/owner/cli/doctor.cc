@@ -1,4 +1,6 @@
 // `landtrace doctor`
+#include <unistd.h>
+
 #include "cli/commands.hpp"
 #include "cli/doctor/attempt.hpp"
 #include "cli/doctor/check.hpp"
@@ -20,7 +22,7 @@ std::vector<doctor::Check> find_out() {
 int examine(bool json) {
   const std::vector<doctor::Check> checks = find_out();
   TextOutput out;
-  out.text() += json ? doctor::json_text(checks) : doctor::human_text(checks);
+  out.text() += json ? doctor::json_text(checks) : doctor::human_text(checks, Screen::of(STDOUT_FILENO).columns);
   out.flush();
   const int status = out.status();
   return status != kSuccess ? status : doctor::can_record(checks) ? kSuccess : kFailure;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "cli/visible.hpp"
 
 namespace landtrace::cli {
 
@@ -19,7 +20,9 @@ inline constexpr int kNotFound = 127;
 // Printed before each message.
 inline const char* program_name = "landtrace";
 
-inline void complain(const std::string& what) { fmt::print(stderr, "{}: {}\n", program_name, what); }
+inline void complain(const std::string& what) {
+  fmt::print(stderr, "{}: {}\n", program_name, visible(what, Lines::kKept));
+}
 
 // The first line: messages of CLI11 may have several.
 inline std::string one_line(const std::string& text) { return text.substr(0, text.find('\n')); }

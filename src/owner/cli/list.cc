@@ -1,5 +1,6 @@
 // `landtrace list`
 #include "cli/commands.hpp"
+#include "cli/domain_choice.hpp"
 #include "cli/failure.hpp"
 #include "cli/text_output.hpp"
 #include "consumer/domain_view.hpp"
@@ -37,7 +38,7 @@ Result<void> list_file(const ListOptions& options, TextOutput& out) {
 }
 
 Result<void> list_domain(const ListOptions& options, TextOutput& out) {
-  const std::string path = options.socket.empty() ? ipc::default_socket() : options.socket;
+  const std::string path = domain_to_speak_to(options.socket);
   auto view = consumer::DomainView::connect(path);
   if (!view) {
     const int code = view.error().code;
@@ -48,6 +49,7 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
   const plan::ControlSegment& control = view->control();
   // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
+  bool is_empty = true;
   for (std::uint32_t slot = 0; slot < high; ++slot) {
     const plan::EventSlot& shared = control.events[slot];
     const auto text = buffer::copy_slot_text(control, slot);
@@ -58,7 +60,9 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
     const bool enabled = __atomic_load_n(&shared.plan, __ATOMIC_RELAXED) != 0;
     append_event(out.text(), *type, enabled ? "  [enabled]" : "", options.verbose);
     out.flush_if_full();
+    is_empty = false;
   }
+  if (is_empty) complain("no event is registered in the domain at " + path);
   return {};
 }
 

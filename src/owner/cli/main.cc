@@ -25,6 +25,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_rmdir(program);
   add_mount(program);
   add_umount(program);
+  add_domain(program);
   add_doctor(program);
   return program.run(argc, argv);
 }

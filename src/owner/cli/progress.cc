@@ -8,6 +8,7 @@
 
 #include "arch/clock.hpp"
 #include "cli/quantity.hpp"
+#include "cli/terminal.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -42,14 +43,32 @@ std::uint64_t file_size(const std::string& path) {
 
 Progress::Progress() : on_terminal_(::isatty(STDERR_FILENO) != 0), last_ns_(arch::monotonic_ns()) {}
 
+std::string progress_text(std::uint64_t events, std::uint64_t rate, std::uint64_t lost, std::uint64_t bytes,
+                          std::size_t columns) {
+  const std::string parts[] = {count_text(events) + " events", count_text(lost) + " lost", count_text(rate) + "/s",
+                               size_text(bytes)};
+  // In the order of what a narrow terminal has; shown in another.
+  constexpr std::size_t kParts = 4;
+  constexpr std::size_t kShown[] = {0, 2, 1, 3};
+  for (std::size_t many = kParts; many > 0; --many) {
+    std::string text;
+    for (const std::size_t part : kShown) {
+      if (part < many) text += (text.empty() ? "" : "  ") + parts[part];
+    }
+    if (text.size() <= columns) return text;
+  }
+  return shortened(parts[0], columns);
+}
+
 bool Progress::is_due() const { return on_terminal_ && arch::monotonic_ns() - last_ns_ >= kInterval_ns; }
 
 void Progress::draw(std::uint64_t events, std::uint64_t lost, std::uint64_t bytes) {
   const std::uint64_t now = arch::monotonic_ns();
   const double seconds = static_cast<double>(now - last_ns_) / kNsPerSecond;
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(events - last_events_) / seconds);
-  fmt::print(stderr, "\r\033[K{} events  {}/s  {} lost  {}", count_text(events), count_text(rate), count_text(lost),
-             size_text(bytes));
+  // Not in the last column, behind which a terminal begins another line; asked for anew, as it may have changed.
+  const std::size_t columns = Screen::of(STDERR_FILENO).columns;
+  fmt::print(stderr, "\r\033[K{}", progress_text(events, rate, lost, bytes, columns - 1));
   std::fflush(stderr);
   drawn_ = true;
   last_ns_ = now;

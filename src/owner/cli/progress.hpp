@@ -25,6 +25,10 @@ class Progress {
   std::uint64_t last_events_ = 0;
 };
 
+// "1,000 events  50/s  0 lost  44.0 KiB", or less of it where there are fewer columns.
+std::string progress_text(std::uint64_t events, std::uint64_t rate, std::uint64_t lost, std::uint64_t bytes,
+                          std::size_t columns);
+
 struct Summary {
   std::uint64_t written = 0;
   std::uint64_t unwritten = 0;  // read, but not written: the disk was full

@@ -101,5 +101,15 @@ TEST(ProgressTest, OnATerminalALineIsRedrawnFromItsBeginning) {
   EXPECT_EQ(terminal.shown(), "\r\033[K");
 }
 
+TEST(ProgressTest, ANarrowTerminalHasLessOfIt) {
+  const auto text = [](std::size_t columns) { return progress_text(1234567, 50000, 3, 45056, columns); };
+  EXPECT_EQ(text(80), "1,234,567 events  50,000/s  3 lost  44.0 KiB");
+  EXPECT_EQ(text(44), text(80));
+  EXPECT_EQ(text(43), "1,234,567 events  50,000/s  3 lost");
+  EXPECT_EQ(text(33), "1,234,567 events  3 lost");
+  EXPECT_EQ(text(20), "1,234,567 events");
+  EXPECT_EQ(text(8), "1,234,5…");
+}
+
 }  // namespace
 }  // namespace landtrace::cli

@@ -118,6 +118,7 @@ int record_to_file(RecordOptions& options) {
   Setup setup;
   if (auto done = set_up(options, setup); !done) return fail_with(kFailure, sentence(done.error()));
 
+  if (options.command.empty()) complain("recording " + setup.place->text());
   say_what_is_waited_for(setup, options);
 
   std::optional<Child> child;

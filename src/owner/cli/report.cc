@@ -1,4 +1,6 @@
 // `landtrace report`
+#include <unistd.h>
+
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
@@ -40,6 +42,7 @@ int report(ReportOptions& options) {
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
   survive_closed_output();
+  options.printer.for_terminal = ::isatty(STDOUT_FILENO) == 1;
   std::optional<Pager> pager;
   if (!options.printer.follow && !options.no_pager) pager.emplace();
   return ReportPrinter(options.printer, options.file, std::move(*reader)).print();

@@ -7,8 +7,10 @@
 #include "arch/trace_clocks.hpp"
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/visible.hpp"
 #include "output/json/line.hpp"
 #include "output/text/line.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -17,6 +19,13 @@ namespace {
 bool counts(const std::string& name) {
   const arch::TraceClock* const clock = arch::trace_clock_named(name);
   return clock != nullptr && clock->is_raw();
+}
+
+bool prints_stack(const output::EventType& type) {
+  const auto& fields = type.declaration.fields;
+  return output::is_user_stack(type) || std::any_of(fields.begin(), fields.end(), [](const event::Field& field) {
+           return field.kind == event::FieldKind::kDataLocStack;
+         });
 }
 
 std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
@@ -36,7 +45,10 @@ void ReportPrinter::know_what_was_added() {
   const auto& objects = reader_.objects();
   for (; objects_known_ < objects.size(); ++objects_known_) names_.objects().add(objects[objects_known_]);
   if (options_.filter.wants_all()) wanted_.set();
-  for (const auto& [id, type] : reader_.events()) wanted_[id] = options_.filter.wants(type);
+  for (const auto& [id, type] : reader_.events()) {
+    wanted_[id] = options_.filter.wants(type);
+    has_stack_[id] = prints_stack(type);
+  }
 }
 
 int ReportPrinter::print() {
@@ -130,6 +142,7 @@ bool ReportPrinter::print_next() {
 }
 
 void ReportPrinter::print_record(const output::Record& record) {
+  const std::size_t begin = out_.text().size();
   const auto type = reader_.events().find(record.event_id);
   const output::EventType* const known = type == reader_.events().end() ? nullptr : &type->second;
   const auto task = reader_.tasks().find(record.tid);
@@ -138,8 +151,17 @@ void ReportPrinter::print_record(const output::Record& record) {
     output::append_json_line(out_.text(), record, who, known, &names_);
   } else {
     output::append_text_line(out_.text(), record, who, known, columns_, &names_);
+    if (options_.for_terminal) make_visible(begin, has_stack_[record.event_id]);
   }
   ++printed_;
+}
+
+// A text of a program cannot look like another line.
+void ReportPrinter::make_visible(std::size_t begin, bool has_stack) {
+  std::string& text = out_.text();
+  const std::string shown = visible_record(std::string_view(text).substr(begin), has_stack);
+  text.resize(begin);
+  text += shown;
 }
 
 void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {

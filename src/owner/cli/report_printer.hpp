@@ -21,6 +21,7 @@ class ReportPrinter {
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~0ull;
     bool follow = false;  // an unfinished recording: to its end
+    bool for_terminal = false;
   };
 
   // `options` must outlive it; `file` is for messages.
@@ -40,17 +41,19 @@ class ReportPrinter {
   bool wait_for_more();
   bool print_next();
   void print_record(const output::Record& record);
+  void make_visible(std::size_t begin, bool has_stack);
   void print_lost(std::uint32_t cpu, std::uint64_t count);
   void print_rest_lost();
 
   const Options& options_;
   std::string file_;
   output::TraceDatReader reader_;
-  TextOutput out_;
+  TextOutput out_{options_.for_terminal};
   output::TextColumns columns_;
   symbols::Symbols symbols_;
   output::StackNames names_{&symbols_};
   std::bitset<65536> wanted_;             // by event id
+  std::bitset<65536> has_stack_;          // …
   std::vector<std::uint64_t> told_lost_;  // by CPU
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;

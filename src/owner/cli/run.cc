@@ -81,7 +81,7 @@ int run(const RunOptions& options) {
     if (!running) return host_and_run(options);
     return is_there(*running) ? become(options, *running) : kFailure;
   }
-  const std::string path = options.socket.empty() ? ipc::default_socket() : options.socket;
+  const std::string path = domain_to_speak_to(options.socket);
   return is_there(path) ? become(options, path) : kFailure;
 }
 

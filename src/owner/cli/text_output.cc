@@ -4,11 +4,13 @@
 
 #include "base/fd.hpp"
 #include "cli/failure.hpp"
+#include "cli/visible.hpp"
 
 namespace landtrace::cli {
 
 bool TextOutput::flush() {
   if (error_ != 0) return false;
+  if (for_terminal_) text_ = visible(text_, Lines::kKept);
   if (auto written = write_all(STDOUT_FILENO, text_.data(), text_.size()); !written) error_ = written.error().code;
   text_.clear();
   return error_ == 0;

@@ -1,7 +1,7 @@
 #include "cli/tree_command.hpp"
 
+#include "cli/domain_choice.hpp"
 #include "cli/failure.hpp"
-#include "ipc/path.hpp"
 
 namespace landtrace::cli {
 
@@ -12,7 +12,7 @@ std::shared_ptr<std::string> add_socket_option(Command& command) {
 }
 
 Result<ipc::TreeClient> connect_to_tree(const std::string& socket) {
-  const std::string path = socket.empty() ? ipc::default_socket() : socket;
+  const std::string path = domain_to_speak_to(socket);
   auto tree = ipc::TreeClient::connect(path);
   if (tree) return tree;
   const int code = tree.error().code;

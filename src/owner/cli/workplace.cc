@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "cli/domain_choice.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/private_tracefs.hpp"
@@ -19,7 +20,9 @@ Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
     place.socket_ = fmt::format("{}/record-{}.sock", folder, ::getpid());
     LT_TRY(place.hosted_, HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes}));
   } else {
-    place.socket_ = ipc::default_socket();
+    const ChosenDomain domain = choose_domain("");
+    place.socket_ = domain.socket;
+    place.why_ = domain.why == ChosenDomain::Why::kOwn ? "" : ", " + why_text(domain);
   }
   auto view = consumer::DomainView::connect(place.socket_);
   if (!view && !for_command && (view.error().code == ENOENT || view.error().code == ECONNREFUSED)) {

@@ -19,6 +19,8 @@ class Workplace {
 
   [[nodiscard]] consumer::DomainView& view() { return *view_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }
+  // "the domain at PATH", and why that one.
+  [[nodiscard]] std::string text() const { return "the domain at " + socket_ + why_; }
   // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for
   // them.
   Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask);
@@ -26,6 +28,7 @@ class Workplace {
  private:
   std::unique_ptr<daemon::HostedDomain> hosted_;
   std::string socket_;
+  std::string why_;  // … it is another than the user's own
   std::string preload_;
   std::unique_ptr<consumer::DomainView> view_;  // stays in its place
 };

@@ -56,6 +56,10 @@ struct Field {
   friend bool operator==(const Field&, const Field&) = default;
 };
 
+// `struct float NAME 4` and `struct double NAME 8` are how our native API declares what the kernel has no type for.
+inline bool is_float(const Field& field) { return field.type == "struct float" && field.size == sizeof(float); }
+inline bool is_double(const Field& field) { return field.type == "struct double" && field.size == sizeof(double); }
+
 struct Declaration {
   std::string name;
   std::vector<Field> fields;

@@ -100,9 +100,9 @@ TEST_F(HistogramRequestsTest, RowsHaveTypedKeysAndSums) {
   const ipc::HistogramTable& table = all[0];
   EXPECT_THAT(table.trigger, StartsWith("hist:keys=id,change,name:vals=hitcount,id,change:sort=id"));
   EXPECT_THAT(table.keys, ElementsAre(ipc::HistogramKey{KeyKind::kUnsigned, "id", 0},
-                                      ipc::HistogramKey{KeyKind::kSigned, "change", 0},
+                                      ipc::HistogramKey{KeyKind::kSigned, "change", 0, 32},
                                       ipc::HistogramKey{KeyKind::kText, "name", 0}));
-  EXPECT_THAT(table.values, ElementsAre(ipc::HistogramValue{"id", false}, ipc::HistogramValue{"change", false}));
+  EXPECT_THAT(table.values, ElementsAre(ipc::HistogramValue{"id", false}, ipc::HistogramValue{"change", false, true}));
   EXPECT_EQ(table.hits, 3u);
   EXPECT_EQ(table.dropped, 0u);
   ASSERT_THAT(table.rows, SizeIs(2));
@@ -129,6 +129,7 @@ TEST_F(HistogramRequestsTest, EachWayToShowAKeyHasItsKind) {
   EXPECT_THAT(kinds(all[1]), ElementsAre(KeyKind::kRange, KeyKind::kSyscall, KeyKind::kSymbol));
   EXPECT_THAT(kinds(all[2]), ElementsAre(KeyKind::kSymbolOffset, KeyKind::kStack));
   EXPECT_EQ(all[1].keys[0].width, 10u);
+  EXPECT_EQ(all[0].keys[1].signed_bits, 32u) << "of a field that may be negative";
   ASSERT_THAT(all[0].rows, SizeIs(1));
   EXPECT_EQ(all[0].rows[0].keys[1].number, 2u);
   EXPECT_NE(all[0].rows[0].keys[2].text, "");
@@ -149,7 +150,7 @@ TEST_F(HistogramRequestsTest, WhatFindsNoRoomIsCounted) {
 
 TEST_F(HistogramRequestsTest, SumsInHexAreSaidToBe) {
   add_trigger("hist:keys=id:vals=change.hex");
-  EXPECT_THAT(tables().at(0).values, ElementsAre(ipc::HistogramValue{"change", true}));
+  EXPECT_THAT(tables().at(0).values, ElementsAre(ipc::HistogramValue{"change", true, true}));
 }
 
 TEST_F(HistogramRequestsTest, AnEventWithoutAHistogramHasNone) { EXPECT_THAT(tables(), SizeIs(0)); }

@@ -5,6 +5,9 @@
 namespace landtrace::ipc {
 namespace {
 
+constexpr std::uint8_t kIsHex = 1, kIsSigned = 2;
+constexpr std::uint8_t kMostBits = 64;
+
 bool has_number(KeyKind kind) { return kind != KeyKind::kText && kind != KeyKind::kStack; }
 
 bool has_text(KeyKind kind) {
@@ -34,10 +37,11 @@ class Encoder {
       number(key.kind);
       text(key.name);
       number(key.width);
+      number(key.signed_bits);
     }
     count<std::uint16_t>(table.values);
     for (const HistogramValue& value : table.values) {
-      number<std::uint8_t>(value.is_hex ? 1 : 0);
+      number<std::uint8_t>((value.is_hex ? kIsHex : 0) | (value.is_signed ? kIsSigned : 0));
       text(value.name);
     }
     number(table.hits);
@@ -120,12 +124,16 @@ class Decoder {
     is_good_ = is_good_ && key.kind <= kLastKeyKind;
     key.name = text();
     key.width = number<std::uint64_t>();
+    key.signed_bits = number<std::uint8_t>();
+    is_good_ = is_good_ && key.signed_bits <= kMostBits;
     return key;
   }
 
   HistogramValue value() {
     HistogramValue value;
-    value.is_hex = number<std::uint8_t>() != 0;
+    const auto is = number<std::uint8_t>();
+    value.is_hex = (is & kIsHex) != 0;
+    value.is_signed = (is & kIsSigned) != 0;
     value.name = text();
     return value;
   }

@@ -5,8 +5,8 @@
 //
 //   reply      u32 version | u32 number of histograms | histogram...
 //   histogram  text trigger
-//              u16 number of keys   | key:   u8 kind | text name | u64 width
-//              u16 number of values | value: u8 is_hex | text name
+//              u16 number of keys   | key:   u8 kind | text name | u64 width | u8 signed_bits
+//              u16 number of values | value: u8 1 is_hex, 2 is_signed | text name
 //              u64 hits | u64 dropped
 //              u32 number of rows   | row:   key value... | u64 hits | u64 value...
 //   key value  kText: text. kStack: u16 number of frames | u64 address | text name, each.
@@ -24,7 +24,7 @@
 
 namespace landtrace::ipc {
 
-inline constexpr std::uint32_t kHistogramVersion = 1;
+inline constexpr std::uint32_t kHistogramVersion = 2;
 
 enum class KeyKind : std::uint8_t {
   kUnsigned,
@@ -38,13 +38,18 @@ enum class KeyKind : std::uint8_t {
   kSyscall,       // a system call's number, and its name
   kLog2,          // values v with 2^(number-1) < v <= 2^number
   kRange,         // values from the number on, `width` of them
+  kFloat,         // the number has its bits
+  kDouble,
 };
-inline constexpr KeyKind kLastKeyKind = KeyKind::kRange;
+inline constexpr KeyKind kLastKeyKind = KeyKind::kDouble;
 
 struct HistogramKey {
   KeyKind kind = KeyKind::kUnsigned;
   std::string name;
   std::uint64_t width = 0;  // kRange
+  // Of a field that may be negative: its size in bits. kRange and kHex take it for an unsigned one; in kLog2 negative
+  // values have the number 0, with 0 and 1.
+  std::uint8_t signed_bits = 0;
 
   friend bool operator==(const HistogramKey&, const HistogramKey&) = default;
 };
@@ -69,6 +74,7 @@ struct HistogramKeyValue {
 struct HistogramValue {
   std::string name;
   bool is_hex = false;
+  bool is_signed = false;  // the sum is one in two's complement
 
   friend bool operator==(const HistogramValue&, const HistogramValue&) = default;
 };

@@ -17,9 +17,10 @@ HistogramTable table_of_all_kinds() {
   for (int kind = 0; kind <= static_cast<int>(kLastKeyKind); ++kind) {
     table.keys.push_back({static_cast<KeyKind>(kind), "key" + std::to_string(kind), 0});
   }
-  table.keys.back().width = 10;
-  table.values = {{"n", false}, {"m", true}};
-  HistogramRow row{std::vector<HistogramKeyValue>(table.keys.size()), 7, {1, ~0ull}};
+  table.keys[static_cast<std::size_t>(KeyKind::kRange)].width = 10;
+  table.keys[static_cast<std::size_t>(KeyKind::kLog2)].signed_bits = 32;
+  table.values = {{"n", false}, {"m", true}, {"k", false, true}, {"j", true, true}};
+  HistogramRow row{std::vector<HistogramKeyValue>(table.keys.size()), 7, {1, ~0ull, 2, 3}};
   const auto value = [&](KeyKind kind) -> HistogramKeyValue& { return row.keys[static_cast<std::size_t>(kind)]; };
   value(KeyKind::kUnsigned).number = ~0ull;
   value(KeyKind::kSigned).number = static_cast<std::uint64_t>(-1);
@@ -32,6 +33,8 @@ HistogramTable table_of_all_kinds() {
   value(KeyKind::kSyscall) = {0, "read", {}};
   value(KeyKind::kLog2).number = 64;
   value(KeyKind::kRange).number = 20;
+  value(KeyKind::kFloat).number = 0x3f800000;
+  value(KeyKind::kDouble).number = 0x3ff0000000000000;
   table.rows = {row, row};
   table.rows[1].keys[0].number = 1;
   table.hits = 14;
@@ -81,6 +84,14 @@ TEST(HistogramTableTest, AKindThatThereIsNotIsRefused) {
   ASSERT_EQ(bytes[kind], static_cast<char>(kLastKeyKind));
   ++bytes[kind];
   EXPECT_NE(refusal(bytes), "");
+}
+
+TEST(HistogramTableTest, NoNumberHasMoreThan64Bits) {
+  HistogramTable table;
+  table.keys = {{KeyKind::kLog2, "k", 0, 64}};
+  EXPECT_EQ(refusal(encode({table})), "");
+  table.keys[0].signed_bits = 65;
+  EXPECT_NE(refusal(encode({table})), "");
 }
 
 TEST(HistogramTableTest, CountsAreNotTrustedWithMemory) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal.hpp"
+
 namespace landtrace::cli::doctor {
 
 enum class State {
@@ -39,7 +41,8 @@ Check check_domain(const char* id, const std::string& socket);
 // Whether events can be recorded.
 bool can_record(const std::vector<Check>& checks);
 
-std::string human_text(const std::vector<Check>& checks);
+// Lines are broken to so many columns, as far as words are that short.
+std::string human_text(const std::vector<Check>& checks, std::size_t columns = Screen::kAny);
 std::string json_text(const std::vector<Check>& checks);
 
 }  // namespace landtrace::cli::doctor

@@ -27,6 +27,29 @@ TEST(DoctorTextTest, GroupsAreInTheirOrderWithAdviceBelow) {
             "Recording works here.\n");
 }
 
+TEST(DoctorTextTest, ANarrowTerminalHasDetailsBelowTheNames) {
+  EXPECT_EQ(human_text({{kFiles, "dev_fuse", State::kMissing, "there is no \"fuse\" here at all", "load it"},
+                        {kFiles, "other", State::kWorks, "ok", ""}},
+                       30),
+            "recording\n"
+            "files\n"
+            "  missing  dev_fuse\n"
+            "    there is no \"fuse\" here at\n"
+            "    all\n"
+            "    -> load it\n"
+            "  ok       other\n"
+            "    ok\n"
+            "machine\n"
+            "domains\n"
+            "Recording works here.\n");
+}
+
+TEST(DoctorTextTest, ALongDetailStaysInItsColumn) {
+  EXPECT_THAT(human_text({{kFiles, "dev_fuse", State::kMissing, std::string(45, 'x') + " here at all", ""}}, 80),
+              HasSubstr("  missing  dev_fuse            " + std::string(45, 'x') + "\n" + std::string(31, ' ') +
+                        "here at all\n"));
+}
+
 TEST(DoctorTextTest, RecordingNeedsAllOfItsOwnChecksAndNoOthers) {
   EXPECT_TRUE(can_record(kChecks));
   std::vector<Check> checks = kChecks;

@@ -7,16 +7,30 @@
 
 #include "cli/histogram/view.hpp"
 #include "cli/quantity.hpp"
+#include "cli/visible.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr std::size_t kBar = 40;
 constexpr std::size_t kMostGroups = 40;
+// Below this there is no room for wide columns of numbers.
+constexpr std::size_t kNarrow = 60;
+constexpr std::size_t kShortestName = 8;
 
-std::string bar(std::uint64_t count, std::uint64_t most) {
+struct Widths {
+  std::size_t name = 0;
+  std::size_t number = 10;  // of the ends of a bucket
+  std::size_t count = 12;
+  std::size_t bar = kBar;
+};
+
+std::size_t left_of(std::size_t columns, std::size_t used) { return columns - std::min(columns, used); }
+
+std::string bar(std::uint64_t count, std::uint64_t most, std::size_t longest) {
   const double part = most == 0 ? 0 : static_cast<double>(count) / static_cast<double>(most);
-  const auto length = static_cast<std::size_t>(std::lround(part * kBar));
+  if (longest == 0) return "";
+  const auto length = static_cast<std::size_t>(std::lround(part * static_cast<double>(longest)));
   return std::string(count > 0 ? std::max<std::size_t>(length, 1) : 0, '#');
 }
 
@@ -31,50 +45,93 @@ std::string events_text(std::uint64_t count) { return count_text(count) + (count
 std::string name_of(const HistShape& shape, const HistGroup& group) {
   std::string text;
   for (std::size_t i = 0; i < group.keys.size(); ++i) {
-    text += fmt::format("{}{}={}", i == 0 ? "" : " ", shape.keys[i], group.keys[i]);
+    const HistKey& key = group.keys[i];
+    text += fmt::format("{}{}={}", i == 0 ? "" : " ", shape.keys[i],
+                        visible(key.text, key.has_lines ? Lines::kKept : Lines::kNone));
   }
   return text;
 }
 
+// Of lines "NAME COUNT PERCENT BAR".
+Widths widths_of_lines(std::size_t longest_name, std::uint64_t largest_count, std::size_t columns) {
+  constexpr std::size_t kPercent = 7, kBeforeBar = 1;
+  Widths widths;
+  if (columns < kNarrow) widths.count = count_text(largest_count).size();
+  const std::size_t numbers = 1 + widths.count + kPercent;
+  widths.name = std::min(longest_name, std::max(left_of(columns, numbers), kShortestName));
+  widths.bar = std::min(kBar, left_of(columns, widths.name + numbers + kBeforeBar));
+  return widths;
+}
+
+// Of lines "  FROM .. TO COUNT BAR".
+Widths widths_of_spread(std::uint64_t largest_count, std::size_t columns) {
+  Widths widths;
+  if (columns < kNarrow) {
+    widths.number = 8;
+    widths.count = count_text(largest_count).size();
+  }
+  const std::size_t numbers = 2 + 2 * widths.number + 4 + 1 + widths.count + 1;
+  widths.bar = std::min(kBar, left_of(columns, numbers));
+  return widths;
+}
+
 // A line for each power of two from the first to the last that has events.
-void add_spread(std::string& out, const HistShape& shape, const Distribution& spread) {
+void add_spread(std::string& out, const HistShape& shape, const Distribution& spread, std::size_t columns) {
   std::uint64_t most = 0;
   for (const auto& [power, bucket] : spread.buckets()) most = std::max(most, bucket.count);
+  const Widths widths = widths_of_spread(most, columns);
   const unsigned first = spread.buckets().begin()->first;
   const unsigned last = spread.buckets().rbegin()->first;
   for (unsigned power = first; power <= last; ++power) {
     const auto found = spread.buckets().find(power);
     const std::uint64_t count = found == spread.buckets().end() ? 0 : found->second.count;
     const auto high = static_cast<double>(Distribution::high(power));
-    out += fmt::format("  {:>10} .. {:<10} {:>12} {}\n", amount(shape, static_cast<double>(Distribution::low(power))),
-                       amount(shape, high), count_text(count), bar(count, most));
+    const std::string low =
+        power == 0 && spread.has_negative() ? "negative" : amount(shape, static_cast<double>(Distribution::low(power)));
+    out += fmt::format("  {:>{}} .. {:<{}} {:>{}} {}\n", low, widths.number, amount(shape, high), widths.number,
+                       count_text(count), widths.count, bar(count, most, widths.bar));
   }
 }
 
-void add_group_with_spread(std::string& out, const HistShape& shape, const HistGroup& group) {
+double as_real(const HistView& view, std::size_t i, std::uint64_t sum) {
+  return view.is_signed(i) ? static_cast<double>(static_cast<std::int64_t>(sum)) : static_cast<double>(sum);
+}
+
+std::string sum_text(const HistView& view, std::size_t i, std::uint64_t sum) {
+  if (view.is_hex(i)) return fmt::format("{:x}", sum);
+  const bool is_negative = view.is_signed(i) && sum >> 63 != 0;
+  return is_negative ? "-" + count_text(-sum) : count_text(sum);
+}
+
+void add_group_with_spread(std::string& out, const HistShape& shape, const HistView& view, const HistGroup& group,
+                           std::size_t columns) {
   const Distribution& spread = group.spread;
-  out += group.keys.empty() ? "" : name_of(shape, group) + ": ";
-  out += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}", events_text(group.count), amount(shape, spread.mean()),
-                     amount(shape, spread.percentile(0.5)), amount(shape, spread.percentile(0.9)),
-                     amount(shape, spread.percentile(0.99)));
+  std::string line = group.keys.empty() ? "" : name_of(shape, group) + ": ";
+  line += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}", events_text(group.count), amount(shape, spread.mean()),
+                      amount(shape, spread.percentile(0.5)), amount(shape, spread.percentile(0.9)),
+                      amount(shape, spread.percentile(0.99)));
   for (std::size_t i = 0; i < group.sums.size(); ++i) {
-    out += fmt::format(", {} {}", shape.sums[i], count_text(group.sums[i]));
+    line += fmt::format(", {} {}", shape.sums[i], sum_text(view, i, group.sums[i]));
   }
-  out += '\n';
-  add_spread(out, shape, spread);
+  constexpr std::size_t kIndent = 2;
+  // A stack has lines of its own.
+  const std::size_t room = columns == Screen::kAny || line.find('\n') != std::string::npos ? Screen::kAny : columns;
+  out += fmt::format("{}\n", fmt::join(broken_lines(line, left_of(room, kIndent), room), "\n  "));
+  add_spread(out, shape, spread, columns);
 }
 
 void add_line(std::string& out, const HistShape& shape, const HistView& view, const HistGroup& group,
-              std::size_t width) {
+              const Widths& widths) {
   const double percent =
       100.0 * static_cast<double>(group.count) / static_cast<double>(std::max<std::uint64_t>(view.hits, 1));
-  out += fmt::format("{:<{}} {:>12} {:>5.1f}%", name_of(shape, group), width, count_text(group.count), percent);
+  std::string name = name_of(shape, group);
+  if (name.find('\n') == std::string::npos) name = shortened(name, widths.name);
+  out += fmt::format("{:<{}} {:>{}} {:>5.1f}%", name, widths.name, count_text(group.count), widths.count, percent);
   for (std::size_t i = 0; i < group.sums.size(); ++i) {
-    out +=
-        fmt::format("  {} {} (mean {:.1f})", shape.sums[i], count_text(group.sums[i]),
-                    static_cast<double>(group.sums[i]) / static_cast<double>(std::max<std::uint64_t>(group.count, 1)));
+    out += fmt::format("  {} {} (mean {:.1f})", shape.sums[i], sum_text(view, i, group.sums[i]),
+                       as_real(view, i, group.sums[i]) / static_cast<double>(std::max<std::uint64_t>(group.count, 1)));
   }
-  out += fmt::format(" {}\n", bar(group.count, view.groups.front().count));
+  out += fmt::format(" {}\n", bar(group.count, view.groups.front().count, widths.bar));
 }
 
 void add_unpaired(std::string& out, const Unpaired& unpaired) {
@@ -93,16 +150,18 @@ std::string duration_text(double ns) {
   return fmt::format("{:.{}f} {}", ns, is_whole ? 0 : 1, kUnits[unit]);
 }
 
-std::string chart_text(const HistShape& shape, const HistView& view) {
+std::string chart_text(const HistShape& shape, const HistView& view, std::size_t columns) {
   std::string out = fmt::format("{}: {}\n", shape.title, events_text(view.hits));
   const std::size_t shown = std::min(view.groups.size(), kMostGroups);
-  std::size_t width = 0;
-  for (std::size_t i = 0; i < shown; ++i) width = std::max(width, name_of(shape, view.groups[i]).size());
+  std::size_t longest_name = 0;
+  for (std::size_t i = 0; i < shown; ++i)
+    longest_name = std::max(longest_name, width_of(name_of(shape, view.groups[i])));
+  const Widths widths = widths_of_lines(longest_name, shown == 0 ? 0 : view.groups.front().count, columns);
   for (std::size_t i = 0; i < shown; ++i) {
     if (shape.spread) {
-      add_group_with_spread(out, shape, view.groups[i]);
+      add_group_with_spread(out, shape, view, view.groups[i], columns);
     } else {
-      add_line(out, shape, view, view.groups[i], width);
+      add_line(out, shape, view, view.groups[i], widths);
     }
   }
   if (shown < view.groups.size()) out += fmt::format("and {} more\n", count_text(view.groups.size() - shown));

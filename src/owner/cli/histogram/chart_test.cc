@@ -61,6 +61,35 @@ TEST(HistChartTest, ASpreadOfPlainNumbersHasNoUnits) {
   EXPECT_THAT(chart_text(shape, view), HasSubstr("1,048,577 .. 2,097,152 ")) << "long numbers have commas";
 }
 
+TEST(HistChartTest, ANarrowTerminalHasShorterNamesAndBars) {
+  const HistShape shape{"done", {"route"}, {}, {}, false};
+  HistView view;
+  view.groups = {{{"/a/long/way/to/go"}, 1500, {}, {}}, {{"/b"}, 500, {}, {}}};
+  view.hits = 2000;
+  EXPECT_EQ(chart_text(shape, view, 50),
+            "done: 2,000 events\n"
+            "route=/a/long/way/to/go 1,500  75.0% #############\n"
+            "route=/b                  500  25.0% ####\n");
+  EXPECT_EQ(chart_text(shape, view, 30),
+            "done: 2,000 events\n"
+            "route=/a/long/wa… 1,500  75.0% \n"
+            "route=/b            500  25.0% \n");
+}
+
+TEST(HistChartTest, ANarrowTerminalHasNarrowBuckets) {
+  EXPECT_EQ(chart_text(kSpread, *make_view(kSpread, spread_by_route()), 40),
+            "done: 5 events\n"
+            "route=/a: 4 events, mean 400 ns, p50 214\n"
+            "  ns, p90 820 ns, p99 1.0 us\n"
+            "    129 ns .. 256 ns   3 ###############\n"
+            "    257 ns .. 512 ns   0 \n"
+            "    513 ns .. 1.0 us   1 #####\n"
+            "route=/b: 1 event, mean 8 ns, p50 6.5\n"
+            "  ns, p90 7.7 ns, p99 8.0 ns\n"
+            "      5 ns .. 8 ns     1 ###############\n"
+            "2 events found no room in the table: a larger --size keeps more\n");
+}
+
 TEST(HistChartTest, SumsStandBehindASpread) {
   const HistShape shape{"done", {"k"}, {"bytes"}, "took_ns", true};
   HistView view;
@@ -69,6 +98,29 @@ TEST(HistChartTest, SumsStandBehindASpread) {
   view.groups[0] = {{"x"}, 1, {4096}, {}};
   view.groups[0].spread.add(3, 1, 8);
   EXPECT_THAT(chart_text(shape, view), HasSubstr("p99 8.0 ns, bytes 4,096\n"));
+}
+
+TEST(HistChartTest, SumsHaveTheirSign) {
+  HistView view;
+  view.groups = {{{"x"}, 2, {static_cast<std::uint64_t>(-3000), 255, ~0ull}, {}}};
+  view.hits = 2;
+  view.sum_types = {{"a", false, true}, {"b", true}};
+  EXPECT_THAT(chart_text({"t", {"k"}, {"a", "b", "c"}, {}, false}, view),
+              HasSubstr("a -3,000 (mean -1500.0)  b ff (mean 127.5)  c 18,446,744,073,709,551,615 (mean"));
+}
+
+TEST(HistChartTest, NegativeValuesAreSaidToBeInTheFirstLine) {
+  const HistShape shape{"done", {}, {}, "change", false};
+  HistView view;
+  view.hits = 2;
+  view.groups.resize(1);
+  view.groups[0].count = 2;
+  view.groups[0].spread.add(0, 2, static_cast<std::uint64_t>(-30));
+  view.groups[0].spread.may_be_negative(32);
+  EXPECT_EQ(chart_text(shape, view),
+            "done: 2 events\n2 events, mean -15, p50 -15, p90 -15, p99 -15\n"
+            "    negative .. 1                     2 " +
+                std::string(40, '#') + "\n");
 }
 
 TEST(HistChartTest, OneEventIsNoEvents) {

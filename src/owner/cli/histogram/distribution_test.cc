@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace landtrace::cli {
 namespace {
 
@@ -34,6 +36,23 @@ TEST(DistributionTest, BucketsOfOnePowerAreAddedUp) {
   EXPECT_EQ(spread.buckets().at(3).count, 3u);
   EXPECT_EQ(spread.buckets().at(3).sum, 20u);
   EXPECT_EQ(spread.sum(), 20u);
+}
+
+TEST(DistributionTest, NegativeValuesAreInTheFirstBucket) {
+  Distribution spread;
+  spread.add(0, 2, static_cast<std::uint64_t>(-30));
+  spread.may_be_negative(32);
+  EXPECT_EQ(spread.lowest(), std::numeric_limits<std::int32_t>::min());
+  EXPECT_DOUBLE_EQ(spread.percentile(0.99), -15);
+  spread.add(3, 2, 14);
+  EXPECT_DOUBLE_EQ(spread.mean(), -4);
+  EXPECT_DOUBLE_EQ(spread.percentile(0.5), -15);
+  EXPECT_DOUBLE_EQ(spread.percentile(0.75), 5 + 3 * 0.5);
+  spread.may_be_negative(64);
+  EXPECT_EQ(spread.lowest(), std::numeric_limits<std::int64_t>::min());
+  Distribution other;
+  other.may_be_negative(0);
+  EXPECT_FALSE(other.has_negative());
 }
 
 TEST(DistributionTest, BucketsMeetWithoutAGap) {

@@ -70,6 +70,23 @@ Result<void> check_has_fields(const std::string& option, const std::vector<std::
   return {};
 }
 
+Result<void> check_can_be_added(const std::vector<std::string>& values, const output::EventType& type) {
+  std::size_t place = 0;
+  for (const std::string& value : values) {
+    const auto& fields = type.declaration.fields;
+    const std::string name = without_modifier(value);
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.name == name; });
+    if (field != fields.end() && field->kind != event::FieldKind::kInteger) {
+      const char* const what =
+          event::is_float(*field) || event::is_double(*field) ? "a floating-point number" : "no number";
+      return pointed_at("--vals", fmt::format("'{}' is {}, and cannot be added up", name, what), with_commas(values),
+                        place);
+    }
+    place += value.size() + 1;
+  }
+  return {};
+}
+
 Result<void> check_filter_fits(const std::string& filter, const output::EventType& type) {
   if (filter.empty()) return {};
   const auto cpus = static_cast<std::uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1l));

@@ -15,6 +15,9 @@ namespace landtrace::cli {
 Result<void> check_has_fields(const std::string& option, const std::vector<std::string>& fields,
                               const output::EventType& type);
 
+// `values` are those of --vals: only integers can be added up. EINVAL.
+Result<void> check_can_be_added(const std::vector<std::string>& values, const output::EventType& type);
+
 // EINVAL.
 Result<void> check_filter_fits(const std::string& filter, const output::EventType& type);
 

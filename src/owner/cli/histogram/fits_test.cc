@@ -30,6 +30,16 @@ TEST(FitsTest, AFieldThatIsNotThereIsPointedAt) {
             "  ^");
 }
 
+TEST(FitsTest, OnlyIntegersAreAddedUp) {
+  const output::EventType type = output::make_type(1, "job s32 n; struct float load 4; char[8] route");
+  EXPECT_EQ(said(check_can_be_added({"n", "n.log2", "common_pid"}, type)), "");
+  EXPECT_EQ(said(check_can_be_added({"n", "load.log2"}, type)),
+            "--vals: 'load' is a floating-point number, and cannot be added up\n"
+            "  n,load.log2\n"
+            "    ^");
+  EXPECT_TRUE(said(check_can_be_added({"route"}, type)).starts_with("--vals: 'route' is no number, and cannot be"));
+}
+
 TEST(FitsTest, WhatEveryEventHasIsThere) {
   for (const char* const name : {"source", "route", "source.hex", "common_pid.execname", "common_timestamp.usecs",
                                  "common_stacktrace", "stacktrace", "cpu", "common_cpu", "hitcount"}) {

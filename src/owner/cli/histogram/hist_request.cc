@@ -51,6 +51,7 @@ std::string trigger_of(const HistOptions& options, const HistShape& shape) {
 Result<void> check_fits(const HistOptions& options, const output::EventType& type) {
   LT_CHECK(check_has_fields("--keys", options.keys, type));
   LT_CHECK(check_has_fields("--vals", options.vals, type));
+  LT_CHECK(check_can_be_added(options.vals, type));
   return check_filter_fits(options.filter, type);
 }
 

@@ -8,25 +8,35 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json key_json(const HistKey& key) {
+  if (!key.is_number) return key.text;
+  return std::visit([](const auto& value) { return Json(value); }, key.value);
+}
+
+Json sum_json(std::uint64_t sum, bool is_signed) {
+  return is_signed ? Json(static_cast<std::int64_t>(sum)) : Json(sum);
+}
+
 Json spread_json(const Distribution& spread) {
   Json json{{"mean", spread.mean()},
             {"p50", spread.percentile(0.5)},
             {"p90", spread.percentile(0.9)},
             {"p99", spread.percentile(0.99)},
-            {"sum", spread.sum()}};
+            {"sum", sum_json(spread.sum(), spread.has_negative())}};
   for (const auto& [power, bucket] : spread.buckets()) {
-    json["buckets"].push_back(
-        {{"from", Distribution::low(power)}, {"to", Distribution::high(power)}, {"count", bucket.count}});
+    const Json from = power == 0 ? Json(spread.lowest()) : Json(Distribution::low(power));
+    json["buckets"].push_back({{"from", from}, {"to", Distribution::high(power)}, {"count", bucket.count}});
   }
   return json;
 }
 
-Json group_json(const HistShape& shape, const HistGroup& group) {
+Json group_json(const HistShape& shape, const HistView& view, const HistGroup& group) {
   Json json;
   json["key"] = Json::object();
-  for (std::size_t i = 0; i < group.keys.size(); ++i) json["key"][shape.keys[i]] = group.keys[i];
+  for (std::size_t i = 0; i < group.keys.size(); ++i) json["key"][shape.keys[i]] = key_json(group.keys[i]);
   json["count"] = group.count;
-  for (std::size_t i = 0; i < group.sums.size(); ++i) json["sums"][shape.sums[i]] = group.sums[i];
+  for (std::size_t i = 0; i < group.sums.size(); ++i)
+    json["sums"][shape.sums[i]] = sum_json(group.sums[i], view.is_signed(i));
   if (shape.spread) json[*shape.spread] = spread_json(group.spread);
   return json;
 }
@@ -40,7 +50,7 @@ std::string json_text(const HistShape& shape, const HistView& view) {
     json["ends_without_start"] = view.unpaired->ends;
     json["lost"] = view.unpaired->lost;
   }
-  for (const HistGroup& group : view.groups) json["groups"].push_back(group_json(shape, group));
+  for (const HistGroup& group : view.groups) json["groups"].push_back(group_json(shape, view, group));
   // Texts of programs need not be UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -40,6 +40,30 @@ TEST(HistJsonTest, EventsThatAreInNoPairAreCounted) {
   EXPECT_THAT(json_text(kSpread, view), HasSubstr(R"("starts_without_end":3,"ends_without_start":0,"lost":2})"));
 }
 
+TEST(HistJsonTest, NumbersAreNumbers) {
+  HistKey number(std::int64_t{-1}, "-1");
+  number.is_number = true;
+  HistKey real(0.1, "0.1");
+  real.is_number = true;
+  HistView view;
+  view.groups = {{{number, real, {std::uint64_t{255}, "ff"}, "7"}, 1, {~0ull, ~0ull}, {}}};
+  view.sum_types = {{"a", false, true}};
+  EXPECT_THAT(
+      json_text({"t", {"i", "r", "h", "t"}, {"a", "b"}, {}, false}, view),
+      HasSubstr(R"("key":{"i":-1,"r":0.1,"h":"ff","t":"7"},"count":1,"sums":{"a":-1,"b":18446744073709551615})"));
+}
+
+TEST(HistJsonTest, NegativeValuesAreInTheFirstBucket) {
+  HistView view;
+  view.groups.resize(1);
+  view.groups[0].spread.add(0, 2, static_cast<std::uint64_t>(-3));
+  view.groups[0].spread.may_be_negative(8);
+  EXPECT_THAT(
+      json_text({"t", {}, {}, "v", false}, view),
+      HasSubstr(
+          R"("v":{"mean":-1.5,"p50":-1.5,"p90":-1.5,"p99":-1.5,"sum":-3,"buckets":[{"from":-128,"to":1,"count":2}])"));
+}
+
 TEST(HistJsonTest, NothingIsAnEmptyList) {
   EXPECT_EQ(json_text(kSpread, {}), "{\"title\":\"done\",\"hits\":0,\"dropped\":0,\"groups\":[]}\n");
 }

@@ -45,6 +45,8 @@ std::uint64_t number_of(const event::Field& field, abi::Bytes payload) {
 }
 
 ipc::KeyKind kind_of(const event::Field& field) {
+  if (event::is_float(field)) return ipc::KeyKind::kFloat;
+  if (event::is_double(field)) return ipc::KeyKind::kDouble;
   if (field.kind != FieldKind::kInteger) return ipc::KeyKind::kText;
   return field.is_signed ? ipc::KeyKind::kSigned : ipc::KeyKind::kUnsigned;
 }
@@ -99,7 +101,7 @@ ipc::HistogramKeyValue KeyField::value(const output::Record& record) const {
     value.number = record.cpu;
   } else if (is_text(field_)) {
     value.text = text_of(field_, record.payload);
-  } else if (field_.kind == FieldKind::kInteger) {
+  } else if (key_.kind != ipc::KeyKind::kText) {
     value.number = number_of(field_, record.payload);
   } else {
     output::json::append_value(value.text, field_, record.payload);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
@@ -131,6 +133,25 @@ TEST_F(LatencySinkTest, TextsAndSeveralFieldsCanBeKeys) {
   sink_->settled(kAll);
   EXPECT_EQ(pairs(), 1u);
   EXPECT_EQ(sink_->pairs().ends_without_start(), 1u);
+}
+
+TEST_F(LatencySinkTest, ARealNumberIsOne) {
+  begin({"user_events:start", "user_events:real", {"common_pid"}, {"common_pid"}, {"load", "share"}});
+  const output::EventType real = output::make_type(3, "real struct float load 4; struct double share 8");
+  sink_->type(real);
+  const Start begun{1};
+  const struct [[gnu::packed]] {
+    float load = 1.5;
+    double share = -2;
+  } ended;
+  add(start_, 10, 0, output::bytes_of(begun));
+  add(real, 20, 0, output::bytes_of(ended));
+  sink_->settled(kAll);
+  const auto table = sink_->table("ns");
+  EXPECT_EQ(table.keys.at(0).kind, ipc::KeyKind::kFloat);
+  EXPECT_EQ(table.keys.at(1).kind, ipc::KeyKind::kDouble);
+  EXPECT_EQ(table.rows.at(0).keys.at(0).number, std::bit_cast<std::uint32_t>(1.5f));
+  EXPECT_EQ(table.rows.at(0).keys.at(1).number, std::bit_cast<std::uint64_t>(-2.0));
 }
 
 TEST_F(LatencySinkTest, AFieldThatAnEventHasNotIsNamed) {

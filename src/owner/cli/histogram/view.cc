@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/input.hpp"
-#include "rules/histograms/keys_text.hpp"
-
 namespace landtrace::cli {
 namespace {
 
-using Groups = std::map<std::vector<std::string>, HistGroup>;
+using Groups = std::map<std::vector<HistKey>, HistGroup>;
 
 constexpr std::uint64_t kMaxPower = 64;
 
@@ -21,30 +18,29 @@ Result<void> check_fit(const HistShape& shape, const ipc::HistogramTable& table)
   return fits ? Result<void>() : fail(EINVAL, "the histogram has other keys or values than were asked for");
 }
 
-// As the hist file shows them, without its padding.
-std::vector<std::string> key_texts(const HistShape& shape, const ipc::HistogramTable& table,
-                                   const ipc::HistogramRow& row) {
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < shape.keys.size(); ++i) {
-    texts.emplace_back(trimmed(rules::value_text(table.keys[i], row.keys[i])));
-  }
-  return texts;
+std::vector<HistKey> keys_of(const HistShape& shape, const ipc::HistogramTable& table, const ipc::HistogramRow& row) {
+  std::vector<HistKey> keys;
+  for (std::size_t i = 0; i < shape.keys.size(); ++i) keys.push_back(typed_key(table.keys[i], row.keys[i]));
+  return keys;
+}
+
+Result<void> add_to_spread(const ipc::HistogramTable& table, const ipc::HistogramRow& row, Distribution& spread) {
+  const std::uint64_t power = row.keys.back().number;
+  if (power > kMaxPower) return fail(EINVAL, "no power of two");
+  spread.add(static_cast<unsigned>(power), row.hits, row.values.back());
+  if (table.values.back().is_signed) spread.may_be_negative(table.keys.back().signed_bits);
+  return {};
 }
 
 Result<void> add_row(const HistShape& shape, const ipc::HistogramTable& table, const ipc::HistogramRow& row,
                      Groups& groups) {
-  std::vector<std::string> keys = key_texts(shape, table, row);
+  std::vector<HistKey> keys = keys_of(shape, table, row);
   HistGroup& group = groups[keys];
   group.keys = std::move(keys);
   group.count += row.hits;
   group.sums.resize(shape.sums.size());
   for (std::size_t i = 0; i < shape.sums.size(); ++i) group.sums[i] += row.values[i];
-  if (shape.spread) {
-    const std::uint64_t power = row.keys.back().number;
-    if (power > kMaxPower) return fail(EINVAL, "no power of two");
-    group.spread.add(static_cast<unsigned>(power), row.hits, row.values.back());
-  }
-  return {};
+  return shape.spread ? add_to_spread(table, row, group.spread) : Result<void>();
 }
 
 }  // namespace
@@ -54,6 +50,7 @@ Result<HistView> make_view(const HistShape& shape, const ipc::HistogramTable& ta
   Groups groups;
   for (const ipc::HistogramRow& row : table.rows) LT_CHECK(add_row(shape, table, row, groups));
   HistView view{{}, table.hits, table.dropped, {}};
+  view.sum_types.assign(table.values.begin(), table.values.begin() + static_cast<std::ptrdiff_t>(shape.sums.size()));
   for (auto& [keys, group] : groups) view.groups.push_back(std::move(group));
   std::stable_sort(view.groups.begin(), view.groups.end(),
                    [](const HistGroup& a, const HistGroup& b) { return a.count > b.count; });

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "cli/histogram/distribution.hpp"
+#include "cli/histogram/key.hpp"
+#include "cli/terminal.hpp"
 #include "ipc/histogram_table.hpp"
 
 namespace landtrace::cli {
@@ -19,9 +21,9 @@ struct HistShape {
 };
 
 struct HistGroup {
-  std::vector<std::string> keys;
+  std::vector<HistKey> keys;
   std::uint64_t count = 0;
-  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> sums;  // HistView::sum_types says what of
   Distribution spread;
 };
 
@@ -37,13 +39,18 @@ struct HistView {
   std::uint64_t hits = 0;
   std::uint64_t dropped = 0;
   std::optional<Unpaired> unpaired = {};
+  std::vector<ipc::HistogramValue> sum_types = {};  // of those that are missing the sum has no sign
+
+  [[nodiscard]] bool is_signed(std::size_t sum) const { return sum < sum_types.size() && sum_types[sum].is_signed; }
+  [[nodiscard]] bool is_hex(std::size_t sum) const { return sum < sum_types.size() && sum_types[sum].is_hex; }
 };
 
 // `table` has the shape's keys, behind them the .log2 of its spread value if there is one; its values are the sums,
 // then the sum of the spread value. EINVAL where it has others.
 Result<HistView> make_view(const HistShape& shape, const ipc::HistogramTable& table);
 
-std::string chart_text(const HistShape& shape, const HistView& view);
+// Bars and names are as long as the columns allow.
+std::string chart_text(const HistShape& shape, const HistView& view, std::size_t columns = Screen::kAny);
 std::string json_text(const HistShape& shape, const HistView& view);
 
 // "850 ns", "1.2 us".

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kFirst_ns = 1'000'000'000;
 constexpr std::uint64_t kFirstLook_ns = 10'000'000;
 constexpr std::uint64_t kLook_ns = 200'000'000;
-constexpr const char* kClearScreen = "\033[H\033[2J";
+constexpr std::string_view kClearScreen = "\033[H\033[2J";
 
 }  // namespace
 
@@ -59,9 +59,17 @@ Result<std::uint64_t> Watch::look() {
 Result<void> Watch::show(bool is_last) {
   LT_TRY(const HistView view, watched_.view(shape_));
   TextOutput out;
-  if (!options_.json && !is_last && ::isatty(STDOUT_FILENO) == 1) out.text() += kClearScreen;
-  out.text() += options_.json ? json_text(shape_, view) : chart_text(shape_, view);
-  if (!options_.json && !is_last) out.text() += waiting_text();
+  if (!options_.json && !is_last && out.is_for_terminal()) {
+    std::ignore = write_all(STDOUT_FILENO, kClearScreen.data(), kClearScreen.size());
+  }
+  if (options_.json) {
+    out.text() += json_text(shape_, view);
+  } else {
+    const Screen screen = Screen::of(STDOUT_FILENO);
+    const std::string chart = chart_text(shape_, view, screen.columns);
+    // What does not fit on the screen would push the beginning out of it.
+    out.text() += is_last ? chart : fitted(waiting_text() + chart, screen);
+  }
   if (!out.flush() && out.status() != 0) return fail(EIO, "standard output cannot be written");
   return {};
 }
@@ -132,6 +140,7 @@ int Watch::run() {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   if (auto done = set_up(); !done) return fail_with(kFailure, sentence(done.error()));
+  if (options_.command.empty()) complain("watching " + place_->text());
   if (!options_.command.empty()) {
     auto started = place_->start(options_.command, options_.tracefs, signals->mask_before());
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));

@@ -30,7 +30,15 @@ KeyKind kind_of(const HistogramField& field) {
       break;
   }
   if (field.is_text()) return KeyKind::kText;
+  if (field.of_event && event::is_float(*field.of_event)) return KeyKind::kFloat;
+  if (field.of_event && event::is_double(*field.of_event)) return KeyKind::kDouble;
   return field.is_signed ? KeyKind::kSigned : KeyKind::kUnsigned;
+}
+
+// Grouped fields have lost their sign: the kernel's have none.
+std::uint8_t signed_bits_of(const HistogramField& field) {
+  if (!field.of_event || field.of_event->kind != event::FieldKind::kInteger || !field.of_event->is_signed) return 0;
+  return static_cast<std::uint8_t>(field.of_event->size * 8);
 }
 
 std::string text_in(std::span<const std::byte> bytes) {
@@ -69,7 +77,9 @@ ipc::HistogramKeyValue value_of(KeyKind kind, std::span<const std::byte> bytes, 
 
 }  // namespace
 
-ipc::HistogramKey key_of(const HistogramField& field) { return {kind_of(field), name_of(field), field.width}; }
+ipc::HistogramKey key_of(const HistogramField& field) {
+  return {kind_of(field), name_of(field), field.width, signed_bits_of(field)};
+}
 
 std::vector<ipc::HistogramKeyValue> key_values(const Histogram& histogram, std::span<const std::byte> key,
                                                const std::string& comm, AddressNames& names) {

@@ -45,7 +45,9 @@ std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValu
     case KeyKind::kRange:
       return fmt::format("~ {}-{}", value.number, value.number + key.width - 1);
     case KeyKind::kUnsigned:
-    case KeyKind::kSigned:  // the kernel prints its bits as an unsigned number
+    case KeyKind::kSigned:  // the kernel prints the bits of these as an unsigned number
+    case KeyKind::kFloat:
+    case KeyKind::kDouble:
       break;
   }
   return fmt::format("{:10}", value.number);

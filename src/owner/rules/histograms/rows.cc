@@ -96,7 +96,7 @@ ipc::HistogramTable table_of(const Histogram& histogram, const language::TableCo
   ipc::HistogramTable table;
   for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
   for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
-    table.values.push_back({name_of(field), field.view == FieldView::kHex});
+    table.values.push_back({name_of(field), field.view == FieldView::kHex, field.is_signed});
   });
   for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
     table.rows.push_back(row_of(histogram, *row, names));
