@@ -30,7 +30,7 @@ std::uint64_t events_written(domain::Domain& domain, std::uint32_t first, std::u
 
 // In ns.
 std::uint64_t listen(domain::Domain& domain, rules::Rules& rules, const std::string& pattern, bool on) {
-  const auto parsed = domain::Pattern::parse(pattern);
+  const auto parsed = event::Pattern::parse(pattern);
   if (!parsed) throw Broken(parsed.error().message);
   const std::uint64_t begin = arch::monotonic_ns();
   if (auto done = rules.selections().listen(domain.top(), *parsed, on); !done) throw Broken(done.error().message);

@@ -38,7 +38,7 @@ class Host {
     auto server = host::Server::create(*domain_, *rules_, socket);
     EXPECT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
-    EXPECT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse("*"), true));
+    EXPECT_TRUE(rules_->selections().listen(domain_->top(), *event::Pattern::parse("*"), true));
   }
   void run() { server_->run(); }
   void stop() { server_->stop(); }
@@ -46,7 +46,7 @@ class Host {
   void listen(bool on) {
     ASSERT_TRUE(host::wait_for_server(server_->path()));
     const auto access = domain_->enter();
-    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse("*"), on));
+    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *event::Pattern::parse("*"), on));
   }
 
   struct Line {

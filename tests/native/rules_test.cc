@@ -26,7 +26,7 @@ class NativeRulesTest : public testing::Test {
     rules_ = std::make_unique<rules::Rules>(*domain_);
     server_ = *host::Server::create(*domain_, *rules_, socket_);
     for (const char* const name : {"pair", "stop", "go", "mark"}) {
-      EXPECT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse(name), true));
+      EXPECT_TRUE(rules_->selections().listen(domain_->top(), *event::Pattern::parse(name), true));
     }
     thread_ = std::thread([this] { server_->run(); });
   }

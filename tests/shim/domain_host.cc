@@ -135,7 +135,7 @@ class Host {
   }
 
   std::string listen(const std::string& text, bool on) {
-    const auto pattern = domain::Pattern::parse(text);
+    const auto pattern = event::Pattern::parse(text);
     if (!pattern) return "-EINVAL";
     const auto done = rules_.selections().listen(domain_.top(), *pattern, on);
     return done ? "ok" : "-E" + std::to_string(done.error().code);

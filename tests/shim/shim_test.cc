@@ -100,7 +100,7 @@ class ShimTest : public testing::Test {
   void listen(const char* pattern, bool on = true) {
     ASSERT_TRUE(host::wait_for_server(socket_));
     const auto access = domain_->enter();
-    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *domain::Pattern::parse(pattern), on));
+    ASSERT_TRUE(rules_->selections().listen(domain_->top(), *event::Pattern::parse(pattern), on));
   }
 
   // How often each line was recorded; "EVENT: fields".
@@ -321,7 +321,7 @@ TEST_F(ShimTest, WorksWithoutRoot) {
     std::thread serving([&] { (*server)->run(); });
     {
       const auto access = (*domain)->enter();
-      std::ignore = rules.selections().listen((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+      std::ignore = rules.selections().listen((*domain)->top(), *event::Pattern::parse("user_events:*"), true);
     }
     const int result = Client(path, {"forks"}).wait();
     (*server)->stop();
@@ -369,7 +369,7 @@ class OwnerProcess {
       auto domain = domain::Domain::create({});
       rules::Rules rules(**domain);
       auto server = host::Server::create(**domain, rules, socket());
-      std::ignore = rules.selections().listen((*domain)->top(), *domain::Pattern::parse("user_events:*"), true);
+      std::ignore = rules.selections().listen((*domain)->top(), *event::Pattern::parse("user_events:*"), true);
       std::ignore = ::write(ready[1], "x", 1);
       (*server)->run();
       ::_exit(0);

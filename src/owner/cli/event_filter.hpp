@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::cli {
@@ -17,10 +17,10 @@ class EventFilter {
 
   [[nodiscard]] bool wants(const output::EventType& type) const;
   [[nodiscard]] bool wants_all() const { return patterns_.empty(); }
-  [[nodiscard]] const std::vector<domain::Pattern>& patterns() const { return patterns_; }
+  [[nodiscard]] const std::vector<event::Pattern>& patterns() const { return patterns_; }
 
  private:
-  std::vector<domain::Pattern> patterns_;
+  std::vector<event::Pattern> patterns_;
 };
 
 }  // namespace landtrace::cli

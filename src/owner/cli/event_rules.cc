@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 #include "language/filter/compile.hpp"
 #include "language/filter/text.hpp"
 #include "language/trigger/command.hpp"
@@ -100,7 +100,7 @@ void add_event_options(Command& command, EventRules& rules) {
 
 Result<void> check_event_rules(const std::vector<Session::Selection>& selections) {
   for (const Session::Selection& selection : selections) {
-    LT_CHECK(domain::Pattern::parse(selection.pattern));
+    LT_CHECK(event::Pattern::parse(selection.pattern));
     if (!selection.filter.empty()) LT_CHECK(check_filter(selection.filter));
     for (const std::string& trigger : selection.triggers) LT_CHECK(check_trigger(trigger));
   }

@@ -14,7 +14,7 @@ constexpr std::size_t kMostNames = 10;
 
 std::string full_name(const EventName& event) { return event.system + ":" + event.name; }
 
-bool matches_any(const domain::Pattern& pattern, const std::vector<EventName>& events) {
+bool matches_any(const event::Pattern& pattern, const std::vector<EventName>& events) {
   return std::any_of(events.begin(), events.end(),
                      [&](const EventName& event) { return pattern.matches(event.system, event.name); });
 }
@@ -61,33 +61,33 @@ std::string list_text(const std::vector<EventName>& events) {
 
 }  // namespace
 
-bool is_name(const domain::Pattern& pattern) { return pattern.text().find_first_of("*?[\\") == std::string::npos; }
+bool is_name(const event::Pattern& pattern) { return pattern.text().find_first_of("*?[\\") == std::string::npos; }
 
-std::vector<domain::Pattern> unmatched(const std::vector<domain::Pattern>& patterns,
+std::vector<event::Pattern> unmatched(const std::vector<event::Pattern>& patterns,
                                        const std::vector<EventName>& events) {
-  std::vector<domain::Pattern> missing;
-  for (const domain::Pattern& pattern : patterns) {
+  std::vector<event::Pattern> missing;
+  for (const event::Pattern& pattern : patterns) {
     if (!matches_any(pattern, events)) missing.push_back(pattern);
   }
   return missing;
 }
 
-bool complain_of_missing(const std::vector<domain::Pattern>& patterns, const std::vector<EventName>& events,
+bool complain_of_missing(const std::vector<event::Pattern>& patterns, const std::vector<EventName>& events,
                          const std::string& why_none) {
-  const std::vector<domain::Pattern> missing = unmatched(patterns, events);
+  const std::vector<event::Pattern> missing = unmatched(patterns, events);
   if (events.empty() && !missing.empty()) complain("no event registered" + why_none);
-  for (const domain::Pattern& pattern : missing) {
+  for (const event::Pattern& pattern : missing) {
     if (!events.empty()) complain(missing_text(pattern) + instead_text(pattern, events));
   }
   return std::none_of(missing.begin(), missing.end(), is_name);
 }
 
-std::string missing_text(const domain::Pattern& pattern) {
+std::string missing_text(const event::Pattern& pattern) {
   return is_name(pattern) ? fmt::format("no event '{}' registered", pattern.text())
                           : fmt::format("no event registered that matches '{}'", pattern.text());
 }
 
-std::string instead_text(const domain::Pattern& pattern, const std::vector<EventName>& events) {
+std::string instead_text(const event::Pattern& pattern, const std::vector<EventName>& events) {
   if (events.empty()) return "; there is none at all";
   std::vector<std::string> nearest = near_events(pattern.text(), events);
   if (nearest.empty()) return "; there is " + list_text(events);

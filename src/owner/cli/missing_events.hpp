@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::cli {
@@ -26,22 +26,22 @@ std::vector<EventName> names_of(const Types& types) {
 }
 
 // Whether it names one event, or one system: without * and the like.
-bool is_name(const domain::Pattern& pattern);
+bool is_name(const event::Pattern& pattern);
 
 // Those that match none of the events.
-std::vector<domain::Pattern> unmatched(const std::vector<domain::Pattern>& patterns,
+std::vector<event::Pattern> unmatched(const std::vector<event::Pattern>& patterns,
                                        const std::vector<EventName>& events);
 
 // Complains of each pattern that matches none of the events; "no event registered" where there is none at all, with
 // `why_none` behind it. False: one of these patterns is a name.
-bool complain_of_missing(const std::vector<domain::Pattern>& patterns, const std::vector<EventName>& events,
+bool complain_of_missing(const std::vector<event::Pattern>& patterns, const std::vector<EventName>& events,
                          const std::string& why_none);
 
 // "no event 'jbo' registered", "no event registered that matches 'j*'".
-std::string missing_text(const domain::Pattern& pattern);
+std::string missing_text(const event::Pattern& pattern);
 
 // What the user might have meant, or else what there is: "; did you mean user_events:job?", "; there is user_events:a
 // and user_events:b", "; there is none at all".
-std::string instead_text(const domain::Pattern& pattern, const std::vector<EventName>& events);
+std::string instead_text(const event::Pattern& pattern, const std::vector<EventName>& events);
 
 }  // namespace landtrace::cli

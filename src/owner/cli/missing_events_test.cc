@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<EventName> kEvents{{"user_events", "abi_request"}, {"user_events", "job"}, {"http", "request"}};
 
-domain::Pattern pattern(const std::string& text) { return *domain::Pattern::parse(text); }
+event::Pattern pattern(const std::string& text) { return *event::Pattern::parse(text); }
 
 std::string instead_of(const std::string& text, const std::vector<EventName>& events = kEvents) {
   return instead_text(pattern(text), events);

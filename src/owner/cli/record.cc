@@ -92,7 +92,7 @@ void say_what_is_waited_for(Setup& setup, const RecordOptions& options) {
   std::ignore = setup.collector->look();  // an error comes again
   const std::vector<EventName> events = names_of(setup.collector->types());
   if (!options.command.empty() || events.empty()) return;
-  for (const domain::Pattern& pattern : unmatched(options.filter.patterns(), events)) {
+  for (const event::Pattern& pattern : unmatched(options.filter.patterns(), events)) {
     if (is_name(pattern))
       complain(fmt::format("waiting: {} yet{}", missing_text(pattern), instead_text(pattern, events)));
   }

@@ -70,8 +70,8 @@ bool ReportPrinter::has_what_was_named() {
     all.push_back({type.system, type.name});
     if (type.system != "ftrace") interesting.push_back(all.back());  // these are in every file of trace-cmd
   }
-  const std::vector<domain::Pattern> missing = unmatched(options_.filter.patterns(), all);
-  for (const domain::Pattern& pattern : missing) {
+  const std::vector<event::Pattern> missing = unmatched(options_.filter.patterns(), all);
+  for (const event::Pattern& pattern : missing) {
     complain(fmt::format("{} has no event {}'{}'{}", file_, is_name(pattern) ? "" : "that matches ", pattern.text(),
                          instead_text(pattern, interesting)));
   }

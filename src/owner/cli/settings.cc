@@ -39,13 +39,13 @@ Result<unsigned> mode_of(const std::string& text) {
 }
 
 // The kernel's trace_event= is one list with commas.
-Result<std::vector<domain::Pattern>> patterns_of(const std::vector<std::string>& lists) {
-  std::vector<domain::Pattern> patterns;
+Result<std::vector<event::Pattern>> patterns_of(const std::vector<std::string>& lists) {
+  std::vector<event::Pattern> patterns;
   for (std::string_view list : lists) {
     while (!list.empty()) {
       const std::size_t end = list.find(',');
       if (end != 0) {
-        LT_TRY(domain::Pattern pattern, domain::Pattern::parse(list.substr(0, end)));
+        LT_TRY(event::Pattern pattern, event::Pattern::parse(list.substr(0, end)));
         patterns.push_back(std::move(pattern));
       }
       list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);

@@ -26,7 +26,7 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
          domain::Domain::create({.ring_bytes = options.ring_bytes,
                                  .abi = options.abi == kAbi6_1 ? abi::Version::k6_1 : abi::Version::k6_12}));
   auto rules = std::make_unique<rules::Rules>(*domain);
-  for (const domain::Pattern& pattern : options.events)
+  for (const event::Pattern& pattern : options.events)
     LT_CHECK(rules->selections().listen(domain->top(), pattern, true));
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, *rules, options.socket));
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.

@@ -11,7 +11,7 @@
 
 #include "daemon/mounts.hpp"
 #include "domain/domain.hpp"
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 #include "host/server.hpp"
 
 namespace landtrace::daemon {
@@ -41,7 +41,7 @@ class HostedDomain {
     std::uint64_t ring_bytes = domain::kDefaultRingBytes;
     unsigned abi = kAbi6_12;
     // Enabled in the top instance from the moment they register.
-    std::vector<domain::Pattern> events{};
+    std::vector<event::Pattern> events{};
     Mounts::Permissions permissions{};
     // Another owner may serve the same socket later, and go on with what programs have registered.
     bool may_come_back = false;

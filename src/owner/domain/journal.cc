@@ -195,7 +195,7 @@ Journal::Journal(const std::string& path) : path_(path), header_(make_header()),
 SavedDomain Journal::saved() const {
   SavedDomain domain;
   std::map<std::uint32_t, std::size_t> files, processes;
-  const auto entries = RecordLog::read(path_, header_);
+  const auto entries = store::RecordLog::read(path_, header_);
   domain.found = entries.has_value();
   if (!entries) return domain;
   for (const auto& [key, value] : *entries) {

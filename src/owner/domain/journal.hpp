@@ -10,7 +10,7 @@
 
 #include "programs/foreign_memory.hpp"
 #include "programs/identity.hpp"
-#include "domain/record_log.hpp"
+#include "store/record_log.hpp"
 #include "event/declaration.hpp"
 
 namespace landtrace::domain {
@@ -98,7 +98,7 @@ class Journal {
  private:
   std::string path_;
   std::string header_;
-  RecordLog log_;
+  store::RecordLog log_;
 };
 
 }  // namespace landtrace::domain

@@ -36,7 +36,7 @@ class SessionTest : public MountTest {
   void listen(bool on) {
     change([&] { ASSERT_TRUE(rules_->selections().listen(domain_->top(), *Pattern::parse("an_event"), on)); });
   }
-  using Pattern = domain::Pattern;
+  using Pattern = event::Pattern;
   std::uint32_t word_ = 0;
 };
 

@@ -204,7 +204,7 @@ domain::Instance* session(const Context& c) {
 Response session_events(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  const auto pattern = domain::Pattern::parse(c.text);
+  const auto pattern = event::Pattern::parse(c.text);
   if (!pattern) return error_response(pattern.error());
   return respond(c.rules.selections().listen(*instance, *pattern, c.request.a != 0));
 }
@@ -226,7 +226,7 @@ Response session_select(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
   std::string_view texts = c.text;
-  auto pattern = domain::Pattern::parse(take_text(texts));
+  auto pattern = event::Pattern::parse(take_text(texts));
   if (!pattern) return error_response(pattern.error());
   rules::Selection selection{*std::move(pattern), std::string(take_text(texts)), {}};
   while (!texts.empty()) selection.triggers.emplace_back(take_text(texts));

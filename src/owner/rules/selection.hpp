@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 #include "rules/filters.hpp"
 #include "rules/triggers.hpp"
 
 namespace landtrace::rules {
 
-using domain::Pattern;
+using event::Pattern;
 
 struct Selection {
   Pattern pattern;

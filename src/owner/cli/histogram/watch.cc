@@ -74,10 +74,10 @@ Result<void> Watch::show(bool is_last) {
   return {};
 }
 
-std::vector<domain::Pattern> Watch::named() const {
-  std::vector<domain::Pattern> patterns;
+std::vector<event::Pattern> Watch::named() const {
+  std::vector<event::Pattern> patterns;
   for (const std::string& name : watched_.named()) {
-    if (auto pattern = domain::Pattern::parse(name)) patterns.push_back(*std::move(pattern));
+    if (auto pattern = event::Pattern::parse(name)) patterns.push_back(*std::move(pattern));
   }
   return patterns;
 }
@@ -85,7 +85,7 @@ std::vector<domain::Pattern> Watch::named() const {
 std::string Watch::waiting_text() const {
   std::string text;
   const std::vector<EventName> events = names_of(seen_->types());
-  for (const domain::Pattern& pattern : unmatched(named(), events)) {
+  for (const event::Pattern& pattern : unmatched(named(), events)) {
     text +=
         fmt::format("waiting: {} yet{}\n", missing_text(pattern), events.empty() ? "" : instead_text(pattern, events));
   }

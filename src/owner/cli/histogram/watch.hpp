@@ -12,7 +12,7 @@
 #include "cli/signals.hpp"
 #include "cli/workplace.hpp"
 #include "consumer/session.hpp"
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 
 namespace landtrace::cli {
 
@@ -53,7 +53,7 @@ class Watch {
   Result<std::uint64_t> look();
   Result<void> check();
   Result<void> check_new_events();
-  [[nodiscard]] std::vector<domain::Pattern> named() const;
+  [[nodiscard]] std::vector<event::Pattern> named() const;
   [[nodiscard]] std::string waiting_text() const;
   [[nodiscard]] bool were_there() const;
   Result<void> show(bool is_last);

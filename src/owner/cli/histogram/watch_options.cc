@@ -47,7 +47,7 @@ std::string full_event_name(const std::string& name) {
 }
 
 Result<void> check_event_name(const std::string& option, const std::string& name) {
-  LT_TRY(const domain::Pattern pattern, domain::Pattern::parse(full_event_name(name)));
+  LT_TRY(const event::Pattern pattern, event::Pattern::parse(full_event_name(name)));
   if (is_name(pattern) && !name.ends_with(':')) return {};
   return fail(EINVAL, fmt::format("{}: want one event, not '{}'", option, name));
 }

@@ -18,7 +18,7 @@ using domain::FileId;
 using domain::Proxy;
 
 constexpr unsigned kCounting = 4;
-constexpr unsigned kRounds = 300;
+constexpr unsigned kStressRounds = 300;
 
 class NoNames : public AddressNames {
  public:
@@ -88,7 +88,7 @@ TEST_F(HistogramsStress, WhatIsTakenAwayIsGivenBackWhole) {
   const std::uint64_t before = bytes_in_use();
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < kCounting; ++i) threads.emplace_back([this, i] { emit_until_stopped(i); });
-  for (unsigned round = 0; round < kRounds; ++round) {
+  for (unsigned round = 0; round < kStressRounds; ++round) {
     apply(0, "hist:keys=id:vals=v:ts0=v");
     apply(1, "hist:keys=id:d=$ts0+v:onmax($d).save(id)");
     apply(0, "hist:keys=id.log2:vals=v if id > 10");

@@ -31,7 +31,7 @@ Result<std::string> ExpectedEnable::text() {
 Result<std::size_t> ExpectedEnable::store(const Caller&, std::string_view bytes) {
   LT_TRY(const bool on, switch_in(bytes));
   LT_TRY(domain::Instance* const instance, instance_->get());
-  LT_TRY(const auto pattern, domain::Pattern::parse(kUserEvents));
+  LT_TRY(const auto pattern, event::Pattern::parse(kUserEvents));
   LT_CHECK(instance_->context.rules.selections().listen(*instance, pattern, on));
   return bytes.size();
 }

@@ -12,7 +12,7 @@
 
 #include "base/fd.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::store {
 
 class RecordLog {
  public:
@@ -51,4 +51,4 @@ class RecordLog {
   Fd fd_;
 };
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::store

@@ -1,4 +1,4 @@
-#include "domain/record_log.hpp"
+#include "store/record_log.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace landtrace::domain {
+namespace landtrace::store {
 namespace {
 
 constexpr char kHeader = 'h';
@@ -158,4 +158,4 @@ void RecordLog::end() {
   ::unlink(path_.c_str());
 }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::store

@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::event {
 
 class Pattern {
  public:
@@ -21,4 +21,4 @@ class Pattern {
   std::string event_;
 };
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::event

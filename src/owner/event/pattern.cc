@@ -1,10 +1,10 @@
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 
 #include <fnmatch.h>
 
 #include <algorithm>
 
-namespace landtrace::domain {
+namespace landtrace::event {
 namespace {
 
 bool brackets_close(std::string_view glob) {
@@ -54,4 +54,4 @@ bool Pattern::matches(const std::string& system, const std::string& name) const 
   return glob_matches(system_, system) && glob_matches(event_, name);
 }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::event

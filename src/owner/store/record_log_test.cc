@@ -1,5 +1,5 @@
 // What an owner leaves in a file, and what of it the next one believes.
-#include "domain/record_log.hpp"
+#include "store/record_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace landtrace::domain {
+namespace landtrace::store {
 namespace {
 
 using testing::ElementsAre;
@@ -235,4 +235,4 @@ TEST_F(RecordLogTest, WhatCannotBeAppendedAnyMoreIsNoLogWithAGap) {
 }
 
 }  // namespace
-}  // namespace landtrace::domain
+}  // namespace landtrace::store

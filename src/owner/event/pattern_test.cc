@@ -1,8 +1,8 @@
-#include "domain/pattern.hpp"
+#include "event/pattern.hpp"
 
 #include <gtest/gtest.h>
 
-namespace landtrace::domain {
+namespace landtrace::event {
 namespace {
 
 bool matches(const char* pattern, const char* system, const char* name) {
@@ -37,4 +37,4 @@ TEST(PatternTest, BadPatternsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace landtrace::domain
+}  // namespace landtrace::event
