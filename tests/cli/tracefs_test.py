@@ -102,10 +102,10 @@ class Root(Cases, support.Case):
         helper = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../packaging/mount.fuse.tracefs")
         groups = "stat -c %g . events README instances/a/trace | sort -u"
         out = self.shell("cd /sys/kernel/tracing && mount -t tracefs -o remount,gid=1234 nodev /sys/kernel/tracing && "
-                         f"mkdir instances/a && {groups}; "
+                         f"mkdir instances/a && {groups}; chgrp 99 events; mount -o remount,rw,gid=2345 . && {groups}; "
                          f"{helper} landtrace /sys/kernel/tracing -o rw,remount,gid=4321 && {groups}; "
                          f"{helper} landtrace /sys/kernel/tracing -o rw 2>/dev/null || echo refused")
-        self.assertEqual(out, "1234\n4321\nrefused\n")
+        self.assertEqual(out, "1234\n2345\n4321\nrefused\n")
 
     def test_a_container_has_a_domain_of_its_own(self):
         self.serve("--trace-event", "outside")

@@ -1,5 +1,9 @@
 #include "fuse/inodes.hpp"
 
+#include <algorithm>
+
+#include "base/input.hpp"
+
 namespace landtrace::fuse {
 namespace {
 
@@ -9,6 +13,8 @@ constexpr std::uint64_t kEndless = 1ull << 62;
 // A page cache belongs to an inode, and each reader of raw pages has pages of its own: so each lookup of such a file
 // makes an inode.
 bool is_shared(tracefs::Node& node) { return node.file() == nullptr || !node.file()->is_paged(); }
+
+constexpr std::uint64_t kRootNumber = 1;
 
 bool same_kind(tracefs::Node& a, tracefs::Node& b) { return (a.folder() != nullptr) == (b.folder() != nullptr); }
 
@@ -86,6 +92,40 @@ void Inodes::change(const Inode& inode, const Override& changed) {
   if (changed.gid) known.gid = changed.gid;
 }
 
+Result<void> Inodes::remount(std::string_view options) {
+  Override wanted;
+  while (!options.empty()) {
+    const std::string_view option = options.substr(0, options.find(','));
+    options.remove_prefix(std::min(option.size() + 1, options.size()));
+    const auto equals = option.find('=');
+    const std::string_view name = option.substr(0, equals);
+    if (equals == std::string_view::npos || (name != "gid" && name != "uid" && name != "mode")) continue;
+    LT_TRY(const std::uint64_t number, number_in(option.substr(equals + 1), name == "mode" ? 8 : 10));
+    if (number >= UINT32_MAX) return fail(EINVAL, "no id is as large");
+    if (name == "gid") wanted.gid = static_cast<gid_t>(number);
+    if (name == "uid") wanted.uid = static_cast<uid_t>(number);
+    if (name == "mode") wanted.mode = static_cast<mode_t>(number & 07777);
+  }
+  for (auto& [path, known] : overrides_) {
+    if (wanted.gid) known.gid.reset();
+    if (wanted.uid) known.uid.reset();
+  }
+  change(inodes_.at(kRootNumber), wanted);
+  return {};
+}
+
+void Inodes::inherit(const Inode& folder, const std::string& path) {
+  const auto found = overrides_.find(folder.path);
+  if (found != overrides_.end()) overrides_[path] = {{}, found->second.uid, found->second.gid};
+}
+
+const Override* Inodes::override_of_instance(std::string_view path) const {
+  constexpr std::string_view kInstances = "instances/";
+  if (!path.starts_with(kInstances)) return nullptr;
+  const auto found = overrides_.find(path.substr(0, path.find('/', kInstances.size())));
+  return found == overrides_.end() ? nullptr : &found->second;
+}
+
 void Inodes::drop_overrides(const std::string& path) {
   overrides_.erase(path);
   const std::string inside = path + '/';
@@ -101,6 +141,10 @@ struct stat Inodes::attributes(const Inode& inode) const {
   shown.st_nlink = 1;
   shown.st_uid = shown_.uid;
   shown.st_gid = shown_.gid;
+  if (const Override* const instance = override_of_instance(inode.path)) {
+    shown.st_uid = instance->uid.value_or(shown.st_uid);
+    shown.st_gid = instance->gid.value_or(shown.st_gid);
+  }
   if (const auto found = overrides_.find(inode.path); found != overrides_.end()) {
     const Override& changed = found->second;
     shown.st_mode = (shown.st_mode & S_IFMT) | changed.mode.value_or(shown.st_mode & 07777);

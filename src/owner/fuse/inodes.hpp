@@ -53,6 +53,11 @@ class Inodes {
 
   // All that have no owner or group of their own have the top folder's, as in a kernel's tracefs.
   void change(const Inode& inode, const Override& changed);
+  // As a remount of the kernel's tracefs: "gid=100,uid=0" of all files, whatever they were given before, "mode=750" of
+  // the top folder. Other options mean nothing. EINVAL.
+  Result<void> remount(std::string_view options);
+  // A new instance has the owner and group of the folder that it is made in.
+  void inherit(const Inode& folder, const std::string& path);
   // For a folder that is removed: forgets the overrides of everything in it.
   void drop_overrides(const std::string& path);
 
@@ -70,6 +75,8 @@ class Inodes {
 
  private:
   Inode& add(std::string path, std::shared_ptr<tracefs::Node> node);
+  // Of the instance that the path is in; nullptr where it has none.
+  [[nodiscard]] const Override* override_of_instance(std::string_view path) const;
 
   Shown shown_;
   std::timespec made_{};

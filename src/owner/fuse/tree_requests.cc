@@ -94,6 +94,22 @@ void set_attributes(fuse_req_t request, fuse_ino_t number, struct stat* wanted, 
   answer_attributes(request, attributes);
 }
 
+// The options of a remount, from the shim (preload/interpose_mount.cc). The kernel has checked that the caller may
+// write to the folder.
+void set_attribute(fuse_req_t request, fuse_ino_t number, const char* name, const char* value, std::size_t size, int) {
+  MountedTree& tree = tree_of(request);
+  const auto done = [&]() -> Result<void> {
+    if (number != FUSE_ROOT_ID || std::string_view(name) != "user.landtrace.remount") {
+      return fail(EOPNOTSUPP, "no attributes are kept");
+    }
+    const auto access = tree.domain.enter();
+    return tree.inodes.remount({value, size});
+  }
+  ();
+  if (!done) return answer_error(request, done.error());
+  fuse_reply_err(request, 0);
+}
+
 // Makes or removes an entry of a folder.
 template <typename F>
 auto in_folder(fuse_req_t request, fuse_ino_t folder, F&& act) -> decltype(act(std::declval<Inode&>())) {
@@ -108,6 +124,7 @@ void make_folder(fuse_req_t request, fuse_ino_t folder, const char* name, mode_t
   MountedTree& tree = tree_of(request);
   const auto entry = in_folder(request, folder, [&](Inode& parent) -> Result<fuse_entry_param> {
     LT_CHECK(parent.node->folder()->make_folder(name, caller_of(request)));
+    tree.inodes.inherit(parent, Inodes::join(parent.path, name));
     return entry_of(tree, folder, name);
   });
   tree.courier.wait_for_pages();
@@ -177,6 +194,7 @@ void add_tree_operations(fuse_lowlevel_ops& operations) {
   operations.forget_multi = forget_several;
   operations.getattr = get_attributes;
   operations.setattr = set_attributes;
+  operations.setxattr = set_attribute;
   operations.mkdir = make_folder;
   operations.rmdir = remove_folder;
   operations.opendir = open_folder;

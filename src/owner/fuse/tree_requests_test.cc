@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <sys/statfs.h>
+#include <sys/xattr.h>
 
 #include "fuse/test_mount.hpp"
 
@@ -125,6 +126,36 @@ TEST_F(MountedFolders, TheTopFoldersGroupIsThatOfAllThatHaveNoneOfTheirOwn) {
   EXPECT_EQ(about("notebook").st_gid, kOwn);
   ASSERT_EQ(::mkdir(at("instances/one").c_str(), 0755), 0);
   EXPECT_EQ(about("instances/one/trace").st_gid, kGroup);
+}
+
+TEST_F(MountedFolders, ARemountForgetsWhatFilesWereGiven) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can choose any group";
+  constexpr gid_t kGroup = 65534, kOwn = 65533;
+  const auto remount = [&](const std::string& options) {
+    return ::setxattr(folder_.c_str(), "user.landtrace.remount", options.data(), options.size(), 0);
+  };
+  ASSERT_EQ(::chown(at("notebook").c_str(), -1, kOwn), 0);
+  ASSERT_EQ(remount("rw,gid=65534,mode=0711"), 0) << errno_text(errno);
+  EXPECT_EQ(about("notebook").st_gid, kGroup);
+  EXPECT_EQ(about("").st_gid, kGroup);
+  EXPECT_EQ(about("").st_mode & 07777, 0711u);
+  EXPECT_EQ(about("notebook").st_mode & 07777, 0640u);
+  EXPECT_EQ(remount("gid=4294967295"), -1);
+  EXPECT_EQ(remount("gid=tracing"), -1);
+  EXPECT_EQ(::setxattr(at("instances").c_str(), "user.landtrace.remount", "gid=0", 5, 0), -1);
+  EXPECT_EQ(about("").st_gid, kGroup);
+}
+
+TEST_F(MountedFolders, AnInstanceHasTheGroupOfItsFolder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can choose any group";
+  constexpr gid_t kGroup = 65534, kOwn = 65533;
+  ASSERT_EQ(::chown(at("instances").c_str(), -1, kGroup), 0);
+  ASSERT_EQ(::mkdir(at("instances/one").c_str(), 0755), 0);
+  ASSERT_EQ(::chown(at("instances").c_str(), -1, 0), 0);
+  EXPECT_EQ(about("instances/one").st_gid, kGroup);
+  EXPECT_EQ(about("instances/one/trace").st_gid, kGroup);
+  ASSERT_EQ(::chown(at("instances/one/trace").c_str(), -1, kOwn), 0);
+  EXPECT_EQ(about("instances/one/trace").st_gid, kOwn);
 }
 
 TEST_F(MountedFolders, FileSystemDescribesItself) {

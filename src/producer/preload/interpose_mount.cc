@@ -1,13 +1,12 @@
-// mount(2), which is asked to change the group, owner or mode of a tree with MS_REMOUNT, as it changes those of the
-// kernel's tracefs. FUSE takes such options and does nothing. So they become what it passes on: chown and chmod of the
-// mount's top folder, which stand for all files that have none of their own (fuse/inodes.hpp).
-#include <cerrno>
-#include <cstdlib>
+// mount(2), which is asked by MS_REMOUNT to change the group, owner or mode of a tree, as it changes those of the
+// kernel's tracefs. The kernel's FUSE takes such options and does nothing, so the tree is told of them by an extended
+// attribute of its top folder. mount(8) leaves what is "fuse.…" to a helper, mount.fuse, which knows nothing of
+// remounts: execv() does what that was to do.
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "preload/real.hpp"
@@ -16,6 +15,8 @@ namespace landtrace::preload {
 namespace {
 
 constexpr std::size_t kMaxPath = 4096;
+// What mount(8) ends with when a mount has failed.
+constexpr int kMountFailed = 32;
 
 bool is_our_tree(const char* folder) {
   constexpr long kFuseMagic = 0x65735546;
@@ -30,49 +31,65 @@ bool is_our_tree(const char* folder) {
   return ::faccessat(AT_FDCWD, file, F_OK, 0) == 0;
 }
 
-// NUMBER of "…,NAME=NUMBER,…", where it is one; the last one counts.
-bool find_option(const char* options, const char* name, int base, unsigned& number) {
-  bool is_there = false;
+bool has_option(const char* options, const char* name) {
   const std::size_t length = std::strlen(name);
-  for (const char* at = options; at != nullptr && *at != '\0';) {
-    const char* const end = std::strchr(at, ',');
-    if (std::strncmp(at, name, length) == 0 && at[length] >= '0' && at[length] <= '9') {
-      char* rest = nullptr;
-      const unsigned long value = std::strtoul(at + length, &rest, base);
-      if (value < ~0u && (*rest == '\0' || *rest == ',')) {
-        number = static_cast<unsigned>(value);
-        is_there = true;
-      }
-    }
-    at = end == nullptr ? nullptr : end + 1;
+  for (const char* at = options; at != nullptr; at = std::strchr(at, ',')) {
+    if (*at == ',') ++at;
+    if (std::strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
   }
-  return is_there;
+  return false;
 }
 
-int apply(const char* folder, const char* options) {
-  unsigned uid = ~0u;
-  unsigned gid = ~0u;
-  unsigned mode = 0;
-  const bool has_owner = find_option(options, "uid=", 10, uid);
-  const bool has_group = find_option(options, "gid=", 10, gid);
-  if ((has_owner || has_group) && ::chown(folder, uid, gid) != 0) return -1;
-  if (find_option(options, "mode=", 8, mode) && ::chmod(folder, mode & 07777) != 0) return -1;
-  return 0;
+int remount(const char* folder, const char* options) {
+  return ::setxattr(folder, "user.landtrace.remount", options, std::strlen(options), 0);
+}
+
+// HELPER SOURCE FOLDER … -o OPTIONS …
+const char* options_of(char* const* words) {
+  for (; *words != nullptr; ++words) {
+    if (std::strcmp(*words, "-o") == 0) return words[1];
+  }
+  return nullptr;
+}
+
+// Not in line: the compiler takes execv's path for one that is never null.
+[[gnu::noinline]] bool is_helper(const char* path) {
+  if (path == nullptr) return false;
+  const char* const slash = std::strrchr(path, '/');
+  return std::strncmp(slash == nullptr ? path : slash + 1, "mount.fuse", 10) == 0;
+}
+
+// Whether mount.fuse is to change our tree in a way that the kernel has no part in.
+bool is_remount_by_helper(char* const* words) {
+  if (words == nullptr || words[0] == nullptr || words[1] == nullptr || words[2] == nullptr) return false;
+  const char* const options = options_of(words + 3);
+  return options != nullptr && has_option(options, "remount") && !has_option(options, "ro") && is_our_tree(words[2]);
+}
+
+template <typename Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(find_next(name));
 }
 
 }  // namespace
 }  // namespace landtrace::preload
 
+using namespace landtrace::preload;
+
 LT_EXPORT int mount(const char* source, const char* target, const char* type, unsigned long flags, const void* data) {
-  using Mount = int (*)(const char*, const char*, const char*, unsigned long, const void*);
-  static const auto real_mount = reinterpret_cast<Mount>(landtrace::preload::find_next("mount"));
-  if (real_mount == nullptr) {
-    errno = ENOSYS;
-    return -1;
-  }
+  static const auto real_mount =
+      next<int (*)(const char*, const char*, const char*, unsigned long, const void*)>("mount");
   const int result = real_mount(source, target, type, flags, data);
   // A remount of what is bound elsewhere has no options of a file system.
   const bool has_options = (flags & MS_REMOUNT) != 0 && (flags & MS_BIND) == 0 && data != nullptr;
-  if (result != 0 || !has_options || !landtrace::preload::is_our_tree(target)) return result;
-  return landtrace::preload::apply(target, static_cast<const char*>(data));
+  if (result != 0 || !has_options || !is_our_tree(target)) return result;
+  return remount(target, static_cast<const char*>(data));
+}
+
+LT_EXPORT int execv(const char* path, char* const* words) {
+  static const auto real_execv = next<int (*)(const char*, char* const*)>("execv");
+  if (is_helper(path) && is_remount_by_helper(words)) {
+    ::_exit(remount(words[2], options_of(words + 3)) == 0 ? 0 : kMountFailed);
+  }
+  return real_execv(path, words);
 }
