@@ -27,8 +27,7 @@ Command Crowd::command(Kind kind) {
 }
 
 void Crowd::add() {
-  const auto kinds = places_.mount.empty() ? kKinds - 1 : kKinds;
-  const pid_t pid = start(command(static_cast<Kind>(random_() % kinds)));
+  const pid_t pid = start(command(static_cast<Kind>(random_() % kinds_)));
   if (pid > 0) members_.push_back(pid);
 }
 

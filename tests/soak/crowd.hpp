@@ -20,13 +20,16 @@ struct Places {
 
 class Crowd {
  public:
-  Crowd(const Places& places, std::minstd_rand& random) : places_(places), random_(random) {}
+  Crowd(const Places& places, std::minstd_rand& random)
+      : places_(places), random_(random), kinds_(places.mount.empty() ? kKinds - 1 : kKinds) {}
   ~Crowd() { end(); }
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
   // One more producer, of a kind that is chosen at random.
   void add();
+  // From here on none that is on a mount: it ends with its owner.
+  void avoid_mounts() { kinds_ = kKinds - 1; }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   // One of them dies, and another takes its place.
   void kill_one();
@@ -47,6 +50,7 @@ class Crowd {
 
   const Places& places_;
   std::minstd_rand& random_;
+  std::uint32_t kinds_;
   std::vector<pid_t> members_;
   std::optional<pid_t> stopped_;
   std::size_t failed_ = 0;

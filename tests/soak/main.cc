@@ -152,6 +152,7 @@ class Round {
   std::vector<std::string> run(Sums& sums) {
     begin_progress();
     kills_owner_ = random_() % 8 == 0;
+    if (kills_owner_) crowd_.avoid_mounts();
     if (!open()) return {"nobody serves the domain"};
     const Neighbour neighbour(places_.socket, static_cast<std::uint32_t>(random_()));
     for (std::uint32_t i = 0; i < 2 + random_() % 5; ++i) crowd_.add();
