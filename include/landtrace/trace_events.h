@@ -126,8 +126,8 @@ struct synth_field_desc {
  *   -E2BIG   the definition is longer than MAX_DYNEVENT_CMD_LEN
  *   -EEXIST  there is one of that name
  *   -ENOENT  (delete) there is none
- *   -EBUSY   (delete) it is enabled, has triggers, is part of a histogram's action, or somebody has its
- *            trace_event_file */
+ *   -EBUSY   (delete) it is enabled in an instance (a recorder's session is none), has triggers, is part of a
+ *            histogram's action, or somebody has its trace_event_file */
 int synth_event_create(const char* name, struct synth_field_desc* fields, unsigned n_fields, struct module* mod);
 int synth_event_delete(const char* event_name);
 
@@ -195,9 +195,10 @@ void trace_put_event_file(struct trace_event_file* file);
 
 /* -- tracing synthetic events (7.2) -------------------------------------------------------------------------------- */
 
-/* An event at once; one value a field, in order, a text as its address. A text longer than a char[N] field is cut; a
- * long[] field takes the address of up to 16 words that end with 0. An event that nobody listens to is no error.
- * Async-signal-safe once the calling thread has traced something.
+/* An event at once, in the instance of its file and in all recordings (landtrace record) that listen to it; one value
+ * a field, in order, a text as its address. A text longer than a char[N] field is cut; a long[] field takes the address
+ * of up to 16 words that end with 0. An event that nobody listens to is no error. Async-signal-safe once the calling
+ * thread has traced something.
  *   -EINVAL  `file` is not of a synthetic event, `n_vals` is not the number of its fields or of the values, a text is
  *            NULL
  *   -E2BIG   the entry is larger than one can be, or has over 63 dynamic fields

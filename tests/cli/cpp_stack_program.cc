@@ -1,5 +1,6 @@
-// Emits an event by the C++ API, from a function whose name is long.
+// Emits an event by the C++ API, from a function whose name is long; with an argument, a synthetic one in two ways.
 #include <landtrace/landtrace.hpp>
+#include <landtrace/trace_events.hpp>
 
 using landtrace::Event, landtrace::Field;
 
@@ -15,7 +16,23 @@ template <typename AnEvent>
   asm volatile("");
 }
 
-int main() {
+[[gnu::noinline]] void trace_at_once(const landtrace::SyntheticEvent& event) {
+  event.trace(1);
+  asm volatile("");
+}
+[[gnu::noinline]] void trace_in_pieces(const landtrace::SyntheticEvent& event) {
+  landtrace::SyntheticTrace trace(event);
+  trace.add_next(2);
+}
+
+int main(int argc, char** /*argv*/) {
+  if (argc > 1) {
+    if (landtrace::make_synthetic("done", {{"u64", "n"}}) != 0) return 1;
+    const landtrace::SyntheticEvent event("done");
+    trace_at_once(event);
+    trace_in_pieces(event);
+    return event.error() == 0 ? 0 : 1;
+  }
   caller<Job>();
   return Job::registration() == 0 ? 0 : 1;
 }

@@ -25,6 +25,15 @@ class Record(support.Case):
         self.assertEqual((summary.emitted, summary.events, summary.lost), (1000, 1000, 0))
         self.assertEqual(sequences(self.report_json()[0]), {0: list(range(1000))})
 
+    def test_synthetic_events_that_a_program_traces_and_removes(self):
+        status, out, err = self.landtrace("record", "-o", self.file, "-e", "synthetic:*", "--", os.environ["SCHEDTEST"])
+        self.assertEqual(status, 0, (out, err))  # it could remove its events
+        self.assertIn(" 3 events, 0 lost, 1 program", err)
+        self.assertEqual(out.count("next_comm_field="), 3, "what it sees itself")
+        events, lost = self.report_json()
+        self.assertEqual(lost, 0)
+        self.assertEqual([event["fields"]["next_comm_field"] for event in events], ["clackers", "tiddlywinks", "silly putty"])
+
     def test_program_has_the_limits_that_the_command_was_given(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))

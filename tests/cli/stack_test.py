@@ -152,6 +152,14 @@ class Triggers(support.Case):
         names = [frame.split("+")[0] for frame in frames]
         self.assertEqual(names[:2], [" => void caller<...>()", " => main"])
 
+    def test_stacks_of_a_synthetic_event_begin_with_its_caller(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-e", "synthetic:*", "--trigger", "stacktrace", "--",
+                                        os.environ["CPP_STACK_PROGRAM"], "synthetic")
+        self.assertEqual(status, 0, err)
+        lines = self.report().splitlines()
+        tops = [lines[i + 1].split("(")[0] for i, line in enumerate(lines) if "<user stack trace>" in line]
+        self.assertEqual(tops, [" => trace_at_once", " => trace_in_pieces"])
+
     def test_options_give_the_kernels_forms(self):
         frames = self.frames("run", "--", PRODUCER, "--abi", "--count", "3")
         self.assertRegex(self.option("sym-userobj")[0], rf"^ => {re.escape(PRODUCER)}\[\+0x[0-9a-f]+\]$")

@@ -105,8 +105,8 @@ bool EventTable::describe(std::uint32_t slot) {
   const std::uint32_t version = __atomic_load_n(&control_.descriptions[slot].version, __ATOMIC_RELAXED);
   if (known.type == nullptr || version == known.description) return false;
   auto copy = copy_description(control_, slot);
-  // Nothing while it changes; or the slot has another event by now, of which that is said: pairs with the first publish()
-  // in Events::take_slot(), which comes before the description goes.
+  // Nothing while it changes; or the slot has another event by now, of which that is said: pairs with the first
+  // publish() in Events::take_slot(), which comes before the description goes.
   if (!copy || __atomic_load_n(&control_.events[slot].generation, __ATOMIC_ACQUIRE) != known.generation) return false;
   known.description = copy->version;
   known.type->description = std::move(copy->text);

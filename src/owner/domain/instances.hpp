@@ -71,6 +71,8 @@ struct Instance {
   SnapshotKeeper* snapshots = nullptr;  // nullptr: it has none
   unsigned snapshot_triggers = 0;       // that may take one at any time
   ClockKeeper* clock = nullptr;         // nullptr: its times are shown by nobody here
+
+  [[nodiscard]] bool is_recorder() const { return index != 0 && !listed; }
 };
 
 class Instances {

@@ -99,6 +99,17 @@ TEST_F(ListeningTest, AnEventIsRecordedWhereSomebodyListens) {
   EXPECT_EQ(domain_->control().segment().events[event.slot].plan, 0u);
 }
 
+TEST_F(ListeningTest, StepsOfRecordersSayThatTheyAre) {
+  Event& event = make("e1");
+  Instance& session = **domain_->instances().create("session", ring::Geometry::holding(0), false);
+  ASSERT_TRUE(domain_->listening().set(top(), {&event}, true));
+  ASSERT_TRUE(domain_->listening().set(session, {&event}, true));
+  const auto steps = plan_of(event);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].instance, 0);
+  EXPECT_EQ(steps[1].instance, session.index | PlanStep::kOfRecorder);
+}
+
 TEST_F(ListeningTest, WhoListensAlreadyChangesNothing) {
   Event& event = make("e1");
   ASSERT_TRUE(domain_->listening().set(top(), {&event}, true));

@@ -8,7 +8,9 @@ namespace {
 using plan::PlanStep;
 using plan::StepKind;
 
-std::uint8_t index_of(const Instance& instance) { return static_cast<std::uint8_t>(instance.index); }
+std::uint8_t index_of(const Instance& instance) {
+  return static_cast<std::uint8_t>(instance.index | (instance.is_recorder() ? PlanStep::kOfRecorder : 0));
+}
 
 PlanStep step(StepKind kind, const Instance& instance, std::uint32_t cell, std::uint64_t offset) {
   return {kind, 0, index_of(instance), cell, {offset}, 0, instance.place.geometry};

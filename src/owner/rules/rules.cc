@@ -47,6 +47,31 @@ void Rules::gone(Event& event) {
   event_probes_.let_go(event);
 }
 
+bool Rules::is_kept_by_recorders_alone(const Event& event) const {
+  bool has_rules = false;
+  for (const Instance* const instance : domain_.instances().all()) {
+    if (event.listeners[instance->index] && !instance->is_recorder()) return false;
+    has_rules = has_rules || (instance->is_recorder() && find_rules(event, *instance) != nullptr);
+  }
+  // A recorder's triggers may refer to it.
+  return event.listeners.any() && (event.references == 0 || has_rules);
+}
+
+Result<void> Rules::remove(Event& event, std::uint32_t uid) {
+  const bool is_theirs = uid == 0 || uid == event.uid;
+  if (event.flavour() != event::Flavour::kSynthetic || !is_theirs || !is_kept_by_recorders_alone(event)) {
+    return domain_.events().remove(event, uid);
+  }
+  for (Instance* const instance : domain_.instances().all()) {
+    if (!instance->is_recorder()) continue;
+    drop(*instance, event);
+    LT_CHECK(domain_.listening().set(*instance, {&event}, false));
+  }
+  auto removed = domain_.events().remove(event, uid);
+  if (!removed) std::ignore = select(event);  // something else refers to it: they go on
+  return removed;
+}
+
 void Rules::stop(Instance& instance) {
   Selections::forget(instance);
   std::vector<Event*> events = domain_.events().all_and_print();

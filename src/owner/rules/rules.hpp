@@ -36,6 +36,10 @@ class Rules final : public domain::EventRules {
   // Where functions of the domain's programs are.
   [[nodiscard]] programs::ProgramFunctions& functions() { return functions_; }
 
+  // Events::remove(). Recorders do not keep a program from removing a synthetic event of its own; those who have
+  // recorded it have it all the same.
+  Result<void> remove(Event& event, std::uint32_t uid);
+
   Result<void> select(Event& event) override { return selections_.apply_to(event); }
   Result<void> listeners_changed(Event& event) override { return event_probes_.attach(event); }
   void gone(Event& event) override;
@@ -45,6 +49,7 @@ class Rules final : public domain::EventRules {
 
  private:
   void drop(Instance& instance, Event& event);
+  [[nodiscard]] bool is_kept_by_recorders_alone(const Event& event) const;
 
   Domain& domain_;
   programs::ProgramFunctions functions_;

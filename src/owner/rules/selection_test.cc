@@ -5,10 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "domain/proxy.hpp"
+#include "rules/synthetic_events.hpp"
 #include "rules/triggers.hpp"
 #include "ring/reader.hpp"
 
@@ -199,6 +201,51 @@ TEST_F(SelectionTest, AnEventThatALaterOneSwitchesGoesWithTheInstanceToo) {
   domain::destroy_instance(instance_->index, domain_->listening(), domain_->instances());
   EXPECT_FALSE(switched->listeners.any()) << "its plan would name rings that are gone";
   EXPECT_TRUE(switched->files.empty());
+}
+
+class RecordedSyntheticTest : public SelectionTest {
+ protected:
+  Event* define() {
+    const auto command = language::split_synthetic("lat u32 n");
+    return *define_synthetic(domain_->events(), domain_->registrar(), *command, ::geteuid());
+  }
+  [[nodiscard]] bool is_there() { return find_synthetic(domain_->events(), "lat") != nullptr; }
+  int remove(Event* event, std::uint32_t uid = ::geteuid()) {
+    const auto removed = rules_.remove(*event, uid);
+    return removed ? 0 : removed.error().code;
+  }
+};
+
+TEST_F(RecordedSyntheticTest, IsRemovedWhileItIsRecorded) {
+  select("synthetic:*", "n > 3", {"stacktrace", "hist:keys=n"});
+  for (int i = 0; i < 3; ++i) {  // the next one is recorded, too
+    Event* const event = define();
+    EXPECT_TRUE(event->listeners[instance_->index]);
+    EXPECT_EQ(remove(event), 0);
+    EXPECT_FALSE(is_there());
+  }
+}
+
+TEST_F(RecordedSyntheticTest, IsKeptByWhoeverElseHasIt) {
+  select("synthetic:*", "n > 3", {"stacktrace"});
+  Event* const event = define();
+  EXPECT_EQ(remove(event, kUser), EBUSY) << "another user's";
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, true));
+  EXPECT_EQ(remove(event), EBUSY);
+  ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, false));
+  domain_->events().add_reference(*event);
+  EXPECT_EQ(remove(event), EBUSY);
+  EXPECT_TRUE(event->listeners[instance_->index]) << "and recorded as before";
+  EXPECT_THAT(rules_.triggers().text(*instance_, *event), testing::HasSubstr("stacktrace"));
+  domain_->events().drop_reference(event->slot);
+  EXPECT_EQ(remove(event), 0);
+}
+
+TEST_F(RecordedSyntheticTest, OtherEventsAreInUseWhileTheyAreRecorded) {
+  select("user_events:*", "");
+  const auto slot = domain_->registrar().register_native("e1 u32 n", domain::kPersist, 0);
+  domain_->events().drop_reference(*slot);
+  EXPECT_EQ(remove(domain_->events().at(*slot), 0), EBUSY);
 }
 
 }  // namespace

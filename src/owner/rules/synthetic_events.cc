@@ -18,12 +18,4 @@ language::AcceptedSynthetic<Event*> define_synthetic(Events& events, Registrar& 
   return *made;
 }
 
-Result<void> remove_synthetic(Events& events, std::string_view name, std::uint32_t uid) {
-  Event* const event = find_synthetic(events, name);
-  if (event == nullptr || event->flavour() != event::Flavour::kSynthetic) {
-    return fail(ENOENT, fmt::format("no synthetic event '{}'", name));
-  }
-  return events.remove(*event, uid);
-}
-
 }  // namespace landtrace::rules

@@ -16,7 +16,5 @@ inline Event* find_synthetic(Events& events, std::string_view name) {
 // EINVAL, EEXIST as the kernel has them; ENOSPC.
 language::AcceptedSynthetic<Event*> define_synthetic(Events& events, Registrar& registrar,
                                                      const language::SyntheticCommand& definition, std::uint32_t uid);
-// ENOENT; EBUSY while anything refers to it or listens to it, EPERM for another user's.
-Result<void> remove_synthetic(Events& events, std::string_view name, std::uint32_t uid);
 
 }  // namespace landtrace::rules

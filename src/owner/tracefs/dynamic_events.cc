@@ -117,13 +117,13 @@ Result<void> DynamicEvents::remove(const Caller& caller, std::string_view comman
   if (meant.empty()) return fail(ENOENT, "no such event");
   for (const std::uint32_t slot : meant) {
     domain::Event* const event = events.at(slot);  // which may have gone with its probe
-    if (event != nullptr) LT_CHECK(events.remove(*event, caller.who.uid));
+    if (event != nullptr) LT_CHECK(context_.rules.remove(*event, caller.who.uid));
   }
   return {};
 }
 
 Result<void> DynamicEvents::truncate(const Caller& caller) {
-  return remove_all(context_.domain, caller, [](const domain::Event&) { return true; });
+  return remove_all(context_, caller, [](const domain::Event&) { return true; });
 }
 
 }  // namespace landtrace::tracefs

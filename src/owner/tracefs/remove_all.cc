@@ -18,8 +18,8 @@ std::uint32_t event_probes_of(const std::vector<Event*>& events, const Event& ba
 
 }  // namespace
 
-Result<void> remove_all(domain::Domain& domain, const Caller& caller,
-                        const std::function<bool(const Event&)>& is_meant) {
+Result<void> remove_all(Context& context, const Caller& caller, const std::function<bool(const Event&)>& is_meant) {
+  domain::Domain& domain = context.domain;
   domain.enable_words().sweep();  // the processes that kept them may have ended
   std::vector<Event*> events = domain.events().all();
   std::erase_if(events, [&](const Event* event) { return !is_meant(*event); });
@@ -34,7 +34,7 @@ Result<void> remove_all(domain::Domain& domain, const Caller& caller,
   for (const Event* const event : events) names.emplace_back(event->slot, event->serial);
   for (const auto& [slot, serial] : names) {
     Event* const event = domain.events().at(slot);  // which may have gone with its probe
-    if (event != nullptr && event->serial == serial) LT_CHECK(domain.events().remove(*event, caller.who.uid));
+    if (event != nullptr && event->serial == serial) LT_CHECK(context.rules.remove(*event, caller.who.uid));
   }
   return {};
 }

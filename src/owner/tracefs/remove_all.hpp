@@ -3,14 +3,15 @@
 
 #include <functional>
 
-#include "domain/domain.hpp"
+#include "tracefs/context.hpp"
 #include "tracefs/node.hpp"
 
 namespace landtrace::tracefs {
 
 // Removes the events, those that depend on others first. EBUSY: one of them is referred to by something that stays;
-// then none is removed. One that somebody listens to also ends it with EBUSY, but halfway, as in the kernel.
-Result<void> remove_all(domain::Domain& domain, const Caller& caller,
+// then none is removed. One that somebody but a recorder listens to also ends it with EBUSY, but halfway, as in the
+// kernel.
+Result<void> remove_all(Context& context, const Caller& caller,
                         const std::function<bool(const domain::Event&)>& is_meant);
 
 }  // namespace landtrace::tracefs

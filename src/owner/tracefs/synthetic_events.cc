@@ -16,6 +16,15 @@ tl::unexpected<Error> log_refusal(Context& context, std::string_view line, const
   return fail(refusal.code, std::string(refusal.what));
 }
 
+// ENOENT; EBUSY while anything but recorders refers to it or listens to it, EPERM for another user's.
+Result<void> remove_synthetic(Context& context, std::string_view name, std::uint32_t uid) {
+  domain::Event* const event = rules::find_synthetic(context.domain.events(), name);
+  if (event == nullptr || event->flavour() != event::Flavour::kSynthetic) {
+    return fail(ENOENT, "no synthetic event '" + std::string(name) + "'");
+  }
+  return context.rules.remove(*event, uid);
+}
+
 }  // namespace
 
 Result<void> define_synthetic(Context& context, const Caller& caller, std::string_view line,
@@ -34,14 +43,14 @@ Result<std::size_t> SyntheticEvents::store(const Caller& caller, std::string_vie
     const auto command = language::split_synthetic(line);
     if (command && command->kind == language::SyntheticCommand::Kind::kNothing) return {};
     if (command && command->kind == language::SyntheticCommand::Kind::kRemoval) {
-      return rules::remove_synthetic(context_.domain.events(), command->name, caller.who.uid);
+      return remove_synthetic(context_, command->name, caller.who.uid);
     }
     return define_synthetic(context_, caller, line, command);
   });
 }
 
 Result<void> SyntheticEvents::truncate(const Caller& caller) {
-  return remove_all(context_.domain, caller,
+  return remove_all(context_, caller,
                     [](const domain::Event& event) { return event.flavour() == event::Flavour::kSynthetic; });
 }
 

@@ -86,7 +86,7 @@ bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t inst
   bool heard = false;
   for (std::uint32_t i = 0; i < plan.step_count; ++i) {
     const PlanStep& step = plan.steps()[i];
-    if (step.instance != instance) continue;
+    if (!step.takes_part_in(instance)) continue;
     heard = true;
     if (step.kind == StepKind::kRecord) {
       detail::record(view, thread, step, request);

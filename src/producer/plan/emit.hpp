@@ -171,7 +171,7 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   }
 }
 
-// The same for one instance alone: of the plan, the steps of that one. False when it has none there.
+// The same for one instance alone: of the plan, the steps of that one and of recorders. False when there are none.
 bool emit_in_instance(const View& view, const Thread& thread, std::uint32_t instance, std::uint32_t event,
                       const Segment* segments, std::uint32_t segment_count, std::uint32_t size);
 

@@ -252,6 +252,23 @@ TEST_F(EmitTest, InOneInstanceAloneItsOwnGatesHold) {
   EXPECT_FALSE(happens_in(1));
 }
 
+TEST_F(EmitTest, RecordersTakeWhatHappensInOneInstanceAlone) {
+  PlanStep recorder = domain_.record(1);
+  recorder.instance |= PlanStep::kOfRecorder;
+  domain_.publish(kEvent, {domain_.record(0), recorder, domain_.record(2)});
+  const auto happens_in = [&](std::uint32_t instance) {
+    const Section section(domain_.data().threads[0]);
+    const Segment segment{"four", 4};
+    return emit_in_instance(domain_.view(), domain_.thread(), instance, kEvent, &segment, 1, 4);
+  };
+  EXPECT_TRUE(happens_in(0));
+  EXPECT_EQ(recorded(0), 1u);
+  EXPECT_EQ(recorded(1), 1u);
+  EXPECT_EQ(recorded(2), 0u);
+  EXPECT_TRUE(happens_in(5)) << "where nobody but the recorder listens";
+  EXPECT_EQ(recorded(1), 2u);
+}
+
 TEST_F(EmitTest, AnyEventCanBeRecordedWithoutAPlanOfItsOwn) {
   const PlanStep record = domain_.record(3);
   const Section section(domain_.data().threads[0]);

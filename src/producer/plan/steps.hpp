@@ -74,8 +74,12 @@ LT_SHARED_AT(ThreadList, never_count, 4);
 //   | kind | skip | instance | cell | rings, filter… | consumed | geometry (48)               |
 //   +------+------+----------+------+----------------+----------+-----------------------------+
 struct PlanStep {
+  // In `instance`: it is a recorder's session, which also takes what happens in one instance alone.
+  static constexpr std::uint8_t kOfRecorder = 0x80;
+
   StepKind kind;
   std::uint8_t skip;
+  // Its index, and perhaps kOfRecorder.
   std::uint8_t instance;
   // kRecord: the switch that stops the instance; kFlip, kSoft.
   std::uint32_t cell;
@@ -90,6 +94,9 @@ struct PlanStep {
   // kRecord: offset in the control segment of std::uint64_t[kMaxUsers][rings of a set], how far the consumer has read.
   std::uint64_t consumed;
   ring::PreparedGeometry geometry;
+
+  // Whether it is run for an event that happens in that instance alone.
+  [[nodiscard]] bool takes_part_in(std::uint32_t one) const { return instance == one || (instance & kOfRecorder) != 0; }
 };
 LT_SHARED(PlanStep, 72, 8);
 LT_SHARED_AT(PlanStep, kind, 0);
@@ -102,7 +109,7 @@ LT_SHARED_AT(PlanStep, filter, 8);
 LT_SHARED_AT(PlanStep, triggers, 8);
 LT_SHARED_AT(PlanStep, consumed, 16);
 LT_SHARED_AT(PlanStep, geometry, 24);
-static_assert(kMaxInstances <= 256, "PlanStep::instance");
+static_assert(kMaxInstances <= PlanStep::kOfRecorder, "PlanStep::instance");
 
 enum class TriggerAction : std::uint32_t {
   kTraceOn,
