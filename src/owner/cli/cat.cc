@@ -19,7 +19,7 @@ constexpr milliseconds kShortest(1), kLongest(50);
 
 // Copies up to the end of the file. Some files have no end (trace_pipe).
 Result<void> copy(ipc::TreeClient& tree, const std::string& path, TextOutput& out) {
-  if (auto opened = tree.open(path, O_RDONLY); !opened) return about(path, opened.error());
+  if (auto opened = tree.open(path, O_RDONLY); !opened) return about(tree, path, opened.error());
   milliseconds patience = kShortest;
   for (;;) {
     const auto bytes = tree.read();

@@ -10,7 +10,7 @@ using Change = Result<void> (ipc::TreeClient::*)(const std::string&);
 int change(const std::string& socket, const std::vector<std::string>& paths, Change one) {
   return with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     for (const std::string& path : paths) {
-      if (auto changed = (tree.*one)(path); !changed) return about(path, changed.error());
+      if (auto changed = (tree.*one)(path); !changed) return about(tree, path, changed.error());
     }
     return {};
   });

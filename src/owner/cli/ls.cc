@@ -28,7 +28,7 @@ int ls(const std::string& socket, const std::string& path, bool with_modes) {
   TextOutput out;
   const int status = with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
     const auto entries = entries_of(tree, path);
-    if (!entries) return about(path.empty() ? "/" : path, entries.error());
+    if (!entries) return about(tree, path.empty() ? "/" : path, entries.error());
     for (const Entry& entry : *entries) out.text() += (with_modes ? mode_text(entry) + ' ' : "") + entry.name + '\n';
     return {};
   });

@@ -2,6 +2,7 @@
 
 #include "cli/domain_choice.hpp"
 #include "cli/failure.hpp"
+#include "cli/near_names.hpp"
 
 namespace landtrace::cli {
 
@@ -25,6 +26,34 @@ int with_tree(const std::string& socket, const std::function<Result<void>(ipc::T
   if (!tree) return fail_with(kFailure, sentence(tree.error()));
   const auto done = work(*tree);
   return done ? kSuccess : fail_with(kFailure, sentence(done.error()));
+}
+
+std::string alike_in_tree(ipc::TreeClient& tree, const std::string& path) {
+  // Down to the first part that is not there.
+  std::string folder;
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string part(rest.substr(0, rest.find('/')));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    if (part.empty()) continue;
+    const std::string here = folder.empty() ? part : folder + "/" + part;
+    if (tree.stat(here)) {
+      folder = here;
+      continue;
+    }
+    const auto entries = tree.list(folder);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; entries && i < entries->size(); ++i) names.push_back((*entries)[i].name);
+    std::vector<std::string> meant = near_names(part, names);
+    for (std::string& name : meant) name = folder.empty() ? name : folder + "/" + name;
+    return meant.empty() ? "" : fmt::format("; did you mean {}?", alternatives(meant));
+  }
+  return "";
+}
+
+tl::unexpected<Error> about(ipc::TreeClient& tree, const std::string& path, const Error& error) {
+  auto named = about(path, error);
+  if (error.code != ENOENT) return named;
+  return fail(ENOENT, named.value().message + alike_in_tree(tree, path));
 }
 
 tl::unexpected<Error> about(const std::string& path, const Error& error) {

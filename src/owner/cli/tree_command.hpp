@@ -17,7 +17,11 @@ Result<ipc::TreeClient> connect_to_tree(const std::string& socket);
 // Does `work` with the tree. Returns the exit status, after a message if it failed.
 int with_tree(const std::string& socket, const std::function<Result<void>(ipc::TreeClient&)>& work);
 
-// An error that names the path.
+// Where there is no such file: those beside it that are called alike. "; did you mean events/user_events/job?", or "".
+std::string alike_in_tree(ipc::TreeClient& tree, const std::string& path);
+
+// An error that names the path; with the tree, also what may have been meant.
+tl::unexpected<Error> about(ipc::TreeClient& tree, const std::string& path, const Error& error);
 tl::unexpected<Error> about(const std::string& path, const Error& error);
 
 }  // namespace landtrace::cli

@@ -9,6 +9,7 @@ namespace landtrace::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // Standard input is a file with this text for as long as it lives.
@@ -52,6 +53,7 @@ TEST_F(TreeCommandsTest, WhatCatCannotReadIsNamedAfterWhatItCould) {
   EXPECT_EQ(cat.status, 1);
   EXPECT_EQ(cat.out, "user_events:job\n");
   EXPECT_THAT(cat.err, StartsWith("landtrace: nosuch: No such file or directory"));
+  EXPECT_THAT(cat.err, Not(HasSubstr("did you mean")));
 }
 
 TEST_F(TreeCommandsTest, WithoutADomainItSaysHowToStartOne) {
@@ -145,6 +147,16 @@ TEST_F(TreeCommandsTest, TheFirstFolderThatCannotBeChangedEndsIt) {
   EXPECT_THAT(mkdir.err, StartsWith("landtrace: events/x: Operation not permitted"));
   EXPECT_EQ(run(add_ls, {"ls", "instances"}).out, "");
   EXPECT_THAT(run(add_rmdir, {"rmdir", "instances/a"}).err, HasSubstr("instances/a: No such file or directory"));
+}
+
+TEST_F(TreeCommandsTest, WhatIsAlikeIsSaidOfAFileThatIsNotThere) {
+  make_event("job u32 id");
+  EXPECT_THAT(run(add_cat, {"cat", "trase"}).err, HasSubstr("; did you mean trace?\n"));
+  EXPECT_THAT(run(add_cat, {"cat", "events/user_events/jbo/format"}).err,
+              HasSubstr("; did you mean events/user_events/job?\n"));
+  EXPECT_THAT(run(add_ls, {"ls", "event/user_events"}).err, HasSubstr("; did you mean events?\n"));
+  EXPECT_THAT(run(add_write, {"write", "tracing_no", "1"}).err, HasSubstr("; did you mean tracing_on?\n"));
+  EXPECT_THAT(run(add_cat, {"cat", "trace/x"}).err, Not(HasSubstr("did you mean")));
 }
 
 }  // namespace

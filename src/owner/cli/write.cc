@@ -40,7 +40,7 @@ int write(const std::string& socket, const WriteOptions& options) {
   const std::string& path = options.words.front();
   const std::vector<std::string> words(options.words.begin() + 1, options.words.end());
   return with_tree(socket, [&](ipc::TreeClient& tree) -> Result<void> {
-    if (auto written = write(tree, options, path, words); !written) return about(path, written.error());
+    if (auto written = write(tree, options, path, words); !written) return about(tree, path, written.error());
     return {};
   });
 }
