@@ -262,10 +262,11 @@ void Process::drop_connection() {
 
 // A connection with an owner whom we may trust, or a negative errno.
 int Process::connect(int patience_ms) {
+  // By the file's owner first: one whom we do not trust need not even answer.
+  if (!ipc::is_trusted_socket(socket_path_)) return -EPERM;
   int fd = ipc::connect_plain(socket_path_, true, patience_ms);
   if (fd < 0) return fd;
-  const std::int64_t owner = ipc::peer_uid(fd);
-  if (owner != 0 && owner != std::int64_t{::geteuid()}) {
+  if (!ipc::is_trusted(ipc::peer_uid(fd))) {
     ::close(fd);
     return -EPERM;
   }

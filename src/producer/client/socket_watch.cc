@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "ipc/path.hpp"
 #include "ipc/socket.hpp"
 
 namespace landtrace::client {
@@ -81,10 +82,9 @@ bool is_about(int inotify, const std::string& path, bool own_folder) {
 }  // namespace
 
 int connect_to_owner(const char* path) {
+  if (!ipc::is_trusted_socket(path)) return -EPERM;
   const int fd = ipc::connect_plain(path, true, kPatience_ms);
-  if (fd < 0) return fd;
-  const std::int64_t owner = ipc::peer_uid(fd);
-  if (owner == 0 || owner == std::int64_t{::geteuid()}) return fd;
+  if (fd < 0 || ipc::is_trusted(ipc::peer_uid(fd))) return fd;
   ::close(fd);
   return -EPERM;
 }

@@ -3,17 +3,71 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
+#include "base/fd.hpp"
 #include "ipc/socket.hpp"
 
 namespace landtrace::ipc {
 namespace {
 
+constexpr std::uint32_t kOverflowUid = 65534;
+constexpr std::size_t kLongestFolder = 90;  // a socket's path has 107 bytes
+
+// In the order in which they are looked at.
+std::vector<std::string> folder_names() {
+  const std::string uid = std::to_string(::geteuid());
+  std::vector<std::string> names;
+  const auto add = [&](const char* parent, const char* name) {
+    if (parent != nullptr && parent[0] == '/') names.push_back(std::string(parent) + name);
+  };
+  add(::secure_getenv("XDG_RUNTIME_DIR"), "/landtrace");
+  names.push_back("/tmp/landtrace-" + uid);
+  names.push_back("/run/user/" + uid + "/landtrace");
+  add(::secure_getenv("HOME"), "/.landtrace");
+  for (const char* const parent : {"/var/tmp", "/dev/shm"}) names.push_back(std::string(parent) + "/landtrace-" + uid);
+  std::erase_if(names, [](const std::string& name) { return name.size() > kLongestFolder; });
+  return names;
+}
+
+// Every user who has no number in a user namespace has this one there.
+bool numbers_are_ambiguous() {
+  const auto map = read_file("/proc/self/uid_map", 4096);
+  if (!map) return true;
+  unsigned first = 1, outside = 1, count = 0;
+  return std::sscanf(map->c_str(), "%u %u %u", &first, &outside, &count) != 3 || first != 0 || outside != 0 ||
+         count != ~0u;
+}
+
+enum class Folder { kMissing, kForeign, kRoots, kOwn };
+
+Folder look_at(const std::string& path) {
+  struct stat st {};
+  if (::lstat(path.c_str(), &st) != 0) return errno == ENOENT ? Folder::kMissing : Folder::kForeign;
+  if (!S_ISDIR(st.st_mode) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 || !is_trusted(st.st_uid)) {
+    return Folder::kForeign;
+  }
+  return st.st_uid == ::geteuid() ? Folder::kOwn : Folder::kRoots;
+}
+
+// The first one that is there; else the first that somebody could make.
 std::string folder_name() {
-  const char* const runtime = ::secure_getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && runtime[0] == '/') return std::string(runtime) + "/landtrace";
-  return "/tmp/landtrace-" + std::to_string(::geteuid());
+  const int saved_errno = errno;
+  std::string first_missing;
+  for (std::string& name : folder_names()) {
+    const Folder folder = look_at(name);
+    if (folder == Folder::kOwn || folder == Folder::kRoots) {
+      errno = saved_errno;
+      return std::move(name);
+    }
+    if (folder == Folder::kMissing && first_missing.empty()) first_missing = std::move(name);
+  }
+  errno = saved_errno;
+  return first_missing.empty() ? "/nonexistent/landtrace" : first_missing;
 }
 
 bool is_system_socket() {
@@ -23,6 +77,7 @@ bool is_system_socket() {
 
 // A socket whose owner was killed stays behind: only an answer counts.
 bool is_served(const std::string& path) {
+  if (!is_trusted_socket(path.c_str())) return false;
   const int fd = connect_plain(path.c_str(), true);
   if (fd >= 0) ::close(fd);
   // One that lets nobody in, or has no time, is there.
@@ -31,15 +86,31 @@ bool is_served(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> runtime_folder() {
-  std::string folder = folder_name();
-  if (::mkdir(folder.c_str(), 0711) != 0 && errno != EEXIST) return fail_errno("mkdir " + folder);
+bool is_trusted(std::int64_t uid) {
+  const std::uint32_t own = ::geteuid();
+  if (uid != 0 && uid != std::int64_t{own}) return false;
+  return own != kOverflowUid || uid != std::int64_t{own} || !numbers_are_ambiguous();
+}
+
+bool is_trusted_socket(const char* path) {
+  const int saved_errno = errno;
   struct stat st {};
-  if (::lstat(folder.c_str(), &st) != 0) return fail_errno("stat " + folder);
-  if (!S_ISDIR(st.st_mode) || st.st_uid != ::geteuid()) {
-    return fail(EPERM, folder + " belongs to another user; set XDG_RUNTIME_DIR to a folder of your own");
+  const bool is_foreign = ::stat(path, &st) == 0 && !is_trusted(st.st_uid);
+  errno = saved_errno;
+  return !is_foreign;
+}
+
+Result<std::string> runtime_folder() {
+  Result<std::string> refused = fail(ENOENT, "there is no folder for sockets; set XDG_RUNTIME_DIR to one of your own");
+  bool any_refused = false;
+  for (std::string& name : folder_names()) {
+    if (look_at(name) == Folder::kMissing) {
+      const bool made = ::mkdir(name.c_str(), 0711) == 0 || errno == EEXIST;
+      if (!made && !std::exchange(any_refused, true)) refused = fail_errno("mkdir " + name);
+    }
+    if (look_at(name) == Folder::kOwn) return std::move(name);
   }
-  return folder;
+  return refused;
 }
 
 std::string user_socket() { return folder_name() + "/domain.sock"; }

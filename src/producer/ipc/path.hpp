@@ -1,6 +1,7 @@
 // Where domains live.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.hpp"
@@ -10,15 +11,23 @@ namespace landtrace::ipc {
 // Names the socket of the domain to attach to; set for what runs under `landtrace record` and `landtrace run`.
 inline constexpr const char* kSocketVariable = "LANDTRACE_SOCKET";
 
-// The user's runtime folder for Landtrace: $XDG_RUNTIME_DIR/landtrace, else /tmp/landtrace-UID. Created with mode
-// 0711 where it is missing; EPERM where somebody else owns it.
+// The user's runtime folder for Landtrace: $XDG_RUNTIME_DIR/landtrace, else /tmp/landtrace-UID. Where that is another
+// user's, or cannot be made (a read-only /tmp): the first of /run/user/UID/landtrace, $HOME/.landtrace,
+// /var/tmp/landtrace-UID and /dev/shm/landtrace-UID that can be had. Created with mode 0711 where it is missing.
 Result<std::string> runtime_folder();
+
+// Whether what that user serves may be used: root, or ourselves. Where it cannot be told who a number stands for (in a
+// user namespace it may be any user who has none there) nobody else's is.
+bool is_trusted(std::int64_t uid);
+// The same for the socket itself, by its owner, before anything is said to it. True where there is none.
+bool is_trusted_socket(const char* path);
 
 // Where the domain for all users is served.
 inline constexpr const char* kSystemFolder = "/run/landtrace";
 inline constexpr const char* kSystemSocket = "/run/landtrace/domain.sock";
 
-// Where the user's own domain is served: in the runtime folder, which may not be there.
+// Where the user's own domain is served: in the runtime folder, which may not be there. Never in a folder that another
+// user has made.
 std::string user_socket();
 
 // The socket of the domain that a program attaches to when nothing else is said: $LANDTRACE_SOCKET; else the user's own

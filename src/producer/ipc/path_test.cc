@@ -1,0 +1,142 @@
+// Where domains are looked for, and whom they may belong to.
+#include "ipc/path.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "ipc/socket.hpp"
+
+namespace landtrace::ipc {
+namespace {
+
+// Nobody on this machine, so that nothing of theirs is anywhere.
+constexpr uid_t kSomebody = 648'123, kAttacker = 648'124;
+
+// What `question` says in a child that is this user; "" where that cannot be.
+std::string asked_as(uid_t uid, const std::function<std::string()>& question) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::string answer;
+    if (::setresgid(uid, uid, uid) == 0 && ::setresuid(uid, uid, uid) == 0) answer = question();
+    std::ignore = ::write(ends[1], answer.data(), answer.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char answer[4096];
+  const ssize_t n = ::read(ends[0], answer, sizeof answer);
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return {answer, static_cast<std::size_t>(std::max<ssize_t>(n, 0))};
+}
+
+class PathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to be several users";
+    ::umask(022);
+    std::string name = std::filesystem::temp_directory_path() / "landtrace-path-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    for (const char* const part : {"", "/run", "/home"}) {
+      ::mkdir((folder_ + part).c_str(), 0777);
+      ::chmod((folder_ + part).c_str(), 0777);
+    }
+    ::setenv("XDG_RUNTIME_DIR", (folder_ + "/run").c_str(), 1);
+    ::setenv("HOME", (folder_ + "/home").c_str(), 1);
+    ::unsetenv(kSocketVariable);
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+  void give(const std::string& path, uid_t uid, mode_t mode = 0711) {
+    ::mkdir(path.c_str(), mode);
+    ::chmod(path.c_str(), mode);
+    ASSERT_EQ(::chown(path.c_str(), uid, uid), 0);
+  }
+  static std::string made() {
+    const auto folder = runtime_folder();
+    return folder ? *folder : "refused: " + folder.error().message;
+  }
+  std::string folder_;
+};
+
+TEST_F(PathTest, TheRuntimeFolderIsMadeAndFound) {
+  const std::string wanted = folder_ + "/run/landtrace";
+  EXPECT_EQ(asked_as(kSomebody, user_socket), wanted + "/domain.sock");
+  EXPECT_EQ(asked_as(kSomebody, made), wanted);
+  EXPECT_EQ(asked_as(kSomebody, made), wanted) << "it is there already";
+  EXPECT_EQ(asked_as(kSomebody, user_socket), wanted + "/domain.sock");
+}
+
+TEST_F(PathTest, AFolderOfAnotherUserIsPassedOver) {
+  give(folder_ + "/run/landtrace", kAttacker, 0777);
+  const std::string tmp = "/tmp/landtrace-" + std::to_string(kSomebody);
+  EXPECT_EQ(asked_as(kSomebody, made), tmp);
+  EXPECT_EQ(asked_as(kSomebody, user_socket), tmp + "/domain.sock");
+  give(tmp, kAttacker, 0777);
+  EXPECT_EQ(asked_as(kSomebody, made), folder_ + "/home/.landtrace");
+  EXPECT_EQ(asked_as(kSomebody, user_socket), folder_ + "/home/.landtrace/domain.sock");
+  std::filesystem::remove_all(tmp);
+}
+
+TEST_F(PathTest, SoIsOneThatOthersMayWriteTo) {
+  give(folder_ + "/run/landtrace", kSomebody, 0777);
+  EXPECT_NE(asked_as(kSomebody, user_socket), folder_ + "/run/landtrace/domain.sock");
+}
+
+TEST_F(PathTest, ARunningDomainOfRootsIsFoundInItsFolder) {
+  give(folder_ + "/run/landtrace", 0);
+  EXPECT_EQ(asked_as(kSomebody, user_socket), folder_ + "/run/landtrace/domain.sock");
+  EXPECT_NE(asked_as(kSomebody, made), folder_ + "/run/landtrace") << "but nothing is made there";
+  std::filesystem::remove_all("/tmp/landtrace-" + std::to_string(kSomebody));
+}
+
+TEST_F(PathTest, WhereOneCannotBeMadeTheNextOneIs) {
+  ::chmod((folder_ + "/run").c_str(), 0555);
+  const std::string tmp = "/tmp/landtrace-" + std::to_string(kSomebody);
+  EXPECT_EQ(asked_as(kSomebody, made), tmp);
+  std::filesystem::remove_all(tmp);
+}
+
+TEST_F(PathTest, RootAndWeOurselvesAreTrusted) {
+  const auto trusts = [](std::int64_t uid) { return [uid] { return is_trusted(uid) ? "yes" : "no"; }; };
+  EXPECT_EQ(asked_as(kSomebody, trusts(0)), "yes");
+  EXPECT_EQ(asked_as(kSomebody, trusts(kSomebody)), "yes");
+  EXPECT_EQ(asked_as(kSomebody, trusts(kAttacker)), "no");
+  EXPECT_EQ(asked_as(kSomebody, trusts(-1)), "no");
+  EXPECT_EQ(asked_as(65534, trusts(65534)), "yes");
+}
+
+// Every user who has no number in the namespace is 65534 there, and so are we.
+TEST_F(PathTest, InAUserNamespaceNobodyIsTakenForUs) {
+  const auto answer = asked_as(kSomebody, [] {
+    if (::unshare(CLONE_NEWUSER) != 0) return "no namespaces";
+    return is_trusted(::geteuid()) ? "yes" : "no";
+  });
+  if (answer == "no namespaces") GTEST_SKIP() << "SKIPPED: no user namespaces here";
+  EXPECT_EQ(answer, "no");
+}
+
+TEST_F(PathTest, ASocketIsJudgedByWhoseItIs) {
+  give(folder_ + "/run/landtrace", 0);
+  const std::string path = folder_ + "/run/landtrace/domain.sock";
+  EXPECT_TRUE(is_trusted_socket(path.c_str())) << "there is none";
+  const auto listener = listen_at(path);
+  ASSERT_TRUE(listener);
+  const auto is_ours = [&] { return is_trusted_socket(path.c_str()) ? "yes" : "no"; };
+  EXPECT_EQ(asked_as(kSomebody, is_ours), "yes");
+  ASSERT_EQ(::chown(path.c_str(), kAttacker, kAttacker), 0);
+  EXPECT_EQ(asked_as(kSomebody, is_ours), "no");
+}
+
+}  // namespace
+}  // namespace landtrace::ipc
