@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -144,6 +145,7 @@ void become_the_attacker() {
   const auto uid = static_cast<uid_t>(std::atoi(std::getenv("ATTACK_UID")));
   if (::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0) give_up("setresuid");
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // which a change of the user takes away
 }
 
 // One process: a word that answers while it is registered and never again, and one that never does.
@@ -171,16 +173,21 @@ void register_silent_words(int number) {
                            "silent_" + std::to_string(number) + " u32 x");
     ::madvise(page, 4096, MADV_DONTNEED);
   }
-  for (;;) ::pause();
 }
 
 void words(int count) {
+  int ends[2];
+  if (::pipe(ends) != 0) give_up("pipe");
   for (int i = 0; i < count; ++i) {
     if (::fork() != 0) continue;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close(ends[0]);
     register_silent_words(i);
-    ::pause();
+    ::close(ends[1]);
+    for (;;) ::pause();
   }
+  ::close(ends[1]);
+  char byte;
+  std::ignore = ::read(ends[0], &byte, 1);  // ends when all have done what they can
   keep_until_told();
 }
 

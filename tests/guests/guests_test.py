@@ -1,8 +1,10 @@
 """One user of a domain against all: whatever it does, another user's program is served and notices nothing."""
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -64,6 +66,112 @@ class Guests(support.Case):
         usual = self.assert_victims_are_served()
         self.attack("readers")
         self.assertLess(self.assert_victims_are_served(), 5 * usual + 2)
+
+    def test_connections_of_which_nothing_comes(self):
+        _, said = self.attack("connections", "20000")
+        self.assertIn("connections", said)
+        self.assert_victims_are_served()
+
+    def test_enable_words_in_memory_that_never_answers(self):
+        usual = self.assert_victims_are_served()
+        # Those that are registered are set with each recording that begins.
+        self.attack("words", "40", uid=None)
+        self.assertLess(self.assert_victims_are_served(), 5 * usual + 2)
+
+    def memory_of(self, uid):
+        """In KiB, as the domain's user is told."""
+        status, out, err = self.landtrace("list", "--users", "--socket", self.socket)
+        self.assertEqual(status, 0, err)
+        lines = [line.split() for line in out.splitlines()]
+        return next((int(words[words.index("memory") + 1]) for words in lines if words[1] == str(uid)), 0)
+
+    def test_memory_of_a_guest_is_shown_and_given_back(self):
+        process, _ = self.attack("memory")
+        self.assertGreater(self.memory_of(ATTACKER), 1_000_000)
+        self.assert_victims_are_served()
+        process.stdin.close()
+        process.wait()
+        self.wait_until(lambda: self.memory_of(ATTACKER) < 100_000)
+
+    def test_rings_full_of_nonsense(self):
+        self.stop(self.daemon)
+        self.daemon = self.serve("--trace-event", "seen")
+        self.attack("scribble")
+        self.assert_victims_are_served()
+        self.victim("--event", "seen", "--wait", "5000")
+        status, out, err = self.landtrace("cat", "per_cpu/cpu0/stats")
+        self.assertEqual(status, 0, err)
+        for line in out.splitlines():
+            if line.startswith(("entries", "overrun", "dropped events", "read events", "bytes")):
+                self.assertLess(int(line.split(":")[1]), 1_000_000, out)
+
+    def test_events_that_a_guest_leaves_behind(self):
+        self.stop(self.daemon)
+        self.daemon = self.serve("--trace-event", "*")
+        for number in range(3):
+            self.victim("--event", "left_%d" % number)
+        self.wait_until(lambda: "left" not in self.landtrace("list")[1])
+
+
+FOREIGN = 64_897  # nobody's
+
+
+@support.needs_root
+@support.needs("setpriv")
+class ForeignFolder(support.Case):
+    """Another user has made the folder in /tmp where this one's domain would be, and listens there."""
+
+    def setUp(self):
+        super().setUp()
+        self.foreign = "/tmp/landtrace-%d" % FOREIGN
+        os.mkdir(self.foreign)
+        self.addCleanup(shutil.rmtree, self.foreign)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(self.listener.close)
+        self.listener.bind(self.foreign + "/domain.sock")
+        self.listener.listen(0)
+        self.listener.setblocking(False)
+        for path, mode in ((self.foreign, 0o755), (self.foreign + "/domain.sock", 0o777)):
+            os.chown(path, ATTACKER, ATTACKER)
+            os.chmod(path, mode)
+        self.home = os.path.join(self.folder, "home")
+        os.mkdir(self.home)
+        os.chown(self.home, FOREIGN, FOREIGN)
+        self.environment["HOME"] = self.home
+        self.environment.pop("XDG_RUNTIME_DIR")
+        self.me = as_user(FOREIGN)
+
+    def test_programs_do_not_speak_to_it(self):
+        shim = os.path.join(os.path.dirname(os.path.dirname(support.LANDTRACE)), "lib", "landtrace",
+                            "liblandtrace-preload.so")
+        for preload in ("", shim):
+            program = self.start_program(*self.me, "env", "LD_PRELOAD=" + preload, PRODUCER)
+            program.communicate(timeout=support.TIMEOUT_S)
+        self.assertRaises(BlockingIOError, self.listener.accept)
+
+    def test_recordings_are_made_elsewhere_and_programs_find_them(self):
+        file = os.path.join(self.home, "t.dat")
+        program = self.start_program(*self.me, support.LANDTRACE, "record", "-o", file, "--", PRODUCER)
+        _, err = program.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((program.returncode, support.Summary(err).events), (0, 10), err)
+        recorder = self.start_program(*self.me, support.LANDTRACE, "record", "-o", file)
+        self.wait_until(lambda: os.path.exists(os.path.join(self.home, ".landtrace", "domain.sock")))
+        program = self.start_program(*self.me, PRODUCER, "--wait", "5000")
+        self.assertEqual(program.communicate(timeout=support.TIMEOUT_S)[0], "emitted 10\n")
+        status, _, err = self.stop(recorder, support.signal.SIGINT)
+        self.assertEqual((status, support.Summary(err).events), (0, 10), err)
+        self.assertRaises(BlockingIOError, self.listener.accept)
+
+    @support.needs_namespaces
+    def test_a_read_only_tmp_is_no_hindrance(self):
+        script = "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp && exec \"$@\""
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as home:
+            os.chown(home, FOREIGN, FOREIGN)
+            self.environment["HOME"] = home
+            program = self.start_program("unshare", "-m", "sh", "-c", script, "sh", *self.me, support.LANDTRACE, "record",
+                                         "-o", home + "/t.dat", "--", PRODUCER)
+            _, err = program.communicate(timeout=support.TIMEOUT_S)
+            self.assertEqual((program.returncode, support.Summary(err).events), (0, 10), err)
 
 
 if __name__ == "__main__":

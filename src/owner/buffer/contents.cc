@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "buffer/plausible.hpp"
+
 namespace landtrace::buffer {
 namespace {
 
@@ -72,6 +74,17 @@ std::uint64_t Contents::discarded(std::size_t index) const {
   return ring::Reader(memory_of(index), place_.geometry, {}).discarded();
 }
 
+// A ring that says what cannot be is one where nothing has happened.
+bool Contents::is_plausible(ring::Mark base, ring::Mark end, std::uint64_t dropped) const {
+  const std::uint64_t count = difference(end.count, base.count);
+  const std::uint64_t bytes = difference(end.position, base.position);
+  constexpr std::uint64_t kLongest = 2 * ring::record_length(ring::kMaxPayload);  // with the filler before it
+  const std::uint64_t all = count <= ~dropped ? count + dropped : ~0ull;
+  // From the beginning: a ring may have been cleared just now.
+  return can_have_happened(all, instances_.began(), arch::read_raw_clock(raw_clock())) &&
+         bytes >= count * arch::kRecordHeader && bytes <= (count + 1) * kLongest;
+}
+
 // The counts are made of three places in the ring: where it was cleared (base), how far consuming readers are, and
 // its end now.
 //
@@ -83,10 +96,13 @@ std::uint64_t Contents::discarded(std::size_t index) const {
 Contents::State Contents::state_of(std::size_t index) const {
   const Ring& ring = rings_[index];
   const ring::Reader reader(memory_of(index), place_.geometry, ring.base);
-  State state{.end = reader.end(), .from = {0, later(ring.base, ring.kept)}};
+  const ring::Mark end = reader.end();
+  const std::uint64_t dropped = difference(reader.discarded(), ring.discarded);
+  const bool is_sound = is_plausible(ring.base, end, dropped);
+  State state{.end = is_sound ? end : ring.base, .from = {0, later(ring.base, ring.kept)}};
   const std::size_t frozen = ring.frozen ? ring.frozen->records().size() : 0;
   Counts& counts = state.counts;
-  counts.dropped = difference(reader.discarded(), ring.discarded);
+  counts.dropped = is_sound ? dropped : 0;
   if (state.end.count == ring.base.count && frozen == 0) return state;
 
   // Where the reader has not been lapped its place is the better one: the ring's oldest mark may be up to a chunk

@@ -92,6 +92,7 @@ class Contents {
   [[nodiscard]] std::uint32_t cpu_of(std::size_t index) const;
   [[nodiscard]] const std::byte* memory_of(std::size_t index) const;
   [[nodiscard]] State state_of(std::size_t index) const;
+  [[nodiscard]] bool is_plausible(ring::Mark base, ring::Mark end, std::uint64_t dropped) const;
   [[nodiscard]] std::uint64_t discarded(std::size_t index) const;
   void clear_ring(std::size_t index);
   [[nodiscard]] std::shared_ptr<const Frozen> freeze(std::size_t index, std::uint64_t bytes, std::uint64_t& gone) const;

@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "buffer/plausible.hpp"
+
 namespace landtrace::buffer {
-namespace {
-
-// No machine loses that many between two looks: a larger count was made up, or the ring is damaged.
-constexpr std::uint64_t kImplausible = 1ull << 40;
-
-}  // namespace
 
 RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
                        std::uint64_t started)
-    : reader_(ring, geometry), user_(user), raw_clock_(raw_clock), clock_(started) {
+    : reader_(ring, geometry), user_(user), raw_clock_(raw_clock), started_(started), clock_(started) {
   if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
 }
 
@@ -21,6 +17,7 @@ RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint
     : reader_(ring, geometry, begin.from.live),
       user_(user),
       raw_clock_(raw_clock),
+      started_(started),
       first_(begin.from.live.count),
       clock_(started),
       frozen_(std::move(begin.frozen)),
@@ -37,8 +34,13 @@ Place RingCursor::place() const {
   return {all, batch_->place_of(at_)};
 }
 
+// A ring that has told of more than there can have been is not asked again: it was made up, or is damaged.
 bool RingCursor::is_plausible(std::uint64_t count) {
-  if (count < kImplausible) return true;
+  const std::uint64_t known = overwritten_ + discarded_;
+  const bool is_sum = count <= ~known;
+  if (implausible_ == 0 && is_sum && can_have_happened(known + count, started_, arch::read_raw_clock(raw_clock_))) {
+    return true;
+  }
   ++implausible_;
   return false;
 }

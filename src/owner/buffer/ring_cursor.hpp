@@ -100,6 +100,7 @@ class RingCursor {
   ring::Reader reader_;
   std::uint32_t user_;
   arch::RawClock raw_clock_;
+  std::uint64_t started_;
   const std::vector<ring::RecordView>* records_ = nullptr;
   const ring::Reader::Batch* batch_ = nullptr;
   // Records of earlier batches.

@@ -16,6 +16,7 @@ struct ListOptions {
   std::string file;
   std::string socket;
   bool verbose = false;
+  bool users = false;
 };
 
 // "SYSTEM:NAME  FIELDS", a note behind it, and the format below.
@@ -66,13 +67,23 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
   return {};
 }
 
+Result<void> list_users(const ListOptions& options, TextOutput& out) {
+  LT_TRY(const Fd owner, ipc::connect_to(options.socket.empty() ? ipc::default_socket() : options.socket));
+  LT_TRY(const ipc::Answer answer, ipc::ask(owner.get(), {.operation = ipc::Operation::kUsers}));
+  out.text() += answer.text;
+  return {};
+}
+
 int list(const ListOptions& options) {
   if (!options.file.empty() && !options.socket.empty()) {
     return fail_with(kBadUse, "FILE and --socket exclude each other");
   }
+  if (!options.file.empty() && options.users) return fail_with(kBadUse, "FILE and --users exclude each other");
   survive_closed_output();
   TextOutput out;
-  const auto listed = options.file.empty() ? list_domain(options, out) : list_file(options, out);
+  const auto listed = options.users          ? list_users(options, out)
+                      : options.file.empty() ? list_domain(options, out)
+                                             : list_file(options, out);
   if (!listed) return fail_with(kFailure, sentence(listed.error(), options.file));
   out.flush();
   return out.status();
@@ -86,6 +97,7 @@ void add_list(Program& program) {
   command.option("FILE", options->file, "Recording; without it, the user's running domain");
   command.option("--socket", options->socket, "Socket of the running domain", {.type = "PATH"});
   command.flag("-v,--verbose", options->verbose, "Print each event's format too");
+  command.flag("--users", options->users, "List what each user has of the running domain instead");
   command.examples(
       "Examples:\n"
       "  landtrace list                                  events of the user's running domain\n"

@@ -1,5 +1,7 @@
 #include "consumer/collector.hpp"
 
+#include "buffer/plausible.hpp"
+
 namespace landtrace::consumer {
 namespace {
 
@@ -172,18 +174,20 @@ Result<void> Collector::finish() {
 
 Totals Collector::totals() const {
   Totals totals{.events = events_, .corrupt = unknown_};
+  const std::uint64_t now = arch::read_raw_clock(session_.raw_clock());
   for (const buffer::Stream& stream : streams_) {
     for (const buffer::RingCursor& cursor : stream.cursors()) {
       totals.overwritten += cursor.overwritten();
       totals.discarded += cursor.discarded();
       totals.corrupt += cursor.corrupt();
-      totals.waiting += cursor.written();
+      if (buffer::can_have_happened(cursor.written(), session_.started(), now)) totals.waiting += cursor.written();
     }
   }
   const std::uint64_t taken = totals.events + unknown_ + totals.overwritten;
   totals.waiting = totals.waiting > taken ? totals.waiting - taken : 0;
   for (std::size_t i = 0; i < placeless_before_.size(); ++i) {
-    totals.placeless += placeless(i) - placeless_before_[i];
+    const std::uint64_t count = placeless(i) - placeless_before_[i];
+    if (buffer::can_have_happened(count, session_.started(), now)) totals.placeless += count;
   }
   return totals;
 }

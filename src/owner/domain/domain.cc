@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::uint32_t kMinClaimed = 8;
 constexpr std::uint64_t kMinDataBytes = 1ull << 30;
+// Memory that a guest may have written to though it is not to be written to; what is more is looked at.
+constexpr std::uint64_t kUnasked = 16 << 20;
 constexpr std::uint64_t kInstancesOfTopSize = 8;  // room in the arena; sparse
 
 }  // namespace
@@ -15,7 +17,10 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
     : control_(std::move(control)),
       pages_(std::move(pages)),
       users_(data_bytes),
+      descriptors_(owner_uid),
       registrar_(events_, files_, enable_words_, rules_, abi(), owner_uid) {
+  enable_words_.set_owner(owner_uid);
+  events_.set_up(owner_uid, [this](Event& event) { plans_.withdraw(event); });
   users_.set_make_room([this] { return grace_.give_way(); });
   cells_.set_make_room([this] { return grace_.give_way(); });
   control_.set_make_room([this] { return grace_.give_way_entirely(); });
@@ -72,6 +77,17 @@ bool Domain::maintain() {
   const bool waiting = enable_words_.sweep();
   succession_.let_go_when_due();
   return grace_.poll() || waiting;
+}
+
+bool Domain::look_after_guests() {
+  bool any = false;
+  for (const User& user : users_.all()) {
+    if (!registrar_.is_guest(user.uid)) continue;
+    const bool is_present = descriptors_.taken_by(user.uid) > 0;
+    any |= is_present;
+    if (user.memory() > users_.most_memory() + (is_present ? kUnasked : 0)) users_.trim(user);
+  }
+  return any;
 }
 
 void Domain::shut_down() {

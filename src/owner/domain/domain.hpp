@@ -20,6 +20,7 @@
 #include "domain/attention.hpp"
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
+#include "domain/descriptors.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/event_rules.hpp"
 #include "domain/events.hpp"
@@ -90,6 +91,10 @@ class Domain {
   // Succession::end().
   void shut_down();
 
+  // Returns memory of guests that have written where nothing is theirs: that of guests who have nothing open any more,
+  // and of others where it is much. True while there is a guest to look after.
+  bool look_after_guests();
+
   [[nodiscard]] abi::Version abi() const { return control_.segment().abi; }
   [[nodiscard]] Instance& top() { return instances_.top(); }
   // Draws the line anew by which producers without the time stamp counter know its value, unless that is fresh.
@@ -105,6 +110,7 @@ class Domain {
   [[nodiscard]] Events& events() { return events_; }
   [[nodiscard]] Instances& instances() { return instances_; }
   [[nodiscard]] Files& files() { return files_; }
+  [[nodiscard]] Descriptors& descriptors() { return descriptors_; }
   [[nodiscard]] EnableWords& enable_words() { return enable_words_; }
   [[nodiscard]] Plans& plans() { return plans_; }
   [[nodiscard]] Listening& listening() { return listening_; }
@@ -128,7 +134,8 @@ class Domain {
   Instances instances_{control_, users_, grace_, cells_};
   Events events_{control_, grace_, pages_, rules_};
   Files files_{control_, grace_, events_};
-  EnableWords enable_words_{events_, served_by_};
+  Descriptors descriptors_;
+  EnableWords enable_words_{events_, served_by_, descriptors_};
   Plans plans_{control_, grace_, cells_, events_, instances_};
   Listening listening_{plans_, events_, cells_, grace_, enable_words_, pages_, rules_};
   ThreadLists thread_lists_{control_, grace_, instances_, plans_, served_by_};

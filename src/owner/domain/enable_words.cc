@@ -46,7 +46,7 @@ Result<WordProcess*> EnableWords::process(std::uint32_t pid, Identity client) {
   LT_TRY(WordProcess * known, find_process(pid, client));
   if (known != nullptr) return known;
   LT_TRY(auto space, memory_.open(pid, client));
-  return &processes_.add(std::move(space), client);
+  return processes_.add(std::move(space), client);
 }
 
 std::uint32_t EnableWords::sharer_of(std::uint32_t pid) const {
@@ -62,7 +62,8 @@ Result<std::shared_ptr<AddressSpace>> EnableWords::known_space(std::uint32_t pid
 
 Result<void> EnableWords::know(const std::shared_ptr<AddressSpace>& space, Identity client) {
   LT_TRY(const WordProcess* const known, find_process(space->pid, client));
-  if (known == nullptr && space->is_alive()) processes_.add(space, client);
+  if (known != nullptr || !space->is_alive()) return {};
+  LT_CHECK(processes_.add(space, client));
   return {};
 }
 
@@ -76,6 +77,7 @@ Result<void> EnableWords::check_unused(std::uint32_t pid, Identity client, Enabl
 
 Result<void> EnableWords::add(std::uint32_t pid, Identity client, EnableBit bit, Event& event, std::uint64_t claim) {
   LT_TRY(WordProcess* const owner, process(pid, client));
+  if (!processes_.may_have_more(owner->who.uid)) return fail(ENOMEM, "the user has as many enable words as they may");
   if (auto set = memory_.check_and_set(owner->space, bit, event.listeners.any()); !set) {
     return fail(ENOMEM, std::move(set).error().message);
   }

@@ -11,8 +11,11 @@ namespace landtrace::domain {
 
 class EnableWords {
  public:
-  EnableWords(Events& events, const ServingLink& served_by)
-      : events_(events), processes_(events, memory_, served_by), forks_(processes_, memory_) {}
+  EnableWords(Events& events, const ServingLink& served_by, Descriptors& descriptors)
+      : events_(events), processes_(events, memory_, served_by, descriptors), forks_(processes_, memory_) {}
+
+  // Who runs the domain, and is waited for longer than others.
+  void set_owner(std::uint32_t uid) { memory_.set_owner(uid); }
 
   // EADDRINUSE where this bit of this word is registered already, but for the same claim: a program asks again when its
   // owner died before the answer. What came through a mount of an earlier owner may be registered again, too.

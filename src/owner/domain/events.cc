@@ -98,9 +98,8 @@ Event* Events::find_registered(const event::DeclarationParts& parts, bool multi,
 Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const {
   const auto is_counted = [uid](const Event::User& user) { return user.uid == uid && user.counts; };
   if (found != nullptr && std::any_of(found->users.begin(), found->users.end(), is_counted)) return {};
-  const auto own = events_of_.find(uid);
   const std::size_t held = grace_.held_by(uid);
-  if ((own == events_of_.end() ? 0 : own->second) + held < limit && held < kMaxHeld) return {};
+  if (count_of(uid) + held < limit && held < kMaxHeld) return {};
   if (held == 0) return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
   return fail(ENOSPC,
               fmt::format("a user of the domain may have {} events, and {} things of uid {} wait for a program of "
@@ -249,6 +248,7 @@ Result<Event*> Events::enter(std::unique_ptr<Event> event) {
     free_slots_.push_front(slot);
     return tl::unexpected<Error>(std::move(described).error());
   }
+  event->of_guest = event->uid != 0 && event->uid != owner_uid_;
   count(user_of(*event, event->uid), true);
   slots_[slot] = std::move(event);
   made_at_.resize(slots_.size());
@@ -381,6 +381,11 @@ Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid)
 
 void Events::destroy(Event& event) {
   const std::uint32_t slot = event.slot;
+  ++event.references;  // whoever takes its rules away holds it for a moment, and lets go of it
+  if (event.listeners.any()) {
+    event.listeners.reset();
+    withdraw_(event);
+  }
   pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
   pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
   rules_->gone(event);

@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -47,6 +48,10 @@ struct Event {
   };
   std::vector<User> users;
   std::bitset<plan::kMaxInstances> listeners;
+  // Those that listen because the event's name is one that they have selected, whatever is registered under it: they do
+  // not keep a guest's event.
+  std::bitset<plan::kMaxInstances> selected_by;
+  bool of_guest = false;                     // of a user who neither runs the domain nor is root
   std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
   std::uint32_t status_byte = 0;             // in Page::kBytes
@@ -59,7 +64,9 @@ struct Event {
     const auto found = files.find(instance);
     return found == files.end() ? nullptr : &found->second;
   }
-  [[nodiscard]] bool in_use() const { return references > 0 || listeners.any(); }
+  [[nodiscard]] bool in_use() const {
+    return references > 0 || (of_guest ? listeners & ~selected_by : listeners).any();
+  }
 };
 
 class Events {
@@ -100,6 +107,11 @@ class Events {
   Result<Event*> restore(const SavedEvent& saved);
   // Numbers below this one were given to events of several formats.
   void restore_next_multi(std::uint64_t next) { next_multi_ = next; }
+  // Who runs the domain, and what ends the listening to an event that goes.
+  void set_up(std::uint32_t owner_uid, std::function<void(Event&)> withdraw) {
+    owner_uid_ = owner_uid;
+    withdraw_ = std::move(withdraw);
+  }
   // Where events are written down from here on.
   void keep(Journal* journal) { journal_ = journal; }
 
@@ -131,6 +143,11 @@ class Events {
   // Just this one of those that share a name.
   Result<void> remove(Event& event, std::uint32_t uid);
 
+  // How many events the user has.
+  [[nodiscard]] std::uint32_t count_of(std::uint32_t uid) const {
+    const auto own = events_of_.find(uid);
+    return own == events_of_.end() ? 0 : own->second;
+  }
   [[nodiscard]] Event* at(std::uint32_t slot);
   // The serial that the next event gets.
   [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
@@ -174,6 +191,8 @@ class Events {
   std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
   std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
   std::unordered_map<std::uint32_t, std::uint32_t> events_of_;    // how many, by uid
+  std::uint32_t owner_uid_ = 0;
+  std::function<void(Event&)> withdraw_ = [](Event&) {};
   std::uint64_t next_multi_ = 0;
   std::uint64_t next_serial_ = 1;
   Journal* journal_ = nullptr;

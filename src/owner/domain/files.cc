@@ -22,10 +22,9 @@ Result<std::uint32_t> random_generation() {
 }  // namespace
 
 Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t opener) {
-  const auto own = open_of_.find(uid);
   // With those that are closed, and wait for a program that is stopped while it writes to one.
   const std::size_t held = grace_.held_by(uid);
-  if ((own == open_of_.end() ? 0 : own->second) + held >= limit || held >= kMaxHeldFiles) {
+  if (count_of(uid) + held >= limit || held >= kMaxHeldFiles) {
     return fail(EMFILE, "the user has as many open files as they may");
   }
   LT_TRY(const std::uint32_t generation, random_generation());

@@ -35,6 +35,11 @@ class Files {
   Result<void> reopen(FileId file, std::uint32_t pid);
   // Files wait no more for processes that are gone, and go themselves where they waited only for those.
   void drop_dead_keepers();
+  // How many the user has open.
+  [[nodiscard]] std::uint32_t count_of(std::uint32_t uid) const {
+    const auto own = open_of_.find(uid);
+    return own == open_of_.end() ? 0 : own->second;
+  }
   [[nodiscard]] bool is_any_open() const { return !open_of_.empty(); }
   // The processes that files wait for.
   [[nodiscard]] std::vector<std::uint32_t> keepers() const;

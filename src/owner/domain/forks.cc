@@ -111,7 +111,11 @@ bool Forks::adopt(std::uint32_t ancestor, std::uint32_t child, std::uint64_t bor
   }
   if (!space || !is_copy(parent, child)) return false;
   WordProcess* copy = processes_.find(child);
-  if (copy == nullptr) copy = &processes_.add(std::move(space), parent.who);
+  if (copy == nullptr) {
+    const auto added = processes_.add(std::move(space), parent.who);
+    if (!added) return false;
+    copy = *added;
+  }
   copy->family = programs::Ancestor{parent.family->image, false};
   ++followed_;
   processes_.copy_words(parent.words, *copy, born_ticks);

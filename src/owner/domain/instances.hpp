@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/clock.hpp"
 #include "domain/attachment.hpp"
 #include "domain/cells.hpp"
 #include "domain/control_memory.hpp"
@@ -109,6 +110,8 @@ class Instances {
     set_consumed(instance.place, user, ring, position);
   }
   void set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
+  // A raw time before which there was no ring.
+  [[nodiscard]] std::uint64_t began() const { return began_; }
   // The clock of what is in the rings.
   [[nodiscard]] arch::RawClock raw_clock() const { return static_cast<arch::RawClock>(control_.segment().raw_clock); }
   // Rings of a set below this one belong to CPUs.
@@ -122,6 +125,7 @@ class Instances {
   Cells& cells_;
   std::optional<Instance> instances_[plan::kMaxInstances];
   std::uint64_t next_serial_ = 1;
+  std::uint64_t began_ = arch::read_raw_clock(raw_clock());
   std::bitset<plan::kMaxInstances> closing_;
 };
 

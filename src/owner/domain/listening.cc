@@ -13,6 +13,7 @@ Result<void> Listening::set(Instance& instance, const std::vector<Event*>& event
       cells_.set_switch(file->soft_switch, !on);
       continue;
     }
+    event->selected_by[instance.index] = false;
     if (event->listeners[instance.index] == on) continue;
     event->listeners[instance.index] = on;
     if (auto published = plans_.publish(*event); !published) {

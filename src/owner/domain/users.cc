@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <sys/stat.h>
 
 namespace landtrace::domain {
 
@@ -9,7 +10,8 @@ Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
   for (std::uint32_t i = 0; i < users_.size(); ++i) {
     if (users_[i].uid == uid) return i;
   }
-  if (users_.size() >= plan::kMaxUsers) return fail(ENOSPC, "more users than a domain can have");
+  if (users_.size() >= plan::kMaxUsers)
+    return fail(ENOSPC, "the domain has " + std::to_string(plan::kMaxUsers) + " users, as many as it can");
   LT_TRY(Fd fd, create_memfd("landtrace-data", data_bytes_));
   LT_CHECK(seal_seals(fd.get()));
   LT_TRY(Mapping mapping, Mapping::map(fd.get(), data_bytes_, Mapping::Access::kReadWrite));
@@ -18,6 +20,23 @@ Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
   data.magic = plan::kDataMagic;
   users_.push_back({uid, std::move(fd), std::move(mapping)});
   return static_cast<std::uint32_t>(users_.size() - 1);
+}
+
+std::uint64_t User::memory() const {
+  constexpr std::uint64_t kBlock = 512;
+  struct stat st {};
+  return ::fstat(fd.get(), &st) == 0 ? static_cast<std::uint64_t>(st.st_blocks) * kBlock : 0;
+}
+
+void Users::trim(const User& user) const {
+  constexpr std::uint64_t kPage = 4096;
+  for (const auto& [offset, size] : arena_.free_ranges()) {
+    const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
+    const std::uint64_t end = (offset + size) / kPage * kPage;
+    if (begin >= end) continue;
+    ::fallocate(user.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                static_cast<off_t>(end - begin));
+  }
 }
 
 Result<std::uint64_t> Users::allocate(std::uint64_t size) {

@@ -16,6 +16,8 @@ struct User {
   Mapping mapping;
 
   [[nodiscard]] plan::DataSegment& data() const { return *reinterpret_cast<plan::DataSegment*>(mapping.data()); }
+  // Of its segment, as far as somebody has written to it.
+  [[nodiscard]] std::uint64_t memory() const;
 };
 
 class Users {
@@ -35,6 +37,11 @@ class Users {
   void clear(std::uint64_t offset, std::uint64_t size) const;
   // The same for good, so that the next use finds zeros.
   void free(std::uint64_t offset, std::uint64_t size);
+
+  // What a user may have of memory, but for what has just been written to ranges that are nobody's.
+  [[nodiscard]] std::uint64_t most_memory() const { return sizeof(plan::DataSegment) + arena_.bytes_in_use(); }
+  // Gives back what is in such ranges.
+  void trim(const User& user) const;
 
  private:
   std::uint64_t data_bytes_;

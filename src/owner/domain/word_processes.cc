@@ -3,29 +3,48 @@
 #include <utility>
 
 namespace landtrace::domain {
+namespace {
+
+// Its memory, its map, and what tells that it has ended.
+constexpr std::uint32_t kDescriptors = 3;
+
+}  // namespace
 
 WordProcess* WordProcesses::find(std::uint32_t pid) {
   const auto found = processes_.find(pid);
   return found == processes_.end() ? nullptr : &found->second;
 }
 
-WordProcess& WordProcesses::add(std::shared_ptr<AddressSpace> space, Identity who) {
+Result<WordProcess*> WordProcesses::add(std::shared_ptr<AddressSpace> space, Identity who) {
   const std::uint32_t pid = space->pid;
-  WordProcess& process = processes_.emplace(pid, WordProcess{who, std::move(space), {}, 0, {}, {}}).first->second;
+  if (WordProcess* const known = find(pid)) return known;
+  if (!descriptors_.take(who.uid, kDescriptors)) return fail(EMFILE, "the user has as many programs here as they may");
+  WordProcess& process =
+      processes_.emplace(pid, WordProcess{who, std::move(space), {}, 0, {}, {}, who.uid}).first->second;
   served_by_.watch_process(pid);
-  return process;
+  return &process;
+}
+
+bool WordProcesses::may_have_more(std::uint32_t uid) const {
+  const auto own = words_of_.find(uid);
+  return own == words_of_.end() || own->second < kMaxWordsOfUser;
 }
 
 void WordProcesses::erase(std::uint32_t pid) {
   const auto node = processes_.extract(pid);
   if (node.empty()) return;
+  descriptors_.give_back(node.mapped().counted_for, kDescriptors);
   if (journal_ != nullptr && !node.mapped().words.empty()) journal_->process_gone(pid);
-  for (const auto& [bit, word] : node.mapped().words) events_.drop_reference(word.event, word.uid);
+  for (const auto& [bit, word] : node.mapped().words) {
+    --words_of_[word.uid];
+    events_.drop_reference(word.event, word.uid);
+  }
 }
 
 void WordProcesses::insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event) {
   word.uid = process.who.uid;
   if (!process.words.emplace(bit, word).second) return;
+  ++words_of_[word.uid];
   events_.add_reference(event, word.uid);
   // What has no identity could not be told from the program that has its pid later.
   if (journal_ == nullptr || process.space->identity == 0) return;
@@ -40,6 +59,7 @@ void WordProcesses::forget(WordProcess& process, EnableWordsByBit::iterator word
   const auto [event, uid] = std::pair(word->second.event, word->second.uid);
   if (journal_ != nullptr) journal_->word_removed(process.space->pid, word->first);
   process.words.erase(word);
+  --words_of_[uid];
   events_.drop_reference(event, uid);
 }
 
@@ -48,6 +68,7 @@ void WordProcesses::copy_words(const EnableWordsByBit& from, WordProcess& to, st
   for (const auto& [bit, word] : from) {
     Event* const event = events_.at(word.event);
     if (event == nullptr || word.since_ticks > ticks || to.words.contains(bit)) continue;
+    if (!may_have_more(to.who.uid)) break;
     insert(to, bit, word, *event);
     changes.push_back({to.space, bit, event->listeners.any()});
   }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "domain/descriptors.hpp"
 #include "domain/events.hpp"
 #include "domain/serving.hpp"
 #include "programs/families.hpp"
@@ -41,14 +42,15 @@ struct WordProcess {
   unsigned expected_children = 0;
   std::chrono::steady_clock::time_point gone{};  // when that was first seen
   std::optional<programs::Ancestor> family;      // where its forks are followed
+  std::uint32_t counted_for = 0;                 // whose descriptors it takes
 };
 
 class WordProcesses {
  public:
   using ByPid = std::unordered_map<std::uint32_t, WordProcess>;
 
-  WordProcesses(Events& events, programs::ForeignMemory& memory, const ServingLink& served_by)
-      : events_(events), memory_(memory), served_by_(served_by) {}
+  WordProcesses(Events& events, programs::ForeignMemory& memory, const ServingLink& served_by, Descriptors& descriptors)
+      : events_(events), memory_(memory), served_by_(served_by), descriptors_(descriptors) {}
 
   // Where words are written down from here on.
   void keep(Journal* journal) { journal_ = journal; }
@@ -57,11 +59,15 @@ class WordProcesses {
   [[nodiscard]] const ByPid& all() const { return processes_; }
   // nullptr: it is not known.
   [[nodiscard]] WordProcess* find(std::uint32_t pid);
-  // A process that has the memory: whoever serves the domain watches it from here on.
-  WordProcess& add(std::shared_ptr<AddressSpace> space, Identity who);
+  // A process that has the memory: whoever serves the domain watches it from here on. EMFILE where its user has as many
+  // as one may.
+  Result<WordProcess*> add(std::shared_ptr<AddressSpace> space, Identity who);
   // The process is known no more; its words are, no more than the references that they held.
   void erase(std::uint32_t pid);
 
+  // What one user may register.
+  static constexpr std::size_t kMaxWordsOfUser = 1 << 18;
+  [[nodiscard]] bool may_have_more(std::uint32_t uid) const;
   // Registers the word, unless the bit has one. Its value is the caller's to write.
   void insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event);
   void forget(WordProcess& process, EnableWordsByBit::iterator word);
@@ -75,6 +81,8 @@ class WordProcesses {
   Events& events_;
   programs::ForeignMemory& memory_;
   const ServingLink& served_by_;
+  Descriptors& descriptors_;
+  std::unordered_map<std::uint32_t, std::size_t> words_of_;  // how many, by uid
   Journal* journal_ = nullptr;
   ByPid processes_;
 };

@@ -17,6 +17,9 @@ using domain::Domain;
 using ipc::Operation;
 using ipc::Request;
 
+// Events that one connection may hold; one counts as often as it is registered.
+constexpr std::size_t kMaxHeldByOne = 1 << 16;
+
 struct Context {
   Domain& domain;
   rules::Rules& rules;
@@ -104,6 +107,7 @@ Response status_text(const Context& c) {
 
 Response register_native(const Context& c) {
   if (c.request.d > 0xffff) return error_response(Error(EINVAL));
+  if (c.connection.native.size() >= kMaxHeldByOne) return error_response(Error(ENOSPC, "as many as one may hold"));
   const auto slot = c.domain.registrar().register_native(c.text, static_cast<std::uint16_t>(c.request.d), c.who.uid);
   if (slot) c.connection.native.push_back({*slot, c.who.uid});
   return respond(slot);
@@ -180,6 +184,25 @@ Response event_layout(const Context& c) {
     response.text += '\0';
   }
   if (response.text.size() > ipc::kMaxText) return error_response(Error(E2BIG, "too many fields"));
+  return response;
+}
+
+// Guests see themselves.
+Response users(const Context& c) {
+  Response response;
+  Domain& domain = c.domain;
+  const bool sees_all = may_consume(c).has_value();
+  for (const domain::User& user : domain.users().all()) {
+    if (!sees_all && user.uid != c.who.uid) continue;
+    response.text += fmt::format("uid {}  memory {} KiB  descriptors {}  events {}  files {}", user.uid,
+                                 user.memory() / 1024, domain.descriptors().taken_by(user.uid),
+                                 domain.events().count_of(user.uid), domain.files().count_of(user.uid));
+    if (const std::size_t held = domain.grace().held_by(user.uid); held > 0) {
+      response.text += fmt::format("  waiting for a program that is stopped in an event {}", held);
+    }
+    response.text += '\n';
+  }
+  response.reply.a = plan::kMaxUsers;
   return response;
 }
 
@@ -381,6 +404,8 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       return data_segment(c);
     case Operation::kAbout:
       return about();
+    case Operation::kUsers:
+      return users(c);
     case Operation::kHoldEvent:
       return hold_event(c);
     case Operation::kEventLayout:

@@ -26,6 +26,10 @@ constexpr milliseconds kShortestInterval(5);
 constexpr milliseconds kLongestInterval(200);
 // Clients that come and go fast must not make the owner look at every thread slot each time.
 constexpr milliseconds kReapInterval(100);
+// At what they have written where nothing is theirs.
+constexpr std::chrono::seconds kLookAtGuests(10);
+// Clients that are let in before the others are served again.
+constexpr int kMostAtOnce = 64;
 constexpr std::size_t kMaxDatagram = sizeof(ipc::Request) + ipc::kMaxText;
 
 Result<void> watch(int epoll, int fd) {
@@ -114,7 +118,7 @@ void Server::run() {
     for (int i = 0; i < n; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listener_.get()) {
-        accept_all();
+        accept_some();
       } else if (fd == wake_.get()) {
         was_woken();
       } else if (fd == domain_.thread_lists().events_fd()) {
@@ -163,6 +167,9 @@ void Server::keep_house() {
     domain::reap(domain_.users(), domain_.instances());
   }
   if (sweeping_ && (now >= next_sweep_ || ended_.size() > ended_before_)) sweep(now);
+  if (now >= next_look_at_guests_) {
+    next_look_at_guests_ = domain_.look_after_guests() ? now + kLookAtGuests : steady_clock::time_point::max();
+  }
   if (const auto due = domain_.succession().next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
@@ -174,9 +181,10 @@ int Server::patience_ms() const {
   if (sweeping_) return static_cast<int>(sweep_interval_.count());
   if (grace_waits_) return static_cast<int>(grace_interval_.count());
   if (producers_ended_) return static_cast<int>(kReapInterval.count());
-  const auto due = domain_.succession().next_deadline();
-  if (!due) return -1;
-  const auto left = std::chrono::ceil<milliseconds>(*due - steady_clock::now());
+  auto due = next_look_at_guests_;
+  if (const auto end = domain_.succession().next_deadline()) due = std::min(due, *end);
+  if (due == steady_clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(due - steady_clock::now());
   return static_cast<int>(std::max(left, milliseconds(0)).count());
 }
 
@@ -189,17 +197,26 @@ bool Server::turn_one_away() {
   return turned_away;
 }
 
-void Server::accept_all() {
-  for (;;) {
+// Some at a time: whoever connects again and again must not keep the others from being served.
+void Server::accept_some() {
+  for (int i = 0; i < kMostAtOnce; ++i) {
     Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
       const bool full = errno == EMFILE || errno == ENFILE;
       if (full && turn_one_away()) continue;
       return;
     }
-    if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) continue;
+    const auto peer = static_cast<std::uint32_t>(ipc::peer_uid(fd.get()));
+    // A guest that has its share is turned away, and finds the connection closed.
+    if (!domain_.descriptors().take(peer, 1)) continue;
+    if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) {
+      domain_.descriptors().give_back(peer, 1);
+      continue;
+    }
     const int key = fd.get();
     Connection connection;
+    connection.counted_for = peer;
+    next_look_at_guests_ = std::min(next_look_at_guests_, steady_clock::now() + kLookAtGuests);
     connection.in_group = group_ && ipc::peer_is_member(key, *group_);
     connection.fd = std::move(fd);
     connections_.insert_or_assign(key, std::move(connection));
@@ -358,6 +375,8 @@ bool Server::serve_one(Connection& connection) {
 void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
   Connection& connection = node.mapped();
+  domain_.descriptors().give_back(connection.counted_for, 1);
+  if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};
   if (connection.file.generation != 0) domain_.files().close(connection.file);
   for (const auto& [slot, uid] : connection.native) domain_.events().drop_reference(slot, uid);
   if (connection.session != 0) domain::destroy_instance(connection.session, domain_.listening(), domain_.instances());

@@ -32,6 +32,7 @@ struct Connection {
   std::string histograms;             // what is left to be read of them: all pieces are of one moment
   std::uint32_t pid = 0;              // who asked last, and for which user
   std::uint32_t uid = 0;
+  std::uint32_t counted_for = 0;  // whose descriptor it is
   bool in_group = false;      // made by a member of the domain's group
   bool offers_mount = false;  // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
@@ -89,7 +90,7 @@ class Server : private domain::ServingThread {
   void was_woken();
   void serve_ended();
   void follow_threads();
-  void accept_all();
+  void accept_some();
   bool turn_one_away();
   void serve(int fd);
   bool serve_one(Connection& connection);
@@ -133,6 +134,7 @@ class Server : private domain::ServingThread {
   std::chrono::steady_clock::time_point next_sweep_{};
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
+  std::chrono::steady_clock::time_point next_look_at_guests_ = std::chrono::steady_clock::time_point::max();
   bool grace_waits_ = false;
   std::chrono::milliseconds grace_interval_{};
   std::chrono::steady_clock::time_point next_grace_{};

@@ -32,6 +32,7 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Iden
   if (!identity.succeeded()) return fail(EPERM, "cannot act as the client's user");
   auto space = std::make_shared<AddressSpace>();
   space->pid = pid;
+  space->uid = client.uid;
   // First the descriptor, then the number of the program: the number is read through the descriptor, so that it is that
   // of the program which the descriptor is bound to, or 0.
   LT_TRY(space->mem, open_proc_file(pid, "mem", O_RDWR));

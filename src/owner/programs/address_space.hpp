@@ -26,6 +26,7 @@ struct EnableBit {
 // reads and writes return 0, whatever process has the pid then.
 struct AddressSpace final : abi::CallerMemory {
   std::uint32_t pid = 0;
+  std::uint32_t uid = 0;  // for whom it was opened
   // /proc/PID/mem
   Fd mem;
   // /proc/PID/maps. Open only where the owner has rights that the client lacks (see must_assume()): then the owner

@@ -13,6 +13,13 @@ constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
 constexpr std::chrono::microseconds kPatiencePerChange{20};
 // Shorter once a page has not answered: the owner, and everybody whom it serves, have waited a second already.
 constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseconds(100);
+// The same with guests.
+constexpr std::chrono::microseconds kPatienceWithGuests = std::chrono::milliseconds(20);
+constexpr std::chrono::microseconds kPatienceWithSlowGuests = std::chrono::milliseconds(2);
+constexpr auto kFirstPause = std::chrono::seconds(1);
+constexpr auto kLongestPause = std::chrono::seconds(60);
+constexpr auto kStaysSlow = std::chrono::seconds(60);
+constexpr unsigned kMaxLeftBehind = 8;  // threads that one guest may keep
 
 // A process may have given the word up while there was no owner whom it could tell, and use that memory for something
 // else by now.
@@ -32,21 +39,50 @@ tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does 
 
 }  // namespace
 
+ForeignMemory::Lane& ForeignMemory::lane_of(std::uint32_t uid) {
+  const auto [lane, is_new] = lanes_.try_emplace(uid);
+  if (is_new) lane->second.is_guests = owner_uid_ && uid != 0 && uid != *owner_uid_;
+  return lane->second;
+}
+
+bool ForeignMemory::Lane::is_closed() const {
+  return is_guests && (Clock::now() < closed_until || worker.left_behind() >= kMaxLeftBehind);
+}
+
+std::chrono::microseconds ForeignMemory::Lane::patience() const {
+  if (!is_guests) return kPatience;
+  return is_slow() ? kPatienceWithSlowGuests : kPatienceWithGuests;
+}
+
+void ForeignMemory::Lane::has_not_answered() {
+  const auto now = Clock::now();
+  if (!is_slow()) {
+    next_pause = kFirstPause;
+  } else {
+    closed_until = now + next_pause;
+    next_pause = std::min<Clock::duration>(next_pause * 2, kLongestPause);
+  }
+  slow_until = std::max(now, closed_until) + kStaysSlow;
+}
+
 Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Identity client) {
   using Opened = Result<std::shared_ptr<AddressSpace>>;
   // Shared with the job, which may write its result long after this has returned. So it is in each of the functions
   // below.
   const auto opened = std::make_shared<Opened>();
-  if (!worker_.run([=] { *opened = AddressSpace::open(pid, client); }, kPatience)) {
-    return fail(ETIMEDOUT, "/proc does not answer");
-  }
-  return std::move(*opened);
+  Lane& lane = lane_of(client.uid);
+  if (lane.is_closed()) return fail(ETIMEDOUT, "another process of this user has not answered");
+  if (lane.worker.run([=] { *opened = AddressSpace::open(pid, client); }, lane.patience())) return std::move(*opened);
+  lane.has_not_answered();
+  return fail(ETIMEDOUT, "/proc does not answer");
 }
 
 bool ForeignMemory::visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job) {
-  if (space->unresponsive) return false;
-  if (worker_.run([space, job = std::move(job)] { job(*space); }, kPatience)) return true;
+  Lane& lane = lane_of(space->uid);
+  if (space->unresponsive || lane.is_closed()) return false;
+  if (lane.worker.run([space, job = std::move(job)] { job(*space); }, lane.patience())) return true;
   space->unresponsive = true;
+  lane.has_not_answered();
   return false;
 }
 
@@ -98,7 +134,18 @@ std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& 
   return taken;
 }
 
+// Guests come last.
 void ForeignMemory::set_all(std::vector<Change> changes) {
+  std::map<std::uint32_t, std::vector<Change>> by_uid;
+  for (Change& change : changes) by_uid[change.space->uid].push_back(std::move(change));
+  for (const bool guests : {false, true}) {
+    for (auto& [uid, own] : by_uid) {
+      if (Lane& lane = lane_of(uid); lane.is_guests == guests) set_in(lane, std::move(own));
+    }
+  }
+}
+
+void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes) {
   struct Job {
     std::vector<Change> changes;
     // The change that is being made: when the job does not come back this says whose memory has not answered. Counted
@@ -106,29 +153,33 @@ void ForeignMemory::set_all(std::vector<Change> changes) {
     std::atomic<std::size_t> next = 0;
     AddressSpace::Cancelled cancelled = false;
   };
-  auto patience = kPatience;
+  auto patience = lane.patience();
   while (!changes.empty()) {
     const auto job = std::make_shared<Job>();
     job->changes = std::move(changes);
     patience += kPatiencePerChange * static_cast<std::int64_t>(job->changes.size());
-    const bool finished = worker_.run(
-        [job] {
-          for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
-            const Change& change = job->changes[i];
-            if (!change.space->unresponsive) std::ignore = change.space->set(change.bit, change.on, job->cancelled);
-          }
-        },
-        patience);
-    if (finished) return;
+    const auto make_changes = [job] {
+      for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
+        const Change& change = job->changes[i];
+        if (!change.space->unresponsive) std::ignore = change.space->set(change.bit, change.on, job->cancelled);
+      }
+    };
+    // Nobody waits for a user whose memories do not answer one after the other: those that do have their bits soon.
+    if (lane.is_closed()) {
+      if (lane.worker.left_behind() < kMaxLeftBehind) lane.worker.leave(make_changes);
+      return;
+    }
+    if (lane.worker.run(make_changes, patience)) return;
     // Before the look at `next`: a job that comes back after all must not go on, since its successor makes the rest of
     // the changes.
     job->cancelled = true;
+    lane.has_not_answered();
     const std::size_t stuck = job->next;
     if (stuck >= job->changes.size()) return;
     job->changes[stuck].space->unresponsive = true;
     // Go on with the changes behind that one. They are copied: the job that was left behind keeps its own for ever.
     changes.assign(job->changes.begin() + static_cast<std::ptrdiff_t>(stuck) + 1, job->changes.end());
-    patience = kPatienceAfterwards;
+    patience = lane.is_guests ? lane.patience() : kPatienceAfterwards;
   }
 }
 

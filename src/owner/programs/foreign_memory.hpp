@@ -4,10 +4,18 @@
 // also from outside, blocks until the process answers, perhaps for ever, and cannot be interrupted. So a helper thread
 // does it (PatientWorker). A thread that does not come back in time is left behind, another takes its place, and the
 // process that did this is not touched again.
+//
+// Whoever calls holds the domain, and so holds everybody up. So each user has a thread of its own, and guests get
+// little time: first 20 ms, and for a minute after a memory of theirs has not answered 2 ms, with pauses of 1 s, 2 s,
+// 4 s … in which no memory of theirs is touched at all. A minute without such a thing and it begins anew. So one user
+// costs the others less than a hundredth of their time, whatever it does.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "programs/address_space.hpp"
@@ -18,6 +26,9 @@ namespace landtrace::programs {
 // Not thread-safe. Each call takes a second at most, but for take_over() and set_all().
 class ForeignMemory {
  public:
+  // Everybody is trusted to answer but for guests: users other than root and this one.
+  void set_owner(std::uint32_t uid) { owner_uid_ = uid; }
+
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it,
   // ETIMEDOUT where it does not answer.
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
@@ -56,7 +67,25 @@ class ForeignMemory {
   // may go on all the same, so it must own what it touches.
   bool visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job);
 
-  PatientWorker worker_;
+  using Clock = std::chrono::steady_clock;
+  // What one user's memory is touched by.
+  struct Lane {
+    PatientWorker worker;
+    bool is_guests = false;
+    Clock::time_point slow_until{};
+    Clock::time_point closed_until{};
+    Clock::duration next_pause{};
+
+    [[nodiscard]] bool is_slow() const { return is_guests && Clock::now() < slow_until; }
+    [[nodiscard]] bool is_closed() const;
+    [[nodiscard]] std::chrono::microseconds patience() const;
+    void has_not_answered();
+  };
+  Lane& lane_of(std::uint32_t uid);
+  static void set_in(Lane& lane, std::vector<Change> changes);
+
+  std::optional<std::uint32_t> owner_uid_;
+  std::map<std::uint32_t, Lane> lanes_;  // by uid
 };
 
 }  // namespace landtrace::programs

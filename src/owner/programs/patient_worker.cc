@@ -1,13 +1,30 @@
 #include "programs/patient_worker.hpp"
 
+#include <pthread.h>
 #include <signal.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "base/fd.hpp"
+
 namespace landtrace::programs {
+namespace {
+
+constexpr auto kPatienceWithScheduler = std::chrono::seconds(1);
+constexpr auto kLookAgain = std::chrono::milliseconds(1);
+
+bool is_runnable(pid_t tid) {
+  const auto stat = read_file("/proc/self/task/" + std::to_string(tid) + "/stat", 4096);
+  const std::size_t name_end = stat ? stat->rfind(") ") : std::string::npos;
+  return name_end != std::string::npos && (*stat)[name_end + 2] == 'R';
+}
+
+}  // namespace
 
 // A thread, and the one job that it has. Both the PatientWorker and the thread own it: the thread may come back from a
 // job long after the PatientWorker has given it up, or has been destroyed.
@@ -28,7 +45,25 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     job_ = std::move(job);
     done_ = false;
     changed_.notify_all();
-    return changed_.wait_for(lock, patience, [this] { return done_; });
+    const auto is_done = [this] { return done_; };
+    if (changed_.wait_for(lock, patience, is_done)) return true;
+    if (patience.count() == 0) return false;
+    const auto end = std::chrono::steady_clock::now() + kPatienceWithScheduler;
+    while (std::chrono::steady_clock::now() < end && waits_for_cpu(patience)) {
+      if (changed_.wait_for(lock, kLookAgain, is_done)) return true;
+    }
+    return done_;
+  }
+
+  // It ends when it comes back from its job, which is counted until then (a count without a partner).
+  void leave_behind(std::shared_ptr<std::atomic<unsigned>> count) {
+    const std::lock_guard lock(mutex_);
+    if (!done_) {
+      left_behind_ = std::move(count);
+      ++*left_behind_;
+    }
+    stopped_ = true;
+    changed_.notify_all();
   }
 
   void stop() {
@@ -38,17 +73,32 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
   }
 
  private:
+  // It has not begun, or could run, and has not used the CPU for as long as our patience is.
+  bool waits_for_cpu(std::chrono::microseconds patience) const {
+    if (tid_ == 0) return true;
+    timespec used{};
+    if (::clock_gettime(clock_, &used) != 0) return false;
+    const auto since = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) - used_before_;
+    return since < patience && is_runnable(tid_);
+  }
+
   void loop() {
     std::unique_lock lock(mutex_);
+    tid_ = ::gettid();
+    ::pthread_getcpuclockid(::pthread_self(), &clock_);
     for (;;) {
       changed_.wait(lock, [this] { return stopped_ || job_; });
       if (!job_) return;  // stopped
       // Destroyed at the end of each turn: what a job owns must not live until the next one comes.
       const auto job = std::exchange(job_, nullptr);
+      timespec used{};
+      ::clock_gettime(clock_, &used);
+      used_before_ = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
       lock.unlock();
       job();
       lock.lock();
       done_ = true;
+      if (left_behind_) --*std::exchange(left_behind_, nullptr);
       changed_.notify_all();
     }
   }
@@ -58,6 +108,10 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
   std::function<void()> job_;
   bool done_ = false;
   bool stopped_ = false;
+  std::shared_ptr<std::atomic<unsigned>> left_behind_;  // as PatientWorker's: without a partner
+  pid_t tid_ = 0;
+  clockid_t clock_{};
+  std::chrono::nanoseconds used_before_{};  // of the CPU, when the job began
 };
 
 PatientWorker::PatientWorker() = default;
@@ -73,7 +127,7 @@ bool PatientWorker::run(std::function<void()> job, std::chrono::microseconds pat
   }
   if (thread_->run(std::move(job), patience)) return true;
   // If it ever comes back it ends; until then it is left alone.
-  thread_->stop();
+  thread_->leave_behind(left_behind_);
   thread_.reset();
   return false;
 }

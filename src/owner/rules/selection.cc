@@ -98,7 +98,13 @@ Result<void> Selections::select(Instance& instance, Selection selection) {
   // Before they are listened to: nothing is recorded that the filter would reject.
   for (Event* const event : events) give_rules(instance, *event, selection);
   rules_of(instance).selections.push_back(std::move(selection));
-  return listening_.set(instance, events, true);
+  std::vector<bool> by_name;  // alone: nobody has enabled it in particular
+  for (const Event* const event : events) {
+    by_name.push_back(!event->listeners[instance.index] || event->selected_by[instance.index]);
+  }
+  auto set = listening_.set(instance, events, true);
+  for (std::size_t i = 0; i < events.size(); ++i) events[i]->selected_by[instance.index] = by_name[i];
+  return set;
 }
 
 Result<void> Selections::listen(Instance& instance, const Pattern& pattern, bool on) {
@@ -126,7 +132,7 @@ Result<void> Selections::apply_to(Event& event) {
     if (find_instance_rules(*instance) == nullptr) continue;
     for (const Selection& selection : rules_of(*instance).selections) {
       if (!selection.pattern.matches(event.system, event.name)) continue;
-      event.listeners[instance->index] = true;
+      event.listeners[instance->index] = event.selected_by[instance->index] = true;
       give_rules(*instance, event, selection);
     }
     give_waiting_triggers(*instance, event);

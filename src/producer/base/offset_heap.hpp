@@ -24,6 +24,8 @@ class OffsetHeap {
   void free(std::uint64_t offset);
 
   [[nodiscard]] std::uint64_t bytes_in_use() const { return in_use_; }
+  // What is not handed out: sizes by offset.
+  [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& free_ranges() const { return free_; }
 
  private:
   using Range = std::pair<std::uint64_t, std::uint64_t>;  // size, offset

@@ -114,6 +114,10 @@ enum class Operation : std::uint32_t {
   // After kOfferMount: one descriptor, a /dev/fuse that is mounted; text = where, to the asker.
   kServeMount,
 
+  // What users have of the domain, for who may record it; others see themselves
+  // -> text = a line each, a = how many users there may be.
+  kUsers,
+
   // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by
   // the files' modes.
 
