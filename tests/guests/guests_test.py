@@ -112,6 +112,17 @@ class Guests(support.Case):
             self.victim("--event", "left_%d" % number)
         self.wait_until(lambda: "left" not in self.landtrace("list")[1])
 
+    def test_more_users_than_there_can_be(self):
+        file = os.path.join(self.folder, "all.dat")
+        recorder = self.start_recording("-e", "victim", file=file)
+        self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
+        self.victim("--event", "victim", "--wait", "5000")
+        self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
+        self.victim("--event", "victim", "--wait", "5000")
+        status, _, err = self.stop(recorder, support.signal.SIGINT)
+        self.assertEqual(status, 0, err)
+        self.assertEqual((support.Summary(err).events, support.Summary(err).lost), (20, 0), err)
+
 
 FOREIGN = 64_897  # nobody's
 

@@ -39,6 +39,13 @@ std::uint64_t Buffer::count_for(std::uint64_t bytes) const {
   return std::max(kFewestSubBuffers, (bytes + usable_bytes() - 1) / usable_bytes());
 }
 
+void Buffer::user_goes(std::uint32_t user) {
+  follow_flips();
+  for (const auto& contents : {main_, snapshot_}) {
+    if (contents) contents->user_goes(user);
+  }
+}
+
 Result<std::shared_ptr<Contents>> Buffer::make_contents(ring::Geometry geometry) {
   auto place = domain_.instances().make_place(geometry, overwrite());
   if (!place) return no_memory(place.error());

@@ -68,6 +68,7 @@ class Buffer : private domain::SnapshotKeeper {
   Result<void> make_snapshot();
   // Lets triggers take snapshots, or no longer.
   Result<void> arm_snapshot(bool armed) override;
+  void user_goes(std::uint32_t user) override;
   void follow_flips();
   void exchange();
   Result<void> resize_rings(ring::Geometry geometry);

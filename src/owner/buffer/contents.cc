@@ -147,6 +147,21 @@ void Contents::clear_ring(std::size_t index) {
                           static_cast<std::uint32_t>(index % rings_per_set_), ring.base.position);
 }
 
+void Contents::user_goes(std::uint32_t user) {
+  add_users();
+  for (std::uint32_t i = 0; i < rings_per_set_; ++i) {
+    const std::size_t index = std::size_t{user} * rings_per_set_ + i;
+    const Counts counts = state_of(index).counts;
+    Counts before = rings_[index].before;
+    before.overrun += counts.overrun + counts.entries;
+    before.dropped += counts.dropped;
+    before.read += counts.read;
+    rings_[index] = {};
+    rings_[index].before = before;
+    instances_.set_consumed(place_, user, i, 0);
+  }
+}
+
 void Contents::set_overwrite(bool overwrite) {
   add_users();
   instances_.set_overwrite(place_, overwrite, [this](std::uint32_t user, std::uint32_t ring) {

@@ -47,6 +47,8 @@ class Contents {
   // When that was last done to all CPUs (a raw time); 0: never.
   [[nodiscard]] std::uint64_t cleared_at() const { return cleared_at_; }
   void set_overwrite(bool overwrite);
+  // The user with this index goes; somebody else's rings will be in the same place.
+  void user_goes(std::uint32_t user);
 
   struct Counts {
     std::uint64_t entries = 0;  // to be read

@@ -65,6 +65,42 @@ TEST_F(ContentsTest, ConsumersShareOnePositionAndOthersBeginThere) {
   EXPECT_EQ(contents_->counts(kAllCpus).bytes, 0u);
 }
 
+TEST_F(ContentsTest, ARingThatSaysWhatCannotBeSpoilsNoTotals) {
+  domain_.write_many(kTid, 0, 3);
+  const std::uint32_t guest = *domain_->join(::getuid() + 4711);
+  const domain::RingPlace& place = domain_->top().place;
+  auto& words = *reinterpret_cast<ring::RingWords*>(domain_->users().all()[guest].mapping.data() + place.rings);
+  const auto expect_three = [&] {
+    const Contents::Counts counts = contents_->counts(kAllCpus);
+    EXPECT_EQ(counts.entries, 3u);
+    EXPECT_EQ(counts.overrun, 0u);
+    EXPECT_EQ(counts.dropped, 0u);
+    EXPECT_LT(counts.bytes, 1000u);
+  };
+  words.discarded = ~0ull;
+  expect_three();
+  words.discarded = 0;
+  words.commit = {1ull << 62, 1ull << 58};
+  words.intent = 1ull << 62;
+  expect_three();
+  words.commit = {16, 1ull << 30};
+  expect_three();
+  words.commit = {1ull << 50, 5};
+  expect_three();
+}
+
+TEST_F(ContentsTest, WhatAUserLeavesUnreadIsLostWithItsRings) {
+  domain_.write_many(kTid, 0, 5);
+  EXPECT_THAT(consume(2), ::testing::ElementsAre(0, 1));
+  contents_->user_goes(0);
+  ASSERT_TRUE(domain_->users().replace(0, ::getuid() + 1));
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries, 0u);
+  EXPECT_EQ(counts.overrun, 3u);
+  EXPECT_EQ(counts.read, 2u);
+  EXPECT_THAT(numbers(), ::testing::IsEmpty());
+}
+
 TEST_F(ContentsTest, CpusAreReadAndClearedOneByOne) {
   domain_.write_many(kTid, 0, 8);
   std::size_t of_cpus = 0;

@@ -134,9 +134,10 @@ Result<void> Collector::publish_positions() {
   for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
     for (const buffer::RingCursor& cursor : streams_[ring].cursors()) {
       std::uint64_t& published = published_[cursor.user()][ring];
-      if (cursor.position() == published) continue;
+      const User& user = view_.users()[cursor.user()];
+      if (cursor.position() == published || user.has_left) continue;
       published = cursor.position();
-      positions_.push_back({cursor.user(), ring, published});
+      positions_.push_back({user.index, ring, published});
     }
   }
   return session_.publish(positions_);

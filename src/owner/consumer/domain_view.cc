@@ -1,6 +1,7 @@
 #include "consumer/domain_view.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace landtrace::consumer {
 namespace {
@@ -33,18 +34,31 @@ Result<DomainView> DomainView::connect(const std::string& path) {
   return view;
 }
 
+User* DomainView::user_at(std::uint32_t index) {
+  const auto found =
+      std::find_if(users_.rbegin(), users_.rend(), [index](const User& user) { return user.index == index; });
+  return found == users_.rend() ? nullptr : &*found;
+}
+
 Result<void> DomainView::map_user(std::uint32_t index) {
   LT_TRY(ipc::Answer answer, ask({.operation = ipc::Operation::kDataSegment, .a = index}));
   if (!answer.fds[0]) return fail(EPROTO, "the owner sent no data segment");
+  User* const known = user_at(index);
+  if (known != nullptr && known->serial == answer.reply.b) return {};
   LT_CHECK(check_sealed_memfd(answer.fds[0].get(), data_bytes_));
   LT_TRY(Mapping mapping, Mapping::map(answer.fds[0].get(), data_bytes_, Mapping::Access::kReadOnly));
-  users_.push_back({static_cast<std::uint32_t>(answer.reply.a), std::move(mapping)});
+  if (known != nullptr) known->has_left = true;
+  users_.push_back({static_cast<std::uint32_t>(answer.reply.a), index, answer.reply.b, false, std::move(mapping)});
   return {};
 }
 
 Result<void> DomainView::map_new_users() {
   const std::uint32_t count = std::min(__atomic_load_n(&control().user_count, __ATOMIC_RELAXED), plan::kMaxUsers);
-  while (users_.size() < count) LT_CHECK(map_user(static_cast<std::uint32_t>(users_.size())));
+  // Pairs with the release in Domain::replace_one_who_left().
+  const std::uint64_t changes = __atomic_load_n(&control().user_changes, __ATOMIC_ACQUIRE);
+  const bool has_changed = std::exchange(changes_seen_, changes) != changes;
+  for (std::uint32_t i = has_changed ? 0 : users_seen_; i < count; ++i) LT_CHECK(map_user(i));
+  users_seen_ = count;
   return {};
 }
 

@@ -14,6 +14,9 @@ namespace landtrace::consumer {
 
 struct User {
   std::uint32_t uid;
+  std::uint32_t index;  // in the domain; a later user with the same one has taken its place
+  std::uint64_t serial;
+  bool has_left = false;
   Mapping mapping;
 
   [[nodiscard]] const plan::DataSegment& data() const {
@@ -32,7 +35,7 @@ class DomainView {
     return ipc::ask(socket_.get(), request, text);
   }
 
-  // Maps the data segments of users that have come since the last call. Every user keeps its index. EPERM for
+  // Maps the data segments of users that have come since the last call; those of users who have left stay. EPERM for
   // who may not record the domain.
   Result<void> map_new_users();
   [[nodiscard]] const std::vector<User>& users() const { return users_; }
@@ -53,6 +56,7 @@ class DomainView {
  private:
   DomainView(Fd socket, Mapping control, std::uint64_t data_bytes);
   Result<void> map_user(std::uint32_t index);
+  [[nodiscard]] User* user_at(std::uint32_t index);
 
   Fd socket_;
   Mapping control_;
@@ -60,6 +64,8 @@ class DomainView {
   std::uint32_t claimed_;
   std::uint64_t data_bytes_;
   std::vector<User> users_;
+  std::uint32_t users_seen_ = 0;    // indices
+  std::uint64_t changes_seen_ = 0;  // of who has them
 };
 
 }  // namespace landtrace::consumer

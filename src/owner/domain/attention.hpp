@@ -25,6 +25,8 @@ class Attention {
   // Another word to wait for, which stays as long as this. The thread begins with the second one: before it there is
   // nobody to be told.
   void watch(const std::uint32_t* word);
+  // A word is another one by now, at the same address.
+  void look_again() { wake(); }
 
  private:
   void run();

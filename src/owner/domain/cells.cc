@@ -87,6 +87,18 @@ void Cells::spread(std::uint32_t cell) const {
   }
 }
 
+void Cells::take_over(const User& user) {
+  for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
+    State& state = cells_[cell];
+    if (!state.in_use) continue;
+    if (state.is_switch) {
+      state.own = newest_throw(cell);
+    } else {
+      state.own += own_of(user, cell);
+    }
+  }
+}
+
 void Cells::spread() {
   for (std::uint32_t cell = 1; cell < cells_.size(); ++cell) {
     if (cells_[cell].in_use) spread(cell);

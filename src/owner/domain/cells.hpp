@@ -33,6 +33,8 @@ class Cells {
   [[nodiscard]] std::uint64_t count_of(std::uint32_t cell) const;
   void count_one_more(std::uint32_t cell);
 
+  // The user goes: what its producers did is the owner's from here on.
+  void take_over(const User& user);
   // Carries over to every user's segment what the others' producers did.
   void spread();
 

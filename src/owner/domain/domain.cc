@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/thread_slots.hpp"
+
 namespace landtrace::domain {
 namespace {
 
@@ -41,8 +43,43 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   return domain;
 }
 
+// Nothing of the user is open, and none of its threads is known to live.
+bool Domain::has_left(const User& user) const {
+  const bool has_any = descriptors_.taken_by(user.uid) > 0 || files_.count_of(user.uid) > 0 ||
+                       events_.count_of(user.uid) > 0 || grace_.held_by(user.uid) > 0;
+  if (!registrar_.is_guest(user.uid) || has_any) return false;
+  plan::free_dead_thread_slots(user.data(), 0);
+  const std::uint32_t high = std::min(__atomic_load_n(&user.data().thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
+  return std::none_of(user.data().threads, user.data().threads + high,
+                      [](const plan::ThreadSlot& slot) { return __atomic_load_n(&slot.tid, __ATOMIC_RELAXED) != 0; });
+}
+
+// The one that came first of those. Histograms add up what each user's producers have counted, so with them all stay.
+Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid) {
+  std::optional<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < users_.all().size() && !users_.are_kept(); ++i) {
+    const bool is_first = !found || users_.all()[i].serial < users_.all()[*found].serial;
+    if (is_first && has_left(users_.all()[i])) found = i;
+  }
+  if (!found) {
+    return fail(ENOSPC,
+                "the domain has " + std::to_string(plan::kMaxUsers) + " users, as many as it can, and none has left");
+  }
+  grace_.settle();
+  instances_.user_goes(*found);
+  cells_.take_over(users_.all()[*found]);
+  LT_CHECK(users_.replace(*found, uid));
+  cells_.spread();
+  attention_.look_again();
+  // Pairs with the acquire load in DomainView::map_new_users().
+  __atomic_fetch_add(&control_.segment().user_changes, 1, __ATOMIC_RELEASE);
+  return *found;
+}
+
 Result<std::uint32_t> Domain::join(std::uint32_t uid) {
-  LT_TRY(const std::uint32_t user, users_.find_or_create(uid));
+  auto found = users_.find_or_create(uid);
+  if (!found && found.error().code == ENOSPC) found = replace_one_who_left(uid);
+  LT_TRY(const std::uint32_t user, std::move(found));
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;
   // Switches that were thrown before the user came hold for its producers, too: they are told before anybody finds it.

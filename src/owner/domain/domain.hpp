@@ -78,7 +78,8 @@ class Domain {
   // What its events do beyond being recorded; nullptr: nothing.
   void set_rules(EventRules* rules) { rules_.set(rules); }
 
-  // The user's index; its data segment is made at the first call. ENOSPC.
+  // The user's index; its data segment is made at the first call. Where there are as many users as there can be, a
+  // guest of whom nothing is left makes room. ENOSPC.
   Result<std::uint32_t> join(std::uint32_t uid);
 
   // The processes that something of the domain waits for: it is to be told by processes_ended() when one has ended.
@@ -120,6 +121,8 @@ class Domain {
   [[nodiscard]] RulesLink& rules() { return rules_; }
 
  private:
+  [[nodiscard]] bool has_left(const User& user) const;
+  Result<std::uint32_t> replace_one_who_left(std::uint32_t uid);
   Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid);
 
   std::recursive_mutex mutex_;

@@ -1,5 +1,6 @@
 // What the parts of a domain are together: who may have what, the order of checks, the domain's own time.
 #include "domain/domain.hpp"
+#include "plan/cells.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,6 +66,57 @@ TEST_F(DomainTest, WhoRunsTheDomainOrIsRootIsNoGuest) {
   const auto synthetic = *event::parse_declared("wakeup", "u64 lat", "synthetic");
   EXPECT_EQ(domain_->registrar().add_event("synthetic", synthetic, "", 1001).error().code, EPERM);
   EXPECT_TRUE(domain_->registrar().add_event("synthetic", synthetic, "", 1000));
+}
+
+TEST_F(DomainTest, AGuestOfWhomNothingIsLeftMakesRoomForAnother) {
+  const auto first = domain_->join(20'000);
+  ASSERT_EQ(domain_->join(myself().uid), 1u);
+  const std::uint32_t counter = *domain_->cells().take_counter();
+  domain_->users().all()[*first].data().cells[counter].own = 3;
+  domain_->users().all()[*first].data().slotless = 7;
+  for (std::uint32_t uid = 20'001; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
+    ASSERT_TRUE(domain_->join(uid));
+    ASSERT_TRUE(domain_->descriptors().take(uid, 1));
+  }
+  const std::uint64_t changes = domain_->control().segment().user_changes;
+  EXPECT_EQ(domain_->join(30'000), *first);
+  EXPECT_EQ(domain_->users().all()[*first].uid, 30'000u);
+  EXPECT_GT(domain_->control().segment().user_changes, changes);
+  EXPECT_EQ(domain_->users().all()[*first].data().slotless, 0u) << "nothing of the other one is there";
+  EXPECT_EQ(domain_->users().all()[*first].data().magic, plan::kDataMagic);
+  EXPECT_EQ(domain_->cells().count_of(counter), 3u) << "what its programs have counted stays counted";
+  EXPECT_EQ(plan::counted(domain_->users().all()[*first].data().cells[counter]), 3u);
+}
+
+TEST_F(DomainTest, WhoHasAnythingLeftStays) {
+  for (std::uint32_t uid = 20'000; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
+    ASSERT_TRUE(domain_->join(uid));
+    switch (uid % 4) {
+      case 0:
+        ASSERT_TRUE(domain_->descriptors().take(uid, 1));
+        break;
+      case 1:
+        ASSERT_TRUE(domain_->registrar().open_file(uid));
+        break;
+      case 2:
+        ASSERT_TRUE(domain_->registrar().register_native("e" + std::to_string(uid), 0, uid));
+        break;
+      default: {
+        plan::DataSegment& data = domain_->users().all().back().data();
+        data.thread_high = 1;
+        data.threads[0].tid = data.threads[0].pid = my_pid();
+      }
+    }
+  }
+  const auto refused = domain_->join(30'000);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ENOSPC);
+  EXPECT_NE(refused.error().message.find("64 users"), std::string::npos);
+  domain_->descriptors().give_back(20'004, 1);
+  domain_->users().keep_all();
+  EXPECT_FALSE(domain_->join(30'000)) << "histograms add up all";
+  domain_->users().keep_no_more();
+  EXPECT_EQ(domain_->join(30'000), 4u);
 }
 
 TEST_F(DomainTest, AProgramForAnOlderKernelMakesEventsThatStayIfItMay) {

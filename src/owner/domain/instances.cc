@@ -104,6 +104,13 @@ void Instances::destroy(std::uint32_t index) {
       Holders::of_own_memory());
 }
 
+void Instances::user_goes(std::uint32_t user) {
+  for (Instance* const instance : all()) {
+    if (instance->snapshots != nullptr) instance->snapshots->user_goes(user);
+    for (std::uint32_t ring = 0; ring < rings_per_set(); ++ring) set_consumed(*instance, user, ring, 0);
+  }
+}
+
 void Instances::set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position) {
   if (place.overwrite || user >= plan::kMaxUsers || ring >= rings_per_set()) return;
   auto* const positions = reinterpret_cast<std::uint64_t*>(control_.at(place.consumed));

@@ -49,6 +49,8 @@ class SnapshotKeeper {
   virtual ~SnapshotKeeper() = default;
   // Makes rings for snapshots to be had at any time and sets Instance::flip, or lets go of them.
   virtual Result<void> arm_snapshot(bool armed) = 0;
+  // The user with this index goes, and its rings: what is unread there is lost, and counts as that.
+  virtual void user_goes(std::uint32_t user) = 0;
 };
 
 // Whoever keeps an instance's trace_clock.
@@ -112,6 +114,8 @@ class Instances {
   void set_consumed(const RingPlace& place, std::uint32_t user, std::uint32_t ring, std::uint64_t position);
   // A raw time before which there was no ring.
   [[nodiscard]] std::uint64_t began() const { return began_; }
+  // The same, for all instances; whoever has the index next begins with empty rings.
+  void user_goes(std::uint32_t user);
   // The clock of what is in the rings.
   [[nodiscard]] arch::RawClock raw_clock() const { return static_cast<arch::RawClock>(control_.segment().raw_clock); }
   // Rings of a set below this one belong to CPUs.

@@ -11,18 +11,23 @@ Proxy::~Proxy() {
 
 Proxy::Place* Proxy::place_of(std::uint32_t uid) {
   const auto known = places_.find(uid);
-  if (known != places_.end()) return &known->second;
+  if (known != places_.end()) {
+    if (known->second.user->serial_now() == known->second.serial) return &known->second;
+    places_.erase(known);
+  }
   const auto access = domain_.enter();
   const auto user = domain_.join(uid);
   if (!user) return nullptr;
-  plan::DataSegment& data = domain_.users().all()[*user].data();
+  const User& joined = domain_.users().all()[*user];
+  plan::DataSegment& data = joined.data();
   if (slot_ == nullptr) slot_ = &domain_.grace().take_own_slot();
   const std::uint32_t tid = slot_->tid;
   const plan::ControlSegment& control = domain_.control().segment();
   const auto clock = static_cast<arch::RawClock>(control.raw_clock);
   const bool restartable = clock == arch::RawClock::kTsc && arch::rseq_usable();
   const plan::Thread thread{slot_, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid, true};
-  return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread}).first->second;
+  return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread, &joined, joined.serial})
+              .first->second;
 }
 
 ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {

@@ -113,11 +113,22 @@ TEST_F(ProxyTest, OneThatComesInPiecesIsOneEvent) {
 }
 
 TEST_F(ProxyTest, AUserForWhomThereIsNoRoomIsToldSo) {
-  for (std::uint32_t uid = 0; uid < plan::kMaxUsers; ++uid) ASSERT_TRUE(domain_->join(2000 + uid));
+  for (std::uint32_t uid = 2000; uid < 2000 + plan::kMaxUsers; ++uid) {
+    ASSERT_TRUE(domain_->join(uid));
+    ASSERT_TRUE(domain_->descriptors().take(uid, 1));
+  }
   EXPECT_EQ(write(proxy_, 41, kUser, 1), -ENOSPC);
   const std::uint32_t id = 5;
   const ring::Segment segment{&id, sizeof id};
   EXPECT_EQ(proxy_.record(domain_->top(), event_->slot, 7, kUser, std::span(&segment, 1)).error().code, ENOSPC);
+}
+
+TEST_F(ProxyTest, AUserWhoComesAgainWritesToItsOwnRings) {
+  EXPECT_EQ(write(proxy_, 41, kUser + 1, 1), 8);
+  for (std::uint32_t uid = 2000; domain_->users().all()[0].uid == kUser + 1; ++uid) ASSERT_TRUE(domain_->join(uid));
+  EXPECT_EQ(write(proxy_, 41, kUser + 1, 2), 8);
+  EXPECT_THAT(recorded(kUser + 1), ElementsAre(std::pair(41u, 2u)));
+  EXPECT_THAT(recorded(domain_->users().all()[0].uid), IsEmpty());
 }
 
 TEST_F(ProxyTest, AUserWhoseThreadsHaveTakenAllPlacesKeepsItFromNothing) {

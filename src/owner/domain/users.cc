@@ -5,21 +5,45 @@
 #include <sys/stat.h>
 
 namespace landtrace::domain {
+namespace {
+
+Result<Fd> make_segment(std::uint64_t bytes) {
+  LT_TRY(Fd fd, create_memfd("landtrace-data", bytes));
+  LT_CHECK(seal_seals(fd.get()));
+  return fd;
+}
+
+void begin(User& user) {
+  user.data().version = plan::kLayoutVersion;
+  user.data().magic = plan::kDataMagic;
+}
+
+}  // namespace
 
 Result<std::uint32_t> Users::find_or_create(std::uint32_t uid) {
   for (std::uint32_t i = 0; i < users_.size(); ++i) {
     if (users_[i].uid == uid) return i;
   }
-  if (users_.size() >= plan::kMaxUsers)
+  if (users_.size() >= plan::kMaxUsers) {
     return fail(ENOSPC, "the domain has " + std::to_string(plan::kMaxUsers) + " users, as many as it can");
-  LT_TRY(Fd fd, create_memfd("landtrace-data", data_bytes_));
-  LT_CHECK(seal_seals(fd.get()));
+  }
+  LT_TRY(Fd fd, make_segment(data_bytes_));
   LT_TRY(Mapping mapping, Mapping::map(fd.get(), data_bytes_, Mapping::Access::kReadWrite));
-  auto& data = *reinterpret_cast<plan::DataSegment*>(mapping.data());
-  data.version = plan::kLayoutVersion;
-  data.magic = plan::kDataMagic;
-  users_.push_back({uid, std::move(fd), std::move(mapping)});
+  users_.push_back({uid, next_serial_++, std::move(fd), std::move(mapping)});
+  begin(users_.back());
   return static_cast<std::uint32_t>(users_.size() - 1);
+}
+
+Result<void> Users::replace(std::uint32_t index, std::uint32_t uid) {
+  User& user = users_[index];
+  LT_TRY(Fd fd, make_segment(data_bytes_));
+  LT_CHECK(user.mapping.map_in_place(fd.get()));
+  user.uid = uid;
+  user.fd = std::move(fd);
+  begin(user);
+  // Pairs with the acquire load in serial_now().
+  __atomic_store_n(&user.serial, next_serial_++, __ATOMIC_RELEASE);
+  return {};
 }
 
 std::uint64_t User::memory() const {

@@ -12,10 +12,13 @@ namespace landtrace::domain {
 
 struct User {
   std::uint32_t uid;
+  std::uint64_t serial;  // no other user of the domain has or had this one
   Fd fd;
   Mapping mapping;
 
   [[nodiscard]] plan::DataSegment& data() const { return *reinterpret_cast<plan::DataSegment*>(mapping.data()); }
+  // Of who has the index now. Any thread may ask. Pairs with the release store in Users::replace().
+  [[nodiscard]] std::uint64_t serial_now() const { return __atomic_load_n(&serial, __ATOMIC_ACQUIRE); }
   // Of its segment, as far as somebody has written to it.
   [[nodiscard]] std::uint64_t memory() const;
 };
@@ -24,9 +27,16 @@ class Users {
  public:
   explicit Users(std::uint64_t data_bytes) : data_bytes_(data_bytes), arena_(sizeof(plan::DataSegment), data_bytes) {}
 
-  // The user's index; makes its data segment at the first call. ENOSPC beyond plan::kMaxUsers.
+  // The user's index; makes its data segment at the first call. ENOSPC where there are plan::kMaxUsers.
   Result<std::uint32_t> find_or_create(std::uint32_t uid);
+  // Somebody else has the index from here on, in a new segment that lies where the old one did. Nobody else can reach
+  // that one but by descriptors and mappings from before.
+  Result<void> replace(std::uint32_t index, std::uint32_t uid);
   [[nodiscard]] const std::deque<User>& all() const { return users_; }
+  // Every segment has something that is added up over all users, who are kept for that.
+  void keep_all() { ++keepers_; }
+  void keep_no_more() { --keepers_; }
+  [[nodiscard]] bool are_kept() const { return keepers_ > 0; }
   [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
 
   // Makes room, if it can, where there is none.
@@ -48,6 +58,8 @@ class Users {
   OffsetHeap arena_;
   std::deque<User> users_;
   std::function<bool()> make_room_ = [] { return false; };
+  std::uint64_t next_serial_ = 1;
+  unsigned keepers_ = 0;
 };
 
 }  // namespace landtrace::domain

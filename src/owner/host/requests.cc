@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "domain/status.hpp"
+#include "ring/reader.hpp"
 #include "rules/selection.hpp"
 #include "tracefs/events/address_names.hpp"
 #include "host/server.hpp"
@@ -325,12 +326,23 @@ Response session_stop(const Context& c) {
   return {};
 }
 
+// A recorder may not know yet that the index is another user's, whose ring is empty.
+bool is_in_ring(const Context& c, const domain::Instance& instance, const ipc::ConsumedPosition& position) {
+  const auto& users = c.domain.users().all();
+  if (position.user >= users.size() || position.ring >= c.domain.instances().rings_per_set()) return false;
+  const domain::RingPlace& place = instance.place;
+  const std::byte* const ring =
+      users[position.user].mapping.data() + place.rings + position.ring * place.geometry.stride();
+  return position.position <= ring::Reader(ring, place.geometry, {}).end().position;
+}
+
 Response consumed(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
   for (std::size_t at = 0; at + sizeof(ipc::ConsumedPosition) <= c.text.size(); at += sizeof(ipc::ConsumedPosition)) {
     ipc::ConsumedPosition position;
     std::memcpy(&position, c.text.data() + at, sizeof position);
+    if (!is_in_ring(c, *instance, position)) continue;
     c.domain.instances().set_consumed(*instance, position.user, position.ring, position.position);
   }
   return {};
@@ -343,6 +355,7 @@ Response data_segment(const Context& c) {
   Response response;
   response.fds[0] = users[c.request.a].fd.get();
   response.reply.a = users[c.request.a].uid;
+  response.reply.b = users[c.request.a].serial;
   return response;
 }
 

@@ -76,6 +76,24 @@ class SelectionTest : public testing::Test {
   FileId file_;
 };
 
+// A guest: kUser neither runs the domain nor is root.
+TEST_F(SelectionTest, AGuestsEventGoesWithItsProgramUnlessItWasEnabledItself) {
+  select("job*", "n > 1", {"traceoff if n == 9"});
+  for (const bool is_enabled_itself : {false, true}) {
+    const std::uint32_t slot = *domain_->registrar().register_native("job u32 n", 0, kUser);
+    domain::Event* const event = domain_->events().at(slot);
+    EXPECT_TRUE(event->listeners.any());
+    if (is_enabled_itself) {
+      ASSERT_TRUE(domain_->listening().set(domain_->top(), {event}, true));
+    }
+    domain_->events().drop_reference(slot, kUser);
+    EXPECT_EQ(domain_->events().find("user_events", "job") != nullptr, is_enabled_itself);
+  }
+  const std::uint32_t own = *domain_->registrar().register_native("jobs u32 n", 0, ::geteuid());
+  domain_->events().drop_reference(own, ::geteuid());
+  EXPECT_NE(domain_->events().find("user_events", "jobs"), nullptr) << "the domain's user is no guest";
+}
+
 TEST_F(SelectionTest, AnEventThatIsThereIsFiltered) {
   const auto a = add("a u32 n");
   select("a", "n > 5");

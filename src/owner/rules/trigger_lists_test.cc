@@ -26,6 +26,7 @@ class CountingSnapshots : public domain::SnapshotKeeper {
     }
     return {};
   }
+  void user_goes(std::uint32_t) override {}
   std::vector<bool> told;
   bool refuses = false;
 

@@ -29,6 +29,13 @@ Result<Mapping> Mapping::map(int fd, std::size_t size, Access access) {
   return Mapping(static_cast<std::byte*>(address), size);
 }
 
+Result<void> Mapping::map_in_place(int fd) {
+  constexpr int kFlags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+  if (::mmap(address_, size_, PROT_READ | PROT_WRITE, kFlags, fd, 0) == MAP_FAILED) return fail_errno("mmap in place");
+  ::madvise(address_, size_, MADV_DONTDUMP);
+  return {};
+}
+
 Result<Fd> create_memfd(const char* name, std::size_t size) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return fail_errno("memfd_create");

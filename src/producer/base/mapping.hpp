@@ -24,6 +24,9 @@ class Mapping {
   // Maps the first `size` bytes of `fd`, shared. The pages are kept out of core dumps.
   static Result<Mapping> map(int fd, std::size_t size, Access access);
 
+  // Other shared memory of the same size takes the place of this, writable, at the same addresses.
+  Result<void> map_in_place(int fd);
+
   [[nodiscard]] std::byte* data() const { return address_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   explicit operator bool() const { return address_ != nullptr; }

@@ -73,7 +73,8 @@ enum class Operation : std::uint32_t {
   kSessionStop,
   // text = ConsumedPosition[].
   kConsumed,
-  // a = user index -> that user's data segment (for consumers), a = uid.
+  // a = user index -> that user's data segment (for consumers), a = uid, b = a number that no other user of the domain
+  //    has or had: an index may be another user's by now, see ControlSegment::user_changes.
   kDataSegment,
   // This connection becomes one of those that stand for a file of an earlier owner: file.
   kReopenFile,

@@ -8,8 +8,8 @@
 //   sizeof     heap, up to kControlBytes                      sparse: only what is used is there
 //
 // Words that publish something are read and written atomically: plan, generation, text and registered of an event's
-// slot, table and generation of a file's, count of a table, event_changes, event_high, user_count. The others are
-// written before one of these, or before anybody else has the segment's descriptor.
+// slot, table and generation of a file's, count of a table, event_changes, event_high, user_count, user_changes. The
+// others are written before one of these, or before anybody else has the segment's descriptor.
 #pragma once
 
 #include <pthread.h>
@@ -151,6 +151,8 @@ struct alignas(4096) ControlSegment {
   // Grows with each registration, removal and description.
   std::uint64_t event_changes;
   abi::Version abi;
+  // Grows when an index is another user's from here on, in a segment of its own.
+  std::uint64_t user_changes;
   // A robust lock that the owner's serving thread holds for its whole life. When the owner dies, even by SIGKILL, the
   // kernel itself marks the word; a producer that sees the mark stops.
   alignas(64) pthread_mutex_t owner_alive;
@@ -172,6 +174,7 @@ LT_SHARED_AT(ControlSegment, user_count, 32);
 LT_SHARED_AT(ControlSegment, event_high, 36);
 LT_SHARED_AT(ControlSegment, event_changes, 40);
 LT_SHARED_AT(ControlSegment, abi, 48);
+LT_SHARED_AT(ControlSegment, user_changes, 56);
 LT_SHARED_AT(ControlSegment, owner_alive, 64);
 LT_SHARED_AT(ControlSegment, events, 128);
 LT_SHARED_AT(ControlSegment, files, 128 + kMaxEvents * 32);

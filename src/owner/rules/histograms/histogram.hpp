@@ -18,10 +18,15 @@ namespace landtrace::rules {
 class HistogramTable {
  public:
   HistogramTable(Users& users, Grace& grace, std::uint64_t offset_in, language::TableShape shape_in)
-      : offset(offset_in), shape(std::move(shape_in)), users_(users), grace_(grace) {}
+      : offset(offset_in), shape(std::move(shape_in)), users_(users), grace_(grace) {
+    users_.keep_all();
+  }
   HistogramTable(const HistogramTable&) = delete;
   HistogramTable& operator=(const HistogramTable&) = delete;
-  ~HistogramTable() { free_later(offset); }
+  ~HistogramTable() {
+    users_.keep_no_more();
+    free_later(offset);
+  }
 
   // What was at the offset is not counted in any more; producers may still be at it.
   void free_later(std::uint64_t gone) const {
