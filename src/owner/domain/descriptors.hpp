@@ -1,5 +1,5 @@
 // How many of the owner's descriptors each user's programs take: a connection is one, a process whose memory is open
-// for its enable words three.
+// for its enable words four.
 #pragma once
 
 #include <cstdint>

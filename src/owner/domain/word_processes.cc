@@ -5,8 +5,8 @@
 namespace landtrace::domain {
 namespace {
 
-// Its memory, its map, and what tells that it has ended.
-constexpr std::uint32_t kDescriptors = 3;
+// Its memory, two maps of it, and what tells that it has ended.
+constexpr std::uint32_t kDescriptors = 4;
 
 }  // namespace
 

@@ -39,12 +39,15 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Iden
   if (must_assume(client)) {
     LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
   }
+  if (auto pagemap = open_proc_file(pid, "pagemap", O_RDONLY)) space->pagemap = *std::move(pagemap);
   space->identity = space_identity(pid, space->mem.get());
   return space;
 }
 
 bool AddressSpace::is_alive() const {
   char byte;
+  // A place between two entries: EINVAL while the address space is there, 0 once it is gone.
+  if (pagemap) return ::pread(pagemap.get(), &byte, 1, 1) != 0;
   // Address 0 is never mapped: EIO while the address space is there, 0 once it is gone.
   return ::pread(mem.get(), &byte, 1, 0) != 0;
 }

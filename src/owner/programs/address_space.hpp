@@ -32,6 +32,8 @@ struct AddressSpace final : abi::CallerMemory {
   // /proc/PID/maps. Open only where the owner has rights that the client lacks (see must_assume()): then the owner
   // looks there what the client may do.
   Fd maps;
+  // /proc/PID/pagemap, of which nothing is read. Not open where the system has none.
+  Fd pagemap;
   // The number of the program, see space_identity(); 0: not known.
   std::uint64_t identity = 0;
   // Set by ForeignMemory when the memory has not answered in time, and never cleared. Without a partner: whoever sees
@@ -41,7 +43,8 @@ struct AddressSpace final : abi::CallerMemory {
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it.
   static Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
-  // False once the process has called exec or has ended. The only call that never blocks.
+  // False once the process has called exec or has ended. The only call that never blocks, also while a page is waited
+  // for and the process waits to change its map: it takes no lock of the memory's.
   [[nodiscard]] bool is_alive() const;
 
   // These touch the memory as the process itself could: they return false where it could not read or write all of it,
