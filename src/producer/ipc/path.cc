@@ -1,5 +1,6 @@
 #include "ipc/path.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,13 +55,18 @@ Folder look_at(const std::string& path) {
   return st.st_uid == ::geteuid() ? Folder::kOwn : Folder::kRoots;
 }
 
-// The first one that is there; else the first that somebody could make.
+bool could_be_made(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.substr(0, path.rfind('/')).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+// The one that runtime_folder() gives to an owner: a domain is looked for where it will be, before there is one, too.
 std::string folder_name() {
   const int saved_errno = errno;
   std::string first_missing;
   for (std::string& name : folder_names()) {
     const Folder folder = look_at(name);
-    if (folder == Folder::kOwn || folder == Folder::kRoots) {
+    const bool is_it = folder == Folder::kMissing ? could_be_made(name) : folder != Folder::kForeign;
+    if (is_it) {
       errno = saved_errno;
       return std::move(name);
     }

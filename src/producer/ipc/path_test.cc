@@ -77,6 +77,14 @@ TEST_F(PathTest, TheRuntimeFolderIsMadeAndFound) {
   EXPECT_EQ(asked_as(kSomebody, user_socket), wanted + "/domain.sock");
 }
 
+TEST_F(PathTest, ADomainIsLookedForWhereItWillBeThoughALaterFolderIsThere) {
+  const std::string tmp = "/tmp/landtrace-" + std::to_string(kSomebody);
+  give(tmp, kSomebody);
+  EXPECT_EQ(asked_as(kSomebody, user_socket), folder_ + "/run/landtrace/domain.sock");
+  EXPECT_EQ(asked_as(kSomebody, made), folder_ + "/run/landtrace");
+  std::filesystem::remove_all(tmp);
+}
+
 TEST_F(PathTest, AFolderOfAnotherUserIsPassedOver) {
   give(folder_ + "/run/landtrace", kAttacker, 0777);
   const std::string tmp = "/tmp/landtrace-" + std::to_string(kSomebody);
