@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "domain/users.hpp"
+#include "domain/segment_names.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::buffer {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "domain/cells.hpp"
+#include "domain/segment_names.hpp"
 
 namespace landtrace::domain {
 

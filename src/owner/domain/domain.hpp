@@ -4,7 +4,7 @@
 // One thread at a time: whoever uses the parts holds the domain, by enter(). The thread that serves it holds it
 // whenever it does anything.
 //
-//     segments    ControlMemory, Users, Cells, Grace      what producers share with the owner
+//     (segments   ControlMemory, Users, Cells, Grace      what producers share with the owner: the layer below)
 //     registry    Events, Instances, Files, EnableWords, StatusPages
 //     what it does   Plans, Listening, ThreadLists        who listens to what, and what producers do then
 //     for whom    Registrar                               what programs ask for
@@ -18,14 +18,12 @@
 
 #include "arch/clock_line.hpp"
 #include "domain/attention.hpp"
-#include "domain/cells.hpp"
-#include "domain/control_memory.hpp"
+#include "domain/segment_names.hpp"
 #include "domain/descriptors.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/event_rules.hpp"
 #include "domain/events.hpp"
 #include "domain/files.hpp"
-#include "domain/grace.hpp"
 #include "domain/instances.hpp"
 #include "domain/listening.hpp"
 #include "domain/plans.hpp"
@@ -34,7 +32,6 @@
 #include "domain/status_pages.hpp"
 #include "domain/succession.hpp"
 #include "domain/thread_lists.hpp"
-#include "domain/users.hpp"
 
 namespace landtrace::domain {
 

@@ -9,10 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "domain/control_memory.hpp"
+#include "domain/segment_names.hpp"
 #include "domain/event_file.hpp"
 #include "domain/event_rules.hpp"
-#include "domain/grace.hpp"
 #include "domain/journal.hpp"
 #include "domain/status_pages.hpp"
 #include "event/declaration.hpp"

@@ -10,10 +10,7 @@
 
 #include "arch/clock.hpp"
 #include "domain/attachment.hpp"
-#include "domain/cells.hpp"
-#include "domain/control_memory.hpp"
-#include "domain/grace.hpp"
-#include "domain/users.hpp"
+#include "domain/segment_names.hpp"
 #include "ring/layout.hpp"
 
 namespace landtrace::domain {

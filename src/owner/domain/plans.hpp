@@ -1,7 +1,7 @@
 // What an event does in each instance that listens to it, as producers find it: the plans of a domain's events.
 #pragma once
 
-#include "domain/cells.hpp"
+#include "domain/segment_names.hpp"
 #include "domain/events.hpp"
 #include "domain/instances.hpp"
 

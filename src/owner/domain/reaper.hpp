@@ -2,7 +2,7 @@
 #pragma once
 
 #include "domain/instances.hpp"
-#include "domain/users.hpp"
+#include "domain/segment_names.hpp"
 
 namespace landtrace::domain {
 

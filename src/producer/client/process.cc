@@ -159,7 +159,7 @@ void Process::settle_slots() {
       // A place that a dead thread has left says nothing about whoever has the slot now.
       if (slot == nullptr || slot->pid != (page_->foreign ? 0 : page_->pid)) continue;
       if (slot->tid != attachment->places[i].thread.tid) continue;
-      // Pairs with the acquire load in is_unregistered(), domain/grace.cc.
+      // Pairs with the acquire load in is_unregistered(), segments/grace.cc.
       __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
     }
   }
@@ -237,7 +237,7 @@ const Place* Process::find_place(LocalThread& local) {
     // in register_for_barriers(), and with the owner's look at the slots.
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!registered && __atomic_load_n(&barriers_, __ATOMIC_SEQ_CST) == Barriers::kRegistered) {
-      // Pairs with the acquire load in is_unregistered(), domain/grace.cc.
+      // Pairs with the acquire load in is_unregistered(), segments/grace.cc.
       __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
     }
     local.place = place;

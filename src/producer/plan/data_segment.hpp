@@ -77,7 +77,7 @@ LT_SHARED_AT(TaskEntry, comm, 8);
 //             +-----------------------------------------------+
 //
 // Each user's segment has all cells; the owner carries over what one user's producers did to the others'
-// (domain/cells.hpp).
+// (segments/cells.hpp).
 struct Cell {
   std::uint64_t own;
   std::uint64_t others;

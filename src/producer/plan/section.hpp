@@ -1,7 +1,7 @@
 // Marks the stretch in which a thread may hold a plan, so that the owner knows when nobody does any more.
 //
-//   a producer's thread                            the owner (domain/grace.cc)
-//   -------------------                            ---------------------------
+//   a producer's thread                            the owner (segments/grace.cc)
+//   -------------------                            -----------------------------
 //   section = number, depth 1     (plain store)    publish the new plan
 //   load the plan                                  membarrier(GLOBAL_EXPEDITED)
 //   ... use it ...                                 look at all slots: which threads are inside?

@@ -28,7 +28,7 @@
 // an address: each process maps them where there is room. A process maps the control segment and its own user's data
 // segment; a plan's offsets are good for each user, since the arena is laid out the same in all their segments.
 //
-// The owner publishes by one release store of an offset (publish(), domain/control_memory.hpp), which pairs with the
+// The owner publishes by one release store of an offset (publish(), segments/control_memory.hpp), which pairs with the
 // acquire load where the offset is read, and frees what it replaced after a grace period (section.hpp). What stands in
 // the heap does not change in place, but for consumer positions and the growth of file tables. Nothing that a producer
 // reads in its data segment is used as an offset without a bound.

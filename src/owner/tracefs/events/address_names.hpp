@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "domain/users.hpp"
+#include "domain/segment_names.hpp"
 #include "programs/program_functions.hpp"
 #include "rules/histograms/rows.hpp"
 #include "symbols/symbols.hpp"

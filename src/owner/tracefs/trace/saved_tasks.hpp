@@ -1,7 +1,7 @@
 // saved_cmdlines, saved_tgids, saved_cmdlines_size: names and processes of threads that wrote.
 #pragma once
 
-#include "domain/users.hpp"
+#include "domain/segment_names.hpp"
 #include "tracefs/text_file.hpp"
 #include "tracefs/trace/trace_instance.hpp"
 

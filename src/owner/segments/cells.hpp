@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "arch/clock.hpp"
-#include "domain/users.hpp"
+#include "segments/users.hpp"
 #include "plan/cells.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 class Cells {
  public:
@@ -60,4 +60,4 @@ class Cells {
   std::function<bool()> make_room_ = [] { return false; };
 };
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

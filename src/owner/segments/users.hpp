@@ -8,7 +8,7 @@
 #include "base/offset_heap.hpp"
 #include "plan/segments.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 struct User {
   std::uint32_t uid;
@@ -62,4 +62,4 @@ class Users {
   unsigned keepers_ = 0;
 };
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

@@ -20,9 +20,9 @@
 #include <optional>
 #include <vector>
 
-#include "domain/users.hpp"
+#include "segments/users.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 // How long producers that are stopped in the middle are waited for by others than their own user.
 inline constexpr std::chrono::milliseconds kPatience{200};
@@ -125,4 +125,4 @@ class Grace {
   std::deque<plan::ThreadSlot> own_;
 };
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

@@ -10,7 +10,7 @@
 #include "base/offset_heap.hpp"
 #include "plan/segments.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 class ControlMemory {
  public:
@@ -58,4 +58,4 @@ class ControlMemory {
 // buffer/event_table.cc.
 inline void publish(std::uint32_t& word, std::uint32_t value) { __atomic_store_n(&word, value, __ATOMIC_RELEASE); }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

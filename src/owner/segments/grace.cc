@@ -1,4 +1,4 @@
-#include "domain/grace.hpp"
+#include "segments/grace.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -13,7 +13,7 @@
 #include "plan/section.hpp"
 #include "plan/thread_slots.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 namespace {
 
 constexpr std::size_t kMaxBatches = 4;
@@ -278,4 +278,4 @@ plan::ThreadSlot& Grace::take_own_slot() {
 // Pairs with the acquire load above.
 void Grace::give_back(plan::ThreadSlot& own) { __atomic_store_n(&own.tid, 0, __ATOMIC_RELEASE); }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

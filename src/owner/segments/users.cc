@@ -1,10 +1,10 @@
-#include "domain/users.hpp"
+#include "segments/users.hpp"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <sys/stat.h>
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 namespace {
 
 Result<Fd> make_segment(std::uint64_t bytes) {
@@ -86,4 +86,4 @@ void Users::free(std::uint64_t offset, std::uint64_t size) {
   arena_.free(offset);
 }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

@@ -1,9 +1,9 @@
-#include "domain/cells.hpp"
+#include "segments/cells.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 Result<std::uint32_t> Cells::take(State state) {
   auto cell = static_cast<std::uint32_t>(cells_.size());
@@ -105,4 +105,4 @@ void Cells::spread() {
   }
 }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

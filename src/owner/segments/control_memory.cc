@@ -1,6 +1,6 @@
-#include "domain/control_memory.hpp"
+#include "segments/control_memory.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 
 using plan::ControlSegment;
 
@@ -45,4 +45,4 @@ Result<std::uint32_t> ControlMemory::store(std::span<const std::byte> bytes) {
   return offset;
 }
 
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

@@ -1,5 +1,5 @@
 // When what was replaced is freed: the readers are slots that the test fills in, as if threads of producers did.
-#include "domain/grace.hpp"
+#include "segments/grace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "plan/section.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 namespace {
 
 using testing::ElementsAre;
@@ -371,4 +371,4 @@ TEST_F(GraceTest, NoThreadSeesWhatWasFreed) {
 }
 
 }  // namespace
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments

@@ -8,10 +8,10 @@
 
 #include <thread>
 
-#include "domain/control_memory.hpp"
-#include "domain/users.hpp"
+#include "segments/control_memory.hpp"
+#include "segments/users.hpp"
 
-namespace landtrace::domain {
+namespace landtrace::segments {
 namespace {
 
 TEST(ControlMemoryTest, TheSegmentSaysWhatTheDomainIs) {
@@ -141,4 +141,4 @@ TEST_F(UsersTest, SegmentsThatAreFullSaySo) {
 }
 
 }  // namespace
-}  // namespace landtrace::domain
+}  // namespace landtrace::segments
