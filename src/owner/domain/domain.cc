@@ -22,10 +22,10 @@ Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_byte
       descriptors_(owner_uid),
       registrar_(events_, files_, enable_words_, rules_, abi(), owner_uid) {
   enable_words_.set_owner(owner_uid);
-  events_.set_up(owner_uid, [this](Event& event) { plans_.withdraw(event); });
-  users_.set_make_room([this] { return grace_.give_way(); });
-  cells_.set_make_room([this] { return grace_.give_way(); });
-  control_.set_make_room([this] { return grace_.give_way_entirely(); });
+  events_.set_up(owner_uid, plans_);
+  users_.set_room_maker(&grace_);
+  cells_.set_room_maker(&grace_);
+  control_.set_room_maker(&grace_);
 }
 
 Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {

@@ -18,7 +18,6 @@
 
 #include "arch/clock_line.hpp"
 #include "domain/attention.hpp"
-#include "domain/segment_names.hpp"
 #include "domain/descriptors.hpp"
 #include "domain/enable_words.hpp"
 #include "domain/event_rules.hpp"
@@ -28,6 +27,7 @@
 #include "domain/listening.hpp"
 #include "domain/plans.hpp"
 #include "domain/registrar.hpp"
+#include "domain/segment_names.hpp"
 #include "domain/serving.hpp"
 #include "domain/status_pages.hpp"
 #include "domain/succession.hpp"

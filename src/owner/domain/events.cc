@@ -384,7 +384,7 @@ void Events::destroy(Event& event) {
   ++event.references;  // whoever takes its rules away holds it for a moment, and lets go of it
   if (event.listeners.any()) {
     event.listeners.reset();
-    withdraw_(event);
+    if (plans_ != nullptr) plans_->withdraw(event);
   }
   pages_.give_back(Page::kBits, std::exchange(event.status_bit, 0));
   pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));

@@ -3,16 +3,15 @@
 
 #include <bitset>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "domain/segment_names.hpp"
 #include "domain/event_file.hpp"
 #include "domain/event_rules.hpp"
 #include "domain/journal.hpp"
+#include "domain/segment_names.hpp"
 #include "domain/status_pages.hpp"
 #include "event/declaration.hpp"
 
@@ -68,6 +67,16 @@ struct Event {
   }
 };
 
+// What events do, as producers find it.
+class EventPlans {
+ public:
+  // The event, which is about to go, does nothing any more.
+  virtual void withdraw(const Event& event) = 0;
+
+ protected:
+  ~EventPlans() = default;
+};
+
 class Events {
  public:
   // Keeps an event while somebody makes it theirs; if nobody does, it goes with this.
@@ -106,10 +115,10 @@ class Events {
   Result<Event*> restore(const SavedEvent& saved);
   // Numbers below this one were given to events of several formats.
   void restore_next_multi(std::uint64_t next) { next_multi_ = next; }
-  // Who runs the domain, and what ends the listening to an event that goes.
-  void set_up(std::uint32_t owner_uid, std::function<void(Event&)> withdraw) {
+  // Who runs the domain, and where producers find what events do.
+  void set_up(std::uint32_t owner_uid, EventPlans& plans) {
     owner_uid_ = owner_uid;
-    withdraw_ = std::move(withdraw);
+    plans_ = &plans;
   }
   // Where events are written down from here on.
   void keep(Journal* journal) { journal_ = journal; }
@@ -191,7 +200,7 @@ class Events {
   std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
   std::unordered_map<std::uint32_t, std::uint32_t> events_of_;    // how many, by uid
   std::uint32_t owner_uid_ = 0;
-  std::function<void(Event&)> withdraw_ = [](Event&) {};
+  EventPlans* plans_ = nullptr;
   std::uint64_t next_multi_ = 0;
   std::uint64_t next_serial_ = 1;
   Journal* journal_ = nullptr;

@@ -7,7 +7,7 @@ namespace landtrace::segments {
 
 Result<std::uint32_t> Cells::take(State state) {
   auto cell = static_cast<std::uint32_t>(cells_.size());
-  if (free_.empty() && cells_.size() == plan::kMaxCells) make_room_();
+  if (free_.empty() && cells_.size() == plan::kMaxCells && room_maker_ != nullptr) room_maker_->give_way();
   if (!free_.empty()) {
     cell = free_.back();
     free_.pop_back();

@@ -3,13 +3,13 @@
 // reach the others.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "arch/clock.hpp"
-#include "segments/users.hpp"
 #include "plan/cells.hpp"
+#include "segments/room_maker.hpp"
+#include "segments/users.hpp"
 
 namespace landtrace::segments {
 
@@ -18,7 +18,7 @@ class Cells {
   Cells(Users& users, arch::RawClock clock) : users_(users), clock_(clock) { cells_.emplace_back(); }
 
   // Makes room, if it can, where there is none.
-  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+  void set_room_maker(RoomMaker* maker) { room_maker_ = maker; }
   // ENOSPC.
   Result<std::uint32_t> take_switch(bool thrown);
   Result<std::uint32_t> take_counter();
@@ -57,7 +57,7 @@ class Cells {
   arch::RawClock clock_;
   std::vector<State> cells_;
   std::vector<std::uint32_t> free_;
-  std::function<bool()> make_room_ = [] { return false; };
+  RoomMaker* room_maker_ = nullptr;
 };
 
 }  // namespace landtrace::segments

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstring>
-#include <functional>
 #include <span>
 #include <string_view>
 
 #include "base/mapping.hpp"
 #include "base/offset_heap.hpp"
 #include "plan/segments.hpp"
+#include "segments/room_maker.hpp"
 
 namespace landtrace::segments {
 
@@ -32,7 +32,7 @@ class ControlMemory {
   [[nodiscard]] int fd() const { return fd_.get(); }
 
   // Makes room, if it can, where there is none.
-  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+  void set_room_maker(RoomMaker* maker) { room_maker_ = maker; }
   // Copies `bytes` into the heap; ENOSPC when the segment is full. An empty range is offset 0.
   Result<std::uint32_t> store(std::span<const std::byte> bytes);
   Result<std::uint32_t> allocate(std::uint64_t size, std::uint64_t alignment);
@@ -50,7 +50,7 @@ class ControlMemory {
   Fd fd_;
   Mapping mapping_;
   OffsetHeap heap_;
-  std::function<bool()> make_room_ = [] { return false; };
+  RoomMaker* room_maker_ = nullptr;
 };
 
 // Makes `value` (an offset into the control segment, or 0) visible with all that it points at. Pairs with the acquire

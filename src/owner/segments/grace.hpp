@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "segments/room_maker.hpp"
 #include "segments/users.hpp"
 
 namespace landtrace::segments {
@@ -40,7 +41,7 @@ struct Holders {
   static Holders of_own_memory() { return {std::nullopt, true}; }
 };
 
-class Grace {
+class Grace final : public RoomMaker {
  public:
   explicit Grace(const Users& users) : users_(users) {}
 
@@ -59,10 +60,10 @@ class Grace {
   // How many things wait for this user's readers alone, or for theirs too.
   [[nodiscard]] std::size_t held_by(std::uint32_t uid) const;
   // Somebody needs room: what is kept only until then goes. True if there was any.
-  bool give_way();
+  bool give_way() override;
   // There is no other room in the control segment at all: everything that late readers hold goes, though a program that
   // was stopped in an event all the time may read something else there when it goes on.
-  bool give_way_entirely();
+  bool give_way_entirely() override;
 
   // Polls until nothing waits; false after `limit` (a stopped producer may be inside).
   bool drain(std::chrono::milliseconds limit);

@@ -66,7 +66,7 @@ void Users::trim(const User& user) const {
 Result<std::uint64_t> Users::allocate(std::uint64_t size) {
   constexpr std::uint64_t kPage = 4096;
   auto offset = arena_.allocate(size, kPage);
-  if (!offset && make_room_()) offset = arena_.allocate(size, kPage);
+  if (!offset && room_maker_ != nullptr && room_maker_->give_way()) offset = arena_.allocate(size, kPage);
   if (!offset) {
     return fail(ENOSPC, "no room for " + std::to_string(size >> 20) + " MiB of rings in data segments of " +
                             std::to_string(data_bytes_ >> 20) + " MiB");

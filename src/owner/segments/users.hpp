@@ -2,11 +2,11 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 
 #include "base/mapping.hpp"
 #include "base/offset_heap.hpp"
 #include "plan/segments.hpp"
+#include "segments/room_maker.hpp"
 
 namespace landtrace::segments {
 
@@ -40,7 +40,7 @@ class Users {
   [[nodiscard]] std::uint64_t data_bytes() const { return data_bytes_; }
 
   // Makes room, if it can, where there is none.
-  void set_make_room(std::function<bool()> make_room) { make_room_ = std::move(make_room); }
+  void set_room_maker(RoomMaker* maker) { room_maker_ = maker; }
   // A range at the same offset in every user's segment.
   Result<std::uint64_t> allocate(std::uint64_t size);
   // Gives the range's memory back to the system: all of it is zero.
@@ -57,7 +57,7 @@ class Users {
   std::uint64_t data_bytes_;
   OffsetHeap arena_;
   std::deque<User> users_;
-  std::function<bool()> make_room_ = [] { return false; };
+  RoomMaker* room_maker_ = nullptr;
   std::uint64_t next_serial_ = 1;
   unsigned keepers_ = 0;
 };

@@ -1,4 +1,4 @@
-// From a histogram to what producers are told of it.
+// What producers are to do for a histogram, from its definition.
 #pragma once
 
 #include "rules/domain_names.hpp"
