@@ -42,8 +42,8 @@ void read_tables(std::string_view definition, HistComplaints& complaints) {
     const auto action = parse_action(
         text, [](std::string_view, std::string_view) { return true; }, complaints);
     if (!action) return require_refused(action.error());
-    LT_REQUIRE(action->params.size() <= kMaxParams);
-    LT_REQUIRE(action->handler == Handler::kOnMatch ? action->tracked.empty() : action->match_event.empty());
+    LT_REQUIRE(action->params.size() <= hist::kMaxParams);
+    LT_REQUIRE(action->handler == hist::Handler::kOnMatch ? action->tracked.empty() : action->match_event.empty());
   }
 }
 

@@ -180,9 +180,12 @@ class Owner {
                  const std::string& text) {
     if (request.operation == Operation::kOpenFile || request.operation == Operation::kReopenFile) {
       if (connection.file.generation != 0) return;
-      const auto file = request.operation == Operation::kOpenFile
-                            ? domain_->registrar().open_file(who.uid, pid)
-                            : domain_->files().reopen({request.file_slot, request.file_generation}, pid);
+      Result<domain::FileId> file = domain::FileId{request.file_slot, request.file_generation};
+      if (request.operation == Operation::kOpenFile) {
+        file = domain_->registrar().open_file(who.uid, pid);
+      } else if (auto reopened = domain_->files().reopen(*file, pid); !reopened) {
+        return;
+      }
       if (file) last_file_ = connection.file = *file;
       return;
     }
@@ -195,7 +198,7 @@ class Owner {
   // As Server::close_connection().
   void close(host::Connection& connection) {
     if (connection.file.generation != 0) domain_->files().close(connection.file);
-    for (const std::uint32_t slot : connection.native) domain_->events().drop_reference(slot);
+    for (const auto& [slot, uid] : connection.native) domain_->events().drop_reference(slot, uid);
     if (connection.session != 0)
       domain::destroy_instance(connection.session, domain_->listening(), domain_->instances());
     connection = {};
