@@ -48,7 +48,8 @@ output::StackNames& Printer::names_of(std::uint32_t user) {
   const domain::User& who = users_.all()[user];
   symbols::Symbols* const symbols = who.uid == ::geteuid() ? &symbols_ : nullptr;
   const auto found = objects_.try_emplace(user, UserObjects{MappedObjects(who.uid), output::StackNames(symbols)}).first;
-  auto& [table, names] = found->second;
+  MappedObjects& table = found->second.table;
+  output::StackNames& names = found->second.names;
   table.refresh(who.data(), [&](unwind::MappedObject object) {
     object.first_seen = clock_.shown(object.first_seen);
     names.objects().add(std::move(object));

@@ -100,6 +100,7 @@ ElfFile::SymbolSection ElfFile::symbols(std::uint32_t section_type) const {
     if (!read_section(section, kMaxSymbolBytes, bytes)) continue;
     if (!read_section(sections_[section.sh_link], kMaxSymbolBytes, found.names)) continue;
     found.symbols.resize(bytes.size() / sizeof(Elf64_Sym));
+    if (found.symbols.empty()) break;
     std::memcpy(found.symbols.data(), bytes.data(), found.symbols.size() * sizeof(Elf64_Sym));
     break;
   }

@@ -116,7 +116,7 @@ void CounterLinePainter::refresh(CounterLine& line) {
   }
   read_pair(raw, ns);
   last_ns_ = ns;
-  const double slope = static_cast<double>(raw - first_raw_) / static_cast<double>(ns - first_ns_);
+  double slope = static_cast<double>(raw - first_raw_) / static_cast<double>(ns - first_ns_);
   const std::uint32_t seq = line.seq;
   __atomic_store_n(&line.seq, seq + 1, __ATOMIC_RELAXED);
   // The odd number, then the line: pairs with the acquire fence in counter_by_line().
