@@ -8,7 +8,12 @@ namespace landtrace::buffer {
 
 RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint32_t user, arch::RawClock raw_clock,
                        std::uint64_t started)
-    : reader_(ring, geometry), user_(user), raw_clock_(raw_clock), started_(started), clock_(started) {
+    : reader_(ring, geometry),
+      user_(user),
+      raw_clock_(raw_clock),
+      started_(started),
+      capacity_(geometry.size() / arch::kRecordHeader),
+      clock_(started) {
   if (is_plausible(reader_.lost())) overwritten_ = lost_ = first_ = reader_.lost();
 }
 
@@ -18,6 +23,7 @@ RingCursor::RingCursor(const std::byte* ring, ring::Geometry geometry, std::uint
       user_(user),
       raw_clock_(raw_clock),
       started_(started),
+      capacity_(geometry.size() / arch::kRecordHeader),
       first_(begin.from.live.count),
       clock_(started),
       frozen_(std::move(begin.frozen)),
@@ -121,6 +127,12 @@ std::uint64_t RingCursor::take_rest() {
   for (const Gap& gap : gaps_) lost_ += gap.count;
   gaps_.clear();
   return take_lost();
+}
+
+std::uint64_t RingCursor::unread() const {
+  const std::uint64_t passed = first_ + (in_frozen_ || records_ == nullptr ? 0 : at_);
+  const std::uint64_t written = reader_.written();
+  return written > passed ? std::min(written - passed, capacity_) : 0;
 }
 
 std::uint64_t RingCursor::untold() {

@@ -70,6 +70,8 @@ class RingCursor {
   std::uint64_t take_rest();
   // The same as it is now, while more records may come: what take_lost() will tell of those that have not been told.
   std::uint64_t untold();
+  // How many records the ring has that have not been handed out.
+  [[nodiscard]] std::uint64_t unread() const;
 
   [[nodiscard]] std::uint32_t user() const { return user_; }
   // Whether the ring ever held a record.
@@ -101,6 +103,7 @@ class RingCursor {
   std::uint32_t user_;
   arch::RawClock raw_clock_;
   std::uint64_t started_;
+  std::uint64_t capacity_;  // records that the ring holds at most
   const std::vector<ring::RecordView>* records_ = nullptr;
   const ring::Reader::Batch* batch_ = nullptr;
   // Records of earlier batches.

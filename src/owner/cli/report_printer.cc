@@ -35,7 +35,11 @@ std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
 }  // namespace
 
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
-    : options_(options), file_(std::move(file)), reader_(std::move(reader)), told_lost_(reader_.cpus()) {
+    : options_(options),
+      file_(std::move(file)),
+      reader_(std::move(reader)),
+      told_lost_(reader_.cpus()),
+      given_(reader_.cpus()) {
   columns_.time_in_ns = !counts(reader_.clock());
   know_what_was_added();
   if (options_.follow) reader_.follow();
@@ -106,6 +110,7 @@ bool ReportPrinter::wait_for_more() {
   }
   know_what_was_added();
   told_lost_.resize(reader_.cpus());
+  given_.resize(reader_.cpus());
   is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
   if (*growth == output::TraceDatReader::Growth::kLeft) return false;
   if (!print_available()) return false;
@@ -134,7 +139,10 @@ bool ReportPrinter::print_next() {
   at_end_ = !item->has_value();
   if (at_end_) return false;
   const auto& [lost, record] = **item;
-  if (record.cpu < told_lost_.size()) told_lost_[record.cpu] = add_lost(told_lost_[record.cpu], lost);
+  if (record.cpu < told_lost_.size()) {
+    told_lost_[record.cpu] = add_lost(told_lost_[record.cpu], lost);
+    ++given_[record.cpu];
+  }
   if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return true;
   if (lost > 0) print_lost(record.cpu, lost);
   if (wanted_[record.event_id]) print_record(record);
@@ -172,12 +180,15 @@ void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
   }
 }
 
-// Losses after the last event of a CPU are only in its counters.
+// Losses after the last event of a CPU are only in its counters, and so is what a recorder was about to write when it
+// was killed.
 void ReportPrinter::print_rest_lost() {
   if (options_.to_ns != ~0ull) return;
+  const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
   for (std::uint32_t cpu = 0; cpu < std::min(told_lost_.size(), reader_.stats().size()); ++cpu) {
     const output::CpuStats& stats = reader_.stats()[cpu];
-    const std::uint64_t lost = add_lost(stats.overrun, stats.dropped);
+    const std::uint64_t never_came = was_killed ? stats.never_came(given_[cpu]) : 0;
+    const std::uint64_t lost = add_lost(add_lost(stats.overrun, stats.dropped), never_came);
     if (lost > told_lost_[cpu]) print_lost(cpu, lost - told_lost_[cpu]);
   }
 }

@@ -55,6 +55,7 @@ class ReportPrinter {
   std::bitset<65536> wanted_;             // by event id
   std::bitset<65536> has_stack_;          // …
   std::vector<std::uint64_t> told_lost_;  // by CPU
+  std::vector<std::uint64_t> given_;  // events, by CPU
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;
   bool at_end_ = false;

@@ -27,9 +27,9 @@ void TraceFileSink::event(const output::Record& record, const output::EventType&
   ++written_;
 }
 
-void TraceFileSink::missing(std::uint32_t cpu, std::uint64_t count) {
+void TraceFileSink::outstanding(std::uint32_t cpu, consumer::Outstanding events) {
   if (failure_) return;
-  if (auto told = writer_.missing(cpu, count); !told) failure_ = std::move(told).error();
+  if (auto told = writer_.set_outstanding(cpu, events); !told) failure_ = std::move(told).error();
 }
 
 void TraceFileSink::settled(std::uint64_t horizon_ns) {

@@ -20,7 +20,7 @@ class TraceFileSink : public consumer::Sink {
   void object(const unwind::MappedObject& object) override { writer_.add_object(object); }
   void event(const output::Record& record, const output::EventType& type) override;
   void lost(std::uint32_t cpu, std::uint64_t count) override { writer_.lost(cpu, count); }
-  void missing(std::uint32_t cpu, std::uint64_t count) override;
+  void outstanding(std::uint32_t cpu, consumer::Outstanding events) override;
   void settled(std::uint64_t horizon_ns) override;
 
   Result<void> finish() { return writer_.finish(); }

@@ -24,7 +24,7 @@ Collector::Collector(DomainView& view, Session& session, Sink& sink)
       tasks_([&sink](std::int32_t tid, const output::Task& task) { sink.task(tid, task); }),
       streams_(view.cpus() + view.claimed()),
       delivered_ns_(streams_.size()),
-      missing_(streams_.size()) {
+      outstanding_(streams_.size()) {
   std::ignore = view_.map_new_users();  // an error comes again in drain()
   add_new_users();
   // Users who were there before may have lost events while others recorded: only later losses count here.
@@ -105,7 +105,7 @@ void Collector::deliver(std::uint32_t cpu, buffer::RingCursor& cursor) {
 // A stream that is read up to the horizon gives nothing older any more; one that has more waiting, nothing older than
 // its last.
 bool Collector::drain_streams(std::uint64_t horizon) {
-  tell_missing();
+  tell_what_is_outstanding();
   const int reads = reads_per_round(session_.geometry());
   bool more = false;
   std::uint64_t settled_ns = horizon == buffer::kNoHorizon ? ~0ull : clock_.to_ns(horizon);
@@ -119,12 +119,15 @@ bool Collector::drain_streams(std::uint64_t horizon) {
 }
 
 // Before the events: the reader of a killed recorder's file knows of every event that was missed before one that is in
-// it, also if that one came through another ring.
-void Collector::tell_missing() {
+// it, also if that one came through another ring, and of those that other rings still held.
+void Collector::tell_what_is_outstanding() {
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    std::uint64_t count = 0;
-    for (buffer::RingCursor& cursor : streams_[cpu].cursors()) count += cursor.untold();
-    if (std::exchange(missing_[cpu], count) != count) sink_.missing(cpu, count);
+    Outstanding now;
+    for (buffer::RingCursor& cursor : streams_[cpu].cursors()) {
+      now.missing += cursor.untold();
+      now.waiting += cursor.unread();
+    }
+    if (std::exchange(outstanding_[cpu], now) != now) sink_.outstanding(cpu, now);
   }
 }
 

@@ -51,7 +51,7 @@ class Collector {
   void announce_objects();
   bool drain_streams(std::uint64_t horizon);
   void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
-  void tell_missing();
+  void tell_what_is_outstanding();
   Result<void> publish_positions();
 
   DomainView& view_;
@@ -65,7 +65,7 @@ class Collector {
   std::vector<buffer::MappedObjects> objects_;         // by user
   std::vector<buffer::Stream> streams_;                // by ring number
   std::vector<std::uint64_t> delivered_ns_;            // the time of the newest event, by ring number
-  std::vector<std::uint64_t> missing_;                 // events of which the sink has not been told in lost(), likewise
+  std::vector<Outstanding> outstanding_;               // as the sink was told last, likewise
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring
   std::vector<ipc::ConsumedPosition> positions_;

@@ -26,11 +26,15 @@ class Numbers : public Sink {
     }
     last_time[record.cpu] = record.time_ns;
     told_before_first.try_emplace(type.name, told);
+    std::uint64_t all = 0;
+    for (const auto& [cpu, count] : waiting) all += count;
+    waiting_before_first.try_emplace(type.name, all);
     ++events[type.name];
   }
   void lost(std::uint32_t, std::uint64_t count) override { missed += count; }
-  void missing(std::uint32_t cpu, std::uint64_t count) override {
-    told += count - std::exchange(told_by_cpu[cpu], count);
+  void outstanding(std::uint32_t cpu, Outstanding now) override {
+    told += now.missing - std::exchange(told_by_cpu[cpu], now.missing);
+    waiting[cpu] = now.waiting;
   }
 
   bool in_order = true;
@@ -39,9 +43,11 @@ class Numbers : public Sink {
   std::map<std::string, std::uint64_t> events;
   std::map<std::uint32_t, std::uint64_t> last_time;
   std::uint64_t missed = 0;
-  std::uint64_t told = 0;  // by missing()
+  std::uint64_t told = 0;                          // to be missing
+  std::map<std::uint32_t, std::uint64_t> waiting;  // at the start of the last round
   std::map<std::uint32_t, std::uint64_t> told_by_cpu;
   std::map<std::string, std::uint64_t> told_before_first;
+  std::map<std::string, std::uint64_t> waiting_before_first;
 };
 
 class CollectorTest : public ::testing::Test {
@@ -197,6 +203,8 @@ TEST_F(CollectorTest, WhatIsMissingIsToldBeforeEventsOfOtherRings) {
   EXPECT_EQ(sink_.told_before_first["after"], sink_.told);
   EXPECT_EQ(sink_.told_before_first["flood"], sink_.told);
   EXPECT_EQ(sink_.told + sink_.events["flood"], emitted);
+  EXPECT_EQ(sink_.waiting_before_first["flood"], sink_.events["flood"] + 1) << "all that the rings held";
+  EXPECT_EQ(sink_.waiting_before_first["after"], 1u) << "it comes last";
 }
 
 TEST_F(CollectorTest, NothingIsListenedToAfterTheEnd) {

@@ -1,10 +1,13 @@
 // Where a recording goes.
 #pragma once
 
+#include "output/cpu_stats.hpp"
 #include "output/record.hpp"
 #include "unwind/object_table.hpp"
 
 namespace landtrace::consumer {
+
+using output::Outstanding;
 
 class Sink {
  public:
@@ -24,8 +27,9 @@ class Sink {
   virtual void event(const output::Record& record, const output::EventType& type) = 0;
   // `count` events of the CPU are missing between the one before and the next one.
   virtual void lost(std::uint32_t cpu, std::uint64_t count) = 0;
-  // At the start of a round: `count` events of the CPU are missing of which lost() has not told yet; it will.
-  virtual void missing(std::uint32_t /*cpu*/, std::uint64_t /*count*/) {}
+  // At the start of a round: so many events of the CPU are missing of which lost() has not told yet, and so many wait
+  // to be given. A recorder that is killed now tells of neither.
+  virtual void outstanding(std::uint32_t /*cpu*/, Outstanding /*events*/) {}
   // The end of a round, before the rings' room is given back: all events before `horizon_ns` have been given.
   virtual void settled(std::uint64_t /*horizon_ns*/) {}
 };

@@ -7,6 +7,14 @@
 
 namespace landtrace::output {
 
+// What a recorder knows of and has not dealt with.
+struct Outstanding {
+  std::uint64_t missing = 0;  // lost, and not told yet
+  std::uint64_t waiting = 0;  // recorded, and not given yet
+
+  friend bool operator==(const Outstanding&, const Outstanding&) = default;
+};
+
 struct CpuStats {
   std::uint64_t entries = 0;
   std::uint64_t overrun = 0;
@@ -16,6 +24,13 @@ struct CpuStats {
   std::uint64_t now_ns = 0;
   std::uint64_t dropped = 0;
   std::uint64_t read = 0;
+  // Of an unfinished recording: events that were about to be written.
+  std::uint64_t waiting = 0;
+
+  // Of the recording of a killed writer, of which `there` events are there: those that were to come and never did.
+  [[nodiscard]] std::uint64_t never_came(std::uint64_t there) const {
+    return entries + waiting > there ? entries + waiting - there : 0;
+  }
 
   friend bool operator==(const CpuStats&, const CpuStats&) = default;
 };

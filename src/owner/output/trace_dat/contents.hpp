@@ -34,7 +34,7 @@ struct Contents {
   std::map<std::uint16_t, EventType> events;
   std::unordered_map<std::int32_t, Task> tasks;
   std::vector<CpuStats> stats;
-  std::vector<MappedObject> objects;  // on stacks
+  std::vector<MappedObject> objects;             // on stacks
   std::map<std::uint16_t, std::string> structs;  // what is said of the events' structs, by id
   std::vector<CpuRegion> regions;
   bool is_unfinished = false;

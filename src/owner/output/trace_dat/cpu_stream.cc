@@ -90,16 +90,23 @@ void CpuStream::count(const Record& record) {
   if (stats_.entries++ == 0) stats_.oldest_event_ns = record.time_ns;
   stats_.now_ns = record.time_ns;
   stats_.bytes += abi::kEntryHeaderSize + record.payload.size();
+  if (outstanding_.waiting > 0) --outstanding_.waiting;
+}
+
+void CpuStream::set_left_stats(const CpuStats& stats) {
+  const CpuStats counted{.entries = written_.entries, .waiting = written_.waiting};
+  stats_ = stats;
+  stats_.overrun = add_lost(stats.overrun, counted.never_came(stats.entries));
 }
 
 void CpuStream::lost(std::uint64_t count) {
   pending_lost_ = add_lost(pending_lost_, count);
   stats_.overrun = add_lost(stats_.overrun, count);
-  missing_ -= std::min(missing_, count);
+  outstanding_.missing -= std::min(outstanding_.missing, count);
 }
 
-Result<void> CpuStream::missing(std::uint64_t count) {
-  missing_ = count;
+Result<void> CpuStream::set_outstanding(Outstanding events) {
+  outstanding_ = events;
   if (!is_open() || failure_ != 0) return {};
   auto written = write_counters();
   if (!written) failure_ = written.error().code;
@@ -123,14 +130,9 @@ Result<void> CpuStream::publish() {
 }
 
 Result<void> CpuStream::write_counters() {
-  const StreamCounters counters{stats_.entries,
-                                stats_.bytes,
-                                add_lost(stats_.overrun, missing_),
-                                stats_.dropped,
-                                stats_.oldest_event_ns,
-                                stats_.now_ns,
-                                pages_written_,
-                                page_.lost()};
+  const StreamCounters counters{stats_.entries, stats_.bytes,           add_lost(stats_.overrun, outstanding_.missing),
+                                stats_.dropped, stats_.oldest_event_ns, stats_.now_ns,
+                                pages_written_, page_.lost(),           outstanding_.waiting};
   if (std::memcmp(&counters, &written_, sizeof counters) == 0) return {};
   LT_CHECK(write_at(file_, 0, bytes_of(counters)));
   written_ = counters;

@@ -30,8 +30,10 @@ struct StreamCounters {
   // The events missed before the page that is being filled: its own header has no room for their number yet.
   std::uint64_t page;
   std::uint64_t page_lost;
+  // Events that were about to be appended: of a writer that was killed, what was to come and never did.
+  std::uint64_t waiting;
 };
-static_assert(sizeof(StreamCounters) == 64);
+static_assert(sizeof(StreamCounters) == 72);
 
 class CpuStream {
  public:
@@ -50,10 +52,10 @@ class CpuStream {
 
   // Events missed before the next record, which starts a new page.
   void lost(std::uint64_t count);
-  // Events that are missing by now, of which lost() will tell: until then the counters alone do, from this call on. An
-  // error is as one of append().
-  Result<void> missing(std::uint64_t count);
-  [[nodiscard]] bool has_missed() const { return missing_ > 0 || stats_.overrun > 0; }
+  // Events of which lost() will tell, and those that append() will bring: until then the counters alone tell, from this
+  // call on. An error is as one of append().
+  Result<void> set_outstanding(Outstanding events);
+  [[nodiscard]] bool has_missed() const { return outstanding_.missing > 0 || stats_.overrun > 0; }
 
   // Brings what was appended, and the counters, into the file. An error is as one of append().
   Result<void> publish();
@@ -63,7 +65,8 @@ class CpuStream {
   [[nodiscard]] std::uint64_t bytes() const { return stats_.bytes; }
   // What this stream knows itself: records kept, lost and dropped.
   [[nodiscard]] const CpuStats& stats() const { return stats_; }
-  void set_stats(const CpuStats& stats) { stats_ = stats; }
+  // After open_left(): what there is. What there should be, and is not, is lost.
+  void set_left_stats(const CpuStats& stats);
 
   // Moves all pages to `target` at `offset`, which is a multiple of the page size. At most one page is on disk twice.
   // After an error, or a kill, what has arrived is in the target and the rest in the stream's file, and it may be
@@ -93,7 +96,7 @@ class CpuStream {
   std::uint64_t pages_written_ = 0;
   std::size_t published_ = 0;  // bytes of the page's events that are in the file
   std::uint64_t pending_lost_ = 0;
-  std::uint64_t missing_ = 0;
+  Outstanding outstanding_;
   int failure_ = 0;  // errno of the first failed write
   CpuStats stats_;
   StreamCounters written_{};  // the counters as the file has them

@@ -171,9 +171,7 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
 
-bool TraceDatReader::is_being_written() const {
-  return state_->contents.is_unfinished && has_writer(state_->file);
-}
+bool TraceDatReader::is_being_written() const { return state_->contents.is_unfinished && has_writer(state_->file); }
 
 void TraceDatReader::follow() {
   if (state_->contents.is_unfinished) state_->horizon_ns = state_->contents.horizon_ns;

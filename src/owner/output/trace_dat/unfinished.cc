@@ -16,6 +16,7 @@ CpuStats stats_of(const InputFile& stream) {
   stats.oldest_event_ns = counters.oldest_event_ns;
   stats.now_ns = counters.now_ns;
   stats.dropped = counters.dropped;
+  stats.waiting = counters.waiting;
   return stats;
 }
 

@@ -125,11 +125,11 @@ TEST_F(UnfinishedTest, WhatIsMissingIsToldBeforeEventsOfOtherCpus) {
   in_killed_process([&] {
     TraceDatWriter writer = create_writer(path_, 2);
     writer.add_event(number_type());
-    std::ignore = writer.missing(1, 9);
+    std::ignore = writer.set_outstanding(1, {.missing = 9});
     append(writer, 0);
     std::ignore = writer.publish(0);
     writer.lost(1, 4);
-    std::ignore = writer.missing(1, 6);
+    std::ignore = writer.set_outstanding(1, {.missing = 6});
     for (std::uint32_t n = 1; n < 1000; ++n) append(writer, n);  // pages that are written because they are full
   });
   const TraceDatReader left = reader();
@@ -142,7 +142,7 @@ TEST_F(UnfinishedTest, WhatIsMissingIsToldBeforeEventsOfOtherCpus) {
 
 TEST_F(UnfinishedTest, MissingEventsThatAreToldAsLostCountOnce) {
   TraceDatWriter writer = create_writer(path_, 1);
-  std::ignore = writer.missing(0, 9);
+  std::ignore = writer.set_outstanding(0, {.missing = 9});
   writer.lost(0, 4);
   append(writer, 1);
   ASSERT_EQ(message_of(writer.publish(0)), "");
@@ -151,6 +151,38 @@ TEST_F(UnfinishedTest, MissingEventsThatAreToldAsLostCountOnce) {
   append(writer, 2);
   ASSERT_EQ(message_of(writer.finish()), "");
   EXPECT_EQ(reader().stats().at(0).overrun, 9u);
+}
+
+TEST_F(UnfinishedTest, WhatWasAboutToBeWrittenIsLostWithItsWriter) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 3);
+    writer.add_event(number_type());
+    std::ignore = writer.set_outstanding(0, {.waiting = 4});
+    std::ignore = writer.set_outstanding(1, {.missing = 2, .waiting = 7});
+    append(writer, 1);
+    std::ignore = writer.publish(0);
+    append(writer, 2);  // of those that waited, but it never comes into the file
+    ::raise(SIGKILL);
+  });
+  EXPECT_EQ(reader().stats().at(0).entries + reader().stats().at(0).waiting, 4u);
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  const TraceDatReader left = reader();
+  EXPECT_EQ(left.stats().at(0).entries, 1u);
+  EXPECT_EQ(left.stats().at(0).overrun, 3u);
+  EXPECT_EQ(left.stats().at(1).overrun, 9u);
+}
+
+TEST_F(UnfinishedTest, NothingIsLostOfWhatWaitedAndCame) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    std::ignore = writer.set_outstanding(0, {.waiting = 2});
+    for (std::uint32_t n = 1; n <= 3; ++n) append(writer, n);  // one more has come meanwhile
+    std::ignore = writer.publish(0);
+  });
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(reader().stats().at(0).overrun, 0u);
+  EXPECT_THAT(numbers(), ElementsAre(1, 2, 3));
 }
 
 TEST_F(UnfinishedTest, AFullPageNeverComesBeforeTheDescriptionOfItsEvents) {
@@ -480,6 +512,7 @@ Content check_content(const std::string& path) {
     return content;
   }
   std::uint64_t told[KilledRecorder::kCpus] = {};
+  std::uint64_t there[KilledRecorder::kCpus] = {};
   const ReadResult result = read_all(*reader);
   if (result.error) ADD_FAILURE() << result.error->message;
   for (const KeptRecord& record : result.records) {
@@ -487,12 +520,16 @@ Content check_content(const std::string& path) {
     EXPECT_EQ(record.number(), end + record.lost) << "CPU " << record.cpu;
     end = record.number() + 1;
     told[record.cpu] += record.lost;
+    ++there[record.cpu];
     ++content.events;
   }
   for (std::uint32_t cpu = 0; cpu < KilledRecorder::kCpus; ++cpu) {
     const std::uint64_t overrun = reader->stats().at(cpu).overrun;
     EXPECT_GE(overrun, told[cpu]);
     content.ends[cpu] += static_cast<std::uint32_t>(overrun - told[cpu]);
+    if (reader->is_unfinished()) {
+      content.ends[cpu] += static_cast<std::uint32_t>(reader->stats().at(cpu).never_came(there[cpu]));
+    }
   }
   return content;
 }

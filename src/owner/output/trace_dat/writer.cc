@@ -161,10 +161,10 @@ void TraceDatWriter::lost(std::uint32_t cpu, std::uint64_t count) {
   if (cpu < streams_.size()) streams_[cpu].lost(count);
 }
 
-Result<void> TraceDatWriter::missing(std::uint32_t cpu, std::uint64_t count) {
+Result<void> TraceDatWriter::set_outstanding(std::uint32_t cpu, Outstanding events) {
   if (cpu >= streams_.size()) return {};
-  if (count > 0 && !streams_[cpu].is_open()) LT_CHECK(open_stream(cpu));
-  return streams_[cpu].missing(count);
+  if (events != Outstanding{} && !streams_[cpu].is_open()) LT_CHECK(open_stream(cpu));
+  return streams_[cpu].set_outstanding(events);
 }
 
 // Where the reservation fails, the disk is full and append() is about to say so; finish() has a margin.
@@ -228,6 +228,7 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
     remove_files();
     return {};
   }
+  for (CpuStream& stream : streams_) std::ignore = stream.set_outstanding({});
   // What a full disk has no room for any more is in memory, and has its room in the file.
   std::ignore = publish(0);
   drop_empty_spares();
@@ -358,7 +359,7 @@ Result<void> complete_recording(const std::string& path) {
   }
   LT_CHECK(writer.open_partial());
   LT_TRY(const std::vector<CpuStats> stats, count_events(path, writer.streams_));
-  for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) writer.streams_[cpu].set_stats(stats[cpu]);
+  for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) writer.streams_[cpu].set_left_stats(stats[cpu]);
   writer.drop_empty_spares();
   LT_TRY(regions, writer.write_metadata({}));
   return writer.complete(regions);

@@ -57,9 +57,9 @@ class TraceDatWriter {
   // no record follows, only the CPU's overrun counter tells.
   void lost(std::uint32_t cpu, std::uint64_t count);
 
-  // For those who read the recording unfinished: `count` events of this CPU are missing by now, of which lost() has
-  // not told yet. They are told of it at once. An error is as one of publish().
-  Result<void> missing(std::uint32_t cpu, std::uint64_t count);
+  // For those who read the recording after its writer was killed: so many events of this CPU are missing by now of
+  // which lost() has not told yet, and so many are about to be appended. An error is as one of publish().
+  Result<void> set_outstanding(std::uint32_t cpu, Outstanding events);
 
   // In any order with append(). A later one with the same id replaces the earlier.
   void add_event(EventType type);
