@@ -1,0 +1,131 @@
+// How a place in a program's code is probed: what the owner found out about it (owner/code), in a form that the agent in
+// the program carries out without a decoder.
+//
+//   the place, before                        the place, patched
+//     +---------------------------+            +---------+- - - - - - - - -+
+//     | displaced instructions    |            | jmp     |  left as it was |
+//     +---------------------------+            +---------+- - - - - - - - -+
+//                                                   |
+//                                                   v
+//                                              entry stub: hands the registers to the data plane, then
+//                                              `copy`, its fixups made, and a jump behind the displaced instructions
+//
+// A recipe depends on the object's file alone, so one serves all programs.
+#pragma once
+
+#include <cstdint>
+
+#include "base/shared_layout.hpp"
+
+namespace landtrace::agent {
+
+inline constexpr std::uint32_t kJumpSize = 5;       // e9 and 32 bits
+inline constexpr std::uint32_t kMaxDisplaced = 20;  // whole instructions that begin in the jump's bytes
+inline constexpr std::uint32_t kMaxCopy = 96;
+inline constexpr std::uint32_t kMaxFixups = 6;
+
+// What has to be so for the jump to be written, besides equal bytes.
+enum class Way : std::uint8_t {
+  kRefused,   // `reason` says why
+  kOneStore,  // nothing: no thread can stand within the jump's bytes, which lie in 8 aligned bytes of one cache line
+  kQuiet,     // no thread stands in bytes 1 to 4 of the jump (the bytes still lie in 8 aligned ones)
+  kAlone,     // there is no other thread: the bytes cross 8 aligned ones
+};
+
+// Why a place cannot be probed. Their texts: code/refusal.hpp.
+enum class Refusal : std::uint8_t {
+  kNone,
+  kNoCode,           // not in an executable segment, or not the beginning of an instruction
+  kTooShort,         // the function ends before the jump does, and what follows is not padding
+  kJumpTarget,       // something jumps into bytes 1 to 4
+  kSignalFrame,      // .eh_frame marks it with an S
+  kUnknown,          // an instruction that is not known, or cannot be moved
+  kOwnCode,          // of the library, or of what it calls
+  kSeesItsCaller,    // a return probe on a function that looks at its caller, or returns twice
+  kNoReturnAddress,  // a return probe where there is no return address
+  kNotAnEntry,       // a return probe that is not at a function's beginning
+};
+
+// A place in `copy` that depends on where the object and the copy are in a program.
+enum class FixupKind : std::uint8_t {
+  kRelative32,  // 4 bytes: address of the place + `target` - (address of the copy + `next`)
+  kAbsolute64,  // 8 bytes: address of the place + `target`
+  kLow32,       // 4 bytes: the low half of that
+  kHigh32,      // 4 bytes: the high half
+};
+struct Fixup {
+  std::int32_t target;  // from the place
+  std::uint8_t at;      // in `copy`
+  std::uint8_t next;    // kRelative32: where in `copy` the instruction ends that the bytes belong to
+  FixupKind kind;
+  std::uint8_t reserved;
+};
+LT_SHARED(Fixup, 8, 4);
+LT_SHARED_AT(Fixup, target, 0);
+LT_SHARED_AT(Fixup, at, 4);
+LT_SHARED_AT(Fixup, next, 5);
+LT_SHARED_AT(Fixup, kind, 6);
+
+//   0     1         2      3            4            5       6        8           40      136
+//   +-----+---------+------+------------+------------+-------+--------+-----------+-------+--------+
+//   | way | refusal | size | copy_size  | fixup_count| flags | unused | expected  | copy  | fixups |
+//   +-----+---------+------+------------+------------+-------+--------+-----------+-------+--------+
+struct Recipe {
+  Way way;
+  Refusal refusal;         // kRefused: why; else that of a return probe here, or kNone
+  std::uint8_t displaced;  // bytes of the instructions that the jump displaces
+  std::uint8_t copy_size;
+  std::uint8_t fixup_count;
+  // kAtEntry: at a function's beginning, where the flags and the red zone are dead.
+  std::uint8_t flags;
+  std::uint16_t reserved;
+  std::uint8_t expected[32];  // the file's bytes at the place: `displaced` of them, at least 8 where there are so many
+  std::uint8_t copy[kMaxCopy];
+  Fixup fixups[kMaxFixups];
+};
+inline constexpr std::uint8_t kAtEntry = 1;
+// The last of the copy goes elsewhere always (a jump, a return): there is no jump back behind it.
+inline constexpr std::uint8_t kNeverComesBack = 2;
+LT_SHARED(Recipe, 184, 4);
+LT_SHARED_AT(Recipe, way, 0);
+LT_SHARED_AT(Recipe, refusal, 1);
+LT_SHARED_AT(Recipe, displaced, 2);
+LT_SHARED_AT(Recipe, copy_size, 3);
+LT_SHARED_AT(Recipe, fixup_count, 4);
+LT_SHARED_AT(Recipe, flags, 5);
+LT_SHARED_AT(Recipe, expected, 8);
+LT_SHARED_AT(Recipe, copy, 40);
+LT_SHARED_AT(Recipe, fixups, 136);
+
+// The registers at a probe, as the stubs save them: what fetch arguments read.
+//
+//   0    8    …    120  128     136  144
+//   +----+----+----+----+-------+----+------+
+//   | r15 … rax (15) | rsp | flags | ip | site |
+//   +----+----+----+----+-------+----+------+
+enum Register : std::uint8_t {
+  kR15,
+  kR14,
+  kR13,
+  kR12,
+  kRbp,
+  kRbx,
+  kR11,
+  kR10,
+  kR9,
+  kR8,
+  kRax,
+  kRcx,
+  kRdx,
+  kRsi,
+  kRdi,
+  kRsp,
+  kRflags,
+  kRip,
+  kRegisters,
+};
+struct Registers {
+  std::uint64_t value[kRegisters];
+};
+
+}  // namespace landtrace::agent
