@@ -24,6 +24,17 @@ constexpr unsigned long kRegister = _IOWR('*', 0, UserReg*);
 
 std::uint32_t enable_word;
 
+// The open file, or -1. A program that starts between two owners waits for the next one.
+int register_event(const char* path, UserReg& reg, const landtrace::soak::Progress& progress) {
+  while (__atomic_load_n(&progress.stop, __ATOMIC_RELAXED) == 0) {
+    const int file = ::open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && ::ioctl(file, kRegister, &reg) == 0) return file;
+    if (file >= 0) ::close(file);
+    ::usleep(1000);
+  }
+  ::_exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -31,7 +42,6 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   Progress* const progress = map_progress(argv[1], false);
   if (progress == nullptr) return 1;
-  const int file = ::open(argv[3], O_RDWR | O_CLOEXEC);
   UserReg reg{.size = sizeof reg,
               .enable_bit = 0,
               .enable_size = sizeof enable_word,
@@ -39,7 +49,8 @@ int main(int argc, char** argv) {
               .enable_address = reinterpret_cast<std::uintptr_t>(&enable_word),
               .declaration = reinterpret_cast<std::uintptr_t>(kDeclaration),
               .write_index = 0};
-  if (file < 0 || ::ioctl(file, kRegister, &reg) != 0) return 3;
+  const int file = register_event(argv[3], reg, *progress);
+  if (file < 0) return 3;
   const bool is_mount = std::string_view(argv[3]) != "/sys/kernel/tracing/user_events_data";
   const auto emit = [&](const Payload& payload) {
     if (__atomic_load_n(&enable_word, __ATOMIC_RELAXED) == 0) return -EBADF;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "buffer/event_table.hpp"
+#include "arch/clock_converter.hpp"
 #include "consumer/session.hpp"
 #include "consumer/sink.hpp"
 #include "buffer/stream.hpp"

@@ -7,6 +7,7 @@
 //     (segments   ControlMemory, Users, Cells, Grace      what producers share with the owner: the layer below)
 //     registry    Events, Instances, Files, EnableWords, StatusPages
 //     what it does   Plans, Listening, ThreadLists        who listens to what, and what producers do then
+//                    ProbeSlots                           … and where in programs' code
 //     for whom    Registrar                               what programs ask for
 //     when        Succession                              the owners before and after
 #pragma once
@@ -26,6 +27,7 @@
 #include "domain/instances.hpp"
 #include "domain/listening.hpp"
 #include "domain/plans.hpp"
+#include "domain/probe_slots.hpp"
 #include "domain/registrar.hpp"
 #include "domain/segment_names.hpp"
 #include "domain/serving.hpp"
@@ -113,6 +115,7 @@ class Domain {
   [[nodiscard]] Plans& plans() { return plans_; }
   [[nodiscard]] Listening& listening() { return listening_; }
   [[nodiscard]] ThreadLists& thread_lists() { return thread_lists_; }
+  [[nodiscard]] ProbeSlots& probe_slots() { return probe_slots_; }
   [[nodiscard]] Registrar& registrar() { return registrar_; }
   [[nodiscard]] Succession& succession() { return succession_; }
   [[nodiscard]] RulesLink& rules() { return rules_; }
@@ -139,6 +142,7 @@ class Domain {
   Plans plans_{control_, grace_, cells_, events_, instances_};
   Listening listening_{plans_, events_, cells_, grace_, enable_words_, pages_, rules_};
   ThreadLists thread_lists_{control_, grace_, instances_, plans_, served_by_};
+  ProbeSlots probe_slots_{control_, users_, grace_, served_by_};
   Registrar registrar_;
   Succession succession_{events_, files_, enable_words_, pages_, rules_, abi()};
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};

@@ -1,4 +1,4 @@
-#include "arch/clock.hpp"
+#include "arch/clock_converter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,6 @@
 #include "arch/thread_time.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include "base/system_call.hpp"
 
 namespace landtrace::arch {
 
@@ -34,10 +31,21 @@ std::uint64_t without_counter(clockid_t clock) {
     // itself was late.
     return in_ns(now) + tick_length_ns;
   }
-  const int saved_errno = errno;
-  ::syscall(SYS_clock_gettime, clock, &now);
-  errno = saved_errno;
+  system_call(SYS_clock_gettime, clock, &now);
   return in_ns(now);
+}
+
+// `number` times the double with these bits, which is positive. Without floating point: a probe's data plane may not
+// touch the registers of that (agent/).
+std::int64_t times(std::int64_t number, std::uint64_t bits) {
+  __extension__ using Wide = __int128;
+  constexpr int kFraction = 52;
+  constexpr int kBias = 1023;
+  constexpr int kMostShift = 126;
+  const auto fraction = static_cast<std::int64_t>((bits & ((1ull << kFraction) - 1)) | 1ull << kFraction);
+  const int shift = kFraction + kBias - static_cast<int>(bits >> kFraction & 0x7ff);
+  if (shift < 0 || shift > kMostShift) return 0;  // no slope of a clock
+  return static_cast<std::int64_t>(static_cast<Wide>(number) * fraction >> shift);
 }
 
 }  // namespace
@@ -77,55 +85,15 @@ std::uint64_t counter_by_line() {
     const std::uint32_t before = __atomic_load_n(&line->seq, __ATOMIC_ACQUIRE);
     const std::uint64_t raw = __atomic_load_n(&line->raw, __ATOMIC_RELAXED);
     const std::uint64_t ns = __atomic_load_n(&line->ns, __ATOMIC_RELAXED);
-    double slope;
-    __atomic_load(&line->raw_per_ns, &slope, __ATOMIC_RELAXED);
+    std::uint64_t slope;
+    __atomic_load(reinterpret_cast<const std::uint64_t*>(&line->raw_per_ns), &slope, __ATOMIC_RELAXED);
     // Pairs with the release fence in refresh().
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if ((before & 1) != 0 || __atomic_load_n(&line->seq, __ATOMIC_RELAXED) != before) continue;
     if (slope == 0) return now;
-    const auto since = static_cast<double>(static_cast<std::int64_t>(now - ns));
-    return raw + static_cast<std::uint64_t>(static_cast<std::int64_t>(since * slope));
+    return raw + static_cast<std::uint64_t>(times(static_cast<std::int64_t>(now - ns), slope));
   }
   return now;
-}
-
-void CounterLinePainter::refresh(CounterLine& line) {
-  constexpr std::uint64_t kFresh_ns = 10'000'000;
-  constexpr std::uint64_t kFirstStretch_ns = 50'000;
-  const std::uint64_t start_ns = system_clock_ns(CLOCK_MONOTONIC);
-  if (last_ns_ != 0 && start_ns - last_ns_ < kFresh_ns) return;
-  // The tightest of a few tries: the time between two readings of the counter.
-  const auto read_pair = [](std::uint64_t& raw, std::uint64_t& ns) {
-    std::uint64_t best_width = ~0ull;
-    for (int i = 0; i < 4; ++i) {
-      const std::uint64_t before = read_counter();
-      const std::uint64_t time = system_clock_ns(CLOCK_MONOTONIC);
-      const std::uint64_t width = read_counter() - before;
-      if (width >= best_width) continue;
-      best_width = width;
-      raw = before + width / 2;
-      ns = time;
-    }
-  };
-  std::uint64_t raw = 0;
-  std::uint64_t ns = 0;
-  if (first_ns_ == 0) {
-    read_pair(first_raw_, first_ns_);
-    // A first slope, good for some hundred ns in the next millisecond; the next line has a better one.
-    while (system_clock_ns(CLOCK_MONOTONIC) - first_ns_ < kFirstStretch_ns) continue;
-  }
-  read_pair(raw, ns);
-  last_ns_ = ns;
-  double slope = static_cast<double>(raw - first_raw_) / static_cast<double>(ns - first_ns_);
-  const std::uint32_t seq = line.seq;
-  __atomic_store_n(&line.seq, seq + 1, __ATOMIC_RELAXED);
-  // The odd number, then the line: pairs with the acquire fence in counter_by_line().
-  __atomic_thread_fence(__ATOMIC_RELEASE);
-  __atomic_store_n(&line.raw, raw, __ATOMIC_RELAXED);
-  __atomic_store_n(&line.ns, ns, __ATOMIC_RELAXED);
-  __atomic_store(&line.raw_per_ns, &slope, __ATOMIC_RELAXED);
-  // The line, then the even number: pairs with the acquire load in counter_by_line().
-  __atomic_store_n(&line.seq, seq + 2, __ATOMIC_RELEASE);
 }
 
 #if defined(__x86_64__)

@@ -11,8 +11,8 @@ namespace landtrace::arch {
 // new one. Reads the time stamp counter inside. `area` is the calling thread's. Async-signal-safe.
 WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu);
 
-// Adds one to ring->discarded as a restartable sequence: kCommitted or kRestarted.
-WriteOutcome discard_rseq(RingWords* ring, RseqArea* area, std::uint32_t cpu);
+// Adds one to a number that only threads on `cpu` change, as a restartable sequence: kCommitted or kRestarted.
+WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uint32_t cpu);
 
 // The portable twin: the caller holds the ring's claim, so that nobody else writes it.
 WriteOutcome write_exclusive(const WriteRequest& request, RawClock clock);

@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include "arch/write.hpp"
-#if defined(__x86_64__)
+#include "arch/kept_vectors.hpp"
+#if defined(__x86_64__) && !defined(LANDTRACE_AGENT)
 #include <emmintrin.h>
 #endif
 
@@ -14,7 +15,17 @@ namespace {
 // The commit, and the marks: whoever sees it sees everything before it. Pairs with the acquire in load_mark(),
 // ring/reader.cc.
 void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
-#if defined(__x86_64__)
+#if defined(LANDTRACE_AGENT) && defined(__x86_64__)
+  const KeptVectors kept;
+  asm volatile(
+      "movq %[position], %%xmm0\n\t"
+      "movq %[count], %%xmm1\n\t"
+      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      "movdqa %%xmm0, %[target]"
+      : [target] "=m"(*target)
+      : [position] "r"(position), [count] "r"(count)
+      : "memory");
+#elif defined(__x86_64__)
   asm volatile("" ::: "memory");  // x86 keeps stores in order; the compiler has to as well
   _mm_store_si128(reinterpret_cast<__m128i*>(target),
                   _mm_set_epi64x(static_cast<long long>(count), static_cast<long long>(position)));
@@ -48,7 +59,7 @@ void commit(const WriteRequest& request, std::uint64_t tail, std::uint64_t end, 
 // another CPU's, so without the fence times could go backwards in the ring.
 std::uint64_t read_clock_in_order(RawClock clock) {
 #if defined(__x86_64__)
-  _mm_lfence();
+  asm volatile("lfence" ::: "memory");
 #endif
   return read_raw_clock(clock);
 }

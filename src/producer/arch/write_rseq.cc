@@ -24,6 +24,7 @@
 // owner's Instances::set_consumed(). Nothing has to be ordered against other writers, since there is none on this CPU.
 //
 // Failure points (LT_POINT) are compiled in for the tests only: the process dies at the chosen one.
+#include "arch/kept_vectors.hpp"
 #include "arch/write.hpp"
 
 #if defined(__x86_64__)
@@ -70,6 +71,13 @@ volatile int landtrace_inject_point = 0;
   "jmp %l[restarted]\n\t"                           \
   ".popsection\n\t"
 
+// Those that the commit goes through.
+#ifdef LANDTRACE_AGENT
+#define LT_VECTORS
+#else
+#define LT_VECTORS , "xmm0", "xmm1"
+#endif
+
 // A fault in the sequence is reported as if it had happened here: thread_time.cc looks for it.
 #define LT_RESTART_SYMBOL                           \
   ".globl landtrace_write_restart\n\t"              \
@@ -104,6 +112,9 @@ __attribute__((noinline))
 __attribute__((noipa))
 #endif
 WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu) {
+#ifdef LANDTRACE_AGENT
+  const KeptVectors kept;
+#endif
   asm goto(
       LT_RSEQ_BEGIN
       "cmpl %[cpu], 4(%[area])\n\t"
@@ -237,7 +248,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
         [o_length] "i"(offsetof(WriteRequest, length)), [o_word] "i"(offsetof(WriteRequest, word)),
         [o_segments] "i"(offsetof(WriteRequest, segments)),
         [o_segment_count] "i"(offsetof(WriteRequest, segment_count))
-      : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1"
+      : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11" LT_VECTORS
       : restarted, full, wrapped);
   return WriteOutcome::kCommitted;
 // A jump out of the sequence leaves it armed; the kernel disarms it at the next interruption, and so does the
@@ -253,14 +264,14 @@ full:
   return WriteOutcome::kFull;
 }
 
-WriteOutcome discard_rseq(RingWords* ring, RseqArea* area, std::uint32_t cpu) {
+WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uint32_t cpu) {
   asm goto(LT_RSEQ_BEGIN
            "cmpl %[cpu], 4(%[area])\n\t"
            "jne %l[restarted]\n\t"
-           "incq 24(%[ring])\n\t"
+           "incq (%[number])\n\t"
            LT_RSEQ_END("")
            :
-           : [ring] "r"(ring), [area] "r"(area), [cpu] "r"(cpu)
+           : [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
            : "memory", "cc", "rax"
            : restarted);
   return WriteOutcome::kCommitted;
@@ -277,7 +288,7 @@ restarted:
 
 namespace landtrace::arch {
 WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t) { __builtin_trap(); }
-WriteOutcome discard_rseq(RingWords*, RseqArea*, std::uint32_t) { __builtin_trap(); }
+WriteOutcome add_one_rseq(std::uint64_t*, RseqArea*, std::uint32_t) { __builtin_trap(); }
 }  // namespace landtrace::arch
 
 #endif

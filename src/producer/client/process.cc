@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 
+#include "arch/kept_vectors.hpp"
 #include "client/barrier_thread.hpp"
 #include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
@@ -207,6 +208,7 @@ const Place* Process::find_place(LocalThread& local) {
     __atomic_fetch_add(&view().data->slotless, 1, __ATOMIC_RELAXED);
     return nullptr;
   }
+  const arch::AllVectorsKept vectors;
   local.searching = true;
   const int saved_errno = errno;
   adopt();

@@ -5,6 +5,7 @@
 //   128        EventSlot  events[kMaxEvents]    32 each       half a MiB
 //   ...        FileSlot   files[kMaxFiles]      8 each        half a MiB
 //   ...        counter_line
+//   ...        ProbeSlot  probes[kMaxProbes]    16 each       128 KiB
 //   sizeof     heap, up to kControlBytes                      sparse: only what is used is there
 //
 // Words that publish something are read and written atomically: plan, generation, text and registered of an event's
@@ -27,7 +28,7 @@ namespace landtrace::plan {
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
-inline constexpr std::uint32_t kLayoutVersion = 7;
+inline constexpr std::uint32_t kLayoutVersion = 8;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw,
@@ -41,6 +42,8 @@ inline constexpr std::uint16_t kPrintId = 5;
 inline constexpr std::uint16_t kUserStackId = 12;
 inline constexpr std::uint16_t kRawDataId = 18;
 inline constexpr std::uint32_t kMaxFiles = 65536;
+// Places in code that events are at.
+inline constexpr std::uint32_t kMaxProbes = 8192;
 inline constexpr std::uint32_t kMaxUsers = 64;
 inline constexpr std::uint64_t kControlBytes = 256ull << 20;
 
@@ -118,6 +121,26 @@ LT_SHARED_AT(FileSlot, generation, 4);
 // the one event in the table (the 2021 proposal).
 inline constexpr std::uint32_t kPlainFile = 1;
 
+// A place in programs' code that an enabled event names (probe.hpp).
+//
+//   0       4            8      12
+//   +-------+------------+------+--------+
+//   | hooks | generation | site | unused |
+//   +-------+------------+------+--------+
+struct ProbeSlot {
+  // Offset of the published ProbeHooks; 0: nobody listens.
+  std::uint32_t hooks;
+  // Grows when the slot is taken for another place. 0: never used.
+  std::uint32_t generation;
+  // Offset of the agent::ProbeSite; 0: free. Stays valid until the slot is taken again.
+  std::uint32_t site;
+  std::uint32_t reserved;
+};
+LT_SHARED(ProbeSlot, 16, 4);
+LT_SHARED_AT(ProbeSlot, hooks, 0);
+LT_SHARED_AT(ProbeSlot, generation, 4);
+LT_SHARED_AT(ProbeSlot, site, 8);
+
 // Which event a write index of a file means.
 //
 //   0       4          8
@@ -162,8 +185,13 @@ struct alignas(4096) ControlSegment {
   SlotDescription descriptions[kMaxEvents];
   // For threads that may not read the time stamp counter.
   arch::CounterLine counter_line;
+  // Slots of probes at and above this were never used.
+  std::uint32_t probe_high;
+  // Grows when a site of a probe comes or goes.
+  std::uint32_t probe_changes;
+  alignas(64) ProbeSlot probes[kMaxProbes];
 };
-LT_SHARED(ControlSegment, 0x141000, 4096);
+LT_SHARED(ControlSegment, 0x161000, 4096);
 LT_SHARED_AT(ControlSegment, magic, 0);
 LT_SHARED_AT(ControlSegment, version, 8);
 LT_SHARED_AT(ControlSegment, raw_clock, 12);
@@ -180,6 +208,9 @@ LT_SHARED_AT(ControlSegment, events, 128);
 LT_SHARED_AT(ControlSegment, files, 128 + kMaxEvents * 32);
 LT_SHARED_AT(ControlSegment, descriptions, 128 + kMaxEvents * 32 + kMaxFiles * 8);
 LT_SHARED_AT(ControlSegment, counter_line, 128 + kMaxEvents * (32 + sizeof(SlotDescription)) + kMaxFiles * 8);
+LT_SHARED_AT(ControlSegment, probe_high, offsetof(ControlSegment, counter_line) + 32);
+LT_SHARED_AT(ControlSegment, probe_changes, offsetof(ControlSegment, counter_line) + 36);
+LT_SHARED_AT(ControlSegment, probes, (offsetof(ControlSegment, counter_line) + 40 + 63) / 64 * 64);
 // An owner must not hold a lock of another size than its producers see.
 static_assert(sizeof(pthread_mutex_t) <= 64);
 

@@ -5,7 +5,8 @@
 //   0x100040   ThreadSlot  threads[kMaxThreads]   64 each    1 MiB
 //   0x200040   TaskEntry   tasks[kMaxTasks]       24 each    1.5 MiB
 //   0x381000   ObjectTable objects                           4 MiB   (unwind/object_table.hpp)
-//   0x782000   arena, up to ControlSegment::data_bytes
+//   0x782000   ProbeFigure probe_figures[][]                 8 MiB   (by CPU)
+//   0xf82000   arena, up to ControlSegment::data_bytes
 //
 // All of it is sparse: a page that nobody wrote to is not there.
 #pragma once
@@ -23,6 +24,7 @@ inline constexpr std::uint64_t kDataMagic = 0x2e2e2e617461444c;  // "LData..."
 inline constexpr std::uint32_t kMaxCells = 65536;
 inline constexpr std::uint32_t kMaxThreads = 16384;
 inline constexpr std::uint32_t kMaxTasks = 65536;
+inline constexpr std::uint32_t kMaxProbeFigures = 8192;
 
 // A thread's slot. `section` is the thread's alone, by plain stores (section.hpp); who has the slot is settled by `tid`
 // (thread_slots.hpp).
@@ -86,6 +88,17 @@ LT_SHARED(Cell, 16, 8);
 LT_SHARED_AT(Cell, own, 0);
 LT_SHARED_AT(Cell, others, 8);
 
+// How often a probe was hit, and how often nothing came of that: no room for a return, or within another probe.
+struct ProbeFigure {
+  std::uint64_t hits;
+  std::uint64_t missed;
+};
+LT_SHARED(ProbeFigure, 16, 8);
+LT_SHARED_AT(ProbeFigure, hits, 0);
+LT_SHARED_AT(ProbeFigure, missed, 8);
+// CPUs beyond share the rows.
+inline constexpr std::uint32_t kProbeFigureRows = 64;
+
 struct alignas(4096) DataSegment {
   std::uint64_t magic;
   std::uint32_t version;
@@ -102,8 +115,9 @@ struct alignas(4096) DataSegment {
   TaskEntry tasks[kMaxTasks];
   // That were on stacks.
   unwind::ObjectTable objects;
+  ProbeFigure probe_figures[kProbeFigureRows][kMaxProbeFigures];
 };
-LT_SHARED(DataSegment, 0x782000, 4096);
+LT_SHARED(DataSegment, 0xf82000, 4096);
 LT_SHARED_AT(DataSegment, magic, 0);
 LT_SHARED_AT(DataSegment, version, 8);
 LT_SHARED_AT(DataSegment, thread_hint, 12);
@@ -114,5 +128,6 @@ LT_SHARED_AT(DataSegment, cells, 32);
 LT_SHARED_AT(DataSegment, threads, 0x100040);
 LT_SHARED_AT(DataSegment, tasks, 0x200040);
 LT_SHARED_AT(DataSegment, objects, 0x381000);
+LT_SHARED_AT(DataSegment, probe_figures, 0x782000);
 
 }  // namespace landtrace::plan

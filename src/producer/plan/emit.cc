@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/system_call.hpp"
 #include "plan/triggers.hpp"
 
 namespace landtrace::plan {
@@ -23,7 +24,7 @@ void detail::read_name(const View& view, const Thread& thread, char (&name)[filt
     std::memcpy(name, view.data->tasks[thread.tid % kMaxTasks].comm, sizeof name - 1);
   } else {
     // A system call, as a thread may change its name at any time, and nobody is told.
-    ::prctl(PR_GET_NAME, name, 0, 0, 0);
+    system_call(SYS_prctl, PR_GET_NAME, name);
   }
 }
 

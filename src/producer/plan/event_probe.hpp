@@ -34,6 +34,10 @@ enum class EventProbeSource : std::uint8_t {
   kRelLocText,   // … at the __rel_loc
   kComm,         // the thread's name
   kText,         // the text at `at` of the plan, `number` bytes
+  // Of probes (probe.hpp) alone:
+  kRegister,   // the register `at`
+  kStackWord,  // the word `number` of the stack, from its pointer
+  kPlace,      // an address: that of the probe, and `number`
 };
 // What of the source, once the steps have been followed, becomes the value: it itself, what it points to, the text
 // there, or its address as a text.
@@ -81,8 +85,10 @@ struct alignas(8) EventProbePlan {
   // The slot of the event that it makes.
   std::uint32_t event;
   std::uint32_t arg_count;
+  // With `header`.
   std::uint32_t values_size;
-  std::uint32_t reserved;
+  // Bytes before the values, which a probe fills with where it is: 0, 8 or 16.
+  std::uint32_t header;
 
   [[nodiscard]] const EventProbeArg* args() const { return reinterpret_cast<const EventProbeArg*>(this + 1); }
 };
@@ -90,6 +96,7 @@ LT_SHARED(EventProbePlan, 16, 8);
 LT_SHARED_AT(EventProbePlan, event, 0);
 LT_SHARED_AT(EventProbePlan, arg_count, 4);
 LT_SHARED_AT(EventProbePlan, values_size, 8);
+LT_SHARED_AT(EventProbePlan, header, 12);
 
 // Makes the event, if somebody listens to it. Memory that an argument names is the producing program's own. It is read
 // by a system call, so that what is not there does no harm; on behalf of a program that comes through the mounted file

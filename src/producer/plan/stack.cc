@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "arch/clock.hpp"
+#include "arch/kept_vectors.hpp"
 #include "plan/foreign_stack.hpp"
 
 namespace landtrace::plan {
@@ -35,10 +37,16 @@ std::uint32_t pid_of(const View& view, const Thread& thread) {
 void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max) {
+#ifndef LANDTRACE_AGENT  // there are no proxies in programs
   if (thread.is_proxy) return capture_foreign_stack(view, thread, pid_of(view, thread), frames);
+#endif
   if (!arch::may_call()) return 0;
+  const arch::AllVectorsKept vectors;
+  const int saved_errno = errno;
   Noting noting{view, pid_of(view, thread)};
-  return unwind::capture(frames, max, own_frames, {note, &noting});
+  const std::uint32_t count = unwind::capture(frames, max, own_frames, {note, &noting});
+  errno = saved_errno;
+  return count;
 }
 
 void record_stack(const View& view, const Thread& thread, const PlanStep& step) {

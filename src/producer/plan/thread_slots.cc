@@ -1,14 +1,13 @@
 #include "plan/thread_slots.hpp"
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
+
+#include "base/system_call.hpp"
 
 namespace landtrace::plan {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 void leave_name(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   TaskEntry& entry = data.tasks[tid % kMaxTasks];
   char comm[sizeof entry.comm] = {};
-  ::prctl(PR_GET_NAME, comm, 0, 0, 0);
+  system_call(SYS_prctl, PR_GET_NAME, comm);
   __atomic_store_n(&entry.tid, 0, __ATOMIC_RELAXED);
   // The 0, then the name: pairs with the acquire fence there. A release store would let the name overtake it.
   std::atomic_thread_fence(std::memory_order_release);
@@ -53,11 +52,10 @@ ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
 }  // namespace
 
 bool thread_is_gone(std::uint32_t pid, std::uint32_t tid) {
-  return ::syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH;
+  return system_call(SYS_tgkill, pid, tid) == -ESRCH;
 }
 
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
-  const int saved_errno = errno;
   // A program that starts many short threads reuses its own slots before it takes new ones.
   const bool at_a_stride = pid != 0 && (__atomic_load_n(&data.thread_hint, __ATOMIC_RELAXED) & 255) == 255;
   if (at_a_stride && free_dead_thread_slots(data, pid) > 0) {
@@ -76,7 +74,6 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
     __atomic_store_n(&slot->pid, pid, __ATOMIC_RELEASE);
     leave_name(data, pid, tid);
   }
-  errno = saved_errno;
   return slot;
 }
 

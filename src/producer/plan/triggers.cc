@@ -1,16 +1,14 @@
 #include "plan/triggers.hpp"
 
 #include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <span>
 #include <utility>
 
+#include "base/system_call.hpp"
 #include "plan/event_probe.hpp"
 #include "plan/histogram.hpp"
 #include "plan/stack.hpp"
@@ -159,12 +157,10 @@ class Firing {
 
 void tell_others(const View& view) {
   if (__atomic_load_n(&view.control->user_count, __ATOMIC_RELAXED) < 2) return;
-  const int saved_errno = errno;
   // The change, then the count: pairs with the acquire load in value_of(), domain/attention.cc.
   __atomic_fetch_add(&view.data->attention, 1, __ATOMIC_RELEASE);
   // Without the call the owner finds it when another thread wakes it.
-  if (arch::may_call()) ::syscall(SYS_futex, &view.data->attention, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-  errno = saved_errno;
+  if (arch::may_call()) system_call(SYS_futex, &view.data->attention, FUTEX_WAKE, INT_MAX);
 }
 
 void run_triggers(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,

@@ -18,7 +18,7 @@ RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
 }
 
 // Atomic, as in the rings that are claimed nobody holds the claim here. Not for the ring of a CPU, where
-// arch::discard_rseq() counts without a lock prefix.
+// arch::add_one_rseq() counts without a lock prefix.
 void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
 
 // Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until the
@@ -54,7 +54,7 @@ void discard_on_cpu(const RingSet& rings, const WriteMode& mode) {
   for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
     const std::uint32_t cpu = mode.area->cpu_id_start;
     if (cpu >= rings.cpus) break;
-    if (arch::discard_rseq(ring_at(rings, cpu), mode.area, cpu) == WriteOutcome::kCommitted) return;
+    if (arch::add_one_rseq(&ring_at(rings, cpu)->discarded, mode.area, cpu) == WriteOutcome::kCommitted) return;
   }
   count_discarded(ring_at(rings, rings.cpus));
 }

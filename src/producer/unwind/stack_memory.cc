@@ -1,11 +1,8 @@
 #include "unwind/stack_memory.hpp"
 
-#include <csignal>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include "base/system_call.hpp"
 
 namespace landtrace::unwind {
 namespace {
@@ -26,19 +23,15 @@ constinit thread_local OwnStack own_stack __attribute__((tls_model("initial-exec
 
 // Reads no more than the eight bytes of a signal set, which do not cross the page.
 bool is_readable(std::uint64_t page) {
-  const int saved_errno = errno;
   constexpr int kNoSuchHow = -1;
   constexpr std::size_t kSetBytes = 8;
-  ::syscall(SYS_rt_sigprocmask, kNoSuchHow, page, nullptr, kSetBytes);
-  const bool readable = errno == EINVAL;
-  errno = saved_errno;
-  return readable;
+  return system_call(SYS_rt_sigprocmask, kNoSuchHow, page, 0, kSetBytes) == -EINVAL;
 }
 
 // glibc keeps a thread's control block at the top of its stack, where it made the stack. The main thread's stack begins
 // below what the kernel put there at its start; its control block is elsewhere.
 std::uint64_t top_of_stack() {
-  const bool is_main = ::getpid() == ::syscall(SYS_gettid);
+  const bool is_main = system_call(SYS_getpid) == system_call(SYS_gettid);
   const std::uint64_t inside =
       is_main ? ::getauxval(AT_RANDOM) : reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
   return (inside & kPageMask) + kPage;

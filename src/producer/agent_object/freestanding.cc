@@ -1,0 +1,94 @@
+// What compilers call without being told to, and the little of libc that the data plane counts on: hidden in this
+// shared object, so that a probe on libc's memcpy, say, is not hit by the tracing of another one, and that nothing
+// touches a vector register. Plain, as what is copied here is short.
+#include <sys/syscall.h>
+#include <sched.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+
+#include "base/system_call.hpp"
+
+#define LT_HIDDEN extern "C" __attribute__((visibility("hidden"), used))
+
+namespace {
+
+constexpr std::size_t kLong = 128;  // from here on the start-up cost of the string instructions is worth it
+
+using Word [[gnu::may_alias, gnu::aligned(1)]] = std::uint64_t;
+
+}  // namespace
+
+LT_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, std::size_t size) {
+  auto* out = static_cast<unsigned char*>(to);
+  const auto* in = static_cast<const unsigned char*>(from);
+  if (size >= kLong) {
+    asm volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(size)::"memory");
+    return to;
+  }
+  for (; size >= sizeof(Word); size -= sizeof(Word), out += sizeof(Word), in += sizeof(Word)) {
+    *reinterpret_cast<Word*>(out) = *reinterpret_cast<const Word*>(in);
+  }
+  for (; size > 0; --size) *out++ = *in++;
+  return to;
+}
+
+LT_HIDDEN void* memmove(void* to, const void* from, std::size_t size) {
+  auto* out = static_cast<unsigned char*>(to);
+  const auto* in = static_cast<const unsigned char*>(from);
+  if (out <= in || out >= in + size) {
+    for (; size > 0; --size) *out++ = *in++;
+  } else {
+    while (size-- > 0) out[size] = in[size];
+  }
+  return to;
+}
+
+LT_HIDDEN void* memset(void* to, int value, std::size_t size) {
+  auto* out = static_cast<unsigned char*>(to);
+  if (size >= kLong) {
+    asm volatile("rep stosb" : "+D"(out), "+c"(size) : "a"(value) : "memory");
+    return to;
+  }
+  const std::uint64_t word = 0x0101010101010101ull * static_cast<unsigned char>(value);
+  for (; size >= sizeof(Word); size -= sizeof(Word), out += sizeof(Word)) *reinterpret_cast<Word*>(out) = word;
+  for (; size > 0; --size) *out++ = static_cast<unsigned char>(value);
+  return to;
+}
+
+LT_HIDDEN int memcmp(const void* a, const void* b, std::size_t size) {
+  const auto* left = static_cast<const unsigned char*>(a);
+  const auto* right = static_cast<const unsigned char*>(b);
+  for (; size > 0; --size, ++left, ++right) {
+    if (*left != *right) return *left - *right;
+  }
+  return 0;
+}
+
+LT_HIDDEN const void* memchr(const void* in, int value, std::size_t size) {
+  const auto* at = static_cast<const unsigned char*>(in);
+  for (; size > 0; --size, ++at) {
+    if (*at == static_cast<unsigned char>(value)) return at;
+  }
+  return nullptr;
+}
+
+LT_HIDDEN std::size_t strnlen(const char* text, std::size_t most) {
+  std::size_t size = 0;
+  while (size < most && text[size] != '\0') ++size;
+  return size;
+}
+
+LT_HIDDEN std::size_t strlen(const char* text) { return strnlen(text, SIZE_MAX); }
+
+// Of threads without a restartable sequence, and of clocks that are not the counter: calls, as the vDSO's functions
+// are found by libc alone.
+LT_HIDDEN int sched_getcpu() {
+  unsigned cpu = 0;
+  return landtrace::system_call(SYS_getcpu, &cpu, 0, 0) == 0 ? static_cast<int>(cpu) : -1;
+}
+
+LT_HIDDEN int clock_gettime(clockid_t clock, timespec* time) {
+  return landtrace::system_call(SYS_clock_gettime, clock, time) == 0 ? 0 : -1;
+}

@@ -1,0 +1,50 @@
+// The payload of an event that is made out of something else: of another event's fields, or of registers.
+#pragma once
+
+#include "plan/event_probe.hpp"
+
+namespace landtrace::plan {
+
+// As the stubs of probes save them (agent/stubs), and so that fetch arguments name them.
+//
+//   0    8    …    120   128      136
+//   +----+----+----+-----+--------+------+
+//   | r15, … rax (15) | rsp | flags  | ip   |
+//   +----+----+----+-----+--------+------+
+enum Register : std::uint8_t {
+  kR15,
+  kR14,
+  kR13,
+  kR12,
+  kRbp,
+  kRbx,
+  kR11,
+  kR10,
+  kR9,
+  kR8,
+  kRax,
+  kRcx,
+  kRdx,
+  kRsi,
+  kRdi,
+  kRsp,
+  kRflags,
+  kRip,
+  kRegisters,
+};
+
+struct MadeOf {
+  // Another event's payload.
+  const Segment* segments = nullptr;
+  std::uint32_t segment_count = 0;
+  // Or a place in code, and the registers there.
+  const std::uint64_t* registers = nullptr;  // [kRegisters]
+  std::uint64_t place = 0;
+  // What stands before the values (EventProbePlan::header).
+  std::uint64_t header[2] = {};
+};
+
+// Makes the event of `plan` if somebody listens to it. The caller is inside a Section.
+void emit_made(const View& view, const Thread& thread, const EventProbePlan& plan, const MadeOf& from);
+
+}  // namespace landtrace::plan

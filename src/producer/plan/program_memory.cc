@@ -1,0 +1,165 @@
+#include "plan/program_memory.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "arch/thread_time.hpp"
+#include "base/system_call.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+constexpr unsigned kPages = 8;
+
+struct KnownPages {
+  std::uint64_t page[kPages];
+  unsigned next;
+};
+constinit thread_local KnownPages known_pages __attribute__((tls_model("initial-exec"))){};
+constinit bool has_guard = false;
+
+struct Loaded {
+  std::uint64_t word;
+  std::uint64_t failed;
+};
+
+#if defined(__x86_64__)
+
+extern "C" Loaded landtrace_load_word(std::uint64_t address);
+extern "C" __attribute__((visibility("hidden"))) void landtrace_load_failed(void);
+
+// clang-format off
+asm(".pushsection .text\n\t"
+    ".globl landtrace_load_word\n\t"
+    ".hidden landtrace_load_word\n\t"
+    ".type landtrace_load_word, @function\n"
+    "landtrace_load_word:\n\t"
+    ".cfi_startproc\n\t"
+    "movq (%rdi), %rax\n\t"       // the handler looks for a fault right here
+    "xorl %edx, %edx\n\t"
+    "ret\n\t"
+    ".globl landtrace_load_failed\n\t"
+    ".hidden landtrace_load_failed\n"
+    "landtrace_load_failed:\n\t"
+    "movl $1, %edx\n\t"
+    "ret\n\t"
+    ".cfi_endproc\n\t"
+    ".size landtrace_load_word, . - landtrace_load_word\n\t"
+    ".popsection");
+// clang-format on
+
+#else
+
+Loaded landtrace_load_word(std::uint64_t) { return {0, 1}; }
+
+#endif
+
+// Reads no more than the eight bytes of a signal set, which do not cross the page.
+bool is_readable(std::uint64_t page) {
+  constexpr int kNoSuchHow = -1;
+  return system_call(SYS_rt_sigprocmask, kNoSuchHow, page, 0, kWord) == -EINVAL;
+}
+
+bool knows(std::uint64_t page) {
+  KnownPages& known = known_pages;
+  for (const std::uint64_t one : known.page) {
+    if (one == page) return true;
+  }
+  if (!is_readable(page)) return false;
+  known.page[known.next++ % kPages] = page;
+  return true;
+}
+
+// A signal handler that comes in between leaves other pages there, which are as good.
+void forget(std::uint64_t page) {
+  for (std::uint64_t& one : known_pages.page) {
+    if (one == page) one = 0;
+  }
+}
+
+std::size_t copy_by_kernel(std::uint64_t from, void* to, std::size_t size) {
+  const iovec local{to, size};
+  const iovec remote{reinterpret_cast<void*>(from), size};
+  const long n = system_call(SYS_process_vm_readv, system_call(SYS_getpid), &local, 1, &remote, 1, 0);
+  return n < 0 ? 0 : static_cast<std::size_t>(n);
+}
+
+// `address` is a multiple of the size of a word, so that it lies in one page.
+bool load(std::uint64_t address, std::uint64_t& word) {
+  const std::uint64_t page = address & ~(kPage - 1);
+  if (page == 0) return false;
+  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return copy_by_kernel(address, &word, kWord) == kWord;
+  if (!knows(page)) return false;
+  const Loaded loaded = landtrace_load_word(address);
+  word = loaded.word;
+  if (loaded.failed == 0) return true;
+  forget(page);
+  return false;
+}
+
+// Gives `take` one piece after the other of at most a word; until that says that it is enough. False where there is no
+// more memory.
+template <typename Take>
+bool read_words(std::uint64_t from, const Take& take) {
+  std::uint64_t word = 0;
+  for (std::uint64_t at = from & ~(kWord - 1);; at += kWord) {
+    if (at < (from & ~(kWord - 1)) || !load(at, word)) return false;
+    const std::uint64_t skipped = at < from ? from - at : 0;
+    if (!take(word >> 8 * skipped, kWord - skipped)) return true;
+  }
+}
+
+// The place of the lowest byte that is 0; kWord: none is.
+std::size_t end_of_text(std::uint64_t word) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = 0x8080808080808080;
+  const std::uint64_t zeros = (word - kOnes) & ~word & kHighs;
+  return zeros == 0 ? kWord : static_cast<std::size_t>(__builtin_ctzll(zeros)) / 8;
+}
+
+}  // namespace
+
+std::size_t read_program(std::uint64_t from, void* to, std::size_t size) {
+  if (size == 0 || !arch::may_call()) return 0;
+  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return from < kPage ? 0 : copy_by_kernel(from, to, size);
+  auto* const bytes = static_cast<char*>(to);
+  std::size_t done = 0;
+  read_words(from, [&](std::uint64_t word, std::size_t count) {
+    const std::size_t taken = std::min(count, size - done);
+    std::memcpy(bytes + done, &word, taken);
+    done += taken;
+    return done < size;
+  });
+  return done;
+}
+
+bool read_program_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) {
+  length = 0;
+  if (!arch::may_call()) return false;
+  return size == 0 || read_words(from, [&](std::uint64_t word, std::size_t count) {
+           const std::size_t end = end_of_text(count == kWord ? word : word | ~0ull << 8 * count);
+           const std::size_t taken = std::min(std::min(end + 1, count), size - length);
+           std::memcpy(to + length, &word, taken);
+           length += taken;
+           return end >= count && length < size;
+         });
+}
+
+void set_load_guard(bool is_there) { __atomic_store_n(&has_guard, is_there, __ATOMIC_RELAXED); }
+
+bool mend_load_fault(std::int64_t* pc) {
+#if defined(__x86_64__)
+  if (static_cast<std::uintptr_t>(*pc) != reinterpret_cast<std::uintptr_t>(&landtrace_load_word)) return false;
+  *pc = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&landtrace_load_failed));
+  return true;
+#else
+  static_cast<void>(pc);
+  return false;
+#endif
+}
+
+}  // namespace landtrace::plan
