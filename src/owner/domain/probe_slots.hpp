@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "agent/site.hpp"
+#include "agent/probe_site.hpp"
 #include "domain/segment_names.hpp"
 #include "domain/serving.hpp"
 #include "plan/probe.hpp"

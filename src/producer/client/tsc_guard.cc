@@ -10,6 +10,7 @@
 
 #include "arch/thread_time.hpp"
 #include "client/process.hpp"
+#include "plan/program_memory.hpp"
 
 namespace landtrace::client {
 
@@ -33,6 +34,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   static_assert(sizeof(greg_t) == sizeof(std::int64_t));
   const auto at = [registers](int index) { return reinterpret_cast<std::int64_t*>(&registers[index]); };
+  if (info->si_code > 0 && plan::mend_load_fault(at(REG_RIP))) return;
   const bool may_be_counter = info->si_code > 0 && registers[REG_TRAPNO] == kGeneralProtection;
   if (may_be_counter && arch::mend_counter_fault({at(REG_RIP), at(REG_RAX), at(REG_RDX)})) {
     return Process::set_time_source(arch::TimeSource::kMemory);
@@ -64,7 +66,7 @@ void install_tsc_guard() {
   if (::sigaction(SIGSEGV, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;
   now.sa_flags = SA_SIGINFO | SA_ONSTACK;
   now.sa_sigaction = on_fault;
-  ::sigaction(SIGSEGV, &now, nullptr);
+  plan::set_load_guard(::sigaction(SIGSEGV, &now, nullptr) == 0);
 }
 
 #else

@@ -1,0 +1,164 @@
+#include "plan/probe.hpp"
+
+#include <thread>
+
+#include "plan/test_domain.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+constexpr std::uint32_t kSlot = 3;
+constexpr std::uint32_t kGeneration = 5;
+constexpr std::uint64_t kPlaceAt = 0x401136;
+
+// Probes put together by hand, hit with registers that no thread has.
+class ProbeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    domain_.publish(kMade, {domain_.record()});
+    domain_.publish(kEvent, {domain_.record()});
+    domain_.control().probes[kSlot].generation = kGeneration;
+    for (std::uint64_t i = 0; i < kRegisters; ++i) registers_[i] = 0x1000 + i;
+    registers_[kRsp] = reinterpret_cast<std::uint64_t>(stack_);
+  }
+  static EventProbeArg arg(EventProbeSource source, std::uint8_t size, std::uint32_t at = 0, std::uint64_t number = 0) {
+    EventProbeArg made{};
+    made.source = source;
+    made.size = size;
+    made.at = at;
+    made.number = number;
+    return made;
+  }
+  ProbeHook hook(const std::vector<EventProbeArg>& given, std::uint32_t header, ProbeSide side = ProbeSide::kEntry,
+                 std::uint16_t figure = 1, std::uint32_t event = kMade) {
+    EventProbePlan plan{};
+    plan.event = event;
+    plan.header = header;
+    plan.values_size = header;
+    plan.arg_count = static_cast<std::uint32_t>(given.size());
+    std::vector<EventProbeArg> args = given;
+    for (EventProbeArg& one : args) {
+      one.target = plan.values_size;
+      plan.values_size += one.size;
+    }
+    return {domain_.put(plan, args), figure, side, 0};
+  }
+  void set_hooks(const std::vector<ProbeHook>& hooks) {
+    domain_.control().probes[kSlot].hooks = domain_.put(ProbeHooks{static_cast<std::uint32_t>(hooks.size()), 0}, hooks);
+  }
+  void hit(ProbeSide side = ProbeSide::kEntry, std::uint32_t generation = kGeneration) {
+    const Section section(domain_.data().threads[0]);
+    hit_probe(domain_.view(), domain_.thread(), {kSlot, generation, side, registers_, kPlaceAt, 0x999});
+  }
+  void miss(ProbeSide side = ProbeSide::kEntry) {
+    const Section section(domain_.data().threads[0]);
+    miss_probe(domain_.view(), domain_.thread(), kSlot, kGeneration, side);
+  }
+  std::string made() {
+    const auto records = domain_.records();
+    return records.empty() ? "nothing" : records.back().payload;
+  }
+  ProbeFigure figure(std::uint16_t number) {
+    ProbeFigure sum{};
+    for (const auto& row : domain_.data().probe_figures) {
+      sum.hits += row[number].hits;
+      sum.missed += row[number].missed;
+    }
+    return sum;
+  }
+
+  TestDomain domain_;
+  std::uint64_t registers_[kRegisters];
+  std::uint64_t stack_[4] = {0xaa, 0xbb, 0xcc, 0xdd};
+};
+
+TEST_F(ProbeTest, AHitIsAnEventOfItsPlaceAndItsRegisters) {
+  set_hooks({hook({arg(EventProbeSource::kRegister, 4, kRdi), arg(EventProbeSource::kRegister, 8, kR15)}, 8)});
+  hit();
+  EXPECT_EQ(made(), bytes_of(kPlaceAt, static_cast<std::uint32_t>(0x1000 + kRdi), std::uint64_t{0x1000}));
+  EXPECT_EQ(figure(1).hits, 1u);
+  EXPECT_EQ(figure(1).missed, 0u);
+}
+
+TEST_F(ProbeTest, AReturnSaysWhereItGoes) {
+  set_hooks({hook({arg(EventProbeSource::kRegister, 8, kRax)}, 16, ProbeSide::kReturn)});
+  hit();
+  EXPECT_EQ(made(), "nothing");
+  hit(ProbeSide::kReturn);
+  EXPECT_EQ(made(), bytes_of(kPlaceAt, std::uint64_t{0x999}, std::uint64_t{0x1000 + kRax}));
+}
+
+TEST_F(ProbeTest, WordsOfTheStackAndPlacesNearTheProbeAreArguments) {
+  set_hooks({hook({arg(EventProbeSource::kStackWord, 8, 0, 2), arg(EventProbeSource::kPlace, 8, 0, 0x10),
+                   arg(EventProbeSource::kRegister, 8, kRsp), arg(EventProbeSource::kRegister, 8, kRegisters)},
+                  0)});
+  hit();
+  EXPECT_EQ(made(), bytes_of(std::uint64_t{0xcc}, kPlaceAt + 0x10, registers_[kRsp], std::uint64_t{0}));
+}
+
+TEST_F(ProbeTest, EachHookOfThatSideRuns) {
+  set_hooks({hook({}, 8, ProbeSide::kEntry, 1), hook({}, 16, ProbeSide::kReturn, 2),
+             hook({arg(EventProbeSource::kRegister, 8, kRsi)}, 8, ProbeSide::kEntry, 3, kEvent)});
+  hit();
+  EXPECT_EQ(domain_.records().size(), 2u);
+  EXPECT_EQ(figure(1).hits, 1u);
+  EXPECT_EQ(figure(2).hits, 0u);
+  EXPECT_EQ(figure(3).hits, 1u);
+}
+
+TEST_F(ProbeTest, NobodyListensWithoutHooksOrToAnotherPlacesOrWhenTheOwnerIsDead) {
+  hit();
+  EXPECT_EQ(made(), "nothing");
+  set_hooks({hook({}, 8)});
+  hit(ProbeSide::kEntry, kGeneration - 1);
+  EXPECT_EQ(made(), "nothing");
+  *reinterpret_cast<std::uint32_t*>(&domain_.control().owner_alive) = kOwnerDied;
+  hit();
+  miss();
+  EXPECT_EQ(made(), "nothing");
+  EXPECT_EQ(figure(1).hits, 0u);
+  EXPECT_EQ(figure(1).missed, 0u);
+}
+
+TEST_F(ProbeTest, AnEventThatNobodyEnabledIsCountedAndNoMore) {
+  domain_.control().events[kMade].plan = 0;
+  set_hooks({hook({}, 8)});
+  hit();
+  EXPECT_EQ(made(), "nothing");
+  EXPECT_EQ(figure(1).hits, 1u);
+}
+
+TEST_F(ProbeTest, WhatIsMissedIsCountedForItsSide) {
+  set_hooks({hook({}, 8, ProbeSide::kEntry, 1), hook({}, 16, ProbeSide::kReturn, 2)});
+  miss(ProbeSide::kReturn);
+  miss(ProbeSide::kReturn);
+  EXPECT_EQ(figure(1).missed, 0u);
+  EXPECT_EQ(figure(2).missed, 2u);
+  EXPECT_EQ(figure(2).hits, 0u);
+  EXPECT_EQ(made(), "nothing");
+}
+
+// Threads on all CPUs, each with its own restartable sequences.
+TEST_F(ProbeTest, NoHitIsCountedTwiceOrLostBetweenThreads) {
+  if (!arch::rseq_usable()) GTEST_SKIP() << "no restartable sequences here";
+  constexpr std::uint64_t kHits = 200'000;
+  domain_.control().events[kMade].plan = 0;
+  set_hooks({hook({}, 8)});
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    threads.emplace_back([&, i] {
+      Thread thread = domain_.thread();
+      thread.slot = &domain_.data().threads[i];
+      thread.mode.area = arch::rseq_area();
+      for (std::uint64_t n = 0; n < kHits; ++n) {
+        const Section section(*thread.slot);
+        hit_probe(domain_.view(), thread, {kSlot, kGeneration, ProbeSide::kEntry, registers_, kPlaceAt, 0});
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(figure(1).hits, 4 * kHits);
+}
+
+}  // namespace
+}  // namespace landtrace::plan

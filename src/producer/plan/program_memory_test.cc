@@ -1,0 +1,149 @@
+#include "plan/program_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+namespace landtrace::plan {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
+
+std::uint64_t mended = 0;
+
+void on_fault(int, siginfo_t*, void* context) {
+  auto* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (!mend_load_fault(reinterpret_cast<std::int64_t*>(&registers[REG_RIP]))) ::_exit(99);
+  ++mended;
+}
+
+// With the handler of SIGSEGV, and without one.
+class ProgramMemoryTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    pages_ = static_cast<char*>(::mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(pages_, MAP_FAILED);
+    ASSERT_EQ(::mprotect(pages_ + 2 * kPage, kPage, PROT_NONE), 0);
+    mended = 0;
+    if (!GetParam()) return;
+    struct sigaction ours {};
+    ours.sa_flags = SA_SIGINFO;
+    ours.sa_sigaction = on_fault;
+    ASSERT_EQ(::sigaction(SIGSEGV, &ours, &before_), 0);
+    set_load_guard(true);
+  }
+  void TearDown() override {
+    if (GetParam()) ::sigaction(SIGSEGV, &before_, nullptr);
+    set_load_guard(false);
+    ::munmap(pages_, 3 * kPage);
+  }
+  char* put(std::size_t at, std::string_view text) {
+    return static_cast<char*>(std::memcpy(pages_ + at, text.data(), text.size()));
+  }
+  static std::string read(const char* from, std::size_t size) {
+    std::string to(size, '?');
+    to.resize(read_program(address_of(from), to.data(), size));
+    return to;
+  }
+  // As it was copied, with its NUL.
+  static std::string read_text(const char* from, std::size_t most) {
+    std::string to(most, '?');
+    std::size_t length = 77;
+    if (!read_program_text(address_of(from), to.data(), most, length)) return "none";
+    to.resize(length);
+    return to;
+  }
+
+  char* pages_ = nullptr;
+  struct sigaction before_ {};
+};
+INSTANTIATE_TEST_SUITE_P(, ProgramMemoryTest, testing::Bool(),
+                         [](const auto& which) { return which.param ? "Guarded" : "Unguarded"; });
+
+TEST_P(ProgramMemoryTest, BytesAreCopiedFromAnyPlaceAndInAnyNumber) {
+  const std::string bytes = "0123456789abcdefghijklmnopqrstuvwxyz";
+  put(100, bytes);
+  for (std::size_t begin = 0; begin < 10; ++begin) {
+    for (std::size_t size = 0; size < 20; ++size) {
+      EXPECT_EQ(read(pages_ + 100 + begin, size), bytes.substr(begin, size)) << begin << " " << size;
+    }
+  }
+  put(kPage - 5, "acrosspages");
+  EXPECT_EQ(read(pages_ + kPage - 5, 11), "acrosspages");
+}
+
+TEST_P(ProgramMemoryTest, AReadEndsWhereTheMemoryDoes) {
+  put(2 * kPage - 3, "end");
+  EXPECT_EQ(read(pages_ + 2 * kPage - 3, 3), "end");
+  EXPECT_LE(read(pages_ + 2 * kPage - 3, 8).size(), 3u);
+  EXPECT_EQ(read(pages_ + 2 * kPage, 8), "");
+  EXPECT_EQ(read(nullptr, 8), "");
+  EXPECT_EQ(read(reinterpret_cast<const char*>(16), 8), "");
+  EXPECT_EQ(read(reinterpret_cast<const char*>(0x8000000000000000), 8), "");  // no address at all
+  EXPECT_EQ(read(reinterpret_cast<const char*>(~0ull - 3), 8), "");
+}
+
+TEST_P(ProgramMemoryTest, ATextEndsAtItsNulOrWhereThereIsNoRoom) {
+  using namespace std::string_literals;
+  for (std::size_t at = 64; at < 74; ++at) {
+    for (std::size_t size = 0; size < 20; ++size) {
+      std::memset(pages_, 'x', kPage);
+      const std::string text = "abcdefghijklmnopqrst"s.substr(0, size);
+      put(at, text + '\0');
+      EXPECT_EQ(read_text(pages_ + at, 64), text + '\0') << at;
+      EXPECT_EQ(read_text(pages_ + at, size), text) << at;
+    }
+  }
+  EXPECT_EQ(read_text(pages_ + 3, 0), "");
+  put(200, "\x80\xff\x01\x7f\0"s);
+  EXPECT_EQ(read_text(pages_ + 200, 64), "\x80\xff\x01\x7f\0"s);
+}
+
+TEST_P(ProgramMemoryTest, ATextThatRunsOutOfMemoryIsNone) {
+  std::memset(pages_ + kPage, 'x', kPage);
+  EXPECT_EQ(read_text(pages_ + 2 * kPage - 10, 64), "none");
+  EXPECT_EQ(read_text(pages_ + 2 * kPage - 10, 10).substr(0, 10), "xxxxxxxxxx");
+  EXPECT_EQ(read_text(nullptr, 64), "none");
+  EXPECT_EQ(read_text(pages_ + 2 * kPage, 64), "none");
+}
+
+// The thread has found the page before, and does not ask again.
+TEST_P(ProgramMemoryTest, APageThatGoesIsNoEnd) {
+  put(0, "here");
+  ASSERT_EQ(read(pages_, 4), "here");
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
+  EXPECT_EQ(read(pages_, 4), "");
+  EXPECT_EQ(mended, GetParam() ? 1u : 0u);
+  EXPECT_EQ(read(pages_, 4), "");
+  EXPECT_EQ(mended, GetParam() ? 1u : 0u) << "a page that is known to be gone was read";
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_READ), 0);
+  EXPECT_EQ(read(pages_, 4), "here");
+}
+
+TEST_P(ProgramMemoryTest, AThreadWithTheSignalBlockedReadsOnlyWhatIsThere) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  put(8, "there");
+  EXPECT_EQ(read(pages_ + 8, 5), "there");
+  EXPECT_EQ(read(pages_ + 2 * kPage, 5), "");
+  EXPECT_EQ(read_text(pages_ + 2 * kPage + 7, 5), "none");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(mended, 0u);
+}
+
+TEST(LoadFaultTest, AnyOtherFaultIsNotMended) {
+  std::int64_t pc = 0x1234;
+  EXPECT_FALSE(mend_load_fault(&pc));
+  EXPECT_EQ(pc, 0x1234);
+}
+
+}  // namespace
+}  // namespace landtrace::plan
