@@ -40,9 +40,15 @@ void Crowd::kill_one() {
   ::kill(pid, SIGKILL);
   ++kills_;
   int status = 0;
-  ::waitpid(pid, &status, 0);
+  if (::waitpid(pid, &status, 0) == pid && !WIFSIGNALED(status)) note_end(status);  // before it was killed
   std::erase(members_, pid);
   add();
+}
+
+void Crowd::note_end(int status) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  std::fprintf(stderr, "soak: a producer ended with wait status %#x\n", static_cast<unsigned>(status));
+  ++failed_;
 }
 
 void Crowd::stop_one() {
@@ -61,10 +67,7 @@ void Crowd::let_all_go_on() {
 void Crowd::reap(int options) {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, options)) > 0;) {
-    if (std::erase(members_, pid) == 0) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-    std::fprintf(stderr, "soak: a producer ended with wait status %#x\n", static_cast<unsigned>(status));
-    ++failed_;
+    if (std::erase(members_, pid) > 0) note_end(status);
   }
 }
 

@@ -45,6 +45,7 @@ class Crowd {
 
  private:
   void end();
+  void note_end(int status);
   void reap(int options);
   [[nodiscard]] Command command(Kind kind);
 
