@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kMaxSymbolBytes = 512u << 20;  // the largest programs have some 100 MB
 constexpr std::uint64_t kMaxNoteBytes = 64u << 10;
+constexpr std::uint64_t kMaxNameBytes = 1u << 20;  // of sections
+constexpr std::size_t kLongestSectionName = 256;
 constexpr unsigned char kOwnData = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 // The id in a section of notes.
@@ -34,6 +37,10 @@ std::string id_in(const std::string& notes) {
 Result<ElfFile> ElfFile::open(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return fail(errno, path);
+  return open(std::move(fd), path);
+}
+
+Result<ElfFile> ElfFile::open(Fd fd, const std::string& path) {
   struct stat st {};
   if (::fstat(fd.get(), &st) != 0) return fail(errno, path);
   if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a file");
@@ -55,14 +62,33 @@ Result<void> ElfFile::read(std::uint64_t offset, std::span<std::byte> out) const
 }
 
 Result<void> ElfFile::read_headers() {
-  Elf64_Ehdr header{};
-  LT_CHECK(read(0, std::as_writable_bytes(std::span(&header, 1))));
-  const bool is_ours = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-                       header.e_ident[EI_DATA] == kOwnData;
+  LT_CHECK(read(0, std::as_writable_bytes(std::span(&header_, 1))));
+  const bool is_elf = std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0;
+  if (is_elf && header_.e_ident[EI_CLASS] == ELFCLASS32) return fail(EBADMSG, "an ELF file of 32 bits");
+  const bool is_ours = is_elf && header_.e_ident[EI_CLASS] == ELFCLASS64 && header_.e_ident[EI_DATA] == kOwnData;
   if (!is_ours) return fail(EBADMSG, "not an ELF file of this machine's kind");
-  if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
-  sections_.resize(header.e_shnum);
-  return read(header.e_shoff, std::as_writable_bytes(std::span(sections_)));
+  if (header_.e_shoff == 0 || header_.e_shentsize != sizeof(Elf64_Shdr)) return {};
+  sections_.resize(header_.e_shnum);
+  return read(header_.e_shoff, std::as_writable_bytes(std::span(sections_)));
+}
+
+std::vector<std::string> ElfFile::section_names() const {
+  std::vector<std::string> names(sections_.size());
+  std::string text;
+  if (header_.e_shstrndx >= sections_.size() || !read_section(sections_[header_.e_shstrndx], kMaxNameBytes, text))
+    return names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint32_t at = sections_[i].sh_name;
+    if (at < text.size())
+      names[i].assign(text, at, ::strnlen(text.data() + at, std::min(kLongestSectionName, text.size() - at)));
+  }
+  return names;
+}
+
+std::optional<std::string> ElfFile::contents(const Elf64_Shdr& section, std::uint64_t limit) const {
+  std::string bytes;
+  if (!read_section(section, limit, bytes)) return std::nullopt;
+  return bytes;
 }
 
 bool ElfFile::read_section(const Elf64_Shdr& section, std::uint64_t limit, std::string& out) const {
@@ -71,12 +97,15 @@ bool ElfFile::read_section(const Elf64_Shdr& section, std::uint64_t limit, std::
   return read(section.sh_offset, std::as_writable_bytes(std::span(out))).has_value();
 }
 
+Result<std::vector<Elf64_Phdr>> ElfFile::segments() const {
+  if (header_.e_phentsize != sizeof(Elf64_Phdr)) return fail(EBADMSG, "program headers of another size");
+  std::vector<Elf64_Phdr> segments(header_.e_phnum);
+  LT_CHECK(read(header_.e_phoff, std::as_writable_bytes(std::span(segments))));
+  return segments;
+}
+
 Result<std::uint64_t> ElfFile::first_address() const {
-  Elf64_Ehdr header{};
-  LT_CHECK(read(0, std::as_writable_bytes(std::span(&header, 1))));
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return fail(EBADMSG, "program headers of another size");
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  LT_CHECK(read(header.e_phoff, std::as_writable_bytes(std::span(segments))));
+  LT_TRY(const std::vector<Elf64_Phdr> segments, this->segments());
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type == PT_LOAD && segment.p_offset == 0) return segment.p_vaddr;
   }

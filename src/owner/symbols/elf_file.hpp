@@ -5,6 +5,7 @@
 
 #include <elf.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,19 @@ class ElfFile {
   // EBADMSG: not a 64-bit ELF file of this machine's byte order; EINVAL: not a regular file; what open(2) says. Never
   // waits for a FIFO or a device.
   static Result<ElfFile> open(const std::string& path);
+  // The same for an open file, which is called `path` in messages.
+  static Result<ElfFile> open(Fd fd, const std::string& path);
+
+  [[nodiscard]] const Elf64_Ehdr& header() const { return header_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] const std::vector<Elf64_Shdr>& sections() const { return sections_; }
+  // Of each section of sections(); "" where none can be read.
+  [[nodiscard]] std::vector<std::string> section_names() const;
+  [[nodiscard]] Result<std::vector<Elf64_Phdr>> segments() const;
+  // All of `out`, or EBADMSG: the file ends sooner.
+  Result<void> read(std::uint64_t offset, std::span<std::byte> out) const;
+  // A section's bytes; nothing if it has none, or more than `limit`.
+  [[nodiscard]] std::optional<std::string> contents(const Elf64_Shdr& section, std::uint64_t limit) const;
 
   // NT_GNU_BUILD_ID; empty if the file has none.
   [[nodiscard]] std::string build_id() const;
@@ -34,11 +48,11 @@ class ElfFile {
  private:
   ElfFile(Fd fd, std::uint64_t size) : fd_(std::move(fd)), size_(size) {}
   Result<void> read_headers();
-  Result<void> read(std::uint64_t offset, std::span<std::byte> out) const;
   [[nodiscard]] bool read_section(const Elf64_Shdr& section, std::uint64_t limit, std::string& out) const;
 
   Fd fd_;
   std::uint64_t size_;
+  Elf64_Ehdr header_{};
   std::vector<Elf64_Shdr> sections_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "symbols/debug_file.hpp"
+
 namespace landtrace::symbols {
 namespace {
 
@@ -15,15 +17,6 @@ std::string demangle(std::string_view name) {
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text ? text.get() : mangled;
-}
-
-std::string in_hex(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    text += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
-    text += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
-  }
-  return text;
 }
 
 }  // namespace
@@ -74,11 +67,8 @@ FunctionTable Symbols::load(const std::string& path, const std::string& build_id
 }
 
 FunctionTable Symbols::load_debug(const std::string& build_id) const {
-  if (build_id.size() < 2) return {};
-  const std::string id = in_hex(build_id);
-  const auto file = ElfFile::open(debug_folder_ + "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug");
-  if (!file || file->build_id() != build_id) return {};
-  return FunctionTable(file->symbols(SHT_SYMTAB));
+  const auto file = open_debug_file(debug_folder_, build_id);
+  return file ? FunctionTable(file->symbols(SHT_SYMTAB)) : FunctionTable();
 }
 
 }  // namespace landtrace::symbols

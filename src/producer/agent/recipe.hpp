@@ -1,5 +1,5 @@
-// How a place in a program's code is probed: what the owner found out about it (owner/code), in a form that the agent in
-// the program carries out without a decoder.
+// How a place in a program's code is probed: what the owner found out about it (owner/code), in a form that the agent
+// in the program carries out without a decoder.
 //
 //   the place, before                        the place, patched
 //     +---------------------------+            +---------+- - - - - - - - -+
@@ -25,8 +25,13 @@ inline constexpr std::uint32_t kMaxCopy = 96;
 inline constexpr std::uint32_t kMaxFixups = 6;
 
 // What has to be so for the jump to be written, besides equal bytes.
+//
+// "In 8 aligned bytes": the jump is written by one store of those 8 bytes. Intel promises that any store of up to 8
+// bytes within a cache line is seen at once or not at all, AMD only one that is aligned to its size, or lies within 8
+// aligned bytes; and AMD says of code that other threads run that it has to be written by one such store. So what both
+// promise is taken, and 5 bytes that merely lie in one cache line are not enough.
 enum class Way : std::uint8_t {
-  kRefused,   // `reason` says why
+  kRefused,   // `refusal` says why
   kOneStore,  // nothing: no thread can stand within the jump's bytes, which lie in 8 aligned bytes of one cache line
   kQuiet,     // no thread stands in bytes 1 to 4 of the jump (the bytes still lie in 8 aligned ones)
   kAlone,     // there is no other thread: the bytes cross 8 aligned ones
@@ -43,7 +48,8 @@ enum class Refusal : std::uint8_t {
   kOwnCode,          // of the library, or of what it calls
   kSeesItsCaller,    // a return probe on a function that looks at its caller, or returns twice
   kNoReturnAddress,  // a return probe where there is no return address
-  kNotAnEntry,       // a return probe that is not at a function's beginning
+  kNotAnEntry,       // a return probe that is not at the beginning of a function that is called
+  kMayBeJumpTarget,  // within a function, where its table of jumps is not understood: perhaps into bytes 1 to 4
 };
 
 // A place in `copy` that depends on where the object and the copy are in a program.
@@ -72,14 +78,17 @@ LT_SHARED_AT(Fixup, kind, 6);
 //   +-----+---------+------+------------+------------+-------+--------+-----------+-------+--------+
 struct Recipe {
   Way way;
-  Refusal refusal;         // kRefused: why; else that of a return probe here, or kNone
-  std::uint8_t displaced;  // bytes of the instructions that the jump displaces
+  Refusal refusal;  // kRefused: why; else that of a return probe here, or kNone
+  // Bytes of the instructions that begin in the jump's bytes, padding behind a function's end among them: 5 or more.
+  // The copy goes on there. Where it never comes back, what lies behind its last instruction is not in it.
+  std::uint8_t displaced;
   std::uint8_t copy_size;
   std::uint8_t fixup_count;
   // kAtEntry: at a function's beginning, where the flags and the red zone are dead.
   std::uint8_t flags;
   std::uint16_t reserved;
-  std::uint8_t expected[32];  // the file's bytes at the place: `displaced` of them, at least 8 where there are so many
+  // The file's bytes at the place, as many as its segment has; `displaced` of them are compared.
+  std::uint8_t expected[32];
   std::uint8_t copy[kMaxCopy];
   Fixup fixups[kMaxFixups];
 };

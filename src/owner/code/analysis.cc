@@ -1,0 +1,287 @@
+#include "code/analysis.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "code/caller_sensitive.hpp"
+#include "code/relocation.hpp"
+#include "code/sweep.hpp"
+#include "symbols/debug_file.hpp"
+
+namespace landtrace::code {
+
+using agent::Recipe;
+using agent::Refusal;
+using agent::Way;
+
+namespace {
+
+constexpr std::uint64_t kMaxFrameBytes = 512u << 20;
+
+// A function is looked through from its beginning to see whether a place begins an instruction: no longer than this.
+constexpr std::uint64_t kMaxLookedThrough = 64u << 20;
+
+// Both vendors promise that a store within 8 aligned bytes is seen at once or not at all; see recipe.hpp.
+bool in_one_word(std::uint64_t address) { return (address & 7) + agent::kJumpSize <= 8; }
+
+Recipe refused(Refusal refusal) {
+  Recipe recipe{};
+  recipe.way = Way::kRefused;
+  recipe.refusal = refusal;
+  return recipe;
+}
+
+std::string_view kind_of_machine(std::uint16_t machine) {
+  switch (machine) {
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_PPC64:
+      return "POWER";
+    case EM_S390:
+      return "s390x";
+    default:
+      return "another machine";
+  }
+}
+
+}  // namespace
+
+// What a jump at a place displaces.
+struct Analysis::Displaced {
+  std::uint32_t size = 0;
+  unsigned executed = 0;    // instructions, as far as execution gets
+  std::uint32_t first = 0;  // bytes of the first one
+  bool has_more = false;    // instructions of the function behind the first one begin in the jump's bytes
+  bool never_comes_back = false;
+};
+
+Analysis::Analysis(symbols::ElfFile file, Image image)
+    : file_(std::make_unique<symbols::ElfFile>(std::move(file))), image_(std::make_unique<Image>(std::move(image))) {}
+
+Result<Analysis> Analysis::open(const std::string& path, const std::string& debug_folder) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return fail(errno, path);
+  return open(std::move(fd), path, debug_folder);
+}
+
+Result<Analysis> Analysis::open(Fd fd, const std::string& path, const std::string& debug_folder) {
+  LT_TRY(symbols::ElfFile file, symbols::ElfFile::open(std::move(fd), path));
+  if (const std::uint16_t machine = file.header().e_machine; machine != EM_X86_64)
+    return fail(ENOTSUP,
+                "its code is for " + std::string(kind_of_machine(machine)) + ", and probes are for x86-64 only yet");
+  LT_TRY(Image image, Image::open(file));
+  const auto& segments = image.segments();
+  if (std::none_of(segments.begin(), segments.end(), [](const Segment& segment) { return segment.is_code; }))
+    return fail(EBADMSG, "it has no code");
+  Analysis analysis(std::move(file), std::move(image));
+  LT_CHECK(analysis.look_at_everything(debug_folder));
+  return analysis;
+}
+
+Result<void> Analysis::look_at_everything(const std::string& debug_folder) {
+  reader_ = std::make_unique<Reader>(*file_, *image_);
+  targets_ = std::make_unique<Targets>(*image_);
+  build_id_ = file_->build_id();
+  const bool is_fixed = file_->header().e_type == ET_EXEC;
+  const std::vector<Frame> frames = this->frames();
+  const bool has_all_symbols = std::any_of(file_->sections().begin(), file_->sections().end(),
+                                           [](const Elf64_Shdr& section) { return section.sh_type == SHT_SYMTAB; });
+  const auto debug = has_all_symbols ? std::nullopt : symbols::open_debug_file(debug_folder, build_id_);
+  functions_ = std::make_unique<Functions>(*file_, debug ? &*debug : nullptr, *image_, frames);
+
+  Reader reader(*file_, *image_);
+  add_known_to_data(reader, *image_, is_fixed, *targets_);
+  targets_->add_call(file_->header().e_entry);
+  std::vector<std::uint64_t> pads;
+  // Each is a record of 4 bytes or more in the file.
+  std::size_t budget = file_->size() / 4;
+  for (const Frame& frame : frames) read_landing_pads(reader, frame, budget, pads);
+  for (const std::uint64_t pad : pads) targets_->add_jump(pad);
+  sweep(*file_, *image_, is_fixed, *functions_, *targets_);
+  // Only what is called or has a name of its own has the stack and the registers of a call.
+  for (Function& function : functions_->all()) {
+    if (function.names == 0 && !targets_->called(function.begin)) function.is_part = true;
+  }
+  return {};
+}
+
+std::vector<Frame> Analysis::frames() {
+  const std::vector<std::string> names = file_->section_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Elf64_Shdr& section = file_->sections()[i];
+    if (names[i] != ".eh_frame") continue;
+    const auto bytes = file_->contents(section, kMaxFrameBytes);
+    return bytes ? read_frames(*bytes, section.sh_addr) : std::vector<Frame>();
+  }
+  // Without section headers it reaches to the end of its segment at most.
+  const std::uint64_t begin = frames_of_index(*reader_, image_->frame_index());
+  const Segment* const segment = image_->segment_at(begin);
+  if (begin == 0 || segment == nullptr) return {};
+  std::string bytes(std::min(segment->end - begin, kMaxFrameBytes), '\0');
+  if (!file_->read(image_->offset_of(begin), std::as_writable_bytes(std::span(bytes)))) return {};
+  return read_frames(bytes, begin);
+}
+
+const Function* Analysis::function_at(std::uint64_t offset) const {
+  const Segment* const segment = image_->code_at_offset(offset);
+  return segment == nullptr ? nullptr : functions_->holding(segment->begin + (offset - segment->offset));
+}
+
+bool Analysis::is_own(const Function& function) const {
+  const auto names = functions_->names(function);
+  return std::any_of(names.begin(), names.end(), [](std::string_view name) {
+    return name.starts_with("_ZN9landtrace") || name.starts_with("_ZNK9landtrace");
+  });
+}
+
+bool Analysis::begins_instruction(const Function& function, std::uint64_t address) {
+  if (address - function.begin > kMaxLookedThrough) return false;
+  std::uint64_t at = function.begin;
+  while (at < address) {
+    const auto instruction = decode(reader_->at(at, kLongestInstruction));
+    if (!instruction) return false;
+    at += instruction->length;
+  }
+  return at == address;
+}
+
+Refusal Analysis::refusal_of(const Function* function, std::uint64_t address) {
+  if (function == nullptr) return Refusal::kNoCode;
+  if (function->is_signal) return Refusal::kSignalFrame;
+  if (is_own(*function)) return Refusal::kOwnCode;
+  return begins_instruction(*function, address) ? Refusal::kNone : Refusal::kNoCode;
+}
+
+// Nothing that belongs to a function: what linkers and assemblers fill up with.
+bool Analysis::is_padding(Bytes bytes, std::uint64_t address, std::size_t& size) const {
+  if (bytes.empty()) return false;
+  size = 1;
+  const bool is_filler = bytes[0] == 0xcc || bytes[0] == 0;
+  if (const auto instruction = is_filler ? std::nullopt : decode(bytes))
+    size = instruction->is_nop ? instruction->length : 0;
+  return size != 0 && (is_filler || bytes[0] != 0) && address + size <= functions_->next_begin(address - 1) &&
+         functions_->holding(address) == nullptr;
+}
+
+// Fills in the copy of the whole instructions that begin in the jump's bytes.
+Refusal Analysis::displace(const Function& function, std::uint64_t address, Recipe& recipe, Displaced& displaced) {
+  std::uint8_t code[agent::kMaxDisplaced + kLongestInstruction]{};
+  const Bytes read = reader_->at(address, sizeof code);
+  std::copy(read.begin(), read.end(), code);
+  const Bytes bytes(code, read.size());
+  while (displaced.size < agent::kJumpSize) {
+    const std::uint64_t at = address + displaced.size;
+    const Bytes rest = bytes.subspan(std::min<std::size_t>(displaced.size, bytes.size()));
+    const bool is_behind = at >= function.end;
+    if (is_behind && displaced.never_comes_back) {
+      std::size_t size = 0;
+      if (!is_padding(rest, at, size)) return Refusal::kTooShort;
+      displaced.size += static_cast<std::uint32_t>(size);
+      continue;
+    }
+    const auto instruction = decode(rest);
+    if (is_behind && !(instruction && instruction->is_nop)) return Refusal::kTooShort;
+    if (!instruction || (!is_behind && at + instruction->length > function.end)) return Refusal::kUnknown;
+    if (displaced.size != 0) displaced.has_more = true;
+    if (!displaced.never_comes_back) {
+      if (!append_moved(recipe, *instruction, rest, displaced.size)) return Refusal::kUnknown;
+      const bool calls = instruction->flow == Flow::kCall || instruction->flow == Flow::kCallIndirect;
+      if (calls && displaced.size + instruction->length < agent::kJumpSize) return Refusal::kJumpTarget;
+      displaced.never_comes_back = never_comes_back(*instruction);
+      if (displaced.executed++ == 0) displaced.first = instruction->length;
+    }
+    displaced.size += instruction->length;
+  }
+  return Refusal::kNone;
+}
+
+Refusal Analysis::jump_refusal(const Function& function, std::uint64_t address, const Displaced& displaced) const {
+  for (std::uint64_t at = address + 1; at < address + agent::kJumpSize; ++at) {
+    if (targets_->jumped_to(at)) return Refusal::kJumpTarget;
+  }
+  if (functions_->next_begin(address) < address + agent::kJumpSize) return Refusal::kJumpTarget;
+  // No table leads into a function's first instructions that does not show otherwise: compilers put a prologue there.
+  const bool may_be = function.jumps_unseen && displaced.has_more && address != function.begin;
+  return may_be ? Refusal::kMayBeJumpTarget : Refusal::kNone;
+}
+
+Recipe Analysis::recipe(std::uint64_t offset) {
+  const Segment* const segment = image_->code_at_offset(offset);
+  if (segment == nullptr) return refused(Refusal::kNoCode);
+  const std::uint64_t address = segment->begin + (offset - segment->offset);
+  const Function* const function = functions_->holding(address);
+  if (const Refusal refusal = refusal_of(function, address); refusal != Refusal::kNone) return refused(refusal);
+  Recipe recipe{};
+  Displaced displaced;
+  Refusal refusal = displace(*function, address, recipe, displaced);
+  if (refusal == Refusal::kNone) refusal = jump_refusal(*function, address, displaced);
+  if (refusal != Refusal::kNone) return refused(refusal);
+
+  const bool at_entry = address == function->begin && !function->is_part;
+  recipe.displaced = static_cast<std::uint8_t>(displaced.size);
+  recipe.flags = static_cast<std::uint8_t>((at_entry ? agent::kAtEntry : 0) |
+                                           (displaced.never_comes_back ? agent::kNeverComesBack : 0));
+  recipe.refusal = return_refusal_of(*function, address);
+  // Where one instruction alone is executed, no thread can stand behind its beginning.
+  recipe.way = !in_one_word(address) ? Way::kAlone : displaced.executed == 1 ? Way::kOneStore : Way::kQuiet;
+  const Bytes bytes = reader_->at(address, sizeof recipe.expected);
+  std::copy(bytes.begin(), bytes.end(), recipe.expected);
+  return recipe;
+}
+
+Refusal Analysis::return_refusal(std::uint64_t offset) {
+  const Segment* const segment = image_->code_at_offset(offset);
+  const Function* const function = function_at(offset);
+  if (segment == nullptr || function == nullptr) return Refusal::kNoCode;
+  return return_refusal_of(*function, segment->begin + (offset - segment->offset));
+}
+
+Refusal Analysis::return_refusal_of(const Function& function, std::uint64_t address) {
+  if (function.is_signal) return Refusal::kSignalFrame;
+  if (is_own(function)) return Refusal::kOwnCode;
+  const auto names = functions_->names(function);
+  const bool is_start = function.begin == file_->header().e_entry && file_->header().e_entry != 0;
+  const bool is_bare =
+      function.has_no_return_address || is_start || std::any_of(names.begin(), names.end(), has_no_return_address);
+  if (is_bare) return Refusal::kNoReturnAddress;
+  if (address != function.begin || function.is_part) return Refusal::kNotAnEntry;
+  const bool sees = std::any_of(names.begin(), names.end(), sees_its_caller) || reads_return_address(function);
+  return sees ? Refusal::kSeesItsCaller : Refusal::kNone;
+}
+
+// Does it read its return address, or take it off the stack, before its first branch? That finds setjmp and its like
+// under any name.
+bool Analysis::reads_return_address(const Function& function) {
+  std::int64_t depth = 0;  // bytes that it has pushed
+  std::uint64_t at = function.begin;
+  for (int count = 0; count < 64 && at < function.end; ++count) {
+    const auto instruction = decode(reader_->at(at, kLongestInstruction));
+    if (!instruction || instruction->flow != Flow::kNext) return false;
+    switch (instruction->stack) {
+      case StackUse::kPush:
+        depth += 8;
+        break;
+      case StackUse::kSubtract:
+        depth += instruction->stack_distance;
+        break;
+      case StackUse::kPop:
+        if (depth == 0) return true;
+        depth -= 8;
+        break;
+      case StackUse::kRead:
+        if (depth == instruction->stack_distance) return true;
+        break;
+      case StackUse::kOther:
+        return false;
+      case StackUse::kNone:
+        break;
+    }
+    at += instruction->length;
+  }
+  return false;
+}
+
+}  // namespace landtrace::code

@@ -1,0 +1,74 @@
+// What an ELF file's code looks like: its functions, and for a place in one, how it can be probed or why not.
+//
+//     file -> Image      its segments
+//          -> Functions  from .symtab, .dynsym, the separate debug file, .eh_frame
+//          -> Targets    where its code and data jump to, from one look at everything (sweep.hpp)
+//     place -> Recipe    decodes a few instructions, moves them (relocation.hpp), looks at the targets
+//
+// The file is not trusted: a damaged one gives wrong recipes, but no more. A recipe for a file that another user may
+// write is worth as much as that user.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "agent/recipe.hpp"
+#include "code/functions.hpp"
+#include "code/targets.hpp"
+
+namespace landtrace::code {
+
+// Not thread-safe.
+class Analysis {
+ public:
+  // What ElfFile::open() says; ENOTSUP: it is code for another machine than x86-64; EBADMSG: it has no code.
+  // Separate debug files are looked for in `debug_folder`, by build id.
+  static Result<Analysis> open(const std::string& path, const std::string& debug_folder = "/usr/lib/debug");
+  static Result<Analysis> open(Fd fd, const std::string& path, const std::string& debug_folder = "/usr/lib/debug");
+
+  [[nodiscard]] const std::string& build_id() const { return build_id_; }
+  // Ascending by address; the linker's own stubs (.plt) are not among them.
+  [[nodiscard]] std::span<const Function> functions() const { return functions_->all(); }
+  [[nodiscard]] std::span<const std::string_view> names(const Function& function) const {
+    return functions_->names(function);
+  }
+  // The file's offset of an address in it, which is what a probe's definition says.
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const { return image_->offset_of(address); }
+  [[nodiscard]] std::uint64_t offset_of(const Function& function) const { return offset_of(function.begin); }
+  // Null: no function has code at that offset.
+  [[nodiscard]] const Function* function_at(std::uint64_t offset) const;
+
+  // How the place at that offset in the file is probed.
+  [[nodiscard]] agent::Recipe recipe(std::uint64_t offset);
+  // Why the returns of the function that begins at that offset cannot be probed; kNone: they can, if its entry can.
+  [[nodiscard]] agent::Refusal return_refusal(std::uint64_t offset);
+
+ private:
+  Analysis(symbols::ElfFile file, Image image);
+  Result<void> look_at_everything(const std::string& debug_folder);
+  [[nodiscard]] std::vector<Frame> frames();
+  [[nodiscard]] bool is_own(const Function& function) const;
+  [[nodiscard]] bool begins_instruction(const Function& function, std::uint64_t address);
+  [[nodiscard]] agent::Refusal refusal_of(const Function* function, std::uint64_t address);
+  struct Displaced;
+  [[nodiscard]] agent::Refusal displace(const Function& function, std::uint64_t address, agent::Recipe& recipe,
+                                        Displaced& displaced);
+  [[nodiscard]] bool is_padding(Bytes bytes, std::uint64_t address, std::size_t& size) const;
+  [[nodiscard]] agent::Refusal jump_refusal(const Function& function, std::uint64_t address,
+                                            const Displaced& displaced) const;
+  [[nodiscard]] agent::Refusal return_refusal_of(const Function& function, std::uint64_t address);
+  [[nodiscard]] bool reads_return_address(const Function& function);
+
+  // Where they stay, so that what refers to them survives a move.
+  std::unique_ptr<symbols::ElfFile> file_;
+  std::unique_ptr<Image> image_;
+  std::unique_ptr<Functions> functions_;
+  std::unique_ptr<Targets> targets_;
+  std::unique_ptr<Reader> reader_;
+  std::string build_id_;
+};
+
+}  // namespace landtrace::code
