@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "cli/environment.hpp"
+#include "cli/failure.hpp"
+#include "cli/mount_guard.hpp"
 #include "cli/mount_point.hpp"
 #include "cli/tracefs_folders.hpp"
 #include "daemon/handover.hpp"
@@ -97,6 +99,7 @@ Result<void> show_also_at(const std::string& folder) {
 
 Result<void> enter_private_tracefs(const std::string& socket, Ids ids) {
   LT_TRY(daemon::Handover handover, daemon::Handover::offer(socket, 0));
+  const std::uint64_t outside = mount_namespace();
   LT_CHECK(enter_own_namespace(ids));
   LT_CHECK(make_mount_point(kFolder));
   LT_CHECK(cover_kernel_switches());
@@ -105,10 +108,17 @@ Result<void> enter_private_tracefs(const std::string& socket, Ids ids) {
   const bool has_old = make_mount_point(kOldFolder).has_value();
   const std::vector<std::string> folders = tracefs_folders();
   std::set<std::string> others(folders.begin(), folders.end());
+  for (const std::string& debugfs : tracefs_folders("/proc/mounts", "debugfs")) {
+    if (::access((debugfs + "/tracing").c_str(), F_OK) == 0) others.insert(debugfs + "/tracing");
+  }
   others.erase(kFolder);
   if (has_old) others.insert(kOldFolder);
   LT_CHECK(handover.mount_and_serve(kFolder, true));
   for (const std::string& folder : others) LT_CHECK(show_also_at(folder));
+  if (const auto guarded = guard_mounts(kFolder, outside); !guarded) {
+    complain("a tracefs or debugfs that the command mounts shows the kernel's tracer; no guard over mounts: " +
+             sentence(guarded.error()));
+  }
   return {};
 }
 
