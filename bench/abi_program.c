@@ -4,17 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-struct user_reg {
-  uint32_t size;
-  uint8_t enable_bit;
-  uint8_t enable_size;
-  uint16_t flags;
-  uint64_t enable_addr;
-  uint64_t name_args;
-  uint32_t write_index;
-} __attribute__((__packed__));
-
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
+#include "../tests/user_events_abi.h"
 
 int abi_register(const char* declaration, uint32_t* word, int* fd) {
   return abi_register_at("/sys/kernel/tracing/user_events_data", declaration, word, fd);

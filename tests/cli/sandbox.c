@@ -17,16 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct user_reg {
-  uint32_t size;
-  uint8_t enable_bit;
-  uint8_t enable_size;
-  uint16_t flags;
-  uint64_t enable_addr;
-  uint64_t name_args;
-  uint32_t write_index;
-} __attribute__((packed));
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
+#include "../user_events_abi.h"
 
 static struct landtrace_event event = LANDTRACE_EVENT_INIT;
 static int is_abi, data_file = -1;

@@ -19,22 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct user_reg {
-  uint32_t size;
-  uint8_t enable_bit, enable_size;
-  uint16_t flags;
-  uint64_t enable_addr, name_args;
-  uint32_t write_index;
-} __attribute__((__packed__));
-struct user_unreg {
-  uint32_t size;
-  uint8_t disable_bit, reserved;
-  uint16_t reserved2;
-  uint64_t disable_addr;
-} __attribute__((__packed__));
-#define DIAG_IOCSREG _IOWR('*', 0, struct user_reg*)
-#define DIAG_IOCSDEL _IOW('*', 1, char*)
-#define DIAG_IOCSUNREG _IOW('*', 2, struct user_unreg*)
+#include "../user_events_abi.h"
 
 #define CHECK(condition)                                                              \
   do {                                                                                \

@@ -7,28 +7,18 @@
 #include <cstdlib>
 #include <string>
 
+#include "../user_events_abi.h"
 #include "load.hpp"
 
 namespace {
 
-struct [[gnu::packed]] UserReg {
-  std::uint32_t size;
-  std::uint8_t enable_bit;
-  std::uint8_t enable_size;
-  std::uint16_t flags;
-  std::uint64_t enable_address;
-  std::uint64_t declaration;
-  std::uint32_t write_index;
-};
-constexpr unsigned long kRegister = _IOWR('*', 0, UserReg*);
-
 std::uint32_t enable_word;
 
 // The open file, or -1. A program that starts between two owners waits for the next one.
-int register_event(const char* path, UserReg& reg, const landtrace::soak::Progress& progress) {
+int register_event(const char* path, user_reg& reg, const landtrace::soak::Progress& progress) {
   while (__atomic_load_n(&progress.stop, __ATOMIC_RELAXED) == 0) {
     const int file = ::open(path, O_RDWR | O_CLOEXEC);
-    if (file >= 0 && ::ioctl(file, kRegister, &reg) == 0) return file;
+    if (file >= 0 && ::ioctl(file, DIAG_IOCSREG, &reg) == 0) return file;
     if (file >= 0) ::close(file);
     ::usleep(1000);
   }
@@ -42,13 +32,13 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   Progress* const progress = map_progress(argv[1], false);
   if (progress == nullptr) return 1;
-  UserReg reg{.size = sizeof reg,
-              .enable_bit = 0,
-              .enable_size = sizeof enable_word,
-              .flags = 0,
-              .enable_address = reinterpret_cast<std::uintptr_t>(&enable_word),
-              .declaration = reinterpret_cast<std::uintptr_t>(kDeclaration),
-              .write_index = 0};
+  user_reg reg{.size = sizeof reg,
+               .enable_bit = 0,
+               .enable_size = sizeof enable_word,
+               .flags = 0,
+               .enable_addr = reinterpret_cast<std::uintptr_t>(&enable_word),
+               .name_args = reinterpret_cast<std::uintptr_t>(kDeclaration),
+               .write_index = 0};
   const int file = register_event(argv[3], reg, *progress);
   if (file < 0) return 3;
   const bool is_mount = std::string_view(argv[3]) != "/sys/kernel/tracing/user_events_data";
