@@ -7,29 +7,30 @@
 //
 //   readers       marks threads as being in the middle of an event; makes events and files that have to wait for them
 //   connections   COUNT connections of which nothing comes
-//   words         COUNT processes whose enable words lie in memory that never answers; begins as root, goes on as uid
-//                 $ATTACK_UID
+//   words         COUNT processes whose enable words lie in memory that never answers (a FUSE file that hangs); begins
+//                 as root, goes on as uid $ATTACK_UID
 //   memory        writes to all of its data segment
 //   scribble      writes nonsense over all rings of its data segment, again and again
 //   users         COUNT users, from uid 200000 on, one after the other; begins as root
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
+#include <linux/fuse.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <string>
-#include <vector>
+#include <thread>
 
 #include "ipc/socket.hpp"
 #include "plan/segments.hpp"
@@ -122,68 +123,129 @@ void connections(int count) {
 
 // -- words ----------------------------------------------------------------------------------------------------------
 
-// A page whose faults nobody handles, with a word that answered until just now where `answers_first`.
-void* silent_page(int faults) {
+// A file whose reads are never answered: a FUSE file system that hangs. Any user who may mount one has this.
+//
+// Whoever touches a page of it may sleep, beyond the reach of SIGKILL, until the last descriptor of its /dev/fuse is
+// closed. So one process alone has that, which serves the file and never opens it (a process that ends closes its files
+// in turn, and would wait for itself); the others open it, and have given up /dev/fuse before. The mount is in a
+// namespace of its own, and goes with it.
+class HungFile {
+ public:
+  explicit HungFile(const char* over) : over_(over), server_(::open("/dev/fuse", O_RDWR | O_CLOEXEC)) {
+    const std::string options = "rootmode=100000,user_id=0,group_id=0,allow_other,fd=" + std::to_string(server_.get());
+    const bool mounted = server_ && ::unshare(CLONE_NEWNS) == 0 &&
+                         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         ::mount("hung", over, "fuse", 0, options.c_str()) == 0;
+    if (!mounted) give_up("mount of a FUSE file");
+    std::thread([this] { serve(); }).detach();
+  }
+  // In a child.
+  void open() {
+    server_.reset();
+    file_ = Fd(::open(over_, O_RDWR | O_CLOEXEC));
+    struct stat st {};  // so that the kernel knows how long it is
+    if (!file_ || ::fstat(file_.get(), &st) != 0) give_up("open of a FUSE file");
+  }
+  // Takes the place of what is at the page.
+  void put_at(void* page) const {
+    const int flags = MAP_PRIVATE | MAP_FIXED;
+    if (::mmap(page, 4096, PROT_READ | PROT_WRITE, flags, file_.get(), 0) == MAP_FAILED) give_up("mmap of a FUSE file");
+  }
+
+ private:
+  void reply(const fuse_in_header& request, const void* body, std::size_t size) const {
+    char bytes[256];
+    const fuse_out_header header{static_cast<std::uint32_t>(sizeof header + size), 0, request.unique};
+    std::memcpy(bytes, &header, sizeof header);
+    if (size > 0) std::memcpy(bytes + sizeof header, body, size);
+    std::ignore = ::write(server_.get(), bytes, header.len);
+  }
+  void serve() const {
+    alignas(8) static char bytes[1 << 17];
+    while (::read(server_.get(), bytes, sizeof bytes) > 0) {
+      fuse_in_header request;
+      std::memcpy(&request, bytes, sizeof request);
+      if (request.opcode == FUSE_INIT) {
+        fuse_init_out out{};
+        out.major = FUSE_KERNEL_VERSION;
+        out.minor = 31;
+        out.max_write = 4096;
+        reply(request, &out, sizeof out);
+      } else if (request.opcode == FUSE_GETATTR) {
+        fuse_attr_out out{};
+        out.attr.ino = FUSE_ROOT_ID;
+        out.attr.mode = S_IFREG | 0666;
+        out.attr.nlink = 1;
+        out.attr.size = 4096;
+        reply(request, &out, sizeof out);
+      } else if (request.opcode == FUSE_OPEN) {
+        fuse_open_out out{};
+        out.open_flags = FOPEN_KEEP_CACHE;  // else who opens it waits for the page that somebody reads
+        reply(request, &out, sizeof out);
+      } else if (request.opcode != FUSE_READ) {
+        reply(request, nullptr, 0);
+      }
+    }
+  }
+
+  const char* over_;
+  Fd server_, file_;
+};
+
+void* new_page() {
   void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  uffdio_register range{};
-  range.range = {reinterpret_cast<std::uintptr_t>(page), 4096};
-  range.mode = UFFDIO_REGISTER_MODE_MISSING;
-  if (page == MAP_FAILED || ::ioctl(faults, UFFDIO_REGISTER, &range) != 0) give_up("UFFDIO_REGISTER");
+  if (page == MAP_FAILED) give_up("mmap");
   return page;
 }
 
-void make_present(int faults, void* page) {
-  static char zeros[4096] __attribute__((aligned(4096)));
-  uffdio_copy copy{};
-  copy.dst = reinterpret_cast<std::uintptr_t>(page);
-  copy.src = reinterpret_cast<std::uintptr_t>(zeros);
-  copy.len = 4096;
-  if (::ioctl(faults, UFFDIO_COPY, &copy) != 0) give_up("UFFDIO_COPY");
-}
-
-void become_the_attacker() {
+void become_the_attacker(pid_t parent) {
   const auto uid = static_cast<uid_t>(std::atoi(std::getenv("ATTACK_UID")));
   if (::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0) give_up("setresuid");
   ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // which a change of the user takes away
+  if (::getppid() != parent) std::_Exit(2);
 }
 
 // One process: a word that answers while it is registered and never again, and one that never does.
-void register_silent_words(int number) {
-  const int faults = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
-  uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
-  if (faults < 0 || ::ioctl(faults, UFFDIO_API, &api) != 0) give_up("userfaultfd");
-  void* const pages[] = {silent_page(faults), silent_page(faults)};
-  make_present(faults, pages[0]);
-  become_the_attacker();
+void register_silent_words(const HungFile& hung, int number, int done) {
+  void* const pages[] = {new_page(), new_page()};
+  hung.put_at(pages[1]);
   const Segment mine = attach();
   const Fd file(connect());
   const ipc::Request open{.operation = Operation::kOpenFile};
   if (!file || !ipc::send(file.get(), std::as_bytes(std::span(&open, 1)), {})) return;
   ipc::FileIdentity identity;
   if (::recv(file.get(), &identity, sizeof identity, 0) != sizeof identity) return;
-  for (void* const page : pages) {
-    std::ignore = ipc::ask(mine.connection.get(),
-                           {.operation = Operation::kRegister,
-                            .file_slot = identity.slot,
-                            .file_generation = identity.generation,
-                            .a = reinterpret_cast<std::uintptr_t>(page),
-                            .b = 0,
-                            .c = 4},
-                           "silent_" + std::to_string(number) + " u32 x");
-    ::madvise(page, 4096, MADV_DONTNEED);
-  }
+  const std::string text = "silent_" + std::to_string(number) + " u32 x";
+  ipc::Request request{.operation = Operation::kRegister,
+                       .text_size = static_cast<std::uint32_t>(text.size()),
+                       .file_slot = identity.slot,
+                       .file_generation = identity.generation,
+                       .a = reinterpret_cast<std::uintptr_t>(pages[0]),
+                       .b = 0,
+                       .c = 4};
+  std::ignore = ipc::ask(mine.connection.get(), request, text);
+  hung.put_at(pages[0]);
+  // Whoever waits for the page has the lock of all this memory: from here on nothing may be mapped, or this process
+  // waits, too. So neither for the answer.
+  request.a = reinterpret_cast<std::uintptr_t>(pages[1]);
+  std::ignore = ipc::send(mine.connection.get(), std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)));
+  ::close(done);
+  for (;;) ::pause();
 }
 
 void words(int count) {
+  HungFile hung(program_invocation_name);
   int ends[2];
   if (::pipe(ends) != 0) give_up("pipe");
+  const pid_t parent = ::getpid();
   for (int i = 0; i < count; ++i) {
     if (::fork() != 0) continue;
+    hung.open();
+    become_the_attacker(parent);
     ::close(ends[0]);
-    register_silent_words(i);
-    ::close(ends[1]);
-    for (;;) ::pause();
+    register_silent_words(hung, i, ends[1]);
+    std::_Exit(1);
   }
   ::close(ends[1]);
   char byte;
@@ -239,12 +301,15 @@ void users(int count) {
   keep_until_told();
 }
 
+constexpr unsigned kLongest_s = 300;  // whoever should have ended it
+
 int run(int argc, char** argv) {
   const std::map<std::string, void (*)(int)> attacks = {{"readers", readers},   {"connections", connections},
                                                         {"words", words},       {"memory", memory},
                                                         {"scribble", scribble}, {"users", users}};
   const auto attack = attacks.find(argc > 1 ? argv[1] : "");
   if (attack == attacks.end()) give_up("attack: no such attack");
+  ::alarm(kLongest_s);
   attack->second(argc > 2 ? std::atoi(argv[2]) : 0);
   return 0;
 }

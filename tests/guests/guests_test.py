@@ -72,6 +72,8 @@ class Guests(support.Case):
         self.assertIn("connections", said)
         self.assert_victims_are_served()
 
+    @support.needs_fuse
+    @support.needs_namespaces
     def test_enable_words_in_memory_that_never_answers(self):
         usual = self.assert_victims_are_served()
         # Those that are registered are set with each recording that begins.
