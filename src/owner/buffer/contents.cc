@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "buffer/plausible.hpp"
+#include "ring/writer.hpp"
 
 namespace landtrace::buffer {
 namespace {
@@ -62,7 +63,7 @@ void Contents::add_users() { rings_.resize(users_.all().size() * rings_per_set_)
 
 std::uint32_t Contents::cpu_of(std::size_t index) const {
   const auto ring = static_cast<std::uint32_t>(index % rings_per_set_);
-  return ring < cpus_ ? ring : (ring - cpus_) % cpus_;
+  return ring::cpu_of_ring(ring, cpus_);
 }
 
 const std::byte* Contents::memory_of(std::size_t index) const {

@@ -1,8 +1,7 @@
 // One set of rings of an instance (it records into them, or they are its snapshot), and what the owner keeps about
 // them: where each began when it was last cleared, and how far the consuming readers are.
 //
-// Some rings belong to no CPU: writers without restartable sequences claim them. Claimed ring n is shown under CPU `n
-// modulo CPUs`, where most of its writers ran, since tools look for events only under CPUs that exist.
+// Some rings are claimed by writers, who need not run on the CPU that the ring belongs to: ring::cpu_of_ring().
 #pragma once
 
 #include <memory>

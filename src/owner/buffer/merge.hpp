@@ -36,6 +36,8 @@ class Merge {
   void begin(std::uint64_t horizon) {
     live_.clear();
     current_ = nullptr;
+    // Nor is anything handed out that is newer than a record that is being written.
+    if (horizon != kNever) horizon = settle(horizon);
     std::size_t used = 0;
     for (const Source& source : sources_) {
       source.cursor->allow_reads(std::numeric_limits<int>::max());
@@ -59,6 +61,12 @@ class Merge {
 
  private:
   static constexpr std::uint64_t kNever = ~0ull;
+
+  [[nodiscard]] std::uint64_t settle(std::uint64_t now) const {
+    std::uint64_t horizon = now;
+    for (const Source& source : sources_) horizon = std::min(horizon, source.cursor->settled(now));
+    return horizon;
+  }
 
   const Source* choose() {
     current_ = nullptr;

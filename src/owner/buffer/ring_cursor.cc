@@ -53,6 +53,12 @@ bool RingCursor::is_plausible(std::uint64_t count) {
 
 void RingCursor::take_clock() { clock_ = std::clamp((*records_)[at_].header.clock, clock_, std::max(clock_, newest_)); }
 
+// Whoever takes the ring after this look reads the clock after it.
+std::uint64_t RingCursor::settled(std::uint64_t now) {
+  if (!reader_.is_claimed()) return settled_ = now;
+  return std::max(settled_, now - std::min(now, kPatience));
+}
+
 bool RingCursor::find_next() {
   const bool at_gap = records_ != nullptr && at_ < records_->size();
   if (!at_gap && !read()) return false;

@@ -73,6 +73,11 @@ class RingCursor {
   // How many records the ring has that have not been handed out.
   [[nodiscard]] std::uint64_t unread() const;
 
+  // The time, at most `now`, up to which no record can come any more: of a ring that somebody is writing, when it was
+  // last seen that nobody did. `now` is a raw time from before the call. Writers who stay inside (stopped, killed) hold
+  // this up for kPatience at most.
+  std::uint64_t settled(std::uint64_t now);
+
   [[nodiscard]] std::uint32_t user() const { return user_; }
   // Whether the ring ever held a record.
   [[nodiscard]] bool is_used() const { return used_; }
@@ -85,6 +90,8 @@ class RingCursor {
   [[nodiscard]] std::uint64_t corrupt() const { return reader_.corrupt() + implausible_; }
 
  private:
+  // In ticks of any raw clock: some 50 ms of a fast counter, 134 ms of CLOCK_MONOTONIC.
+  static constexpr std::uint64_t kPatience = 1 << 27;
   // Events that were discarded, noticed when the ring had `at` records: they are missing before the record of that
   // number.
   struct Gap {
@@ -122,6 +129,8 @@ class RingCursor {
   std::deque<Gap> gaps_;
   int reads_left_ = 0;
   bool used_ = false;
+  // When nobody was writing.
+  std::uint64_t settled_ = 0;
 
   std::shared_ptr<const Frozen> frozen_;
   std::size_t frozen_from_ = 0;

@@ -1,4 +1,5 @@
-// The events of one CPU: the rings that the domain's users have for it, merged by time.
+// The events of one CPU: the rings that the domain's users have for it, and those that writers have claimed for it,
+// merged by time.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,13 @@ class Stream {
   }
 
   // Calls visit(cursor) for each record, in order of time, with at most `reads` reads of each ring. `horizon` is a
-  // raw time from before the call. If several users write, records newer than that are left for the next call: a ring
-  // that was looked at earlier may have got an older one since. True if there is more than was handed out.
+  // raw time from before the call. If several rings are in use, records newer than that are left for the next call: a
+  // ring that was looked at earlier may have got an older one since. The same goes for records that are newer than one
+  // that is being written. True if there is more than was handed out.
   template <typename Visit>
   bool drain(std::uint64_t horizon, int reads, Visit&& visit) {
+    if (horizon != kNoHorizon) horizon = settle(horizon);
+    settled_ = horizon;
     find_live(reads);
     if (std::count_if(cursors_.begin(), cursors_.end(), [](const auto& c) { return c.is_used(); }) < 2) {
       horizon = kNoHorizon;
@@ -53,7 +57,15 @@ class Stream {
   [[nodiscard]] std::deque<RingCursor>& cursors() { return cursors_; }
   [[nodiscard]] const std::deque<RingCursor>& cursors() const { return cursors_; }
 
+  // The horizon that the last drain() kept to: no older record comes any more.
+  [[nodiscard]] std::uint64_t settled() const { return settled_; }
+
  private:
+  std::uint64_t settle(std::uint64_t now) {
+    std::uint64_t horizon = now;
+    for (RingCursor& cursor : cursors_) horizon = std::min(horizon, cursor.settled(now));
+    return horizon;
+  }
   void find_live(int reads) {
     live_.clear();
     for (RingCursor& cursor : cursors_) {
@@ -64,6 +76,7 @@ class Stream {
 
   std::deque<RingCursor> cursors_;
   std::vector<RingCursor*> live_;
+  std::uint64_t settled_ = 0;
 };
 
 }  // namespace landtrace::buffer

@@ -60,6 +60,28 @@ TEST_F(StreamTest, OneUserAloneNeedsNoHorizon) {
   EXPECT_THAT(drain(0), ElementsAre(1, 3));
 }
 
+// A writer that has read the clock, and was interrupted before it could commit.
+TEST_F(StreamTest, WhatIsBeingWrittenMayBeOlderThanWhatIsThere) {
+  constexpr std::uint64_t kLong = 1ull << 32;
+  rings_[0].write_at(10, 1);
+  rings_[1].write_at(20, 2);
+  EXPECT_THAT(drain(30), ElementsAre(1, 2));
+  EXPECT_EQ(stream_.settled(), 30u);
+  rings_[1].words().claim = 4711;
+  rings_[0].write_at(50, 5);
+  EXPECT_THAT(drain(60), ElementsAre());
+  EXPECT_TRUE(more_);
+  EXPECT_EQ(stream_.settled(), 30u);
+  rings_[1].words().claim = 0;
+  rings_[1].write_at(40, 4);
+  EXPECT_THAT(drain(70), ElementsAre(4, 5));
+  // One that never comes back.
+  rings_[1].words().claim = 4711;
+  rings_[0].write_at(80, 8);
+  EXPECT_THAT(drain(90), ElementsAre());
+  EXPECT_THAT(drain(kLong), ElementsAre(8));
+}
+
 // What a ring still holds unread may be older than what the others have at hand.
 TEST_F(StreamTest, RingThatMayNotBeReadOnHoldsUpTheOthers) {
   std::uint32_t number = 0;

@@ -69,7 +69,7 @@ Result<void> set_up(const RecordOptions& options, Setup& setup) {
   LT_TRY(setup.session, consumer::Session::open(view, {options.ring_bytes, options.overwrite}));
   for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
   // The file is there when everything is recorded: scripts may wait for it.
-  LT_TRY(output::TraceDatWriter writer, create_file(options.file, {.cpus = view.cpus(), .spare = view.claimed()}));
+  LT_TRY(output::TraceDatWriter writer, create_file(options.file, {.cpus = view.cpus()}));
   setup.sink.emplace(std::move(writer), options.filter);
   setup.collector.emplace(view, *setup.session, *setup.sink);
   return {};

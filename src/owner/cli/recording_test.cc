@@ -21,7 +21,7 @@ class Recorder {
       : signals_(*Signals::take()),
         view_(*consumer::DomainView::connect(socket)),
         session_(*consumer::Session::open(view_, {64 * 1024, overwrite})),
-        sink_(output::TraceDatWriter(*output::TraceDatWriter::create(file, {view_.cpus(), view_.claimed()})), {}),
+        sink_(output::TraceDatWriter(*output::TraceDatWriter::create(file, {.cpus = view_.cpus()})), {}),
         collector_(view_, session_, sink_),
         overwrite_(overwrite) {
     std::ignore = session_.listen("user_events:*");

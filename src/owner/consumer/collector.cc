@@ -1,6 +1,7 @@
 #include "consumer/collector.hpp"
 
 #include "buffer/plausible.hpp"
+#include "ring/writer.hpp"
 
 namespace landtrace::consumer {
 namespace {
@@ -22,7 +23,8 @@ Collector::Collector(DomainView& view, Session& session, Sink& sink)
       clock_(session.raw_clock()),
       types_(view.control()),
       tasks_([&sink](std::int32_t tid, const output::Task& task) { sink.task(tid, task); }),
-      streams_(view.cpus() + view.claimed()),
+      streams_(view.cpus()),
+      rings_(view.cpus()),
       delivered_ns_(streams_.size()),
       outstanding_(streams_.size()) {
   std::ignore = view_.map_new_users();  // an error comes again in drain()
@@ -37,13 +39,16 @@ std::uint64_t Collector::placeless(std::size_t user) const {
 
 void Collector::add_new_users() {
   const auto& users = view_.users();
+  const std::uint32_t rings = view_.cpus() + view_.claimed();
   for (std::size_t i = published_.size(); i < users.size(); ++i) {
-    published_.emplace_back(streams_.size());
+    published_.emplace_back(rings);
     placeless_before_.push_back(0);
     objects_.emplace_back(users[i].uid);
-    for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
-      streams_[ring].add(session_.ring(users[i], ring), session_.geometry(), static_cast<std::uint32_t>(i),
-                         session_.raw_clock(), session_.started());
+    for (std::uint32_t ring = 0; ring < rings; ++ring) {
+      const std::uint32_t cpu = ring::cpu_of_ring(ring, view_.cpus());
+      streams_[cpu].add(session_.ring(users[i], ring), session_.geometry(), static_cast<std::uint32_t>(i),
+                        session_.raw_clock(), session_.started());
+      rings_[cpu].push_back(ring);
     }
   }
 }
@@ -110,7 +115,10 @@ bool Collector::drain_streams(std::uint64_t horizon) {
   bool more = false;
   std::uint64_t settled_ns = horizon == buffer::kNoHorizon ? ~0ull : clock_.to_ns(horizon);
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    if (!streams_[cpu].drain(horizon, reads, [&](buffer::RingCursor& cursor) { deliver(cpu, cursor); })) continue;
+    const bool has_more =
+        streams_[cpu].drain(horizon, reads, [&](buffer::RingCursor& cursor) { deliver(cpu, cursor); });
+    if (horizon != buffer::kNoHorizon) settled_ns = std::min(settled_ns, clock_.to_ns(streams_[cpu].settled()));
+    if (!has_more) continue;
     settled_ns = std::min(settled_ns, delivered_ns_[cpu]);
     more = true;
   }
@@ -134,8 +142,10 @@ void Collector::tell_what_is_outstanding() {
 Result<void> Collector::publish_positions() {
   if (session_.overwrite()) return {};
   positions_.clear();
-  for (std::uint32_t ring = 0; ring < streams_.size(); ++ring) {
-    for (const buffer::RingCursor& cursor : streams_[ring].cursors()) {
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    auto ring_of_next = rings_[cpu].begin();
+    for (const buffer::RingCursor& cursor : streams_[cpu].cursors()) {
+      const std::uint32_t ring = *ring_of_next++;
       std::uint64_t& published = published_[cursor.user()][ring];
       const User& user = view_.users()[cursor.user()];
       if (cursor.position() == published || user.has_left) continue;

@@ -38,7 +38,6 @@ class Collector {
   Result<void> finish();
 
   [[nodiscard]] Totals totals() const;
-  // A domain's CPUs, and behind them the rings that writers without restartable sequences share.
   [[nodiscard]] std::uint32_t cpus() const { return static_cast<std::uint32_t>(streams_.size()); }
   [[nodiscard]] std::size_t processes() const { return tasks_.processes(); }
   // The events that have been there so far, also those that are gone again.
@@ -64,8 +63,9 @@ class Collector {
   std::size_t types_announced_ = 0;
   buffer::TaskNames tasks_;
   std::vector<buffer::MappedObjects> objects_;         // by user
-  std::vector<buffer::Stream> streams_;                // by ring number
-  std::vector<std::uint64_t> delivered_ns_;            // the time of the newest event, by ring number
+  std::vector<buffer::Stream> streams_;                // by CPU
+  std::vector<std::vector<std::uint32_t>> rings_;      // by CPU and cursor of its stream: the ring's number
+  std::vector<std::uint64_t> delivered_ns_;            // the time of the newest event, by CPU
   std::vector<Outstanding> outstanding_;               // as the sink was told last, likewise
   std::vector<std::uint64_t> placeless_before_;        // by user
   std::vector<std::vector<std::uint64_t>> published_;  // by user and ring

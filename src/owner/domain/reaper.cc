@@ -18,7 +18,7 @@ void reap_claims(const User& user, const Instance& instance, std::uint32_t first
                                                           i * instance.place.geometry.stride());
     std::uint32_t tid = __atomic_load_n(&ring->claim, __ATOMIC_RELAXED);
     if (tid == 0 || (tid & plan::kForeignClaim) != 0 || !is_gone(tid)) continue;
-    // Pairs with the swap in write_claimed(), ring/writer.cc: the next holder sees what the dead one left.
+    // Pairs with the swap in write_if_unclaimed(), ring/writer.cc: the next holder sees what the dead one left.
     __atomic_compare_exchange_n(&ring->claim, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
   }
 }

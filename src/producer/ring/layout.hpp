@@ -63,8 +63,10 @@
 //   bytes were copied, then consumed       release store in the owner's Instances::set_consumed()
 //     -> consumed, then intent and bytes   acquire load in write_exclusive(): in discard mode nothing is overwritten
 //                                          that the consumer is still copying
-//   tail, then the claim is given up       release store in write_claimed(), writer.cc
+//   tail, then the claim is given up       release store in write_if_unclaimed(), writer.cc
 //     -> claim taken, then tail            acquire exchange there: a writer goes on where the one before it ended
+//     -> no claim, then tail               acquire load in Reader::is_claimed(): no older record is to come, for
+//                                          readers who merge rings by time
 #pragma once
 
 #include <algorithm>

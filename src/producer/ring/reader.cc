@@ -65,6 +65,11 @@ std::uint64_t Reader::discarded() const {
   return __atomic_load_n(&reinterpret_cast<const RingWords*>(ring_)->discarded, __ATOMIC_RELAXED);
 }
 
+bool Reader::is_claimed() const {
+  // Pairs with the release store in write_if_unclaimed(), writer.cc: what earlier holders wrote is seen from here on.
+  return __atomic_load_n(&reinterpret_cast<const RingWords*>(ring_)->claim, __ATOMIC_ACQUIRE) != 0;
+}
+
 std::uint64_t Reader::written() const { return load_commit().count; }
 
 Mark Reader::oldest_mark(std::uint64_t from, Mark commit) const {

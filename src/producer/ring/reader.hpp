@@ -58,6 +58,8 @@ class Reader {
   [[nodiscard]] std::uint64_t written() const;
   // Where the next record will stand, and how many there were before it.
   [[nodiscard]] Mark end() const { return load_commit(); }
+  // Whether somebody holds the ring now: a record may come whose time was read before this call.
+  [[nodiscard]] bool is_claimed() const;
   // Whether what stands from that position on has not been overwritten yet.
   [[nodiscard]] bool is_intact(std::uint64_t position) const;
   // The oldest place from which all records up to the end are intact.

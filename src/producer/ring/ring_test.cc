@@ -380,5 +380,55 @@ TEST_P(RingTest, ClaimsAreGivenBackAndTakenOnesLeftAlone) {
   EXPECT_EQ(words().discarded, 1u);
 }
 
+// Which of the claimed rings of 4 CPUs a record is in that belongs to a CPU; `taken` are held by somebody else.
+class RingForCpuTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kCpus = 4, kClaimed = 8;
+
+  RingForCpuTest() {
+    const std::size_t bytes = geometry_.stride() * (kCpus + kClaimed);
+    fd_ = *create_memfd("ring_for_cpu_test", bytes);
+    memory_ = *Mapping::map(fd_.get(), bytes, Mapping::Access::kReadWrite);
+  }
+  RingWords& words(std::uint32_t index) {
+    return *reinterpret_cast<RingWords*>(memory_.data() + index * geometry_.stride());
+  }
+  std::uint32_t ring_of_record_for(std::uint32_t cpu, std::vector<std::uint32_t> taken = {}) {
+    for (std::uint32_t i = 0; i < kCpus + kClaimed; ++i) words(i) = {};
+    for (const std::uint32_t index : taken) words(index).claim = 4711;
+    const Segment segment{"x", 1};
+    const RingSet rings{memory_.data(), consumed_.data(), geometry_, kCpus, kClaimed};
+    EXPECT_EQ(write(rings, {nullptr, arch::best_raw_clock(), cpu}, {42, 1, 1, &segment, 1}), WriteResult::kWritten);
+    for (std::uint32_t i = 0; i < kCpus + kClaimed; ++i) {
+      if (words(i).commit.count == 1) return i;
+    }
+    return ~0u;
+  }
+
+  Geometry geometry_{kMinSizeLog2};
+  Fd fd_;
+  Mapping memory_;
+  std::vector<std::uint64_t> consumed_ = std::vector<std::uint64_t>(kCpus + kClaimed, kNeverFull);
+};
+
+TEST_F(RingForCpuTest, WhatIsWrittenForAnotherCpuIsInARingOfThatOne) {
+  for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) {
+    EXPECT_EQ(cpu_of_ring(cpu, kCpus), cpu);
+    EXPECT_EQ(ring_of_record_for(cpu), kCpus + cpu);
+    EXPECT_EQ(cpu_of_ring(kCpus + cpu, kCpus), cpu);
+  }
+}
+
+TEST_F(RingForCpuTest, AsLongAsOneOfThatCpuIsFree) {
+  const std::uint32_t index = ring_of_record_for(3, {kCpus + 3});
+  EXPECT_EQ(index, kCpus + kCpus + 3);
+  EXPECT_EQ(cpu_of_ring(index, kCpus), 3u);
+  EXPECT_EQ(cpu_of_ring(ring_of_record_for(3, {kCpus + 3, kCpus + kCpus + 3}), kCpus), 0u) << "better than nowhere";
+}
+
+TEST_F(RingForCpuTest, ACpuThatWasAddedSharesTheRingsOfAnother) {
+  EXPECT_EQ(cpu_of_ring(ring_of_record_for(kCpus + 1), kCpus), 1u);
+}
+
 }  // namespace
 }  // namespace landtrace::ring

@@ -2,6 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "arch/write.hpp"
 
 namespace landtrace::ring {
@@ -12,6 +15,8 @@ using arch::WriteRequest;
 
 // A debugger that single-steps restarts every sequence for ever; after this many the claimed rings serve.
 constexpr int kMaxRestarts = 1000;
+// A ring is held for some 100 ns, unless its holder is preempted.
+constexpr int kMaxWaits = 50;
 
 RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
   return reinterpret_cast<RingWords*>(rings.base + index * rings.geometry.stride);
@@ -21,30 +26,55 @@ RingWords* ring_at(const RingSet& rings, std::uint32_t index) {
 // arch::add_one_rseq() counts without a lock prefix.
 void count_discarded(RingWords* ring) { __atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED); }
 
-// Claims a ring that nobody else is writing, beginning at this CPU's. A holder that died keeps its claim until the
-// owner of the domain frees it (reaper.cc); the others serve meanwhile. If all are taken the event is counted as
-// discarded: a signal handler must not wait for the thread that it interrupted.
-WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
+std::uint32_t cpu_for(const WriteMode& mode) {
+  if (mode.cpu != kOwnCpu) return mode.cpu;
   const int here = ::sched_getcpu();
-  const std::uint32_t first = here < 0 ? 0 : static_cast<std::uint32_t>(here) % rings.claimed;
-  for (std::uint32_t i = 0; i < rings.claimed; ++i) {
-    const std::uint32_t index = rings.cpus + (first + i) % rings.claimed;
-    RingWords* const ring = ring_at(rings, index);
-    std::uint32_t unclaimed = 0;
-    // Pairs with the release store below, and with the exchange in the owner's reap_claims(): the tail that the holder
-    // before left is seen.
-    if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, claim, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-      continue;
-    }
-    aim(request, rings, index);
-    WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
-    if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
-    if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
-    // Pairs with the acquire exchange above, in the next holder.
-    __atomic_store_n(&ring->claim, 0, __ATOMIC_RELEASE);
-    return outcome == WriteOutcome::kCommitted ? WriteResult::kWritten : WriteResult::kDiscarded;
+  return here < 0 ? 0 : static_cast<std::uint32_t>(here);
+}
+
+// The record in a ring that nobody else is writing; nullopt: somebody is.
+std::optional<WriteResult> write_if_unclaimed(WriteRequest& request, const RingSet& rings, std::uint32_t index,
+                                              const WriteMode& mode, std::uint32_t claim) {
+  RingWords* const ring = ring_at(rings, index);
+  std::uint32_t unclaimed = 0;
+  // Pairs with the release store below, and with the exchange in the owner's reap_claims(): the tail that the holder
+  // before left is seen.
+  if (!__atomic_compare_exchange_n(&ring->claim, &unclaimed, claim, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    return std::nullopt;
   }
-  count_discarded(ring_at(rings, rings.cpus + first));
+  aim(request, rings, index);
+  WriteOutcome outcome = arch::write_exclusive(request, mode.clock);
+  if (outcome == WriteOutcome::kWrapped) outcome = arch::write_exclusive(request, mode.clock);
+  if (outcome != WriteOutcome::kCommitted) count_discarded(ring);
+  // Pairs with the acquire exchange above, in the next holder, and with the load in Reader::is_claimed().
+  __atomic_store_n(&ring->claim, 0, __ATOMIC_RELEASE);
+  return outcome == WriteOutcome::kCommitted ? WriteResult::kWritten : WriteResult::kDiscarded;
+}
+
+// In one of the claimed rings that belong to a CPU.
+std::optional<WriteResult> write_claimed_of(std::uint32_t cpu, WriteRequest& request, const RingSet& rings,
+                                            const WriteMode& mode, std::uint32_t claim) {
+  for (std::uint32_t number = cpu; number < rings.claimed; number += std::max(rings.cpus, 1u)) {
+    if (const auto result = write_if_unclaimed(request, rings, rings.cpus + number, mode, claim)) return result;
+  }
+  return std::nullopt;
+}
+
+// Claims a ring that nobody else is writing: one of the CPU's own, or else of the next CPU's. A holder that died keeps
+// its claim until the owner of the domain frees it (reaper.cc); the others serve meanwhile. If all are taken the event
+// is counted as discarded: a signal handler must not wait for the thread that it interrupted.
+WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const WriteMode& mode, std::uint32_t claim) {
+  const std::uint32_t cpus = std::max(rings.cpus, 1u);
+  const std::uint32_t cpu = cpu_for(mode) % cpus;
+  // Who writes for another thread is no signal handler. It waits a little, so that the CPU is the right one.
+  for (int waits = mode.cpu == kOwnCpu ? 0 : kMaxWaits; waits > 0; --waits) {
+    if (const auto result = write_claimed_of(cpu, request, rings, mode, claim)) return *result;
+    ::sched_yield();
+  }
+  for (std::uint32_t i = 0; i < cpus; ++i) {
+    if (const auto result = write_claimed_of((cpu + i) % cpus, request, rings, mode, claim)) return *result;
+  }
+  count_discarded(ring_at(rings, rings.cpus + cpu % rings.claimed));
   return WriteResult::kDiscarded;
 }
 

@@ -12,7 +12,8 @@
 
 namespace landtrace::ring {
 
-// Rings [0, cpus) belong to CPUs, rings [cpus, cpus + claimed) are for writers that claim one.
+// Rings [0, cpus) are for the writers that run on their CPU, rings [cpus, cpus + claimed) for those that claim one.
+// These belong to CPUs, too (cpu_of_ring()): a writer takes another CPU's only where all of its own are taken.
 struct RingSet {
   // Of ring 0.
   std::byte* base;
@@ -23,10 +24,20 @@ struct RingSet {
   std::uint32_t claimed;
 };
 
+// Under which CPU readers show what is in a ring.
+constexpr std::uint32_t cpu_of_ring(std::uint32_t index, std::uint32_t cpus) {
+  return index < cpus ? index : (index - cpus) % cpus;
+}
+
+inline constexpr std::uint32_t kOwnCpu = ~0u;
+
 // How the calling thread writes. Decided once per process, see client/.
 struct WriteMode {
   arch::RseqArea* area;  // nullptr: claim a ring
   arch::RawClock clock;
+  // The CPU that a claimed ring is to belong to: of the thread for which another one writes. kOwnCpu: where the calling
+  // thread runs.
+  std::uint32_t cpu = kOwnCpu;
 };
 
 struct RecordSpec {
