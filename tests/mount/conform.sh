@@ -8,14 +8,18 @@ if [ "$1" = --abi ]; then
   abi="--abi $2"
   shift 2
 fi
-# Filters on CPUs were recorded on CPU 0; what is written through the mount has the CPU of the thread that takes it.
-taskset -cp 0 $$ >/dev/null 2>&1
+# Filters on CPUs were recorded by a program on CPU 0. The daemon runs on another one, if there is another.
+writers= daemons=
+if taskset -c 0 true 2>/dev/null; then
+  writers="taskset -c 0"
+  taskset -c 1 true 2>/dev/null && daemons="taskset -c 1"
+fi
 folder=$(mktemp -d)
 XDG_RUNTIME_DIR=$folder
 LANDTRACE_SOCKET=$folder/domain.sock
 export XDG_RUNTIME_DIR LANDTRACE_SOCKET
 mkdir "$folder/tracefs"
-"$programs/landtraced" --socket "$LANDTRACE_SOCKET" $abi --mount "$folder/tracefs" &
+$daemons "$programs/landtraced" --socket "$LANDTRACE_SOCKET" $abi --mount "$folder/tracefs" &
 daemon=$!
 trap 'kill $daemon 2>/dev/null; wait $daemon; rm -rf "$folder"' EXIT
 tries=0
@@ -26,7 +30,7 @@ until [ -e "$folder/tracefs/README" ]; do
 done
 check=$(dirname "$0")/../conformance/check.py
 if [ "$way" = shim ]; then
-  "$programs/landtrace" run --tracefs -- "$python" "$check" --way shim --tracefs /sys/kernel/tracing "$@"
+  $writers "$programs/landtrace" run --tracefs -- "$python" "$check" --way shim --tracefs /sys/kernel/tracing "$@"
 else
-  "$python" "$check" --way mount --tracefs "$folder/tracefs" "$@"
+  $writers "$python" "$check" --way mount --tracefs "$folder/tracefs" "$@"
 fi

@@ -1,6 +1,5 @@
 #include "domain/proxy.hpp"
 
-#include "arch/rseq.hpp"
 #include "plan/file_write.hpp"
 
 namespace landtrace::domain {
@@ -24,34 +23,39 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
   const std::uint32_t tid = slot_->tid;
   const plan::ControlSegment& control = domain_.control().segment();
   const auto clock = static_cast<arch::RawClock>(control.raw_clock);
-  const bool restartable = clock == arch::RawClock::kTsc && arch::rseq_usable();
-  const plan::Thread thread{slot_, {restartable ? arch::rseq_area() : nullptr, clock}, tid, tid, true};
+  // Without restartable sequences, with which it could write to the ring of the CPU that it runs on alone.
+  const plan::Thread thread{slot_, {nullptr, clock}, tid, tid, true};
   return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread, &joined, joined.serial})
               .first->second;
 }
 
-ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {
+Proxy::Place* Proxy::place_for(std::uint32_t tid, std::uint32_t uid) {
   Place* const place = place_of(uid);
+  if (place == nullptr) return nullptr;
+  place->thread.tid = tid;
+  place->thread.mode.cpu = cpus_.last_cpu_of(tid);
+  names_.leave(*place->view.data, tid);
+  return place;
+}
+
+ssize_t Proxy::write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors) {
+  Place* const place = place_for(tid, uid);
   if (place == nullptr) return -ENOSPC;
   if (domain_.thread_lists().is_following()) {
     const auto access = domain_.enter();
     domain_.thread_lists().catch_up();
   }
-  place->thread.tid = tid;
-  names_.leave(*place->view.data, tid);
   return plan::write_file(place->view, place->thread, {file.slot, file.generation}, vectors.data(),
                           static_cast<int>(vectors.size()));
 }
 
 Result<void> Proxy::record(const Instance& instance, std::uint32_t event_slot, std::uint32_t tid, std::uint32_t uid,
                            std::span<const ring::Segment> segments, std::uint32_t unseen) {
-  Place* const place = place_of(uid);
+  Place* const place = place_for(tid, uid);
   if (place == nullptr) return fail(ENOSPC, "the user has no room in the domain");
   std::size_t size = 0;
   for (const ring::Segment& segment : segments) size += segment.size;
   if (size > ring::kMaxPayload) return fail(E2BIG, "more than an event can carry");
-  place->thread.tid = tid;
-  names_.leave(*place->view.data, tid);
   plan::View view = place->view;
   view.unseen = unseen;
   const auto count = static_cast<std::uint32_t>(segments.size());

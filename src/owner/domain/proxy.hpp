@@ -10,6 +10,7 @@
 
 #include "domain/domain.hpp"
 #include "programs/sender_names.hpp"
+#include "programs/thread_cpus.hpp"
 #include "plan/emit.hpp"
 
 namespace landtrace::domain {
@@ -22,8 +23,9 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  // What thread `tid` of user `uid` wrote to a user_events_data file: recorded as that thread's, in its user's rings.
-  // The bytes taken, or a negative errno as of plan::write_file(). Enters the domain at a user's first event only.
+  // What thread `tid` of user `uid` wrote to a user_events_data file: recorded as that thread's, in its user's rings
+  // and under the CPU that it last ran on (where it made the call, if it waits for the answer). The bytes taken, or a
+  // negative errno as of plan::write_file(). Enters the domain at a user's first event only.
   ssize_t write(FileId file, std::uint32_t tid, std::uint32_t uid, std::span<const iovec> vectors);
 
   // Records in one instance alone, whoever listens to what: trace_marker, inject. Where the event does more in it (its
@@ -41,11 +43,14 @@ class Proxy {
   };
   // The calling thread's place in that user's segment; nullptr when there is none.
   Place* place_of(std::uint32_t uid);
+  // The same, to write there for that thread.
+  Place* place_for(std::uint32_t tid, std::uint32_t uid);
 
   Domain& domain_;
   std::unordered_map<std::uint32_t, Place> places_;  // by uid
   plan::ThreadSlot* slot_ = nullptr;                 // the same for all users, and in none's memory
   programs::SenderNames names_;
+  programs::ThreadCpus cpus_;
 };
 
 }  // namespace landtrace::domain

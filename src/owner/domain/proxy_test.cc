@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <thread>
 
+#include "programs/test_child.hpp"
 #include "ring/reader.hpp"
 
 namespace landtrace::domain {
@@ -34,6 +36,20 @@ class ProxyTest : public testing::Test {
   // The numbers in the records of one user's rings, with the threads that they are of.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> recorded(std::uint32_t uid) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+    look_at_records(uid, [&](std::uint32_t, std::uint32_t tid, std::uint32_t id) { found.emplace_back(tid, id); });
+    return found;
+  }
+  // Under which CPU readers find the record with this number.
+  std::optional<std::uint32_t> cpu_of_record(std::uint32_t uid, std::uint32_t number) {
+    std::optional<std::uint32_t> found;
+    look_at_records(uid, [&](std::uint32_t ring, std::uint32_t, std::uint32_t id) {
+      if (id == number) found = ring::cpu_of_ring(ring, domain_->instances().first_claimed());
+    });
+    return found;
+  }
+  // Calls visit(ring, tid, number) for each.
+  template <typename Visit>
+  void look_at_records(std::uint32_t uid, const Visit& visit) {
     const RingPlace& place = domain_->top().place;
     for (const User& user : domain_->users().all()) {
       if (user.uid != uid) continue;
@@ -42,11 +58,10 @@ class ProxyTest : public testing::Test {
         for (const ring::RecordView& record : reader.read().records) {
           std::uint32_t id = 0;
           std::memcpy(&id, record.payload.data(), sizeof id);
-          found.emplace_back(record.header.tid, id);
+          visit(i, record.header.tid, id);
         }
       }
     }
-    return found;
   }
   std::uint32_t slots_in_use(std::uint32_t user) {
     std::uint32_t count = 0;
@@ -155,6 +170,25 @@ TEST_F(ProxyTest, NothingIsRecordedWhereTheInstanceDoesNotTrace) {
   const ring::Segment segment{&id, sizeof id};
   EXPECT_TRUE(proxy_.record(domain_->top(), event_->slot, 7, kUser, std::span(&segment, 1)));
   EXPECT_THAT(recorded(kUser), IsEmpty());
+}
+
+TEST_F(ProxyTest, AnEventIsUnderTheCpuThatItsThreadRanOn) {
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  const programs::TestChild child;
+  std::uint32_t id = 0;
+  for (unsigned cpu = 0; cpu < domain_->instances().first_claimed(); ++cpu) {
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    CPU_SET(cpu, &there);
+    if (::sched_setaffinity(static_cast<pid_t>(child.pid()), sizeof there, &there) != 0) continue;
+    EXPECT_EQ(write(proxy_, child.pid(), kUser, ++id), 8);
+    EXPECT_EQ(cpu_of_record(kUser, id), cpu);
+    const ring::Segment segment{&++id, sizeof id};
+    ASSERT_TRUE(proxy_.record(domain_->top(), event_->slot, child.pid(), kUser, std::span(&segment, 1)));
+    EXPECT_EQ(cpu_of_record(kUser, id), cpu);
+  }
+  EXPECT_GT(id, 0u);
 }
 
 TEST_F(ProxyTest, TheThreadsNameIsLeftForReaders) {

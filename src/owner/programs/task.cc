@@ -72,6 +72,20 @@ std::uint32_t process_of(std::uint32_t tid) {
                                  : static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 6, nullptr, 10));
 }
 
+std::optional<std::uint32_t> last_cpu_in(std::string_view stat) {
+  constexpr std::size_t kProcessor = 39;
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  std::size_t at = name_end + 1;
+  for (std::size_t field = kFirstField; field < kProcessor && at != std::string_view::npos; ++field) {
+    at = stat.find(' ', at + 1);
+  }
+  std::uint32_t cpu = 0;
+  if (at == std::string_view::npos || at + 1 >= stat.size()) return std::nullopt;
+  const auto read = std::from_chars(stat.data() + at + 1, stat.data() + stat.size(), cpu);
+  return read.ec == std::errc() ? std::optional(cpu) : std::nullopt;
+}
+
 std::optional<TaskStat> stat_of(std::uint32_t pid) {
   const auto text = read_file(proc(pid) + "/stat", 4096);
   Fields fields;

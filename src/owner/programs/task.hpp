@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace landtrace::programs {
@@ -29,6 +30,8 @@ struct TaskStat {
   std::uint64_t start_ticks = 0;  // since boot
   Image image;
 };
+// The CPU that a thread ran on last, by the text of its stat file.
+std::optional<std::uint32_t> last_cpu_in(std::string_view stat);
 // What /proc/PID/stat says; nullopt if there is no such process.
 std::optional<TaskStat> stat_of(std::uint32_t pid);
 // The same of all processes that there are. They are read one after the other: together they need not show one moment.

@@ -12,6 +12,7 @@
 namespace landtrace::plan {
 
 std::uint32_t detail::current_cpu(const Thread& thread) {
+  if (thread.mode.cpu != ring::kOwnCpu) return thread.mode.cpu;
   if (thread.mode.area != nullptr) return thread.mode.area->cpu_id_start;
   const int cpu = ::sched_getcpu();
   return cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu);

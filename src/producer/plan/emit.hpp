@@ -37,7 +37,8 @@ struct Thread {
   std::uint32_t tid = 0;
   // How the thread marks a ring that it claims: its id, or that with kForeignClaim.
   std::uint32_t claim = 0;
-  // `tid` is of another process, for which the thread writes; its name and pid are in the task table.
+  // `tid` is of another process, for which the thread writes; its name and pid are in the task table, its CPU is
+  // `mode.cpu`.
   bool is_proxy = false;
 };
 

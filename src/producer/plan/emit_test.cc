@@ -173,6 +173,20 @@ TEST_F(EmitTest, AFilterLooksAtTheCpu) {
   ::sched_setaffinity(0, sizeof before, &before);
 }
 
+TEST_F(EmitTest, OfAProxyTheCpuIsThatOfTheThreadItWritesFor) {
+  Thread proxy = domain_.thread();
+  proxy.is_proxy = true;
+  filter::Op op{};
+  op.code = filter::OpCode::kCpuRange;
+  op.size = 4;
+  op.low = 4711;
+  const std::uint32_t only_there = domain_.program(op, filter::Program::kUsesCpu);
+  proxy.mode.cpu = 4711;
+  EXPECT_TRUE(passes(domain_.filter(only_there), {}, proxy));
+  proxy.mode.cpu = 4712;
+  EXPECT_FALSE(passes(domain_.filter(only_there), {}, proxy));
+}
+
 TEST_F(EmitTest, AFilterLooksAtFunctionsOfTheProcess) {
   const auto in_function_of = [&](std::uint32_t process) {
     const filter::FunctionRange range{process, 0, 0x1000, 0x2000};
