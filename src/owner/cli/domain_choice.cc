@@ -57,4 +57,9 @@ std::string domain_to_speak_to(const std::string& option) {
 
 bool is_nobody(const Error& error) { return error.code == ENOENT || error.code == ECONNREFUSED; }
 
+tl::unexpected<Error> unreached(Error error) {
+  if (is_nobody(error)) error.message += "; `landtraced`, or `landtrace record` without a command, starts one";
+  return tl::unexpected<Error>(std::move(error));
+}
+
 }  // namespace landtrace::cli

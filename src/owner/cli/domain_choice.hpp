@@ -35,5 +35,7 @@ std::string domain_to_speak_to(const std::string& option);
 
 // Nobody serves a domain there.
 bool is_nobody(const Error& error);
+// Why a domain cannot be used, and what to do where nobody serves it.
+tl::unexpected<Error> unreached(Error error);
 
 }  // namespace landtrace::cli

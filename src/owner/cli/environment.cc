@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -32,7 +34,12 @@ Result<std::string> find_preload() {
     if (!fs::exists(named, error)) return fail(ENOENT, std::string(named) + " ($LANDTRACE_PRELOAD) does not exist");
     return check_preloadable(fs::absolute(named, error));
   }
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return fail(ENOENT,
+                fmt::format("/proc is not mounted here, so {} is not found; $LANDTRACE_PRELOAD can name it", kShim));
+  }
+  const fs::path folder = program.parent_path().parent_path();
   const fs::path shim = folder / LANDTRACE_LIBDIR / "landtrace" / kShim;
   if (!fs::exists(shim, error)) return fail(ENOENT, shim.string() + " does not exist; $LANDTRACE_PRELOAD can name it");
   return check_preloadable(shim);

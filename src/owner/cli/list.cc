@@ -41,12 +41,7 @@ Result<void> list_file(const ListOptions& options, TextOutput& out) {
 Result<void> list_domain(const ListOptions& options, TextOutput& out) {
   const std::string path = domain_to_speak_to(options.socket);
   auto view = consumer::DomainView::connect(path);
-  if (!view) {
-    const int code = view.error().code;
-    if (code != ENOENT && code != ECONNREFUSED) return tl::unexpected<Error>(std::move(view).error());
-    return fail(code,
-                "no domain runs at " + path + "; `landtraced`, or `landtrace record` without a command, starts one");
-  }
+  if (!view) return unreached(std::move(view).error());
   const plan::ControlSegment& control = view->control();
   // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
@@ -68,8 +63,10 @@ Result<void> list_domain(const ListOptions& options, TextOutput& out) {
 }
 
 Result<void> list_users(const ListOptions& options, TextOutput& out) {
-  LT_TRY(const Fd owner, ipc::connect_to(options.socket.empty() ? ipc::default_socket() : options.socket));
-  LT_TRY(const ipc::Answer answer, ipc::ask(owner.get(), {.operation = ipc::Operation::kUsers}));
+  const auto owner = ipc::connect_to(options.socket.empty() ? ipc::default_socket() : options.socket);
+  if (!owner) return unreached(owner.error());
+  ipc::set_timeout(owner->get(), ipc::kAnswerPatience_ms);
+  LT_TRY(const ipc::Answer answer, ipc::ask(owner->get(), {.operation = ipc::Operation::kUsers}));
   out.text() += answer.text;
   return {};
 }

@@ -65,14 +65,19 @@ int host_and_run(const RunOptions& options) {
   return wait_for(*child, *signals);
 }
 
-// Complains if nobody serves it.
-bool is_there(const std::string& path) {
+Result<void> look_at_owner(const std::string& path) {
   const auto owner = ipc::connect_to(path);
-  if (owner) return true;
-  complain(is_nobody(owner.error())
-               ? "no domain runs at " + path + "; start one with `landtraced` or `landtrace record`"
-               : sentence(owner.error()));
-  return false;
+  if (!owner) return unreached(owner.error());
+  ipc::set_timeout(owner->get(), ipc::kAnswerPatience_ms);
+  LT_CHECK(ipc::ask(owner->get(), {.operation = ipc::Operation::kAbout}));
+  return {};
+}
+
+// Complains if nobody serves it. The command would not: programs do without a domain that does not answer.
+bool is_there(const std::string& path) {
+  const auto answers = look_at_owner(path);
+  if (!answers) complain(sentence(answers.error()));
+  return answers.has_value();
 }
 
 int run(const RunOptions& options) {

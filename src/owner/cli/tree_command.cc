@@ -13,12 +13,8 @@ std::shared_ptr<std::string> add_socket_option(Command& command) {
 }
 
 Result<ipc::TreeClient> connect_to_tree(const std::string& socket) {
-  const std::string path = domain_to_speak_to(socket);
-  auto tree = ipc::TreeClient::connect(path);
-  if (tree) return tree;
-  const int code = tree.error().code;
-  if (code != ENOENT && code != ECONNREFUSED) return tree;
-  return fail(code, "no domain runs at " + path + "; `landtrace record` without a command starts one");
+  auto tree = ipc::TreeClient::connect(domain_to_speak_to(socket));
+  return tree ? std::move(tree) : unreached(std::move(tree).error());
 }
 
 int with_tree(const std::string& socket, const std::function<Result<void>(ipc::TreeClient&)>& work) {

@@ -59,7 +59,9 @@ TEST_F(TreeCommandsTest, WhatCatCannotReadIsNamedAfterWhatItCould) {
 TEST_F(TreeCommandsTest, WithoutADomainItSaysHowToStartOne) {
   const Outcome cat = run(add_cat, {"cat", "--socket", "/nowhere/d.sock", "README"});
   EXPECT_EQ(cat.status, 1);
-  EXPECT_EQ(cat.err, "landtrace: no domain runs at /nowhere/d.sock; `landtrace record` without a command starts one\n");
+  EXPECT_EQ(cat.err,
+            "landtrace: no domain runs at /nowhere/d.sock; "
+            "`landtraced`, or `landtrace record` without a command, starts one\n");
 }
 
 TEST_F(TreeCommandsTest, WriteSaysItsWordsAsEchoDoes) {

@@ -18,6 +18,7 @@ DomainView::DomainView(Fd socket, Mapping control, std::uint64_t data_bytes)
 
 Result<DomainView> DomainView::connect(const std::string& path) {
   LT_TRY(Fd socket, ipc::connect_to(path));
+  ipc::set_timeout(socket.get(), ipc::kAnswerPatience_ms);
   LT_TRY(ipc::Answer answer, ipc::ask(socket.get(), {.operation = ipc::Operation::kAttach}));
   if (!answer.fds[0]) return fail(EPROTO, path + ": the owner sent no control segment");
   LT_CHECK(check_sealed_memfd(answer.fds[0].get(), plan::kControlBytes));

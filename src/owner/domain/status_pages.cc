@@ -16,8 +16,10 @@ namespace {
 Result<Fd> without_writing(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   Fd read_only(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!read_only) return fail_errno("open " + path);
-  return read_only;
+  if (read_only) return read_only;
+  const int error = errno;
+  if (::access("/proc/self", F_OK) == 0) return fail_errno("open " + path, error);
+  return fail(error, "/proc is not mounted here, and a domain reaches programs by it; `mount -t proc proc /proc`");
 }
 
 Result<Mapping> make_page(const char* name, Fd& read_only) {

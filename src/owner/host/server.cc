@@ -192,10 +192,22 @@ int Server::patience_ms() const {
 // Without a descriptor for it a client would wait for ever, and the listener would be readable for ever.
 bool Server::turn_one_away() {
   reserve_.reset();
-  const bool turned_away = static_cast<bool>(Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
+  Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  const bool turned_away = static_cast<bool>(client);
+  if (turned_away)
+    refuse(client.get(), ENFILE, "the owner of the domain has no descriptor left; raise its `ulimit -n`");
+  client.reset();
   reserve_ = open_reserve();
   if (!reserve_) ::usleep(1000);  // another process took the system's last one: do not spin
   return turned_away;
+}
+
+// The connection ends, and what it is told stands in it as the answer to what it asks first.
+void Server::refuse(int fd, int error, const std::string& why) const {
+  Response response = error_response(Error(error, path_ + ": " + why));
+  response.reply.text_size = static_cast<std::uint32_t>(response.text.size());
+  std::ignore =
+      ipc::try_send(fd, std::as_bytes(std::span(&response.reply, 1)), std::as_bytes(std::span(response.text)));
 }
 
 // Some at a time: whoever connects again and again must not keep the others from being served.
@@ -208,8 +220,10 @@ void Server::accept_some() {
       return;
     }
     const auto peer = static_cast<std::uint32_t>(ipc::peer_uid(fd.get()));
-    // A guest that has its share is turned away, and finds the connection closed.
-    if (!domain_.descriptors().take(peer, 1)) continue;
+    if (!domain_.descriptors().take(peer, 1)) {
+      refuse(fd.get(), EMFILE, "this user's programs have all connections that they may have");
+      continue;
+    }
     if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) {
       domain_.descriptors().give_back(peer, 1);
       continue;

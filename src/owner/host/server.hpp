@@ -93,6 +93,7 @@ class Server : private domain::ServingThread {
   void follow_threads();
   void accept_some();
   bool turn_one_away();
+  void refuse(int fd, int error, const std::string& why) const;
   void serve(int fd);
   bool serve_one(Connection& connection);
   void open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid);

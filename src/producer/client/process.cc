@@ -438,15 +438,17 @@ void Process::attach_later() {
   if (!is_attached()) find_socket();
 }
 
-bool Process::attach() {
-  if (is_attached()) return true;
-  if (page_ == nullptr) return false;
+int Process::attach_or_why() {
+  if (is_attached()) return 0;
+  if (page_ == nullptr) return ENOTSUP;
   const Locked lock(page_->asking);
-  if (is_attached()) return true;  // another thread was faster
-  if (!find_socket()) return false;
+  if (is_attached()) return 0;  // another thread was faster
+  if (!find_socket()) return ENAMETOOLONG;
   prepare_barriers();
-  if (!is_given_up()) note_answer(-control_connection(kPatience_ms));
-  return is_attached();
+  if (is_given_up()) return ETIMEDOUT;
+  const int error = std::max(0, -control_connection(kPatience_ms));
+  note_answer(error);
+  return error;
 }
 
 }  // namespace landtrace::client

@@ -77,7 +77,11 @@ class Process {
 
   // Attaches to the domain at ipc::default_socket(), once. False when there is none, it does not want us, or it is
   // served by a user whom we must not trust: only root, or ourselves. Not async-signal-safe.
-  bool attach();
+  bool attach() { return attach_or_why() == 0; }
+  // The same: 0, or an errno. ENOENT and ECONNREFUSED: there is no domain; EPERM: it is served by such a user; EPIPE,
+  // EPROTO: who took the connection ended it, or is no owner that we understand; ETIMEDOUT, EAGAIN: it does not answer;
+  // else what it has answered, or what kept us from asking.
+  int attach_or_why();
   // Where the domain is, for a process that join_next_owner() is to attach.
   void attach_later();
   [[nodiscard]] static bool is_attached() { return current() != nullptr; }

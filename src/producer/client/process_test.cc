@@ -393,7 +393,7 @@ TEST_F(ProcessTest, AnOwnerThatDoesNotAnswerIsLeftAloneForAWhile) {
     FakeOwner owner(path());
     ASSERT_TRUE(Process::get().attach());
     owner.answer(Operation::kDelete, FakeAnswer::of(Kind::kSilence));
-    EXPECT_EQ(Process::get().ask(kDelete).error().code, EAGAIN);
+    EXPECT_EQ(Process::get().ask(kDelete).error().code, ETIMEDOUT);
     EXPECT_EQ(Process::get().control_fd(), -1);  // an answer may still come there
     EXPECT_EQ(Process::get().ask(kDelete).error().code, ETIMEDOUT);
     EXPECT_EQ(Process::get().ask_plain(kDelete).error, ETIMEDOUT);

@@ -38,6 +38,50 @@ Result<void> wait_for(int fd, short events) {
   return {};
 }
 
+// "PATH", where the other end of a connection was made; "" where it has no name.
+std::string path_of_peer(int fd) {
+  sockaddr_un peer{};
+  socklen_t size = sizeof peer;
+  const bool is_named = ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+                        size > offsetof(sockaddr_un, sun_path) && peer.sun_path[0] != '\0';
+  return is_named ? std::string(peer.sun_path, ::strnlen(peer.sun_path, sizeof peer.sun_path)) : "";
+}
+
+// Says which owner, and which process that is, since a person has to do something about it.
+tl::unexpected<Error> no_answer(int fd) {
+  const std::string path = path_of_peer(fd);
+  ucred who{};
+  socklen_t size = sizeof who;
+  const bool is_known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid > 0;
+  const std::string pid = is_known ? std::to_string(who.pid) : "";
+  std::string text = "the owner of the domain" + (path.empty() ? "" : " at " + path);
+  if (is_known) text += ", process " + pid + ",";
+  text += " does not answer: it is stopped, or hangs";
+  if (is_known) text += "; `kill -CONT " + pid + "` continues it, `kill -KILL " + pid + "` ends it";
+  return fail(ETIMEDOUT, std::move(text));
+}
+
+tl::unexpected<Error> owner_gone(int fd) {
+  const std::string path = path_of_peer(fd);
+  return fail(EPIPE, "the owner of the domain" + (path.empty() ? "" : " at " + path) + " is gone");
+}
+
+tl::unexpected<Error> not_connected(const std::string& path, int error) {
+  switch (error) {
+    case ENOENT:
+    case ECONNREFUSED:
+      return fail(error, "no domain runs at " + path);
+    case EAGAIN:  // as connect() says it where the queue has been full for all of the time
+      return fail(ETIMEDOUT, path + ": the owner of the domain takes no connections: it is stopped, or hangs");
+    case EACCES:
+      return fail_errno(path + ": this user may not speak to the domain", error);
+    case EPROTOTYPE:
+      return fail_errno(path + ": what listens there is no domain", error);
+    default:
+      return fail_errno("connect to " + path, error);
+  }
+}
+
 void take_control_messages(msghdr& message, Received& received) {
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET) continue;
@@ -81,7 +125,7 @@ int connect_plain(const char* path, bool cloexec, int patience_ms) {
 Result<Fd> connect_to(const std::string& path, bool cloexec) {
   LT_CHECK(address_of(path));
   const int fd = connect_plain(path.c_str(), cloexec);
-  if (fd < 0) return fail_errno("connect to " + path, -fd);
+  if (fd < 0) return not_connected(path, -fd);
   return Fd(fd);
 }
 
@@ -113,10 +157,27 @@ void set_timeout(int fd, int milliseconds) {
   ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
+namespace {
+
+// Takes a dead owner's socket away, and nothing else.
+Result<void> make_room_at(const std::string& path) {
+  const auto there = connect_to(path);
+  if (there) return fail(EADDRINUSE, "an owner serves " + path + " already");
+  const Error& why = there.error();
+  if (why.code == ETIMEDOUT || why.code == EPROTOTYPE) return fail(EADDRINUSE, why.message);
+  if (why.code != ENOENT && why.code != ECONNREFUSED) return tl::unexpected<Error>(why);
+  struct stat st {};
+  const bool is_something = ::lstat(path.c_str(), &st) == 0 && !S_ISSOCK(st.st_mode) && !S_ISLNK(st.st_mode);
+  if (is_something) return fail(EEXIST, path + " is there already, and is no socket");
+  ::unlink(path.c_str());
+  return {};
+}
+
+}  // namespace
+
 Result<Fd> listen_at(const std::string& path) {
   LT_TRY(const sockaddr_un address, address_of(path));
-  if (connect_to(path)) return fail(EADDRINUSE, "an owner serves " + path + " already");
-  ::unlink(path.c_str());
+  LT_CHECK(make_room_at(path));
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fail_errno("socket");
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -204,7 +265,14 @@ Result<void> send(int fd, std::span<const std::byte> head, std::span<const std::
 namespace {
 
 // One that was killed with a request unread resets the connection instead of ending it.
-bool is_gone(const Error& error) { return error.code == ECONNRESET || error.code == EPIPE; }
+bool is_gone(int error) { return error == ECONNRESET || error == EPIPE; }
+
+// What an owner has said before it ended the connection stands behind the news that it has: a refusal is sent unasked,
+// and the request may not even have got there.
+Result<Received> receive_last_words(int fd, std::span<std::byte> buffer) {
+  auto arrived = receive(fd, buffer);
+  return arrived || arrived.error().code != ECONNRESET ? std::move(arrived) : receive(fd, buffer);
+}
 
 }  // namespace
 
@@ -212,12 +280,17 @@ Result<Answer> exchange(int fd, Request request, std::string_view text, int desc
   if (text.size() > kMaxText) return fail(E2BIG, "a request longer than the protocol's");
   request.text_size = static_cast<std::uint32_t>(text.size());
   const auto sent = send(fd, std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)), descriptor);
-  if (!sent && is_gone(sent.error())) return fail(EPIPE, "the owner of the domain is gone");
-  LT_CHECK(sent);
+  if (!sent && sent.error().code == ETIMEDOUT) return no_answer(fd);
+  if (!sent && !is_gone(sent.error().code)) return tl::unexpected<Error>(sent.error());
   std::string buffer(sizeof(Reply) + kMaxText, '\0');
-  auto arrived = receive(fd, std::as_writable_bytes(std::span(buffer)));
-  const bool gone = arrived ? arrived->size == 0 : is_gone(arrived.error());
-  if (gone) return fail(EPIPE, "the owner of the domain is gone");
+  auto arrived = receive_last_words(fd, std::as_writable_bytes(std::span(buffer)));
+  const bool gone = arrived ? arrived->size == 0 : is_gone(arrived.error().code);
+  if (gone) return owner_gone(fd);
+  if (!arrived && arrived.error().code == EAGAIN) {
+    auto silent = no_answer(fd);
+    ::shutdown(fd, SHUT_RDWR);  // the next one to ask must not get this answer
+    return silent;
+  }
   LT_TRY(Received received, std::move(arrived));
   Answer answer;
   if (received.size < sizeof answer.reply) return fail(EPROTO, "a reply that is too short");
@@ -271,7 +344,8 @@ PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2]) {
   do {
     n = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
   } while (n < 0 && errno == EINTR);
-  if (n >= 0) n = receive_plain(fd, answer, fds);
+  if (n >= 0 || is_gone(errno)) n = receive_plain(fd, answer, fds);
+  if (n < 0 && errno == ECONNRESET) n = receive_plain(fd, answer, fds);  // its last words
   if (n < 0) {
     answer.error = errno == ECONNRESET ? EPIPE : errno;
   } else if (n == 0) {
@@ -283,6 +357,19 @@ PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2]) {
   }
   errno = saved_errno;
   return answer;
+}
+
+int refusal_of_file(int fd) {
+  PlainAnswer answer{};
+  const int saved_errno = errno;
+  ssize_t n = receive_plain(fd, answer, nullptr);
+  if (n < 0 && errno == ECONNRESET) n = receive_plain(fd, answer, nullptr);
+  const int error = n < 0 ? errno : 0;
+  errno = saved_errno;
+  if (n == 0 || is_gone(error)) return EPIPE;
+  if (error != 0) return error;
+  const bool sound = n == static_cast<ssize_t>(sizeof answer.reply) && answer.reply.magic == kReplyMagic;
+  return sound && answer.reply.error != 0 ? answer.reply.error : EPROTO;
 }
 
 Result<FileIdentity> peek_identity(int fd) {

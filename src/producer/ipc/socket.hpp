@@ -12,7 +12,8 @@
 
 namespace landtrace::ipc {
 
-// Connects to where an owner listens, with close-on-exec as `cloexec` says.
+// Connects to where an owner listens, with close-on-exec as `cloexec` says. ENOENT or ECONNREFUSED where nobody does,
+// ETIMEDOUT where somebody does who takes no connection in time.
 Result<Fd> connect_to(const std::string& path, bool cloexec = true);
 // A full backlog of an owner that does not accept is not waited for longer.
 inline constexpr int kConnectPatience_ms = 5000;
@@ -25,9 +26,11 @@ std::int64_t peer_uid(int fd);
 bool peer_is_member(int fd, std::uint32_t gid);
 // Sends and receives on `fd` fail with EAGAIN after this long; 0: never.
 void set_timeout(int fd, int milliseconds);
+// For a person who waits in front of a command.
+inline constexpr int kAnswerPatience_ms = 10'000;
 
 // Creates a listening socket at `path`, mode 0666: who may do what is decided by credentials. EADDRINUSE when an
-// owner lives there; a socket left by a dead one is replaced.
+// owner lives there, even if it does not answer; a socket left by a dead one is replaced. EEXIST for anything else.
 Result<Fd> listen_at(const std::string& path);
 
 // Makes the kernel attach the sender's credentials to what arrives on `fd`, and refuse descriptors where it can.
@@ -61,7 +64,8 @@ constexpr bool nobody_answers(int code) {
 }
 
 // A request and its reply. The error is the owner's answer (its errno and sentence) or that of the socket;
-// EPIPE when the owner is gone.
+// EPIPE when the owner is gone, ETIMEDOUT when it does not answer in the time that `fd` has (set_timeout()); after that
+// the connection is no good any more. An owner that takes no clients (ENFILE, EMFILE) says so before it is asked.
 struct Answer {
   Reply reply;
   std::string text;
@@ -79,6 +83,10 @@ struct PlainAnswer {
 };
 // Descriptors that come with the answer are put into `fds` (-1: none), for the caller to close.
 PlainAnswer ask_plain(int fd, const Request& request, int (*fds)[2] = nullptr);
+
+// Why a connection that was to become a file has no identity in it: the errno with which the owner has refused it;
+// EPIPE: it is gone, EPROTO: it said something else. Waits where nothing has come.
+int refusal_of_file(int fd);
 
 // The identity in a file's connection, without taking it out. EBADF for any other descriptor.
 Result<FileIdentity> peek_identity(int fd);

@@ -48,6 +48,49 @@ TEST(SocketTest, AnOwnerThatIsGoneIsEpipe) {
   EXPECT_EQ(ask(pair.a.get(), {.operation = Operation::kAttach}).error().code, EPIPE);
 }
 
+// What an owner says that takes no more clients: before it is asked, and then it is gone.
+void refuse(Pair& pair) {
+  Reply reply;
+  reply.error = ENFILE;
+  reply.text_size = 4;
+  const char text[] = "full";
+  ASSERT_TRUE(send(pair.b.get(), std::as_bytes(std::span(&reply, 1)), std::as_bytes(std::span(text, 4))));
+  pair.b.reset();
+}
+
+TEST(SocketTest, ARefusalThatCameBeforeTheRequestIsItsAnswer) {
+  Pair asked, asked_plainly, file;
+  for (Pair* const pair : {&asked, &asked_plainly, &file}) refuse(*pair);
+  const auto answer = ask(asked.a.get(), {.operation = Operation::kAttach});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ENFILE);
+  EXPECT_EQ(answer.error().message, "full");
+  EXPECT_EQ(ask(asked.a.get(), {.operation = Operation::kAttach}).error().code, EPIPE);
+  EXPECT_EQ(ask_plain(asked_plainly.a.get(), {.operation = Operation::kAttach}).error, ENFILE);
+  EXPECT_EQ(refusal_of_file(file.a.get()), ENFILE);
+  EXPECT_EQ(refusal_of_file(file.a.get()), EPIPE);
+}
+
+TEST(SocketTest, ARefusalThatCrossesTheRequestIsItsAnswer) {
+  Pair pair;
+  const Request request{.operation = Operation::kAttach};
+  ASSERT_TRUE(send(pair.a.get(), std::as_bytes(std::span(&request, 1)), {}));
+  refuse(pair);  // and the request is never read
+  const auto answer = ask(pair.a.get(), request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ENFILE);
+}
+
+TEST(SocketTest, AnOwnerThatDoesNotAnswerInTimeHasNoSecondChance) {
+  Pair pair;
+  set_timeout(pair.a.get(), 10);
+  EXPECT_EQ(ask(pair.a.get(), {.operation = Operation::kAttach}).error().code, ETIMEDOUT);
+  // Its late answer must not be taken for that of the next request.
+  const Reply late;
+  std::ignore = try_send(pair.b.get(), std::as_bytes(std::span(&late, 1)), {});
+  EXPECT_EQ(ask(pair.a.get(), {.operation = Operation::kAbout}).error().code, EPIPE);
+}
+
 TEST(SocketTest, IdentityIsPeekedAtNeverTaken) {
   Pair pair;
   const FileIdentity identity{kIdentityMagic, 3, 9, 0, 0};
@@ -72,6 +115,13 @@ TEST(SocketTest, ListenReplacesTheSocketOfADeadOwnerOnly) {
   EXPECT_TRUE(listen_at(path));
   ::unlink(path.c_str());
   EXPECT_EQ(connect_to(std::string(300, 'x')).error().code, ENAMETOOLONG);
+}
+
+TEST(SocketTest, ListenTakesNoOthersPlace) {
+  const std::string path = testing::TempDir() + "no_socket";
+  { const Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)); }
+  EXPECT_EQ(listen_at(path).error().code, EEXIST);
+  EXPECT_EQ(::unlink(path.c_str()), 0) << "it is there";
 }
 
 }  // namespace

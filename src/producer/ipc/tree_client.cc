@@ -27,6 +27,7 @@ Result<void> append_entries(std::vector<TreeClient::Entry>& entries, std::string
 
 Result<TreeClient> TreeClient::connect(const std::string& socket) {
   LT_TRY(Fd fd, connect_to(socket));
+  set_timeout(fd.get(), kAnswerPatience_ms);
   return TreeClient(std::move(fd));
 }
 

@@ -34,16 +34,21 @@ bool leads_to_domain(int fd) {
 Result<ipc::FileIdentity> wait_for_identity(int fd) {
   pollfd answer{fd, POLLIN, 0};
   constexpr int kPatience_ms = 3'000;
-  while (::poll(&answer, 1, kPatience_ms) < 0) {
+  int ready;
+  while ((ready = ::poll(&answer, 1, kPatience_ms)) < 0) {
     if (errno != EINTR) return fail(errno);
   }
-  return ipc::peek_identity(fd);
+  if (ready == 0) return fail(ETIMEDOUT);
+  auto identity = ipc::peek_identity(fd);
+  return identity ? std::move(identity) : fail(ipc::refusal_of_file(fd));
 }
 
 Result<Fd> connect_file(bool cloexec) {
   LT_TRY(Fd fd, ipc::connect_to(client::Process::get().socket_path(), cloexec));
   const ipc::Request request{.operation = ipc::Operation::kOpenFile};
-  LT_CHECK(ipc::send(fd.get(), std::as_bytes(std::span(&request, 1)), {}));
+  const auto sent = ipc::send(fd.get(), std::as_bytes(std::span(&request, 1)), {});
+  // An owner that has ended the connection may have said why.
+  if (!sent && !ipc::nobody_answers(sent.error().code)) return tl::unexpected<Error>(sent.error());
   return fd;
 }
 
@@ -69,13 +74,41 @@ bool names_data_file(const char* path) {
   return length == kLength || path[length - kLength - 1] == '/';
 }
 
+int not_opened(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ECONNREFUSED:
+    // Where no domain can be: a socket of another kind, a path that is too long for one.
+    case EPROTOTYPE:
+    case ENAMETOOLONG:
+      return kNoDomain;
+    case EPERM:
+      errno = EACCES;
+      break;
+    case EAGAIN:
+      errno = ETIMEDOUT;
+      break;
+    case EPIPE:  // it ends just now: as the ioctls of an open file
+    case ECONNRESET:
+      errno = ENODEV;
+      break;
+    case ENOSPC:  // it has as many users as it can
+      errno = ENFILE;
+      break;
+    default:
+      errno = error;
+  }
+  return kUnreached;
+}
+
 int open_data_file(int flags) {
   const NoCancellation no_cancellation;
-  if (!client::Process::get().attach()) return kNoDomain;
+  if (const int error = client::Process::get().attach_or_why(); error != 0) return not_opened(error);
   auto fd = connect_file((flags & O_CLOEXEC) != 0);
-  if (!fd) return kNoDomain;
+  if (!fd) return not_opened(fd.error().code);
   const auto identity = wait_for_identity(fd->get());
-  if (!identity) return kNoDomain;
+  if (!identity) return not_opened(identity.error().code);
   if (identity->error != 0) {
     errno = identity->error;
     return -1;

@@ -94,10 +94,30 @@ TEST_F(DataFileTest, TheOwnersRefusalIsTheError) {
     EXPECT_EQ(open_data_file(O_RDWR), -1);
     EXPECT_EQ(errno, EMFILE);
     EXPECT_TRUE(client::eventually([&] { return owner.connections() == 1; }));
-    for (const Kind kind : {Kind::kGarbage, Kind::kHangUp}) {
-      owner.answer(Operation::kOpenFile, FakeAnswer::of(kind));
-      EXPECT_EQ(open_data_file(O_RDWR), kNoDomain);
-    }
+  });
+}
+
+TEST_F(DataFileTest, WhereThereIsADomainTheErrorIsNotThatThereIsNone) {
+  in_child([&] {
+    FakeOwner owner(path());
+    const auto expect_unreached = [](int error) {
+      errno = 0;
+      EXPECT_EQ(open_data_file(O_RDWR), kUnreached);
+      EXPECT_EQ(errno, error);
+    };
+    owner.answer(Operation::kAttach, FakeAnswer::error(EPERM));
+    expect_unreached(EACCES);
+    owner.answer(Operation::kAttach, FakeAnswer::error(ENOSPC));  // as many users as it can have
+    expect_unreached(ENFILE);
+    owner.answer(Operation::kAttach, [&](const Asked& asked) { return owner.by_itself(asked); });
+    owner.answer(Operation::kOpenFile, FakeAnswer::of(Kind::kGarbage));
+    expect_unreached(EPROTO);
+    owner.answer(Operation::kOpenFile, FakeAnswer::of(Kind::kHangUp));
+    expect_unreached(ENODEV);
+    owner.answer(Operation::kOpenFile, FakeAnswer::error(EMFILE));  // its word to whoever asks at all
+    expect_unreached(EMFILE);
+    owner.answer(Operation::kOpenFile, FakeAnswer::of(Kind::kSilence));
+    expect_unreached(ETIMEDOUT);
   });
 }
 

@@ -30,9 +30,8 @@ bool made_a_file(int fd, int flags) {
 int open_status(StatusFile file, int flags, int error, int errno_before) {
   const int fd = open_status_file(file, flags);
   if (fd >= 0) errno = errno_before;
-  if (fd != kNoDomain) return fd;
-  errno = error;
-  return -1;
+  if (fd == kNoDomain) errno = error;
+  return fd >= 0 ? fd : -1;
 }
 
 // The real open goes first: it tells, without a system call of ours, whether the path can be read at all, and a program
@@ -50,13 +49,13 @@ int open_any(int folder, const char* path, int flags, mode_t mode) {
   }
   if (!is_a_path || !names_data_file(path) || made_a_file(fd, flags)) return fd;
   const int ours = open_data_file(flags);
-  if (ours == kNoDomain) {
+  if (ours == kNoDomain || (ours == kUnreached && fd >= 0)) {
     errno = error;
     return fd;
   }
   if (fd >= 0) real().close(fd);  // a kernel's own: the domain goes before it
   if (ours >= 0) errno = errno_before;
-  return ours;
+  return ours >= 0 ? ours : -1;
 }
 
 }  // namespace

@@ -42,11 +42,12 @@ StatusFile names_status_file(const char* path) {
 
 int open_status_file(StatusFile file, int flags) {
   client::Process& process = client::Process::get();
-  if (!process.attach()) return kNoDomain;
+  if (const int error = process.attach_or_why(); error != 0) return not_opened(error);
   if ((flags & O_ACCMODE) != O_RDONLY) return static_cast<int>(failed(EACCES));
   const bool bits = file == StatusFile::kBits;
   const auto page = process.ask({.operation = ipc::Operation::kStatusPage, .a = bits ? 0u : 1u});
-  if (!page || !page->fds[0]) return kNoDomain;
+  if (!page && ipc::nobody_answers(page.error().code)) return not_opened(page.error().code);
+  if (!page || !page->fds[0]) return kNoDomain;  // one without such files
   const int fd = open_again(page->fds[0].get(), flags);
   if (fd < 0) return -1;
   // Any generation will do: whoever looks for a file looks at the kind first.

@@ -17,7 +17,7 @@ enum class StatusFile { kNone, kBits, kBytes };
 // By the last part of the path, which must be readable.
 StatusFile names_status_file(const char* path);
 
-// The descriptor, or -1 with errno; kNoDomain where no domain answers.
+// The descriptor, or -1, kNoDomain or kUnreached as open_data_file().
 int open_status_file(StatusFile file, int flags);
 
 // How a descriptor's entry says that it is one; such an entry has no file of the domain.

@@ -18,7 +18,7 @@ Check check_domain(const char* id, const std::string& path) {
   ipc::set_timeout(owner->get(), 1000 * kPatience_s);
   const auto about = ipc::ask(owner->get(), {.operation = ipc::Operation::kAbout});
   if (!about) {
-    return {kDomains, id, State::kMissing, fmt::format("{}: {}", path, sentence(about.error())),
+    return {kDomains, id, State::kMissing, sentence(about.error(), path),
             "end it, and start it again from this version"};
   }
   return {kDomains, id, State::kWorks,
