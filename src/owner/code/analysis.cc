@@ -63,7 +63,7 @@ Analysis::Analysis(symbols::ElfFile file, Image image)
 
 Result<Analysis> Analysis::open(const std::string& path, const std::string& debug_folder) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return fail(errno, path);
+  if (!fd) return fail_errno(path);
   return open(std::move(fd), path, debug_folder);
 }
 
@@ -77,6 +77,7 @@ Result<Analysis> Analysis::open(Fd fd, const std::string& path, const std::strin
   if (std::none_of(segments.begin(), segments.end(), [](const Segment& segment) { return segment.is_code; }))
     return fail(EBADMSG, "it has no code");
   Analysis analysis(std::move(file), std::move(image));
+  analysis.is_own_object_ = path.substr(path.rfind('/') + 1).starts_with("liblandtrace-");
   LT_CHECK(analysis.look_at_everything(debug_folder));
   return analysis;
 }
@@ -131,6 +132,7 @@ const Function* Analysis::function_at(std::uint64_t offset) const {
 }
 
 bool Analysis::is_own(const Function& function) const {
+  if (is_own_object_) return true;
   const auto names = functions_->names(function);
   return std::any_of(names.begin(), names.end(), [](std::string_view name) {
     return name.starts_with("_ZN9landtrace") || name.starts_with("_ZNK9landtrace");

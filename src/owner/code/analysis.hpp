@@ -69,6 +69,7 @@ class Analysis {
   std::unique_ptr<Targets> targets_;
   std::unique_ptr<Reader> reader_;
   std::string build_id_;
+  bool is_own_object_ = false;  // what is loaded into programs for us
 };
 
 }  // namespace landtrace::code

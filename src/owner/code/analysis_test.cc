@@ -12,7 +12,6 @@
 #include "code/caller_sensitive.hpp"
 #include "code/refusal.hpp"
 
-
 namespace landtrace::code::test {
 
 int catches(int (*thrower)());

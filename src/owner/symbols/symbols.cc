@@ -7,8 +7,6 @@
 #include "symbols/debug_file.hpp"
 
 namespace landtrace::symbols {
-namespace {
-
 std::string demangle(std::string_view name) {
   // The version of a library's symbol follows an @.
   const std::string mangled(name.substr(0, name.find('@')));
@@ -18,8 +16,6 @@ std::string demangle(std::string_view name) {
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text ? text.get() : mangled;
 }
-
-}  // namespace
 
 std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address) {
   const FunctionTable& table = table_of(path, build_id);

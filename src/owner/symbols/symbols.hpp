@@ -11,6 +11,9 @@
 
 namespace landtrace::symbols {
 
+// A linker name as it is written in C++, without a version; other names as they are.
+std::string demangle(std::string_view name);
+
 struct Function {
   std::string name;  // demangled
   std::uint64_t offset = 0;
