@@ -1,0 +1,158 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+
+#include <atomic>
+#include <ctime>
+#include <thread>
+
+#include "agent/agent.hpp"
+#include "agent/raw.hpp"
+#include "agent/test_places.hpp"
+
+namespace landtrace::agent {
+namespace {
+
+using Function = std::uint64_t (*)(std::uint64_t);
+
+class Library {
+ public:
+  Library() : handle_(::dlopen(LANDTRACE_TEST_LIBRARY, RTLD_NOW | RTLD_LOCAL)) {}
+  ~Library() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  [[nodiscard]] Function function() const {
+    return reinterpret_cast<Function>(::dlsym(handle_, "lt_library_function"));
+  }
+
+ private:
+  void* handle_;
+};
+
+// Where the function is in the library's file, and its recipe.
+struct LibraryPlace {
+  TestPlace place;
+  Wanted wanted;
+};
+void look_into_library(LibraryPlace& found) {
+  const Library library;
+  found.place = test_place(reinterpret_cast<const void*>(library.function()), Way::kOneStore, 7);
+  found.wanted = wanted(found.place, 7, kWantsEntry | kWantsReturn);
+}
+
+class AgentObjectsTest : public testing::Test {
+ protected:
+  AgentObjectsTest() {
+    use_test_handlers();
+    look_into_library(found);
+  }
+  LibraryPlace found;
+};
+
+TEST_F(AgentObjectsTest, AnObjectThatComesIsPatchedAtTheNextLook) {
+  Agent agent(Agent::OwnObject::kPatch);
+  EXPECT_EQ(apply(agent, found.wanted).state, PlaceState::kWaiting);
+  for (unsigned i = 1; i <= 50; ++i) {
+    const Library library;
+    agent.look_at_objects();
+    ASSERT_EQ(agent.outcome(7).state, PlaceState::kPatched);
+    EXPECT_EQ(library.function()(1), 10u);
+    EXPECT_EQ(test_hits[7].entries, i);
+  }
+  agent.look_at_objects();
+  EXPECT_EQ(agent.outcome(7).state, PlaceState::kWaiting);
+}
+
+TEST_F(AgentObjectsTest, WhatIsGoneIsNotWrittenTo) {
+  Agent agent(Agent::OwnObject::kPatch);
+  {
+    const Library library;
+    apply(agent, found.wanted);
+  }
+  // Without a look in between.
+  drop(agent, {7});
+  const Library again;
+  EXPECT_EQ(again.function()(1), 10u);
+  EXPECT_EQ(test_hits[7].entries, 0u);
+}
+
+TEST_F(AgentObjectsTest, AnObjectThatCameBackUnseenIsPatchedAnew) {
+  Agent agent(Agent::OwnObject::kPatch);
+  {
+    const Library library;
+    apply(agent, found.wanted);
+  }
+  const Library again;
+  agent.look_at_objects();
+  again.function()(1);
+  EXPECT_EQ(test_hits[7].entries, 1u);
+}
+
+// The agent's thread, as programs have it.
+class AgentThread {
+ public:
+  explicit AgentThread(const Wanted& wanted) {
+    thread_ = std::thread([this, wanted] { run(wanted); });
+    while (!ready_) std::this_thread::yield();
+  }
+  ~AgentThread() {
+    over_ = true;
+    thread_.join();
+  }
+  AgentThread(const AgentThread&) = delete;
+  AgentThread& operator=(const AgentThread&) = delete;
+  [[nodiscard]] bool hears() const { return hears_; }
+
+ private:
+  void run(const Wanted& wanted) {
+    ignore_this_thread();
+    Agent agent(Agent::OwnObject::kPatch);
+    apply(agent, wanted);
+    hears_ = agent.listen_to_loader();
+    ready_ = true;
+    while (!over_) {
+      const std::uint32_t changed = __atomic_load_n(&loader_changes().changed, __ATOMIC_ACQUIRE);
+      agent.look_at_objects();
+      const timespec patience = {0, 5'000'000};
+      raw(SYS_futex, raw_address(&loader_changes().changed), FUTEX_WAIT_PRIVATE, changed, raw_address(&patience));
+    }
+  }
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> over_ = false;
+  std::atomic<bool> hears_ = false;
+  std::thread thread_;
+};
+
+TEST_F(AgentObjectsTest, TheLoaderTellsBeforeConstructorsRun) {
+  const AgentThread agent(found.wanted);
+  ASSERT_TRUE(agent.hears());
+  for (unsigned i = 1; i <= 200; ++i) {
+    const Library library;
+    EXPECT_EQ(test_hits[7].entries, 2 * i - 1) << "the constructor's call";
+    EXPECT_EQ(library.function()(2), 11u);
+    EXPECT_EQ(test_hits[7].entries, 2 * i);
+    EXPECT_EQ(test_hits[7].returns, 2 * i);
+  }
+}
+
+TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {
+  const AgentThread agent(found.wanted);
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> wrong = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    threads.emplace_back([&wrong] {
+      for (unsigned k = 0; k < 100; ++k) {
+        const Library library;
+        if (library.function()(3) != 12) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GE(test_hits[7].entries, 400u);
+}
+
+}  // namespace
+}  // namespace landtrace::agent

@@ -1,0 +1,315 @@
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/agent.hpp"
+#include "agent/test_places.hpp"
+
+// A thousand functions whose first instructions are one, three and one byte long.
+// clang-format off
+asm(
+  ".text\n\t"
+  ".p2align 6\n\t"
+  ".globl lt_test_thousand\n"
+  "lt_test_thousand:\n\t"
+  ".rept 1000\n\t"
+  "pushq %rbp\n\t movq %rsp, %rbp\n\t pushq %rbx\n\t leaq 3(%rdi), %rax\n\t popq %rbx\n\t popq %rbp\n\t ret\n\t"
+  ".p2align 5\n\t"
+  ".endr\n");
+// clang-format on
+extern "C" const char lt_test_thousand[];
+
+namespace landtrace::agent {
+namespace {
+
+// LANDTRACE_AGENT_ROUNDS=50 does all of it so many times as often.
+unsigned rounds(unsigned ordinarily) {
+  const char* times = std::getenv("LANDTRACE_AGENT_ROUNDS");
+  return times != nullptr ? ordinarily * static_cast<unsigned>(std::atoi(times)) : ordinarily;
+}
+
+std::uint32_t wants_in_round(unsigned round) { return round % 2 != 0 ? std::uint32_t{kWantsReturn} : 0; }
+
+// Threads that do the same until the test is over.
+class Busy {
+ public:
+  Busy(unsigned count, std::function<void()> what) {
+    for (unsigned i = 0; i < count; ++i) {
+      threads_.emplace_back([this, what] {
+        while (!over_) {
+          for (int k = 0; k < 100; ++k) what();
+          ++done_;
+        }
+      });
+    }
+  }
+  ~Busy() {
+    over_ = true;
+    for (auto& thread : threads_) thread.join();
+  }
+  std::uint64_t done() const { return done_; }
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+std::atomic<std::uint64_t> wrong;
+
+void call_all() {
+  if (lt_test_add_one(1) != 2) ++wrong;
+  if (lt_test_push(1) != 3) ++wrong;
+  if (lt_test_crossing(1) != 3) ++wrong;
+}
+
+class AgentThreadsTest : public testing::Test {
+ protected:
+  AgentThreadsTest() {
+    use_test_handlers();
+    wrong = 0;
+  }
+  Agent agent{Agent::OwnObject::kPatch};
+};
+
+TEST_F(AgentThreadsTest, HitsOfAllThreadsAreCounted) {
+  ASSERT_EQ(apply(agent, wanted(add_one_place(), 1, kWantsEntry | kWantsReturn)).state, PlaceState::kPatched);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (unsigned k = 0; k < 1'000'000; ++k) lt_test_add_one(k);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(test_hits[1].entries, 4'000'000u);
+  EXPECT_EQ(test_hits[1].returns, 4'000'000u);
+}
+
+TEST_F(AgentThreadsTest, OneStorePatchesWhileThreadsRun) {
+  const Busy busy(4, call_all);
+  for (unsigned i = 0; i < rounds(5000); ++i) {
+    ASSERT_EQ(apply(agent, wanted(add_one_place(), 1, kWantsEntry | wants_in_round(i))).state, PlaceState::kPatched);
+    drop(agent, {1});
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(test_hits[1].entries, 0u);
+  EXPECT_EQ(agent.counters().stops, 0u);
+}
+
+TEST_F(AgentThreadsTest, ThreadsAreOutOfTheBytesThatChange) {
+  const Busy busy(4, call_all);
+  for (unsigned i = 0; i < rounds(200); ++i) {
+    const std::uint32_t wants = kWantsEntry | wants_in_round(i);
+    const Outcome outcome = apply(agent, wanted(push_place(), 1, wants));
+    ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+    const Outcome crossing = apply(agent, wanted(crossing_place(), 2, wants));
+    ASSERT_EQ(crossing.state, PlaceState::kPatched) << text_of(crossing.reason);
+    const std::uint64_t before = test_hits[1].entries;
+    for (unsigned k = 0; k < 1000 && test_hits[1].entries == before; ++k) std::this_thread::yield();
+    drop(agent, {1, 2});
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(test_hits[1].entries, 0u);
+  EXPECT_GT(test_hits[2].entries, 0u);
+  EXPECT_GT(test_hits[1].returns, 0u);
+}
+
+TEST_F(AgentThreadsTest, CallsThatWaitAreNotInterrupted) {
+  std::atomic<bool> over = false;
+  std::atomic<unsigned> ended_early = 0;
+  std::atomic<unsigned> timed_out = 0;
+  std::vector<std::thread> threads;
+  int pipes[2];
+  ASSERT_EQ(::pipe(pipes), 0);
+  for (unsigned i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const int poll = ::epoll_create1(0);
+      while (!over) {
+        epoll_event event;
+        // Short ones end while threads are being stopped; the long ones do not.
+        const int got = ::epoll_wait(poll, &event, 1, i % 2 == 0 ? 1 : 50);
+        if (got < 0) ++ended_early;
+        if (got == 0) ++timed_out;
+        call_all();
+      }
+      ::close(poll);
+    });
+  }
+  threads.emplace_back([&] {
+    char byte = 0;
+    if (::read(pipes[0], &byte, 1) != 1) ++ended_early;
+  });
+  for (unsigned i = 0; i < rounds(200); ++i) {
+    const Outcome outcome = apply(agent, wanted(push_place(), 1));
+    ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+    drop(agent, {1});
+  }
+  over = true;
+  ASSERT_EQ(::write(pipes[1], "", 1), 1);
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(ended_early, 0u);
+  EXPECT_GT(timed_out, 0u);
+  EXPECT_EQ(wrong, 0u);
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+}
+
+std::atomic<std::uint64_t> signals;
+void count_signal(int) {
+  ++signals;
+  call_all();
+}
+
+TEST_F(AgentThreadsTest, SignalsArriveWhileThreadsAreStopped) {
+  signals = 0;
+  struct sigaction action = {};
+  action.sa_handler = count_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGPROF, &action, nullptr);
+  {
+    const Busy busy(3, call_all);
+    const Busy sleepers(2, [] { ::usleep(10); });
+    const itimerval often = {{0, 500}, {0, 500}};
+    ::setitimer(ITIMER_PROF, &often, nullptr);
+    for (unsigned i = 0; i < rounds(200); ++i) {
+      ASSERT_EQ(apply(agent, wanted(push_place(), 1)).state, PlaceState::kPatched);
+      drop(agent, {1});
+    }
+    const itimerval never = {};
+    ::setitimer(ITIMER_PROF, &never, nullptr);
+  }
+  std::signal(SIGPROF, SIG_IGN);
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(signals, 0u);
+}
+
+TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
+  std::atomic<unsigned> children = 0;
+  std::atomic<unsigned> bad = 0;
+  {
+    const Busy busy(2, call_all);
+    const Busy starters(1, [] { std::thread([] { call_all(); }).join(); });
+    std::atomic<bool> over = false;
+    std::thread forks([&] {
+      while (!over) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+          ::alarm(20);
+          call_all();
+          ::usleep(100);
+          ::_exit(wrong == 0 ? 0 : 1);
+        }
+        int status = -1;
+        if (::waitpid(child, &status, 0) != child || status != 0) ++bad;
+        ++children;
+      }
+    });
+    for (unsigned i = 0; i < rounds(200); ++i) {
+      const Outcome outcome = apply(agent, wanted(push_place(), 1));
+      EXPECT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+      drop(agent, {1});
+    }
+    over = true;
+    forks.join();
+  }
+  EXPECT_GT(children, 0u);
+  EXPECT_EQ(bad, 0u);
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST_F(AgentThreadsTest, AThousandPlacesArePatchedAtOnce) {
+  std::vector<TestPlace> places;
+  std::vector<Wanted> all;
+  std::vector<Outcome> outcomes(1000);
+  places.reserve(1000);
+  for (unsigned i = 0; i < 1000; ++i)
+    places.push_back(test_place(lt_test_thousand + std::size_t{i} * 32, Way::kQuiet, 5));
+  const Wanted first = wanted(places[0], 0);
+  for (unsigned i = 0; i < 1000; ++i) {
+    all.push_back(first);
+    all.back().offset += std::size_t{i} * 32;
+    all.back().recipe = &places[i].recipe;
+    all.back().number = i;
+  }
+  const auto one_of = [](std::size_t i) {
+    return reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(lt_test_thousand + i * 32)(1);
+  };
+  const Busy busy(8, [&] {
+    for (std::size_t i = 0; i < 1000; ++i) wrong += one_of(i) == 4 ? 0 : 1;
+  });
+  while (busy.done() < 8) std::this_thread::yield();
+  const auto begin = std::chrono::steady_clock::now();
+  agent.apply(all, outcomes);
+  const auto end = std::chrono::steady_clock::now();
+  for (const Outcome& outcome : outcomes) ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+  const std::uint64_t before = test_hits[999].entries;
+  while (test_hits[999].entries < before + 10) std::this_thread::yield();
+  RecordProperty("apply_us",
+                 static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count()));
+  RecordProperty("stopped_us", static_cast<int>(agent.counters().longest_stop_ns / 1000));
+  std::vector<std::uint32_t> numbers;
+  for (unsigned i = 0; i < 1000; ++i) numbers.push_back(i);
+  agent.drop(numbers);
+  EXPECT_EQ(wrong, 0u);
+}
+
+// Prints what a probe costs; asserts nothing of it.
+TEST_F(AgentThreadsTest, DISABLED_WhatACallCosts) {
+  const auto measure = [](const char* what) {
+    double best = 1e9;
+    for (unsigned round = 0; round < 200; ++round) {
+      constexpr unsigned kCalls = 20'000;
+      const auto begin = std::chrono::steady_clock::now();
+      for (unsigned i = 0; i < kCalls; ++i) lt_test_add_one(i);
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+      best = std::min(best, took.count() / kCalls);
+    }
+    std::printf("%-28s %6.2f ns\n", what, best);
+  };
+  const TestPlace place = add_one_place();
+  measure("bare");
+  apply(agent, wanted(place, 1));
+  set_handlers({count_entry, count_return});
+  measure("entry");
+  apply(agent, wanted(place, 1, kWantsEntry | kWantsReturn));
+  measure("entry and return");
+  drop(agent, {1});
+  measure("no longer probed");
+}
+
+// A process of its own patches and unpatches while its threads run: it must come to its end.
+TEST_F(AgentThreadsTest, AProgramThatIsPatchedAllTheTimeSurvives) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(120);
+    {
+      Agent own(Agent::OwnObject::kPatch);
+      const Busy busy(4, call_all);
+      for (unsigned i = 0; i < rounds(300); ++i) {
+        apply(own, wanted(push_place(), 1, kWantsEntry | kWantsReturn));
+        apply(own, wanted(add_one_place(), 2, kWantsEntry | kWantsReturn));
+        apply(own, wanted(crossing_place(), 3));
+        drop(own, {1, 2, 3});
+      }
+    }
+    ::_exit(wrong == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace landtrace::agent

@@ -1,0 +1,420 @@
+#include "agent/data_plane.hpp"
+
+#include <linux/futex.h>
+#include <sys/uio.h>
+#include <ctime>
+
+#include "agent/raw.hpp"
+#include "agent/stubs.hpp"
+
+namespace landtrace::agent {
+
+extern "C" {
+[[gnu::visibility("hidden")]] Slot lt_agent_slots[kSlots];
+#if defined(__x86_64__)
+[[gnu::visibility("hidden")]] extern const char lt_agent_return_stubs[];
+[[gnu::visibility("hidden")]] extern const char lt_agent_return_stubs_end[];
+#endif
+}
+
+CodeRange return_stubs() {
+#if defined(__x86_64__)
+  return {reinterpret_cast<std::uint64_t>(lt_agent_return_stubs),
+          reinterpret_cast<std::uint64_t>(lt_agent_return_stubs_end)};
+#else
+  return {};
+#endif
+}
+
+namespace {
+
+// There from a thread's first instruction, without a call: the object is loaded with the program's own share of TLS.
+[[gnu::tls_model("initial-exec")]] thread_local constinit ThreadState state{};
+
+Handlers handlers{};
+LoaderChanges changes{};
+// The thread that takes slots of a chunk; 0: none. Slots are taken only by that thread and its signal handlers, so
+// taking one needs no locked instruction. They are freed by whichever thread the call ends in.
+std::uint32_t owners[kChunks];
+std::uint32_t owned_chunks;
+std::uint32_t chunk_after[kChunks];  // the one that the same thread took next, + 1
+std::uint32_t chunks_ever;           // no chunk from here on has been used yet
+
+constexpr std::uint64_t kInUse = 1;
+constexpr unsigned kSerialShift = 48;
+constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse;
+constexpr std::uint64_t kFrame = sizeof(Registers) + 8;
+constexpr std::uint64_t kRedZone = 128;
+constexpr std::uint32_t kSecond = 1'000'000'000;
+
+Registers* const kIgnored = reinterpret_cast<Registers*>(1);
+
+std::uint64_t& word_at(std::uint64_t address) { return *reinterpret_cast<std::uint64_t*>(address); }
+
+std::uint32_t chunk_of(const Slot* slot) { return static_cast<std::uint32_t>(slot - lt_agent_slots) / kSlotsInChunk; }
+
+std::uint64_t stub_of(const Slot* slot) {
+  return return_stubs().begin + static_cast<std::uint64_t>(slot - lt_agent_slots) * kReturnStubSize;
+}
+
+// Where a probed function returns to: behind the stub's call.
+constexpr std::uint64_t kAfterCall = 11;
+
+void count_missed(const Site* site) {
+  __atomic_fetch_add(const_cast<std::uint64_t*>(&site->missed), 1, __ATOMIC_RELAXED);
+}
+
+// A handler that was left by siglongjmp() from a signal handler leaves its mark: it is over if the stack is above it,
+// or the stack's words are others by now. Stacks that are far apart tell nothing.
+bool is_over(const Registers* inside, std::uint64_t stack) {
+  constexpr std::int64_t kFarAbove = 1 << 20;
+  constexpr std::int64_t kFarBelow = 256 << 10;
+  const auto address = reinterpret_cast<std::uint64_t>(inside);
+  const auto distance = static_cast<std::int64_t>(address - stack);
+  if (distance <= 0) return distance > -kFarAbove;
+  if (distance >= kFarBelow) return false;
+  const std::uint64_t sp = inside->value[kRsp];
+  return sp != address + kFrame && sp != address + kFrame + kRedZone;
+}
+
+// Whether the calling thread may run a handler now. Says so to signal handlers.
+bool begin(const Site* site, Registers* registers, bool count) {
+  ThreadState& thread = state;
+  if (thread.inside != nullptr) [[unlikely]] {
+    if (thread.inside == kIgnored) return false;
+    if (!is_over(thread.inside, reinterpret_cast<std::uint64_t>(registers))) {
+      if (count) count_missed(site);
+      return false;
+    }
+  }
+  thread.inside = registers;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);  // pairs with the load in a signal handler of this thread
+  return true;
+}
+void end() {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);  // pairs with the load in a signal handler of this thread
+  state.inside = nullptr;
+}
+
+// Against the thread's own signal handlers, not against other threads.
+bool claim(Slot* slot, std::uint64_t stack) {
+#if defined(__x86_64__)
+  std::uint64_t expected = 0;
+  bool done = false;
+  asm volatile("cmpxchgq %[desired], %[word]"
+               : [word] "+m"(slot->word), "+a"(expected), "=@cce"(done)
+               : [desired] "r"(stack | kInUse)
+               : "memory");
+  return done;
+#else
+  (void)slot, (void)stack;
+  return false;
+#endif
+}
+
+// Reads a word of the own memory that may be gone. False: it is.
+bool read_word(long process, std::uint64_t address, std::uint64_t& word, bool& allowed) {
+  iovec here = {&word, sizeof word};
+  iovec there = {reinterpret_cast<void*>(address), sizeof word};
+  const long size = raw(SYS_process_vm_readv, process, raw_address(&here), 1, raw_address(&there), 1, 0);
+  constexpr long kBadAddress = -14;
+  allowed = size == sizeof word || size == kBadAddress;
+  return size == sizeof word;
+}
+
+// Frees the slot if the word of the stack by which its call would return is another by now, or gone. Pairs with the
+// stores to the slot's word, which come after those to the stack where it is taken, and before them where it is left:
+// so the thread that would have used the word cannot be between them when the exchange succeeds.
+bool free_if_abandoned(long process, Slot* slot) {
+  std::uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+  if (word == 0 || (word & kInUse) != 0) return false;
+  std::uint64_t there = 0;
+  bool allowed = true;
+  if (read_word(process, word & kStackMask, there, allowed) ? there == stub_of(slot) + kAfterCall : !allowed)
+    return false;
+  const Site* site = slot->site;
+  // Pairs with the releases in take() and lt_agent_leave().
+  if (!__atomic_compare_exchange_n(&slot->word, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
+  if (site->limit != 0) __atomic_fetch_sub(const_cast<std::uint32_t*>(&site->active), 1, __ATOMIC_RELAXED);
+  return true;
+}
+
+Slot* first_of(std::uint32_t chunk) { return lt_agent_slots + std::size_t{chunk} * kSlotsInChunk; }
+
+Slot* claim_in(std::uint32_t chunk, std::uint64_t stack) {
+  Slot* const first = first_of(chunk);
+  for (Slot* slot = first; slot != first + kSlotsInChunk; ++slot) {
+    if (slot->word == 0 && claim(slot, stack)) return slot;
+  }
+  return nullptr;
+}
+
+Slot* claim_in_own(std::uint32_t thread, std::uint64_t stack) {
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    if (owners[chunk] != thread) continue;
+    if (Slot* slot = claim_in(chunk, stack); slot != nullptr) return slot;
+  }
+  return nullptr;
+}
+
+void note_use(std::uint32_t chunk) {
+  std::uint32_t known = __atomic_load_n(&chunks_ever, __ATOMIC_RELAXED);
+  while (known <= chunk &&
+         !__atomic_compare_exchange_n(&chunks_ever, &known, chunk + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+Slot* used_end() { return first_of(__atomic_load_n(&chunks_ever, __ATOMIC_RELAXED)); }
+
+Slot* claim_in_new(std::uint32_t thread, std::uint64_t stack) {
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    std::uint32_t nobody = 0;
+    if (owners[chunk] != 0) continue;
+    // Pairs with the release in forget_dead_threads().
+    if (!__atomic_compare_exchange_n(&owners[chunk], &nobody, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
+    __atomic_fetch_add(&owned_chunks, 1, __ATOMIC_RELAXED);
+    note_use(chunk);
+    if (Slot* slot = claim_in(chunk, stack); slot != nullptr) return slot;
+  }
+  return nullptr;
+}
+
+std::uint32_t free_abandoned_of(std::uint32_t thread) {
+  const long process = raw(SYS_getpid);
+  std::uint32_t count = 0;
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
+    if (owners[chunk] != thread) continue;
+    Slot* const first = first_of(chunk);
+    for (Slot* slot = first; slot != first + kSlotsInChunk; ++slot) count += free_if_abandoned(process, slot) ? 1 : 0;
+  }
+  return count;
+}
+
+// Looks for abandoned slots of the thread, unless that was in vain a short while ago.
+bool free_abandoned_at_times(ThreadState& thread) {
+  constexpr std::uint32_t kPause = 4096;
+  if (thread.pause != 0) {
+    --thread.pause;
+    return false;
+  }
+  if (thread.thread != 0 && free_abandoned_of(thread.thread) != 0) return true;
+  thread.pause = kPause;
+  return false;
+}
+
+// The chunk at hand, the one that the thread took after it, a new one. Abandoned slots, and free ones in its other
+// chunks, are looked for only when there is no plenty of new ones: programs that copy stacks aside and back, as
+// greenlets do, would not survive the former.
+[[gnu::noinline]] Slot* claim_slowly(ThreadState& thread, std::uint64_t stack) {
+  if (thread.thread == 0) thread.thread = static_cast<std::uint32_t>(raw(SYS_gettid));
+  const std::uint32_t chunk = thread.chunk;
+  if (owners[chunk] == thread.thread) {
+    if (Slot* slot = claim_in(chunk, stack); slot != nullptr) return slot;
+    const std::uint32_t next = chunk_after[chunk];
+    if (next != 0 && owners[next - 1] == thread.thread) {
+      if (Slot* slot = claim_in(next - 1, stack); slot != nullptr) return slot;
+    }
+  }
+  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) >= kChunks / 2 && free_abandoned_at_times(thread)) {
+    if (Slot* slot = claim_in_own(thread.thread, stack); slot != nullptr) return slot;
+  }
+  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) == kChunks) return nullptr;
+  Slot* slot = claim_in_new(thread.thread, stack);
+  if (slot != nullptr && owners[chunk] == thread.thread) chunk_after[chunk] = chunk_of(slot) + 1;
+  return slot;
+}
+
+bool within_limit(const Site* site) {
+  auto* active = const_cast<std::uint32_t*>(&site->active);
+  if (__atomic_add_fetch(active, 1, __ATOMIC_RELAXED) <= site->limit) return true;
+  __atomic_fetch_sub(active, 1, __ATOMIC_RELAXED);
+  return false;
+}
+
+// At the limit, calls that were abandoned do not count.
+[[gnu::noinline]] bool is_refused(const Site* site) {
+  if (within_limit(site)) return false;
+  return !free_abandoned_at_times(state) || !within_limit(site);
+}
+
+void give_back(const Site* site) {
+  if (site->limit != 0) __atomic_fetch_sub(const_cast<std::uint32_t*>(&site->active), 1, __ATOMIC_RELAXED);
+}
+
+// Of stubs that return to stubs, no two neighbours' frames seem to end at the same place.
+std::uint64_t cfa_distance(std::uint64_t caller) {
+  constexpr std::uint64_t kOutermost = 4;
+  const CodeRange stubs = return_stubs();
+  if (!stubs.holds(caller)) return kOutermost;
+  const std::uint64_t next = lt_agent_slots[(caller - stubs.begin) / kReturnStubSize].cfa_distance;
+  return next == 1 || next > kOutermost ? kOutermost - 1 : next - 1;
+}
+
+// A slot for the call, whose return address is replaced from here on.
+Slot* take(const Site* site, std::uint64_t copy, std::uint64_t stack) {
+  if ((stack & ~kStackMask) != 0) return nullptr;
+  if (site->limit != 0 && is_refused(site)) return nullptr;
+  ThreadState& thread = state;
+  Slot* slot = thread.next;
+  if (slot == nullptr || !claim(slot, stack)) [[unlikely]] {
+    slot = claim_slowly(thread, stack);
+    if (slot == nullptr) {
+      give_back(site);
+      return nullptr;
+    }
+  }
+  const auto number = static_cast<std::uint32_t>(slot - lt_agent_slots);
+  thread.chunk = number / kSlotsInChunk;
+  thread.next = (number + 1) % kSlotsInChunk == 0 ? nullptr : slot + 1;
+  slot->target = copy;
+  slot->site = site;
+  slot->return_address = word_at(stack);
+  slot->cfa_distance = cfa_distance(slot->return_address);
+  word_at(stack) = stub_of(slot) + kAfterCall;
+  // Pairs with the acquire in free_if_abandoned().
+  __atomic_store_n(&slot->word, stack | (++slot->serial << kSerialShift), __ATOMIC_RELEASE);
+  return slot;
+}
+
+constexpr std::uint64_t kCallSize = 6;
+constexpr std::uint64_t kMiddleSize = 5;  // the instruction before the call
+constexpr std::uint64_t kJumpToNext = 4;
+
+const Site* site_before(std::uint64_t resume, std::uint64_t code) {
+  return reinterpret_cast<const Site*>(word_at(resume - code - 16));
+}
+
+[[gnu::noinline]] void tell_loader_changes() {
+  const std::uint32_t changed =
+      __atomic_add_fetch(&changes.changed, 1, __ATOMIC_RELEASE);  // pairs with the agent's load
+  raw(SYS_futex, raw_address(&changes.changed), FUTEX_WAKE_PRIVATE, 0x7fffffff);
+  if (changes.wake != nullptr) {
+    __atomic_fetch_add(changes.wake, 1, __ATOMIC_RELEASE);  // pairs with the load of whoever waits there
+    raw(SYS_futex, raw_address(changes.wake), FUTEX_WAKE, 0x7fffffff);
+  }
+  timespec patience = {0, kSecond / 5};
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::uint32_t seen = __atomic_load_n(&changes.seen, __ATOMIC_ACQUIRE);  // pairs with loader_changes_seen()
+    if (static_cast<std::int32_t>(seen - changed) >= 0) return;
+    raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAIT_PRIVATE, seen, raw_address(&patience));
+  }
+}
+
+void enter(const Site* site, Registers* registers, std::uint64_t stack, EntryData* data) {
+  registers->value[kRsp] = stack;
+  registers->value[kRip] = site->address;
+  handlers.hit(site, registers, data);
+}
+
+}  // namespace
+
+#if defined(__x86_64__)
+extern "C" {
+
+[[gnu::visibility("hidden"), gnu::used]] void lt_agent_enter(std::uint64_t resume, Registers* registers) {
+  const Site* site = site_before(resume, kCallSize);
+  const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame;
+  if (site->wants == 0) return;
+  if ((site->wants & kWantsLoader) != 0) {
+    if (state.inside == nullptr) tell_loader_changes();
+    return;
+  }
+  registers->value[kRsp] = stack;
+  if (!begin(site, registers, true)) return;
+  enter(site, registers, stack, nullptr);
+  end();
+}
+
+[[gnu::visibility("hidden"), gnu::used]] std::uint64_t lt_agent_enter_and_return(std::uint64_t resume,
+                                                                                 Registers* registers) {
+  const Site* site = site_before(resume, kCallSize);
+  const std::uint64_t copy = resume + kJumpToNext;
+  const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame;
+  if (site->wants == 0) return copy;
+  registers->value[kRsp] = stack;
+  if (!begin(site, registers, true)) return copy;
+  Slot* slot = nullptr;
+  if ((site->wants & kWantsReturn) != 0) {
+    slot = take(site, copy, stack);
+    if (slot == nullptr) count_missed(site);
+  }
+  enter(site, registers, stack, slot != nullptr ? &slot->data : nullptr);
+  end();
+  return slot != nullptr ? stub_of(slot) : copy;
+}
+
+[[gnu::visibility("hidden"), gnu::used]] void lt_agent_enter_middle(std::uint64_t resume, Registers* registers) {
+  const Site* site = site_before(resume, kCallSize + kMiddleSize);
+  const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame + kRedZone;
+  if (site->wants == 0) return;
+  registers->value[kRsp] = stack;
+  if (!begin(site, registers, true)) return;
+  enter(site, registers, stack, nullptr);
+  end();
+}
+
+// `stub` is where the function returned to. The slot is freed by the caller, when it does not need it any more.
+[[gnu::visibility("hidden"), gnu::used]] Slot* lt_agent_leave(std::uint64_t stub, Registers* registers) {
+  Slot* slot = &lt_agent_slots[(stub - return_stubs().begin) / kReturnStubSize];
+  const Site* site = slot->site;
+  registers->value[kRsp] = reinterpret_cast<std::uint64_t>(registers) + kFrame;
+  registers->value[kRip] = slot->return_address;
+  if ((site->wants & kWantsReturn) != 0 && begin(site, registers, true)) {
+    handlers.returned(site, registers, &slot->data);
+    end();
+  }
+  if (site->limit != 0) give_back(site);
+  // Pairs with the acquire in free_if_abandoned(): the stack's word is overwritten only after this.
+  __atomic_store_n(&slot->word, slot->word | kInUse, __ATOMIC_RELEASE);
+  if (owners[chunk_of(slot)] == state.thread) state.next = slot;
+  return slot;
+}
+
+}  // extern "C"
+#endif
+
+void ignore_this_thread() { state.inside = kIgnored; }
+
+void set_handlers(const Handlers& to) { handlers = to; }
+
+std::uint32_t free_abandoned_slots() {
+  const long process = raw(SYS_getpid);
+  std::uint32_t count = 0;
+  for (Slot* slot = lt_agent_slots; slot != used_end(); ++slot) count += free_if_abandoned(process, slot) ? 1 : 0;
+  return count;
+}
+
+bool is_awaited(const Site* site) {
+  for (const Slot* slot = lt_agent_slots; slot != used_end(); ++slot) {
+    // Pairs with the release in take().
+    if (__atomic_load_n(&slot->word, __ATOMIC_ACQUIRE) != 0 && slot->site == site) return true;
+  }
+  return false;
+}
+
+std::uint32_t slots_in_use() {
+  std::uint32_t count = 0;
+  for (const Slot* slot = lt_agent_slots; slot != used_end(); ++slot) {
+    count += __atomic_load_n(&slot->word, __ATOMIC_RELAXED) != 0 ? 1 : 0;
+  }
+  return count;
+}
+
+void forget_dead_threads(std::uint32_t process) {
+  constexpr long kNoSuchThread = -3;
+  for (std::uint32_t& owner : owners) {
+    const std::uint32_t thread = __atomic_load_n(&owner, __ATOMIC_RELAXED);
+    if (thread == 0 || raw(SYS_tgkill, process, thread, 0) != kNoSuchThread) continue;
+    __atomic_fetch_sub(&owned_chunks, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);  // pairs with the exchange in claim_in_new()
+  }
+}
+
+LoaderChanges& loader_changes() { return changes; }
+
+void loader_changes_seen(std::uint32_t changed) {
+  __atomic_store_n(&changes.seen, changed, __ATOMIC_RELEASE);  // pairs with the load in tell_loader_changes()
+  raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAKE_PRIVATE, 0x7fffffff);
+}
+
+}  // namespace landtrace::agent

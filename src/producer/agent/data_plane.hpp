@@ -1,0 +1,33 @@
+// What runs at a hit: between the assembler of stubs.cc and the handlers. Compiled without vector registers; uses
+// nothing of libc, no lock, and no allocation.
+#pragma once
+
+#include <cstdint>
+
+#include "agent/site.hpp"
+
+namespace landtrace::agent {
+
+// A slot is abandoned when the return address of its call is gone from the stack: after longjmp, an exception, the
+// end of a thread. The agent's thread calls this now and then; returns how many slots it found.
+std::uint32_t free_abandoned_slots();
+
+// Whether a call in progress will come back through the site.
+bool is_awaited(const Site* site);
+// How many such calls there are, of all sites.
+std::uint32_t slots_in_use();
+
+// The threads that the kernel does not know any more give their slots back.
+void forget_dead_threads(std::uint32_t process);
+
+// Rises with each change of the loader's list of objects; and the thread that changes it waits, at most 0.2 s, until
+// the agent says that it has looked.
+struct LoaderChanges {
+  std::uint32_t changed;  // pairs with: `seen`, both by release and acquire
+  std::uint32_t seen;
+  std::uint32_t* wake;  // is counted up and woken, too, if there is one
+};
+LoaderChanges& loader_changes();
+void loader_changes_seen(std::uint32_t changed);
+
+}  // namespace landtrace::agent

@@ -1,0 +1,188 @@
+#include "agent/maps.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace landtrace::agent {
+namespace {
+
+// A jump of 32 bits, less what a recipe's other targets may lie away from the place.
+constexpr std::uint64_t kReach = 0x7000'0000;
+constexpr std::uint64_t kLowest = 0x1'0000;
+
+std::string read_all(const char* path) {
+  std::string text;
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  for (std::size_t size = 0;;) {
+    text.resize(size + 65536);
+    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    size += got > 0 ? static_cast<std::size_t>(got) : 0;
+    text.resize(size);
+    if (got <= 0) break;
+  }
+  ::close(fd);
+  return text;
+}
+
+std::uint64_t take_number(std::string_view& line, int base) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, base);
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  if (!line.empty()) line.remove_prefix(1);
+  return number;
+}
+
+// BEGIN-END PERMISSIONS OFFSET MAJOR:MINOR INODE      PATH
+Mapped parse(std::string_view line) {
+  Mapped mapped;
+  mapped.begin = take_number(line, 16);
+  mapped.end = take_number(line, 16);
+  mapped.protection = 0;
+  if (line.size() < 5) return mapped;
+  if (line[0] == 'r') mapped.protection |= PROT_READ;
+  if (line[1] == 'w') mapped.protection |= PROT_WRITE;
+  if (line[2] == 'x') mapped.protection |= PROT_EXEC;
+  line.remove_prefix(5);
+  mapped.offset = take_number(line, 16);
+  take_number(line, 16);
+  take_number(line, 16);
+  mapped.inode = take_number(line, 10);
+  const std::size_t path = line.find_first_not_of(' ');
+  if (path != std::string_view::npos) mapped.path = line.substr(path);
+  return mapped;
+}
+
+bool is_stack(const Mapped& mapped) { return mapped.path == "[stack]"; }
+bool is_heap(const Mapped& mapped) { return mapped.path == "[heap]"; }
+
+// The build id in the notes of an object whose first page lies here.
+void read_build_id(std::uint64_t base, std::uint64_t size, ObjectId& id) {
+  Elf64_Ehdr header;
+  if (size < sizeof header) return;
+  std::memcpy(&header, reinterpret_cast<const void*>(base), sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return;
+  if (header.e_phoff > size || header.e_phnum > (size - header.e_phoff) / sizeof(Elf64_Phdr)) return;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, reinterpret_cast<const void*>(base + header.e_phoff + i * sizeof segment), sizeof segment);
+    if (segment.p_type != PT_NOTE || segment.p_offset > size || segment.p_filesz > size - segment.p_offset) continue;
+    std::uint64_t at = base + segment.p_offset;
+    const std::uint64_t end = at + segment.p_filesz;
+    Elf64_Nhdr note;
+    while (at + sizeof note <= end) {
+      std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
+      const std::uint64_t name = at + sizeof note;
+      const std::uint64_t description = name + ((note.n_namesz + 3ull) & ~3ull);
+      const std::uint64_t next = description + ((note.n_descsz + 3ull) & ~3ull);
+      if (next > end) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz <= sizeof id.build_id &&
+          std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
+        id.build_id_size = note.n_descsz;
+        std::memcpy(id.build_id, reinterpret_cast<const void*>(description), note.n_descsz);
+        return;
+      }
+      at = next;
+    }
+  }
+}
+
+bool is_same(const ObjectId& wanted, const ObjectId& file) {
+  if (wanted.inode != 0 && wanted.inode == file.inode && wanted.device == file.device) return true;
+  return wanted.build_id_size != 0 && wanted.build_id_size == file.build_id_size &&
+         std::memcmp(wanted.build_id, file.build_id, wanted.build_id_size) == 0;
+}
+
+}  // namespace
+
+std::vector<Mapped> read_maps() {
+  std::vector<Mapped> maps;
+  const std::string text = read_all("/proc/self/maps");
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    maps.push_back(parse(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return maps;
+}
+
+const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address) {
+  auto above = std::upper_bound(maps.begin(), maps.end(), address,
+                                [](std::uint64_t at, const Mapped& mapped) { return at < mapped.begin; });
+  if (above == maps.begin()) return nullptr;
+  --above;
+  return above->holds(address) ? &*above : nullptr;
+}
+
+std::uint64_t find_room(const std::vector<Mapped>& maps, std::uint64_t place, std::uint64_t size) {
+  std::uint64_t best = 0;
+  std::uint64_t best_distance = kReach;
+  std::uint64_t begin = kLowest;
+  const auto offer = [&](std::uint64_t at) {
+    const std::uint64_t distance = at < place ? place - at : at + size - place;
+    if (distance < best_distance) {
+      best = at;
+      best_distance = distance;
+    }
+  };
+  const Mapped* below = nullptr;
+  for (const Mapped& mapped : maps) {
+    const bool grows = is_stack(mapped) || (below != nullptr && is_heap(*below));
+    if (!grows && mapped.begin > begin && mapped.begin - begin >= size) {
+      offer(mapped.begin - size);
+      offer(begin);
+    }
+    begin = std::max(begin, mapped.end);
+    below = &mapped;
+  }
+  return best;
+}
+
+void Objects::read() {
+  maps_ = read_maps();
+  // An inode may be another file by the next time.
+  files_.clear();
+}
+
+const Objects::File& Objects::file_of(const Mapped& mapped) {
+  for (const File& file : files_) {
+    if (file.path == mapped.path) return file;
+  }
+  File file;
+  file.path = mapped.path;
+  struct stat status;
+  // Of a file that was replaced since, the path ends with "(deleted)". Which inode the map shows may be another one,
+  // as on overlays.
+  if (::stat(mapped.path.c_str(), &status) == 0) {
+    file.id.device = status.st_dev;
+    file.id.inode = status.st_ino;
+  }
+  for (const Mapped& other : maps_) {
+    if (other.offset != 0 || other.path != mapped.path || (other.protection & PROT_READ) == 0) continue;
+    file.base = other.begin;
+    read_build_id(other.begin, other.end - other.begin, file.id);
+    break;
+  }
+  files_.push_back(file);
+  return files_.back();
+}
+
+void Objects::find(const ObjectId& object, std::uint64_t offset, std::vector<std::uint64_t>& addresses) {
+  for (const Mapped& mapped : maps_) {
+    if ((mapped.protection & PROT_EXEC) == 0 || mapped.path.empty() || mapped.path[0] != '/') continue;
+    if (offset < mapped.offset || offset - mapped.offset >= mapped.end - mapped.begin) continue;
+    if (is_same(object, file_of(mapped).id)) addresses.push_back(mapped.begin + (offset - mapped.offset));
+  }
+}
+
+}  // namespace landtrace::agent

@@ -1,0 +1,59 @@
+// Makes sure that no other thread of the program is within bytes that are about to change, and keeps it so while they
+// do.
+//
+// Threads that run are stopped by ptrace, for some 100 us, by a helper process that shares the memory. Threads that
+// are blocked in a system call are left alone, since some calls would return EINTR. But one may come back at any
+// time, so the instruction behind its call is a jump to itself meanwhile: it waits there. A signal would lead it
+// elsewhere, and stops it, since the helper traces all threads.
+//
+//   seize all; interrupt what runs; guard what is blocked; look again until nothing is left that could move;
+//   step whoever stands within the bytes out of them; look through the stacks for signal frames that lead there;
+//   write; take the guards away; let go
+//
+// In the helper there is neither libc nor allocation: a stopped thread may hold any lock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "agent/maps.hpp"
+
+namespace landtrace::agent {
+
+// A jump to be written where threads may be.
+struct Patch {
+  std::uint64_t address;
+  std::uint8_t bytes[5];
+  bool written = false;
+};
+
+enum class StopResult : std::uint8_t {
+  kDone,          // what could be written is; the other patches have a thread in them
+  kNotPermitted,  // the system does not let a process look at another
+  kTraced,        // a debugger has the program
+  kBusy,          // a thread did not stop in time, or waits for a child that shares the memory
+};
+
+struct StopReport {
+  StopResult result = StopResult::kBusy;
+  std::uint64_t stopped_ns = 0;  // how long threads were stopped
+  std::uint32_t threads = 0;     // so many were
+};
+
+// Writes the patches, sorted by their addresses, whose pages are writable already. `maps` is what was mapped a moment
+// ago.
+// Threads that have not all stopped within `patience_ns` are let go again: kBusy.
+StopReport write_with_others_stopped(std::span<Patch> patches, const std::vector<Mapped>& maps,
+                                     std::uint64_t patience_ns);
+
+// Whether the calling thread is the only one.
+bool is_alone();
+
+// Stores the bytes where no thread is; where they lie in 8 aligned bytes, by one store, so that others run either
+// those or what was there.
+void store(std::uint64_t address, const std::uint8_t* bytes, std::size_t size);
+// All threads see from here on what was stored.
+void synchronize_code();
+
+}  // namespace landtrace::agent

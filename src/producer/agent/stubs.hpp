@@ -1,0 +1,46 @@
+// The stubs by which a patched place leads to the handlers.
+//
+//   the place: jmp ---> entry stub (one a place, near it)          common code (stubs.cc)
+//                         | site | common |                          saves the registers,
+//                         call *common  ------------------------->   enter(): handlers.hit
+//                         ( jmp *-16(%rsp), if returns are probed )  restores them, ret
+//                         copy of the displaced instructions <----
+//                         jmp behind them
+//
+// With returns, that jump goes either on to the copy or to a return stub (one a call in progress, of a static table):
+//
+//   return stub:  lea 8(%rsp),%rsp    the return address is off the stack, and kept in the slot
+//                 call *slot.target   the copy, and so the function, which returns to here
+//                 jmp common code     saves the registers, leave(): handlers.returned, restores them, and returns
+//
+// Each call has its return, as the CPU's return predictor wants it. The return stubs' entry in .eh_frame finds a slot
+// by the frame's pc, so whoever unwinds comes through.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/recipe.hpp"
+#include "agent/site.hpp"
+
+namespace landtrace::agent {
+
+enum class Form : std::uint8_t {
+  kEntry,   // at a function's entry
+  kReturn,  // the same, and the return is probed, too
+  kMiddle,  // elsewhere: the flags and the red zone are kept
+};
+
+inline constexpr std::size_t kMaxStub = 176;
+inline constexpr std::size_t kStubAlignment = 16;
+
+struct Stub {
+  std::uint8_t bytes[kMaxStub];
+  std::size_t size = 0;
+  std::size_t code = 0;  // where in it the place's jump goes
+};
+
+// The stub as it has to lie at `at`. False where an address in it is out of reach from there.
+bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t at, Stub& stub);
+
+}  // namespace landtrace::agent

@@ -1,0 +1,44 @@
+// Compiled as the real ones: without vector registers.
+#include "agent/test_places.hpp"
+
+namespace landtrace::agent {
+
+TestHits test_hits[kTestNumbers];
+
+namespace {
+
+void hit(const Site* site, Registers* registers, EntryData* data) {
+  TestHits& hits = test_hits[site->number % kTestNumbers];
+  __atomic_fetch_add(&hits.entries, 1, __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < kRegisters; ++i) hits.entry.value[i] = registers->value[i];
+  if (data != nullptr) data->value[0] = registers->value[kRdi];
+  if (hits.within != nullptr) hits.within();
+}
+
+void returned(const Site* site, Registers* registers, EntryData* data) {
+  TestHits& hits = test_hits[site->number % kTestNumbers];
+  __atomic_fetch_add(&hits.returns, 1, __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < kRegisters; ++i) hits.leave.value[i] = registers->value[i];
+  hits.entry_data = data->value[0];
+}
+
+}  // namespace
+
+void forget_test_hits() {
+  for (TestHits& hits : test_hits) {
+    hits.entries = 0;
+    hits.returns = 0;
+    hits.within = nullptr;
+  }
+}
+
+std::uint64_t counted;
+void count_entry(const Site*, Registers*, EntryData*) { ++counted; }
+void count_return(const Site*, Registers*, EntryData*) { ++counted; }
+
+void use_test_handlers() {
+  forget_test_hits();
+  set_handlers({hit, returned});
+}
+
+}  // namespace landtrace::agent
