@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs transcripts on a mounted tracefs and compares, but for the cases that expected-differences.txt lists with reasons.
 
-  check.py --tracefs DIR [--way WAY] [--verbose] FILE...     FILE as in linux-6.12/10-register.txt, beside this program
+  check.py --tracefs DIR [--way WAY] [--run 'landtrace run --'] [--verbose] FILE...
+                                                        FILE as in linux-6.12/10-register.txt, beside this program
 
 A listed case that passes is a failure, too: the list says what is so. WAY says how the files are reached, for differences
 that only one way has: "mount" (the mounted files alone) or "shim" (the shim on top of them).
 """
-import argparse, importlib.machinery, importlib.util, os, sys
+import argparse, importlib.machinery, importlib.util, os, shlex, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
@@ -44,12 +45,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tracefs", required=True)
     parser.add_argument("--way", default="")
+    parser.add_argument("--run", default="", help="words before the program that is probed")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     conform, listed = load_conform(), expected_differences(options.way)
+    conform.Session.runner = shlex.split(options.run)
     passed = failed = different = 0
     for file in options.files:
+        if os.path.basename(file).startswith("9") and conform.Session.probed_program is None:
+            conform.Session.probed_program = conform.Probed()
         for name, steps in conform.parse(os.path.join(HERE, file)):
             full = os.path.basename(file) + ":" + name
             session = conform.Session(options.tracefs)

@@ -271,11 +271,23 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
   return event;
 }
 
+namespace {
+
+// What it is made by again: of a probe of functions one line for each of its places.
+std::string definition_of(const Event& event) {
+  if (event.flavour() == event::Flavour::kEventProbe) return event.command;
+  if (!event::is_function_probe(event.flavour())) return event.text;
+  std::string lines;
+  for (const Event::Definition& each : event.definitions) lines += each.command + '\n';
+  return lines;
+}
+
+}  // namespace
+
 void Events::write_down(const Event& event) {
   if (journal_ == nullptr) return;
-  const bool is_event_probe = event.flavour() == event::Flavour::kEventProbe;
-  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(),
-                        is_event_probe ? event.command : event.text, event.status_bit, event.status_byte},
+  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(), definition_of(event),
+                        event.status_bit, event.status_byte},
                        next_multi_);
 }
 

@@ -54,6 +54,13 @@ struct Event {
   std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
   std::uint32_t status_byte = 0;             // in Page::kBytes
   std::string command;                       // how an event probe was defined; `text` is how it is shown
+  // Of a probe of functions: each of its places.
+  struct Definition {
+    std::uint64_t serial;  // among those of events
+    std::string text;      // as it is shown
+    std::string command;   // as the journal has it
+  };
+  std::vector<Definition> definitions;
   std::unique_ptr<Attachment> rules;
 
   [[nodiscard]] event::Flavour flavour() const { return declaration.flavour; }
@@ -157,6 +164,8 @@ class Events {
     return own == events_of_.end() ? 0 : own->second;
   }
   [[nodiscard]] Event* at(std::uint32_t slot);
+  // One that no event gets, for what is listed among them.
+  [[nodiscard]] std::uint64_t take_serial() { return next_serial_++; }
   // The serial that the next event gets.
   [[nodiscard]] std::uint64_t next_serial() const { return next_serial_; }
   // When the slot's event, or the one that was there last, was made (a raw time): older records are of another one.

@@ -89,6 +89,8 @@ struct WordValue {
 // What an event's text begins with; no declaration begins with one of these.
 constexpr std::string_view kSyntheticMark = "s:";
 constexpr std::string_view kEventProbeMark = ":";
+constexpr std::string_view kEntryProbeMark = "::";
+constexpr std::string_view kReturnProbeMark = ":::";
 
 std::string_view mark_of(event::Flavour flavour) {
   switch (flavour) {
@@ -96,6 +98,10 @@ std::string_view mark_of(event::Flavour flavour) {
       return kSyntheticMark;
     case event::Flavour::kEventProbe:
       return kEventProbeMark;
+    case event::Flavour::kEntryProbe:
+      return kEntryProbeMark;
+    case event::Flavour::kReturnProbe:
+      return kReturnProbeMark;
     case event::Flavour::kUser:
       break;
   }
@@ -104,6 +110,8 @@ std::string_view mark_of(event::Flavour flavour) {
 
 event::Flavour flavour_of(std::string_view text) {
   if (text.starts_with(kSyntheticMark)) return event::Flavour::kSynthetic;
+  if (text.starts_with(kReturnProbeMark)) return event::Flavour::kReturnProbe;
+  if (text.starts_with(kEntryProbeMark)) return event::Flavour::kEntryProbe;
   return text.starts_with(kEventProbeMark) ? event::Flavour::kEventProbe : event::Flavour::kUser;
 }
 

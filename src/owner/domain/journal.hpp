@@ -34,7 +34,7 @@ struct SavedEvent {
   std::uint32_t uid = 0;
   std::string name;  // as shown
   event::Flavour flavour = event::Flavour::kUser;
-  std::string text;              // as declared; of an event probe: its command
+  std::string text;              // as declared; of a probe: its command, of one of functions a line for each place
   std::uint32_t status_bit = 0;  // its places in the status pages; 0: none
   std::uint32_t status_byte = 0;
 };

@@ -26,7 +26,10 @@ Result<void> Listening::set(Instance& instance, const std::vector<Event*>& event
   // Plans come before enable words: a program that finds its word set finds what to do, too.
   show(changed);
   for (Event* const event : changed) {
-    if (auto told = rules_->listeners_changed(*event); !told && result) result = std::move(told);
+    auto told = rules_->listeners_changed(*event);
+    if (told) continue;
+    if (on) take_back(instance, *event);
+    if (result) result = std::move(told);
   }
   if (!on) {  // listening may have been all that kept them
     for (Event* const event : changed) {
@@ -35,6 +38,15 @@ Result<void> Listening::set(Instance& instance, const std::vector<Event*>& event
     }
   }
   return result;
+}
+
+// The rules cannot have the event listened to.
+void Listening::take_back(Instance& instance, Event& event) {
+  event.listeners[instance.index] = false;
+  // With no room for a plan without it, it is recorded all the same.
+  std::ignore = plans_.publish(event);
+  show({&event});
+  std::ignore = rules_->listeners_changed(event);
 }
 
 void Listening::show(const std::vector<Event*>& events) {
@@ -62,7 +74,9 @@ Result<void> Listening::hold_soft(Instance& instance, Event& event) {
     return published;
   }
   show({&event});
-  return rules_->listeners_changed(event);
+  auto told = rules_->listeners_changed(event);
+  if (!told) release_soft(instance, event);
+  return told;
 }
 
 void Listening::release_soft(Instance& instance, Event& event) {

@@ -34,6 +34,7 @@ class Listening {
   void stop(Instance& instance);
 
  private:
+  void take_back(Instance& instance, Event& event);
   // Whoever looks at whether these events have listeners finds out: enable words, status pages.
   void show(const std::vector<Event*>& events);
 

@@ -278,10 +278,16 @@ TEST_F(ListeningTest, AnEventWhoseRulesHaveNoRoomIsNotMade) {
   EXPECT_TRUE(domain_->registrar().add_event("synthetic", declaration, "u64 lat", ::geteuid()));
 }
 
-TEST_F(ListeningTest, WhereRulesHaveNoRoomTheEventIsListenedToAllTheSame) {
+TEST_F(ListeningTest, AnEventThatItsRulesCannotHaveListenedToIsNot) {
   Event& event = make("e1");
   rules_.fails = true;
   EXPECT_EQ(domain_->listening().set(top(), {&event}, true).error().code, ENOSPC);
+  EXPECT_FALSE(domain_->listening().is_recorded(top(), event));
+  EXPECT_FALSE(event.listeners.any());
+  EXPECT_EQ(domain_->listening().hold_soft(top(), event).error().code, ENOSPC);
+  EXPECT_FALSE(event.listeners.any());
+  rules_.fails = false;
+  EXPECT_TRUE(domain_->listening().set(top(), {&event}, true));
   EXPECT_TRUE(domain_->listening().is_recorded(top(), event));
 }
 

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> Restorer::restore(const SavedDomain& saved) {
 
 void Restorer::restore_events(const std::vector<SavedEvent>& events) {
   for (const SavedEvent& each : events) {
-    if (each.flavour == event::Flavour::kSynthetic) rules_->restore(each);
+    if (each.flavour == event::Flavour::kSynthetic || is_function_probe(each.flavour)) rules_->restore(each);
     if (each.flavour != event::Flavour::kUser) continue;
     const auto event = events_.restore(each);
     if (!event) continue;

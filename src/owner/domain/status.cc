@@ -44,6 +44,32 @@ std::uint32_t jenkins_hash(std::string_view key) {
   return c;
 }
 
+std::string definition_line(const Event& event) {
+  const std::string fields = fields_text(event.declaration);
+  switch (event.flavour()) {
+    case event::Flavour::kSynthetic:
+      return fmt::format("s:{}/{}\t{}", event.system, event.name, fields);
+    case event::Flavour::kUser:
+      return fmt::format("u:{}{}{}", event.declaration.name, fields.empty() ? "" : " ", fields);
+    default:
+      return event.text;
+  }
+}
+
+// With the serials by which they are in order: a place that was added to a probe is as young as that.
+std::vector<std::pair<std::uint64_t, std::string>> dynamic_event_lines(Events& events) {
+  std::vector<std::pair<std::uint64_t, std::string>> lines;
+  for (const Event* const event : events.all()) {
+    if (event::is_function_probe(event->flavour())) {
+      for (const Event::Definition& each : event->definitions) lines.emplace_back(each.serial, each.text);
+    } else {
+      lines.emplace_back(event->serial, definition_line(*event));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
 std::uint32_t bucket(const Event& event) {
   constexpr std::uint32_t kGoldenRatio = 0x61c88647;
   return jenkins_hash(event.declaration.name) * kGoldenRatio >> 24;
@@ -74,21 +100,7 @@ std::string status_text(Events& events, abi::Version abi) {
 
 std::string dynamic_events_text(Events& events) {
   std::string text;
-  for (const Event* const event : events.all()) {
-    switch (event->flavour()) {
-      case event::Flavour::kUser:
-        text += "u:" + event->declaration.name;
-        if (const std::string fields = fields_text(event->declaration); !fields.empty()) text += " " + fields;
-        break;
-      case event::Flavour::kSynthetic:
-        text += fmt::format("s:{}/{}\t{}", event->system, event->name, fields_text(event->declaration));
-        break;
-      case event::Flavour::kEventProbe:
-        text += event->text;
-        break;
-    }
-    text += '\n';
-  }
+  for (const auto& [serial, line] : dynamic_event_lines(events)) text += line + '\n';
   return text;
 }
 

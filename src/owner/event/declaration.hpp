@@ -31,15 +31,22 @@ enum class FieldKind : std::uint8_t {
   kRelLocBytes,    // __rel_loc of anything else
   kStruct,         // struct NAME, with its size declared
   kDataLocStack,   // __data_loc long[]: addresses (synthetic events)
-  kArray,          // elements of what `fetch` names (event probes)
+  kArray,          // elements of what `fetch` names (probes)
 };
 
 // What kind of event it is: how its fields lie in an entry, and how they are shown and printed.
 enum class Flavour : std::uint8_t {
-  kUser,        // user_events: the fields one behind the other
-  kSynthetic,   // synthetic.hpp
-  kEventProbe,  // event_probe_fields.hpp
+  kUser,         // user_events: the fields one behind the other
+  kSynthetic,    // synthetic.hpp
+  kEventProbe,   // probe_fields.hpp: made out of another event's fields
+  kEntryProbe,   // … a place in a program's code
+  kReturnProbe,  // … the return from a function of a program
 };
+// Probes of programs' functions, whichever file they were defined by.
+inline bool is_function_probe(Flavour flavour) {
+  return flavour == Flavour::kEntryProbe || flavour == Flavour::kReturnProbe;
+}
+inline bool is_probe(Flavour flavour) { return flavour == Flavour::kEventProbe || is_function_probe(flavour); }
 
 struct Field {
   std::string type;  // as declared, for example "unsigned int", "char[20]", "__rel_loc char[]", "struct s"
@@ -48,7 +55,7 @@ struct Field {
   std::uint32_t size = 0;    // in bytes; 4 for a dynamic location
   bool is_signed = false;    // as the `format` file says it
   FieldKind kind = FieldKind::kInteger;
-  std::string fetch = {};  // of an event probe: the type that its argument was given ("x64"), without "[N]"
+  std::string fetch = {};  // of a probe: the type that its argument was given ("x64"), without "[N]"
   // Of a struct that was described (description.hpp), with their offsets in the entry too. Those of an array have no
   // names.
   std::vector<Field> members = {};
@@ -90,11 +97,11 @@ bool declares_same_fields(const Declaration& declaration, std::string_view field
 // Parses only the fields ("u32 a; u64 b"), the first at abi::kEntryHeaderSize.
 Result<std::vector<Field>> parse_fields(std::string_view text);
 
-// "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of an
-// event probe its arguments as "x64 n; string s".
+// "u32 a; u64 b", the form that dynamic_events and synthetic_events show; empty for an event without fields. Of a
+// probe its arguments as "x64 n; string s".
 std::string fields_text(const Declaration& declaration);
 
-// The reverse, where the flavour is known: "" (user_events), "synthetic", "probe SYSTEM.EVENT".
+// The reverse, where the flavour is known: "" (user_events), "synthetic", "probe SYSTEM.EVENT", "entry", "return".
 std::string flavour_text(const Declaration& declaration);
 Result<Declaration> parse_declared(std::string name, std::string_view fields, std::string_view flavour);
 

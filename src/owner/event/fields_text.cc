@@ -2,7 +2,7 @@
 
 #include "base/character.hpp"
 #include "event/declaration.hpp"
-#include "event/event_probe_fields.hpp"
+#include "event/probe_fields.hpp"
 #include "event/field_type.hpp"
 #include "event/synthetic.hpp"
 
@@ -31,10 +31,11 @@ std::string normalised(std::string_view fields) {
 std::string fields_text(const Declaration& declaration) {
   std::string out;
   if (declaration.flavour != Flavour::kUser) {
-    const bool is_event_probe = declaration.flavour == Flavour::kEventProbe;
+    const bool is_of_probe = is_probe(declaration.flavour);
     for (const Field& field : declaration.fields) {
+      if (is_of_probe && field.fetch.empty()) continue;  // where it happened
       if (!out.empty()) out += "; ";
-      out += fmt::format("{} {}", is_event_probe ? fetch_text(field) : synthetic_type_text(field), field.name);
+      out += fmt::format("{} {}", is_of_probe ? fetch_text(field) : synthetic_type_text(field), field.name);
     }
     return out;
   }
@@ -56,6 +57,10 @@ std::string flavour_text(const Declaration& declaration) {
       return "synthetic";
     case Flavour::kEventProbe:
       return "probe " + declaration.attached;
+    case Flavour::kEntryProbe:
+      return "entry";
+    case Flavour::kReturnProbe:
+      return "return";
   }
   return "";
 }
@@ -64,8 +69,10 @@ Result<Declaration> parse_declared(std::string name, std::string_view fields, st
   constexpr std::string_view kProbe = "probe ";
   if (flavour == "synthetic") return declare_synthetic(std::move(name), fields);
   if (flavour.starts_with(kProbe)) {
-    return declare_event_probe(std::move(name), fields, std::string(flavour.substr(kProbe.size())));
+    return declare_probe(Flavour::kEventProbe, std::move(name), fields, std::string(flavour.substr(kProbe.size())));
   }
+  if (flavour == "entry") return declare_probe(Flavour::kEntryProbe, std::move(name), fields);
+  if (flavour == "return") return declare_probe(Flavour::kReturnProbe, std::move(name), fields);
   if (!flavour.empty()) return fail(EINVAL, fmt::format("events of a flavour '{}' that is not known", flavour));
   Declaration declaration;
   declaration.name = std::move(name);

@@ -2,7 +2,7 @@
 #include <iterator>
 
 #include "event/declaration.hpp"
-#include "event/event_probe_fields.hpp"
+#include "event/probe_fields.hpp"
 #include "event/field_type.hpp"
 #include "event/synthetic.hpp"
 
@@ -40,7 +40,7 @@ std::string argument_of(const Field& field) {
 
 std::string print_format(const Declaration& declaration) {
   if (declaration.flavour == Flavour::kSynthetic) return synthetic_print_format(declaration);
-  if (declaration.flavour == Flavour::kEventProbe) return event_probe_print_format(declaration);
+  if (is_probe(declaration.flavour)) return probe_print_format(declaration);
   std::string conversions;
   std::string arguments;
   for (const Field& field : declaration.fields) {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "event/declaration.hpp"
-#include "event/event_probe_fields.hpp"
+#include "event/probe_fields.hpp"
 #include "event/field_type.hpp"
 #include "event/synthetic.hpp"
 
@@ -142,7 +142,7 @@ Result<ParsedFormat> parse_format(std::string_view text, std::string_view system
   if (system == kSyntheticSystem) {
     take_synthetic(parsed.declaration);
   } else if (at != std::string_view::npos) {
-    take_event_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
+    take_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
   }
   return parsed;
 }

@@ -7,7 +7,7 @@
 #include "base/character.hpp"
 #include "base/digits.hpp"
 #include "event/description.hpp"
-#include "event/event_probe_fields.hpp"
+#include "event/probe_fields.hpp"
 #include "event/print_text.hpp"
 #include "event/synthetic.hpp"
 
@@ -165,7 +165,7 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
 
 void print_fields(std::string& out, const Declaration& declaration, Bytes payload) {
   if (declaration.flavour == Flavour::kSynthetic) return print_synthetic(out, declaration, payload);
-  if (declaration.flavour == Flavour::kEventProbe) return print_event_probe(out, declaration, payload);
+  if (is_probe(declaration.flavour)) return print_probe(out, declaration, payload);
   if (declaration.fields.empty()) {
     out += "No fields found";
     return;

@@ -7,6 +7,7 @@
 
 #include "base/fd.hpp"
 #include "programs/memory_map.hpp"
+#include "programs/object_files.hpp"
 
 namespace landtrace::programs {
 namespace {
@@ -78,6 +79,19 @@ std::vector<filter::FunctionRange> ProgramFunctions::find_in_all(const Find& fin
     }
   }
   return all;
+}
+
+std::string ProgramFunctions::find_object(std::string_view name) {
+  forget_ended();
+  for (const std::uint32_t pid : programs_) {
+    const auto maps = is_ours(pid) ? read_file(fmt::format("/proc/{}/maps", pid), kMaxMaps) : fail(ESRCH);
+    if (!maps) continue;
+    for (const Mapping& mapping : mappings_in(*maps)) {
+      const std::string_view file = mapping.path.substr(mapping.path.rfind('/') + 1);
+      if (mapping.path.starts_with('/') && is_object_called(file, name)) return std::string(mapping.path);
+    }
+  }
+  return {};
 }
 
 std::vector<filter::FunctionRange> ProgramFunctions::named(std::string_view name) {

@@ -3,17 +3,17 @@
 #include <utility>
 
 #include "plan/event_probe.hpp"
-#include "rules/event_probe_plan.hpp"
+#include "rules/probe_plan.hpp"
 #include "rules/file_rules.hpp"
 
 namespace landtrace::rules {
 namespace {
 
-tl::unexpected<RefusedEventProbe> refuse_probe(language::EventProbeRefusal refusal) {
+tl::unexpected<RefusedEventProbe> refuse_probe(language::ProbeRefusal refusal) {
   return tl::unexpected<RefusedEventProbe>({std::move(refusal), {}, {}});
 }
 tl::unexpected<RefusedEventProbe> refuse_probe(const Error& error) {
-  return refuse_probe(language::EventProbeRefusal{error.code, {}});
+  return refuse_probe(language::ProbeRefusal{error.code, {}});
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view lin
   auto command = language::EventProbeCommand::split(line);
   if (!command) return refuse_probe(std::move(command).error());
   Event* const base = events_.find(command->base_system(), command->base_name());
-  if (base == nullptr || base->flavour() == event::Flavour::kEventProbe) return refuse_probe(command->no_such_base());
+  if (base == nullptr || event::is_probe(base->flavour())) return refuse_probe(command->no_such_base());
   if (command->lacks_filter()) return refuse_probe(command->no_filter());
   std::uint32_t program = 0;
   if (!command->filter().empty()) {
@@ -57,7 +57,6 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventP
   const auto arguments = command.arguments(base.declaration);
   if (!arguments) return refuse_probe(arguments.error());
   event::Declaration made = language::declare_event_probe(command, *arguments);
-  if (made.min_size > plan::kMaxEventProbeValues) return refuse_probe(language::EventProbeRefusal{E2BIG, {}});
   const event::Declaration declared = made;
   const auto added = registrar_.add_event(command.group(), std::move(made), event_probe_text(command, *arguments), uid);
   if (!added) return added.error().code == EEXIST ? refuse_probe(command.name_is_taken()) : refuse_probe(added.error());

@@ -25,7 +25,7 @@ struct EventProbe final : domain::Attachment {
 const EventProbe* find_event_probe(const Event& event);
 
 struct RefusedEventProbe {
-  language::EventProbeRefusal refusal;
+  language::ProbeRefusal refusal;
   std::optional<language::FilterFailure> filter;  // why its filter is none
   std::string expression;                         // that filter
 };
@@ -44,7 +44,7 @@ class EventProbes {
         lists_(lists) {}
 
   // A command that EventProbeCommand::is_one(). ENODEV without the event, EINVAL, E2BIG, EEXIST as the kernel has them;
-  // E2BIG for more values than a probe can carry; ENOSPC.
+  // ENOSPC.
   tl::expected<Event*, RefusedEventProbe> define(std::string_view line, std::uint32_t uid);
 
   // Who listens to the probe may have changed: it begins to happen, or ends. Other events are passed over.

@@ -206,7 +206,7 @@ TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
 
 TEST_F(ProbesTest, WhatNeedsTooMuchRoomIsRefused) {
   std::string arguments;
-  for (int i = 0; i < 5; ++i) arguments += " a" + std::to_string(i) + "=+0($p):u64[64]";
+  for (int i = 0; i < 7; ++i) arguments += " a" + std::to_string(i) + "=+0($p):u64[64]";
   EXPECT_EQ(code_of(rules_.event_probes().define("e:g/p user_events.e1" + arguments, kRoot)), E2BIG);
   EXPECT_FALSE(base_->in_use());
 }

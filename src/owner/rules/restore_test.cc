@@ -36,6 +36,33 @@ class RulesRestoreTest : public testing::Test {
   std::unique_ptr<Rules> rules_;
 };
 
+TEST_F(RulesRestoreTest, ProbesAreDefinedAgainAtAllOfTheirPlaces) {
+  using language::ProbeFamily;
+  const programs::Asker asker{{::geteuid(), ::getegid()}, 0};
+  const auto define = [&](ProbeFamily family, const char* line) {
+    return rules_->probes().define(family, line, asker);
+  };
+  ASSERT_TRUE(define(ProbeFamily::kUprobe, "p:g/e /bin/true:0x40(0x8) a=+0(%di):string"));
+  ASSERT_TRUE(define(ProbeFamily::kUprobe, "p:g/e libc.so.6:malloc a=+0(%si):string"));
+  ASSERT_TRUE(define(ProbeFamily::kKprobe, "r7:g/k lt_no_such_module:f r=$retval"));
+  ASSERT_TRUE(define(ProbeFamily::kUprobe, "p:g/gone /bin/true:0x40(0x8)"));
+  const auto remove = [&](Event& event) { return rules_->remove(event, ::geteuid()); };
+  Event& gone = *domain_->events().find("g", "gone");
+  ASSERT_TRUE(rules_->probes().remove_place(gone, gone.definitions[0].serial, ::geteuid(), remove));
+  const std::string before = domain::dynamic_events_text(domain_->events());
+  EXPECT_EQ(std::count(before.begin(), before.end(), '\n'), 3);
+  for (int i = 0; i < 2; ++i) {
+    next();
+    EXPECT_EQ(domain::dynamic_events_text(domain_->events()), before);
+    EXPECT_EQ(find_probe(*domain_->events().find("g", "k"))->places[0].maxactive, 7u);
+  }
+  Event& event = *domain_->events().find("g", "e");
+  ASSERT_TRUE(rules_->probes().remove_place(event, event.definitions[0].serial, ::geteuid(), remove));
+  const std::string after = domain::dynamic_events_text(domain_->events());
+  next();
+  EXPECT_EQ(domain::dynamic_events_text(domain_->events()), after);
+}
+
 TEST_F(RulesRestoreTest, SyntheticEventsAndEventProbesAreDefinedAgain) {
   // The one that it is attached to may get a later slot than the probe has.
   ASSERT_TRUE(domain_->registrar().register_native("e1 u32 n", domain::kPersist, ::geteuid()));

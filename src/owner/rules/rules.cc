@@ -23,6 +23,7 @@ Rules::Rules(Domain& domain)
                 histograms_),
       event_probes_(domain.control(), domain.grace(), domain.events(), domain.instances(), domain.registrar(),
                     domain.listening(), filters_, lists_),
+      probes_(domain.events(), domain.registrar(), functions_),
       selections_(domain.events(), domain.instances(), domain.plans(), domain.listening(), filters_, triggers_) {
   domain_.set_rules(this);
 }
@@ -45,6 +46,12 @@ void Rules::gone(Event& event) {
   for (Instance* const instance : domain_.instances().all()) drop(*instance, event);
   event.files.clear();
   event_probes_.let_go(event);
+  probes_.let_go(event);
+}
+
+Result<void> Rules::listeners_changed(Event& event) {
+  LT_CHECK(event_probes_.attach(event));
+  return probes_.attach(event);
 }
 
 bool Rules::is_kept_by_recorders_alone(const Event& event) const {
@@ -93,6 +100,7 @@ void Rules::stop(Instance& instance) {
 
 void Rules::program_came(std::uint32_t pid) {
   functions_.add(pid);
+  probes_.look_again();
   for (Event* const event : domain_.events().all_and_print()) {
     if (event->files.empty()) continue;
     for (Instance* const instance : domain_.instances().all()) {
@@ -108,6 +116,8 @@ void Rules::restore(const domain::SavedEvent& saved) {
     if (const auto command = language::split_dynamic_synthetic(line)) {
       std::ignore = define_synthetic(domain_.events(), domain_.registrar(), *command, saved.uid);
     }
+  } else if (event::is_function_probe(saved.flavour)) {
+    probes_.restore(saved.text, saved.uid);
   } else if (language::EventProbeCommand::is_one(saved.text)) {
     std::ignore = event_probes_.define(saved.text, saved.uid);
   }

@@ -4,6 +4,7 @@
 //     Triggers      what happens with an event: tracing switched, snapshots, stacks, other events switched, histograms
 //     Histograms    counted by producers in tables of the data segments; they may make synthetic events happen
 //     EventProbes   events made out of another one's fields
+//     Probes        events of places in programs' code
 //     Selections    what instances want of events that match a pattern, now and later
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "rules/filters.hpp"
 #include "rules/histograms/histograms.hpp"
 #include "rules/histograms/tables.hpp"
+#include "rules/probes/probes.hpp"
 #include "rules/selection.hpp"
 #include "rules/trigger_list.hpp"
 #include "rules/triggers.hpp"
@@ -32,6 +34,7 @@ class Rules final : public domain::EventRules {
   [[nodiscard]] Triggers& triggers() { return triggers_; }
   [[nodiscard]] Histograms& histograms() { return histograms_; }
   [[nodiscard]] EventProbes& event_probes() { return event_probes_; }
+  [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] Selections& selections() { return selections_; }
   // Where functions of the domain's programs are.
   [[nodiscard]] programs::ProgramFunctions& functions() { return functions_; }
@@ -41,7 +44,7 @@ class Rules final : public domain::EventRules {
   Result<void> remove(Event& event, std::uint32_t uid);
 
   Result<void> select(Event& event) override { return selections_.apply_to(event); }
-  Result<void> listeners_changed(Event& event) override { return event_probes_.attach(event); }
+  Result<void> listeners_changed(Event& event) override;
   void gone(Event& event) override;
   void stop(Instance& instance) override;
   void program_came(std::uint32_t pid) override;
@@ -59,6 +62,7 @@ class Rules final : public domain::EventRules {
   Histograms histograms_;
   Triggers triggers_;
   EventProbes event_probes_;
+  Probes probes_;
   Selections selections_;
 };
 

@@ -2,6 +2,7 @@
 //   u:NAME FIELDS                 makes one, which stays until it is removed
 //   s:NAME FIELDS                 makes a synthetic event (language/synthetic/command.hpp)
 //   e:NAME SYSTEM.EVENT …         makes an event probe (language/probe/event_probe_command.hpp)
+//   p:NAME PLACE …, r:NAME …      makes a probe of functions (language/probe/function_probe.hpp)
 //   -:[SYSTEM/]NAME [FIELDS]      removes it; without fields, a user event that has none
 //   !u:[SYSTEM/]NAME [FIELDS]     the same
 // Truncation removes all of them, if none is in use.
@@ -24,8 +25,8 @@ class DynamicEvents : public TextFile {
  private:
   Result<void> run(const Caller& caller, std::string_view line);
   Result<void> make(const Caller& caller, std::string_view definition);
+  Result<void> make_probe(const Caller& caller, std::string_view line);
   Result<void> make_event_probe(const Caller& caller, std::string_view line);
-  Result<void> remove(const Caller& caller, std::string_view command);
 
   Context& context_;
 };

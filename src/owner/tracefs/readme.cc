@@ -23,16 +23,32 @@ was given reads or writes them; the group can be changed:
   set_event_pid		- Only threads with these ids record events
   set_event_notrace_pid	- Threads with these ids record none
   dynamic_events	- Create/append/remove/show the dynamic events
-	   Format: u:<event> [<type> <field>;...]
-	           s:[synthetic/]<event> <type> <field>;...
+  kprobe_events		- Create/append/remove/show the dynamic events at
+			  functions of libraries and programs, by their names
+  uprobe_events		- Create/append/remove/show the dynamic events at
+			  places in files
+	  accepts: event-definitions (one definition per line)
+	   Format: p[:[<group>/][<event>]] <place> [<args>]
+	           r[maxactive][:[<group>/][<event>]] <place> [<args>]
+	           u:<event> [<type> <field>;...]
+	           s:[synthetic/]<event> <field> [<field>]
 	           e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>] [if <filter>]
 	           -:[<group>/][<event>]
-	   An event probe's <args>: [<name>=]<fetcharg>[:<type>] ...
-	 fetcharg: $<field>, $comm, @<address>, +|-[u]<offset>(<fetcharg>),
-	           \imm-value, \"imm-string"
-	     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, symbol, symstr,
-	           string, ustring, b<bits>@<first bit>/<container>,
-	           <type>\[<array-size>\]
+	    place: [<module>:]<symbol>[+<offset>]|<memaddr>
+place (kretprobe): [<module>:]<symbol>[+<offset>]%return|<memaddr>
+   place (uprobe): <path>:<offset>[%return][(ref_ctr_offset)]
+	     args: <name>=fetcharg[:type]
+	 fetcharg: (%<register>|$<efield>), @<address>, @<symbol>[+|-<offset>],
+	           $stack<index>, $stack, $retval, $comm, $arg<N>,
+	           +|-[u]<offset>(<fetcharg>), \imm-value, \"imm-string"
+	     type: s8/16/32/64, u8/16/32/64, x8/16/32/64, char, string, symbol,
+	           b<bit-width>@<bit-offset>/<container-size>, ustring,
+	           symstr, <type>\[<array-size>\]
+	    field: <stype> <name>;
+  A <module> is the name of a library or a program; one that is not there is
+  waited for. A <path> may be followed by <symbol>[+<offset>] as well.
+  kprobe_profile, uprobe_profile
+			- How often each of them was hit
   synthetic_events	- Create/append/remove/show the synthetic events
 	  example: echo 'late u64 us; char who[]; long[] stack' >> synthetic_events
   user_events_data	- Programs register user_events here, and write them

@@ -87,6 +87,11 @@ void TestSession::clean() {
   }
   const auto instances = *(*tree_.find("instances"))->folder()->list();
   for (const auto& entry : instances) make_folder("instances/" + entry.name, false);
+  // A probe that is listened to does not go.
+  for (const domain::Event* const event : domain_->events().all()) {
+    if (event->is_user_event() || event->system == "synthetic") continue;
+    put("events/" + event->system + "/" + event->name + "/enable", "0");
+  }
   for (const char* const file :
        {"set_event", "set_event_pid", "set_event_notrace_pid", "dynamic_events", "error_log", "trace"}) {
     put(file, "");

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "support/transcript.hpp"
+#include "tracefs/test_probed.hpp"
 #include "tracefs/test_session.hpp"
 
 namespace landtrace::tracefs {
@@ -51,6 +52,31 @@ TEST_P(TreeTranscript, IsAnsweredAsTheKernelDoes) {
     }
   }
 }
+
+class ProbeTranscript : public testing::TestWithParam<const char*> {};
+
+TEST_P(ProbeTranscript, IsAnsweredAsTheKernelDoes) {
+  const auto expected_differences = support::read_expected_differences();
+  const auto cases = support::read_transcript(GetParam());
+  ASSERT_FALSE(cases.empty());
+  const TestProbed probed;
+  TestSession session;
+  for (const support::Case& recorded : cases) {
+    session.clean();
+    if (expected_differences.contains(file_of(GetParam()) + ":" + recorded.name)) continue;
+    SCOPED_TRACE(recorded.name);
+    for (const support::Step& step : recorded.steps) {
+      std::vector<std::string> command = step.command;
+      for (std::string& word : command) word = probed.fill(word);
+      const auto answer = session.run(command);
+      ASSERT_TRUE(answer) << ::testing::PrintToString(command);
+      EXPECT_EQ(probed.strip(*answer), step.output) << ::testing::PrintToString(step.command);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ProbeTranscript,
+                         testing::Values("linux-6.12/90-uprobe.txt", "linux-6.12/92-kprobe.txt"));
 
 INSTANTIATE_TEST_SUITE_P(Files, TreeTranscript,
                          testing::Values("linux-6.12/10-register.txt", "linux-6.12/11-match.txt",

@@ -5,6 +5,7 @@
 #include "tracefs/fixed_text.hpp"
 #include "tracefs/instances/instance_files.hpp"
 #include "tracefs/instances/instances_folder.hpp"
+#include "tracefs/probe_files.hpp"
 #include "tracefs/readme.hpp"
 #include "tracefs/synthetic_events.hpp"
 #include "tracefs/user_events/data.hpp"
@@ -21,8 +22,12 @@ Tree::Tree(domain::Domain& domain, rules::Rules& rules)
   root_->add<AvailableEvents>("available_events", top);
   root_->add<DynamicEvents>("dynamic_events", context_);
   root_->add<InstancesFolder>("instances", context_);
+  root_->add<ProbeEvents>("kprobe_events", context_, language::ProbeFamily::kKprobe);
+  root_->add<ProbeProfile>("kprobe_profile", context_, language::ProbeFamily::kKprobe);
   root_->add<FixedText>("printk_formats", "");
   root_->add<SyntheticEvents>("synthetic_events", context_);
+  root_->add<ProbeEvents>("uprobe_events", context_, language::ProbeFamily::kUprobe);
+  root_->add<ProbeProfile>("uprobe_profile", context_, language::ProbeFamily::kUprobe);
   root_->add<UserEventsData>("user_events_data", context_);
   root_->add<UserEventsMmap>("user_events_mmap", context_);
   root_->add<UserEventsStatus>("user_events_status", context_);

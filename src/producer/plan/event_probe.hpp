@@ -23,8 +23,8 @@ namespace landtrace::plan {
 // The largest payload that an event probe makes: it is put together on the stack. Texts are cut to what there is room
 // for.
 inline constexpr std::uint32_t kMaxEventProbePayload = 4096;
-// Of that, what the values may need.
-inline constexpr std::uint32_t kMaxEventProbeValues = 2048;
+// Of that, what the values and what stands before them may need.
+inline constexpr std::uint32_t kMaxEventProbeValues = 3088;
 
 enum class EventProbeSource : std::uint8_t {
   kNumber,       // `number`

@@ -15,7 +15,7 @@ const event::Declaration& base() {
 }
 
 std::string probe_answer(std::string_view line) {
-  EventProbeRefusal refusal;
+  ProbeRefusal refusal;
   if (const auto command = EventProbeCommand::split(line)) {
     const auto arguments = command->arguments(base());
     if (arguments) return event_probe_text(*command, *arguments);

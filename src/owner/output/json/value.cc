@@ -10,7 +10,7 @@
 
 #include "abi/entry.hpp"
 #include "event/description.hpp"
-#include "event/event_probe_fields.hpp"
+#include "event/probe_fields.hpp"
 #include "output/json/string.hpp"
 
 namespace landtrace::output::json {

@@ -1,25 +1,37 @@
-#include "rules/event_probe_plan.hpp"
+#include "rules/probe_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "event/synthetic.hpp"
 #include "plan/event_probe.hpp"
+#include "plan/made_payload.hpp"
 
 namespace landtrace::rules {
 namespace {
 
+// Before the values are the addresses of a return.
+static_assert(language::kMaxProbeValues + 2 * sizeof(std::uint64_t) <= plan::kMaxEventProbeValues);
+
+// What the arguments are taken from.
+struct TakenFrom {
+  bool is_synthetic = false;  // an event
+  std::uint64_t place = 0;    // code
+};
+
 // Puts a plan::EventProbePlan together.
 class PlanBytes {
  public:
-  PlanBytes(const std::vector<language::EventProbeArgument>& arguments, const event::Declaration& made,
-            bool of_synthetic)
-      : bytes_(sizeof(plan::EventProbePlan) + arguments.size() * sizeof(plan::EventProbeArg)) {
+  PlanBytes(const std::vector<language::ProbeArgument>& arguments, const event::Declaration& made,
+            const TakenFrom& from)
+      : from_(from), bytes_(sizeof(plan::EventProbePlan) + arguments.size() * sizeof(plan::EventProbeArg)) {
     plan_.arg_count = static_cast<std::uint32_t>(arguments.size());
     plan_.values_size = made.min_size;
+    const std::size_t addresses = made.fields.size() - arguments.size();
+    plan_.header = static_cast<std::uint32_t>(addresses * sizeof(std::uint64_t));
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const plan::EventProbeArg arg =
-          argument(arguments[i], made.fields[i].offset - abi::kEntryHeaderSize, of_synthetic);
+      const plan::EventProbeArg arg = argument(arguments[i], made.fields[addresses + i].offset - abi::kEntryHeaderSize);
       std::memcpy(bytes_.data() + sizeof plan_ + i * sizeof arg, &arg, sizeof arg);
     }
   }
@@ -38,7 +50,7 @@ class PlanBytes {
     return at;
   }
 
-  plan::EventProbeArg argument(const language::EventProbeArgument& from, std::uint32_t target, bool of_synthetic) {
+  plan::EventProbeArg argument(const language::ProbeArgument& from, std::uint32_t target) {
     const language::Fetch& fetch = from.fetch;
     plan::EventProbeArg arg{};
     arg.store = store_of(fetch.store);
@@ -50,27 +62,53 @@ class PlanBytes {
     arg.store_offset = fetch.store_offset;
     arg.steps = append(fetch.steps.data(), fetch.steps.size() * sizeof fetch.steps[0]);
     arg.step_count = static_cast<std::uint32_t>(fetch.steps.size());
-    set_source(arg, fetch, of_synthetic);
+    set_source(arg, fetch);
     return arg;
   }
 
-  void set_source(plan::EventProbeArg& arg, const language::Fetch& fetch, bool of_synthetic) {
+  void set_source(plan::EventProbeArg& arg, const language::Fetch& fetch) {
+    using Source = language::Fetch::Source;
     switch (fetch.source) {
-      case language::Fetch::Source::kNumber:
+      case Source::kSymbol:  // of an object that is not there yet
+      case Source::kNumber:
         arg.source = plan::EventProbeSource::kNumber;
         arg.number = fetch.number;
         return;
-      case language::Fetch::Source::kComm:
+      case Source::kComm:
         arg.source = plan::EventProbeSource::kComm;
         return;
-      case language::Fetch::Source::kText:
+      case Source::kText:
         arg.source = plan::EventProbeSource::kText;
         arg.at = append(fetch.text.c_str(), fetch.text.size() + 1);
         arg.number = fetch.text.size();
         return;
-      case language::Fetch::Source::kField:
-        set_field(arg, fetch.field, of_synthetic);
+      case Source::kField:
+        return set_field(arg, fetch.field, from_.is_synthetic);
+      case Source::kRegister:
+        return set_register(arg, fetch.reg);
+      case Source::kStackWord:
+        return set_stack_word(arg, fetch.number);
+      case Source::kArgument:
+        return set_argument(arg, fetch.number);
+      case Source::kFileOffset:
+        arg.source = plan::EventProbeSource::kPlace;
+        arg.number = fetch.number - from_.place;
     }
+  }
+
+  static void set_register(plan::EventProbeArg& arg, std::uint32_t reg) {
+    arg.source = plan::EventProbeSource::kRegister;
+    arg.at = reg;
+  }
+  static void set_stack_word(plan::EventProbeArg& arg, std::uint64_t number) {
+    arg.source = plan::EventProbeSource::kStackWord;
+    arg.number = number;
+  }
+  // At a function's beginning.
+  static void set_argument(plan::EventProbeArg& arg, std::uint64_t index) {
+    constexpr std::array kInRegisters{plan::kRdi, plan::kRsi, plan::kRdx, plan::kRcx, plan::kR8, plan::kR9};
+    if (index < kInRegisters.size()) return set_register(arg, kInRegisters[index]);
+    set_stack_word(arg, index - kInRegisters.size() + 1);  // behind the return address
   }
 
   static void set_field(plan::EventProbeArg& arg, const event::Field& field, bool of_synthetic) {
@@ -108,15 +146,21 @@ class PlanBytes {
     return plan::EventProbeStore::kValue;
   }
 
+  TakenFrom from_;
   plan::EventProbePlan plan_{};
   std::vector<std::byte> bytes_;
 };
 
 }  // namespace
 
-std::vector<std::byte> event_probe_plan(const std::vector<language::EventProbeArgument>& arguments,
+std::vector<std::byte> event_probe_plan(const std::vector<language::ProbeArgument>& arguments,
                                         const event::Declaration& made, bool of_synthetic, std::uint32_t slot) {
-  return PlanBytes(arguments, made, of_synthetic).of_event(slot);
+  return PlanBytes(arguments, made, {of_synthetic, 0}).of_event(slot);
+}
+
+std::vector<std::byte> function_probe_plan(const std::vector<language::ProbeArgument>& arguments,
+                                           const event::Declaration& made, std::uint64_t place, std::uint32_t slot) {
+  return PlanBytes(arguments, made, {false, place}).of_event(slot);
 }
 
 }  // namespace landtrace::rules

@@ -1,0 +1,225 @@
+#include "programs/object_files.hpp"
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "programs/assumed_identity.hpp"
+#include "symbols/symbols.hpp"
+
+namespace landtrace::programs {
+namespace {
+
+constexpr std::chrono::seconds kFilePatience(5);
+
+struct OpenObject {
+  Fd fd;
+  ObjectFile file;
+
+  // Whatever its path leads to by now, or for others.
+  [[nodiscard]] std::string own_path() const { return fmt::format("/proc/self/fd/{}", fd.get()); }
+};
+
+std::string from_root(const Asker& asker, const std::string& path) {
+  if (path.starts_with('/') || asker.tid == 0) return path;
+  char folder[4096];
+  const ssize_t size = ::readlink(fmt::format("/proc/{}/cwd", asker.tid).c_str(), folder, sizeof folder);
+  if (size <= 0 || static_cast<std::size_t>(size) == sizeof folder) return path;
+  return std::string(folder, static_cast<std::size_t>(size)) + "/" + path;
+}
+
+Result<OpenObject> open_object(const Asker& asker, const std::string& named) {
+  const AssumedIdentity identity(asker.who);
+  if (!identity.succeeded()) return fail(EPERM, "the owner cannot open it with the caller's rights");
+  const std::string path = from_root(asker, named);
+  struct stat st {};
+  // First, since opening may be what a device waits for.
+  if (::stat(path.c_str(), &st) != 0) return fail(errno, path);
+  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return fail(errno, path);
+  if (::fstat(fd.get(), &st) != 0) return fail(errno, path);
+  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a regular file");
+  OpenObject object{std::move(fd), {path, st.st_dev, st.st_ino, static_cast<std::uint64_t>(st.st_size), {}}};
+  if (const auto elf = symbols::ElfFile::open(object.own_path())) object.file.build_id = elf->build_id();
+  return object;
+}
+
+bool read_all(int fd, void* to, std::size_t size, std::uint64_t offset) {
+  return ::pread(fd, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+// What is loaded of the file; nothing of one that is damaged.
+std::vector<Elf64_Phdr> loaded_segments(int fd) {
+  Elf64_Ehdr header;
+  if (!read_all(fd, &header, sizeof header, 0) || header.e_phentsize != sizeof(Elf64_Phdr)) return {};
+  std::vector<Elf64_Phdr> segments(header.e_phnum);
+  if (!read_all(fd, segments.data(), segments.size() * sizeof segments[0], header.e_phoff)) return {};
+  std::erase_if(segments, [](const Elf64_Phdr& segment) { return segment.p_type != PT_LOAD; });
+  return segments;
+}
+
+std::optional<std::uint64_t> file_offset(int fd, std::uint64_t address) {
+  for (const Elf64_Phdr& segment : loaded_segments(fd)) {
+    const bool has_it = address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz;
+    if (has_it) return address - segment.p_vaddr + segment.p_offset;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> address_of(int fd, std::uint64_t offset) {
+  for (const Elf64_Phdr& segment : loaded_segments(fd)) {
+    const bool has_it = offset >= segment.p_offset && offset - segment.p_offset < segment.p_filesz;
+    if (has_it) return offset - segment.p_offset + segment.p_vaddr;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> symbol_address(const symbols::ElfFile& elf, std::string_view name) {
+  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+    const auto section = elf.symbols(type);
+    for (const Elf64_Sym& symbol : section.symbols) {
+      if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= section.names.size()) continue;
+      std::string_view linked = std::string_view(section.names).substr(symbol.st_name);
+      linked = linked.substr(0, linked.find('\0'));
+      // The version of a library's symbol follows an @.
+      if (linked.substr(0, linked.find('@')) == name) return symbol.st_value;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::int64_t> distance_to(const OpenObject& object, const std::string& name, std::uint64_t offset) {
+  LT_TRY(const symbols::ElfFile elf, symbols::ElfFile::open(object.own_path()));
+  const auto symbol = symbol_address(elf, name);
+  const auto from = address_of(object.fd.get(), offset);
+  if (!symbol || !from) return fail(ENOENT, fmt::format("no symbol {} in {}", name, object.file.path));
+  return static_cast<std::int64_t>(*symbol - *from);
+}
+
+Result<FunctionPlace> find_in(const OpenObject& object, const std::string& name) {
+  symbols::Symbols symbols;
+  for (const auto& range : symbols.named(object.own_path(), object.file.build_id, name)) {
+    const auto offset = file_offset(object.fd.get(), range.begin);
+    if (offset) return FunctionPlace{object.file, *offset, range.end - range.begin};
+  }
+  return fail(ENOENT, fmt::format("no function {} in {}", name, object.file.path));
+}
+
+std::vector<std::string> names_in(const std::string& folder, std::string_view start, std::string_view end) {
+  std::vector<std::string> names;
+  DIR* const open = ::opendir(folder.c_str());
+  if (open == nullptr) return names;
+  while (const dirent* const entry = ::readdir(open)) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with(start) && name.ends_with(end)) names.emplace_back(name);
+  }
+  ::closedir(open);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> library_folders() {
+#if defined(__x86_64__)
+  constexpr const char* kMachine = "x86_64-linux-gnu";
+#else
+  constexpr const char* kMachine = "aarch64-linux-gnu";
+#endif
+  std::vector<std::string> folders{fmt::format("/lib/{}", kMachine),
+                                   fmt::format("/usr/lib/{}", kMachine),
+                                   "/lib64",
+                                   "/usr/lib64",
+                                   "/lib",
+                                   "/usr/lib"};
+  const std::string more = "/etc/ld.so.conf.d";
+  for (const std::string& file : names_in(more, "", ".conf")) {
+    const auto text = read_file(more + "/" + file, 64u << 10);
+    if (!text) continue;
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      if (line.starts_with('/')) folders.emplace_back(line);
+    }
+  }
+  folders.emplace_back("/usr/local/lib");
+  return folders;
+}
+
+bool is_object(const std::string& path) { return symbols::ElfFile::open(path).has_value(); }
+
+}  // namespace
+
+template <typename T>
+Result<T> ObjectFiles::ask(std::function<Result<T>()> question) {
+  const auto answer = std::make_shared<std::optional<Result<T>>>();
+  if (!worker_.run([answer, question = std::move(question)] { answer->emplace(question()); }, kFilePatience)) {
+    return fail(ETIMEDOUT, "the file's file system does not answer");
+  }
+  return *std::move(*answer);
+}
+
+Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) {
+  return ask<ObjectFile>([asker, path = std::string(path)]() -> Result<ObjectFile> {
+    LT_TRY(OpenObject object, open_object(asker, path));
+    return std::move(object.file);
+  });
+}
+
+Result<FunctionPlace> ObjectFiles::find_function(const Asker& asker, std::string_view path, std::string_view name) {
+  return ask<FunctionPlace>([asker, path = std::string(path), name = std::string(name)]() -> Result<FunctionPlace> {
+    LT_TRY(const OpenObject object, open_object(asker, path));
+    return find_in(object, name);
+  });
+}
+
+Result<std::int64_t> ObjectFiles::find_symbol(const Asker& asker, std::string_view path, std::string_view name,
+                                              std::uint64_t offset) {
+  return ask<std::int64_t>(
+      [asker, path = std::string(path), name = std::string(name), offset]() -> Result<std::int64_t> {
+        LT_TRY(const OpenObject object, open_object(asker, path));
+        return distance_to(object, name, offset);
+      });
+}
+
+bool is_object_called(std::string_view file, std::string_view name) {
+  constexpr std::string_view kLibrary = ".so";
+  if (!file.starts_with(name)) return false;
+  const std::string_view rest = file.substr(name.size());
+  if (name.ends_with(kLibrary)) return rest.empty() || rest.front() == '.';
+  return rest.empty() || rest == kLibrary || rest.starts_with(".so.");
+}
+
+std::string find_object(std::string_view name) {
+  constexpr std::array kProgramFolders{"/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"};
+  if (name.empty() || name.find('/') != std::string_view::npos) return {};
+  const std::vector<std::string> folders = library_folders();
+  const auto in = [](const std::string& folder, std::string_view file) {
+    std::string path = fmt::format("{}/{}", folder, file);
+    return is_object(path) ? path : std::string();
+  };
+  for (const std::string& folder : folders) {
+    if (std::string path = in(folder, name); !path.empty()) return path;
+  }
+  for (const std::string& folder : folders) {
+    for (const std::string& file : names_in(folder, name, "")) {
+      if (!is_object_called(file, name)) continue;
+      if (std::string path = in(folder, file); !path.empty()) return path;
+    }
+  }
+  for (const char* const folder : kProgramFolders) {
+    if (std::string path = in(folder, name); !path.empty()) return path;
+  }
+  return {};
+}
+
+}  // namespace landtrace::programs

@@ -1,0 +1,63 @@
+// Objects (programs and libraries) that somebody names, and where their functions are in them. They are opened with the
+// rights of who names them: an owner that is root must not read files for others that they could not read themselves.
+//
+// A file may be on a file system that never answers, perhaps because it is this owner's own: another thread looks at
+// it, and is left behind if that takes too long.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "programs/identity.hpp"
+#include "programs/patient_worker.hpp"
+
+namespace landtrace::programs {
+
+// Programs know it by device and inode, or by its build id.
+struct ObjectFile {
+  std::string path;  // by which it was opened, from the root folder
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::string build_id;  // bytes; "": none, or not an ELF file
+};
+
+struct FunctionPlace {
+  ObjectFile object;
+  std::uint64_t offset = 0;  // in the file
+  std::uint64_t size = 0;
+};
+
+struct Asker {
+  Identity who{};
+  std::uint32_t tid = 0;  // of the thread in whose folder relative paths begin; 0: none
+};
+
+class ObjectFiles {
+ public:
+  // EINVAL for what is not a regular file, ETIMEDOUT where nothing answers, what open(2) says.
+  Result<ObjectFile> open(const Asker& asker, std::string_view path);
+  // The function of that name: the linker's, or a C++ function's without its parameters. ENOENT: there is none.
+  Result<FunctionPlace> find_function(const Asker& asker, std::string_view path, std::string_view name);
+  // How far the symbol of that name is from what stands at `offset` in the file, once both are loaded. ENOENT: there is
+  // none, or nothing is loaded from there.
+  Result<std::int64_t> find_symbol(const Asker& asker, std::string_view path, std::string_view name,
+                                   std::uint64_t offset);
+
+ private:
+  template <typename T>
+  Result<T> ask(std::function<Result<T>()> question);
+
+  PatientWorker worker_;
+};
+
+// Whether an object whose file has that name is meant by `name`: "libc.so.6" by itself and by "libc".
+bool is_object_called(std::string_view file, std::string_view name);
+
+// An object's path by its name alone, as the dynamic linker finds it, or a shell: "libc.so.6", "libc", "bash". "" if
+// there is none. Looks into folders of the system only.
+std::string find_object(std::string_view name);
+
+}  // namespace landtrace::programs

@@ -1,0 +1,73 @@
+#include "tracefs/probe_files.hpp"
+
+#include <fmt/format.h>
+
+#include "tracefs/command_lines.hpp"
+#include "tracefs/remove_all.hpp"
+#include "tracefs/removal.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+using language::FunctionProbeCommand;
+using language::ProbeFamily;
+
+bool is_of_family(const domain::Event& event, ProbeFamily family) {
+  const rules::Probe* const probe = rules::find_probe(event);
+  return probe != nullptr && probe->family == family;
+}
+
+}  // namespace
+
+Result<void> define_probe(Context& context, const Caller& caller, ProbeFamily family, std::string_view line) {
+  const auto made = context.rules.probes().define(family, line, {caller.who, caller.tid});
+  if (made) return {};
+  const language::ProbeRefusal& refusal = made.error();
+  const char* const subsystem = family == ProbeFamily::kUprobe ? "trace_uprobe" : "trace_kprobe";
+  for (const language::CommandRefusal& each : refusal.logged) {
+    context.log_error(context.domain.top(),
+                      {subsystem, std::string(each.what), FunctionProbeCommand(family, line).logged(), each.position});
+  }
+  return fail(refusal.code,
+              refusal.logged.empty() ? "the probe could not be made" : std::string(refusal.logged.front().what));
+}
+
+Result<std::string> ProbeEvents::text() {
+  std::string text;
+  for (const auto& line : context_.rules.probes().lines(family_)) {
+    text += line.event->definitions[line.place].text + '\n';
+  }
+  return text;
+}
+
+Result<std::size_t> ProbeEvents::store(const Caller& caller, std::string_view bytes) {
+  return run_lines(bytes, [&](std::string_view line) -> Result<void> {
+    if (line.starts_with('-')) {
+      return remove_dynamic(context_, caller, line,
+                            [&](const domain::Event& event) { return is_of_family(event, family_); });
+    }
+    if (skip_spaces(line).empty()) return {};
+    auto defined = define_probe(context_, caller, family_, line);
+    if (!defined && defined.error().code == FunctionProbeCommand::kOther)
+      return fail(EINVAL, "not a probe's definition");
+    return defined;
+  });
+}
+
+Result<void> ProbeEvents::truncate(const Caller& caller) {
+  return remove_all(context_, caller, [&](const domain::Event& event) { return is_of_family(event, family_); });
+}
+
+Result<std::string> ProbeProfile::text() {
+  std::string text;
+  for (const auto& line : context_.rules.probes().lines(family_)) {
+    const rules::ProbePlace& place = rules::find_probe(*line.event)->places[line.place];
+    const rules::ProbeCounts counts = context_.rules.probes().counts(*line.event, place);
+    text += family_ == ProbeFamily::kUprobe
+                ? fmt::format("  {} {:<44} {:>15}\n", place.named.object, line.event->name, counts.hits)
+                : fmt::format("  {:<44} {:>15} {:>15}\n", line.event->name, counts.hits, counts.missed);
+  }
+  return text;
+}
+
+}  // namespace landtrace::tracefs

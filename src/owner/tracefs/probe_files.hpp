@@ -1,0 +1,41 @@
+// uprobe_events and kprobe_events: probes of places in programs' code, as definitions
+// (language/probe/function_probe.hpp). Truncation removes all of the file's, if none is in use.
+// uprobe_profile and kprobe_profile: how often each was hit.
+#pragma once
+
+#include "language/probe/function_probe.hpp"
+#include "tracefs/context.hpp"
+#include "tracefs/text_file.hpp"
+
+namespace landtrace::tracefs {
+
+class ProbeEvents : public TextFile {
+ public:
+  ProbeEvents(Context& context, language::ProbeFamily family) : TextFile(0640), context_(context), family_(family) {}
+
+ protected:
+  Result<std::string> text() override;
+  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<void> truncate(const Caller& caller) override;
+
+ private:
+  Context& context_;
+  language::ProbeFamily family_;
+};
+
+class ProbeProfile : public TextFile {
+ public:
+  ProbeProfile(Context& context, language::ProbeFamily family) : TextFile(0440), context_(context), family_(family) {}
+
+ protected:
+  Result<std::string> text() override;
+
+ private:
+  Context& context_;
+  language::ProbeFamily family_;
+};
+
+// Defines the probe, or says in the error log why not. FunctionProbeCommand::kOther: the line is none of that family's.
+Result<void> define_probe(Context& context, const Caller& caller, language::ProbeFamily family, std::string_view line);
+
+}  // namespace landtrace::tracefs

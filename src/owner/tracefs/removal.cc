@@ -1,0 +1,119 @@
+#include "tracefs/removal.hpp"
+
+#include <algorithm>
+
+#include "language/words.hpp"
+
+namespace landtrace::tracefs {
+namespace {
+
+struct Removal {
+  std::optional<std::string_view> system;  // nullopt: any
+  std::string_view name;
+  std::string fields;
+  std::vector<std::string_view> words;  // of `fields`
+};
+
+Result<Removal> parse_removal(std::string_view command) {
+  const auto words = language::split_words(command);
+  const std::string_view target = words[0];
+  const auto colon = target.find(':');
+  if (colon == std::string_view::npos || (target[0] == '-' && colon != 1)) {
+    return fail(EINVAL, "want -:NAME, or !u:NAME");
+  }
+  Removal removal;
+  removal.name = target.substr(colon + 1);
+  const auto slash = removal.name.find('/');
+  if (slash != std::string_view::npos) {
+    removal.system = removal.name.substr(0, slash);
+    removal.name.remove_prefix(slash + 1);
+  } else if (removal.name.empty()) {
+    return fail(EINVAL, "an event's name was expected");
+  }
+  removal.words.assign(words.begin() + 1, words.end());
+  for (std::size_t i = 1; i < words.size(); ++i) removal.fields.append(i == 1 ? "" : " ").append(words[i]);
+  if (removal.fields.size() > 1 && removal.fields.ends_with(';')) removal.fields.pop_back();
+  return removal;
+}
+
+// "-:GROUP/" means every probe of the group. The event that it is attached to follows, and its first arguments.
+bool is_meant_event_probe(const domain::Event& event, const Removal& removal) {
+  if (!removal.name.empty() && event.name != removal.name) return false;
+  if (removal.words.empty()) return true;
+  auto shown = language::split_words(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
+  shown.erase(shown.begin());
+  std::string base(removal.words[0]);
+  if (const auto slash = base.find('/'); slash != std::string::npos) base[slash] = '.';
+  return removal.words.size() <= shown.size() && base == shown[0] &&
+         std::equal(removal.words.begin() + 1, removal.words.end(), shown.begin() + 1);
+}
+
+// `shown`: "p:GROUP/NAME PLACE ARGUMENT…". The kernel compares no more than it has room for.
+bool is_meant_place(const domain::Event& event, const std::string& shown, const Removal& removal) {
+  constexpr std::size_t kRoom = 63;
+  if (!removal.name.empty() && event.name != removal.name) return false;
+  auto words = language::split_words(shown);
+  words.erase(words.begin());
+  if (removal.words.size() > words.size()) return false;
+  return std::equal(removal.words.begin(), removal.words.end(), words.begin(),
+                    [&](std::string_view written, const std::string_view& word) {
+                      const bool is_path = &word == &words.front() && word.find('/') != std::string_view::npos;
+                      return written == (is_path ? word : word.substr(0, kRoom));
+                    });
+}
+
+// Kernels before 6.4 take a name alone for the event, whatever its fields.
+bool is_meant(const domain::Event& event, const Removal& removal, abi::Version abi) {
+  const bool is_in_system = !removal.system || event.system == *removal.system;
+  if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
+  if (event.flavour() == event::Flavour::kEventProbe) return is_in_system && is_meant_event_probe(event, removal);
+  const bool name_is_enough = abi == abi::Version::k6_1 && removal.fields.empty();
+  return event.declaration.name == removal.name && is_in_system &&
+         (name_is_enough || fields_text(event.declaration) == removal.fields);
+}
+
+// What is to go: an event, or one place of a probe.
+struct Meant {
+  std::uint64_t serial;  // by which they are in order
+  std::uint32_t slot;
+  bool is_place;
+};
+
+std::vector<Meant> find_meant(domain::Events& events, const Removal& removal, abi::Version abi,
+                              const std::function<bool(const domain::Event&)>& is_ours) {
+  std::vector<Meant> meant;
+  for (const domain::Event* const event : events.all()) {
+    if (!is_ours(*event)) continue;
+    if (!event::is_function_probe(event->flavour())) {
+      if (is_meant(*event, removal, abi)) meant.push_back({event->serial, event->slot, false});
+      continue;
+    }
+    if (removal.system && event->system != *removal.system) continue;
+    for (const auto& each : event->definitions) {
+      if (is_meant_place(*event, each.text, removal)) meant.push_back({each.serial, event->slot, true});
+    }
+  }
+  std::sort(meant.begin(), meant.end(), [](const Meant& a, const Meant& b) { return a.serial < b.serial; });
+  return meant;
+}
+
+}  // namespace
+
+Result<void> remove_dynamic(Context& context, const Caller& caller, std::string_view command,
+                            const std::function<bool(const domain::Event&)>& is_ours) {
+  LT_TRY(const Removal removal, parse_removal(command));
+  context.domain.enable_words().sweep();  // the process that kept the event may have ended
+  domain::Events& events = context.domain.events();
+  const auto meant = find_meant(events, removal, context.domain.abi(), is_ours);
+  if (meant.empty()) return fail(ENOENT, "no such event");
+  const auto remove = [&](domain::Event& event) { return context.rules.remove(event, caller.who.uid); };
+  for (const Meant& each : meant) {
+    domain::Event* const event = events.at(each.slot);  // which may have gone with its probe
+    if (event == nullptr) continue;
+    LT_CHECK(each.is_place ? context.rules.probes().remove_place(*event, each.serial, caller.who.uid, remove)
+                           : remove(*event));
+  }
+  return {};
+}
+
+}  // namespace landtrace::tracefs
