@@ -21,10 +21,13 @@ constexpr std::uint64_t kPageSize = 4096;
 // Pages that are no farther apart are made writable together: two calls cost more than the pages between.
 constexpr std::uint64_t kTogether = 256 << 10;
 // Threads are stopped for no longer than this, and rather again, while the machine is too busy to let them come to
-// their stop; the last times a little longer, lest a place is never patched.
-constexpr std::uint64_t kShort = 4'000'000;  // ns
-constexpr std::uint64_t kLong = 50'000'000;
-constexpr unsigned kTries = 24;
+// their stop; from the third time on for twice as long each time, lest a place is never patched.
+constexpr std::uint64_t kPatience = 4'000'000;  // ns
+constexpr std::uint64_t kMostPatience = 128'000'000;
+constexpr unsigned kTries = 10;
+std::uint64_t patience_at(unsigned attempt) {
+  return attempt < 2 ? kPatience : std::min(kPatience << (attempt - 1), kMostPatience);
+}
 constexpr std::uint64_t kGrace = 1'000'000'000;  // ns
 constexpr std::uint32_t kPlenty = kSlots / 4;
 constexpr std::uint32_t kLoaderNumber = 0xffffffff;
@@ -322,8 +325,9 @@ bool Agent::overlaps(std::uint64_t address, std::uint64_t size) const {
   return after != occupied_.begin() && (--after)->first + after->second > address;
 }
 
-// Of a place that was dropped when the jump could not be taken out.
-bool Agent::has_our_jump(std::uint64_t address) const {
+// Of a place that was dropped when the jump could not be taken out. What the jump displaced has to be what the recipe
+// says: the bytes themselves cannot be compared any more.
+bool Agent::has_our_jump(std::uint64_t address, const Recipe& recipe) const {
   const auto patched_there = [address](const Patched& patched) { return patched.known->address == address; };
   for (const auto& place : places_) {
     if (std::any_of(place->patched.begin(), place->patched.end(), patched_there)) return false;
@@ -334,7 +338,8 @@ bool Agent::has_our_jump(std::uint64_t address) const {
   return std::any_of(begin, end, [&](const auto& entry) {
     Job job = {nullptr, entry.second.get(), {}, Way::kOneStore, true};
     set_jump(job);
-    return std::memcmp(bytes, job.bytes, sizeof bytes) == 0;
+    return std::memcmp(bytes, job.bytes, sizeof bytes) == 0 &&
+           std::memcmp(&entry.second->recipe, &recipe, sizeof recipe) == 0;
   });
 }
 
@@ -439,8 +444,9 @@ void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::ve
       // Returns are wanted now: the jump will go to another stub.
       if (place.recipe.refusal != Refusal::kNone) reason = Reason::kRecipe;
       if (has_shadow_stack()) reason = Reason::kShadowStack;
-    } else if (occupied_.contains(address) && has_our_jump(address)) {
+    } else if (occupied_.contains(address) && has_our_jump(address, place.recipe)) {
       has_jump = true;
+      std::erase_if(left_, [address](const Known* known) { return known->address == address; });
     } else {
       reason = check(place, address);
     }
@@ -460,25 +466,35 @@ void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::ve
 }
 
 void Agent::plan_removal(Place& place, std::vector<Job>& jobs) {
-  for (const Patched& patched : place.patched) {
-    Known& known = *patched.known;
-    known.site->wants = 0;
-    Job job = {&place, &known, {}, Way::kOneStore, false};
-    set_jump(job);
-    std::uint8_t bytes[kJumpSize];
-    const Mapped* mapped = agent::find(objects_.maps(), known.address);
-    const bool ours = mapped != nullptr && (mapped->protection & PROT_EXEC) != 0 &&
-                      read_memory(known.address, bytes, sizeof bytes) &&
-                      std::memcmp(bytes, job.bytes, sizeof bytes) == 0;
-    if (!ours) {
-      occupied_.erase(known.address);
-      continue;
-    }
-    // No thread stands within a jump.
-    if (crosses_words(known.address)) job.way = Way::kAlone;
-    std::memcpy(job.bytes, known.recipe.expected, sizeof job.bytes);
-    jobs.push_back(job);
+  for (const Patched& patched : place.patched) plan_removal(*patched.known, jobs);
+}
+
+void Agent::plan_removal(Known& known, std::vector<Job>& jobs) {
+  known.site->wants = 0;
+  Job job = {nullptr, &known, {}, Way::kOneStore, false};
+  set_jump(job);
+  std::uint8_t bytes[kJumpSize];
+  const Mapped* mapped = agent::find(objects_.maps(), known.address);
+  const bool ours = mapped != nullptr && (mapped->protection & PROT_EXEC) != 0 &&
+                    read_memory(known.address, bytes, sizeof bytes) && std::memcmp(bytes, job.bytes, sizeof bytes) == 0;
+  if (!ours) {
+    occupied_.erase(known.address);
+    return;
   }
+  // No thread stands within a jump.
+  if (crosses_words(known.address)) job.way = Way::kAlone;
+  std::memcpy(job.bytes, known.recipe.expected, sizeof job.bytes);
+  jobs.push_back(job);
+}
+
+void Agent::try_left_again() {
+  if (left_.empty()) return;
+  objects_.read();
+  std::vector<Job> jobs;
+  for (Known* known : left_) plan_removal(*known, jobs);
+  left_.clear();
+  write(jobs);
+  settle(jobs);
 }
 
 void Agent::drop(std::span<const std::uint32_t> numbers) {
@@ -499,8 +515,11 @@ void Agent::settle(std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     const std::uint64_t address = job.known->address;
     if (!job.is_jump) {
-      // Where the jump could not be taken out it leads through a stub that does nothing.
-      if (job.done) occupied_.erase(address);
+      if (job.done) {
+        occupied_.erase(address);
+      } else {
+        left_.push_back(job.known);
+      }
       continue;
     }
     auto& patched = job.place->patched;
@@ -509,7 +528,12 @@ void Agent::settle(std::vector<Job>& jobs) {
     if (!job.done) {
       job.known->site->wants = 0;
       job.place->reason = job.reason;
-      if (there == patched.end()) occupied_.erase(address);
+      if (there != patched.end()) continue;
+      if (has_our_jump(address, job.place->recipe)) {
+        leave_for_later(address);
+      } else {
+        occupied_.erase(address);
+      }
     } else if (there != patched.end()) {
       there->known->site->wants = 0;
       there->known = job.known;
@@ -564,7 +588,7 @@ void Agent::write_stopped(std::vector<Job*>& jobs) {
       std::memcpy(patch.bytes, job->bytes, sizeof patch.bytes);
       patches.push_back(patch);
     }
-    const StopReport report = write_with_others_stopped(patches, objects_.maps(), i + 4 < kTries ? kShort : kLong);
+    const StopReport report = write_with_others_stopped(patches, objects_.maps(), patience_at(i));
     counters_.stops += 1;
     counters_.threads_stopped += report.threads;
     counters_.longest_stop_ns = std::max(counters_.longest_stop_ns, report.stopped_ns);
@@ -601,7 +625,19 @@ bool Agent::listen_to_loader() {
   return true;
 }
 
+void Agent::leave_for_later(std::uint64_t address) {
+  std::uint8_t bytes[kJumpSize] = {};
+  read_memory(address, bytes, sizeof bytes);
+  const auto [begin, end] = known_.equal_range(address);
+  for (auto it = begin; it != end; ++it) {
+    Job job = {nullptr, it->second.get(), {}, Way::kAlone, true};
+    set_jump(job);
+    if (std::memcmp(bytes, job.bytes, sizeof bytes) == 0) left_.push_back(it->second.get());
+  }
+}
+
 void Agent::tend() {
+  try_left_again();
   forget_dead_threads(static_cast<std::uint32_t>(::getpid()));
   const auto at_limit = [](const auto& entry) {
     const Site& site = *entry.second->site;

@@ -149,11 +149,14 @@ class Agent {
   Known* reusable(const Place& place, std::uint64_t address, Form form);
   void set_jump(Job& job) const;
   void plan_removal(Place& place, std::vector<Job>& jobs);
+  void plan_removal(Known& known, std::vector<Job>& jobs);
+  void try_left_again();
+  void leave_for_later(std::uint64_t address);
   void write(std::vector<Job>& jobs);
   void write_locked(std::vector<Job>& jobs);
   void write_stopped(std::vector<Job*>& jobs);
   void settle(std::vector<Job>& jobs);
-  [[nodiscard]] bool has_our_jump(std::uint64_t address) const;
+  [[nodiscard]] bool has_our_jump(std::uint64_t address, const Recipe& recipe) const;
   [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
   Outcome outcome_of(const Place& place) const;
 
@@ -163,6 +166,8 @@ class Agent {
   std::multimap<std::uint64_t, std::unique_ptr<Known>> known_;
   std::map<std::uint64_t, std::uint32_t> occupied_;  // address -> bytes
   std::vector<std::uint64_t> kept_off_;
+  // Whose jumps could not be taken out yet. They lead through stubs that do nothing.
+  std::vector<Known*> left_;
   std::unique_ptr<Place> loader_;
   std::uint64_t loader_state_ = ~0ull;  // how many objects the loader has added and taken away
   AgentCounters counters_;

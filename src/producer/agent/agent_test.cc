@@ -142,6 +142,14 @@ TEST_F(AgentTest, TheObjectIsFoundByItsBuildIdWhenItsFileIsAnother) {
   EXPECT_EQ(apply(agent, one).state, PlaceState::kPatched);
 }
 
+TEST_F(AgentTest, APatchedPlaceKeepsItsRecipe) {
+  apply(agent, wanted(add_one_place(), 1));
+  // Read from the patched bytes.
+  apply(agent, wanted(add_one_place(), 1, kWantsEntry | kWantsReturn));
+  EXPECT_EQ(lt_test_add_one(1), 2u);
+  EXPECT_EQ(test_hits[1].returns, 1u);
+}
+
 TEST_F(AgentTest, OurOwnCodeIsRefused) {
   Agent careful;
   EXPECT_EQ(apply(careful, wanted(add_one_place(), 1)).reason, Reason::kOwnCode);

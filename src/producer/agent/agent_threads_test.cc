@@ -98,9 +98,10 @@ TEST_F(AgentThreadsTest, HitsOfAllThreadsAreCounted) {
 }
 
 TEST_F(AgentThreadsTest, OneStorePatchesWhileThreadsRun) {
+  const TestPlace place = add_one_place();
   const Busy busy(4, call_all);
-  for (unsigned i = 0; i < rounds(5000); ++i) {
-    ASSERT_EQ(apply(agent, wanted(add_one_place(), 1, kWantsEntry | wants_in_round(i))).state, PlaceState::kPatched);
+  for (unsigned i = 0; i < rounds(2000); ++i) {
+    ASSERT_EQ(apply(agent, wanted(place, 1, kWantsEntry | wants_in_round(i))).state, PlaceState::kPatched);
     drop(agent, {1});
   }
   EXPECT_EQ(wrong, 0u);
@@ -109,12 +110,14 @@ TEST_F(AgentThreadsTest, OneStorePatchesWhileThreadsRun) {
 }
 
 TEST_F(AgentThreadsTest, ThreadsAreOutOfTheBytesThatChange) {
+  const TestPlace place = push_place();
+  const TestPlace crossing_words = crossing_place();
   const Busy busy(4, call_all);
-  for (unsigned i = 0; i < rounds(200); ++i) {
+  for (unsigned i = 0; i < rounds(50); ++i) {
     const std::uint32_t wants = kWantsEntry | wants_in_round(i);
-    const Outcome outcome = apply(agent, wanted(push_place(), 1, wants));
+    const Outcome outcome = apply(agent, wanted(place, 1, wants));
     ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
-    const Outcome crossing = apply(agent, wanted(crossing_place(), 2, wants));
+    const Outcome crossing = apply(agent, wanted(crossing_words, 2, wants));
     ASSERT_EQ(crossing.state, PlaceState::kPatched) << text_of(crossing.reason);
     const std::uint64_t before = test_hits[1].entries;
     for (unsigned k = 0; k < 1000 && test_hits[1].entries == before; ++k) std::this_thread::yield();
@@ -151,7 +154,7 @@ TEST_F(AgentThreadsTest, CallsThatWaitAreNotInterrupted) {
     char byte = 0;
     if (::read(pipes[0], &byte, 1) != 1) ++ended_early;
   });
-  for (unsigned i = 0; i < rounds(200); ++i) {
+  for (unsigned i = 0; i < rounds(50); ++i) {
     const Outcome outcome = apply(agent, wanted(push_place(), 1));
     ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
     drop(agent, {1});
@@ -183,7 +186,7 @@ TEST_F(AgentThreadsTest, SignalsArriveWhileThreadsAreStopped) {
     const Busy sleepers(2, [] { ::usleep(10); });
     const itimerval often = {{0, 500}, {0, 500}};
     ::setitimer(ITIMER_PROF, &often, nullptr);
-    for (unsigned i = 0; i < rounds(200); ++i) {
+    for (unsigned i = 0; i < rounds(50); ++i) {
       ASSERT_EQ(apply(agent, wanted(push_place(), 1)).state, PlaceState::kPatched);
       drop(agent, {1});
     }
@@ -216,7 +219,7 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
         ++children;
       }
     });
-    for (unsigned i = 0; i < rounds(200); ++i) {
+    for (unsigned i = 0; i < rounds(50); ++i) {
       const Outcome outcome = apply(agent, wanted(push_place(), 1));
       EXPECT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
       drop(agent, {1});
@@ -296,11 +299,12 @@ TEST_F(AgentThreadsTest, AProgramThatIsPatchedAllTheTimeSurvives) {
     ::alarm(120);
     {
       Agent own(Agent::OwnObject::kPatch);
+      const TestPlace places[] = {push_place(), add_one_place(), crossing_place()};
       const Busy busy(4, call_all);
-      for (unsigned i = 0; i < rounds(300); ++i) {
-        apply(own, wanted(push_place(), 1, kWantsEntry | kWantsReturn));
-        apply(own, wanted(add_one_place(), 2, kWantsEntry | kWantsReturn));
-        apply(own, wanted(crossing_place(), 3));
+      for (unsigned i = 0; i < rounds(50); ++i) {
+        apply(own, wanted(places[0], 1, kWantsEntry | kWantsReturn));
+        apply(own, wanted(places[1], 2, kWantsEntry | kWantsReturn));
+        apply(own, wanted(places[2], 3));
         drop(own, {1, 2, 3});
       }
     }
