@@ -21,9 +21,16 @@ constexpr std::uint64_t kMaxFrameBytes = 512u << 20;
 
 // A function is looked through from its beginning to see whether a place begins an instruction: no longer than this.
 constexpr std::uint64_t kMaxLookedThrough = 64u << 20;
+// Of a function, where padding is looked for behind it.
+constexpr std::uint64_t kMostBeforePadding = 64u << 10;
 
 // Both vendors promise that a store within 8 aligned bytes is seen at once or not at all; see recipe.hpp.
-bool in_one_word(std::uint64_t address) { return (address & 7) + agent::kJumpSize <= 8; }
+bool in_one_word(std::uint64_t address, std::uint32_t size) { return (address & 7) + size <= 8; }
+
+// A shorter jump may do.
+bool is_about_room(Refusal refusal) {
+  return refusal == Refusal::kTooShort || refusal == Refusal::kJumpTarget || refusal == Refusal::kMayBeJumpTarget;
+}
 
 Recipe refused(Refusal refusal) {
   Recipe recipe{};
@@ -51,6 +58,7 @@ std::string_view kind_of_machine(std::uint16_t machine) {
 
 // What a jump at a place displaces.
 struct Analysis::Displaced {
+  std::uint32_t jump_size = 0;
   std::uint32_t size = 0;
   unsigned executed = 0;    // instructions, as far as execution gets
   std::uint32_t first = 0;  // bytes of the first one
@@ -168,13 +176,74 @@ bool Analysis::is_padding(Bytes bytes, std::uint64_t address, std::size_t& size)
          functions_->holding(address) == nullptr;
 }
 
+Refusal Analysis::find_room(const Function& function, std::uint64_t address, std::uint32_t jump_size, Recipe& recipe,
+                            Displaced& displaced) {
+  recipe = {};
+  displaced = {};
+  displaced.jump_size = jump_size;
+  const Refusal refusal = displace(function, address, recipe, displaced);
+  return refusal == Refusal::kNone ? jump_refusal(function, address, displaced) : refusal;
+}
+
+// For a short jump to padding. Where there is none either, it stays refused as it was.
+Refusal Analysis::find_less_room(const Function& function, std::uint64_t address, Refusal refusal, Recipe& recipe,
+                                 Displaced& displaced) {
+  const auto spring = find_spring(address);
+  if (!spring) return refusal;
+  if (find_room(function, address, agent::kShortJumpSize, recipe, displaced) != Refusal::kNone) return refusal;
+  recipe.spring = static_cast<std::int16_t>(*spring - address);
+  const Bytes padding = reader_->at(*spring, agent::kJumpSize);
+  std::copy(padding.begin(), padding.end(), recipe.padding);
+  return Refusal::kNone;
+}
+
+// Padding in front of a function, so near that a short jump at the address reaches it.
+std::optional<std::uint64_t> Analysis::find_spring(std::uint64_t address) {
+  constexpr std::uint64_t kBack = 128 - agent::kShortJumpSize;
+  constexpr std::uint64_t kOn = 127 + agent::kShortJumpSize;
+  const std::span<const Function> all = functions_->all();
+  auto next = std::upper_bound(all.begin(), all.end(), address - std::min(address, kBack),
+                               [](std::uint64_t at, const Function& function) { return at < function.begin; });
+  const auto distance_of = [address](std::uint64_t at) { return at < address ? address - at : at - address; };
+  std::optional<std::uint64_t> best;
+  for (; next != all.end() && next != all.begin() && next->begin <= address + kOn + agent::kJumpSize; ++next) {
+    std::uint64_t begin = padding_between(*std::prev(next), next->begin);
+    // By one store, as it may be changed when a thread is on its way through it.
+    while (!in_one_word(begin, agent::kJumpSize)) ++begin;
+    const bool is_near = begin + kBack >= address && begin <= address + kOn;
+    const bool has_room = begin + agent::kJumpSize <= next->begin;
+    if (has_room && is_near && (!best || distance_of(begin) < distance_of(*best))) best = begin;
+  }
+  return best;
+}
+
+// Where the padding in front of `end` begins, at which the next function does; `end`: there is none. It stands behind
+// an instruction that goes elsewhere always, nothing jumps into it, and it is nothing but fillers.
+std::uint64_t Analysis::padding_between(const Function& before, std::uint64_t end) {
+  if (before.jumps_unseen || end - before.begin > kMostBeforePadding) return end;
+  std::uint64_t padding = end;
+  for (std::uint64_t at = before.begin; at < end;) {
+    const Bytes bytes = reader_->at(at, kLongestInstruction);
+    const bool is_filler = padding != end && !bytes.empty() && (bytes[0] == 0xcc || bytes[0] == 0);
+    const auto instruction = is_filler || bytes.empty() ? std::nullopt : decode(bytes);
+    if (!is_filler && (!instruction || at + instruction->length > end)) return end;
+    const std::uint64_t next = at + (is_filler ? 1 : instruction->length);
+    if (!is_filler && !instruction->is_nop) padding = end;
+    for (; at < next; ++at) {
+      if (targets_->jumped_to(at)) padding = end;
+    }
+    if (!is_filler && never_comes_back(*instruction)) padding = next;
+  }
+  return padding;
+}
+
 // Fills in the copy of the whole instructions that begin in the jump's bytes.
 Refusal Analysis::displace(const Function& function, std::uint64_t address, Recipe& recipe, Displaced& displaced) {
   std::uint8_t code[agent::kMaxDisplaced + kLongestInstruction]{};
   const Bytes read = reader_->at(address, sizeof code);
   std::copy(read.begin(), read.end(), code);
   const Bytes bytes(code, read.size());
-  while (displaced.size < agent::kJumpSize) {
+  while (displaced.size < displaced.jump_size) {
     const std::uint64_t at = address + displaced.size;
     const Bytes rest = bytes.subspan(std::min<std::size_t>(displaced.size, bytes.size()));
     const bool is_behind = at >= function.end;
@@ -191,7 +260,7 @@ Refusal Analysis::displace(const Function& function, std::uint64_t address, Reci
     if (!displaced.never_comes_back) {
       if (!append_moved(recipe, *instruction, rest, displaced.size)) return Refusal::kUnknown;
       const bool calls = instruction->flow == Flow::kCall || instruction->flow == Flow::kCallIndirect;
-      if (calls && displaced.size + instruction->length < agent::kJumpSize) return Refusal::kJumpTarget;
+      if (calls && displaced.size + instruction->length < displaced.jump_size) return Refusal::kJumpTarget;
       displaced.never_comes_back = never_comes_back(*instruction);
       if (displaced.executed++ == 0) displaced.first = instruction->length;
     }
@@ -201,10 +270,10 @@ Refusal Analysis::displace(const Function& function, std::uint64_t address, Reci
 }
 
 Refusal Analysis::jump_refusal(const Function& function, std::uint64_t address, const Displaced& displaced) const {
-  for (std::uint64_t at = address + 1; at < address + agent::kJumpSize; ++at) {
+  for (std::uint64_t at = address + 1; at < address + displaced.jump_size; ++at) {
     if (targets_->jumped_to(at)) return Refusal::kJumpTarget;
   }
-  if (functions_->next_begin(address) < address + agent::kJumpSize) return Refusal::kJumpTarget;
+  if (functions_->next_begin(address) < address + displaced.jump_size) return Refusal::kJumpTarget;
   // No table leads into a function's first instructions that does not show otherwise: compilers put a prologue there.
   const bool may_be = function.jumps_unseen && displaced.has_more && address != function.begin;
   return may_be ? Refusal::kMayBeJumpTarget : Refusal::kNone;
@@ -218,8 +287,8 @@ Recipe Analysis::recipe(std::uint64_t offset) {
   if (const Refusal refusal = refusal_of(function, address); refusal != Refusal::kNone) return refused(refusal);
   Recipe recipe{};
   Displaced displaced;
-  Refusal refusal = displace(*function, address, recipe, displaced);
-  if (refusal == Refusal::kNone) refusal = jump_refusal(*function, address, displaced);
+  Refusal refusal = find_room(*function, address, agent::kJumpSize, recipe, displaced);
+  if (is_about_room(refusal)) refusal = find_less_room(*function, address, refusal, recipe, displaced);
   if (refusal != Refusal::kNone) return refused(refusal);
 
   const bool at_entry = address == function->begin && !function->is_part;
@@ -228,7 +297,9 @@ Recipe Analysis::recipe(std::uint64_t offset) {
                                            (displaced.never_comes_back ? agent::kNeverComesBack : 0));
   recipe.refusal = return_refusal_of(*function, address);
   // Where one instruction alone is executed, no thread can stand behind its beginning.
-  recipe.way = !in_one_word(address) ? Way::kAlone : displaced.executed == 1 ? Way::kOneStore : Way::kQuiet;
+  recipe.way = !in_one_word(address, displaced.jump_size) ? Way::kAlone
+               : displaced.executed == 1                  ? Way::kOneStore
+                                                          : Way::kQuiet;
   const Bytes bytes = reader_->at(address, sizeof recipe.expected);
   std::copy(bytes.begin(), bytes.end(), recipe.expected);
   return recipe;

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,12 @@ class Analysis {
   struct Displaced;
   [[nodiscard]] agent::Refusal displace(const Function& function, std::uint64_t address, agent::Recipe& recipe,
                                         Displaced& displaced);
+  [[nodiscard]] agent::Refusal find_room(const Function& function, std::uint64_t address, std::uint32_t jump_size,
+                                         agent::Recipe& recipe, Displaced& displaced);
+  [[nodiscard]] agent::Refusal find_less_room(const Function& function, std::uint64_t address, agent::Refusal refusal,
+                                              agent::Recipe& recipe, Displaced& displaced);
+  [[nodiscard]] std::optional<std::uint64_t> find_spring(std::uint64_t address);
+  [[nodiscard]] std::uint64_t padding_between(const Function& before, std::uint64_t end);
   [[nodiscard]] bool is_padding(Bytes bytes, std::uint64_t address, std::size_t& size) const;
   [[nodiscard]] agent::Refusal jump_refusal(const Function& function, std::uint64_t address,
                                             const Displaced& displaced) const;

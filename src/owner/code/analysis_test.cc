@@ -79,20 +79,35 @@ TEST_F(AnalysisTest, PaddingBehindAFunctionMayBeOverwritten) {
 }
 
 TEST_F(AnalysisTest, AFunctionWithoutRoomForTheJumpIsRefused) {
-  EXPECT_EQ(refusal("landtest_tight"), Refusal::kTooShort);
+  EXPECT_EQ(refusal("landtest_one_byte"), Refusal::kTooShort);
   EXPECT_EQ(refusal("landtest_after_tight"), Refusal::kNone);
 }
 
 TEST_F(AnalysisTest, JumpsIntoThePatchRefuseItWhereverTheyAre) {
-  EXPECT_EQ(refusal("landtest_loops"), Refusal::kJumpTarget);
-  EXPECT_EQ(refusal("landtest_entered"), Refusal::kJumpTarget);
+  EXPECT_EQ(refusal("landtest_after_one_byte"), Refusal::kJumpTarget);
   EXPECT_EQ(refusal("landtest_enters"), Refusal::kNone);
+}
+
+TEST_F(AnalysisTest, AShortJumpToPaddingDoesWhereThereIsNoRoomForALongOne) {
+  const Recipe recipe = at("landtest_entered");  // 3 bytes, and then a target of jumps
+  EXPECT_EQ(recipe.way, Way::kOneStore);
+  EXPECT_EQ(recipe.displaced, 3);
+  ASSERT_NE(recipe.spring, 0);
+  EXPECT_GE(recipe.spring, -126);
+  EXPECT_LE(recipe.spring, 129);
+  const std::uint64_t spring = function("landtest_entered").begin + recipe.spring;
+  EXPECT_LE((spring & 7) + 5, 8u) << "it is written by one store";
+  EXPECT_EQ(own().function_at(own().offset_of(function("landtest_entered")) + recipe.spring), nullptr);
+  EXPECT_TRUE(recipe.padding[0] == 0x90 || recipe.padding[0] == 0x66 || recipe.padding[0] == 0x0f ||
+              recipe.padding[0] == 0x2e || recipe.padding[0] == 0x00 || recipe.padding[0] == 0xcc)
+      << int{recipe.padding[0]};
+  EXPECT_EQ(at("landtest_one_store").spring, 0);
 }
 
 TEST_F(AnalysisTest, ASwitchJumpsToItsCases) {
   const std::uint64_t first_case = 3 + 2 + 7 + 4 + 3 + 2;
   EXPECT_EQ(refusal("landtest_switch"), Refusal::kNone);
-  EXPECT_EQ(refusal("landtest_switch", first_case), Refusal::kJumpTarget);
+  EXPECT_NE(at("landtest_switch", first_case).spring, 0);
   // Behind the cases: short instructions, and its jumps are all known.
   EXPECT_EQ(refusal("landtest_switch", first_case + 2 + 2 + 2 + 1), Refusal::kNone);
   EXPECT_FALSE(function("landtest_switch").jumps_unseen);
@@ -102,7 +117,7 @@ TEST_F(AnalysisTest, WithinAFunctionWhoseJumpsAreNotUnderstoodOnlyOneInstruction
   const std::uint64_t behind_jump = 4 + 2;
   EXPECT_TRUE(function("landtest_unseen").jumps_unseen);
   EXPECT_EQ(refusal("landtest_unseen"), Refusal::kNone);
-  EXPECT_EQ(refusal("landtest_unseen", behind_jump), Refusal::kMayBeJumpTarget);
+  EXPECT_NE(at("landtest_unseen", behind_jump).spring, 0);
   EXPECT_EQ(refusal("landtest_unseen", behind_jump + 2 + 2 + 2), Refusal::kNone);
 }
 
@@ -136,8 +151,10 @@ TEST_F(AnalysisTest, ReturnsAreRefusedWhereThereIsNoReturnAddressOrItIsLookedAt)
 
 TEST_F(AnalysisTest, TrapsStayWhereTheyAre) { EXPECT_EQ(refusal("landtest_traps"), Refusal::kUnknown); }
 
-TEST_F(AnalysisTest, ACallThatReturnsIntoThePatchRefusesIt) {
-  EXPECT_EQ(refusal("landtest_short_call"), Refusal::kJumpTarget);
+TEST_F(AnalysisTest, ACallDoesNotReturnIntoThePatch) {
+  const Recipe recipe = at("landtest_short_call");
+  EXPECT_NE(recipe.spring, 0);
+  EXPECT_EQ(recipe.displaced, 2);
 }
 
 TEST_F(AnalysisTest, WhatIsOursIsRefused) {

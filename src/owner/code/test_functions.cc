@@ -53,6 +53,21 @@ landtest_after_tight:
     ret
   END landtest_after_tight
 
+  FUNCTION landtest_one_byte
+    ret
+  END landtest_one_byte
+  .globl landtest_after_one_byte
+  .type landtest_after_one_byte, @function
+landtest_after_one_byte:
+  .cfi_startproc
+    pushq %rbx
+  2:
+    decl %edi
+    jnz 2b
+    popq %rbx
+    ret
+  END landtest_after_one_byte
+
   FUNCTION landtest_loops
     xorl %eax, %eax
   1:

@@ -60,7 +60,15 @@ bool has_shadow_stack() {
 #endif
 }
 
-bool crosses_words(std::uint64_t address) { return address % 8 + kJumpSize > 8; }
+bool crosses_words(std::uint64_t address, std::uint32_t size = kJumpSize) { return address % 8 + size > 8; }
+
+std::uint32_t jump_size(const Recipe& recipe) { return recipe.spring != 0 ? kShortJumpSize : kJumpSize; }
+
+void put_long_jump(std::uint64_t from, std::uint64_t to, std::uint8_t* bytes) {
+  const auto distance = static_cast<std::int32_t>(to - (from + kJumpSize));
+  bytes[0] = 0xe9;
+  std::memcpy(bytes + 1, &distance, sizeof distance);
+}
 
 Form form_of(const Recipe& recipe, std::uint32_t wants) {
   if ((recipe.flags & kAtEntry) == 0) return Form::kMiddle;
@@ -308,18 +316,20 @@ void Agent::forget_gone(Place& place, std::span<const std::uint64_t> addresses) 
     std::uint8_t bytes[kJumpSize] = {};
     Job job = {&place, &known, {}, patched.way, true};
     set_jump(job);
-    if (is_there && read_memory(known.address, bytes, sizeof bytes) &&
-        std::memcmp(bytes, job.bytes, sizeof bytes) == 0) {
+    if (is_there && read_memory(known.address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0) {
       return false;
     }
     known.site->wants = 0;
     if (!is_there) known.gone_since = monotonic_ns();
+    if (!is_there && known.spring != 0) springs_.erase(known.spring);
     occupied_.erase(known.address);
     return true;
   });
 }
 
 bool Agent::overlaps(std::uint64_t address, std::uint64_t size) const {
+  const auto spring = springs_.lower_bound(address < kJumpSize ? 0 : address - kJumpSize + 1);
+  if (spring != springs_.end() && spring->first < address + size) return true;
   auto after = occupied_.lower_bound(address);
   if (after != occupied_.end() && after->first < address + size) return true;
   return after != occupied_.begin() && (--after)->first + after->second > address;
@@ -333,12 +343,11 @@ bool Agent::has_our_jump(std::uint64_t address, const Recipe& recipe) const {
     if (std::any_of(place->patched.begin(), place->patched.end(), patched_there)) return false;
   }
   std::uint8_t bytes[kJumpSize];
-  if (!read_memory(address, bytes, sizeof bytes)) return false;
   const auto [begin, end] = known_.equal_range(address);
   return std::any_of(begin, end, [&](const auto& entry) {
     Job job = {nullptr, entry.second.get(), {}, Way::kOneStore, true};
     set_jump(job);
-    return std::memcmp(bytes, job.bytes, sizeof bytes) == 0 &&
+    return read_memory(address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0 &&
            std::memcmp(&entry.second->recipe, &recipe, sizeof recipe) == 0;
   });
 }
@@ -349,7 +358,8 @@ Reason Agent::check(const Place& place, std::uint64_t address) const {
   return Reason::kNotThisMachine;
 #endif
   const bool returns = (place.wants & kWantsReturn) != 0;
-  if (recipe.way == Way::kRefused || recipe.displaced < kJumpSize || recipe.displaced > sizeof recipe.expected) {
+  if (recipe.way == Way::kRefused || recipe.displaced < jump_size(recipe) ||
+      recipe.displaced > sizeof recipe.expected) {
     return Reason::kRecipe;
   }
   if (returns && (recipe.refusal != Refusal::kNone || (recipe.flags & kAtEntry) == 0)) return Reason::kRecipe;
@@ -367,7 +377,20 @@ Reason Agent::check(const Place& place, std::uint64_t address) const {
   if (!read_memory(address, bytes, recipe.displaced) || std::memcmp(bytes, recipe.expected, recipe.displaced) != 0) {
     return Reason::kBytesDiffer;
   }
-  return Reason::kNone;
+  return recipe.spring == 0 ? Reason::kNone : check_spring(recipe, address);
+}
+
+Reason Agent::check_spring(const Recipe& recipe, std::uint64_t address) const {
+  const std::uint64_t spring = address + static_cast<std::uint64_t>(std::int64_t{recipe.spring});
+  const std::int64_t distance = recipe.spring - std::int64_t{kShortJumpSize};
+  if (distance < INT8_MIN || distance > INT8_MAX || crosses_words(spring)) return Reason::kRecipe;
+  const auto known = springs_.find(spring);
+  if (known != springs_.end()) return known->second == address ? Reason::kNone : Reason::kOverlaps;
+  if (overlaps(spring, kJumpSize)) return Reason::kOverlaps;
+  std::uint8_t bytes[kJumpSize];
+  const bool is_padding =
+      read_memory(spring, bytes, sizeof bytes) && std::memcmp(bytes, recipe.padding, sizeof bytes) == 0;
+  return is_padding ? Reason::kNone : Reason::kBytesDiffer;
 }
 
 Agent::Known* Agent::reusable(const Place& place, std::uint64_t address, Form form) {
@@ -408,6 +431,8 @@ Agent::Known* Agent::stub_for(const Place& place, std::uint64_t address, Reason&
     made->recipe = place.recipe;
     made->form = form;
     made->code = piece.address + stub.code;
+    made->spring =
+        place.recipe.spring == 0 ? 0 : address + static_cast<std::uint64_t>(std::int64_t{place.recipe.spring});
     made->site = std::move(site);
     known = known_.emplace(address, std::move(made))->second.get();
   }
@@ -422,9 +447,11 @@ Agent::Known* Agent::stub_for(const Place& place, std::uint64_t address, Reason&
 }
 
 void Agent::set_jump(Job& job) const {
-  const auto distance = static_cast<std::int32_t>(job.known->code - (job.known->address + kJumpSize));
-  job.bytes[0] = 0xe9;
-  std::memcpy(job.bytes + 1, &distance, sizeof distance);
+  const Known& known = *job.known;
+  job.size = jump_size(known.recipe);
+  if (known.spring == 0) return put_long_jump(known.address, known.code, job.bytes);
+  job.bytes[0] = 0xeb;
+  job.bytes[1] = static_cast<std::uint8_t>(known.spring - (known.address + kShortJumpSize));
 }
 
 void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::vector<Job>& jobs) {
@@ -458,9 +485,10 @@ void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::ve
     Job job = {&place, known, {}, place.recipe.way, true};
     set_jump(job);
     // From a jump to a jump: a thread stands before it or is through.
-    if (has_jump && !crosses_words(address)) job.way = Way::kOneStore;
-    if (job.way == Way::kOneStore && crosses_words(address)) job.way = Way::kAlone;
+    if (has_jump && !crosses_words(address, job.size)) job.way = Way::kOneStore;
+    if (job.way == Way::kOneStore && crosses_words(address, job.size)) job.way = Way::kAlone;
     occupied_[address] = place.recipe.displaced;
+    if (known->spring != 0) springs_[known->spring] = address;
     jobs.push_back(job);
   }
 }
@@ -476,14 +504,14 @@ void Agent::plan_removal(Known& known, std::vector<Job>& jobs) {
   std::uint8_t bytes[kJumpSize];
   const Mapped* mapped = agent::find(objects_.maps(), known.address);
   const bool ours = mapped != nullptr && (mapped->protection & PROT_EXEC) != 0 &&
-                    read_memory(known.address, bytes, sizeof bytes) && std::memcmp(bytes, job.bytes, sizeof bytes) == 0;
+                    read_memory(known.address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0;
   if (!ours) {
     occupied_.erase(known.address);
     return;
   }
   // No thread stands within a jump.
-  if (crosses_words(known.address)) job.way = Way::kAlone;
-  std::memcpy(job.bytes, known.recipe.expected, sizeof job.bytes);
+  if (crosses_words(known.address, job.size)) job.way = Way::kAlone;
+  std::memcpy(job.bytes, known.recipe.expected, job.size);
   jobs.push_back(job);
 }
 
@@ -551,7 +579,13 @@ void Agent::write(std::vector<Job>& jobs) {
 
 void Agent::write_locked(std::vector<Job>& jobs) {
   WritablePages pages(objects_.maps());
-  for (const Job& job : jobs) pages.add(job.known->address);
+  std::vector<std::uint64_t> written;
+  for (const Job& job : jobs) {
+    written.push_back(job.known->address);
+    if (job.is_jump && job.known->spring != 0) written.push_back(job.known->spring);
+  }
+  std::sort(written.begin(), written.end());
+  for (const std::uint64_t address : written) pages.add(address);
   pages.open();
   std::vector<Job*> others;
   const bool alone = is_alone();
@@ -559,13 +593,20 @@ void Agent::write_locked(std::vector<Job>& jobs) {
     const std::uint64_t address = job.known->address;
     std::uint8_t now[sizeof job.known->recipe.expected];
     // As it was when it was planned: the object may be another since.
-    const bool is_file =
-        pages.holds(address) && read_memory(address, now, job.known->recipe.displaced) &&
-        (now[0] == 0xe9 || std::memcmp(now, job.known->recipe.expected, job.known->recipe.displaced) == 0);
-    if (!is_file) {
+    const bool is_file = pages.holds(address) && read_memory(address, now, job.known->recipe.displaced) &&
+                         (now[0] == 0xe9 || (now[0] == 0xeb && job.size == kShortJumpSize) ||
+                          std::memcmp(now, job.known->recipe.expected, job.known->recipe.displaced) == 0);
+    const std::uint64_t spring = job.is_jump ? job.known->spring : 0;
+    if (spring != 0 && is_file && pages.holds(spring)) {
+      // First, as then there is where to go.
+      std::uint8_t jump[kJumpSize];
+      put_long_jump(spring, job.known->code, jump);
+      store(spring, jump, sizeof jump);
+    }
+    if (!is_file || (spring != 0 && !pages.holds(spring))) {
       job.reason = pages.holds(address) ? Reason::kBytesDiffer : Reason::kProtected;
     } else if (alone || job.way == Way::kOneStore) {
-      store(address, job.bytes, sizeof job.bytes);
+      store(address, job.bytes, job.size);
       job.done = true;
     } else {
       touch_for_writing(address);
@@ -585,7 +626,8 @@ void Agent::write_stopped(std::vector<Job*>& jobs) {
     std::vector<Patch> patches;
     for (const Job* job : jobs) {
       Patch patch = {job->known->address, {}};
-      std::memcpy(patch.bytes, job->bytes, sizeof patch.bytes);
+      if (job->size < sizeof patch.bytes) read_memory(patch.address, patch.bytes, sizeof patch.bytes);
+      std::memcpy(patch.bytes, job->bytes, job->size);
       patches.push_back(patch);
     }
     const StopReport report = write_with_others_stopped(patches, objects_.maps(), patience_at(i));

@@ -109,7 +109,8 @@ class Agent {
     std::uint64_t address;  // of the place
     Recipe recipe;
     Form form;
-    std::uint64_t code;  // where the jump goes
+    std::uint64_t code;  // where the jump goes, over the padding at `spring` if that is not 0
+    std::uint64_t spring;
     std::unique_ptr<Site> site;
     std::uint64_t gone_since = 0;  // when its object was unmapped, in ns; 0: it is there
   };
@@ -135,6 +136,7 @@ class Agent {
     std::uint8_t bytes[kJumpSize];
     Way way;
     bool is_jump;
+    std::uint32_t size = kJumpSize;  // of what is written
     bool done = false;
     Reason reason = Reason::kBusy;
   };
@@ -157,6 +159,7 @@ class Agent {
   void write_stopped(std::vector<Job*>& jobs);
   void settle(std::vector<Job>& jobs);
   [[nodiscard]] bool has_our_jump(std::uint64_t address, const Recipe& recipe) const;
+  Reason check_spring(const Recipe& recipe, std::uint64_t address) const;
   [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
   Outcome outcome_of(const Place& place) const;
 
@@ -165,6 +168,9 @@ class Agent {
   std::vector<std::unique_ptr<Place>> places_;
   std::multimap<std::uint64_t, std::unique_ptr<Known>> known_;
   std::map<std::uint64_t, std::uint32_t> occupied_;  // address -> bytes
+  // Padding that has a jump of ours, and of which place. It keeps it when the place's jump is taken out: a thread
+  // may be on its way.
+  std::map<std::uint64_t, std::uint64_t> springs_;
   std::vector<std::uint64_t> kept_off_;
   // Whose jumps could not be taken out yet. They lead through stubs that do nothing.
   std::vector<Known*> left_;

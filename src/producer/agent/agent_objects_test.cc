@@ -57,7 +57,7 @@ TEST_F(AgentObjectsTest, AnObjectThatComesIsPatchedAtTheNextLook) {
   for (unsigned i = 1; i <= 50; ++i) {
     const Library library;
     agent.look_at_objects();
-    ASSERT_EQ(agent.outcome(7).state, PlaceState::kPatched);
+    ASSERT_EQ(agent.outcome(7).state, PlaceState::kPatched) << text_of(agent.outcome(7).reason) << ", the time " << i;
     EXPECT_EQ(library.function()(1), 10u);
     EXPECT_EQ(test_hits[7].entries, i);
   }

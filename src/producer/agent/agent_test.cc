@@ -10,8 +10,48 @@
 
 #include "agent/test_places.hpp"
 
+// 4 bytes, then the next function's, then padding.
+asm(R"(
+  .text
+  .p2align 4
+  .globl lt_test_tiny
+  .type lt_test_tiny, @function
+lt_test_tiny:
+  .cfi_startproc
+  leaq (%rdi), %rax
+  ret
+  .cfi_endproc
+  .size lt_test_tiny, . - lt_test_tiny
+  .globl lt_test_behind_tiny
+  .type lt_test_behind_tiny, @function
+lt_test_behind_tiny:
+  .cfi_startproc
+  leaq 2(%rdi), %rax
+  ret
+  .cfi_endproc
+  .size lt_test_behind_tiny, . - lt_test_behind_tiny
+  .p2align 4
+  .nops 16
+)");
+extern "C" std::uint64_t lt_test_tiny(std::uint64_t);
+extern "C" std::uint64_t lt_test_behind_tiny(std::uint64_t);
+
 namespace landtrace::agent {
 namespace {
+
+// Of the function or of the one behind it, with the jump by the padding, which is so far from the first one.
+TestPlace tiny_place(std::uint64_t (*function)(std::uint64_t), std::int16_t padding = 16) {
+  const auto* const address = reinterpret_cast<const char*>(function);
+  const auto* const tiny = reinterpret_cast<const char*>(&lt_test_tiny);
+  TestPlace place = test_place(address, Way::kOneStore, 4, kAtEntry | kNeverComesBack);
+  if (function == lt_test_behind_tiny) {
+    place.recipe.displaced = place.recipe.copy_size = 5;
+    std::memcpy(place.recipe.copy, address, 5);
+  }
+  place.recipe.spring = static_cast<std::int16_t>(tiny + padding - address);
+  std::memcpy(place.recipe.padding, tiny + padding, kJumpSize);
+  return place;
+}
 
 class AgentTest : public testing::Test {
  protected:
@@ -37,6 +77,43 @@ TEST_F(AgentTest, WhatIsDroppedIsAsItWas) {
   EXPECT_EQ(std::memcmp(place.address, place.recipe.expected, 7), 0);
   EXPECT_EQ(lt_test_add_one(1), 2u);
   EXPECT_EQ(test_hits[1].entries, 0u);
+}
+
+TEST_F(AgentTest, AFunctionOfFourBytesIsProbedOverPaddingNearBy) {
+  const TestPlace place = tiny_place(lt_test_tiny);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    const Outcome outcome = apply(agent, wanted(place, 1));
+    ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+    EXPECT_EQ(lt_test_tiny(41), 41u);
+    EXPECT_EQ(lt_test_behind_tiny(41), 43u);
+    EXPECT_EQ(test_hits[1].entries, i);
+    drop(agent, {1});
+    EXPECT_EQ(std::memcmp(place.address, place.recipe.expected, 9), 0);
+    EXPECT_EQ(lt_test_tiny(1), 1u);
+    EXPECT_EQ(test_hits[1].entries, i);
+  }
+  ASSERT_EQ(apply(agent, wanted(place, 1, kWantsEntry | kWantsReturn)).state, PlaceState::kPatched);
+  EXPECT_EQ(lt_test_tiny(7), 7u);
+  EXPECT_EQ(test_hits[1].returns, 1u);
+}
+
+TEST_F(AgentTest, PaddingServesOnePlaceAndMustBePadding) {
+  ASSERT_EQ(apply(agent, wanted(tiny_place(lt_test_tiny), 1)).state, PlaceState::kPatched);
+  EXPECT_EQ(apply(agent, wanted(tiny_place(lt_test_behind_tiny), 2)).reason, Reason::kOverlaps);
+  EXPECT_EQ(apply(agent, wanted(tiny_place(lt_test_behind_tiny, 19), 3)).reason, Reason::kOverlaps);
+  const TestPlace beside = tiny_place(lt_test_behind_tiny, 24);
+  TestPlace other = beside;
+  other.recipe.padding[0] ^= 1;
+  EXPECT_EQ(apply(agent, wanted(other, 4)).reason, Reason::kBytesDiffer);
+  TestPlace far = beside;
+  far.recipe.spring = 200;
+  EXPECT_EQ(apply(agent, wanted(far, 5)).reason, Reason::kRecipe);
+  TestPlace crossing = tiny_place(lt_test_behind_tiny, 28);
+  EXPECT_EQ(apply(agent, wanted(crossing, 6)).reason, Reason::kRecipe);
+  ASSERT_EQ(apply(agent, wanted(beside, 7)).state, PlaceState::kPatched);
+  EXPECT_EQ(lt_test_tiny(1) + lt_test_behind_tiny(1), 4u);
+  EXPECT_EQ(test_hits[1].entries, 1u);
+  EXPECT_EQ(test_hits[7].entries, 1u);
 }
 
 TEST_F(AgentTest, AnAgentThatGoesLeavesNoJumps) {

@@ -17,6 +17,8 @@ namespace {
 // A jump of 32 bits, less what a recipe's other targets may lie away from the place.
 constexpr std::uint64_t kReach = 0x7000'0000;
 constexpr std::uint64_t kLowest = 0x1'0000;
+// Heaps and stacks, which are not told where they end.
+constexpr std::uint64_t kLeftToGrow = 16ull << 30;
 
 std::string read_all(const char* path) {
   std::string text;
@@ -137,10 +139,13 @@ std::uint64_t find_room(const std::vector<Mapped>& maps, std::uint64_t place, st
   };
   const Mapped* below = nullptr;
   for (const Mapped& mapped : maps) {
-    const bool grows = is_stack(mapped) || (below != nullptr && is_heap(*below));
-    if (!grows && mapped.begin > begin && mapped.begin - begin >= size) {
-      offer(mapped.begin - size);
-      offer(begin);
+    const std::uint64_t room = mapped.begin > begin ? mapped.begin - begin : 0;
+    // What grows into the gap is left so much of it.
+    const bool under_stack = is_stack(mapped);
+    const bool over_heap = below != nullptr && is_heap(*below);
+    if (room >= size + (under_stack || over_heap ? kLeftToGrow : 0)) {
+      if (!under_stack) offer(mapped.begin - size);
+      if (!over_heap) offer(begin);
     }
     begin = std::max(begin, mapped.end);
     below = &mapped;

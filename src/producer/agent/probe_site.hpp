@@ -8,10 +8,6 @@ namespace landtrace::agent {
 
 inline constexpr std::uint32_t kMostBuildId = 20;
 
-// Which sides of the function somebody wants.
-inline constexpr std::uint8_t kWantsEntry = 1;
-inline constexpr std::uint8_t kWantsReturn = 2;
-
 //   0        8       16       24                44    46     48     52
 //   +--------+-------+--------+------------------+-----+------+------+------+--------+
 //   | device | inode | offset | build_id         | … sizes, sides, maxactive | recipe |
@@ -25,7 +21,7 @@ struct ProbeSite {
   // Of an object that has the same one under another inode, in a container say.
   std::uint8_t build_id[kMostBuildId];
   std::uint8_t build_id_size;  // 0: it has none
-  std::uint8_t sides;
+  std::uint8_t sides;  // Wants of agent/site.hpp
   // Of a return probe: how many entries may be in progress; 0: as many as there is room for.
   std::uint16_t maxactive;
   Recipe recipe;

@@ -10,6 +10,9 @@
 //                                              entry stub: hands the registers to the data plane, then
 //                                              `copy`, its fixups made, and a jump behind the displaced instructions
 //
+// Where there is no room for a jump of 5 bytes, in a function of 4, say, that another one follows, one of 2 may do: to
+// padding near by (`spring`), to which nobody comes otherwise, and which has room for the jump to the stub.
+//
 // A recipe depends on the object's file alone, so one serves all programs.
 #pragma once
 
@@ -20,6 +23,7 @@
 namespace landtrace::agent {
 
 inline constexpr std::uint32_t kJumpSize = 5;       // e9 and 32 bits
+inline constexpr std::uint32_t kShortJumpSize = 2;  // eb and 8 bits
 inline constexpr std::uint32_t kMaxDisplaced = 20;  // whole instructions that begin in the jump's bytes
 inline constexpr std::uint32_t kMaxCopy = 96;
 inline constexpr std::uint32_t kMaxFixups = 6;
@@ -72,10 +76,10 @@ LT_SHARED_AT(Fixup, at, 4);
 LT_SHARED_AT(Fixup, next, 5);
 LT_SHARED_AT(Fixup, kind, 6);
 
-//   0     1         2      3            4            5       6        8           40      136
-//   +-----+---------+------+------------+------------+-------+--------+-----------+-------+--------+
-//   | way | refusal | size | copy_size  | fixup_count| flags | unused | expected  | copy  | fixups |
-//   +-----+---------+------+------------+------------+-------+--------+-----------+-------+--------+
+//   0     1         2      3            4            5       6        8           32        40      136
+//   +-----+---------+------+------------+------------+-------+--------+-----------+---------+-------+--------+
+//   | way | refusal | size | copy_size  | fixup_count| flags | spring | expected  | padding | copy  | fixups |
+//   +-----+---------+------+------------+------------+-------+--------+-----------+---------+-------+--------+
 struct Recipe {
   Way way;
   Refusal refusal;  // kRefused: why; else that of a return probe here, or kNone
@@ -86,9 +90,12 @@ struct Recipe {
   std::uint8_t fixup_count;
   // kAtEntry: at a function's beginning, where the flags and the red zone are dead.
   std::uint8_t flags;
-  std::uint16_t reserved;
+  // How far the padding is from the place; 0: none is needed.
+  std::int16_t spring;
   // The file's bytes at the place, as many as its segment has; `displaced` of them are compared.
-  std::uint8_t expected[32];
+  std::uint8_t expected[24];
+  // Those of the padding, kJumpSize of them.
+  std::uint8_t padding[8];
   std::uint8_t copy[kMaxCopy];
   Fixup fixups[kMaxFixups];
 };
@@ -102,7 +109,9 @@ LT_SHARED_AT(Recipe, displaced, 2);
 LT_SHARED_AT(Recipe, copy_size, 3);
 LT_SHARED_AT(Recipe, fixup_count, 4);
 LT_SHARED_AT(Recipe, flags, 5);
+LT_SHARED_AT(Recipe, spring, 6);
 LT_SHARED_AT(Recipe, expected, 8);
+LT_SHARED_AT(Recipe, padding, 32);
 LT_SHARED_AT(Recipe, copy, 40);
 LT_SHARED_AT(Recipe, fixups, 136);
 
