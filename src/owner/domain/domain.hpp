@@ -142,7 +142,7 @@ class Domain {
   Plans plans_{control_, grace_, cells_, events_, instances_};
   Listening listening_{plans_, events_, cells_, grace_, enable_words_, pages_, rules_};
   ThreadLists thread_lists_{control_, grace_, instances_, plans_, served_by_};
-  ProbeSlots probe_slots_{control_, users_, grace_, served_by_};
+  ProbeSlots probe_slots_{control_, users_, grace_};
   Registrar registrar_;
   Succession succession_{events_, files_, enable_words_, pages_, rules_, abi()};
   arch::ClockLine clock_line_{static_cast<arch::RawClock>(control_.segment().raw_clock), CLOCK_MONOTONIC};

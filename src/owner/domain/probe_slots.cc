@@ -1,11 +1,20 @@
 #include "domain/probe_slots.hpp"
 
 #include <fmt/format.h>
+#include <linux/futex.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <random>
+
+#include "base/system_call.hpp"
 
 namespace landtrace::domain {
+
+// An agent that moves from one owner to the next does not take another place for its own.
+ProbeSlots::ProbeSlots(ControlMemory& control, Users& users, Grace& grace)
+    : control_(control), users_(users), grace_(grace), first_generation_(std::random_device()() | 1) {}
 
 // One that was never used, as long as there is one: an agent that is late has jumps in place for the last place of a
 // slot, and the generation tells them that they mean another one.
@@ -18,8 +27,8 @@ Result<std::uint32_t> ProbeSlots::take(const agent::ProbeSite& site) {
   LT_TRY(const std::uint32_t stored, control_.store(std::as_bytes(std::span(&site, 1))));
   const std::uint32_t index = is_new ? segment.probe_high : free_slots_.front();
   plan::ProbeSlot& slot = segment.probes[index];
-  __atomic_store_n(&slot.generation, slot.generation + 1, __ATOMIC_RELAXED);
-  // Pairs with the acquire load in the agent's Sites::read(): the generation, and the site, are there.
+  __atomic_store_n(&slot.generation, is_new ? first_generation_ : slot.generation + 1, __ATOMIC_RELAXED);
+  // Pairs with the acquire load in the agent's Sites::follow(): the generation, and the site, are there.
   publish(slot.site, stored);
   if (is_new) {
     __atomic_store_n(&segment.probe_high, index + 1, __ATOMIC_RELAXED);
@@ -29,6 +38,18 @@ Result<std::uint32_t> ProbeSlots::take(const agent::ProbeSite& site) {
   ++taken_;
   tell_agents();
   return index;
+}
+
+Result<void> ProbeSlots::replace(std::uint32_t index, const agent::ProbeSite& site) {
+  LT_TRY(const std::uint32_t stored, control_.store(std::as_bytes(std::span(&site, 1))));
+  plan::ProbeSlot& slot = control_.segment().probes[index];
+  const std::uint32_t old = slot.site;
+  __atomic_store_n(&slot.version, slot.version + 1, __ATOMIC_RELAXED);
+  // As in take().
+  publish(slot.site, stored);
+  grace_.after_readers([this, old] { control_.free(old); });
+  tell_agents();
+  return {};
 }
 
 void ProbeSlots::give_back(std::uint32_t index) {
@@ -60,10 +81,11 @@ Result<void> ProbeSlots::set_hooks(std::uint32_t index, std::span<const plan::Pr
   return {};
 }
 
-// The change, then its number: pairs with the acquire load in the agent's Sites::read().
+// The change, then its number: pairs with the acquire load in the agent's Sites::follow().
 void ProbeSlots::tell_agents() {
-  __atomic_fetch_add(&control_.segment().probe_changes, 1, __ATOMIC_RELEASE);
-  served_by_.wake();
+  std::uint32_t& changes = control_.segment().probe_changes;
+  __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
+  system_call(SYS_futex, &changes, FUTEX_WAKE, INT_MAX);
 }
 
 Result<std::uint16_t> ProbeSlots::take_figure() {

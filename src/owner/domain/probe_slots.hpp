@@ -8,18 +8,18 @@
 
 #include "agent/probe_site.hpp"
 #include "domain/segment_names.hpp"
-#include "domain/serving.hpp"
 #include "plan/probe.hpp"
 
 namespace landtrace::domain {
 
 class ProbeSlots {
  public:
-  ProbeSlots(ControlMemory& control, Users& users, Grace& grace, ServingLink& served_by)
-      : control_(control), users_(users), grace_(grace), served_by_(served_by) {}
+  ProbeSlots(ControlMemory& control, Users& users, Grace& grace);
 
   // A slot for a place, without hooks; ENOSPC. Agents are told.
   Result<std::uint32_t> take(const agent::ProbeSite& site);
+  // The same place, of which more is wanted, or less. ENOSPC, and all is as before.
+  Result<void> replace(std::uint32_t slot, const agent::ProbeSite& site);
   // Agents take their jumps out; the slot is for another place after that.
   void give_back(std::uint32_t slot);
   // What happens at the place from here on; none: nothing. ENOSPC, and all is as before.
@@ -30,7 +30,7 @@ class ProbeSlots {
   void give_back_figure(std::uint16_t figure) { free_figures_.push_back(figure); }
   [[nodiscard]] plan::ProbeFigure figure(std::uint16_t figure) const;
 
-  // Grows when agents have something to do.
+  // Grows when agents have something to do, who wait for that.
   [[nodiscard]] std::uint32_t changes() const { return control_.segment().probe_changes; }
   [[nodiscard]] bool any() const { return taken_ > 0; }
 
@@ -42,7 +42,7 @@ class ProbeSlots {
   ControlMemory& control_;
   Users& users_;
   Grace& grace_;
-  ServingLink& served_by_;
+  std::uint32_t first_generation_;
   std::deque<std::uint32_t> free_slots_;  // first in, first out
   std::uint32_t taken_ = 0;
   std::deque<std::uint16_t> free_figures_;

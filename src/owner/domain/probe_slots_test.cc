@@ -49,9 +49,26 @@ TEST_F(ProbeSlotsTest, APlaceIsPublishedWithoutHooks) {
   EXPECT_EQ(site->inode, 7u);
 }
 
+TEST_F(ProbeSlotsTest, APlaceMayWantMoreAndStaysWhatItIs) {
+  const std::uint32_t slot = slots().take(site_at(0x1234)).value();
+  const plan::ProbeSlot before = shared(slot);
+  const std::uint64_t used = domain_->control().bytes_in_use();
+  const std::uint32_t changes = slots().changes();
+  agent::ProbeSite more = site_at(0x1234);
+  more.sides = 3;
+  ASSERT_TRUE(slots().replace(slot, more));
+  EXPECT_EQ(shared(slot).generation, before.generation);
+  EXPECT_NE(shared(slot).version, before.version);
+  EXPECT_NE(slots().changes(), changes);
+  EXPECT_EQ(reinterpret_cast<const agent::ProbeSite*>(domain_->control().at(shared(slot).site))->sides, 3);
+  finish_grace();
+  EXPECT_EQ(domain_->control().bytes_in_use(), used);
+}
+
 TEST_F(ProbeSlotsTest, HooksReplaceThoseBeforeThem) {
   const std::uint32_t slot = slots().take(site_at(1)).value();
-  const plan::ProbeHook both[] = {{8, 1, plan::ProbeSide::kEntry, 0}, {16, 2, plan::ProbeSide::kReturn, 0}};
+  const plan::ProbeHook both[] = {{8, 1, plan::ProbeSide::kEntry, plan::ProbeSide::kEntry},
+                                 {16, 2, plan::ProbeSide::kReturn, plan::ProbeSide::kReturn}};
   ASSERT_TRUE(slots().set_hooks(slot, both));
   ASSERT_NE(hooks(slot), nullptr);
   ASSERT_EQ(hooks(slot)->count, 2u);
@@ -75,7 +92,7 @@ TEST_F(ProbeSlotsTest, ASlotThatIsTakenAgainIsOfAnotherGenerationAndItsMemoryCom
     generations.push_back(shared(*slot).generation);
   }
   EXPECT_EQ(slots().take(site_at(1)).error().code, ENOSPC);
-  const plan::ProbeHook hook{8, 1, plan::ProbeSide::kEntry, 0};
+  const plan::ProbeHook hook{8, 1, plan::ProbeSide::kEntry, plan::ProbeSide::kEntry};
   ASSERT_TRUE(slots().set_hooks(5, std::span(&hook, 1)));
   slots().give_back(5);
   EXPECT_EQ(hooks(5), nullptr);

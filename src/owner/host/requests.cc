@@ -435,7 +435,6 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
     case Operation::kReopenFile:
     case Operation::kOfferMount:
     case Operation::kServeMount:
-    case Operation::kFollowProbes:
       break;  // the server's own
     case Operation::kTreeStat:
     case Operation::kTreeList:

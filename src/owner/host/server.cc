@@ -128,7 +128,6 @@ void Server::run() {
       }
     }
     keep_house();
-    tell_agents();
   }
   const std::lock_guard alone(domain_.mutex());
   domain_.serve_by(nullptr);
@@ -372,9 +371,6 @@ bool Server::serve_one(Connection& connection) {
     response = done_or_not(offer_mount(connection, request, who.uid));
   } else if (request.operation == ipc::Operation::kServeMount) {
     response = done_or_not(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
-  } else if (request.operation == ipc::Operation::kFollowProbes) {
-    connection.follows_probes = true;
-    if (request.a == domain_.probe_slots().changes()) return true;
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else {
@@ -388,16 +384,6 @@ bool Server::serve_one(Connection& connection) {
   return ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&response.reply, 1)),
                        std::as_bytes(std::span(response.text)), response.fds[0], response.fds[1])
       .has_value();
-}
-
-// An agent that has not read the last word of this reads the new state when it does.
-void Server::tell_agents() {
-  const std::uint32_t changes = domain_.probe_slots().changes();
-  if (std::exchange(probe_changes_, changes) == changes) return;
-  const ipc::Reply reply;
-  for (const auto& [fd, connection] : connections_) {
-    if (connection.follows_probes) std::ignore = ipc::try_send(fd, std::as_bytes(std::span(&reply, 1)), {}, -1, -1);
-  }
 }
 
 void Server::close_connection(int fd) {

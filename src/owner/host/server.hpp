@@ -35,7 +35,6 @@ struct Connection {
   std::uint32_t counted_for = 0;  // whose descriptor it is
   bool in_group = false;      // made by a member of the domain's group
   bool offers_mount = false;  // may send a descriptor
-  bool follows_probes = false;
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
 };
@@ -105,7 +104,6 @@ class Server : private domain::ServingThread {
   void note_ended(std::uint32_t pid);
   void sweep(std::chrono::steady_clock::time_point now);
   void keep_house();
-  void tell_agents();
   [[nodiscard]] int patience_ms() const;
 
   domain::Domain& domain_;
@@ -128,7 +126,6 @@ class Server : private domain::ServingThread {
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
   bool stopped_ = false;
-  std::uint32_t probe_changes_ = 0;  // that agents have been told of
   // Processes have ended; words of theirs may wait for a child, or for memory to go. A hint that orders nothing:
   // without a partner.
   std::atomic<bool> sweeping_ = false;

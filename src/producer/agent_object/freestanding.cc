@@ -10,7 +10,10 @@
 
 #include "base/system_call.hpp"
 
-#define LT_HIDDEN extern "C" __attribute__((visibility("hidden"), used))
+// A function of ours that the linker knows by libc's name, in this object alone.
+#define LT_INSTEAD_OF(name, result, ours, ...)                                    \
+  __attribute__((visibility("hidden"), used)) result ours(__VA_ARGS__) asm(name); \
+  result ours(__VA_ARGS__)
 
 namespace {
 
@@ -20,7 +23,7 @@ using Word [[gnu::may_alias, gnu::aligned(1)]] = std::uint64_t;
 
 }  // namespace
 
-LT_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, std::size_t size) {
+LT_INSTEAD_OF("memcpy", void*, copy, void* __restrict to, const void* __restrict from, std::size_t size) {
   auto* out = static_cast<unsigned char*>(to);
   const auto* in = static_cast<const unsigned char*>(from);
   if (size >= kLong) {
@@ -34,7 +37,7 @@ LT_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, std::si
   return to;
 }
 
-LT_HIDDEN void* memmove(void* to, const void* from, std::size_t size) {
+LT_INSTEAD_OF("memmove", void*, move, void* to, const void* from, std::size_t size) {
   auto* out = static_cast<unsigned char*>(to);
   const auto* in = static_cast<const unsigned char*>(from);
   if (out <= in || out >= in + size) {
@@ -45,7 +48,7 @@ LT_HIDDEN void* memmove(void* to, const void* from, std::size_t size) {
   return to;
 }
 
-LT_HIDDEN void* memset(void* to, int value, std::size_t size) {
+LT_INSTEAD_OF("memset", void*, fill, void* to, int value, std::size_t size) {
   auto* out = static_cast<unsigned char*>(to);
   if (size >= kLong) {
     asm volatile("rep stosb" : "+D"(out), "+c"(size) : "a"(value) : "memory");
@@ -57,7 +60,7 @@ LT_HIDDEN void* memset(void* to, int value, std::size_t size) {
   return to;
 }
 
-LT_HIDDEN int memcmp(const void* a, const void* b, std::size_t size) {
+LT_INSTEAD_OF("memcmp", int, compare, const void* a, const void* b, std::size_t size) {
   const auto* left = static_cast<const unsigned char*>(a);
   const auto* right = static_cast<const unsigned char*>(b);
   for (; size > 0; --size, ++left, ++right) {
@@ -66,7 +69,7 @@ LT_HIDDEN int memcmp(const void* a, const void* b, std::size_t size) {
   return 0;
 }
 
-LT_HIDDEN const void* memchr(const void* in, int value, std::size_t size) {
+LT_INSTEAD_OF("memchr", const void*, find_byte, const void* in, int value, std::size_t size) {
   const auto* at = static_cast<const unsigned char*>(in);
   for (; size > 0; --size, ++at) {
     if (*at == static_cast<unsigned char>(value)) return at;
@@ -74,21 +77,21 @@ LT_HIDDEN const void* memchr(const void* in, int value, std::size_t size) {
   return nullptr;
 }
 
-LT_HIDDEN std::size_t strnlen(const char* text, std::size_t most) {
+LT_INSTEAD_OF("strnlen", std::size_t, bounded_length, const char* text, std::size_t most) {
   std::size_t size = 0;
   while (size < most && text[size] != '\0') ++size;
   return size;
 }
 
-LT_HIDDEN std::size_t strlen(const char* text) { return strnlen(text, SIZE_MAX); }
+LT_INSTEAD_OF("strlen", std::size_t, length, const char* text) { return bounded_length(text, SIZE_MAX); }
 
 // Of threads without a restartable sequence, and of clocks that are not the counter: calls, as the vDSO's functions
 // are found by libc alone.
-LT_HIDDEN int sched_getcpu() {
+LT_INSTEAD_OF("sched_getcpu", int, current_cpu, void) {
   unsigned cpu = 0;
   return landtrace::system_call(SYS_getcpu, &cpu, 0, 0) == 0 ? static_cast<int>(cpu) : -1;
 }
 
-LT_HIDDEN int clock_gettime(clockid_t clock, timespec* time) {
+LT_INSTEAD_OF("clock_gettime", int, get_time, clockid_t clock, timespec* time) {
   return landtrace::system_call(SYS_clock_gettime, clock, time) == 0 ? 0 : -1;
 }

@@ -1,6 +1,6 @@
-// Vector registers, kept: for the data plane of probes, which runs where a function is called whose arguments may lie in
-// them. It is compiled without vector registers (LANDTRACE_AGENT). Where it is compiled for anything else, these are
-// nothing.
+// Vector registers, kept: for the data plane of probes, which runs where a function is called whose arguments may
+// lie in them. It is compiled without vector registers (LANDTRACE_AGENT). Where it is compiled for anything else,
+// these are nothing.
 #pragma once
 
 #include <cstdint>

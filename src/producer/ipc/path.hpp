@@ -35,4 +35,7 @@ std::string user_socket();
 // the user's own all the same. Never fails; there may be nobody.
 std::string default_socket();
 
+// A file that is there while a domain has probes of functions: programs that start then load the agent.
+inline std::string probes_mark(const std::string& socket) { return socket + ".probes"; }
+
 }  // namespace landtrace::ipc

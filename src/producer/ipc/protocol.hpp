@@ -119,10 +119,6 @@ enum class Operation : std::uint32_t {
   // -> text = a line each, a = how many users there may be.
   kUsers,
 
-  // For the agent that carries out probes (agent_object/): a reply without anything comes on this connection whenever
-  // ControlSegment::probe_changes has grown. a = that number as the agent knows it.
-  kFollowProbes,
-
   // The file tree without a mount. text = a path from its root, but where it says otherwise; who may do what goes by
   // the files' modes.
 

@@ -124,9 +124,9 @@ inline constexpr std::uint32_t kPlainFile = 1;
 // A place in programs' code that an enabled event names (probe.hpp).
 //
 //   0       4            8      12
-//   +-------+------------+------+--------+
-//   | hooks | generation | site | unused |
-//   +-------+------------+------+--------+
+//   +-------+------------+------+---------+
+//   | hooks | generation | site | version |
+//   +-------+------------+------+---------+
 struct ProbeSlot {
   // Offset of the published ProbeHooks; 0: nobody listens.
   std::uint32_t hooks;
@@ -134,12 +134,14 @@ struct ProbeSlot {
   std::uint32_t generation;
   // Offset of the agent::ProbeSite; 0: free. Stays valid until the slot is taken again.
   std::uint32_t site;
-  std::uint32_t reserved;
+  // Grows when the same place has another site, which wants more of it or less.
+  std::uint32_t version;
 };
 LT_SHARED(ProbeSlot, 16, 4);
 LT_SHARED_AT(ProbeSlot, hooks, 0);
 LT_SHARED_AT(ProbeSlot, generation, 4);
 LT_SHARED_AT(ProbeSlot, site, 8);
+LT_SHARED_AT(ProbeSlot, version, 12);
 
 // Which event a write index of a file means.
 //
@@ -187,7 +189,7 @@ struct alignas(4096) ControlSegment {
   arch::CounterLine counter_line;
   // Slots of probes at and above this were never used.
   std::uint32_t probe_high;
-  // Grows when a site of a probe comes or goes.
+  // Grows when a site of a probe comes or goes. A futex.
   std::uint32_t probe_changes;
   alignas(64) ProbeSlot probes[kMaxProbes];
 };

@@ -38,6 +38,7 @@ enum class EventProbeSource : std::uint8_t {
   kRegister,   // the register `at`
   kStackWord,  // the word `number` of the stack, from its pointer
   kPlace,      // an address: that of the probe, and `number`
+  kKept,       // of a return: the argument `number` of the call, as it was
 };
 // What of the source, once the steps have been followed, becomes the value: it itself, what it points to, the text
 // there, or its address as a text.

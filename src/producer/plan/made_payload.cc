@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "abi/entry.hpp"
 #include "base/digits.hpp"
@@ -32,9 +33,17 @@ class Maker {
 
   // Returns the payload's size.
   std::uint32_t make() {
-    std::memset(out_, 0, end_);
-    std::memcpy(out_, from_.header, std::min<std::size_t>(probe_.header, sizeof from_.header));
-    for (std::uint32_t i = 0; i < probe_.arg_count; ++i) put(probe_.args()[i]);
+    clear_values();
+    const std::size_t words = std::min(probe_.header / sizeof(std::uint64_t), std::size(from_.header));
+    for (std::size_t i = 0; i < words; ++i) put_number(out_ + i * sizeof(std::uint64_t), from_.header[i], 8);
+    for (std::uint32_t i = 0; i < probe_.arg_count; ++i) {
+      const EventProbeArg& arg = probe_.args()[i];
+      if (is_plain_register(arg)) {
+        put_number(out_ + arg.target, register_at(arg.at), arg.size);
+      } else {
+        put(arg);
+      }
+    }
     return end_;
   }
 
@@ -42,6 +51,33 @@ class Maker {
   template <typename T>
   const T* at(std::uint32_t offset) const {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(&probe_) + offset);
+  }
+
+  // Most arguments are registers as they are, and most payloads short: without a call of memcpy() or memset() for each.
+  static bool is_plain_register(const EventProbeArg& arg) {
+    return arg.source == EventProbeSource::kRegister && arg.store == EventProbeStore::kValue &&
+           (arg.step_count | arg.bits | arg.count) == 0;
+  }
+  void clear_values() {
+    for (std::uint32_t at = 0; at < end_; at += sizeof(std::uint64_t)) {
+      const std::uint64_t zero = 0;
+      std::memcpy(out_ + at, &zero, sizeof zero);  // there is room behind the values
+    }
+  }
+  static void put_number(std::byte* to, std::uint64_t number, std::uint32_t size) {
+    switch (size) {
+      case 1:
+        std::memcpy(to, &number, 1);
+        return;
+      case 2:
+        std::memcpy(to, &number, 2);
+        return;
+      case 4:
+        std::memcpy(to, &number, 4);
+        return;
+      default:
+        std::memcpy(to, &number, 8);
+    }
   }
 
   void put(const EventProbeArg& arg) {
@@ -84,7 +120,7 @@ class Maker {
         std::memset(to, 0, arg.size);  // part of it may be there
         return;
       case EventProbeStore::kValue:
-        std::memcpy(to, &place.address, arg.size);
+        put_number(to, place.address, arg.size);
         break;
     }
     if (arg.bits != 0) cut_bits(arg, to);
@@ -118,6 +154,9 @@ class Maker {
         return {Place::In::kProgram, register_at(arg.at)};
       case EventProbeSource::kStackWord:
         return stack_word(arg.number);
+      case EventProbeSource::kKept:
+        return {Place::In::kProgram,
+                from_.kept == nullptr || arg.number >= kKeptArguments ? 0 : from_.kept[arg.number]};
       case EventProbeSource::kPlace:
         return {Place::In::kProgram, from_.place + arg.number};
     }

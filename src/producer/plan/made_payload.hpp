@@ -33,6 +33,8 @@ enum Register : std::uint8_t {
   kRegisters,
 };
 
+inline constexpr std::uint32_t kKeptArguments = 6;
+
 struct MadeOf {
   // Another event's payload.
   const Segment* segments = nullptr;
@@ -40,6 +42,8 @@ struct MadeOf {
   // Or a place in code, and the registers there.
   const std::uint64_t* registers = nullptr;  // [kRegisters]
   std::uint64_t place = 0;
+  // Of a return: the call's arguments, of those that came in registers.
+  const std::uint64_t* kept = nullptr;  // [kKeptArguments]
   // What stands before the values (EventProbePlan::header).
   std::uint64_t header[2] = {};
 };

@@ -31,11 +31,12 @@ void add_one(const View& view, const Thread& thread, std::uint64_t ProbeFigure::
 void hit_probe(const View& view, const Thread& thread, const ProbeHit& hit) {
   const ProbeHooks* const hooks = hooks_of(view, hit.slot, hit.generation);
   if (hooks == nullptr) return;
-  MadeOf from{.registers = hit.registers, .place = hit.place, .header = {hit.place, hit.return_address}};
+  MadeOf from{
+      .registers = hit.registers, .place = hit.place, .kept = hit.kept, .header = {hit.place, hit.return_address}};
   for (std::uint32_t i = 0; i < hooks->count; ++i) {
     const ProbeHook& hook = hooks->hooks()[i];
+    if (hook.counted == hit.side) add_one(view, thread, &ProbeFigure::hits, hook.figure);
     if (hook.side != hit.side) continue;
-    add_one(view, thread, &ProbeFigure::hits, hook.figure);
     emit_made(view, thread, *control_at<EventProbePlan>(view, hook.plan), from);
   }
 }

@@ -21,21 +21,23 @@ namespace landtrace::plan {
 enum class ProbeSide : std::uint8_t { kEntry, kReturn };
 
 //   0      4        6      7
-//   +------+--------+------+--------+
-//   | plan | figure | side | unused |
-//   +------+--------+------+--------+
+//   +------+--------+------+---------+
+//   | plan | figure | side | counted |
+//   +------+--------+------+---------+
 struct ProbeHook {
   // Offset of the EventProbePlan.
   std::uint32_t plan;
   // Which of DataSegment::probe_figures counts it.
   std::uint16_t figure;
   ProbeSide side;
-  std::uint8_t reserved;
+  // Where a hit counts: of returns the kernel counts some when the function is called.
+  ProbeSide counted;
 };
 LT_SHARED(ProbeHook, 8, 4);
 LT_SHARED_AT(ProbeHook, plan, 0);
 LT_SHARED_AT(ProbeHook, figure, 4);
 LT_SHARED_AT(ProbeHook, side, 6);
+LT_SHARED_AT(ProbeHook, counted, 7);
 
 struct alignas(8) ProbeHooks {
   std::uint32_t count;
@@ -55,6 +57,8 @@ struct ProbeHit {
   // Where the probe is, and, of a return, where the function goes back to.
   std::uint64_t place;
   std::uint64_t return_address;
+  // Of a return: the call's arguments, or nullptr.
+  const std::uint64_t* kept;
 };
 
 // Runs the hooks of that side. The caller is inside a Section. Async-signal-safe; no system call but those of emit.hpp.

@@ -41,14 +41,14 @@ class ProbeTest : public testing::Test {
       one.target = plan.values_size;
       plan.values_size += one.size;
     }
-    return {domain_.put(plan, args), figure, side, 0};
+    return {domain_.put(plan, args), figure, side, side};
   }
   void set_hooks(const std::vector<ProbeHook>& hooks) {
     domain_.control().probes[kSlot].hooks = domain_.put(ProbeHooks{static_cast<std::uint32_t>(hooks.size()), 0}, hooks);
   }
   void hit(ProbeSide side = ProbeSide::kEntry, std::uint32_t generation = kGeneration) {
     const Section section(domain_.data().threads[0]);
-    hit_probe(domain_.view(), domain_.thread(), {kSlot, generation, side, registers_, kPlaceAt, 0x999});
+    hit_probe(domain_.view(), domain_.thread(), {kSlot, generation, side, registers_, kPlaceAt, 0x999, kept_});
   }
   void miss(ProbeSide side = ProbeSide::kEntry) {
     const Section section(domain_.data().threads[0]);
@@ -69,6 +69,7 @@ class ProbeTest : public testing::Test {
 
   TestDomain domain_;
   std::uint64_t registers_[kRegisters];
+  std::uint64_t kept_[kKeptArguments] = {0x71, 0x72, 0x73, 0x74, 0x75, 0x76};
   std::uint64_t stack_[4] = {0xaa, 0xbb, 0xcc, 0xdd};
 };
 
@@ -96,6 +97,14 @@ TEST_F(ProbeTest, WordsOfTheStackAndPlacesNearTheProbeAreArguments) {
   EXPECT_EQ(made(), bytes_of(std::uint64_t{0xcc}, kPlaceAt + 0x10, registers_[kRsp], std::uint64_t{0}));
 }
 
+TEST_F(ProbeTest, AReturnKnowsTheArgumentsOfItsCall) {
+  set_hooks({hook({arg(EventProbeSource::kKept, 8, 0, 0), arg(EventProbeSource::kKept, 2, 0, 5),
+                   arg(EventProbeSource::kKept, 2, 0, 6)},
+                  0, ProbeSide::kReturn)});
+  hit(ProbeSide::kReturn);
+  EXPECT_EQ(made(), bytes_of(std::uint64_t{0x71}, std::uint16_t{0x76}, std::uint16_t{0}));
+}
+
 TEST_F(ProbeTest, EachHookOfThatSideRuns) {
   set_hooks({hook({}, 8, ProbeSide::kEntry, 1), hook({}, 16, ProbeSide::kReturn, 2),
              hook({arg(EventProbeSource::kRegister, 8, kRsi)}, 8, ProbeSide::kEntry, 3, kEvent)});
@@ -118,6 +127,18 @@ TEST_F(ProbeTest, NobodyListensWithoutHooksOrToAnotherPlacesOrWhenTheOwnerIsDead
   EXPECT_EQ(made(), "nothing");
   EXPECT_EQ(figure(1).hits, 0u);
   EXPECT_EQ(figure(1).missed, 0u);
+}
+
+TEST_F(ProbeTest, AReturnMayCountWhenItsFunctionIsCalled) {
+  ProbeHook back = hook({}, 16, ProbeSide::kReturn);
+  back.counted = ProbeSide::kEntry;
+  set_hooks({back});
+  hit();
+  EXPECT_EQ(made(), "nothing");
+  EXPECT_EQ(figure(1).hits, 1u);
+  hit(ProbeSide::kReturn);
+  EXPECT_NE(made(), "nothing");
+  EXPECT_EQ(figure(1).hits, 1u);
 }
 
 TEST_F(ProbeTest, AnEventThatNobodyEnabledIsCountedAndNoMore) {
@@ -152,7 +173,7 @@ TEST_F(ProbeTest, NoHitIsCountedTwiceOrLostBetweenThreads) {
       thread.mode.area = arch::rseq_area();
       for (std::uint64_t n = 0; n < kHits; ++n) {
         const Section section(*thread.slot);
-        hit_probe(domain_.view(), thread, {kSlot, kGeneration, ProbeSide::kEntry, registers_, kPlaceAt, 0});
+        hit_probe(domain_.view(), thread, {kSlot, kGeneration, ProbeSide::kEntry, registers_, kPlaceAt, 0, nullptr});
       }
     });
   }

@@ -1,10 +1,10 @@
 // Reads the memory of the program in whose thread this runs, whatever an address leads to.
 //
 // A word is loaded by one instruction that the handler of SIGSEGV knows (client/tsc_guard.cc): a fault there is
-// mended. A thread may have SIGSEGV blocked, or the program may have taken the handler away; a fault would then be the end. So a
-// page is asked about before it is read, by a system call that changes nothing: rt_sigprocmask with an impossible
-// `how` reads its set first, and says EFAULT or EINVAL. While the handler is there each thread remembers the pages
-// that it found last; without it every word is copied by the kernel.
+// mended. A thread may have SIGSEGV blocked, or the program may have taken the handler away; a fault would then be
+// the end. So a page is asked about before it is read, by a system call that changes nothing: rt_sigprocmask with
+// an impossible `how` reads its set first, and says EFAULT or EINVAL. While the handler is there each thread
+// remembers the pages that it found last; without it every word is copied by the kernel.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 
 #include "client/process.hpp"
 #include "plan/stack.hpp"
+#include "preload/agent_loader.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
@@ -32,6 +33,7 @@ __attribute__((constructor)) void start() {
   client::Process::get().set_on_next_owner(on_next_owner);
   ::pthread_atfork(announce_fork, nullptr, announce_child);
   look_at_inherited();
+  load_agent_if_wanted();
   errno = saved_errno;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arch/write.hpp"
+#include "base/system_call.hpp"
 
 namespace landtrace::ring {
 namespace {
@@ -69,7 +70,7 @@ WriteResult write_claimed(WriteRequest& request, const RingSet& rings, const Wri
   // Who writes for another thread is no signal handler. It waits a little, so that the CPU is the right one.
   for (int waits = mode.cpu == kOwnCpu ? 0 : kMaxWaits; waits > 0; --waits) {
     if (const auto result = write_claimed_of(cpu, request, rings, mode, claim)) return *result;
-    ::sched_yield();
+    system_call(SYS_sched_yield);
   }
   for (std::uint32_t i = 0; i < cpus; ++i) {
     if (const auto result = write_claimed_of((cpu + i) % cpus, request, rings, mode, claim)) return *result;

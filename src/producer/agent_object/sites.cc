@@ -1,0 +1,79 @@
+#include "agent_object/sites.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "agent/probe_site.hpp"
+#include "agent_object/hits.hpp"
+#include "plan/probe.hpp"
+
+namespace landtrace::agent_object {
+namespace {
+
+agent::Wanted wanted_of(const agent::ProbeSite& site, std::uint32_t slot) {
+  agent::Wanted wanted{};
+  wanted.object.device = site.device;
+  wanted.object.inode = site.inode;
+  wanted.object.build_id_size = std::min<std::uint8_t>(site.build_id_size, agent::kMostBuildId);
+  std::memcpy(wanted.object.build_id, site.build_id, wanted.object.build_id_size);
+  wanted.offset = site.offset;
+  wanted.recipe = &site.recipe;
+  wanted.number = slot;
+  wanted.wants = site.sides;
+  wanted.limit = site.maxactive;
+  return wanted;
+}
+
+}  // namespace
+
+void Sites::let_all_go() {
+  std::vector<std::uint32_t> gone;
+  for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
+    if (std::exchange(known_[slot], {}).generation != 0) gone.push_back(slot);
+  }
+  for (const std::uint32_t slot : gone) set_generation(slot, 0);
+  agent_.drop(gone);
+}
+
+void Sites::follow(const client::Place& place) {
+  const plan::ControlSegment& control = *place.view.control;
+  if (control_ != &control) let_all_go();
+  control_ = &control;
+  // Pairs with the release in ProbeSlots::tell_agents(): what the number says has happened is there.
+  changes_ = __atomic_load_n(&control.probe_changes, __ATOMIC_ACQUIRE);
+  const std::uint32_t high = std::min(__atomic_load_n(&control.probe_high, __ATOMIC_RELAXED), plan::kMaxProbes);
+  known_.resize(std::max<std::size_t>(known_.size(), high));
+  std::vector<std::uint32_t> gone;
+  std::vector<std::uint32_t> came;
+  std::vector<agent::ProbeSite> sites;
+  {
+    // What stands in the control segment is freed behind the backs of those who are outside.
+    const plan::Section section(*place.thread.slot);
+    for (std::uint32_t slot = 0; slot < high; ++slot) {
+      const plan::ProbeSlot& shared = control.probes[slot];
+      // Pairs with the release store of publish() in ProbeSlots::take().
+      const std::uint32_t at = __atomic_load_n(&shared.site, __ATOMIC_ACQUIRE);
+      const std::uint32_t generation = at == 0 ? 0 : __atomic_load_n(&shared.generation, __ATOMIC_RELAXED);
+      const std::uint32_t version = __atomic_load_n(&shared.version, __ATOMIC_RELAXED);
+      Known& known = known_[slot];
+      if (known.generation == generation && (generation == 0 || known.version == version)) continue;
+      if (known.generation != 0 && known.generation != generation) gone.push_back(slot);
+      known = {generation, version};
+      if (generation == 0) continue;
+      came.push_back(slot);
+      sites.push_back(*plan::control_at<agent::ProbeSite>(place.view, at));
+    }
+  }
+  for (const std::uint32_t slot : gone) set_generation(slot, 0);
+  if (!gone.empty()) agent_.drop(gone);
+  std::vector<agent::Wanted> wanted;
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    set_generation(came[i], known_[came[i]].generation);
+    wanted.push_back(wanted_of(sites[i], came[i]));
+  }
+  std::vector<agent::Outcome> outcomes(wanted.size());
+  if (!wanted.empty()) agent_.apply(wanted, outcomes);
+}
+
+}  // namespace landtrace::agent_object

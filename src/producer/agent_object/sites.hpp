@@ -1,0 +1,33 @@
+// What the domain wants to be probed, carried out in this process: reads the control segment's slots, and has the agent
+// write jumps and take them out. For the agent's thread, and for the one that loads the agent before there are others.
+#pragma once
+
+#include <vector>
+
+#include "agent/agent.hpp"
+#include "client/attachment.hpp"
+
+namespace landtrace::agent_object {
+
+class Sites {
+ public:
+  explicit Sites(agent::Agent& agent) : agent_(agent) {}
+
+  // Brings the process up to what the domain wants now; `changes` is what it has seen of it.
+  void follow(const client::Place& place);
+  [[nodiscard]] std::uint32_t changes() const { return changes_; }
+
+ private:
+  void let_all_go();
+
+  agent::Agent& agent_;
+  const plan::ControlSegment* control_ = nullptr;  // of the owner whose places these are
+  struct Known {
+    std::uint32_t generation;  // 0: none
+    std::uint32_t version;
+  };
+  std::vector<Known> known_;  // by slot
+  std::uint32_t changes_ = 0;
+};
+
+}  // namespace landtrace::agent_object

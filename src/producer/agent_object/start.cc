@@ -1,0 +1,160 @@
+// liblandtrace-agent.so: it carries out in a program what the domain wants to be probed. Who loads it: the shim, the
+// library, and `landtrace attach`. It attaches to the domain by itself, patches what is wanted already before anybody
+// goes on, and has a thread from then on that follows changes.
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <ctime>
+#include <new>
+
+#include "agent/agent.hpp"
+#include "agent_object/hits.hpp"
+#include "agent_object/sites.hpp"
+#include "base/system_call.hpp"
+#include "client/process.hpp"
+
+namespace landtrace::agent_object {
+namespace {
+
+constexpr std::size_t kStack = 256u << 10;
+// While calls are in progress whose returns are probed, what they leave behind is looked for.
+constexpr long kTend_ms = 100;
+// An owner that dies tells nobody.
+constexpr long kLook_ms = 1000;
+// Where one cannot wait for two things at once, before Linux 5.16.
+constexpr long kPoll_ms = 50;
+
+// As in <linux/futex.h> of 5.16.
+struct Waiter {
+  std::uint64_t value;
+  std::uint64_t address;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+constexpr std::uint32_t kFutex32 = 2;
+constexpr std::uint32_t kFutexPrivate = 128;
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+timespec after_ms(long ms) {
+  timespec now{};
+  system_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  now.tv_sec += ms / 1000;
+  now.tv_nsec += ms % 1000 * 1'000'000;
+  if (now.tv_nsec >= 1'000'000'000) {
+    now.tv_nsec -= 1'000'000'000;
+    ++now.tv_sec;
+  }
+  return now;
+}
+
+class Loop {
+ public:
+  // In whichever thread loads this.
+  void begin() {
+    lead_hits_to_plans();
+    agent_.listen_to_loader();
+    look();
+  }
+  // A round: whatever there is to do.
+  void look() {
+    pthread_mutex_lock(&lock_);
+    look_locked();
+    pthread_mutex_unlock(&lock_);
+  }
+  void wait() const {
+    const client::Attachment* const attachment = client::Process::current();
+    const std::uint32_t* const changes = &attachment->view.control->probe_changes;
+    const std::uint32_t* const loaded = &agent::loader_changes().changed;
+    const long limit_ms = agent::slots_in_use() > 0 ? kTend_ms : kLook_ms;
+    const Waiter both[] = {{sites_.changes(), reinterpret_cast<std::uint64_t>(changes), kFutex32, 0},
+                           {loads_, reinterpret_cast<std::uint64_t>(loaded), kFutex32 | kFutexPrivate, 0}};
+    const timespec until = after_ms(limit_ms);
+    if (system_call(SYS_futex_waitv, both, 2, 0, &until, CLOCK_MONOTONIC) != -ENOSYS) return;
+    const timespec pause{0, kPoll_ms * 1'000'000};
+    system_call(SYS_futex, changes, FUTEX_WAIT, sites_.changes(), &pause);
+  }
+
+  // Around fork(): no child is to find what it gets of this half done.
+  void hold() { pthread_mutex_lock(&lock_); }
+  void let_go() { pthread_mutex_unlock(&lock_); }
+  void be_child() {
+    pthread_mutex_init(&lock_, nullptr);
+    agent_.after_fork();
+  }
+
+ private:
+  void look_locked() {
+    client::Process& process = client::Process::get();
+    if (client::Process::is_orphaned()) process.join_next_owner();
+    const client::Place* const place = client::Process::place();
+    // Pairs with the release in the loader's stub: what has come is in its list.
+    const std::uint32_t loads = __atomic_load_n(&agent::loader_changes().changed, __ATOMIC_ACQUIRE);
+    if (loads != loads_ || !agent_.hears_of_objects()) agent_.look_at_objects();
+    loads_ = loads;
+    agent::loader_changes_seen(loads);
+    if (place != nullptr) sites_.follow(*place);
+    agent_.tend();
+  }
+
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  agent::Agent agent_;
+  Sites sites_{agent_};
+  std::uint32_t loads_ = 0;
+};
+
+alignas(Loop) char storage[sizeof(Loop)];
+Loop* loop = nullptr;
+
+void* run(void*) {
+  agent::ignore_this_thread();
+  ::prctl(PR_SET_NAME, "landtrace-agent");
+  for (;;) {
+    loop->wait();
+    loop->look();
+  }
+}
+
+void start_thread() {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, std::max<std::size_t>(kStack, PTHREAD_STACK_MIN));
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  pthread_create(&thread, &attributes, run, nullptr);  // without it the program keeps the probes that it has
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+void before_fork() { loop->hold(); }
+void in_parent() { loop->let_go(); }
+void in_child() {
+  client::Process::get().after_fork();
+  loop->be_child();
+  start_thread();
+}
+
+__attribute__((constructor)) void start() {
+  const int saved_errno = errno;
+  if (client::Process::get().attach()) {
+    loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
+    loop->begin();
+    ::pthread_atfork(before_fork, in_parent, in_child);
+    start_thread();
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+}  // namespace landtrace::agent_object

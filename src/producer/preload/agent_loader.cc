@@ -1,0 +1,30 @@
+#include "preload/agent_loader.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "ipc/path.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+// Beside the shim.
+std::string agent_path() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&load_agent_if_wanted), &self) == 0 || self.dli_fname == nullptr) return {};
+  const std::string own(self.dli_fname);
+  return own.substr(0, own.rfind('/') + 1) + "liblandtrace-agent.so";
+}
+
+}  // namespace
+
+void load_agent_if_wanted() {
+  const std::string wanted = ipc::probes_mark(ipc::default_socket());
+  if (::access(wanted.c_str(), F_OK) != 0) return;
+  // Without it the program runs as ever, and its functions are not probed: `landtrace doctor` says why.
+  ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+}  // namespace landtrace::preload
