@@ -29,8 +29,9 @@ until [ -e "$folder/tracefs/README" ]; do
   sleep 0.05
 done
 check=$(dirname "$0")/../conformance/check.py
+probed="$programs/landtrace run --"
 if [ "$way" = shim ]; then
-  $writers "$programs/landtrace" run --tracefs -- "$python" "$check" --way shim --tracefs /sys/kernel/tracing "$@"
+  $writers "$programs/landtrace" run --tracefs -- "$python" "$check" --way shim --run "$probed" --tracefs /sys/kernel/tracing "$@"
 else
-  $writers "$python" "$check" --way mount --tracefs "$folder/tracefs" "$@"
+  $writers "$python" "$check" --way mount --run "$probed" --tracefs "$folder/tracefs" "$@"
 fi

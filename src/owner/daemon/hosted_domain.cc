@@ -1,4 +1,6 @@
 #include "daemon/hosted_domain.hpp"
+
+#include "ipc/path.hpp"
 #include "rules/selection.hpp"
 
 namespace landtrace::daemon {
@@ -28,18 +30,22 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
   auto rules = std::make_unique<rules::Rules>(*domain);
   for (const event::Pattern& pattern : options.events)
     LT_CHECK(rules->selections().listen(domain->top(), pattern, true));
+  auto publisher = std::make_unique<probes::Publisher>(*domain, ipc::probes_mark(options.socket));
+  rules->probes().observe(publisher.get());
   LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, *rules, options.socket));
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
   std::ignore = domain->succession().keep_journal(
       options.socket + ".state", options.may_come_back ? domain::Successor::kMayCome : domain::Successor::kNone);
   return std::unique_ptr<HostedDomain>(
-      new HostedDomain(std::move(domain), std::move(rules), std::move(server), options));
+      new HostedDomain(std::move(domain), std::move(rules), std::move(publisher), std::move(server), options));
 }
 
 HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
-                           std::unique_ptr<host::Server> server, const Options& options)
+                           std::unique_ptr<probes::Publisher> publisher, std::unique_ptr<host::Server> server,
+                           const Options& options)
     : domain_(std::move(domain)),
       rules_(std::move(rules)),
+      publisher_(std::move(publisher)),
       server_(std::move(server)),
       mounts_(*domain_, server_->tree(), options.permissions) {
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
@@ -51,6 +57,7 @@ HostedDomain::~HostedDomain() {
   mounts_.end();
   server_->stop();
   thread_.join();
+  rules_->probes().observe(nullptr);
 }
 
 }  // namespace landtrace::daemon

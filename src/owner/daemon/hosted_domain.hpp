@@ -13,6 +13,7 @@
 #include "domain/domain.hpp"
 #include "event/pattern.hpp"
 #include "host/server.hpp"
+#include "probes/publisher.hpp"
 
 namespace landtrace::daemon {
 
@@ -64,11 +65,13 @@ class HostedDomain {
 
  private:
   HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
-               std::unique_ptr<host::Server> server, const Options& options);
+               std::unique_ptr<probes::Publisher> publisher, std::unique_ptr<host::Server> server,
+               const Options& options);
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;
   std::unique_ptr<rules::Rules> rules_;
+  std::unique_ptr<probes::Publisher> publisher_;
   std::unique_ptr<host::Server> server_;  // has the tree that is mounted
   Mounts mounts_;
   std::thread thread_;

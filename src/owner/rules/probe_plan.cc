@@ -17,7 +17,7 @@ static_assert(language::kMaxProbeValues + 2 * sizeof(std::uint64_t) <= plan::kMa
 // What the arguments are taken from.
 struct TakenFrom {
   bool is_synthetic = false;  // an event
-  std::uint64_t place = 0;    // code
+  const ProbedPlace* place = nullptr;  // code
 };
 
 // Puts a plan::EventProbePlan together.
@@ -92,7 +92,7 @@ class PlanBytes {
         return set_argument(arg, fetch.number);
       case Source::kFileOffset:
         arg.source = plan::EventProbeSource::kPlace;
-        arg.number = fetch.number - from_.place;
+        arg.number = fetch.number - from_.place->offset;
     }
   }
 
@@ -104,8 +104,13 @@ class PlanBytes {
     arg.source = plan::EventProbeSource::kStackWord;
     arg.number = number;
   }
-  // At a function's beginning.
-  static void set_argument(plan::EventProbeArg& arg, std::uint64_t index) {
+  // At a function's beginning. Where it returns, it is what was kept of the call.
+  void set_argument(plan::EventProbeArg& arg, std::uint64_t index) const {
+    if (from_.place->is_return) {
+      arg.source = plan::EventProbeSource::kKept;
+      arg.number = index;
+      return;
+    }
     constexpr std::array kInRegisters{plan::kRdi, plan::kRsi, plan::kRdx, plan::kRcx, plan::kR8, plan::kR9};
     if (index < kInRegisters.size()) return set_register(arg, kInRegisters[index]);
     set_stack_word(arg, index - kInRegisters.size() + 1);  // behind the return address
@@ -159,8 +164,9 @@ std::vector<std::byte> event_probe_plan(const std::vector<language::ProbeArgumen
 }
 
 std::vector<std::byte> function_probe_plan(const std::vector<language::ProbeArgument>& arguments,
-                                           const event::Declaration& made, std::uint64_t place, std::uint32_t slot) {
-  return PlanBytes(arguments, made, {false, place}).of_event(slot);
+                                           const event::Declaration& made, const ProbedPlace& place,
+                                           std::uint32_t slot) {
+  return PlanBytes(arguments, made, {false, &place}).of_event(slot);
 }
 
 }  // namespace landtrace::rules

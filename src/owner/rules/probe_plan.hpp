@@ -14,8 +14,14 @@ namespace landtrace::rules {
 std::vector<std::byte> event_probe_plan(const std::vector<language::ProbeArgument>& arguments,
                                         const event::Declaration& made, bool of_synthetic, std::uint32_t slot);
 
-// The same for a probe of a place in code, which is `place` bytes from the beginning of its object's file.
+// A place in code, to which arguments of its probes are relative.
+struct ProbedPlace {
+  std::uint64_t offset = 0;  // in its object's file
+  bool is_return = false;
+};
+// The same for a probe of a place in code.
 std::vector<std::byte> function_probe_plan(const std::vector<language::ProbeArgument>& arguments,
-                                           const event::Declaration& made, std::uint64_t place, std::uint32_t slot);
+                                           const event::Declaration& made, const ProbedPlace& place,
+                                           std::uint32_t slot);
 
 }  // namespace landtrace::rules

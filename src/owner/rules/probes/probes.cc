@@ -72,16 +72,6 @@ const Probe* find_probe(const Event& event) {
 
 namespace {
 
-// What a function was called with is not kept until it returns.
-bool needs_entry(const Probe& probe) {
-  const auto is_of_entry = [](const language::ProbeArgument& argument) {
-    return argument.fetch.source == language::Fetch::Source::kArgument;
-  };
-  return probe.is_return && std::any_of(probe.places.begin(), probe.places.end(), [&](const ProbePlace& place) {
-           return std::any_of(place.arguments.begin(), place.arguments.end(), is_of_entry);
-         });
-}
-
 // Kernels look at these only when the event is enabled.
 bool is_sound(const ProbePlace& place) {
   return (!place.object || place.offset <= place.object->size) && place.named.ref_counter % sizeof(std::uint16_t) == 0;
@@ -94,7 +84,6 @@ Result<void> Probes::start(const Event& event, const Probe& probe) {
     return fail(EINVAL, "a place behind the end of its file, or a counter at an odd offset");
   }
   if (observer_ == nullptr) return {};
-  if (needs_entry(probe)) return fail(EOPNOTSUPP, "the arguments of a call are not known at its return yet");
   return observer_->start(event, probe);
 }
 
@@ -145,6 +134,7 @@ Result<void> Probes::enter(Event& event, const FunctionProbe& probe, ProbePlace 
   own.places.push_back(std::move(place));
   events_.write_down(event);
   is_waited_ = is_waited_ || !own.places.back().object;
+  if (observer_ != nullptr) observer_->defined();
   return own.is_on ? start(event, own) : Result<void>();
 }
 

@@ -46,6 +46,8 @@ struct ProbeCounts {
 class ProbeObserver {
  public:
   virtual ~ProbeObserver() = default;
+  // There is one more, or it has one more place; programs that start from here on are to be ready for it.
+  virtual void defined() = 0;
   // The probe is listened to from here on, at all of its places; or it is, and its places have changed. If this fails,
   // nobody listens to it.
   virtual Result<void> start(const Event& event, const Probe& probe) = 0;

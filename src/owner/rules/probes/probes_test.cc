@@ -30,6 +30,7 @@ class TestObserver final : public ProbeObserver {
     said += "+" + event.name + std::to_string(probe.places.size());
     return {};
   }
+  void defined() override {}
   void stop(const Event& event, const Probe&) override { said += "-" + event.name; }
   ProbeCounts counts(const Event&, const ProbePlace& place) override { return {place.offset, 1}; }
   std::string take() { return std::exchange(said, {}); }
@@ -218,7 +219,7 @@ TEST_F(FunctionProbesTest, AnObjectThatIsWaitedForIsFoundInAProgramThatComes) {
 
 TEST_F(FunctionProbesTest, ThePlanSaysWhereEachValueComesFrom) {
   ASSERT_EQ(define("r:g/e " + self_ + ":0x40 a=%si:u8 b=@+0x60:u32 c=$stack3 d=$comm"), 0);
-  const auto bytes = function_probe_plan(probe("e").places[0].arguments, event("e").declaration, 0x40, 7);
+  const auto bytes = function_probe_plan(probe("e").places[0].arguments, event("e").declaration, {0x40, false}, 7);
   plan::EventProbePlan plan{};
   std::memcpy(&plan, bytes.data(), sizeof plan);
   EXPECT_EQ(plan.event, 7u);
@@ -242,15 +243,19 @@ TEST_F(FunctionProbesTest, ThePlanSaysWhereEachValueComesFrom) {
 TEST_F(FunctionProbesTest, TheArgumentsOfACallLieWhereTheMachineHasThem) {
   ASSERT_EQ(define("p:g/e " + self_ + ":lt_probes_test_function a=$arg2 b=$arg8"), 0);
   const ProbePlace& place = probe("e").places[0];
-  const auto bytes = function_probe_plan(place.arguments, event("e").declaration, place.offset, 7);
+  const auto bytes = function_probe_plan(place.arguments, event("e").declaration, {place.offset, false}, 7);
   plan::EventProbeArg args[2];
   std::memcpy(args, bytes.data() + sizeof(plan::EventProbePlan), sizeof args);
   EXPECT_EQ(args[0].at, plan::kRsi);
   EXPECT_EQ(args[1].source, plan::EventProbeSource::kStackWord);
   EXPECT_EQ(args[1].number, 2u);
-  // They are gone when it returns.
-  ASSERT_EQ(define("r:g/k libc:malloc a=$arg1", ProbeFamily::kKprobe), 0);
-  EXPECT_EQ(enable("k").error().code, EOPNOTSUPP);
+  // When it returns they are those that were kept.
+  ASSERT_EQ(define("r:g/k libc:malloc a=$arg2", ProbeFamily::kKprobe), 0);
+  const auto back = function_probe_plan(probe("k").places[0].arguments, event("k").declaration, {0, true}, 7);
+  std::memcpy(args, back.data() + sizeof(plan::EventProbePlan), sizeof args[0]);
+  EXPECT_EQ(args[0].source, plan::EventProbeSource::kKept);
+  EXPECT_EQ(args[0].number, 1u);
+  EXPECT_TRUE(enable("k"));
 }
 
 TEST_F(FunctionProbesTest, ASymbolOfTheObjectIsAsFarFromThePlaceAsInMemory) {

@@ -1,0 +1,206 @@
+#include "probes/publisher.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "agent/site.hpp"
+#include "code/refusal.hpp"
+#include "rules/probe_plan.hpp"
+
+namespace landtrace::probes {
+namespace {
+
+// Of large objects each takes some megabytes.
+constexpr std::size_t kMostAnalysed = 4;
+constexpr std::uint32_t kMostActive = 0xffff;
+
+std::string name_of(const rules::ProbePlace& place) {
+  const auto& named = place.named;
+  return named.symbol.empty() ? fmt::format("{}:{:#x}", named.object, place.offset)
+                              : fmt::format("{}:{}", named.object, named.symbol);
+}
+
+}  // namespace
+
+Publisher::~Publisher() {
+  if (is_marked_) ::unlink(mark_.c_str());
+}
+
+// It stays until the owner ends: a program without probes of its own loses little by having the agent.
+void Publisher::defined() {
+  if (std::exchange(is_marked_, true)) return;
+  Fd(::open(mark_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644));
+}
+
+Result<code::Analysis*> Publisher::analysis_of(const programs::ObjectFile& object) {
+  const auto found = std::find_if(analysed_.begin(), analysed_.end(), [&](const Analysed& one) {
+    return one.object.device == object.device && one.object.inode == object.inode &&
+           one.object.build_id == object.build_id;
+  });
+  if (found != analysed_.end()) {
+    found->used = ++uses_;
+    return found->analysis.get();
+  }
+  LT_TRY(code::Analysis analysis, code::Analysis::open(object.path));
+  if (analysis.build_id() != object.build_id) {
+    return fail(ESTALE, fmt::format("{} is another file than when the probe was defined", object.path));
+  }
+  if (analysed_.size() == kMostAnalysed) {
+    analysed_.erase(std::min_element(analysed_.begin(), analysed_.end(),
+                                     [](const Analysed& a, const Analysed& b) { return a.used < b.used; }));
+  }
+  analysed_.push_back({object, std::make_unique<code::Analysis>(std::move(analysis)), ++uses_});
+  return analysed_.back().analysis.get();
+}
+
+Result<std::optional<agent::ProbeSite>> Publisher::describe(const rules::ProbePlace& place, bool is_return) {
+  LT_TRY(code::Analysis* const analysis, analysis_of(*place.object));
+  agent::ProbeSite site{};
+  site.device = place.object->device;
+  site.inode = place.object->inode;
+  site.offset = place.offset;
+  const std::size_t size = std::min<std::size_t>(place.object->build_id.size(), agent::kMostBuildId);
+  std::memcpy(site.build_id, place.object->build_id.data(), size);
+  site.build_id_size = static_cast<std::uint8_t>(size);
+  site.recipe = analysis->recipe(place.offset);
+  const agent::Refusal refusal = site.recipe.way == agent::Way::kRefused ? site.recipe.refusal
+                                 : is_return                             ? analysis->return_refusal(place.offset)
+                                                                         : agent::Refusal::kNone;
+  if (refusal == agent::Refusal::kNone) return site;
+  // The kernel takes a place that no thread can come to, in the middle of an instruction or in data. Nothing
+  // happens there.
+  if (refusal == agent::Refusal::kNoCode) return std::nullopt;
+  return fail(EOPNOTSUPP, fmt::format("{} cannot be probed: {}", name_of(place), code::refusal_text(refusal)));
+}
+
+Result<Publisher::Site*> Publisher::find_site(const rules::ProbePlace& place, bool is_return) {
+  const Key key{place.object->device, place.object->inode, place.offset};
+  const auto found = sites_.find(key);
+  // A place that is known at entry may still be none for returns.
+  if (found != sites_.end() && !is_return) return &found->second;
+  LT_TRY(const std::optional<agent::ProbeSite> described, describe(place, is_return));
+  if (!described) return nullptr;
+  if (found != sites_.end()) return &found->second;
+  Site& site = sites_[key];
+  site.shared = *described;
+  return &site;
+}
+
+Result<std::uint16_t> Publisher::figure_of(std::uint64_t serial) {
+  const auto found = figures_.find(serial);
+  if (found != figures_.end()) return found->second;
+  LT_TRY(const std::uint16_t figure, domain_.probe_slots().take_figure());
+  figures_.emplace(serial, figure);
+  return figure;
+}
+
+Result<Publisher::Hook> Publisher::make_hook(const domain::Event& event, const rules::ProbePlace& place,
+                                             language::ProbeFamily family, bool is_return) {
+  LT_TRY(const std::uint16_t figure, figure_of(place.serial));
+  const auto bytes =
+      rules::function_probe_plan(place.arguments, event.declaration, {place.offset, is_return}, event.slot);
+  LT_TRY(const std::uint32_t plan, domain_.control().store(bytes));
+  const auto side = is_return ? plan::ProbeSide::kReturn : plan::ProbeSide::kEntry;
+  // The kernel's uprobe_profile counts calls, its kprobe_profile returns.
+  const auto counted = family == language::ProbeFamily::kUprobe ? plan::ProbeSide::kEntry : side;
+  return Hook{event.slot,
+              place.serial,
+              {plan, figure, side, counted},
+              static_cast<std::uint16_t>(std::min(place.maxactive, kMostActive))};
+}
+
+Result<void> Publisher::start(const domain::Event& event, const rules::Probe& probe) {
+  Made made;
+  const auto give_up = [&](const Error& error) -> Result<void> {
+    for (const auto& [site, hook] : made) free_plan(hook.shared.plan);
+    std::erase_if(sites_, [](const auto& one) { return one.second.hooks.empty() && !one.second.slot; });
+    return tl::unexpected<Error>(error);
+  };
+  for (const rules::ProbePlace& place : probe.places) {
+    if (!place.object) continue;  // it waits
+    const auto site = find_site(place, probe.is_return);
+    if (!site) return give_up(site.error());
+    if (*site == nullptr) continue;
+    const auto hook = make_hook(event, place, probe.family, probe.is_return);
+    if (!hook) return give_up(hook.error());
+    made.emplace_back(*site, *hook);
+  }
+  Result<void> published;
+  const std::vector<std::uint32_t> old = change_hooks(event.slot, made, published);
+  for (const std::uint32_t plan : old) free_plan(plan);
+  if (!published) stop(event, probe);
+  return published;
+}
+
+void Publisher::stop(const domain::Event& event, const rules::Probe&) {
+  // With no room for a shorter list producers go on with the old one, and make events that nobody listens to.
+  Result<void> published;
+  for (const std::uint32_t plan : change_hooks(event.slot, {}, published)) free_plan(plan);
+  std::erase_if(sites_, [](const auto& one) { return one.second.hooks.empty(); });
+}
+
+std::vector<std::uint32_t> Publisher::change_hooks(std::uint32_t event, const Made& made, Result<void>& published) {
+  std::vector<std::uint32_t> old;
+  std::set<Site*> changed;
+  for (auto& [key, site] : sites_) {
+    std::erase_if(site.hooks, [&](const Hook& hook) {
+      if (hook.event != event) return false;
+      old.push_back(hook.shared.plan);
+      changed.insert(&site);
+      return true;
+    });
+  }
+  for (const auto& [site, hook] : made) {
+    site->hooks.insert(site->hooks.begin(), hook);  // as in the kernel, who came last is the first
+    changed.insert(site);
+  }
+  for (Site* const site : changed) {
+    if (auto done = publish(*site); !done) published = std::move(done);
+  }
+  return old;
+}
+
+// What a hit does, and then where it happens: a program that gets there finds what to do.
+Result<void> Publisher::publish(Site& site) {
+  domain::ProbeSlots& slots = domain_.probe_slots();
+  if (site.hooks.empty()) {
+    if (site.slot) slots.give_back(*std::exchange(site.slot, std::nullopt));
+    return {};
+  }
+  std::vector<plan::ProbeHook> hooks;
+  agent::ProbeSite wanted = site.shared;
+  wanted.sides = 0;
+  wanted.maxactive = 0;
+  for (const Hook& hook : site.hooks) {
+    hooks.push_back(hook.shared);
+    wanted.sides |= agent::kWantsEntry;  // also of a return, which counts then, and keeps the call's arguments
+    if (hook.shared.side == plan::ProbeSide::kReturn) wanted.sides |= agent::kWantsReturn;
+    wanted.maxactive = std::max(wanted.maxactive, hook.maxactive);
+  }
+  const bool is_new = !site.slot;
+  if (is_new) {
+    LT_TRY(site.slot, slots.take(wanted));
+  }
+  LT_CHECK(slots.set_hooks(*site.slot, hooks));
+  if (!is_new && std::memcmp(&wanted, &site.shared, sizeof wanted) != 0) LT_CHECK(slots.replace(*site.slot, wanted));
+  site.shared = wanted;
+  return {};
+}
+
+void Publisher::free_plan(std::uint32_t plan) {
+  domain_.grace().after_readers([&control = domain_.control(), plan] { control.free(plan); });
+}
+
+rules::ProbeCounts Publisher::counts(const domain::Event&, const rules::ProbePlace& place) {
+  const auto found = figures_.find(place.serial);
+  if (found == figures_.end()) return {};
+  const plan::ProbeFigure figure = domain_.probe_slots().figure(found->second);
+  return {figure.hits, figure.missed};
+}
+
+}  // namespace landtrace::probes

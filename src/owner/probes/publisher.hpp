@@ -1,0 +1,77 @@
+// Brings the probes that somebody listens to into programs: works out how each place is probed, and publishes
+// places and what is to happen there in the control segment, where programs' agents find them.
+//
+//     Probe my/ev (rules)  --- its places --->  Site: /usr/bin/app, 0x1136  --->  ProbeSlot 5    hooks: my/ev, my/back
+//     Probe my/back        --- its places --->    "                                 "           site:  recipe, sides
+//
+// Whoever calls these holds the domain.
+#pragma once
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "code/analysis.hpp"
+#include "domain/domain.hpp"
+#include "rules/probes/probes.hpp"
+
+namespace landtrace::probes {
+
+class Publisher final : public rules::ProbeObserver {
+ public:
+  // `mark`: a file that is there while there are probes, for programs that start then.
+  Publisher(domain::Domain& domain, std::string mark) : domain_(domain), mark_(std::move(mark)) {}
+  ~Publisher() override;
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  void defined() override;
+
+  // ENOTSUP with the reason where a place cannot be probed; ENOSPC; ESTALE where an object is not the file any more
+  // that it was; what reading it says.
+  Result<void> start(const domain::Event& event, const rules::Probe& probe) override;
+  void stop(const domain::Event& event, const rules::Probe& probe) override;
+  rules::ProbeCounts counts(const domain::Event& event, const rules::ProbePlace& place) override;
+
+ private:
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // device, inode, offset
+  struct Hook {
+    std::uint32_t event;   // its slot
+    std::uint64_t serial;  // of the event's place
+    plan::ProbeHook shared;
+    std::uint16_t maxactive;
+  };
+  struct Site {
+    std::optional<std::uint32_t> slot;
+    agent::ProbeSite shared{};
+    std::vector<Hook> hooks;
+  };
+
+  using Made = std::vector<std::pair<Site*, Hook>>;
+  // The event has these hooks and no others. The plans of those that it had may be freed.
+  std::vector<std::uint32_t> change_hooks(std::uint32_t event, const Made& made, Result<void>& published);
+  // nullptr: no thread comes to the place.
+  Result<Site*> find_site(const rules::ProbePlace& place, bool is_return);
+  Result<std::optional<agent::ProbeSite>> describe(const rules::ProbePlace& place, bool is_return);
+  Result<code::Analysis*> analysis_of(const programs::ObjectFile& object);
+  Result<Hook> make_hook(const domain::Event& event, const rules::ProbePlace& place, language::ProbeFamily family,
+                         bool is_return);
+  Result<void> publish(Site& site);
+  void free_plan(std::uint32_t plan);
+  Result<std::uint16_t> figure_of(std::uint64_t serial);
+
+  domain::Domain& domain_;
+  std::string mark_;
+  bool is_marked_ = false;
+  std::map<Key, Site> sites_;
+  std::map<std::uint64_t, std::uint16_t> figures_;  // by the place's serial: counts outlive a probe's being listened to
+  struct Analysed {
+    programs::ObjectFile object;
+    std::unique_ptr<code::Analysis> analysis;
+    std::uint64_t used;
+  };
+  std::vector<Analysed> analysed_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace landtrace::probes

@@ -1,0 +1,198 @@
+#include "probes/publisher.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "agent/site.hpp"
+#include "rules/rules.hpp"
+
+// Their bytes are what matters: one that has room for a jump, and one that has not, and no padding near by.
+asm(R"(
+  .text
+  .p2align 4
+  .globl lt_publisher_function
+  .type lt_publisher_function, @function
+lt_publisher_function:
+  .cfi_startproc
+  movl $0x12345678, %eax
+  addl %edi, %eax
+  ret
+  .cfi_endproc
+  .size lt_publisher_function, . - lt_publisher_function
+  .globl lt_publisher_long
+  .type lt_publisher_long, @function
+lt_publisher_long:
+  .cfi_startproc
+  .rept 50
+  movl $0x12345678, %eax
+  .endr
+  ret
+  .cfi_endproc
+  .size lt_publisher_long, . - lt_publisher_long
+  .globl lt_publisher_tiny
+  .type lt_publisher_tiny, @function
+lt_publisher_tiny:
+  .cfi_startproc
+  ret
+  .cfi_endproc
+  .size lt_publisher_tiny, . - lt_publisher_tiny
+  .globl lt_publisher_behind
+  .type lt_publisher_behind, @function
+lt_publisher_behind:
+  .cfi_startproc
+  .rept 50
+  movl $0x12345678, %eax
+  .endr
+  ret
+  .cfi_endproc
+  .size lt_publisher_behind, . - lt_publisher_behind
+)");
+
+namespace landtrace::probes {
+namespace {
+
+class PublisherTest : public testing::Test {
+ protected:
+  PublisherTest() : domain_(*domain::Domain::create({.ring_bytes = 1 << 18})) {
+    std::ignore = domain_->join(::geteuid());
+    rules_.probes().observe(&publisher_);
+  }
+  ~PublisherTest() override { rules_.probes().observe(nullptr); }
+
+  void define(const std::string& line) {
+    ASSERT_TRUE(rules_.probes().define(language::ProbeFamily::kUprobe, line, {{::geteuid(), ::getegid()}, 0})) << line;
+  }
+  domain::Event& event(const char* name) { return *domain_->events().find("g", name); }
+  Result<void> enable(const char* name, bool on = true) {
+    return domain_->listening().set(domain_->top(), {&event(name)}, on);
+  }
+  const plan::ProbeSlot& slot(std::uint32_t index) { return domain_->control().segment().probes[index]; }
+  const agent::ProbeSite* site(std::uint32_t index) {
+    const std::uint32_t at = slot(index).site;
+    return at == 0 ? nullptr : reinterpret_cast<const agent::ProbeSite*>(domain_->control().at(at));
+  }
+  // The events that a hit makes, by their names, the first one first.
+  std::string hooks(std::uint32_t index) {
+    const std::uint32_t at = slot(index).hooks;
+    if (at == 0) return "none";
+    const auto& hooks = *reinterpret_cast<const plan::ProbeHooks*>(domain_->control().at(at));
+    std::string names;
+    for (std::uint32_t i = 0; i < hooks.count; ++i) {
+      const plan::ProbeHook& hook = hooks.hooks()[i];
+      const auto& plan = *reinterpret_cast<const plan::EventProbePlan*>(domain_->control().at(hook.plan));
+      names += domain_->events().at(plan.event)->name + (hook.side == plan::ProbeSide::kReturn ? "<" : ">");
+    }
+    return names;
+  }
+
+  const std::string self_ = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string mark_ = testing::TempDir() + "publisher_test." + std::to_string(::getpid());
+  std::unique_ptr<domain::Domain> domain_;
+  rules::Rules rules_{*domain_};
+  Publisher publisher_{*domain_, mark_};
+};
+
+TEST_F(PublisherTest, APlaceIsThereAsLongAsItsEventIsListenedTo) {
+  define("p:g/e " + self_ + ":lt_publisher_function a=%di");
+  EXPECT_EQ(domain_->control().segment().probe_high, 0u);
+  ASSERT_TRUE(enable("e"));
+  ASSERT_NE(site(0), nullptr);
+  EXPECT_EQ(site(0)->recipe.way, agent::Way::kOneStore);
+  EXPECT_EQ(site(0)->recipe.expected[0], 0xb8);
+  EXPECT_EQ(site(0)->sides, agent::kWantsEntry);
+  EXPECT_NE(site(0)->inode, 0u);
+  EXPECT_EQ(hooks(0), "e>");
+  ASSERT_TRUE(enable("e", false));
+  EXPECT_EQ(site(0), nullptr);
+  EXPECT_EQ(hooks(0), "none");
+  EXPECT_FALSE(domain_->probe_slots().any());
+}
+
+TEST_F(PublisherTest, EventsAtOnePlaceShareIt) {
+  define("p:g/e " + self_ + ":lt_publisher_function a=%di");
+  define("p:g/f " + self_ + ":lt_publisher_function");
+  define("r:g/r " + self_ + ":lt_publisher_function x=$retval");
+  ASSERT_TRUE(enable("e"));
+  ASSERT_TRUE(enable("f"));
+  EXPECT_EQ(hooks(0), "f>e>") << "as in the kernel, who came last is the first";
+  const plan::ProbeSlot before = slot(0);
+  ASSERT_TRUE(enable("r"));
+  EXPECT_EQ(hooks(0), "r<f>e>");
+  EXPECT_EQ(site(0)->sides, agent::kWantsEntry | agent::kWantsReturn);
+  EXPECT_EQ(slot(0).generation, before.generation);
+  EXPECT_NE(slot(0).version, before.version);
+  EXPECT_EQ(domain_->control().segment().probe_high, 1u);
+  ASSERT_TRUE(enable("r", false));
+  ASSERT_TRUE(enable("f", false));
+  EXPECT_EQ(hooks(0), "e>");
+  EXPECT_EQ(site(0)->sides, agent::kWantsEntry);
+}
+
+TEST_F(PublisherTest, AnEventMayHaveSeveralPlaces) {
+  define("p:g/e " + self_ + ":lt_publisher_function");
+  define("p:g/e " + self_ + ":lt_publisher_long");
+  ASSERT_TRUE(enable("e"));
+  EXPECT_EQ(hooks(0), "e>");
+  EXPECT_EQ(hooks(1), "e>");
+  EXPECT_NE(site(0)->offset, site(1)->offset);
+  define("p:g/e " + self_ + ":lt_publisher_behind");  // while it is listened to
+  EXPECT_EQ(hooks(2), "e>");
+  ASSERT_TRUE(enable("e", false));
+  EXPECT_FALSE(domain_->probe_slots().any());
+}
+
+TEST_F(PublisherTest, APlaceThatCannotBeProbedSaysWhy) {
+  define("p:g/e " + self_ + ":lt_publisher_tiny");
+  const auto enabled = enable("e");
+  ASSERT_FALSE(enabled);
+  EXPECT_EQ(enabled.error().code, EOPNOTSUPP);
+  EXPECT_NE(enabled.error().message.find("lt_publisher_tiny cannot be probed: "), std::string::npos)
+      << enabled.error().message;
+  EXPECT_FALSE(event("e").listeners.any());
+  EXPECT_FALSE(domain_->probe_slots().any());
+  // Of several places all, or none.
+  define("p:g/f " + self_ + ":lt_publisher_function");
+  define("p:g/f " + self_ + ":lt_publisher_tiny");
+  EXPECT_FALSE(enable("f"));
+  EXPECT_FALSE(domain_->probe_slots().any());
+}
+
+TEST_F(PublisherTest, NothingHappensWhereNoThreadComes) {
+  define("p:g/e " + self_ + ":lt_publisher_function+2");  // within an instruction
+  define("p:g/d " + self_ + ":0x8");                      // the file's header
+  EXPECT_TRUE(enable("e"));
+  EXPECT_TRUE(enable("d"));
+  EXPECT_FALSE(domain_->probe_slots().any());
+  EXPECT_TRUE(enable("e", false));
+}
+
+TEST_F(PublisherTest, CountsAreOfPlacesAndOutliveTheirBeingListenedTo) {
+  define("p:g/e " + self_ + ":lt_publisher_function");
+  const auto& place = rules::find_probe(event("e"))->places[0];
+  EXPECT_EQ(rules_.probes().counts(event("e"), place).hits, 0u);
+  ASSERT_TRUE(enable("e"));
+  const auto& hooks = *reinterpret_cast<const plan::ProbeHooks*>(domain_->control().at(slot(0).hooks));
+  domain_->users().all()[0].data().probe_figures[0][hooks.hooks()[0].figure] = {7, 2};
+  EXPECT_EQ(rules_.probes().counts(event("e"), place).hits, 7u);
+  EXPECT_EQ(rules_.probes().counts(event("e"), place).missed, 2u);
+  ASSERT_TRUE(enable("e", false));
+  EXPECT_EQ(rules_.probes().counts(event("e"), place).hits, 7u);
+}
+
+TEST_F(PublisherTest, AFileSaysThatThereAreProbesUntilTheOwnerEnds) {
+  {
+    Publisher publisher(*domain_, mark_);
+    rules_.probes().observe(&publisher);
+    EXPECT_FALSE(std::filesystem::exists(mark_));
+    define("p:g/e " + self_ + ":lt_publisher_function");
+    EXPECT_TRUE(std::filesystem::exists(mark_));
+    rules_.probes().observe(nullptr);
+    EXPECT_TRUE(std::filesystem::exists(mark_));
+  }
+  EXPECT_FALSE(std::filesystem::exists(mark_));
+}
+
+}  // namespace
+}  // namespace landtrace::probes
