@@ -53,6 +53,11 @@ std::string excerpt(const std::string& rule) { return rule.size() <= 80 ? rule :
 
 }  // namespace
 
+void EventRules::add_probe(const std::string& text) {
+  probes_.push_back(own_.size());
+  own_.push_back({.pattern = text});
+}
+
 void EventRules::add_filter(const std::string& filter) { cli::add_filter(last(), filter); }
 
 void EventRules::add_trigger(const std::string& trigger) { last().triggers.push_back(trigger); }
@@ -91,10 +96,13 @@ void add_event_options(Command& command, EventRules& rules) {
   command.in_order("-e,--event", [&rules](const std::string& pattern) { rules.add_pattern(pattern); },
                    "SYSTEM:EVENT to record, globs allowed; may be repeated",
                    {.type = "PATTERN", .default_text = kAllEvents});
+  command.in_order("-p,--probe", [&rules](const std::string& probe) { rules.add_probe(probe); },
+                   "Record calls of a function, with %return its returns; may be repeated",
+                   {.type = "'OBJECT:FUNCTION[%return] [NAME=FETCH]...'"});
   command.in_order("--filter", [&rules](const std::string& filter) { rules.add_filter(filter); },
-                   "Record those of the -e before that EXPR is true of; before any -e: of all", {.type = "EXPR"});
+                   "Record those of the -e or -p before that EXPR is true of; before any: of all", {.type = "EXPR"});
   command.in_order("--trigger", [&rules](const std::string& trigger) { rules.add_trigger(trigger); },
-                   "What the events of the -e before do, as in a trigger file; before any -e: of all",
+                   "What the events of the -e or -p before do, as in a trigger file; before any: of all",
                    {.type = "TRIGGER"});
 }
 

@@ -1,4 +1,4 @@
-// What `landtrace record` is told about events: -e, and the --filter and --trigger that belong to it.
+// What `landtrace record` is told about events: -e and -p, and the --filter and --trigger that belong to them.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -12,20 +12,25 @@ namespace landtrace::cli {
 class EventRules {
  public:
   void add_pattern(const std::string& pattern) { own_.push_back({.pattern = pattern}); }
+  // A probe, whose event has no name yet: its pattern is the text until then.
+  void add_probe(const std::string& text);
   void add_filter(const std::string& filter);
   void add_trigger(const std::string& trigger);
 
   // Without a pattern: all user events.
   [[nodiscard]] std::vector<consumer::Session::Selection> selections() const;
+  // Which of the selections are probes.
+  [[nodiscard]] const std::vector<std::size_t>& probes() const { return probes_; }
 
  private:
   consumer::Session::Selection& last();
 
   consumer::Session::Selection all_;               // what comes before any pattern
   std::vector<consumer::Session::Selection> own_;  // one a pattern
+  std::vector<std::size_t> probes_;                // … of which these are probes
 };
 
-// Adds -e, --filter and --trigger, which `rules` then has.
+// Adds -e, -p, --filter and --trigger, which `rules` then has.
 void add_event_options(Command& command, EventRules& rules);
 
 // EINVAL for an invalid pattern, filter or trigger: a sentence and, in lines of their own, the text and a caret below

@@ -5,6 +5,8 @@
 #include "cli/failure.hpp"
 #include "cli/histogram/hist_request.hpp"
 #include "cli/histogram/watch.hpp"
+#include "cli/probes/probe_set.hpp"
+#include "cli/probes/probed_object.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -15,11 +17,18 @@ constexpr std::uint64_t kSmallestRings = 64 * 1024;
 // A histogram of the session, which programs fill.
 class WatchedHistogram : public Watched {
  public:
-  WatchedHistogram(const HistOptions& options, const HistShape& shape)
-      : options_(options), event_(full_event_name(options.event)), trigger_(trigger_of(options, shape)) {}
+  WatchedHistogram(const HistOptions& options, const std::optional<ProbeText>& probe, const HistShape& shape)
+      : options_(options), probe_(probe), trigger_(trigger_of(options, shape)) {
+    if (!probe_) event_ = full_event_name(options.event);
+  }
 
-  Result<void> begin(Workplace& /*place*/, consumer::Session& session) override {
+  Result<void> begin(Workplace& place, consumer::Session& session) override {
     session_ = &session;
+    if (probe_) {
+      LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.command));
+      probes_.emplace(std::move(probes));
+      LT_TRY(event_, probes_->define(*probe_));
+    }
     LT_CHECK(session.record(false));
     return session.select({.pattern = event_, .triggers = {trigger_}});
   }
@@ -32,23 +41,50 @@ class WatchedHistogram : public Watched {
     return tables->empty() ? HistView() : make_view(shape, tables->front());
   }
 
+  void leave() override { probes_.reset(); }
+
   [[nodiscard]] std::vector<std::string> named() const override { return {event_}; }
   [[nodiscard]] Result<void> fits(const output::EventType& type) const override { return check_fits(options_, type); }
 
  private:
   const HistOptions& options_;
+  std::optional<ProbeText> probe_;
+  std::optional<ProbeSet> probes_;
   std::string event_;
   std::string trigger_;
   consumer::Session* session_ = nullptr;
 };
 
+// Of -p, or of an EVENT that is OBJECT:FUNCTION. Without dots and slashes that is an event's name, too: then it is a
+// function if there is one.
+Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
+  if (!options.probe.empty()) {
+    // There is no EVENT, so CMD began there.
+    if (!options.event.empty()) options.command.insert(options.command.begin(), std::exchange(options.event, ""));
+    LT_TRY(const ProbeText probe, parse_probe("--probe", options.probe));
+    options.event = probe.place;
+    return std::optional(probe);
+  }
+  if (options.event.empty()) return fail(EINVAL, "EVENT is required, or --probe");
+  if (options.event.find(':') == std::string::npos) return std::optional<ProbeText>();
+  const auto probe = parse_probe("EVENT", options.event);
+  if (!probe || probe->object.empty()) return std::optional<ProbeText>();
+  if (!is_surely_object(*probe) && !has_probed_function(*probe, options.command)) return std::optional<ProbeText>();
+  options.event = probe->place;
+  return std::optional(*probe);
+}
+
 int hist(HistOptions& options) {
+  const auto probe = find_probe(options);
+  if (!probe) return fail_with(kBadUse, sentence(probe.error()));
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
-  if (auto one = check_event_name("EVENT", options.event); !one) return fail_with(kBadUse, sentence(one.error()));
+  if (!*probe) {
+    if (auto one = check_event_name("EVENT", options.event); !one) return fail_with(kBadUse, sentence(one.error()));
+  }
   const auto shape = shape_of(options);
   if (!shape) return fail_with(kBadUse, sentence(shape.error()));
-  WatchedHistogram histogram(options, *shape);
+  WatchedHistogram histogram(options, *probe, *shape);
   return Watch(options, *shape, histogram, kSmallestRings).run();
 }
 
@@ -57,7 +93,9 @@ int hist(HistOptions& options) {
 void add_hist(Program& program) {
   auto options = std::make_shared<HistOptions>();
   Command& command = program.add("hist", "Count an event's occurrences by what its fields say");
-  command.option("EVENT", options->event, "SYSTEM:EVENT, or the name of a user event", {.required = true});
+  command.option("EVENT", options->event, "SYSTEM:EVENT, the name of a user event, or OBJECT:FUNCTION");
+  command.option("-p,--probe", options->probe, "Instead of EVENT: calls of a function, with %return its returns",
+                 {.type = "'OBJECT:FUNCTION[%return] [NAME=FETCH]...'"});
   command.list("--keys", options->keys, "Fields to group by, up to three", {.type = "FIELD,..."});
   command.list("--vals", options->vals, "Fields to add up; with .log2: how the values are spread",
                {.type = "FIELD,..."});
@@ -69,6 +107,7 @@ void add_hist(Program& program) {
       "  landtrace hist req_done --keys route --vals bytes           … and how many bytes, in the user's domain, until "
       "^C\n"
       "  landtrace hist req_done --keys route --vals latency_ns.log2 how a value is spread, by route\n"
+      "  landtrace hist -p 'libc.so.6:malloc size=$arg1' --vals size.log2 -- ./server\n"
       "  landtrace hist job --keys common_pid.execname,kind --filter 'n > 5' --json --duration 10");
   command.runs([options] { return hist(*options); });
 }

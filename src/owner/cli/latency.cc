@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/histogram/fits.hpp"
+#include "cli/histogram/function_latency.hpp"
 #include "cli/histogram/latency_sink.hpp"
 #include "cli/histogram/watch.hpp"
 #include "cli/quantity.hpp"
@@ -16,8 +17,11 @@ constexpr std::size_t kMaxBy = 2;
 constexpr const char* kLatencyField = "latency_ns";
 // How often rings are emptied.
 constexpr std::uint64_t kDrain_ns = 5'000'000;
+// Of a session that records nothing.
+constexpr std::uint64_t kFunctionRings = 64 * 1024;
 
 struct LatencyOptions : WatchOptions {
+  std::string function;
   std::string from;
   std::string to;
   std::vector<std::string> key;
@@ -97,13 +101,28 @@ class WatchedPairs : public Watched {
   std::optional<consumer::Collector> collector_;
 };
 
+int latency_of_function(const LatencyOptions& options) {
+  if (!options.from.empty() || !options.to.empty() || !options.key.empty() || !options.to_key.empty()) {
+    return fail_with(kBadUse, "--function excludes --from, --to and --key");
+  }
+  auto request = WatchedFunction::request_of(options.function, options.by);
+  if (!request) return fail_with(kBadUse, sentence(request.error()));
+  const HistShape shape{request->function.place, request->by, {}, WatchedFunction::kLatencyField, true};
+  WatchedFunction function(options, *std::move(request));
+  return Watch(options, shape, function, kFunctionRings).run();
+}
+
 int latency(LatencyOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
+  if (!options.function.empty()) return latency_of_function(options);
+  if (options.from.empty()) return fail_with(kBadUse, "--from is required, or --function");
+  if (options.to.empty()) return fail_with(kBadUse, "--to is required");
+  if (options.key.empty()) return fail_with(kBadUse, "--key is required");
   for (const auto& [option, event] : {std::pair("--from", &options.from), std::pair("--to", &options.to)}) {
     if (auto one = check_event_name(option, *event); !one) return fail_with(kBadUse, sentence(one.error()));
   }
-  if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
   LatencySink::Request request = request_of(options);
   if (request.from_key.size() != request.to_key.size()) {
     return fail_with(kBadUse, "--to-key: want as many fields as --key has");
@@ -120,23 +139,28 @@ int latency(LatencyOptions& options) {
 
 void add_latency(Program& program) {
   auto options = std::make_shared<LatencyOptions>();
-  Command& command = program.add("latency", "Measure the time between two events, also of different programs");
-  command.option("--from", options->from, "The event that begins it", {.type = "EVENT", .required = true});
-  command.option("--to", options->to, "The event that ends it", {.type = "EVENT", .required = true});
-  command.list("--key", options->key, "Fields that say which two belong together",
-               {.type = "FIELD,...", .required = true});
+  Command& command =
+      program.add("latency", "Measure the time between two events, or from a function's entry to its return");
+  command.option("--function", options->function, "The function whose calls are measured, instead of two events",
+                 {.type = "'OBJECT:FUNCTION [NAME=FETCH]...'"});
+  command.option("--from", options->from, "The event that begins it", {.type = "EVENT"});
+  command.option("--to", options->to, "The event that ends it", {.type = "EVENT"});
+  command.list("--key", options->key, "Fields that say which two belong together", {.type = "FIELD,..."});
   command.list("--to-key", options->to_key, "The same in the second event, if they are called otherwise there",
                {.type = "FIELD,..."});
-  command.list("--by", options->by, "Fields of the second event to group by", {.type = "FIELD,..."});
+  command.list("--by", options->by, "Fields of the second event to group by; of a function also $arg1, $retval …",
+               {.type = "FIELD,..."});
   command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
                  {.type = "SIZE", .shows_default = true});
   add_watch_options(command, *options);
   command.takes_command(options->command,
-                        "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]");
+                        "landtrace latency [OPTIONS] --from EVENT --to EVENT --key FIELD [--] [CMD [ARG...]]\n"
+                        "Usage: landtrace latency [OPTIONS] --function FUNCTION [--] [CMD [ARG...]]");
   command.examples(
       "Examples:\n"
       "  landtrace latency --from req_start --to req_done --key id                in the user's domain, until ^C\n"
       "  landtrace latency --from req_start --to req_done --key id --by route -- ./server\n"
+      "  landtrace latency --function server:handle_request --by '$retval:s32' -- ./server\n"
       "  landtrace latency --from sent --to received --key seq --to-key number --json --duration 10");
   command.runs([options] { return latency(*options); });
 }

@@ -5,6 +5,7 @@
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/probes/probe_set.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
@@ -17,6 +18,7 @@ namespace {
 struct RecordOptions {
   EventRules events;
   std::vector<consumer::Session::Selection> selections;
+  std::vector<std::pair<std::size_t, ProbeText>> probes;  // with the index of its selection
   std::string file = "trace.dat";
   std::string buffer_size = "4M";
   std::string duration;
@@ -33,10 +35,13 @@ struct RecordOptions {
 Result<void> check_options(RecordOptions& options) {
   if (options.tracefs && options.command.empty())
     return fail(EINVAL, "--tracefs: there is no command to show files to");
+  for (const std::size_t index : options.events.probes()) {
+    LT_TRY(const ProbeText probe, parse_probe("--probe", options.selections[index].pattern));
+    // As long as there is no better name.
+    options.selections[index].pattern = fmt::format("{}:{}", ProbeSet::kGroup, probe.event_name());
+    options.probes.emplace_back(index, probe);
+  }
   LT_CHECK(check_event_rules(options.selections));
-  std::vector<std::string> patterns;
-  for (const auto& selection : options.selections) patterns.push_back(selection.pattern);
-  LT_TRY(options.filter, EventFilter::parse(patterns));
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
   if (!options.duration.empty()) {
     LT_TRY(options.duration_ns, parse_seconds(options.duration));
@@ -48,10 +53,31 @@ Result<void> check_options(RecordOptions& options) {
 
 struct Setup {
   std::optional<Workplace> place;
+  std::optional<ProbeSet> probes;
   std::optional<consumer::Session> session;
   std::optional<TraceFileSink> sink;
   std::optional<consumer::Collector> collector;
+
+  // What somebody listens to cannot be removed.
+  ~Setup() {
+    if (probes && session) std::ignore = session->stop();
+  }
 };
+
+// The events of -p, and what is recorded then.
+Result<void> define_probes(RecordOptions& options, Setup& setup) {
+  if (!options.probes.empty()) {
+    LT_TRY(ProbeSet probes, ProbeSet::connect(setup.place->socket(), options.command));
+    setup.probes.emplace(std::move(probes));
+  }
+  for (const auto& [index, probe] : options.probes) {
+    LT_TRY(options.selections[index].pattern, setup.probes->define(probe));
+  }
+  std::vector<std::string> patterns;
+  for (const auto& selection : options.selections) patterns.push_back(selection.pattern);
+  LT_TRY(options.filter, EventFilter::parse(patterns));
+  return {};
+}
 
 // What a killed recorder left at the path is completed first, so that it becomes the older recording as any other.
 Result<output::TraceDatWriter> create_file(const std::string& path, const output::TraceDatWriter::Options& options) {
@@ -63,9 +89,10 @@ Result<output::TraceDatWriter> create_file(const std::string& path, const output
 }
 
 // All that must be in place before CMD starts, so that its first event is caught.
-Result<void> set_up(const RecordOptions& options, Setup& setup) {
+Result<void> set_up(RecordOptions& options, Setup& setup) {
   LT_TRY(setup.place, Workplace::find(!options.command.empty(), options.ring_bytes));
   consumer::DomainView& view = setup.place->view();
+  LT_CHECK(define_probes(options, setup));
   LT_TRY(setup.session, consumer::Session::open(view, {options.ring_bytes, options.overwrite}));
   for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
   // The file is there when everything is recorded: scripts may wait for it.
@@ -170,6 +197,7 @@ void add_record(Program& program) {
       "Examples:\n"
       "  landtrace record ./server --port 80             all events of ./server and its children\n"
       "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
+      "  landtrace record -p 'libc.so.6:malloc size=$arg1' -p 'libc.so.6:malloc%return p=$retval' -- ./server\n"
       "  landtrace record --overwrite -- ./server        keep the last events only\n"
       "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
       "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");

@@ -9,6 +9,7 @@ namespace landtrace::cli {
 
 struct HistOptions : WatchOptions {
   std::string event;
+  std::string probe;  // of -p, instead of an event
   std::vector<std::string> keys;
   std::vector<std::string> vals;
 };

@@ -137,6 +137,13 @@ int Watch::watch(Signals& signals) {
 }
 
 int Watch::run() {
+  const int status = set_up_and_watch();
+  if (session_) std::ignore = session_->stop();
+  watched_.leave();
+  return status;
+}
+
+int Watch::set_up_and_watch() {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   if (auto done = set_up(); !done) return fail_with(kFailure, sentence(done.error()));

@@ -32,6 +32,9 @@ class Watched {
   virtual Result<void> end() { return {}; }
   virtual Result<HistView> view(const HistShape& shape) = 0;
 
+  // The session has stopped. What was made for it in the domain goes.
+  virtual void leave() {}
+
   // The events that the user named, as SYSTEM:EVENT.
   [[nodiscard]] virtual std::vector<std::string> named() const = 0;
   // What one of these does not have of what the user asked for.
@@ -48,6 +51,7 @@ class Watch {
   int run();
 
  private:
+  int set_up_and_watch();
   Result<void> set_up();
   int watch(Signals& signals);
   Result<std::uint64_t> look();

@@ -1,0 +1,144 @@
+#include "cli/probes/probe_set.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "cli/event_rules.hpp"
+#include "cli/failure.hpp"
+#include "cli/probes/probed_object.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kProbeFile = "uprobe_events";
+constexpr const char* kSyntheticFile = "synthetic_events";
+constexpr const char* kSyntheticGroup = "synthetic";
+constexpr unsigned kMostOfOneName = 1000;
+// An owner may need a moment to see that nobody listens any more.
+constexpr int kRemovals = 20;
+constexpr useconds_t kRemovalPause_us = 10'000;
+
+struct LoggedMistake {
+  std::string what;
+  std::size_t column = 0;  // in the command
+};
+
+// The last entry of an error_log that is about the line. Its three lines:
+//     [    1.000002] trace_uprobe: error: WHAT
+//       Command: LINE
+//                  ^
+std::optional<LoggedMistake> find_mistake(const std::string& log, const std::string& line) {
+  constexpr std::string_view kError = ": error: ";
+  const std::string command = "\n  Command: " + line + "\n";
+  const std::size_t at = log.rfind(command);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t head = at == 0 ? 0 : log.rfind('\n', at - 1) + 1;
+  const std::size_t what = log.find(kError, head);
+  const std::size_t pointer = at + command.size();
+  const std::size_t caret = log.find('^', pointer);
+  if (what == std::string::npos || what > at || caret == std::string::npos) return std::nullopt;
+  const std::size_t before = command.size() - line.size() - 2;  // "  Command: "
+  LoggedMistake mistake{log.substr(what + kError.size(), at - what - kError.size()), caret - pointer};
+  mistake.column -= std::min(mistake.column, before);
+  return mistake;
+}
+
+}  // namespace
+
+Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<std::string>& command) {
+  LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket));
+  const std::size_t slash = socket.rfind('/');
+  return ProbeSet(std::move(tree), slash == std::string::npos ? "." : socket.substr(0, slash + 1), command);
+}
+
+ProbeSet::~ProbeSet() {
+  for (auto defined = defined_.rbegin(); defined != defined_.rend(); ++defined) remove(*defined);
+}
+
+void ProbeSet::remove(const Defined& defined) {
+  for (int i = 0; i < kRemovals; ++i) {
+    const auto done = write(defined.file, defined.removal);
+    if (done || done.error().code != EBUSY) return;
+    ::usleep(kRemovalPause_us);
+  }
+}
+
+// Two commands must not find the same name free: a second definition of it would be appended to the first one.
+Fd ProbeSet::lock() const {
+  Fd folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::flock(folder.get(), LOCK_EX);
+  return folder;
+}
+
+Result<std::string> ProbeSet::free_name(const std::string& group, const std::string& name) {
+  for (unsigned i = 0; i < kMostOfOneName; ++i) {
+    std::string candidate = i == 0 ? name : fmt::format("{}_{}", name, i);
+    const auto known = tree_.stat(fmt::format("events/{}/{}", group, candidate));
+    if (known) continue;
+    if (known.error().code != ENOENT) return tl::unexpected<Error>(known.error());
+    return candidate;
+  }
+  return fail(EEXIST, fmt::format("there are too many events that are called {}:{}", group, name));
+}
+
+Result<void> ProbeSet::write(const std::string& file, const std::string& line) {
+  LT_CHECK(tree_.open(file, O_WRONLY | O_APPEND));
+  auto written = tree_.write(line + "\n");
+  tree_.close();
+  return written;
+}
+
+Result<std::string> ProbeSet::define(const ProbeText& probe) {
+  LT_TRY(const std::string path, find_probed_object(probe, command_));
+  const Fd locked = lock();
+  LT_TRY(const std::string name, free_name(kGroup, probe.event_name()));
+  const std::string event = fmt::format("{}/{}", kGroup, name);
+  const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path, probe.function,
+                                       probe.arguments.empty() ? "" : " ", probe.arguments);
+  if (auto written = write(kProbeFile, line); !written) return why_not(probe, path, line, written.error());
+  defined_.push_back({kProbeFile, "-:" + event});
+  return fmt::format("{}:{}", kGroup, name);
+}
+
+Result<std::string> ProbeSet::define_synthetic(const std::string& name, const std::string& fields) {
+  const Fd locked = lock();
+  LT_TRY(const std::string free, free_name(kSyntheticGroup, name));
+  LT_CHECK(write(kSyntheticFile, free + " " + fields));
+  defined_.push_back({kSyntheticFile, "!" + free + " " + fields});
+  return fmt::format("{}:{}", kSyntheticGroup, free);
+}
+
+Result<std::string> ProbeSet::error_log() {
+  LT_CHECK(tree_.open("error_log", O_RDONLY));
+  std::string text;
+  for (;;) {
+    LT_TRY(const std::string part, tree_.read());
+    if (part.empty()) break;
+    text += part;
+  }
+  tree_.close();
+  return text;
+}
+
+tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::string& path, const std::string& line,
+                                        const Error& error) {
+  if (error.code == ENOENT) return fail(ENOENT, "the owner of the domain knows no probes: it is an older one");
+  const auto log = error_log();
+  const auto mistake = log ? find_mistake(*log, line) : std::nullopt;
+  const std::size_t arguments = line.size() - probe.arguments.size();
+  if (mistake && mistake->column >= arguments) {
+    return pointed_at(probe.option, mistake->what, probe.place + " " + probe.arguments,
+                      probe.place.size() + 1 + mistake->column - arguments);
+  }
+  if (!mistake) {
+    if (const std::string text = missing_function_text(probe, path); !text.empty()) {
+      return fail(error.code, fmt::format("{}: {}", probe.option, text));
+    }
+  }
+  return fail(error.code,
+              fmt::format("{}: {}: {}", probe.option, probe.place, mistake ? mistake->what : sentence(error)));
+}
+
+}  // namespace landtrace::cli

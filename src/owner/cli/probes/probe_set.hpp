@@ -1,0 +1,52 @@
+// The probes that a command has defined in a domain, in a group of their own. They go with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "cli/probes/probe_text.hpp"
+#include "ipc/tree_client.hpp"
+
+namespace landtrace::cli {
+
+class ProbeSet {
+ public:
+  static constexpr const char* kGroup = "probes";
+
+  // Nothing is defined yet. `command` says what program a probe is of that names none.
+  static Result<ProbeSet> connect(const std::string& socket, const std::vector<std::string>& command);
+  ProbeSet(ProbeSet&&) = default;
+  ProbeSet& operator=(ProbeSet&&) = delete;
+  // Takes away what was defined; what others listen to by now stays. The session that listened must have stopped.
+  ~ProbeSet();
+
+  // SYSTEM:EVENT, which nobody else has: where the name is taken it gets a number. An error is a sentence, with the
+  // mistake's place where it is in an argument.
+  Result<std::string> define(const ProbeText& probe);
+  // The same of a synthetic event with these fields.
+  Result<std::string> define_synthetic(const std::string& name, const std::string& fields);
+
+ private:
+  struct Defined {
+    std::string file;     // that the removal is written to
+    std::string removal;  // "-:probes/malloc"
+  };
+  ProbeSet(ipc::TreeClient tree, std::string folder, std::vector<std::string> command)
+      : tree_(std::move(tree)), folder_(std::move(folder)), command_(std::move(command)) {}
+
+  [[nodiscard]] Fd lock() const;
+  Result<std::string> free_name(const std::string& group, const std::string& name);
+  Result<void> write(const std::string& file, const std::string& line);
+  tl::unexpected<Error> why_not(const ProbeText& probe, const std::string& path, const std::string& line,
+                                const Error& error);
+  Result<std::string> error_log();
+  void remove(const Defined& defined);
+
+  ipc::TreeClient tree_;
+  std::string folder_;  // of the domain's socket
+  std::vector<std::string> command_;
+  std::vector<Defined> defined_;
+};
+
+}  // namespace landtrace::cli

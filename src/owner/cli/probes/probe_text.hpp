@@ -1,0 +1,27 @@
+// What -p and --function are given: "[NAME=]OBJECT:FUNCTION[+OFFSET][%return] [[ARG=]FETCH…]", as users of perf probe
+// write it, with the arguments of uprobe_events.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace landtrace::cli {
+
+struct ProbeText {
+  std::string option;    // that it was given with
+  std::string place;     // the first word as it was typed: what people call the probe
+  std::string name;      // of the event; "": by the function
+  std::string object;    // path or name; "": CMD's program
+  std::string function;  // with +OFFSET; or an offset in the file that begins with a digit
+  bool is_return = false;
+  std::string arguments;  // one space between two
+
+  // What its event is called if the name is free.
+  [[nodiscard]] std::string event_name() const;
+};
+
+// EINVAL for what is none.
+Result<ProbeText> parse_probe(const std::string& option, const std::string& text);
+
+}  // namespace landtrace::cli

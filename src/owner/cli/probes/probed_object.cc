@@ -1,0 +1,120 @@
+#include "cli/probes/probed_object.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "cli/near_names.hpp"
+#include "cli/static_program.hpp"
+#include "code/analysis.hpp"
+#include "programs/object_files.hpp"
+#include "symbols/symbols.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string name_of_path(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void add_names_in(std::vector<std::string>& names, const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+}
+
+// What may have been meant by a name that nothing has.
+std::string near_object(const std::string& name, const std::vector<std::string>& command) {
+  std::vector<std::string> names;
+  if (!command.empty()) names.push_back(name_of_path(command.front()));
+  for (const char* const folder : {".", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64",
+                                   "/usr/local/lib", "/usr/bin"}) {
+    add_names_in(names, folder);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return did_you_mean(name, names);
+}
+
+Result<std::string> find_path(const ProbeText& probe, const std::vector<std::string>& command) {
+  const std::string& object = probe.object;
+  std::error_code error;
+  if (object.empty()) {
+    if (command.empty()) {
+      return fail(EINVAL,
+                  fmt::format("{}: want OBJECT:FUNCTION, as in 'libc.so.6:{}': without a CMD there is no program "
+                              "whose function it could be",
+                              probe.option, probe.function));
+    }
+    return path_of_program(command.front());
+  }
+  if (object.find('/') != std::string::npos) {
+    const fs::path path = fs::absolute(object, error).lexically_normal();
+    if (fs::exists(path, error)) return path.string();
+    std::vector<std::string> names;
+    add_names_in(names, path.parent_path());
+    return fail(ENOENT, fmt::format("{}: there is no file {}{}", probe.option, object,
+                                    did_you_mean(path.filename().string(), names)));
+  }
+  if (!command.empty() && name_of_path(command.front()) == object) return path_of_program(command.front());
+  if (std::string path = programs::find_object(object); !path.empty()) return path;
+  if (std::string path = path_of_program(object); !path.empty()) return path;
+  if (fs::is_regular_file(object, error)) return object;
+  return fail(ENOENT, fmt::format("{}: there is no library or program '{}'{}", probe.option, object,
+                                  near_object(object, command)));
+}
+
+// A C++ function's name without its parameters, or the linker's without its version.
+std::string plain_name(std::string_view linked) {
+  const std::string shown = symbols::demangle(linked);
+  return linked.starts_with("_Z") ? shown.substr(0, shown.find('(')) : shown;
+}
+
+}  // namespace
+
+Result<std::string> find_probed_object(const ProbeText& probe, const std::vector<std::string>& command) {
+  LT_TRY(std::string path, find_path(probe, command));
+  if (path.empty()) return fail(ENOENT, fmt::format("{}: there is no program '{}'", probe.option, command.front()));
+  std::error_code error;
+  path = fs::absolute(path, error).lexically_normal().string();
+  if (path.find_first_of(" \t\n:#") != std::string::npos) {
+    return fail(EINVAL, fmt::format("{}: {}: a path with spaces, colons or # cannot be probed", probe.option, path));
+  }
+  if (is_static_object(path)) {
+    return fail(EINVAL, fmt::format("{}: {} is linked statically: its functions cannot be probed", probe.option, path));
+  }
+  return path;
+}
+
+std::string missing_function_text(const ProbeText& probe, const std::string& path) {
+  const auto analysis = code::Analysis::open(path);
+  if (!analysis) {
+    const std::string& why = analysis.error().message;
+    return fmt::format("{} cannot be probed: {}", path, why.empty() ? errno_text(analysis.error().code) : why);
+  }
+  const std::string wanted = probe.function.substr(0, probe.function.find('+'));
+  std::vector<std::string> names;
+  for (const code::Function& function : analysis->functions()) {
+    for (const std::string_view linked : analysis->names(function)) {
+      if (linked == wanted) return "";
+      if (names.emplace_back(plain_name(linked)) == wanted) return "";
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return fmt::format("there is no function '{}' in {}{}", wanted, path, did_you_mean(wanted, names));
+}
+
+bool is_surely_object(const ProbeText& probe) {
+  return probe.is_return || !probe.arguments.empty() || probe.object.find_first_of("/.-+") != std::string::npos;
+}
+
+bool has_probed_function(const ProbeText& probe, const std::vector<std::string>& command) {
+  const auto path = find_probed_object(probe, command);
+  return path && missing_function_text(probe, *path).empty();
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,25 @@
+// The file that the OBJECT of a probe names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/probes/probe_text.hpp"
+
+namespace landtrace::cli {
+
+// Its path from the root folder. OBJECT is a path, or a name: of CMD's program, of a library or program of the system,
+// of a file in the current folder; without one it is CMD's program. ENOENT with a sentence that says what may have been
+// meant, EINVAL for what cannot be probed whatever the function.
+Result<std::string> find_probed_object(const ProbeText& probe, const std::vector<std::string>& command);
+
+// Why there is no such function in the file, with what may have been meant; "" where there is one.
+std::string missing_function_text(const ProbeText& probe, const std::string& path);
+
+// The word before ':' cannot be the system of an event.
+bool is_surely_object(const ProbeText& probe);
+
+// Whether the file is found and has the function.
+bool has_probed_function(const ProbeText& probe, const std::vector<std::string>& command);
+
+}  // namespace landtrace::cli

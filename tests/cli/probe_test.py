@@ -1,0 +1,230 @@
+"""Probes of functions by record, hist and latency: defined for the command, and gone behind it."""
+import json
+import os
+import shutil
+import signal
+import unittest
+
+import support
+from support import LANDTRACE, needs_root
+
+
+def copied(program, name):
+    """Where every user can run it, as the programs of support.py."""
+    return shutil.copy(program, os.path.join(os.path.dirname(LANDTRACE), name))
+
+
+AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
+if os.path.exists(AGENT):
+    shutil.copy(AGENT, os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace"))
+PROBED = copied(os.environ["PROBED"], "probed")
+STATIC = copied(os.environ["PROBED_STATIC"], "probed_static")
+
+
+class Probe(support.Case):
+    def fields(self, name, probe, *words, options=()):
+        """Of all events of that name that a recording of the probe has."""
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", probe, *options, "--", PROBED, *words)
+        self.assertEqual(status, 0, err)
+        events, lost = self.report_json()
+        self.assertEqual(lost, 0)
+        self.assertEqual({event["event"] for event in events}, {name})
+        self.assertEqual({event["system"] for event in events}, {"probes"})
+        return [event["fields"] for event in events]
+
+    def json_of(self, *words):
+        status, out, err = self.landtrace(*words)
+        self.assertEqual(status, 0, err)
+        return json.loads(out.splitlines()[-1])
+
+    def refused(self, *words, status=1):
+        found, out, err = self.landtrace(*words, "--", PROBED, "1")
+        self.assertEqual((found, out), (status, ""), err)
+        self.assertTrue(err.startswith("landtrace: "), err)
+        return err
+
+    def definitions(self, file="uprobe_events"):
+        return self.landtrace("cat", file)[1]
+
+
+class Record(Probe):
+    def test_calls_with_their_arguments(self):
+        found = self.fields("handle_request", "probed:handle_request number=$arg1:s32 route=+0($arg2):string", "7")
+        self.assertEqual([event["number"] for event in found], list(range(7)))
+        self.assertEqual([event["route"] for event in found], ["/even", "/odd"] * 3 + ["/even"])
+
+    def test_the_program_is_the_command_where_none_is_named(self):
+        found = self.fields("handle_request_ret", "handle_request%return rc=$retval:s32 number=$arg1:s32", "4")
+        self.assertEqual([(event["number"], event["rc"]) for event in found], [(0, 5), (1, 5), (2, 7), (3, 7)])
+
+    def test_entry_and_return_of_one_function(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "handle_request", "-p", "handle_request%return",
+                                        "--", PROBED, "3")
+        self.assertEqual(status, 0, err)
+        self.assertEqual([event["event"] for event in self.report_json()[0]],
+                         ["handle_request", "handle_request_ret"] * 3)
+
+    def test_a_library_of_the_system(self):
+        found = self.fields("strlen_usleep", "strlen_usleep=libc.so.6:usleep us=$arg1:u32", "5")
+        self.assertEqual([event["us"] for event in found], [100] * 5)
+
+    def test_a_function_of_cpp(self):
+        self.assertEqual([event["n"] for event in self.fields("shop_Server_run", "shop::Server::run n=$arg2:s32", "3")], [3])
+
+    def test_a_child_by_fork_and_exec(self):
+        self.assertEqual(len(self.fields("handle_request", "handle_request", "3", "exec")), 6)
+
+    def test_filters_and_patterns_belong_to_what_stands_before(self):
+        found = self.fields("handle_request", "handle_request number=$arg1:s32", "9", options=["--filter", "number > 6"])
+        self.assertEqual([event["number"] for event in found], [7, 8])
+
+    def test_text_and_list(self):
+        self.fields("handle_request", "probed:handle_request number=$arg1:s32", "1")
+        self.assertRegex(self.report(), r"probed-\d+ .* handle_request: \(0x[0-9a-f]+\) number=0\n")
+        self.assertIn("probes:handle_request  ", self.landtrace("list", self.file)[1])
+
+    def test_two_of_one_function_are_two_events(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "handle_request", "-p", "handle_request n=$arg1",
+                                        "--", PROBED, "3")
+        self.assertEqual(status, 0, err)
+        names = sorted(event["event"] for event in self.report_json()[0])
+        self.assertEqual(names, ["handle_request"] * 3 + ["handle_request_1"] * 3)
+
+
+class Shared(Probe):
+    """In a domain that others are in."""
+
+    def test_recorders_do_not_meet_and_leave_nothing_behind(self):
+        self.serve()
+        probe = ["-p", PROBED + ":handle_request"]
+        one = self.start_recording(*probe)
+        self.assertEqual(self.definitions().count("handle_request"), 2)
+        self.environment["LANDTRACE_SOCKET"] = self.socket
+        other_file = os.path.join(self.folder, "other.dat")
+        other = self.start_recording(*probe, file=other_file)
+        self.assertIn("p:probes/handle_request_1 ", self.definitions())
+        self.assertEqual(self.landtrace("run", "--", PROBED, "4")[0], 0)
+        for process in (one, other):
+            status, _, err = self.stop(process, signal.SIGINT)
+            self.assertEqual(status, 0, err)
+            self.assertIn("4 events, 0 lost", err)
+        self.assertEqual(self.definitions(), "")
+
+    def test_what_others_have_defined_stays(self):
+        self.serve()
+        line = f"p:probes/handle_request {PROBED}:handle_request"
+        self.assertEqual(self.landtrace("write", "-a", "uprobe_events", line)[0], 0)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.start("hist", "-p", PROBED + ":handle_request", "--keys", "common_pid")
+            self.wait_until(lambda: "handle_request_1" in self.definitions())
+            self.stop(process, number)
+            self.assertEqual(self.definitions(), line + "\n")
+
+    def test_latency_leaves_nothing_behind(self):
+        self.serve()
+        process = self.start("latency", "--function", PROBED + ":handle_request", "--by", "$arg1")
+        self.wait_until(lambda: "latency" in self.definitions("synthetic_events"))
+        self.stop(process, signal.SIGINT)
+        self.assertEqual((self.definitions(), self.definitions("synthetic_events")), ("", ""))
+
+    def test_what_fails_later_leaves_nothing_behind(self):
+        self.serve()
+        status, _, _ = self.landtrace("record", "-o", "/nonexistent/file", "-p", PROBED + ":handle_request")
+        self.assertEqual(status, 1)
+        status, _, _ = self.landtrace("record", "-o", self.file, "-p", PROBED + ":handle_request", "-p", PROBED + ":none")
+        self.assertEqual(status, 1)
+        self.assertEqual(self.definitions(), "")
+
+
+class Counted(Probe):
+    def test_a_histogram_of_an_argument(self):
+        found = self.json_of("hist", "-p", "probed:handle_request route=+0($arg2):string n=$arg1:s32", "--keys", "route",
+                             "--vals", "n", "--json", "--", PROBED, "5")
+        rows = {group["key"]["route"]: (group["count"], group["sums"]["n"]) for group in found["groups"]}
+        self.assertEqual((found["hits"], rows), (5, {"/even": (3, 6), "/odd": (2, 4)}))
+
+    def test_the_event_may_be_a_function(self):
+        found = self.json_of("hist", "probed:handle_request", "--keys", "common_pid", "--json", "--", PROBED, "6")
+        self.assertEqual(found["hits"], 6)
+        found = self.json_of("hist", "libc.so.6:usleep us=$arg1", "--keys", "us", "--json", "--", PROBED, "6")
+        self.assertEqual(found["hits"], 6)
+
+    def test_latency_of_a_function(self):
+        found = self.json_of("latency", "--function", "probed:handle_request", "--json", "--", PROBED, "20")
+        self.assertEqual((found["hits"], found["starts_without_end"]), (20, 0), found)
+        self.assertGreater(found["groups"][0]["latency_ns"]["mean"], 100_000, found)
+
+    def test_latency_by_an_argument_and_by_what_is_returned(self):
+        found = self.json_of("latency", "--function", "handle_request route=+0($arg2):string", "--by", "route", "--by",
+                             "$retval:s32", "--json", "--", PROBED, "4")
+        rows = sorted((group["key"]["route"], group["key"]["retval"], group["count"]) for group in found["groups"])
+        self.assertEqual(rows, [("/even", 5, 1), ("/even", 7, 1), ("/odd", 5, 1), ("/odd", 7, 1)])
+
+    def test_latency_of_those_that_a_filter_lets_pass(self):
+        found = self.json_of("latency", "--function", "handle_request n=$arg1:s32", "--filter", "n >= 8", "--json", "--",
+                             PROBED, "10")
+        self.assertEqual(found["hits"], 2, found)
+
+    def test_calls_within_calls(self):
+        found = self.json_of("latency", "--function", "countdown", "--json", "--", PROBED, "1")
+        self.assertEqual((found["hits"], found["starts_without_end"]), (1, 4), found)
+
+
+class Mistakes(Probe):
+    def test_no_such_file_or_function(self):
+        self.assertIn("there is no file /usr/lib/libnone.so", self.refused("record", "-p", "/usr/lib/libnone.so:f"))
+        err = self.refused("record", "-p", os.path.dirname(PROBED) + "/prbed:handle_request")
+        self.assertIn("did you mean probed", err)
+        self.assertIn("no library or program 'libz_none.so'", self.refused("record", "-p", "libz_none.so:f"))
+        err = self.refused("record", "-p", "probed:handle_reqest")
+        self.assertIn("there is no function 'handle_reqest' in ", err)
+        self.assertIn("did you mean handle_request?", err)
+        self.assertIn("did you mean malloc", self.refused("hist", "libc.so.6:maloc", "--keys", "common_pid"))
+        self.assertIn("did you mean handle_request?", self.refused("latency", "--function", "handle_reqest"))
+
+    def test_what_is_no_probe(self):
+        for text in ("probed:", "probed:f%entry", "./probed"):
+            self.assertIn(text, self.refused("record", "-p", text, status=2))
+        self.assertIn("%return", self.refused("latency", "--function", "handle_request%return", status=2))
+        self.assertIn("--function excludes", self.refused("latency", "--function", "f", "--from", "a", status=2))
+
+    def test_a_bad_argument_has_its_place(self):
+        err = self.refused("record", "-p", "probed:handle_request  a=$arg1 b=%zz")
+        line = "  probed:handle_request a=$arg1 b=%zz\n"
+        self.assertIn("--probe: Invalid register name\n" + line, err)
+        caret = err.splitlines()[2]
+        self.assertEqual(caret.index("^"), line.index("%zz"), err)
+
+    def test_by_what_there_is_not(self):
+        self.assertIn("has no field 'size'", self.refused("latency", "--function", "handle_request n=$arg1", "--by", "size"))
+
+    def test_a_static_program(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "handle_request", "--", STATIC, "1")
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "is linked statically")
+
+    def test_a_function_that_cannot_be_probed(self):
+        err = self.refused("record", "-p", "libc.so.6:setjmp%return")
+        self.assertIn("cannot be probed", err)
+        self.assertIn("return", err.split("cannot be probed")[1])
+
+    def test_a_command_that_cannot_be_started(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "libc.so.6:malloc", "--", "/nonexistent")
+        self.assertEqual(status, 127, err)
+
+
+@needs_root
+class AsNobody(Probe):
+    def test_without_any_rights(self):
+        os.chmod(self.folder, 0o777)
+        words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", LANDTRACE, "record", "-o", self.file,
+                 "-p", "probed:handle_request n=$arg1:s32", "--", PROBED, "5"]
+        process = self.start_program(*words)
+        _, err = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("5 events, 0 lost", err)
+
+
+# Without an agent for this machine there is nothing to probe with.
+if __name__ == "__main__" and os.path.exists(AGENT):
+    unittest.main()
