@@ -203,6 +203,15 @@ class Mistakes(Probe):
         self.assertEqual(status, 1)
         self.assert_one_line(err, "is linked statically")
 
+    def test_a_script(self):
+        script = os.path.join(self.folder, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(script, 0o755)
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "main", "--", script)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, script + " is a script")
+
     def test_a_function_that_cannot_be_probed(self):
         err = self.refused("record", "-p", "libc.so.6:setjmp%return")
         self.assertIn("cannot be probed", err)

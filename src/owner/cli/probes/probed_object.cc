@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/near_names.hpp"
 #include "cli/static_program.hpp"
@@ -67,6 +68,19 @@ Result<std::string> find_path(const ProbeText& probe, const std::vector<std::str
                                   near_object(object, command)));
 }
 
+constexpr std::string_view kElf = "\177ELF";
+
+// "" of what cannot be read, which is said later on.
+std::string first_bytes(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return "";
+  std::string bytes(kElf.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
 // A C++ function's name without its parameters, or the linker's without its version.
 std::string plain_name(std::string_view linked) {
   const std::string shown = symbols::demangle(linked);
@@ -82,6 +96,11 @@ Result<std::string> find_probed_object(const ProbeText& probe, const std::vector
   path = fs::absolute(path, error).lexically_normal().string();
   if (path.find_first_of(" \t\n:#") != std::string::npos) {
     return fail(EINVAL, fmt::format("{}: {}: a path with spaces, colons or # cannot be probed", probe.option, path));
+  }
+  if (const std::string begin = first_bytes(path); !begin.empty() && begin != kElf) {
+    const bool is_script = begin.starts_with("#!");
+    return fail(EINVAL, fmt::format("{}: {} is {}: it has no functions that can be probed", probe.option, path,
+                                    is_script ? "a script" : "no program or library"));
   }
   if (is_static_object(path)) {
     return fail(EINVAL, fmt::format("{}: {} is linked statically: its functions cannot be probed", probe.option, path));
