@@ -108,8 +108,29 @@ void Command::flag(const std::string& names, bool& value, const std::string& hel
   dress(*app_.add_flag(names, value, help), look);
 }
 
+namespace {
+
+// "-pX", "-p", "--probe", "--probe=X".
+bool is_given(const std::vector<std::string>& words, const std::string& names) {
+  const std::size_t comma = names.find(',');
+  const std::string letter = names.substr(0, comma), name = names.substr(comma + 1);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word.substr(0, word.find('=')) == name || (word.starts_with(letter) && !word.starts_with("--"));
+  });
+}
+
+}  // namespace
+
+void Command::require_what_is_needed(const std::vector<std::string>& words) {
+  for (const Requirement& requirement : requirements_) {
+    requirement.option->required(!is_given(words, requirement.unless));
+  }
+}
+
 void Command::option(const std::string& names, std::string& value, const std::string& help, const Look& look) {
-  dress(*app_.add_option(names, value, help), look);
+  CLI::Option* const option = app_.add_option(names, value, help);
+  dress(*option, look);
+  if (look.required_unless != nullptr) requirements_.push_back({option, look.required_unless});
 }
 
 void Command::option(const std::string& names, std::uint64_t& value, const std::string& help, const Look& look) {
@@ -237,6 +258,7 @@ Result<std::function<int()>> Program::parse(int argc, const char* const* argv) {
       LT_CHECK(itself_->finish(nullptr));
       return itself_->run_;
     }
+    if (Command* const command = command_in(line.own)) command->require_what_is_needed(line.own);
     app_->parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));  // the parser takes them from the end
   } catch (const CLI::Success& help) {
     return [this, help] { return app_->exit(help); };

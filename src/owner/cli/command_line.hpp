@@ -23,6 +23,7 @@ struct Look {
   const char* default_text = nullptr;  // what the help says of the default
   bool shows_default = false;          // the help says what the value is before parsing
   bool required = false;
+  const char* required_unless = nullptr;  // … but not where this option ("-p,--probe") is given
   bool hidden = false;
   const char* needs = nullptr;  // another option's name
 };
@@ -68,6 +69,13 @@ class Command {
     std::function<void(const std::string&)> take;
   };
 
+  struct Requirement {
+    CLI::Option* option;
+    std::string unless;
+  };
+
+  // Before parsing `words`.
+  void require_what_is_needed(const std::vector<std::string>& words);
   // `behind`: the words behind the first "--", or null without a "--".
   [[nodiscard]] Result<void> finish(const std::vector<std::string>* behind);
   void hand_over_in_order();
@@ -76,6 +84,7 @@ class Command {
 
   CLI::App& app_;
   std::vector<Taker> takers_;
+  std::vector<Requirement> requirements_;
   std::vector<std::string>* command_ = nullptr;
   const char* missing_ = nullptr;
   std::string mistake_;  // in the value of an option

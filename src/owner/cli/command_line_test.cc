@@ -118,6 +118,23 @@ TEST_F(CommandLineTest, ValuesAreReadAsTheyWereDeclared) {
   EXPECT_TRUE(flag_);
 }
 
+TEST_F(CommandLineTest, AWordMayBeRequiredUnlessAnOptionIsGiven) {
+  Command& command = program_.add("hist", "Counts");
+  std::string probe;
+  command.option("-p,--probe", probe, "Instead");
+  command.option("EVENT", text_, "Which", {.required_unless = "-p,--probe"});
+  command.list("--keys", words_, "By what");
+  EXPECT_EQ(parse({"hist", "--keys", "a", "b", "job"}), "");
+  EXPECT_EQ(text_, "job");
+  EXPECT_THAT(words_, ElementsAre("a", "b"));
+  EXPECT_THAT(parse({"hist", "--keys", "a"}), HasSubstr("EVENT is required"));
+  for (const std::vector<const char*>& words :
+       {std::vector{"hist", "-p", "x"}, {"hist", "-px"}, {"hist", "--probe=x"}}) {
+    EXPECT_EQ(parse(words), "");
+    EXPECT_EQ(probe, "x");
+  }
+}
+
 TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
   Command& command = program_.add("hist", "Counts");
   command.option("--size", number_, "How many");

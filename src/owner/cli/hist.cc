@@ -65,7 +65,6 @@ Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
     options.event = probe.place;
     return std::optional(probe);
   }
-  if (options.event.empty()) return fail(EINVAL, "EVENT is required, or --probe");
   if (options.event.find(':') == std::string::npos) return std::optional<ProbeText>();
   const auto probe = parse_probe("EVENT", options.event);
   if (!probe || probe->object.empty()) return std::optional<ProbeText>();
@@ -93,7 +92,8 @@ int hist(HistOptions& options) {
 void add_hist(Program& program) {
   auto options = std::make_shared<HistOptions>();
   Command& command = program.add("hist", "Count an event's occurrences by what its fields say");
-  command.option("EVENT", options->event, "SYSTEM:EVENT, the name of a user event, or OBJECT:FUNCTION");
+  command.option("EVENT", options->event, "SYSTEM:EVENT, the name of a user event, or OBJECT:FUNCTION",
+                 {.required_unless = "-p,--probe"});
   command.option("-p,--probe", options->probe, "Instead of EVENT: calls of a function, with %return its returns",
                  {.type = "'OBJECT:FUNCTION[%return] [NAME=FETCH]...'"});
   command.list("--keys", options->keys, "Fields to group by, up to three", {.type = "FIELD,..."});
