@@ -106,8 +106,10 @@ Result<std::int64_t> distance_to(const OpenObject& object, const std::string& na
   return static_cast<std::int64_t>(*symbol - *from);
 }
 
-Result<FunctionPlace> find_in(const OpenObject& object, const std::string& name) {
-  symbols::Symbols symbols;
+// `known`: what was read of objects with build ids.
+Result<FunctionPlace> find_in(const OpenObject& object, const std::string& name, symbols::Symbols& known) {
+  symbols::Symbols of_this_one;
+  symbols::Symbols& symbols = object.file.build_id.empty() ? of_this_one : known;
   for (const auto& range : symbols.named(object.own_path(), object.file.build_id, name)) {
     const auto offset = file_offset(object.fd.get(), range.begin);
     if (offset) return FunctionPlace{object.file, *offset, range.end - range.begin};
@@ -163,6 +165,7 @@ template <typename T>
 Result<T> ObjectFiles::ask(std::function<Result<T>()> question) {
   const auto answer = std::make_shared<std::optional<Result<T>>>();
   if (!worker_.run([answer, question = std::move(question)] { answer->emplace(question()); }, kFilePatience)) {
+    symbols_ = std::make_shared<symbols::Symbols>();  // that question has the others
     return fail(ETIMEDOUT, "the file's file system does not answer");
   }
   return *std::move(*answer);
@@ -176,10 +179,11 @@ Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) 
 }
 
 Result<FunctionPlace> ObjectFiles::find_function(const Asker& asker, std::string_view path, std::string_view name) {
-  return ask<FunctionPlace>([asker, path = std::string(path), name = std::string(name)]() -> Result<FunctionPlace> {
-    LT_TRY(const OpenObject object, open_object(asker, path));
-    return find_in(object, name);
-  });
+  return ask<FunctionPlace>(
+      [asker, path = std::string(path), name = std::string(name), known = symbols_]() -> Result<FunctionPlace> {
+        LT_TRY(const OpenObject object, open_object(asker, path));
+        return find_in(object, name, *known);
+      });
 }
 
 Result<std::int64_t> ObjectFiles::find_symbol(const Asker& asker, std::string_view path, std::string_view name,

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "programs/identity.hpp"
 #include "programs/patient_worker.hpp"
+#include "symbols/symbols.hpp"
 
 namespace landtrace::programs {
 
@@ -51,6 +53,8 @@ class ObjectFiles {
   Result<T> ask(std::function<Result<T>()> question);
 
   PatientWorker worker_;
+  // Read once for many questions, one of which is asked at a time.
+  std::shared_ptr<symbols::Symbols> symbols_ = std::make_shared<symbols::Symbols>();
 };
 
 // Whether an object whose file has that name is meant by `name`: "libc.so.6" by itself and by "libc".
