@@ -172,8 +172,11 @@ Result<void> Collector::look() { return prepare(); }
 Result<void> Collector::finish() {
   Result<void> result = session_.stop();
   if (auto prepared = prepare(); !prepared && result) result = std::move(prepared);
-  // Bounded: a hostile user may go on writing into its ring although nobody listens.
-  const auto rounds = 8 + 2 * session_.geometry().size() / kReadBytes;
+  // Bounded: a hostile user may go on writing into its ring although nobody listens. A round may take what it can from
+  // one ring of a CPU alone, whose events are all older than those of the others.
+  std::size_t rings = 1;
+  for (const auto& of_cpu : rings_) rings = std::max(rings, of_cpu.size());
+  const auto rounds = rings * (8 + 2 * session_.geometry().size() / kReadBytes);
   for (std::uint64_t round = 0; round < rounds && drain_streams(buffer::kNoHorizon); ++round) {
   }
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
