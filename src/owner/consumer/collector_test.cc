@@ -162,6 +162,33 @@ TEST_F(CollectorTest, PortableWritersAreRead) {
   EXPECT_LT(sink_.last_time.rbegin()->first, view_->cpus());
 }
 
+// Each user has a ring of its own for the CPU, and all that is in one is older than what is in the next. A ring takes
+// several reads.
+TEST_F(CollectorTest, TheEndReadsAllRingsOfACpu) {
+  constexpr std::uint32_t kUsers = 20;
+  constexpr std::uint32_t kEvents = 900;
+  const std::string payload(1000, 'x');
+  const std::uint32_t slot = add_event("e1 u32 n");
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(static_cast<unsigned>(::sched_getcpu()), &here);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
+  open({.ring_bytes = 1 << 20});
+  for (std::uint32_t user = 0; user < kUsers; ++user) {
+    const Producer one = producer(5000 + user);
+    const ring::Segment segment{payload.data(), payload.size()};
+    for (std::uint32_t n = 0; n < kEvents; ++n) {
+      ASSERT_TRUE(plan::emit(one.view, one.thread, slot, &segment, 1, static_cast<std::uint32_t>(payload.size())));
+    }
+  }
+  ASSERT_TRUE(collector_->finish());
+  ::sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(sink_.events["e1"], kUsers * kEvents);
+  EXPECT_EQ(sink_.missed, 0u);
+}
+
 TEST_F(CollectorTest, EmittedIsReadPlusLost) {
   for (const bool overwrite : {false, true}) {
     sink_.missed = 0;
