@@ -14,15 +14,17 @@ namespace {
 
 std::uint32_t enable_word;
 
-// The open file, or -1. A program that starts between two owners waits for the next one.
+// The open file, or -1. Where the round's owner is killed, a program that starts between two owners waits for the next
+// one.
 int register_event(const char* path, user_reg& reg, const landtrace::soak::Progress& progress) {
-  while (__atomic_load_n(&progress.stop, __ATOMIC_RELAXED) == 0) {
+  for (;;) {
     const int file = ::open(path, O_RDWR | O_CLOEXEC);
     if (file >= 0 && ::ioctl(file, DIAG_IOCSREG, &reg) == 0) return file;
     if (file >= 0) ::close(file);
+    if (__atomic_load_n(&progress.owner_is_killed, __ATOMIC_RELAXED) == 0) return -1;
+    if (__atomic_load_n(&progress.stop, __ATOMIC_RELAXED) != 0) ::_exit(0);
     ::usleep(1000);
   }
-  ::_exit(0);
 }
 
 }  // namespace

@@ -150,8 +150,8 @@ class Round {
 
   // Empty, or what was wrong.
   std::vector<std::string> run(Sums& sums) {
-    begin_progress();
     kills_owner_ = random_() % 8 == 0;
+    begin_progress();
     counts_ = random_() % 4 == 0;
     if (kills_owner_) crowd_.avoid_mounts();
     if (!open()) return {"nobody serves the domain"};
@@ -174,6 +174,7 @@ class Round {
     const std::uint32_t used = std::min(progress_.sources, Progress::kSources);
     std::memset(progress_.source, 0, used * sizeof(Source));
     progress_.sources = 0;
+    __atomic_store_n(&progress_.owner_is_killed, kills_owner_ ? 1 : 0, __ATOMIC_RELAXED);
     __atomic_store_n(&progress_.stop, 0, __ATOMIC_RELAXED);
   }
 

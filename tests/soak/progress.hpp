@@ -42,6 +42,7 @@ struct Progress {
   static constexpr std::uint32_t kSources = 1 << 20;
 
   alignas(64) std::uint32_t stop;     // set by the supervisor: everybody is to end
+  std::uint32_t owner_is_killed;      // in this round there may be no owner for a while
   alignas(64) std::uint32_t sources;  // how many there were so far
   Source source[kSources];
 };
