@@ -196,6 +196,15 @@ void Publisher::free_plan(std::uint32_t plan) {
   domain_.grace().after_readers([&control = domain_.control(), plan] { control.free(plan); });
 }
 
+// A producer that is late may still count.
+void Publisher::gone(const rules::ProbePlace& place) {
+  const auto found = figures_.find(place.serial);
+  if (found == figures_.end()) return;
+  domain_.grace().after_readers(
+      [&slots = domain_.probe_slots(), figure = found->second] { slots.give_back_figure(figure); });
+  figures_.erase(found);
+}
+
 rules::ProbeCounts Publisher::counts(const domain::Event&, const rules::ProbePlace& place) {
   const auto found = figures_.find(place.serial);
   if (found == figures_.end()) return {};

@@ -31,6 +31,7 @@ class Publisher final : public rules::ProbeObserver {
   // that it was; what reading it says.
   Result<void> start(const domain::Event& event, const rules::Probe& probe) override;
   void stop(const domain::Event& event, const rules::Probe& probe) override;
+  void gone(const rules::ProbePlace& place) override;
   rules::ProbeCounts counts(const domain::Event& event, const rules::ProbePlace& place) override;
 
  private:

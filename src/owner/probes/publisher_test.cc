@@ -181,6 +181,18 @@ TEST_F(PublisherTest, CountsAreOfPlacesAndOutliveTheirBeingListenedTo) {
   EXPECT_EQ(rules_.probes().counts(event("e"), place).hits, 7u);
 }
 
+TEST_F(PublisherTest, WhatIsDefinedAndRemovedForEverLeavesRoom) {
+  for (std::uint32_t i = 0; i <= plan::kMaxProbeFigures; ++i) {
+    define("p:g/e " + self_ + ":lt_publisher_function");
+    ASSERT_TRUE(enable("e")) << i;
+    ASSERT_TRUE(enable("e", false));
+    ASSERT_TRUE(rules_.remove(event("e"), ::geteuid()));
+    if (i % 256 == 0) {
+      ASSERT_TRUE(domain_->grace().drain(std::chrono::milliseconds(1000)));
+    }
+  }
+}
+
 TEST_F(PublisherTest, AFileSaysThatThereAreProbesUntilTheOwnerEnds) {
   {
     Publisher publisher(*domain_, mark_);

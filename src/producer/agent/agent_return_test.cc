@@ -88,6 +88,8 @@ TEST_F(AgentReturnTest, ALimitOfCallsInProgressIsKept) {
   EXPECT_EQ(test_hits[1].entries, 100u);
   EXPECT_EQ(test_hits[1].returns, 10u);
   EXPECT_EQ(agent.missed(1), 90u);
+  EXPECT_EQ(test_hits[1].missed_returns, 90u);
+  EXPECT_EQ(test_hits[1].missed_entries, 0u) << "these were handed on";
   EXPECT_EQ(lt_test_recurse(9), 9u);
   EXPECT_EQ(test_hits[1].returns, 20u);
 }

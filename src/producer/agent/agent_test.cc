@@ -243,6 +243,8 @@ TEST_F(AgentTest, AHitWithinAHandlerIsMissed) {
   lt_test_variable();
   EXPECT_EQ(test_hits[1].entries, 0u);
   EXPECT_EQ(agent.missed(1), 1u);
+  EXPECT_EQ(test_hits[1].missed_entries, 1u);
+  EXPECT_EQ(test_hits[1].missed_returns, 0u);
   lt_test_add_one(0);
   EXPECT_EQ(test_hits[1].entries, 1u);
 }

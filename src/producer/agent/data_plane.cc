@@ -60,8 +60,9 @@ std::uint64_t stub_of(const Slot* slot) {
 // Where a probed function returns to: behind the stub's call.
 constexpr std::uint64_t kAfterCall = 11;
 
-void count_missed(const Site* site) {
+void count_missed(const Site* site, std::uint32_t wants) {
   __atomic_fetch_add(const_cast<std::uint64_t*>(&site->missed), 1, __ATOMIC_RELAXED);
+  if (handlers.missed != nullptr) handlers.missed(site, wants & site->wants);
 }
 
 // A handler that was left by siglongjmp() from a signal handler leaves its mark: it is over if the stack is above it,
@@ -77,13 +78,13 @@ bool is_over(const Registers* inside, std::uint64_t stack) {
   return sp != address + kFrame && sp != address + kFrame + kRedZone;
 }
 
-// Whether the calling thread may run a handler now. Says so to signal handlers.
-bool begin(const Site* site, Registers* registers, bool count) {
+// Whether the calling thread may run a handler now. Says so to signal handlers. Else that is missed of what is wanted.
+bool begin(const Site* site, Registers* registers, std::uint32_t wants) {
   ThreadState& thread = state;
   if (thread.inside != nullptr) [[unlikely]] {
     if (thread.inside == kIgnored) return false;
     if (!is_over(thread.inside, reinterpret_cast<std::uint64_t>(registers))) {
-      if (count) count_missed(site);
+      count_missed(site, wants);
       return false;
     }
   }
@@ -320,7 +321,7 @@ extern "C" {
     return;
   }
   registers->value[kRsp] = stack;
-  if (!begin(site, registers, true)) return;
+  if (!begin(site, registers, kWantsEntry)) return;
   enter(site, registers, stack, nullptr);
   end();
 }
@@ -332,11 +333,11 @@ extern "C" {
   const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame;
   if (site->wants == 0) return copy;
   registers->value[kRsp] = stack;
-  if (!begin(site, registers, true)) return copy;
+  if (!begin(site, registers, kWantsEntry | kWantsReturn)) return copy;
   Slot* slot = nullptr;
   if ((site->wants & kWantsReturn) != 0) {
     slot = take(site, copy, stack);
-    if (slot == nullptr) count_missed(site);
+    if (slot == nullptr) count_missed(site, kWantsReturn);
   }
   enter(site, registers, stack, slot != nullptr ? &slot->data : nullptr);
   end();
@@ -348,7 +349,7 @@ extern "C" {
   const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame + kRedZone;
   if (site->wants == 0) return;
   registers->value[kRsp] = stack;
-  if (!begin(site, registers, true)) return;
+  if (!begin(site, registers, kWantsEntry)) return;
   enter(site, registers, stack, nullptr);
   end();
 }
@@ -359,7 +360,7 @@ extern "C" {
   const Site* site = slot->site;
   registers->value[kRsp] = reinterpret_cast<std::uint64_t>(registers) + kFrame;
   registers->value[kRip] = slot->return_address;
-  if ((site->wants & kWantsReturn) != 0 && begin(site, registers, true)) {
+  if ((site->wants & kWantsReturn) != 0 && begin(site, registers, kWantsReturn)) {
     handlers.returned(site, registers, &slot->data);
     end();
   }

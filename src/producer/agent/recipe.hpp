@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "arch/registers.hpp"
 #include "base/shared_layout.hpp"
 
 namespace landtrace::agent {
@@ -115,33 +116,8 @@ LT_SHARED_AT(Recipe, padding, 32);
 LT_SHARED_AT(Recipe, copy, 40);
 LT_SHARED_AT(Recipe, fixups, 136);
 
-// The registers at a probe, as the stubs save them: what fetch arguments read.
-//
-//   0    8    …    120  128     136  144
-//   +----+----+----+----+-------+----+------+
-//   | r15 … rax (15) | rsp | flags | ip | site |
-//   +----+----+----+----+-------+----+------+
-enum Register : std::uint8_t {
-  kR15,
-  kR14,
-  kR13,
-  kR12,
-  kRbp,
-  kRbx,
-  kR11,
-  kR10,
-  kR9,
-  kR8,
-  kRax,
-  kRcx,
-  kRdx,
-  kRsi,
-  kRdi,
-  kRsp,
-  kRflags,
-  kRip,
-  kRegisters,
-};
+using enum arch::Register;
+using arch::Register;
 struct Registers {
   std::uint64_t value[kRegisters];
 };

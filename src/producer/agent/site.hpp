@@ -37,9 +37,13 @@ struct alignas(64) Site {
 using Hit = void (*)(const Site* site, Registers* registers, EntryData* data);
 // At a return: rax and rdx are the function's result, kRip is where it returns to, kRsp is as behind the return.
 using Returned = void (*)(const Site* site, Registers* registers, EntryData* data);
+// What of `wants` a hit could not be handed on for: in the middle of a handler, or as no more calls can be followed. As
+// bare as the others, and called within them.
+using Missed = void (*)(const Site* site, std::uint32_t wants);
 struct Handlers {
   Hit hit;
   Returned returned;
+  Missed missed = nullptr;  // nobody asks
 };
 
 //   0        8                16     24     32     96       104           112   128

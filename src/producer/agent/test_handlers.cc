@@ -22,12 +22,20 @@ void returned(const Site* site, Registers* registers, EntryData* data) {
   hits.entry_data = data->value[0];
 }
 
+void missed(const Site* site, std::uint32_t wants) {
+  TestHits& hits = test_hits[site->number % kTestNumbers];
+  if ((wants & kWantsEntry) != 0) __atomic_fetch_add(&hits.missed_entries, 1, __ATOMIC_RELAXED);
+  if ((wants & kWantsReturn) != 0) __atomic_fetch_add(&hits.missed_returns, 1, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 void forget_test_hits() {
   for (TestHits& hits : test_hits) {
     hits.entries = 0;
     hits.returns = 0;
+    hits.missed_entries = 0;
+    hits.missed_returns = 0;
     hits.within = nullptr;
   }
 }
@@ -38,7 +46,7 @@ void count_return(const Site*, Registers*, EntryData*) { ++counted; }
 
 void use_test_handlers() {
   forget_test_hits();
-  set_handlers({hit, returned});
+  set_handlers({hit, returned, missed});
 }
 
 }  // namespace landtrace::agent

@@ -66,6 +66,8 @@ void drop(Agent& agent, std::initializer_list<std::uint32_t> numbers);
 struct TestHits {
   std::uint64_t entries;
   std::uint64_t returns;
+  std::uint64_t missed_entries;
+  std::uint64_t missed_returns;
   Registers entry;
   Registers leave;
   std::uint64_t entry_data;  // of the last return: what its entry left, its first argument

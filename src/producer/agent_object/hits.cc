@@ -7,11 +7,6 @@
 namespace landtrace::agent_object {
 namespace {
 
-static_assert(sizeof(agent::Registers) == plan::kRegisters * sizeof(std::uint64_t));
-static_assert(static_cast<int>(agent::kRax) == static_cast<int>(plan::kRax) &&
-              static_cast<int>(agent::kRdi) == static_cast<int>(plan::kRdi) &&
-              static_cast<int>(agent::kRip) == static_cast<int>(plan::kRip));
-
 constinit std::uint32_t generations[plan::kMaxProbes] = {};
 
 void run(const agent::Site* site, const agent::Registers* registers, plan::ProbeSide side, std::uint64_t back,
@@ -39,9 +34,20 @@ void on_return(const agent::Site* site, agent::Registers* registers, agent::Entr
   run(site, registers, plan::ProbeSide::kReturn, registers->value[agent::kRip], data);
 }
 
+void on_missed(const agent::Site* site, std::uint32_t wants) {
+  const client::Place* const place = client::Process::place();
+  if (place == nullptr) return;
+  const plan::Section section(*place->thread.slot);
+  const std::uint32_t generation = generation_of(site->number);
+  for (const auto side : {plan::ProbeSide::kEntry, plan::ProbeSide::kReturn}) {
+    const std::uint32_t bit = side == plan::ProbeSide::kEntry ? agent::kWantsEntry : agent::kWantsReturn;
+    if ((wants & bit) != 0) plan::miss_probe(place->view, place->thread, site->number, generation, side);
+  }
+}
+
 }  // namespace
 
-void lead_hits_to_plans() { agent::set_handlers({on_entry, on_return}); }
+void lead_hits_to_plans() { agent::set_handlers({on_entry, on_return, on_missed}); }
 
 void set_generation(std::uint32_t slot, std::uint32_t generation) {
   __atomic_store_n(&generations[slot % plan::kMaxProbes], generation, __ATOMIC_RELAXED);

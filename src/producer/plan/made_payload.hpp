@@ -1,37 +1,13 @@
 // The payload of an event that is made out of something else: of another event's fields, or of registers.
 #pragma once
 
+#include "arch/registers.hpp"
 #include "plan/event_probe.hpp"
 
 namespace landtrace::plan {
 
-// As the stubs of probes save them (agent/stubs), and so that fetch arguments name them.
-//
-//   0    8    …    120   128      136
-//   +----+----+----+-----+--------+------+
-//   | r15, … rax (15) | rsp | flags  | ip   |
-//   +----+----+----+-----+--------+------+
-enum Register : std::uint8_t {
-  kR15,
-  kR14,
-  kR13,
-  kR12,
-  kRbp,
-  kRbx,
-  kR11,
-  kR10,
-  kR9,
-  kR8,
-  kRax,
-  kRcx,
-  kRdx,
-  kRsi,
-  kRdi,
-  kRsp,
-  kRflags,
-  kRip,
-  kRegisters,
-};
+using enum arch::Register;
+using arch::Register;
 
 inline constexpr std::uint32_t kKeptArguments = 6;
 

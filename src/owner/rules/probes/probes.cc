@@ -204,10 +204,13 @@ Result<void> Probes::remove_place(Event& event, std::uint64_t serial, std::uint3
   // While there are others the event may be in use.
   if (uid != 0 && uid != event.uid) return fail(EPERM, "the event is another user's");
   event.definitions.erase(event.definitions.begin() + (found - probe->places.begin()));
+  const ProbePlace place = std::move(*found);
   probe->places.erase(found);
   event.text = event.definitions.front().text;
   events_.write_down(event);
-  return probe->is_on ? start(event, *probe) : Result<void>();
+  Result<void> started = probe->is_on ? start(event, *probe) : Result<void>();
+  if (observer_ != nullptr) observer_->gone(place);
+  return started;
 }
 
 Result<void> Probes::attach(Event& event) {
@@ -226,7 +229,9 @@ Result<void> Probes::attach(Event& event) {
 void Probes::let_go(Event& event) {
   Probe* const probe = find_own(event);
   if (probe == nullptr) return;
-  if (std::exchange(probe->is_on, false) && observer_ != nullptr) observer_->stop(event, *probe);
+  if (observer_ == nullptr) return;
+  if (std::exchange(probe->is_on, false)) observer_->stop(event, *probe);
+  for (const ProbePlace& place : probe->places) observer_->gone(place);
 }
 
 std::vector<Probes::Line> Probes::lines(ProbeFamily family) {

@@ -53,6 +53,8 @@ class ProbeObserver {
   virtual Result<void> start(const Event& event, const Probe& probe) = 0;
   // Nobody listens to it any more; the event may be about to go.
   virtual void stop(const Event& event, const Probe& probe) = 0;
+  // The place is one of the event's no more; nobody asks for its counts.
+  virtual void gone(const ProbePlace& place) = 0;
   // How often programs got there.
   virtual ProbeCounts counts(const Event& event, const ProbePlace& place) = 0;
 };

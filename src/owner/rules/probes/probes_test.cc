@@ -32,6 +32,7 @@ class TestObserver final : public ProbeObserver {
   }
   void defined() override {}
   void stop(const Event& event, const Probe&) override { said += "-" + event.name; }
+  void gone(const ProbePlace& place) override { said += "x" + std::to_string(place.offset); }
   ProbeCounts counts(const Event&, const ProbePlace& place) override { return {place.offset, 1}; }
   std::string take() { return std::exchange(said, {}); }
 
@@ -142,12 +143,12 @@ TEST_F(FunctionProbesTest, TheObserverHearsWhoIsListenedToAndWhere) {
   EXPECT_EQ(observer_.take(), "+e2");
   // The last place is in use.
   ASSERT_TRUE(remove("e", 1));
-  EXPECT_EQ(observer_.take(), "+e1");
+  EXPECT_EQ(observer_.take(), "+e1x80");
   EXPECT_EQ(remove("e", 0).error().code, EBUSY);
   ASSERT_TRUE(enable("e", false));
   EXPECT_EQ(observer_.take(), "-e");
   ASSERT_TRUE(remove("e", 0));
-  EXPECT_EQ(observer_.take(), "");
+  EXPECT_EQ(observer_.take(), "x64");
 }
 
 TEST_F(FunctionProbesTest, AnObserverThatComesLaterHearsOfThoseThatAreListenedTo) {
