@@ -43,7 +43,7 @@ std::string default_name(const FunctionProbe& probe) {
   std::string name;
   if (probe.family == ProbeFamily::kKprobe) {
     if (place.is_address) return fmt::format("{}_0x{:x}", kind, place.offset);
-    const std::string symbol = place.object.empty() ? place.symbol : place.object + ":" + place.symbol;
+    const std::string symbol = place.is_in_module ? place.object + ":" + place.symbol : place.symbol;
     name = fmt::format("{}_{}_{}", kind, symbol, place.offset);
     std::replace_if(
         name.begin() + 1, name.end(), [](char c) { return c == ':' || c == '.'; }, '_');
@@ -75,7 +75,7 @@ std::string place_text(ProbeFamily family, const NamedPlace& place) {
   }
   if (place.is_address) return fmt::format("0x{:016x}", place.offset);
   const std::string symbol = with_offset(place.symbol, place.offset);
-  return place.object.empty() ? symbol : place.object + ":" + symbol;
+  return place.is_in_module ? place.object + ":" + symbol : symbol;
 }
 
 std::string function_probe_text(const FunctionProbe& probe) {
@@ -293,12 +293,13 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_kprobe_place(FunctionProb
   if (!offset || *offset < 0 || *offset > UINT32_MAX) return bad();
   place.offset = *offset;
   const auto colon = symbol.find(':');
-  if (colon != std::string::npos) place.object = symbol.substr(0, colon);
-  place.symbol = colon == std::string::npos ? symbol : symbol.substr(colon + 1);
+  place.is_in_module = colon != std::string::npos;
+  if (place.is_in_module) place.object = symbol.substr(0, colon);
+  place.symbol = place.is_in_module ? symbol.substr(colon + 1) : symbol;
   const auto answer = objects.look_up(place.object, place.symbol);
   if (answer == ProbedObjects::Answer::kNoFunction) return bad();
   // Of a module that is not there yet nothing is known, and nothing is refused.
-  if (answer == ProbedObjects::Answer::kNoModule) return colon == std::string::npos ? bad() : Done();
+  if (answer == ProbedObjects::Answer::kNoModule) return place.is_in_module ? Done() : bad();
   is_entry = place.offset == 0;
   if (probe.is_return && !is_entry) return bad("Return probe must be a function entry");
   return {};

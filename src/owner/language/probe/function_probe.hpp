@@ -34,11 +34,13 @@ class ProbedObjects {
 
 // A place as it was named.
 struct NamedPlace {
-  std::string object;             // PATH or MOD; "": none was named
+  std::string object;             // PATH or MOD
   std::string symbol;             // "": an offset alone
   std::int64_t offset = 0;        // from the symbol, or in the file
   std::uint64_t ref_counter = 0;  // in the file; 0: none
-  bool is_address = false;        // of kprobe_events: `offset` is one of the kernel's
+  // Of kprobe_events:
+  bool is_in_module = false;  // there was a MOD, of no letters perhaps
+  bool is_address = false;    // `offset` is one of the kernel's
 
   friend bool operator==(const NamedPlace&, const NamedPlace&) = default;
 };

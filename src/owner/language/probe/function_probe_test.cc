@@ -117,6 +117,7 @@ TEST(FunctionProbe, TheArgumentsOfAFunctionAreKnownAtItsBeginning) {
 TEST(FunctionProbe, AModuleThatIsNotThereIsWaitedForAndAnotherIsLookedInto) {
   EXPECT_EQ(kprobe("p:e m:f"), "p:kprobes/e m:f");
   EXPECT_EQ(kprobe("p:e m:"), "p:kprobes/e m:");
+  EXPECT_EQ(kprobe("p:e :f"), "p:kprobes/e :f");
   EXPECT_EQ(kprobe("p:e libm:sin"), "p:kprobes/e libm:sin");
   EXPECT_EQ(kprobe("p:e libm:nosuch"), "22 Invalid probed address or symbol @4");
   EXPECT_EQ(kprobe("p:e nosuch"), "22 Invalid probed address or symbol @4");
