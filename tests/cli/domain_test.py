@@ -65,7 +65,7 @@ class SharedDomain(support.Case):
 
     def stop(self, process):
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=support.TIMEOUT_S)
         self.assertEqual(process.returncode, 0, err)
         return support.Summary(err)
 
@@ -105,16 +105,16 @@ class SharedDomain(support.Case):
     def test_running_program_is_caught_by_a_later_recording(self):
         self.start("run", "--", PRODUCER, "--count", "100000", "--pause", "1000")
         other = os.path.join(self.folder, "other.dat")
-        status, _, err = self.landtrace("record", "-o", other, "--duration", "0.5")
-        self.assertEqual(status, 0, err)
-        self.assertGreater(support.Summary(err).events, 0)
+        later = self.start_recording(file=other)
+        self.wait_for_events(file=other)
+        self.assertGreater(self.stop(later).events, 0)
 
     def test_recording_survives_the_end_of_its_domain(self):
         other = os.path.join(self.folder, "other.dat")
         second = self.start_recording(file=other)
         self.landtrace("run", "--", PRODUCER)
         self.host.kill()
-        _, err = second.communicate(timeout=10)
+        _, err = second.communicate(timeout=support.TIMEOUT_S)
         self.assertIn("the domain has ended", err)
         self.assertEqual(support.Summary(err).events, 10)
         self.assertEqual(second.returncode, 0)
@@ -125,7 +125,7 @@ class SharedDomain(support.Case):
             second = self.start_recording(*mode, file=other)
             time.sleep(0.2)
             self.stop(self.host)
-            _, err = second.communicate(timeout=10)
+            _, err = second.communicate(timeout=support.TIMEOUT_S)
             self.assertIn("the domain has ended", err)
             self.host = self.start_recording()
 

@@ -69,6 +69,8 @@ class KilledRecorder(support.Case):
     def kill_while_recording(self, delay_s, *words):
         producer = [PRODUCER, "--count", "100000000", *words]
         recorder = self.start("record", "-o", self.file, "--", *producer, start_new_session=True)
+        if words:
+            self.wait_for_events()
         self.wait_until(lambda: os.path.exists(self.file + ".cpu0") or os.path.exists(self.file + ".cpu1"))
         time.sleep(delay_s)
         os.killpg(recorder.pid, signal.SIGKILL)
@@ -79,7 +81,6 @@ class KilledRecorder(support.Case):
         self.assertEqual(status, 0, err)
         lines = [json.loads(line) for line in out.splitlines()]
         events = [line for line in lines if "lost" not in line]
-        self.assertGreater(len(events), 0)
         lost = sum(line["lost"] for line in lines if "lost" in line)
         for source in sequences(events).values():
             self.assertEqual(source, sorted(set(source)))
@@ -90,6 +91,7 @@ class KilledRecorder(support.Case):
     def test_everything_is_readable_and_completed(self):
         self.kill_while_recording(0.3, "--pause", "100")
         events, lost, err = self.check_readable()
+        self.assertGreater(events, 0)
         self.assertIn("was not finished by its recorder", err)
         status, out, err = self.landtrace("list", self.file)
         self.assertEqual((status, "job" in out), (0, True), err)
@@ -112,13 +114,15 @@ class KilledRecorder(support.Case):
 
     def test_random_moments_under_load(self):
         chance = random.Random(5)
+        readable = 0
         for _ in range(5):
             self.kill_while_recording(chance.random() * 0.006)
-            self.check_readable()
+            readable += self.check_readable()[0]
             before = self.landtrace("report", "--json", self.file)[1]
             self.assertEqual(self.landtrace("recover", self.file)[0], 0)
             self.assertTrue(self.landtrace("report", "--json", self.file)[1] == before)
             os.remove(self.file)
+        self.assertGreater(readable, 0)
 
     def test_next_recording_keeps_what_was_left(self):
         self.kill_while_recording(0.1, "--pause", "100")

@@ -131,6 +131,11 @@ class Case(unittest.TestCase):
         self.wait_until(lambda: os.path.exists(file))
         return process
 
+    def wait_for_events(self, count=1, file=None):
+        """Until so many can be read in the file that is being recorded."""
+        script = f"{LANDTRACE} report --json {file or self.file} 2>/dev/null | grep -v '\"lost\"' | head -n {count} | wc -l"
+        self.wait_until(lambda: int(self.start_program("sh", "-c", script).communicate()[0]) == count)
+
     def wait_until(self, condition):
         end_time = time.monotonic() + TIMEOUT_S
         while not condition():

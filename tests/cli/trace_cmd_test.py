@@ -18,6 +18,11 @@ class Cases(support.UnderTracefs):
                           f"while [ $i -lt 500 ] && ! grep -q job {TRACEFS}/available_events; do "
                           f"sleep 0.02; i=$((i + 1)); done; {script}; kill $job")
 
+    @staticmethod
+    def until_buffered(count, buffer=TRACEFS):
+        """Shell: waits until the buffer has so many events."""
+        return f"until [ $(grep -c ' job: ' {buffer}/trace) -ge {count} ]; do sleep 0.02; done"
+
     def events_of(self, file, count):
         """Sequence numbers of the producer that emitted so many."""
         self.file = os.path.join(self.folder, file)
@@ -37,7 +42,7 @@ class Cases(support.UnderTracefs):
         self.assertIn("common_pid", out)
 
     def test_start_show_stat_and_reset(self):
-        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.2; trace-cmd show | tail -1; trace-cmd stat; "
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; {self.until_buffered(1)}; trace-cmd show | tail -1; trace-cmd stat; "
                             f"cat {TRACEFS}/events/user_events/job/enable; trace-cmd reset; "
                             f"cat {TRACEFS}/events/user_events/job/enable {TRACEFS}/tracing_on; grep -vc '^#' {TRACEFS}/trace")
         lines = out.splitlines()
@@ -46,7 +51,7 @@ class Cases(support.UnderTracefs):
         self.assertEqual(lines[-4:-2], ["1", "0"])
 
     def test_show_p_follows_and_consumes(self):
-        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.1; timeout -s INT 1 trace-cmd show -p | head -50")
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; timeout -s INT 30 trace-cmd show -p | head -50")
         self.assertGreaterEqual(out.count(" job: "), 50)
 
     # Commands that end at once can end before trace-cmd's recorders have begun, which it then misses.
@@ -69,7 +74,7 @@ class Cases(support.UnderTracefs):
         self.assertGreaterEqual(out.count(" job: "), 10)
 
     def test_extract_takes_what_is_in_the_buffer(self):
-        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; sleep 0.2; trace-cmd stop; "
+        out = self.with_job(f"trace-cmd start -e {JOB} >/dev/null; {self.until_buffered(50)}; trace-cmd stop; "
                             "trace-cmd extract -o x.dat >/dev/null 2>&1; trace-cmd report -q x.dat 2>/dev/null")
         self.assertGreaterEqual(out.count(" job: "), 50)
 
@@ -101,7 +106,8 @@ class Cases(support.UnderTracefs):
         self.assertTrue(after.startswith("none\n# Available triggers:\n"), after)
 
     def test_an_instance_is_made_filled_and_shown(self):
-        out = self.with_job(f"trace-cmd start -B other -e {JOB} >/dev/null; sleep 0.2; trace-cmd show -B other | tail -1; "
+        out = self.with_job(f"trace-cmd start -B other -e {JOB} >/dev/null; "
+                            f"{self.until_buffered(1, TRACEFS + '/instances/other')}; trace-cmd show -B other | tail -1; "
                             f"ls {TRACEFS}/instances; grep -vc '^#' {TRACEFS}/trace; trace-cmd reset -B other -d; "
                             f"ls {TRACEFS}/instances")
         lines = out.splitlines()

@@ -47,8 +47,9 @@ Result<void> Watch::check() {
   LT_CHECK(check_new_events());
   if (place_->view().owner_died()) return {};
   LT_TRY(const consumer::Session::State state, session_->state());
-  if (!state.unfit.empty()) return fail(EINVAL, unfit_text(state.unfit.front()));
-  return {};
+  if (state.unfit.empty()) return {};
+  LT_CHECK(check_new_events());  // the event may have come after the first look
+  return fail(EINVAL, unfit_text(state.unfit.front()));
 }
 
 Result<std::uint64_t> Watch::look() {
