@@ -9,6 +9,7 @@ void add_record(Program& program);
 void add_report(Program& program);
 void add_list(Program& program);
 void add_functions(Program& program);
+void add_attach(Program& program);
 void add_recover(Program& program);
 void add_hist(Program& program);
 void add_latency(Program& program);

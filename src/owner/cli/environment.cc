@@ -45,6 +45,15 @@ Result<std::string> find_preload() {
   return check_preloadable(shim);
 }
 
+Result<std::string> find_agent() {
+  namespace fs = std::filesystem;
+  LT_TRY(const std::string shim, find_preload());
+  const fs::path agent = fs::path(shim).parent_path() / "liblandtrace-agent.so";
+  std::error_code error;
+  if (!fs::exists(agent, error)) return fail(ENOENT, agent.string() + " does not exist: probes are not there here");
+  return agent.string();
+}
+
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {
   const std::string socket_prefix = std::string(ipc::kSocketVariable) + "=";
   std::vector<std::string> words;

@@ -11,6 +11,8 @@ namespace landtrace::cli {
 // The path of the shim: $LANDTRACE_PRELOAD, else its place relative to this program, built or installed. ENOENT with
 // the path that was tried.
 Result<std::string> find_preload();
+// The path of what is loaded into programs for probes, beside the shim.
+Result<std::string> find_agent();
 
 // The environment of the calling process with LANDTRACE_SOCKET set and the shim first in LD_PRELOAD. ASAN_OPTIONS
 // allows that for programs with AddressSanitizer.

@@ -15,6 +15,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_report(program);
   add_list(program);
   add_functions(program);
+  add_attach(program);
   add_recover(program);
   add_hist(program);
   add_latency(program);

@@ -1,6 +1,6 @@
 // liblandtrace-agent.so: it carries out in a program what the domain wants to be probed. Who loads it: the shim, the
-// library, and `landtrace attach`. It attaches to the domain by itself, patches what is wanted already before anybody
-// goes on, and has a thread from then on that follows changes.
+// library, and `landtrace attach`; they call landtrace_agent_start() then. It attaches to the domain by itself, patches
+// what is wanted already before it returns, and has a thread from then on that follows changes.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <new>
 
 #include "agent/agent.hpp"
+#include "agent/presence.hpp"
 #include "agent_object/hits.hpp"
 #include "agent_object/sites.hpp"
 #include "base/system_call.hpp"
@@ -145,16 +147,51 @@ void in_child() {
   start_thread();
 }
 
-__attribute__((constructor)) void start() {
-  const int saved_errno = errno;
-  if (client::Process::get().attach()) {
-    loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
-    loop->begin();
-    ::pthread_atfork(before_fork, in_parent, in_child);
-    start_thread();
+pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+int join_again(const char* socket) {
+  client::Process& process = client::Process::get();
+  if (!client::Process::is_orphaned()) {
+    return socket == nullptr || std::strcmp(process.socket_path(), socket) == 0 ? 0 : EBUSY;
   }
-  errno = saved_errno;
+  if (socket != nullptr && !process.look_at(socket)) return ENAMETOOLONG;
+  loop->look();
+  return client::Process::is_orphaned() ? ECONNREFUSED : 0;
+}
+
+int begin(const char* socket) {
+  if (loop != nullptr) return join_again(socket);
+  if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
+  loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
+  loop->begin();
+  ::pthread_atfork(before_fork, in_parent, in_child);
+  start_thread();
+  return 0;
 }
 
 }  // namespace
 }  // namespace landtrace::agent_object
+
+extern "C" {
+__attribute__((visibility("default"))) constinit landtrace::agent::Presence landtrace_agent_presence{
+    landtrace::agent::kPresenceMagic, 0, {}};
+}
+
+// By whoever has loaded this. `socket`: of the domain; nullptr: of the one that programs attach to when nothing is
+// said, and the caller is the program's own thread. 0 or an errno: EBUSY where the process is in another domain, else
+// what kept it from attaching. What is wanted already is patched when it returns.
+extern "C" __attribute__((visibility("default"))) int landtrace_agent_start(const char* socket) {
+  using namespace landtrace;
+  const int saved_errno = errno;
+  if (socket != nullptr) agent::ignore_this_thread();
+  pthread_mutex_lock(&agent_object::starting);
+  const int error = agent_object::begin(socket);
+  if (error == 0) {
+    client::Process::get().copy_socket_path(reinterpret_cast<char(&)[108]>(landtrace_agent_presence.socket));
+    // Pairs with nothing: who looks from outside reads the whole, and looks again.
+    __atomic_store_n(&landtrace_agent_presence.begun, 1, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&agent_object::starting);
+  errno = saved_errno;
+  return error;
+}

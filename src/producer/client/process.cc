@@ -416,8 +416,8 @@ ipc::PlainAnswer Process::ask_plain(const ipc::Request& request) {
   }
 }
 
-bool Process::find_socket() {
-  const std::string path = ipc::default_socket();
+bool Process::find_socket(const char* named) {
+  const std::string path = named != nullptr ? named : ipc::default_socket();
   if (path.size() >= sizeof socket_path_) return false;
   std::memcpy(socket_path_, path.c_str(), path.size() + 1);
   return true;
@@ -438,12 +438,20 @@ void Process::attach_later() {
   if (!is_attached()) find_socket();
 }
 
-int Process::attach_or_why() {
+bool Process::look_at(const char* socket) {
+  if (page_ == nullptr) return false;
+  const Locked lock(page_->asking);
+  __atomic_store_n(&next_look_ns_, 0, __ATOMIC_RELAXED);
+  silent_looks_ = 0;
+  return find_socket(socket);
+}
+
+int Process::attach_or_why(const char* socket) {
   if (is_attached()) return 0;
   if (page_ == nullptr) return ENOTSUP;
   const Locked lock(page_->asking);
   if (is_attached()) return 0;  // another thread was faster
-  if (!find_socket()) return ENAMETOOLONG;
+  if (!find_socket(socket)) return ENAMETOOLONG;
   prepare_barriers();
   if (is_given_up()) return ETIMEDOUT;
   const int error = std::max(0, -control_connection(kPatience_ms));

@@ -81,7 +81,10 @@ class Process {
   // The same: 0, or an errno. ENOENT and ECONNREFUSED: there is no domain; EPERM: it is served by such a user; EPIPE,
   // EPROTO: who took the connection ended it, or is no owner that we understand; ETIMEDOUT, EAGAIN: it does not answer;
   // else what it has answered, or what kept us from asking.
-  int attach_or_why();
+  // `socket`: of the domain, where it is another than that.
+  int attach_or_why(const char* socket = nullptr);
+  // An orphaned process looks for the next owner there. False for a path that is too long.
+  bool look_at(const char* socket);
   // Where the domain is, for a process that join_next_owner() is to attach.
   void attach_later();
   [[nodiscard]] static bool is_attached() { return current() != nullptr; }
@@ -152,7 +155,7 @@ class Process {
   int meet_owner(int fd);
   void look_for_owner();
   void drop_connection();
-  bool find_socket();
+  bool find_socket(const char* named = nullptr);
   bool switch_to(const ipc::Reply& reply, const int (&fds)[2]);
   [[nodiscard]] bool is_given_up() const;
   void note_answer(int error);

@@ -24,7 +24,10 @@ void load_agent_if_wanted() {
   const std::string wanted = ipc::probes_mark(ipc::default_socket());
   if (::access(wanted.c_str(), F_OK) != 0) return;
   // Without it the program runs as ever, and its functions are not probed: `landtrace doctor` says why.
-  ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const agent = ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (agent == nullptr) return;
+  auto* const start = reinterpret_cast<int (*)(const char*)>(::dlsym(agent, "landtrace_agent_start"));
+  if (start != nullptr) start(nullptr);
 }
 
 }  // namespace landtrace::preload

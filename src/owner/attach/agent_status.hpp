@@ -1,0 +1,22 @@
+// Whether a program has the agent already, and in which domain.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attach/program_memory.hpp"
+
+namespace landtrace::attach {
+
+struct AgentStatus {
+  std::string socket;  // of its domain
+  bool is_served = false;
+};
+// nullopt: it has none, or one that has not begun.
+std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const std::vector<MappedObject>& objects);
+
+// A sentence's end for what the agent's beginning has returned.
+std::string why_not_begun(int code, const std::string& socket);
+
+}  // namespace landtrace::attach

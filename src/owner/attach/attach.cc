@@ -1,0 +1,345 @@
+#include "attach/attach.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "attach/agent_status.hpp"
+#include "attach/detour.hpp"
+#include "attach/facts.hpp"
+#include "attach/program_memory.hpp"
+#include "attach/safe_place.hpp"
+#include "attach/traced_thread.hpp"
+
+namespace landtrace::attach {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// The highest address of a program, and what a stack may still grow by.
+constexpr std::uint64_t kHighest = 0x7fff'0000'0000;
+
+constexpr auto kStopPatience = 1s;
+// How long a thread is looked for that stands at a safe place.
+constexpr auto kPatience = 5s;
+// Of these only the first is for threads that wait without a limit; then running ones have a chance.
+constexpr auto kRunningPatience = 300ms;
+constexpr auto kSameWait = 20ms;
+// For the code to run, and for the loader.
+constexpr auto kBeginPatience = 10s;
+constexpr auto kLoadPatience = 60s;
+
+bool is_same(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+// One that attaches at a time: the code's place is for one.
+Fd lock_process(std::uint32_t pid) {
+  Fd folder(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::flock(folder.get(), LOCK_EX);
+  return folder;
+}
+
+class Attachment {
+ public:
+  Attachment(const Request& request, Facts facts, ProgramMemory memory)
+      : request_(request), facts_(std::move(facts)), memory_(std::move(memory)) {}
+
+  Result<Attached> run();
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> refuse(int code, const std::string& why) const {
+    return fail(code, fmt::format("{} cannot be attached: {}", name_of(facts_), why));
+  }
+  // A process that ends has no memory any more while it can still be seen.
+  [[nodiscard]] tl::unexpected<Error> has_gone() const {
+    const auto now = ProgramMemory::open(facts_.pid);
+    return refuse(ESRCH, now && !now->is_gone() ? "it has become another program (exec) in the middle; try again"
+                                                : "it has ended in the middle");
+  }
+  Result<void> check_agents_path() const;
+  Result<bool> is_attached_already() const;
+  Result<void> plan();
+  Result<LibcFunctions> find_functions() const;
+  Result<std::uint64_t> find_room(std::size_t size) const;
+  [[nodiscard]] std::uint64_t find_hole() const;
+  Result<void> divert_a_thread(const SafePlaces& places);
+  Result<bool> try_to_divert(std::uint32_t tid, const SafePlaces& places);
+  [[nodiscard]] std::vector<std::uint32_t> threads_that(Standing::Kind kind) const;
+  [[nodiscard]] std::vector<std::uint32_t> threads_that_still_wait() const;
+  Result<void> wait_for_agent();
+
+  const Request& request_;
+  Facts facts_;
+  ProgramMemory memory_;
+  std::vector<MappedRange> ranges_;
+  std::vector<MappedObject> objects_;
+  std::uint64_t room_ = 0;   // where the code is
+  std::uint64_t block_ = 0;  // where the code maps memory
+  Attached attached_;
+};
+
+// The program opens it by itself, perhaps in another root folder, and as another user.
+Result<void> Attachment::check_agents_path() const {
+  struct stat ours {};
+  struct stat its {};
+  if (::stat(request_.agent.c_str(), &ours) != 0) return fail_errno(request_.agent);
+  const std::string there = fmt::format("/proc/{}/root{}", facts_.pid, request_.agent);
+  if (::stat(there.c_str(), &its) == 0 && its.st_ino == ours.st_ino && its.st_dev == ours.st_dev) return {};
+  return refuse(ENOENT, fmt::format("it is in another root folder, in a container say, where {} is not; Landtrace has "
+                                    "to be installed there",
+                                    request_.agent));
+}
+
+Result<bool> Attachment::is_attached_already() const {
+  const auto status = status_of_agent(memory_, objects_);
+  if (!status) return false;
+  if (is_same(status->socket, request_.socket)) return true;
+  if (!status->is_served) return false;
+  return refuse(EBUSY, fmt::format("it is in the domain at {} already, which is still served; a program can be probed "
+                                   "in one",
+                                   status->socket));
+}
+
+Result<LibcFunctions> Attachment::find_functions() const {
+  LibcFunctions found;
+  const std::pair<const char*, std::uint64_t*> wanted[] = {{"pthread_create", &found.pthread_create},
+                                                           {"pthread_detach", &found.pthread_detach},
+                                                           {"dlopen", &found.dlopen},
+                                                           {"dlsym", &found.dlsym},
+                                                           {"dlerror", &found.dlerror},
+                                                           {"__errno_location", &found.errno_location}};
+  for (const auto& [name, address] : wanted) {
+    for (const MappedObject& object : objects_) {
+      const std::string file = object.name();
+      const bool is_libc = file.rfind("libc.so", 0) == 0 || file.rfind("libc-2.", 0) == 0 ||
+                           file.rfind("libpthread", 0) == 0 || file.rfind("libdl", 0) == 0;
+      if (is_libc && *address == 0) *address = object.find(memory_, name);
+    }
+    if (*address == 0) {
+      return refuse(ENOEXEC, fmt::format("it has no {}(): its C library is not glibc, or an old one without threads "
+                                         "and libdl",
+                                         name));
+    }
+  }
+  return found;
+}
+
+// Behind an object's code, up to its page's end, nothing is ever run. Used once, as a thread of an earlier attempt may
+// still be there.
+Result<std::uint64_t> Attachment::find_room(std::size_t size) const {
+  for (const MappedObject& object : objects_) {
+    for (const Extent& rest : object.rests()) {
+      const std::uint64_t begin = (rest.begin + 15) & ~15ull;
+      const MappedRange* const range = range_of(ranges_, rest.end - 1);
+      if (begin >= rest.end || range == nullptr || !range->is_executable || !range->is_private) continue;
+      if (range->path != object.path()) continue;
+      std::string bytes(rest.end - begin, '\0');
+      if (!memory_.read(begin, bytes.data(), bytes.size())) continue;
+      // Behind what others have left.
+      const std::size_t used = bytes.find_last_not_of('\0') + 1;
+      const std::size_t at = (used + 31) & ~15ull;
+      if (used == 0 && size <= bytes.size()) return begin;
+      if (is_detour(bytes) && at + size <= bytes.size()) return begin + at;
+    }
+  }
+  return refuse(ENOMEM, "there is no room for the code that loads the agent");
+}
+
+// In the middle of the largest part that is not mapped; 0: there is none.
+std::uint64_t Attachment::find_hole() const {
+  std::uint64_t before = 0x10000;
+  Extent largest;
+  for (const MappedRange& range : ranges_) {
+    if (range.begin > kHighest) break;
+    if (range.begin - before > largest.end - largest.begin) largest = {before, range.begin};
+    before = range.end;
+  }
+  if (largest.end - largest.begin < 16 * kBlockBytes) return 0;
+  return (largest.begin + (largest.end - largest.begin) / 2) & ~std::uint64_t{4095};
+}
+
+Result<void> Attachment::plan() {
+  LT_TRY(const LibcFunctions libc, find_functions());
+  block_ = find_hole();
+  if (block_ == 0) return refuse(ENOMEM, "its address space is full");
+  const std::string code = make_detour({libc, block_, request_.agent, request_.socket});
+  LT_TRY(room_, find_room(code.size()));
+  if (!memory_.write(room_, code.data(), code.size())) {
+    return memory_.is_gone() ? has_gone() : refuse(EPERM, "the system does not let its memory be written");
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> Attachment::threads_that(Standing::Kind kind) const {
+  std::vector<std::uint32_t> threads;
+  std::error_code error;
+  std::filesystem::directory_iterator folder(fmt::format("/proc/{}/task", facts_.pid), error);
+  for (; !error && folder != std::filesystem::directory_iterator(); folder.increment(error)) {
+    const auto tid = static_cast<std::uint32_t>(std::stoul(folder->path().filename().string()));
+    if (standing_of(facts_.pid, tid).kind == kind) threads.push_back(tid);
+  }
+  return threads;
+}
+
+// In the same call for some time: not for a lock of libc's, which nobody holds for long.
+std::vector<std::uint32_t> Attachment::threads_that_still_wait() const {
+  const auto threads = threads_that(Standing::Kind::kWaitsOnce);
+  std::vector<std::uint64_t> before;
+  for (const std::uint32_t tid : threads) before.push_back(standing_of(facts_.pid, tid).fingerprint);
+  if (!threads.empty()) std::this_thread::sleep_for(kSameWait);
+  std::vector<std::uint32_t> same;
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    const Standing now = standing_of(facts_.pid, threads[i]);
+    if (now.kind == Standing::Kind::kWaitsOnce && now.fingerprint == before[i]) same.push_back(threads[i]);
+  }
+  return same;
+}
+
+// True: it is on its way. False: it was not at a safe place, and goes on as if nothing had been.
+Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& places) {
+  auto thread = TracedThread::seize(tid);
+  if (!thread) {
+    if (thread.error().code != EPERM) return false;  // it is gone
+    const auto facts = facts_of(facts_.pid);
+    if (!facts) return has_gone();
+    LT_CHECK(check(*facts, {}));
+    return fail(EPERM, why_not_permitted(*facts, rights_over(facts_.pid)));
+  }
+  if (auto stopped = thread->stop(kStopPatience); !stopped) {
+    if (stopped.error().code == EBUSY) {
+      return refuse(EBUSY, fmt::format("a signal has stopped it; `kill -CONT {}` lets it go on", facts_.pid));
+    }
+    // What traces it until it comes to its stop is this thread, so there is nothing to try with others.
+    if (stopped.error().code == ETIMEDOUT) return refuse(EBUSY, "a thread of it does not come to a stop; try again");
+    return false;  // it is gone
+  }
+  LT_TRY(const user_regs_struct before, thread->registers());
+  user_regs_struct registers = before;
+  bool is_diverted = false;
+  if (!thread->has_pending_signal()) {
+    is_diverted = places.is_safe(tid, registers) && !thread->is_in_restartable_sequence(registers.rip);
+    const bool answers_by_itself = is_in_call(registers) && static_cast<long>(registers.rax) == -EINTR;
+    begin_anew(registers);
+    const std::uint64_t back = registers.rip;
+    if (is_diverted) {
+      is_diverted = memory_.write(room_ + detour_way_back(), &back, sizeof back);
+      registers.rip = room_ + detour_entry();
+    }
+    // The system begins others anew by itself.
+    if (is_diverted || answers_by_itself) is_diverted = thread->set_registers(registers) && is_diverted;
+  }
+  const bool was_let_go = thread->let_go();
+  attached_.stopped_ns += static_cast<std::uint64_t>(thread->stopped_for().count());
+  return is_diverted && was_let_go;
+}
+
+Result<void> Attachment::divert_a_thread(const SafePlaces& places) {
+  const auto begin = Clock::now();
+  const auto try_all = [&](const std::vector<std::uint32_t>& threads) -> Result<bool> {
+    for (const std::uint32_t tid : threads) {
+      LT_TRY(const bool is_diverted, try_to_divert(tid, places));
+      if (is_diverted) return true;
+    }
+    return false;
+  };
+  for (unsigned round = 0;; ++round) {
+    if (memory_.is_gone()) return has_gone();
+    const auto waited = Clock::now() - begin;
+    LT_TRY(bool done, try_all(threads_that(Standing::Kind::kWaits)));
+    if (!done) {
+      LT_TRY(done, try_all(threads_that(Standing::Kind::kRuns)));
+    }
+    // Threads that run have had their chance, or there are none.
+    if (!done && (waited > kRunningPatience || threads_that(Standing::Kind::kRuns).empty())) {
+      LT_TRY(done, try_all(threads_that_still_wait()));
+    }
+    if (done) return {};
+    if (waited > kPatience) {
+      return refuse(EBUSY,
+                    "none of its threads came to a place where it may be stopped (they may be in malloc, in the "
+                    "loader or in system calls that cannot be begun anew); try again");
+    }
+    // Not in step with what the program does.
+    std::this_thread::sleep_for(std::chrono::microseconds(20 + round * 37 % 400));
+  }
+}
+
+Result<void> Attachment::wait_for_agent() {
+  const auto begin = Clock::now();
+  DetourBlock block{};
+  bool has_begun = false;
+  for (auto pause = 50us;; pause = std::min<std::chrono::microseconds>(pause * 2, 2ms)) {
+    std::this_thread::sleep_for(pause);
+    has_begun = memory_.read(block_, block) || has_begun;
+    if (has_begun && (block.state != DetourState::kUnderWay || (block.is_left != 0 && block.created != 0))) break;
+    if (memory_.is_gone()) return has_gone();
+    const auto waited = Clock::now() - begin;
+    if (!has_begun && waited > kBeginPatience) {
+      return refuse(EBUSY, "its threads do not run (a frozen control group?), or it may map no memory");
+    }
+    if (waited > kLoadPatience) return refuse(EBUSY, "the loader waits for something in it; the agent may begin later");
+  }
+  if (block.created != 0 && block.is_left != 0) {
+    return refuse(block.created, "it can make no thread: " + errno_text(block.created));
+  }
+  const std::uint32_t yes = 1;
+  std::ignore = memory_.write(block_ + offsetof(DetourBlock, acknowledged), &yes, sizeof yes);
+  block.text[sizeof block.text - 1] = '\0';
+  if (block.state == DetourState::kNotLoaded) return refuse(ENOEXEC, block.text);
+  if (block.result != 0) return refuse(block.result, why_not_begun(block.result, request_.socket));
+  return {};
+}
+
+Result<Attached> Attachment::run() {
+  attached_.name = name_of(facts_);
+  LT_TRY(ranges_, memory_.ranges());
+  objects_ = objects_in(memory_, ranges_);
+  LT_TRY(attached_.was_attached, is_attached_already());
+  if (attached_.was_attached) return attached_;
+  LT_CHECK(check_agents_path());
+  LT_CHECK(plan());
+  const SafePlaces places = SafePlaces::of(memory_, ranges_, objects_);
+  LT_CHECK(divert_a_thread(places));
+  LT_CHECK(wait_for_agent());
+  return attached_;
+}
+
+Result<Attached> attach_here(const Request& request) {
+  LT_TRY(Facts facts, facts_of(request.pid));
+  const Fd lock = lock_process(facts.pid);
+  LT_TRY(facts, facts_of(facts.pid));
+  LT_CHECK(check(facts, image_of(facts.pid)));
+  auto memory = ProgramMemory::open(facts.pid);
+  if (!memory) {
+    const int code = memory.error().code;
+    if (code == EACCES || code == EPERM) return fail(EPERM, why_not_permitted(facts, rights_over(facts.pid)));
+    return fail(ESRCH, fmt::format("{} has ended", name_of(facts)));
+  }
+  return Attachment(request, std::move(facts), *std::move(memory)).run();
+}
+
+}  // namespace
+
+// In a thread of its own: whatever it traces when it ends is let go by the system.
+Result<Attached> attach(const Request& request) {
+#if defined(__x86_64__)
+  std::optional<Result<Attached>> result;
+  std::thread([&] { result.emplace(attach_here(request)); }).join();
+  return *std::move(result);
+#else
+  return fail(ENOTSUP, fmt::format("{} cannot be attached: probes are not there on this machine yet", request.pid));
+#endif
+}
+
+}  // namespace landtrace::attach

@@ -1,0 +1,36 @@
+// Brings the agent of probes into a program that runs, and into a domain.
+//
+//     look at the program      facts.hpp          may it be attached, and are we allowed to
+//     find libc, write code    program_memory.hpp, detour.hpp
+//     choose a thread          safe_place.hpp     one that waits; else one that runs, when it stands in its own code
+//     stop it, send it there, let it go           traced_thread.hpp; some 50 us
+//     wait until the agent has begun, by what the code leaves in memory
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace landtrace::attach {
+
+struct Request {
+  std::uint32_t pid = 0;
+  std::string agent;   // path of liblandtrace-agent.so
+  std::string socket;  // of the domain
+};
+
+struct Attached {
+  std::string name;  // "1234 (bash)"
+  bool was_attached = false;
+  std::uint64_t stopped_ns = 0;  // how long a thread did not run for our sake
+};
+
+// The errors are sentences, and say what to do where something can be done. EBUSY: try again. The program goes on
+// unharmed in any case.
+Result<Attached> attach(const Request& request);
+
+// Whether the agent is in the process; false also where that cannot be seen.
+bool has_agent(std::uint32_t pid);
+
+}  // namespace landtrace::attach

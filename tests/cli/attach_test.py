@@ -1,0 +1,294 @@
+"""Programs that run already: `landtrace attach`, and that they do not notice."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+import support
+from support import LANDTRACE, needs_root
+
+FOLDER = os.path.dirname(LANDTRACE)
+AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
+if os.path.exists(AGENT):
+    shutil.copy(AGENT, os.path.join(FOLDER, "..", "lib", "landtrace"))
+ATTACHED = shutil.copy(os.environ["ATTACHED"], os.path.join(FOLDER, "attached"))
+STATIC = shutil.copy(os.environ["PROBED_STATIC"], os.path.join(FOLDER, "probed_static"))
+STOPPED = re.compile(r"landtrace: (\d+) \((.*)\) is attached to the domain at (\S+); a thread of it was stopped for "
+                     r"(\d+\.\d\d) ms\n")
+NOBODY = ["setpriv", "--reuid", str(support.NOBODY), "--regid", str(support.NOBODY), "--clear-groups"]
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "there are no probes on this machine")
+class Attach(support.Case):
+    def program(self, *words, prefix=()):
+        """Starts one of the ways of attached.cc, and waits until it is there."""
+        process = self.start_program(*prefix, ATTACHED, *words, stdin=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def attach(self, process):
+        """Milliseconds for which it was stopped."""
+        status, out, err = self.landtrace("attach", process.pid)
+        self.assertEqual((status, out), (0, ""), err)
+        match = STOPPED.fullmatch(err)
+        self.assertIsNotNone(match, err)
+        self.assertEqual((int(match[1]), match[3]), (process.pid, self.socket))
+        self.assertTrue(self.has_agent(process.pid))
+        return float(match[4])
+
+    def has_agent(self, pid):
+        return "liblandtrace-agent.so" in support.read_text(f"/proc/{pid}/maps")
+
+    def end_of(self, process, text=""):
+        """What it has seen."""
+        out, err = process.communicate(input=text, timeout=support.TIMEOUT_S)
+        self.assertEqual((process.returncode, err), (0, ""), out)
+        return out
+
+    def refused(self, pid, *parts, prefix=()):
+        process = self.start_program(*prefix, LANDTRACE, "attach", pid)
+        out, err = process.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((process.returncode, out), (1, ""), err)
+        self.assert_one_line(err, *parts)
+
+
+class Unnoticed(Attach):
+    """No call returns EINTR, and none takes much longer."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+
+    def waits(self, way):
+        process = self.program(way)
+        time.sleep(0.3)
+        self.attach(process)
+        out = self.end_of(process)
+        self.assertIn("interrupted 0 ", out)
+        return int(re.search(r"took (\d+) ms", out)[1])
+
+    def test_calls_that_the_system_begins_anew_take_their_time_and_no_more(self):
+        for way in ("sleep", "poll", "select", "futex"):
+            with self.subTest(way):
+                took = self.waits(way)
+                self.assertGreaterEqual(took, 1499)
+
+    def test_calls_that_would_answer_that_they_were_interrupted(self):
+        for way in ("epoll", "signal", "semaphore"):
+            with self.subTest(way):
+                self.assertGreaterEqual(self.waits(way), 1499)
+
+    def test_a_program_that_waits_for_input(self):
+        process = self.program("read")
+        self.attach(process)
+        self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+
+    def test_a_busy_loop_with_and_without_threads(self):
+        for way in ("busy", "busy_alone"):
+            with self.subTest(way):
+                process = self.program(way)
+                self.attach(process)
+                self.end_of(process)
+
+    def test_a_program_that_does_nothing_but_malloc(self):
+        for way in ("malloc", "malloc_alone"):
+            with self.subTest(way):
+                process = self.program(way)
+                self.attach(process)
+                self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+
+    def test_handlers_that_interrupt_malloc(self):
+        for _ in range(5):
+            process = self.program("handlers")
+            self.attach(process)
+            self.end_of(process)
+
+    def test_interpreters(self):
+        for words in (["bash"], ["python3", "-c", "import sys; print('ready', flush=True); exec(sys.stdin.read())"]):
+            with self.subTest(words[0]):
+                process = self.start_program(*words, stdin=subprocess.PIPE)
+                self.addCleanup(process.stdin.close)
+                self.wait_until(lambda: os.path.exists(f"/proc/{process.pid}/maps") and
+                                "libc" in support.read_text(f"/proc/{process.pid}/maps"))
+                time.sleep(0.3)
+                self.attach(process)
+                line = "echo $((6 * 7))\n" if words[0] == "bash" else "print(6 * 7)\n"
+                self.assertIn("42\n", self.end_of(process, line))
+
+    def test_many_times(self):
+        for _ in range(50):
+            process = self.program("malloc")
+            self.attach(process)
+            self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+
+
+class Told(Attach):
+    def setUp(self):
+        super().setUp()
+        self.serve()
+
+    def test_a_program_that_is_attached_already(self):
+        process = self.program("read")
+        self.attach(process)
+        status, _, err = self.landtrace("attach", process.pid)
+        self.assertEqual(status, 0)
+        self.assert_one_line(err, f"{process.pid} (attached) is attached to the domain at {self.socket} already")
+
+    def test_another_domain_than_that_which_it_is_in(self):
+        process = self.program("read")
+        self.attach(process)
+        other = os.path.join(self.folder, "other.sock")
+        self.serve_at(other)
+        status, _, err = self.landtrace("attach", "--socket", other, process.pid)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, f"it is in the domain at {self.socket} already")
+
+    def serve_at(self, socket):
+        process = self.start_program(support.LANDTRACED, "--socket", socket)
+        self.addCleanup(self.stop, process)
+        self.wait_until(lambda: self.landtrace("cat", "--socket", socket, "README")[0] == 0)
+        return process
+
+    def test_the_next_domain_when_nobody_serves_the_first_any_more(self):
+        process = self.program("read")
+        other = os.path.join(self.folder, "other.sock")
+        first = self.serve_at(other)
+        status, _, err = self.landtrace("attach", "--socket", other, process.pid)
+        self.assertEqual(status, 0, err)
+        self.stop(first)
+        self.attach(process)
+
+    def test_what_cannot_be_attached(self):
+        self.refused(999999999, "there is no process 999999999")
+        self.refused(2, "it is a thread of the kernel")
+        ended = self.start_program("true")
+        self.wait_until(lambda: support.read_text(f"/proc/{ended.pid}/stat").split()[2] == "Z")
+        self.refused(ended.pid, "it has ended")
+        static = self.start_program(STATIC, "100000000")
+        self.refused(static.pid, "(probed_static)", "it is linked statically")
+
+    def test_what_is_no_pid(self):
+        for word in ("x", "0", "12x", "99999999999"):
+            status, _, err = self.landtrace("attach", word)
+            self.assertEqual(status, 2)
+            self.assert_one_line(err, f"PID: want the number of a process, not '{word}'")
+
+    def test_a_program_that_a_signal_has_stopped(self):
+        process = self.program("read")
+        process.send_signal(signal.SIGSTOP)
+        self.wait_until(lambda: " T " in support.read_text(f"/proc/{process.pid}/stat"))
+        self.refused(process.pid, "a signal has stopped it", f"kill -CONT {process.pid}")
+        process.send_signal(signal.SIGCONT)
+        self.attach(process)
+
+    def test_a_program_that_a_debugger_has(self):
+        if not shutil.which("strace"):
+            self.skipTest("there is no strace")
+        process = self.program("read")
+        tracer = self.start_program("strace", "-o", "/dev/null", "-p", process.pid)
+        self.wait_until(lambda: "TracerPid:\t0\n" not in support.read_text(f"/proc/{process.pid}/status"))
+        self.refused(process.pid, "traces it already", f"process {tracer.pid} (strace)")
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+        self.attach(process)
+
+    def test_a_program_with_seccomp(self):
+        process = self.start_program("setpriv", "--no-new-privs", "python3", "-c", """
+import ctypes
+libc = ctypes.CDLL(None)
+class Line(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("t", ctypes.c_ubyte), ("f", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+class Program(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_ushort), ("lines", ctypes.POINTER(Line))]
+lines = (Line * 1)(Line(6, 0, 0, 0x7fff0000))
+assert libc.prctl(22, 2, ctypes.byref(Program(1, lines)), 0, 0) == 0
+print("ready", flush=True)
+input()
+""", stdin=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.refused(process.pid, "seccomp limits its system calls")
+
+    @needs_root
+    def test_users_attach_their_own_and_no_others(self):
+        process = self.program("read")
+        os.chmod(self.folder, 0o777)
+        folder = os.path.join(self.folder, "nobody")
+        os.mkdir(folder)
+        os.chown(folder, support.NOBODY, support.NOBODY)
+        self.environment = dict(self.environment, XDG_RUNTIME_DIR=folder)
+        self.socket = os.path.join(folder, "landtrace", "domain.sock")
+        owner = self.start_program(*NOBODY, support.LANDTRACED)
+        self.addCleanup(self.stop, owner)
+        self.wait_until(lambda: os.path.exists(self.socket))
+        self.refused(process.pid, "another user's (uid 0)", prefix=NOBODY)
+        own = self.program("read", prefix=NOBODY)
+        status = subprocess.run([*NOBODY, LANDTRACE, "attach", str(own.pid)], env=self.environment, cwd="/",
+                                capture_output=True, text=True, timeout=support.TIMEOUT_S)
+        self.assertEqual(status.returncode, 0, status.stderr)
+        untouchable = self.program("untouchable", prefix=NOBODY)
+        self.refused(untouchable.pid, "has rights of its own", prefix=NOBODY)
+
+    def test_no_domain(self):
+        process = self.program("read")
+        self.environment["LANDTRACE_SOCKET"] = os.path.join(self.folder, "none.sock")
+        self.refused(process.pid, "no domain runs at", "none.sock", "landtraced")
+
+
+class InTheMiddle(Attach):
+    def setUp(self):
+        super().setUp()
+        self.serve()
+
+    def test_who_attaches_is_killed(self):
+        """At any moment: the program goes on, and can be attached again."""
+        for i in range(60):
+            process = self.program("malloc")
+            attacher = self.start("attach", process.pid)
+            time.sleep(0.0005 * i)
+            attacher.kill()
+            attacher.wait()
+            self.wait_until(lambda: "TracerPid:\t0\n" in support.read_text(f"/proc/{process.pid}/status"))
+            status, _, err = self.landtrace("attach", process.pid)
+            self.assertEqual(status, 0, err)
+            self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+
+    def test_the_program_ends(self):
+        for i in range(40):
+            process = self.program("malloc")
+            attacher = self.start("attach", process.pid)
+            time.sleep(0.0005 * i)
+            process.kill()
+            process.wait()
+            _, err = attacher.communicate(timeout=support.TIMEOUT_S)
+            self.assertIn(attacher.returncode, (0, 1))
+            self.assertRegex(err, r"^landtrace: (\d+ \(.*\) (is attached|has ended|cannot be attached: it has ended)|"
+                                  r"there is no process).*\n$")
+
+    def test_the_program_calls_exec(self):
+        for i in range(20):
+            process = self.start_program("sh", "-c", "echo ready; sleep 0.05; exec sleep 1000")
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            time.sleep(0.003 * i)
+            status, _, err = self.landtrace("attach", process.pid)
+            self.assertIn(status, (0, 1))
+            self.assertRegex(err, r"is attached to|it has become another program")
+            self.assertIsNone(process.poll())
+
+    def test_two_at_once(self):
+        for _ in range(5):
+            process = self.program("malloc")
+            both = [self.start("attach", process.pid) for _ in range(2)]
+            texts = [one.communicate(timeout=support.TIMEOUT_S)[1] for one in both]
+            self.assertEqual([one.returncode for one in both], [0, 0], texts)
+            self.assertEqual(sum(" already" in text for text in texts), 1, texts)
+            self.end_of(process, "x")
+
+
+if __name__ == "__main__":
+    unittest.main()
