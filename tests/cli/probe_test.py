@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import signal
+import threading
 import unittest
 
 import support
@@ -134,6 +135,44 @@ class Shared(Probe):
         status, _, _ = self.landtrace("record", "-o", self.file, "-p", PROBED + ":handle_request", "-p", PROBED + ":none")
         self.assertEqual(status, 1)
         self.assertEqual(self.definitions(), "")
+
+    def test_children_that_end_at_once_leave_no_process_behind(self):
+        self.serve()
+        self.environment["LANDTRACE_SOCKET"] = self.socket
+        quiet = next(function for function in self.functions("libc.so.6") if function["entry"] == "quiet")
+        line = f"p:probes/quiet libc.so.6:{quiet['name']}"  # that wants the other threads out of its bytes
+        self.assertEqual(self.landtrace("write", "-a", "uprobe_events", line)[0], 0)
+        program = self.start("run", "--", PROBED, "1", "fork")
+        program.stdout.read(10)
+        threading.Thread(target=program.stdout.read, daemon=True).start()
+        self.addCleanup(self.kill_all_of, PROBED)
+        for _ in range(250):
+            for value in "10":
+                self.assertEqual(self.landtrace("write", "events/probes/quiet/enable", value)[0], 0)
+        self.wait_until(lambda: len(self.processes_of(PROBED)) <= 4)  # and not some for ever
+        self.kill_all_of(PROBED)
+
+    def kill_all_of(self, program):
+        for process in self.processes_of(program):
+            os.kill(process, signal.SIGKILL)
+
+    def functions(self, path):
+        status, out, err = self.landtrace("functions", "--json", path)
+        self.assertEqual(status, 0, err)
+        return map(json.loads, out.splitlines())
+
+    def processes_of(self, program):
+        """Of this test's domain."""
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{process}/environ", "rb") as environment:
+                    is_ours = os.fsencode(self.socket) in environment.read()
+                if is_ours and os.readlink(f"/proc/{process}/exe") == os.path.realpath(program):
+                    found.append(int(process))
+            except OSError:
+                pass  # it has ended
+        return found
 
 
 class Counted(Probe):

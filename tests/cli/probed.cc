@@ -1,6 +1,7 @@
 // What the tests of probes probe: a program that calls its functions so often, and says so.
 //
-//     probed N [exec|sleep]     N requests; then the same in a child by fork() and exec(); or waits to be ended
+//     probed N [exec|sleep|fork]    N requests; then the same in a child by fork() and exec(); or waits to be ended; or
+//                                   has one child after another, each of which ends at once, until nobody reads what it says
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,11 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (argc <= 2) return 0;
   if (std::strcmp(argv[2], "sleep") == 0) return static_cast<int>(sleep(60));
+  while (std::strcmp(argv[2], "fork") == 0) {
+    if (fork() == 0) _exit(0);
+    wait(nullptr);
+    if (write(STDOUT_FILENO, ".", 1) != 1) return 1;
+  }
   if (fork() == 0) {
     char* words[] = {argv[0], argv[1], nullptr};
     execv(argv[0], words);

@@ -89,7 +89,7 @@ class Guests(support.Case):
 
     def test_memory_of_a_guest_is_shown_and_given_back(self):
         process, _ = self.attack("memory")
-        self.assertGreater(self.memory_of(ATTACKER), 1_000_000)
+        self.wait_until(lambda: self.memory_of(ATTACKER) > 1_000_000)
         self.assert_victims_are_served()
         process.stdin.close()
         process.wait()

@@ -164,7 +164,8 @@ class Stop {
         map_count_(maps.size()),
         patience_(patience),
         tasks_(tasks),
-        self_(self) {}
+        self_(self),
+        program_(raw(SYS_getpid)) {}
 
   bool allocate() {
     void* memory =
@@ -214,7 +215,8 @@ class Stop {
   std::size_t map_count_;
   std::uint64_t patience_;
   int tasks_;
-  long self_;
+  long self_;     // the thread that waits for the helper
+  long program_;  // its process
   Thread* threads_ = nullptr;
   std::size_t count_ = 0;
   Guard guards_[kMaxGuards] = {};
@@ -641,7 +643,10 @@ void Stop::let_go() {
 }
 
 void Stop::run() {
-  while (__atomic_load_n(&go, __ATOMIC_ACQUIRE) == 0) rest();  // pairs with start_helper()
+  while (__atomic_load_n(&go, __ATOMIC_ACQUIRE) == 0) {  // pairs with run_helper()
+    if (raw(SYS_getppid) != program_) return;            // the program ended before it said so
+    rest();
+  }
   const StopResult result = stop_all();
   if (result == StopResult::kDone) write();
   remove_guards();
