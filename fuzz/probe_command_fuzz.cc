@@ -1,10 +1,12 @@
 // Input: a line of uprobe_events and of kprobe_events. What is taken means the same when it is written as the files
 // show it, and its `format` file says what its slot does.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "event/print.hpp"
+#include "event/probe_fields.hpp"
 #include "event_require.hpp"
 #include "language/probe/function_probe.hpp"
 
@@ -20,6 +22,21 @@ class AnyObjects final : public ProbedObjects {
   int check_file(std::string_view path) override { return path.starts_with('/') ? 0 : ENOENT; }
   bool has_function(std::string_view path, std::string_view symbol, std::int64_t offset) override {
     return path.starts_with('/') && !symbol.empty() && offset < 64;
+  }
+  // The places' arguments are what the name says.
+  int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
+                std::vector<UsdtPlace>& places) override {
+    if (!path.starts_with('/')) return ENOENT;
+    std::string arguments(name);
+    std::replace(arguments.begin(), arguments.end(), ';', ' ');
+    places = {{0x10, 4, parse_usdt_operands(arguments)}, {0x20, 0, parse_usdt_operands(provider)}};
+    for (const UsdtPlace& place : places) {
+      for (const UsdtOperand& operand : place.arguments) {
+        LT_REQUIRE(find_fetch_type(usdt_type(operand)) != nullptr);
+        LT_REQUIRE(operand.can_be_read() == usdt_refusal(operand.kind).empty());
+      }
+    }
+    return 0;
   }
   Answer look_up(std::string_view module, std::string_view symbol) override {
     if (!module.starts_with('l')) return Answer::kNoModule;

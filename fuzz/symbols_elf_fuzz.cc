@@ -10,6 +10,7 @@
 #include <string>
 
 #include "symbols/symbols.hpp"
+#include "symbols/usdt_notes.hpp"
 
 namespace {
 
@@ -67,6 +68,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string id = file->build_id();
   require(id.size() <= size);
   const std::uint64_t first = file->first_address().value_or(0);
+  for (const UsdtNote& note : read_usdt_notes(*file)) {
+    require(!note.provider.empty() && !note.name.empty() && note.offset < size);
+    require(note.provider.size() + note.name.size() + note.arguments.size() <= size && note.counter_offset < size);
+  }
   bool has_cpp_names = false;
   for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     ElfFile::SymbolSection section = file->symbols(type);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/probes/probe_text.hpp"
 #include "event/pattern.hpp"
 #include "language/filter/compile.hpp"
 #include "language/filter/text.hpp"
@@ -53,6 +54,11 @@ std::string excerpt(const std::string& rule) { return rule.size() <= 80 ? rule :
 
 }  // namespace
 
+void EventRules::add_pattern(const std::string& pattern) {
+  if (is_usdt_text(pattern)) return add_probe(pattern);
+  own_.push_back({.pattern = pattern});
+}
+
 void EventRules::add_probe(const std::string& text) {
   probes_.push_back(own_.size());
   own_.push_back({.pattern = text});
@@ -94,7 +100,7 @@ Result<void> check_filter(const std::string& text) {
 
 void add_event_options(Command& command, EventRules& rules) {
   command.in_order("-e,--event", [&rules](const std::string& pattern) { rules.add_pattern(pattern); },
-                   "SYSTEM:EVENT to record, globs allowed; may be repeated",
+                   "SYSTEM:EVENT to record, or usdt:PROVIDER:NAME, globs allowed; may be repeated",
                    {.type = "PATTERN", .default_text = kAllEvents});
   command.in_order("-p,--probe", [&rules](const std::string& probe) { rules.add_probe(probe); },
                    "Record calls of a function, with %return its returns; may be repeated",

@@ -11,7 +11,7 @@ namespace landtrace::cli {
 // filters, all must be true.
 class EventRules {
  public:
-  void add_pattern(const std::string& pattern) { own_.push_back({.pattern = pattern}); }
+  void add_pattern(const std::string& pattern);
   // A probe, whose event has no name yet: its pattern is the text until then.
   void add_probe(const std::string& text);
   void add_filter(const std::string& filter);
@@ -19,7 +19,7 @@ class EventRules {
 
   // Without a pattern: all user events.
   [[nodiscard]] std::vector<consumer::Session::Selection> selections() const;
-  // Which of the selections are probes.
+  // Which of the selections are probes: of -p, or "usdt:…" of -e.
   [[nodiscard]] const std::vector<std::size_t>& probes() const { return probes_; }
 
  private:

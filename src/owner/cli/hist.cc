@@ -7,6 +7,7 @@
 #include "cli/histogram/watch.hpp"
 #include "cli/probes/probe_set.hpp"
 #include "cli/probes/probed_object.hpp"
+#include "cli/usdt/choice.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -55,6 +56,15 @@ class WatchedHistogram : public Watched {
   consumer::Session* session_ = nullptr;
 };
 
+// A histogram is one event's.
+Result<std::optional<ProbeText>> one_usdt(const ProbeText& text, const std::vector<std::string>& command) {
+  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, command));
+  if (probes.size() == 1) return std::optional(probes.front());
+  return fail(EINVAL, fmt::format("{}: {}: {} USDT places have such a name, as {}:{} and {}:{}; want one", text.option,
+                                  text.place, probes.size(), probes[0].provider, probes[0].function, probes[1].provider,
+                                  probes[1].function));
+}
+
 // Of -p, or of an EVENT that is OBJECT:FUNCTION. Without dots and slashes that is an event's name, too: then it is a
 // function if there is one.
 Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
@@ -63,10 +73,15 @@ Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
     if (!options.event.empty()) options.command.insert(options.command.begin(), std::exchange(options.event, ""));
     LT_TRY(const ProbeText probe, parse_probe("--probe", options.probe));
     options.event = probe.place;
+    if (probe.is_usdt) return one_usdt(probe, options.command);
     return std::optional(probe);
   }
   if (options.event.find(':') == std::string::npos) return std::optional<ProbeText>();
   const auto probe = parse_probe("EVENT", options.event);
+  if (is_usdt_text(options.event)) {
+    if (!probe) return tl::unexpected<Error>(probe.error());
+    return one_usdt(*probe, options.command);
+  }
   if (!probe || probe->object.empty()) return std::optional<ProbeText>();
   if (!is_surely_object(*probe) && !has_probed_function(*probe, options.command)) return std::optional<ProbeText>();
   options.event = probe->place;
@@ -75,7 +90,7 @@ Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
 
 int hist(HistOptions& options) {
   const auto probe = find_probe(options);
-  if (!probe) return fail_with(kBadUse, sentence(probe.error()));
+  if (!probe) return fail_with(probe.error().code == ENOENT ? kFailure : kBadUse, sentence(probe.error()));
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
   if (!*probe) {

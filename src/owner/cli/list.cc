@@ -8,6 +8,11 @@
 #include "ipc/path.hpp"
 #include "cli/recording_file.hpp"
 #include "cli/pager.hpp"
+#include "cli/near_names.hpp"
+#include "cli/terminal.hpp"
+#include "cli/usdt/objects.hpp"
+#include "cli/usdt/rows.hpp"
+#include "code/object_path.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -15,8 +20,10 @@ namespace {
 struct ListOptions {
   std::string file;
   std::string socket;
+  std::string usdt;
   bool verbose = false;
   bool users = false;
+  bool json = false;
 };
 
 // "SYSTEM:NAME  FIELDS", a note behind it, and the format below.
@@ -71,7 +78,49 @@ Result<void> list_users(const ListOptions& options, TextOutput& out) {
   return {};
 }
 
+// Of a process, or of a file by its path or name.
+Result<std::vector<std::string>> usdt_objects(const std::string& named) {
+  const bool is_number = named.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number && named.size() < 10) return objects_of_process(static_cast<std::uint32_t>(std::stoul(named)));
+  const auto path = code::object_path(named);
+  if (!path) return fail(ENOENT, sentence(path.error()) + did_you_mean(named, code::object_names()));
+  return std::vector{*path};
+}
+
+int list_usdt(const ListOptions& options) {
+  const auto objects = usdt_objects(options.usdt);
+  if (!objects) return fail_with(kFailure, sentence(objects.error()));
+  survive_closed_output();
+  TextOutput out;
+  const Screen screen = Screen::of(STDOUT_FILENO);
+  bool is_empty = true;
+  for (const std::string& path : *objects) {
+    const auto rows = usdt_rows(path);
+    if (!rows && objects->size() == 1) return fail_with(kFailure, sentence(rows.error(), path));
+    if (!rows || rows->empty()) continue;
+    is_empty = false;
+    if (!options.json) {
+      if (objects->size() > 1) out.text() += path + ":\n";
+      out.text() += usdt_head();
+    }
+    for (const UsdtRow& row : *rows) out.text() += options.json ? usdt_json(row) : usdt_line(row, screen.columns);
+    if (!out.flush_if_full()) break;
+  }
+  if (is_empty) {
+    complain(fmt::format("there are no USDT places in {}", objects->size() == 1 ? objects->front() : options.usdt));
+  }
+  out.flush();
+  return out.status();
+}
+
 int list(const ListOptions& options) {
+  if (!options.usdt.empty()) {
+    if (!options.file.empty() || !options.socket.empty() || options.users) {
+      return fail_with(kBadUse, "--usdt excludes FILE, --socket and --users");
+    }
+    return list_usdt(options);
+  }
+  if (options.json) return fail_with(kBadUse, "--json is for --usdt");
   if (!options.file.empty() && !options.socket.empty()) {
     return fail_with(kBadUse, "FILE and --socket exclude each other");
   }
@@ -95,10 +144,15 @@ void add_list(Program& program) {
   command.option("--socket", options->socket, "Socket of the running domain", {.type = "PATH"});
   command.flag("-v,--verbose", options->verbose, "Print each event's format too");
   command.flag("--users", options->users, "List what each user has of the running domain instead");
+  command.option("--usdt", options->usdt,
+                 "List the USDT places of a program or library instead, or of all that a process has",
+                 {.type = "PATH|NAME|PID"});
+  command.flag("--json", options->json, "With --usdt, one JSON object a line");
   command.examples(
       "Examples:\n"
       "  landtrace list                                  events of the user's running domain\n"
-      "  landtrace list -v trace.dat                     formats of the events in a recording");
+      "  landtrace list -v trace.dat                     formats of the events in a recording\n"
+      "  landtrace list --usdt python3                   what `record -e usdt:python3:NAME` can record");
   command.runs([options] { return list(*options); });
 }
 

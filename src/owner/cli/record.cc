@@ -10,6 +10,7 @@
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/static_program.hpp"
+#include "cli/usdt/choice.hpp"
 #include "cli/workplace.hpp"
 
 namespace landtrace::cli {
@@ -32,14 +33,33 @@ struct RecordOptions {
   EventFilter filter;
 };
 
+void add_one(RecordOptions& options, std::size_t index, const ProbeText& probe) {
+  // As long as there is no better name.
+  options.selections[index].pattern = fmt::format("{}:{}", probe.group(), probe.event_name());
+  options.probes.emplace_back(index, probe);
+}
+
+// All that it names are recorded in the same way.
+Result<void> add_usdt(RecordOptions& options, std::size_t index, const ProbeText& text) {
+  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.command));
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (i > 0) options.selections.push_back(options.selections[index]);
+    add_one(options, i == 0 ? index : options.selections.size() - 1, probes[i]);
+  }
+  return {};
+}
+
 Result<void> check_options(RecordOptions& options) {
   if (options.tracefs && options.command.empty())
     return fail(EINVAL, "--tracefs: there is no command to show files to");
   for (const std::size_t index : options.events.probes()) {
-    LT_TRY(const ProbeText probe, parse_probe("--probe", options.selections[index].pattern));
-    // As long as there is no better name.
-    options.selections[index].pattern = fmt::format("{}:{}", ProbeSet::kGroup, probe.event_name());
-    options.probes.emplace_back(index, probe);
+    const std::string& text = options.selections[index].pattern;
+    LT_TRY(const ProbeText probe, parse_probe(is_usdt_text(text) ? "--event" : "--probe", text));
+    if (probe.is_usdt) {
+      LT_CHECK(add_usdt(options, index, probe));
+    } else {
+      add_one(options, index, probe);
+    }
   }
   LT_CHECK(check_event_rules(options.selections));
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
@@ -166,7 +186,9 @@ int record_to_file(RecordOptions& options) {
 }
 
 int record(RecordOptions& options) {
-  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (auto checked = check_options(options); !checked) {
+    return fail_with(checked.error().code == ENOENT ? kFailure : kBadUse, sentence(checked.error()));
+  }
   if (options.file != "-") return record_to_file(options);
   auto output = StandardOutput::take();
   if (!output) return fail_with(kBadUse, sentence(output.error()));
@@ -198,6 +220,7 @@ void add_record(Program& program) {
       "  landtrace record ./server --port 80             all events of ./server and its children\n"
       "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
       "  landtrace record -p 'libc.so.6:malloc size=$arg1' -p 'libc.so.6:malloc%return p=$retval' -- ./server\n"
+      "  landtrace record -e 'usdt:python3:function__*' -- python3 job.py\n"
       "  landtrace record --overwrite -- ./server        keep the last events only\n"
       "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
       "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");

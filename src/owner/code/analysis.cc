@@ -58,6 +58,7 @@ std::string_view kind_of_machine(std::uint16_t machine) {
 
 // What a jump at a place displaces.
 struct Analysis::Displaced {
+  std::uint32_t place = 0;  // so far behind the jump's beginning
   std::uint32_t jump_size = 0;
   std::uint32_t size = 0;
   unsigned executed = 0;    // instructions, as far as execution gets
@@ -139,6 +140,17 @@ const Function* Analysis::function_at(std::uint64_t offset) const {
   return segment == nullptr ? nullptr : functions_->holding(segment->begin + (offset - segment->offset));
 }
 
+std::optional<std::int64_t> Analysis::distance(std::uint64_t from, std::uint64_t to) const {
+  const Segment* const code = image_->code_at_offset(from);
+  if (code == nullptr) return std::nullopt;
+  for (const Segment& data : image_->segments()) {
+    if (!data.is_writable || to < data.offset || to - data.offset >= data.end - data.begin) continue;
+    const std::uint64_t begin = code->begin + (from - code->offset);
+    return static_cast<std::int64_t>(data.begin + (to - data.offset) - begin);
+  }
+  return std::nullopt;
+}
+
 bool Analysis::is_own(const Function& function) const {
   if (is_own_object_) return true;
   const auto names = functions_->names(function);
@@ -179,8 +191,10 @@ bool Analysis::is_padding(Bytes bytes, std::uint64_t address, std::size_t& size)
 Refusal Analysis::find_room(const Function& function, std::uint64_t address, std::uint32_t jump_size, Recipe& recipe,
                             Displaced& displaced) {
   recipe = {};
-  displaced = {};
-  displaced.jump_size = jump_size;
+  Displaced begin;
+  begin.place = displaced.place;
+  begin.jump_size = jump_size;
+  displaced = begin;
   const Refusal refusal = displace(function, address, recipe, displaced);
   return refusal == Refusal::kNone ? jump_refusal(function, address, displaced) : refusal;
 }
@@ -195,6 +209,28 @@ Refusal Analysis::find_less_room(const Function& function, std::uint64_t address
   const Bytes padding = reader_->at(*spring, agent::kJumpSize);
   std::copy(padding.begin(), padding.end(), recipe.padding);
   return Refusal::kNone;
+}
+
+// For a jump that begins some instructions before the place, and ends with it or behind it. Where that does not do
+// either, it stays refused as it was.
+Refusal Analysis::find_room_before(const Function& function, std::uint64_t address, Refusal refusal, Recipe& recipe,
+                                   Displaced& displaced) {
+  if (address - function.begin > kMaxLookedThrough) return refusal;
+  std::vector<std::uint64_t> starts;
+  for (std::uint64_t at = function.begin; at < address;) {
+    if (at + agent::kMaxDisplaced > address) starts.push_back(at);
+    const auto instruction = decode(reader_->at(at, kLongestInstruction));
+    if (!instruction) return refusal;
+    // The place is reached by way of the instructions before it, and by no other. Calls return to where they were.
+    const bool calls = instruction->flow == Flow::kCall || instruction->flow == Flow::kCallIndirect;
+    if (calls || never_comes_back(*instruction)) starts.clear();
+    at += instruction->length;
+  }
+  for (auto start = starts.rbegin(); start != starts.rend(); ++start) {
+    displaced.place = static_cast<std::uint32_t>(address - *start);
+    if (find_room(function, *start, agent::kJumpSize, recipe, displaced) == Refusal::kNone) return Refusal::kNone;
+  }
+  return refusal;
 }
 
 // Padding in front of a function, so near that a short jump at the address reaches it.
@@ -243,7 +279,8 @@ Refusal Analysis::displace(const Function& function, std::uint64_t address, Reci
   const Bytes read = reader_->at(address, sizeof code);
   std::copy(read.begin(), read.end(), code);
   const Bytes bytes(code, read.size());
-  while (displaced.size < displaced.jump_size) {
+  while (displaced.size < displaced.jump_size || (displaced.place != 0 && displaced.size <= displaced.place)) {
+    if (displaced.size >= agent::kMaxDisplaced) return Refusal::kJumpTarget;
     const std::uint64_t at = address + displaced.size;
     const Bytes rest = bytes.subspan(std::min<std::size_t>(displaced.size, bytes.size()));
     const bool is_behind = at >= function.end;
@@ -257,7 +294,9 @@ Refusal Analysis::displace(const Function& function, std::uint64_t address, Reci
     if (is_behind && !(instruction && instruction->is_nop)) return Refusal::kTooShort;
     if (!instruction || (!is_behind && at + instruction->length > function.end)) return Refusal::kUnknown;
     if (displaced.size != 0) displaced.has_more = true;
+    if (displaced.size == displaced.place) recipe.lead = static_cast<std::uint8_t>(displaced.place);
     if (!displaced.never_comes_back) {
+      if (displaced.size < agent::kMaxDisplaced) recipe.copy_at[displaced.size] = recipe.copy_size;
       if (!append_moved(recipe, *instruction, rest, displaced.size)) return Refusal::kUnknown;
       const bool calls = instruction->flow == Flow::kCall || instruction->flow == Flow::kCallIndirect;
       if (calls && displaced.size + instruction->length < displaced.jump_size) return Refusal::kJumpTarget;
@@ -266,11 +305,12 @@ Refusal Analysis::displace(const Function& function, std::uint64_t address, Reci
     }
     displaced.size += instruction->length;
   }
-  return Refusal::kNone;
+  return displaced.size <= agent::kMaxDisplaced ? Refusal::kNone : Refusal::kJumpTarget;
 }
 
 Refusal Analysis::jump_refusal(const Function& function, std::uint64_t address, const Displaced& displaced) const {
-  for (std::uint64_t at = address + 1; at < address + displaced.jump_size; ++at) {
+  const std::uint64_t end = address + std::max(displaced.jump_size, displaced.place + 1);
+  for (std::uint64_t at = address + 1; at < end; ++at) {
     if (targets_->jumped_to(at)) return Refusal::kJumpTarget;
   }
   if (functions_->next_begin(address) < address + displaced.jump_size) return Refusal::kJumpTarget;
@@ -289,7 +329,10 @@ Recipe Analysis::recipe(std::uint64_t offset) {
   Displaced displaced;
   Refusal refusal = find_room(*function, address, agent::kJumpSize, recipe, displaced);
   if (is_about_room(refusal)) refusal = find_less_room(*function, address, refusal, recipe, displaced);
-  if (refusal != Refusal::kNone) return refused(refusal);
+  if (refusal != Refusal::kNone) {
+    refusal = find_room_before(*function, address, refusal, recipe, displaced);
+    if (refusal != Refusal::kNone) return refused(refusal);
+  }
 
   const bool at_entry = address == function->begin && !function->is_part;
   recipe.displaced = static_cast<std::uint8_t>(displaced.size);
@@ -297,10 +340,11 @@ Recipe Analysis::recipe(std::uint64_t offset) {
                                            (displaced.never_comes_back ? agent::kNeverComesBack : 0));
   recipe.refusal = return_refusal_of(*function, address);
   // Where one instruction alone is executed, no thread can stand behind its beginning.
-  recipe.way = !in_one_word(address, displaced.jump_size) ? Way::kAlone
-               : displaced.executed == 1                  ? Way::kOneStore
-                                                          : Way::kQuiet;
-  const Bytes bytes = reader_->at(address, sizeof recipe.expected);
+  const std::uint64_t jump = address - recipe.lead;
+  recipe.way = !in_one_word(jump, displaced.jump_size) ? Way::kAlone
+               : displaced.executed == 1               ? Way::kOneStore
+                                                       : Way::kQuiet;
+  const Bytes bytes = reader_->at(jump, sizeof recipe.expected);
   std::copy(bytes.begin(), bytes.end(), recipe.expected);
   return recipe;
 }

@@ -42,6 +42,10 @@ class Analysis {
   // Null: no function has code at that offset.
   [[nodiscard]] const Function* function_at(std::uint64_t offset) const;
 
+  // How far what the file has at `to`, among writable data, is from the code at `from` once both are loaded. nullopt:
+  // nothing is loaded from there.
+  [[nodiscard]] std::optional<std::int64_t> distance(std::uint64_t from, std::uint64_t to) const;
+
   // How the place at that offset in the file is probed.
   [[nodiscard]] agent::Recipe recipe(std::uint64_t offset);
   // Why the returns of the function that begins at that offset cannot be probed; kNone: they can, if its entry can.
@@ -61,6 +65,8 @@ class Analysis {
                                          agent::Recipe& recipe, Displaced& displaced);
   [[nodiscard]] agent::Refusal find_less_room(const Function& function, std::uint64_t address, agent::Refusal refusal,
                                               agent::Recipe& recipe, Displaced& displaced);
+  [[nodiscard]] agent::Refusal find_room_before(const Function& function, std::uint64_t address, agent::Refusal refusal,
+                                                agent::Recipe& recipe, Displaced& displaced);
   [[nodiscard]] std::optional<std::uint64_t> find_spring(std::uint64_t address);
   [[nodiscard]] std::uint64_t padding_between(const Function& before, std::uint64_t end);
   [[nodiscard]] bool is_padding(Bytes bytes, std::uint64_t address, std::size_t& size) const;

@@ -66,6 +66,23 @@ TEST_F(AnalysisTest, ShortInstructionsNeedThatNoThreadStandsBetweenThem) {
   EXPECT_EQ(recipe.copy_size, 8);
 }
 
+TEST_F(AnalysisTest, WherePathsMeetBehindAPlaceTheJumpBeginsBeforeIt) {
+  constexpr std::uint64_t kPlace = 2 + 2 + 3;
+  const Recipe recipe = at("landtest_last_of_if", kPlace);
+  EXPECT_EQ(recipe.way, Way::kQuiet);
+  EXPECT_EQ(recipe.lead, 2 + 3);  // je and addl, of 5 bytes
+  EXPECT_EQ(recipe.displaced, 2 + 3 + 1);
+  EXPECT_EQ(recipe.expected[0], 0x74);
+  EXPECT_EQ(recipe.expected[5], 0x90);
+  EXPECT_EQ(recipe.copy_at[0], 0);
+  EXPECT_EQ(recipe.copy[recipe.copy_at[2]], 0x83);
+  EXPECT_EQ(recipe.copy[recipe.hit_at()], 0x90);
+  EXPECT_EQ(recipe.hit_at(), recipe.copy_at[5]);
+  EXPECT_EQ(recipe.flags, 0);
+  EXPECT_EQ(refusal("landtest_behind_call", 2 + 2 + 5), Refusal::kJumpTarget);
+  EXPECT_EQ(at("landtest_last_of_if").lead, 0);
+}
+
 TEST_F(AnalysisTest, BytesThatCross8AlignedOnesNeedThatThereIsNoOtherThread) {
   EXPECT_EQ(at("landtest_alone").way, Way::kAlone);
 }

@@ -26,7 +26,7 @@ Result<Image> Image::open(const symbols::ElfFile& file) {
                           header.p_filesz <= file.size() - header.p_offset && header.p_vaddr <= ~0ull - header.p_filesz;
     if (!is_there) continue;
     const Segment segment{header.p_vaddr, header.p_vaddr + header.p_filesz, header.p_offset,
-                          (header.p_flags & PF_X) != 0};
+                          (header.p_flags & PF_X) != 0, (header.p_flags & PF_W) != 0};
     const auto overlaps = [&](const Segment& other) { return overlap(segment, other); };
     if (std::none_of(image.segments_.begin(), image.segments_.end(), overlaps)) image.segments_.push_back(segment);
     if (image.segments_.size() == 256) break;  // no linker makes so many

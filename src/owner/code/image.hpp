@@ -15,6 +15,7 @@ struct Segment {
   std::uint64_t end = 0;    // of what the file has of it
   std::uint64_t offset = 0;
   bool is_code = false;
+  bool is_writable = false;
 
   [[nodiscard]] bool holds(std::uint64_t address) const { return begin <= address && address < end; }
 };

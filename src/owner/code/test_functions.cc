@@ -19,6 +19,28 @@ asm(R"(
     ret
   END landtest_one_store
 
+  # The last instruction of an if, where the paths meet behind it: room is before it.
+  FUNCTION landtest_last_of_if
+    testl %edi, %edi
+    je 1f
+    addl $2, %eax
+    nop
+  1:
+    addl $1, %eax
+    ret
+  END landtest_last_of_if
+
+  # Behind a call there is none: it returns to where it was.
+  FUNCTION landtest_behind_call
+    testl %edi, %edi
+    je 1f
+    call landtest_one_store
+    nop
+  1:
+    addl $1, %eax
+    ret
+  END landtest_behind_call
+
   FUNCTION landtest_quiet
     pushq %rbp
     movq %rsp, %rbp

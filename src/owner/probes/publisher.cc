@@ -58,19 +58,21 @@ Result<code::Analysis*> Publisher::analysis_of(const programs::ObjectFile& objec
   return analysed_.back().analysis.get();
 }
 
-Result<std::optional<agent::ProbeSite>> Publisher::describe(const rules::ProbePlace& place, bool is_return) {
+Result<std::optional<agent::ProbeSite>> Publisher::describe(const rules::ProbePlace& place, std::uint64_t offset,
+                                                            bool is_return) {
   LT_TRY(code::Analysis* const analysis, analysis_of(*place.object));
   agent::ProbeSite site{};
   site.device = place.object->device;
   site.inode = place.object->inode;
-  site.offset = place.offset;
+  site.offset = offset;
   const std::size_t size = std::min<std::size_t>(place.object->build_id.size(), agent::kMostBuildId);
   std::memcpy(site.build_id, place.object->build_id.data(), size);
   site.build_id_size = static_cast<std::uint8_t>(size);
-  site.recipe = analysis->recipe(place.offset);
+  site.recipe = analysis->recipe(offset);
   const agent::Refusal refusal = site.recipe.way == agent::Way::kRefused ? site.recipe.refusal
-                                 : is_return                             ? analysis->return_refusal(place.offset)
+                                 : is_return                             ? analysis->return_refusal(offset)
                                                                          : agent::Refusal::kNone;
+  site.offset -= site.recipe.lead;
   if (refusal == agent::Refusal::kNone) return site;
   // The kernel takes a place that no thread can come to, in the middle of an instruction or in data. Nothing
   // happens there.
@@ -78,12 +80,12 @@ Result<std::optional<agent::ProbeSite>> Publisher::describe(const rules::ProbePl
   return fail(EOPNOTSUPP, fmt::format("{} cannot be probed: {}", name_of(place), code::refusal_text(refusal)));
 }
 
-Result<Publisher::Site*> Publisher::find_site(const rules::ProbePlace& place, bool is_return) {
-  const Key key{place.object->device, place.object->inode, place.offset};
+Result<Publisher::Site*> Publisher::find_site(const rules::ProbePlace& place, std::uint64_t offset, bool is_return) {
+  const Key key{place.object->device, place.object->inode, offset};
   const auto found = sites_.find(key);
   // A place that is known at entry may still be none for returns.
   if (found != sites_.end() && !is_return) return &found->second;
-  LT_TRY(const std::optional<agent::ProbeSite> described, describe(place, is_return));
+  LT_TRY(const std::optional<agent::ProbeSite> described, describe(place, offset, is_return));
   if (!described) return nullptr;
   if (found != sites_.end()) return &found->second;
   Site& site = sites_[key];
@@ -99,19 +101,38 @@ Result<std::uint16_t> Publisher::figure_of(std::uint64_t serial) {
   return figure;
 }
 
+// Kernels wait for a program that has the counter, where the file has none there.
+Result<std::int64_t> Publisher::counter_of(const rules::ProbePlace& place, const rules::ProbeSpot& spot) {
+  if (spot.usdt_counter != 0 || place.named.ref_counter == 0) return spot.usdt_counter;
+  LT_TRY(const code::Analysis* const analysis, analysis_of(*place.object));
+  return analysis->distance(spot.offset, place.named.ref_counter).value_or(0);
+}
+
 Result<Publisher::Hook> Publisher::make_hook(const domain::Event& event, const rules::ProbePlace& place,
-                                             language::ProbeFamily family, bool is_return) {
+                                             const rules::ProbeSpot& spot, const rules::Probe& probe) {
+  const bool is_return = probe.is_return;
+  LT_TRY(const std::int64_t counter, counter_of(place, spot));
   LT_TRY(const std::uint16_t figure, figure_of(place.serial));
   const auto bytes =
-      rules::function_probe_plan(place.arguments, event.declaration, {place.offset, is_return}, event.slot);
+      rules::function_probe_plan(spot.arguments, event.declaration, {spot.offset, is_return}, event.slot);
   LT_TRY(const std::uint32_t plan, domain_.control().store(bytes));
   const auto side = is_return ? plan::ProbeSide::kReturn : plan::ProbeSide::kEntry;
   // The kernel's uprobe_profile counts calls, its kprobe_profile returns.
-  const auto counted = family == language::ProbeFamily::kUprobe ? plan::ProbeSide::kEntry : side;
+  const auto counted = probe.family == language::ProbeFamily::kUprobe ? plan::ProbeSide::kEntry : side;
   return Hook{event.slot,
               place.serial,
               {plan, figure, side, counted},
-              static_cast<std::uint16_t>(std::min(place.maxactive, kMostActive))};
+              static_cast<std::uint16_t>(std::min(place.maxactive, kMostActive)),
+              counter};
+}
+
+Result<void> Publisher::add_hooks(const domain::Event& event, const rules::Probe& probe, const rules::ProbePlace& place,
+                                  const rules::ProbeSpot& spot, Made& made) {
+  LT_TRY(Site* const site, find_site(place, spot.offset, probe.is_return));
+  if (site == nullptr) return {};
+  LT_TRY(const Hook hook, make_hook(event, place, spot, probe));
+  made.emplace_back(site, hook);
+  return {};
 }
 
 Result<void> Publisher::start(const domain::Event& event, const rules::Probe& probe) {
@@ -123,12 +144,10 @@ Result<void> Publisher::start(const domain::Event& event, const rules::Probe& pr
   };
   for (const rules::ProbePlace& place : probe.places) {
     if (!place.object) continue;  // it waits
-    const auto site = find_site(place, probe.is_return);
-    if (!site) return give_up(site.error());
-    if (*site == nullptr) continue;
-    const auto hook = make_hook(event, place, probe.family, probe.is_return);
-    if (!hook) return give_up(hook.error());
-    made.emplace_back(*site, *hook);
+    if (const auto added = add_hooks(event, probe, place, place, made); !added) return give_up(added.error());
+    for (const rules::ProbeSpot& spot : place.others) {
+      if (const auto added = add_hooks(event, probe, place, spot, made); !added) return give_up(added.error());
+    }
   }
   Result<void> published;
   const std::vector<std::uint32_t> old = change_hooks(event.slot, made, published);
@@ -176,11 +195,13 @@ Result<void> Publisher::publish(Site& site) {
   agent::ProbeSite wanted = site.shared;
   wanted.sides = 0;
   wanted.maxactive = 0;
+  wanted.counter = 0;
   for (const Hook& hook : site.hooks) {
     hooks.push_back(hook.shared);
     wanted.sides |= agent::kWantsEntry;  // also of a return, which counts then, and keeps the call's arguments
     if (hook.shared.side == plan::ProbeSide::kReturn) wanted.sides |= agent::kWantsReturn;
     wanted.maxactive = std::max(wanted.maxactive, hook.maxactive);
+    if (wanted.counter == 0 && hook.counter != 0) wanted.counter = hook.counter + wanted.recipe.lead;
   }
   const bool is_new = !site.slot;
   if (is_new) {

@@ -41,6 +41,7 @@ class Publisher final : public rules::ProbeObserver {
     std::uint64_t serial;  // of the event's place
     plan::ProbeHook shared;
     std::uint16_t maxactive;
+    std::int64_t counter;  // of its definition: a program has it from the first that names it to the last
   };
   struct Site {
     std::optional<std::uint32_t> slot;
@@ -52,11 +53,15 @@ class Publisher final : public rules::ProbeObserver {
   // The event has these hooks and no others. The plans of those that it had may be freed.
   std::vector<std::uint32_t> change_hooks(std::uint32_t event, const Made& made, Result<void>& published);
   // nullptr: no thread comes to the place.
-  Result<Site*> find_site(const rules::ProbePlace& place, bool is_return);
-  Result<std::optional<agent::ProbeSite>> describe(const rules::ProbePlace& place, bool is_return);
+  Result<Site*> find_site(const rules::ProbePlace& place, std::uint64_t offset, bool is_return);
+  Result<std::optional<agent::ProbeSite>> describe(const rules::ProbePlace& place, std::uint64_t offset,
+                                                   bool is_return);
+  Result<void> add_hooks(const domain::Event& event, const rules::Probe& probe, const rules::ProbePlace& place,
+                         const rules::ProbeSpot& spot, Made& made);
+  Result<std::int64_t> counter_of(const rules::ProbePlace& place, const rules::ProbeSpot& spot);
   Result<code::Analysis*> analysis_of(const programs::ObjectFile& object);
-  Result<Hook> make_hook(const domain::Event& event, const rules::ProbePlace& place, language::ProbeFamily family,
-                         bool is_return);
+  Result<Hook> make_hook(const domain::Event& event, const rules::ProbePlace& place, const rules::ProbeSpot& spot,
+                         const rules::Probe& probe);
   Result<void> publish(Site& site);
   void free_plan(std::uint32_t plan);
   Result<std::uint16_t> figure_of(std::uint64_t serial);

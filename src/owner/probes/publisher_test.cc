@@ -1,5 +1,6 @@
 #include "probes/publisher.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 
 #include "agent/site.hpp"
 #include "rules/rules.hpp"
+#include "symbols/usdt_notes.hpp"
 
 // Their bytes are what matters: one that has room for a jump, and one that has not, and no padding near by.
 asm(R"(
@@ -48,7 +50,49 @@ lt_publisher_behind:
   ret
   .cfi_endproc
   .size lt_publisher_behind, . - lt_publisher_behind
+
+  # Two USDT places of one name, and their semaphore.
+  .macro USDT_NOTE place, arguments
+    .pushsection .note.stapsdt, "", @note
+    .balign 4
+    .4byte 8, 2f - 1f, 3
+    .asciz "stapsdt"
+1:  .8byte \place, 0, lt_publisher_semaphore
+    .asciz "publisher"
+    .asciz "both"
+    .asciz "\arguments"
+2:  .balign 4
+    .popsection
+  .endm
+  .p2align 4
+  .globl lt_publisher_usdt
+  .type lt_publisher_usdt, @function
+lt_publisher_usdt:
+  .cfi_startproc
+  movl $0x12345678, %eax
+  .globl lt_publisher_first
+lt_publisher_first:
+  nop
+  movl $0x12345678, %eax
+  movl $0x12345678, %eax
+  .globl lt_publisher_second
+lt_publisher_second:
+  nop
+  movl $0x12345678, %eax
+  ret
+  .cfi_endproc
+  .size lt_publisher_usdt, . - lt_publisher_usdt
+  USDT_NOTE lt_publisher_first, "-4@%edi"
+  USDT_NOTE lt_publisher_second, "-4@%esi"
+  .pushsection .probes, "aw", @progbits
+  .globl lt_publisher_semaphore
+lt_publisher_semaphore:
+  .short 0
+  .popsection
+  .text
 )");
+extern "C" const char lt_publisher_first[], lt_publisher_second[];
+extern "C" std::uint16_t lt_publisher_semaphore;
 
 namespace landtrace::probes {
 namespace {
@@ -108,6 +152,47 @@ TEST_F(PublisherTest, APlaceIsThereAsLongAsItsEventIsListenedTo) {
   EXPECT_EQ(site(0), nullptr);
   EXPECT_EQ(hooks(0), "none");
   EXPECT_FALSE(domain_->probe_slots().any());
+}
+
+TEST_F(PublisherTest, AllPlacesOfAUsdtNameAreOneDefinitionAndEachHasTheSemaphore) {
+  define("p:g/e " + self_ + ":usdt:publisher:both $arg*");
+  EXPECT_EQ(rules_.probes().lines(language::ProbeFamily::kUprobe).size(), 1u);
+  ASSERT_TRUE(enable("e"));
+  ASSERT_NE(site(0), nullptr);
+  ASSERT_NE(site(1), nullptr);
+  EXPECT_EQ(hooks(0) + hooks(1), "e>e>");
+  const auto semaphore = reinterpret_cast<std::uint64_t>(&lt_publisher_semaphore);
+  const auto first = reinterpret_cast<std::uint64_t>(lt_publisher_first);
+  const auto second = reinterpret_cast<std::uint64_t>(lt_publisher_second);
+  const std::uint32_t one = site(0)->offset < site(1)->offset ? 0 : 1, other = 1 - one;
+  EXPECT_EQ(site(other)->offset - site(one)->offset, second - first);
+  EXPECT_EQ(site(one)->counter, static_cast<std::int64_t>(semaphore - first));
+  EXPECT_EQ(site(other)->counter, static_cast<std::int64_t>(semaphore - second));
+  // Who names the place alone leaves the counter to those who named it.
+  define(fmt::format("p:g/plain {}:{:#x}", self_, site(one)->offset));
+  ASSERT_TRUE(enable("plain"));
+  EXPECT_EQ(hooks(one), "plain>e>");
+  EXPECT_NE(site(one)->counter, 0);
+  ASSERT_TRUE(enable("e", false));
+  EXPECT_EQ(site(one)->counter, 0);
+  EXPECT_EQ(site(other), nullptr);
+}
+
+TEST_F(PublisherTest, ACounterByItsOffsetIsFoundAmongWritableData) {
+  define("p:g/e " + self_ + ":usdt:publisher:both");
+  ASSERT_TRUE(enable("e"));
+  const agent::ProbeSite usdt = *site(0);
+  const auto analysis = code::Analysis::open(self_);
+  ASSERT_TRUE(analysis);
+  std::uint64_t counter = 0;
+  const auto elf = symbols::ElfFile::open(self_);
+  for (const auto& note : symbols::read_usdt_notes(*elf)) counter = note.counter_offset;
+  define(fmt::format("p:g/f {}:{:#x}({:#x})", self_, usdt.offset, counter));
+  ASSERT_TRUE(enable("f"));
+  ASSERT_TRUE(enable("e", false));
+  ASSERT_NE(site(0), nullptr);
+  EXPECT_EQ(hooks(0), "f>");
+  EXPECT_EQ(site(0)->counter, usdt.counter);
 }
 
 TEST_F(PublisherTest, EventsAtOnePlaceShareIt) {

@@ -9,17 +9,20 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/fd.hpp"
 #include "programs/assumed_identity.hpp"
 #include "symbols/symbols.hpp"
+#include "symbols/usdt_notes.hpp"
 
 namespace landtrace::programs {
 namespace {
 
 constexpr std::chrono::seconds kFilePatience(5);
+constexpr std::size_t kMostUsdtPlaces = 4096;  // of one name
 
 struct OpenObject {
   Fd fd;
@@ -84,7 +87,9 @@ std::optional<std::uint64_t> address_of(int fd, std::uint64_t offset) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> symbol_address(const symbols::ElfFile& elf, std::string_view name) {
+// Those of the symbols that the file has, by one look at it.
+using SymbolAddresses = std::map<std::string, std::optional<std::uint64_t>, std::less<>>;
+void find_addresses(const symbols::ElfFile& elf, SymbolAddresses& wanted) {
   for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     const auto section = elf.symbols(type);
     for (const Elf64_Sym& symbol : section.symbols) {
@@ -92,10 +97,57 @@ std::optional<std::uint64_t> symbol_address(const symbols::ElfFile& elf, std::st
       std::string_view linked = std::string_view(section.names).substr(symbol.st_name);
       linked = linked.substr(0, linked.find('\0'));
       // The version of a library's symbol follows an @.
-      if (linked.substr(0, linked.find('@')) == name) return symbol.st_value;
+      const auto found = wanted.find(linked.substr(0, linked.find('@')));
+      if (found != wanted.end() && !found->second) found->second = symbol.st_value;
     }
   }
-  return std::nullopt;
+}
+
+std::optional<std::uint64_t> symbol_address(const symbols::ElfFile& elf, const std::string& name) {
+  SymbolAddresses wanted{{name, std::nullopt}};
+  find_addresses(elf, wanted);
+  return wanted.begin()->second;
+}
+
+// What an operand says relative to a symbol is said relative to its place from here on.
+void resolve(const symbols::ElfFile& elf, std::vector<language::UsdtPlace>& places,
+             const std::vector<std::uint64_t>& addresses) {
+  SymbolAddresses symbols;
+  for (const auto& place : places) {
+    for (const auto& operand : place.arguments) {
+      if (!operand.symbol.empty()) symbols[operand.symbol];
+    }
+  }
+  if (symbols.empty()) return;
+  find_addresses(elf, symbols);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (auto& operand : places[i].arguments) {
+      if (operand.symbol.empty()) continue;
+      const std::optional<std::uint64_t> address = symbols[operand.symbol];
+      if (!address) operand.kind = language::UsdtOperand::Kind::kNoSymbol;
+      operand.number += static_cast<std::int64_t>(address.value_or(0) - addresses[i]);
+      operand.is_from_place = true;
+    }
+  }
+}
+
+std::vector<language::UsdtPlace> usdt_places(const symbols::ElfFile& elf, const std::string& provider,
+                                             const std::string& name) {
+  std::vector<language::UsdtPlace> places;
+  std::vector<std::uint64_t> addresses;
+  for (const symbols::UsdtNote& note : symbols::read_usdt_notes(elf)) {
+    if (note.provider != provider || note.name != name) continue;
+    language::UsdtPlace place{note.offset, 0, language::parse_usdt_operands(note.arguments)};
+    if (note.counter != 0) place.counter = static_cast<std::int64_t>(note.counter - note.address);
+    // Inlined twice into one function, say, it may be noted twice at one place.
+    const auto is_same = [&](const language::UsdtPlace& other) { return other.offset == place.offset; };
+    if (std::any_of(places.begin(), places.end(), is_same)) continue;
+    places.push_back(std::move(place));
+    addresses.push_back(note.address);
+    if (places.size() == kMostUsdtPlaces) break;
+  }
+  resolve(elf, places, addresses);
+  return places;
 }
 
 Result<std::int64_t> distance_to(const OpenObject& object, const std::string& name, std::uint64_t offset) {
@@ -184,6 +236,17 @@ Result<FunctionPlace> ObjectFiles::find_function(const Asker& asker, std::string
         LT_TRY(const OpenObject object, open_object(asker, path));
         return find_in(object, name, *known);
       });
+}
+
+Result<UsdtPlaces> ObjectFiles::find_usdt(const Asker& asker, std::string_view path, std::string_view provider,
+                                          std::string_view name) {
+  return ask<UsdtPlaces>([asker, path = std::string(path), provider = std::string(provider),
+                          name = std::string(name)]() -> Result<UsdtPlaces> {
+    LT_TRY(OpenObject object, open_object(asker, path));
+    UsdtPlaces found{std::move(object.file), {}};
+    if (const auto elf = symbols::ElfFile::open(object.own_path())) found.places = usdt_places(*elf, provider, name);
+    return found;
+  });
 }
 
 Result<std::int64_t> ObjectFiles::find_symbol(const Asker& asker, std::string_view path, std::string_view name,

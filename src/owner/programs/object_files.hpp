@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "language/probe/usdt_operand.hpp"
 #include "programs/identity.hpp"
 #include "programs/patient_worker.hpp"
 #include "symbols/symbols.hpp"
@@ -32,6 +33,11 @@ struct FunctionPlace {
   std::uint64_t size = 0;
 };
 
+struct UsdtPlaces {
+  ObjectFile object;
+  std::vector<language::UsdtPlace> places;
+};
+
 struct Asker {
   Identity who{};
   std::uint32_t tid = 0;  // of the thread in whose folder relative paths begin; 0: none
@@ -43,6 +49,9 @@ class ObjectFiles {
   Result<ObjectFile> open(const Asker& asker, std::string_view path);
   // The function of that name: the linker's, or a C++ function's without its parameters. ENOENT: there is none.
   Result<FunctionPlace> find_function(const Asker& asker, std::string_view path, std::string_view name);
+  // The places that the file's notes name so; none of a file without. What arguments need of its symbols is found.
+  Result<UsdtPlaces> find_usdt(const Asker& asker, std::string_view path, std::string_view provider,
+                               std::string_view name);
   // How far the symbol of that name is from what stands at `offset` in the file, once both are loaded. ENOENT: there is
   // none, or nothing is loaded from there.
   Result<std::int64_t> find_symbol(const Asker& asker, std::string_view path, std::string_view name,

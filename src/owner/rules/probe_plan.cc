@@ -93,6 +93,9 @@ class PlanBytes {
       case Source::kFileOffset:
         arg.source = plan::EventProbeSource::kPlace;
         arg.number = fetch.number - from_.place->offset;
+        return;
+      case Source::kOperand:
+        return set_operand(arg, fetch.operand);
     }
   }
 
@@ -114,6 +117,31 @@ class PlanBytes {
     constexpr std::array kInRegisters{plan::kRdi, plan::kRsi, plan::kRdx, plan::kRcx, plan::kR8, plan::kR9};
     if (index < kInRegisters.size()) return set_register(arg, kInRegisters[index]);
     set_stack_word(arg, index - kInRegisters.size() + 1);  // behind the return address
+  }
+
+  // What is narrower than the value is extended to it, so that it says the same as a wider type.
+  static void set_operand(plan::EventProbeArg& arg, const language::UsdtOperand& operand) {
+    using Kind = language::UsdtOperand::Kind;
+    arg.number = static_cast<std::uint64_t>(operand.number);
+    arg.is_signed = operand.is_signed ? 1 : 0;
+    arg.source_size = operand.size;
+    switch (operand.kind) {
+      case Kind::kRegister:
+        arg.source = plan::EventProbeSource::kPartOfRegister;
+        arg.at = operand.base.value_or(plan::kRax);
+        arg.number = operand.is_high ? 8 : 0;
+        return;
+      case Kind::kMemory:
+        arg.source = plan::EventProbeSource::kLoad;
+        arg.at = plan::operand_word(operand.is_from_place ? plan::kRip : operand.base.value_or(plan::kRegisters),
+                                    operand.index.value_or(plan::kRegisters), operand.scale);
+        return;
+      case Kind::kAddress:
+        arg.source = plan::EventProbeSource::kPlace;
+        return;
+      default:
+        arg.source = plan::EventProbeSource::kNumber;
+    }
   }
 
   static void set_field(plan::EventProbeArg& arg, const event::Field& field, bool of_synthetic) {

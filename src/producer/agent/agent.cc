@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "agent/raw.hpp"
+#include "agent/reference_counter.hpp"
 
 namespace landtrace::agent {
 namespace {
@@ -216,11 +218,17 @@ Agent::Agent(OwnObject own) {
 Agent::~Agent() {
   objects_.read();
   std::vector<Job> jobs;
+  with_loader_locked([this] {
+    for (const auto& place : places_) stop_counting(*place);
+  });
   for (const auto& place : places_) plan_removal(*place, jobs);
   if (loader_ != nullptr) plan_removal(*loader_, jobs);
   write(jobs);
   // Threads may be on their way through stubs, and calls may come back: sites and stubs stay.
-  for (auto& [address, known] : known_) (void)known->site.release();
+  for (auto& [address, known] : known_) {
+    (void)known->site.release();
+    for (Known::Inner& inner : known->inner) (void)inner.site.release();
+  }
 }
 
 Agent::Place* Agent::find(std::uint32_t number) {
@@ -247,8 +255,11 @@ void Agent::apply(std::span<const Wanted> wanted, std::span<Outcome> outcomes) {
     place->number = one.number;
     place->wants = one.wants;
     place->limit = one.limit;
+    place->counter = one.counter;
     place->reason = Reason::kNone;
   }
+  // A place is there before those that its jump may serve, too.
+  std::stable_sort(places_.begin(), places_.end(), [](const auto& a, const auto& b) { return a->offset < b->offset; });
   objects_.read();
   carry_out();
   for (std::size_t i = 0; i < wanted.size() && i < outcomes.size(); ++i) {
@@ -278,8 +289,7 @@ std::uint64_t Agent::missed(std::uint32_t number) const {
   std::uint64_t missed = 0;
   const Place* place = find(number);
   if (place == nullptr) return 0;
-  for (const Patched& patched : place->patched)
-    missed += __atomic_load_n(&patched.known->site->missed, __ATOMIC_RELAXED);
+  for (const Patched& patched : place->patched) missed += __atomic_load_n(&patched.site->missed, __ATOMIC_RELAXED);
   return missed;
 }
 
@@ -296,30 +306,68 @@ void Agent::look_at_objects() {
 }
 
 void Agent::carry_out() {
-  std::vector<Job> jobs;
-  std::vector<std::uint64_t> addresses;
-  for (const auto& place : places_) {
-    addresses.clear();
-    objects_.find(place->object, place->offset, addresses);
-    forget_gone(*place, addresses);
-    plan(*place, addresses, jobs);
+  constexpr unsigned kRounds = 4;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    std::vector<Job> jobs;
+    std::vector<std::uint64_t> addresses;
+    crowded_.clear();
+    for (const auto& place : places_) {
+      addresses.clear();
+      objects_.find(place->object, place->offset, addresses);
+      forget_gone(*place, addresses);
+      plan(*place, addresses, jobs);
+    }
+    write(jobs);
+    settle(jobs);
+    if (crowded_.empty() || !make_room()) break;
+    objects_.read();
   }
-  write(jobs);
-  settle(jobs);
+  count_places();
+}
+
+// Where a place is listened to, its counter says so: one more for each, as kernels do.
+void Agent::count_places() {
+  const auto is_right = [](const Place& place) {
+    return std::all_of(place.patched.begin(), place.patched.end(), [&](const Patched& patched) {
+      return patched.counter == (place.counter == 0 ? 0 : patched.address + static_cast<std::uint64_t>(place.counter));
+    });
+  };
+  if (std::all_of(places_.begin(), places_.end(), [&](const auto& place) { return is_right(*place); })) return;
+  objects_.read();
+  with_loader_locked([&] {
+    for (const auto& place : places_) {
+      if (is_right(*place)) continue;
+      stop_counting(*place);
+      for (Patched& patched : place->patched) {
+        const std::uint64_t counter = patched.address + static_cast<std::uint64_t>(place->counter);
+        if (place->counter != 0 && raise_counter(objects_.maps(), counter)) patched.counter = counter;
+      }
+    }
+  });
+}
+
+void Agent::stop_counting(Place& place) {
+  for (Patched& patched : place.patched) lower_counter(std::exchange(patched.counter, 0));
+}
+
+// Of one that is given up for a moment.
+void Agent::leave_counting(Patched& patched) {
+  with_loader_locked([&] { lower_counter(std::exchange(patched.counter, 0)); });
 }
 
 // An object that is gone, or was and is there again: then its bytes are the file's.
 void Agent::forget_gone(Place& place, std::span<const std::uint64_t> addresses) {
   std::erase_if(place.patched, [&](const Patched& patched) {
     Known& known = *patched.known;
-    const bool is_there = std::find(addresses.begin(), addresses.end(), known.address) != addresses.end();
+    const bool is_there = std::find(addresses.begin(), addresses.end(), patched.address) != addresses.end();
     std::uint8_t bytes[kJumpSize] = {};
     Job job = {&place, &known, {}, patched.way, true};
     set_jump(job);
     if (is_there && read_memory(known.address, bytes, job.size) && std::memcmp(bytes, job.bytes, job.size) == 0) {
       return false;
     }
-    known.site->wants = 0;
+    if (is_there) lower_counter(patched.counter);
+    patched.site->wants = 0;
     if (!is_there) known.gone_since = monotonic_ns();
     if (!is_there && known.spring != 0) springs_.erase(known.spring);
     occupied_.erase(known.address);
@@ -393,25 +441,48 @@ Reason Agent::check_spring(const Recipe& recipe, std::uint64_t address) const {
   return is_padding ? Reason::kNone : Reason::kBytesDiffer;
 }
 
-Agent::Known* Agent::reusable(const Place& place, std::uint64_t address, Form form) {
-  const auto [begin, end] = known_.equal_range(address);
+Agent::Known* Agent::reusable(const StubShape& shape) {
+  const auto [begin, end] = known_.equal_range(shape.address);
   for (auto it = begin; it != end; ++it) {
     Known& known = *it->second;
-    if (known.form != form || std::memcmp(&known.recipe, &place.recipe, sizeof place.recipe) != 0) continue;
+    if (known.form != shape.form || std::memcmp(&known.recipe, &shape.recipe, sizeof shape.recipe) != 0) continue;
     // Calls in progress come back to the site as they left it.
-    if (known.site->number != place.number && is_awaited(known.site.get())) continue;
-    return &known;
+    if (known.site->number != shape.number && is_awaited(known.site.get())) continue;
+    if (known.distances() == shape.inner) return &known;
   }
   return nullptr;
 }
 
-Agent::Known* Agent::stub_for(const Place& place, std::uint64_t address, Reason& reason) {
-  const Form form = form_of(place.recipe, place.wants);
-  Known* known = reusable(place, address, form);
+// `before`: to which the jump leads now; nullptr: to none.
+Agent::Known* Agent::stub_for(const Place& place, std::uint64_t address, Reason& reason, const Known* before) {
+  Known* known = make_stub({place.recipe, address, form_of(place.recipe, place.wants), place.number,
+                            before == nullptr ? std::vector<std::uint32_t>() : before->distances()},
+                           reason);
+  if (known == nullptr) return nullptr;
+  known->gone_since = 0;
+  set_site(*known->site, place);
+  if (before != nullptr) prepare(*before, *known);
+  return known;
+}
+
+Agent::Known* Agent::make_stub(const StubShape& shape, Reason& reason) {
+  const auto& [recipe, address, form, number, inner] = shape;
+  Known* known = reusable(shape);
   if (known == nullptr) {
-    auto site = std::make_unique<Site>();
-    *site = {};
-    site->address = address;
+    auto made = std::make_unique<Known>();
+    const auto new_site = [&shape](std::uint32_t lead) {
+      auto site = std::make_unique<Site>();
+      *site = {};
+      site->address = shape.address;
+      site->lead = lead;
+      return site;
+    };
+    made->site = new_site(recipe.lead);
+    std::vector<InnerHit> hits;
+    for (const std::uint32_t distance : inner) {
+      made->inner.push_back({distance, new_site(distance)});
+      hits.push_back({made->inner.back().site.get(), distance});
+    }
     Stub stub;
     const std::size_t room = kMaxStub;
     const NearMemory::Piece piece = memory_.take(address, room);
@@ -419,30 +490,20 @@ Agent::Known* Agent::stub_for(const Place& place, std::uint64_t address, Reason&
       reason = Reason::kNoRoom;
       return nullptr;
     }
-    if (!assemble(place.recipe, site.get(), form, piece.address, stub)) {
+    if (!assemble(recipe, made->site.get(), form, piece.address, stub, hits)) {
       memory_.untake(room);
       reason = Reason::kOutOfReach;
       return nullptr;
     }
     memory_.untake(room - (stub.size + kStubAlignment - 1) / kStubAlignment * kStubAlignment);
     std::memcpy(piece.writable, stub.bytes, stub.size);
-    auto made = std::make_unique<Known>();
     made->address = address;
-    made->recipe = place.recipe;
+    made->recipe = recipe;
     made->form = form;
     made->code = piece.address + stub.code;
-    made->spring =
-        place.recipe.spring == 0 ? 0 : address + static_cast<std::uint64_t>(std::int64_t{place.recipe.spring});
-    made->site = std::move(site);
+    made->spring = recipe.spring == 0 ? 0 : address + static_cast<std::uint64_t>(std::int64_t{recipe.spring});
     known = known_.emplace(address, std::move(made))->second.get();
   }
-  Site& site = *known->site;
-  if (site.number != place.number) site.missed = 0;
-  site.number = place.number;
-  site.limit = place.limit;
-  known->gone_since = 0;
-  // Pairs with the hits that find it through the jump, which is written later.
-  __atomic_store_n(&site.wants, place.wants, __ATOMIC_RELEASE);
   return known;
 }
 
@@ -456,12 +517,12 @@ void Agent::set_jump(Job& job) const {
 
 void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::vector<Job>& jobs) {
   for (const std::uint64_t address : addresses) {
-    const auto at = [address](const Patched& patched) { return patched.known->address == address; };
+    const auto at = [address](const Patched& patched) { return patched.address == address; };
     const auto there = std::find_if(place.patched.begin(), place.patched.end(), at);
     Reason reason = Reason::kNone;
     bool has_jump = there != place.patched.end();
     if (has_jump) {
-      Site& site = *there->known->site;
+      Site& site = *there->site;
       const Form form = form_of(place.recipe, place.wants);
       if (there->known->form == form || (place.wants & kWantsReturn) == 0) {
         site.limit = place.limit;
@@ -477,9 +538,11 @@ void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::ve
     } else {
       reason = check(place, address);
     }
-    Known* known = reason == Reason::kNone ? stub_for(place, address, reason) : nullptr;
+    const Known* const before = there == place.patched.end() ? nullptr : there->known;
+    Known* known = reason == Reason::kNone ? stub_for(place, address, reason, before) : nullptr;
     if (known == nullptr) {
       place.reason = reason;
+      if (reason == Reason::kOverlaps) crowded_.push_back({&place, address});
       continue;
     }
     Job job = {&place, known, {}, place.recipe.way, true};
@@ -494,7 +557,10 @@ void Agent::plan(Place& place, std::span<const std::uint64_t> addresses, std::ve
 }
 
 void Agent::plan_removal(Place& place, std::vector<Job>& jobs) {
-  for (const Patched& patched : place.patched) plan_removal(*patched.known, jobs);
+  for (const Patched& patched : place.patched) {
+    patched.site->wants = 0;
+    if (!patched.known->is_wanted()) plan_removal(*patched.known, jobs);
+  }
 }
 
 void Agent::plan_removal(Known& known, std::vector<Job>& jobs) {
@@ -531,6 +597,7 @@ void Agent::drop(std::span<const std::uint32_t> numbers) {
   std::vector<std::unique_ptr<Place>> dropped;
   for (auto& place : places_) {
     if (std::find(numbers.begin(), numbers.end(), place->number) == numbers.end()) continue;
+    with_loader_locked([&] { stop_counting(*place); });
     plan_removal(*place, jobs);
     dropped.push_back(std::move(place));
   }
@@ -551,7 +618,7 @@ void Agent::settle(std::vector<Job>& jobs) {
       continue;
     }
     auto& patched = job.place->patched;
-    const auto at = [address](const Patched& one) { return one.known->address == address; };
+    const auto at = [address](const Patched& one) { return one.address == address; };
     const auto there = std::find_if(patched.begin(), patched.end(), at);
     if (!job.done) {
       job.known->site->wants = 0;
@@ -563,10 +630,9 @@ void Agent::settle(std::vector<Job>& jobs) {
         occupied_.erase(address);
       }
     } else if (there != patched.end()) {
-      there->known->site->wants = 0;
-      there->known = job.known;
+      move_places(*there->known, *job.known);
     } else {
-      patched.push_back({job.known, job.way});
+      patched.push_back({job.known, job.way, address, job.known->site.get()});
     }
   }
 }

@@ -33,6 +33,7 @@ struct Wanted {
   std::uint32_t number;  // what the handlers are told; one place has one number
   std::uint32_t wants;   // kWantsEntry, kWantsReturn
   std::uint32_t limit = 0;
+  std::int64_t counter = 0;  // how far the place's reference counter is from it; 0: it has none
 };
 
 enum class PlaceState : std::uint8_t {
@@ -113,11 +114,24 @@ class Agent {
     std::uint64_t spring;
     std::unique_ptr<Site> site;
     std::uint64_t gone_since = 0;  // when its object was unmapped, in ns; 0: it is there
+    // Other places within the displaced instructions, which have no jump of their own; ascending.
+    struct Inner {
+      std::uint32_t distance;  // from the jump's beginning
+      std::unique_ptr<Site> site;
+    };
+    std::vector<Inner> inner{};
+
+    [[nodiscard]] bool is_wanted() const;
+    [[nodiscard]] std::vector<std::uint32_t> distances() const;
+    [[nodiscard]] Site* site_of(std::uint64_t place) const;  // nullptr: none is there
   };
-  // A place at one address.
+  // A place at one address: that of its own jump, though it may use another's.
   struct Patched {
     Known* known;
     Way way;
+    std::uint64_t address;
+    Site* site;
+    std::uint64_t counter = 0;  // that was raised for it; 0: none
   };
   struct Place {
     ObjectId object;
@@ -126,6 +140,7 @@ class Agent {
     std::uint32_t number;
     std::uint32_t wants;
     std::uint32_t limit;
+    std::int64_t counter = 0;
     std::vector<Patched> patched;
     Reason reason = Reason::kNone;
   };
@@ -147,11 +162,36 @@ class Agent {
   void forget_gone(Place& place, std::span<const std::uint64_t> addresses);
   void plan(Place& place, std::span<const std::uint64_t> addresses, std::vector<Job>& jobs);
   Reason check(const Place& place, std::uint64_t address) const;
-  Known* stub_for(const Place& place, std::uint64_t address, Reason& reason);
-  Known* reusable(const Place& place, std::uint64_t address, Form form);
+  Known* stub_for(const Place& place, std::uint64_t address, Reason& reason, const Known* before);
+  // What a stub is to be. `number`: that of the first place's.
+  struct StubShape {
+    const Recipe& recipe;
+    std::uint64_t address;
+    Form form;
+    std::uint32_t number;
+    std::vector<std::uint32_t> inner;  // distances of further places
+  };
+  Known* make_stub(const StubShape& shape, Reason& reason);
+  Known* reusable(const StubShape& shape);
+  // Places for which others have no room (crowded.cc).
+  struct Crowded {
+    Place* place;
+    std::uint64_t address;
+  };
+  bool make_room();
+  bool share_jump(const Crowded& one);
+  Known* find_host(const Crowded& one);
+  bool add_to_host(Known& host, const Crowded& one);
+  bool clear_way(const Crowded& one);
+  void prepare(const Known& before, Known& now);
+  void move_places(Known& before, Known& now);
+  static void set_site(Site& site, const Place& place);
   void set_jump(Job& job) const;
   void plan_removal(Place& place, std::vector<Job>& jobs);
   void plan_removal(Known& known, std::vector<Job>& jobs);
+  void count_places();
+  static void stop_counting(Place& place);
+  static void leave_counting(Patched& patched);
   void try_left_again();
   void leave_for_later(std::uint64_t address);
   void write(std::vector<Job>& jobs);
@@ -166,6 +206,7 @@ class Agent {
   Objects objects_;
   NearMemory memory_;
   std::vector<std::unique_ptr<Place>> places_;
+  std::vector<Crowded> crowded_;
   std::multimap<std::uint64_t, std::unique_ptr<Known>> known_;
   std::map<std::uint64_t, std::uint32_t> occupied_;  // address -> bytes
   // Padding that has a jump of ours, and of which place. It keeps it when the place's jump is taken out: a thread

@@ -8,6 +8,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/raw.hpp"
+#include "agent/reference_counter.hpp"
 #include "agent/test_places.hpp"
 
 namespace landtrace::agent {
@@ -152,6 +153,29 @@ TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_GE(test_hits[7].entries, 400u);
+}
+
+TEST(ReferenceCounter, CountsWhereItCanBeWrittenAndNeverBelow0) {
+  alignas(2) static std::uint16_t counter = 0;
+  static const std::uint16_t fixed = 0;
+  const auto at = [](const std::uint16_t& one) { return reinterpret_cast<std::uint64_t>(&one); };
+  const auto maps = read_maps();
+  EXPECT_TRUE(raise_counter(maps, at(counter)));
+  EXPECT_TRUE(raise_counter(maps, at(counter)));
+  EXPECT_EQ(counter, 2);
+  lower_counter(at(counter));
+  lower_counter(at(counter));
+  lower_counter(at(counter));
+  EXPECT_EQ(counter, 0);
+  EXPECT_FALSE(raise_counter(maps, at(fixed)));
+  EXPECT_FALSE(raise_counter(maps, at(counter) + 1));
+  EXPECT_FALSE(raise_counter(maps, 16));
+  EXPECT_FALSE(raise_counter(maps, 0));
+  counter = 0xffff;
+  EXPECT_FALSE(raise_counter(maps, at(counter)));
+  EXPECT_EQ(counter, 0xffff);
+  lower_counter(0);
+  lower_counter(16);
 }
 
 }  // namespace

@@ -278,11 +278,17 @@ Slot* take(const Site* site, std::uint64_t copy, std::uint64_t stack) {
 }
 
 constexpr std::uint64_t kCallSize = 6;
-constexpr std::uint64_t kMiddleSize = 5;  // the instruction before the call
 constexpr std::uint64_t kJumpToNext = 4;
 
 const Site* site_before(std::uint64_t resume, std::uint64_t code) {
   return reinterpret_cast<const Site*>(word_at(resume - code - 16));
+}
+
+// Of a call somewhere in a stub, by where it reads the common code's address: behind the site's.
+const Site* site_of_call(std::uint64_t resume) {
+  std::int32_t distance;
+  __builtin_memcpy(&distance, reinterpret_cast<const void*>(resume - sizeof distance), sizeof distance);
+  return reinterpret_cast<const Site*>(word_at(resume + static_cast<std::uint64_t>(std::int64_t{distance}) - 8));
 }
 
 [[gnu::noinline]] void tell_loader_changes() {
@@ -303,7 +309,7 @@ const Site* site_before(std::uint64_t resume, std::uint64_t code) {
 
 void enter(const Site* site, Registers* registers, std::uint64_t stack, EntryData* data) {
   registers->value[kRsp] = stack;
-  registers->value[kRip] = site->address;
+  registers->value[kRip] = site->place();
   handlers.hit(site, registers, data);
 }
 
@@ -345,7 +351,7 @@ extern "C" {
 }
 
 [[gnu::visibility("hidden"), gnu::used]] void lt_agent_enter_middle(std::uint64_t resume, Registers* registers) {
-  const Site* site = site_before(resume, kCallSize + kMiddleSize);
+  const Site* site = site_of_call(resume);
   const std::uint64_t stack = reinterpret_cast<std::uint64_t>(registers) + kFrame + kRedZone;
   if (site->wants == 0) return;
   registers->value[kRsp] = stack;

@@ -9,9 +9,9 @@ namespace landtrace::agent {
 inline constexpr std::uint32_t kMostBuildId = 20;
 
 //   0        8       16       24                44    46     48     52
-//   +--------+-------+--------+------------------+-----+------+------+------+--------+
-//   | device | inode | offset | build_id         | … sizes, sides, maxactive | recipe |
-//   +--------+-------+--------+------------------+-----+------+------+------+--------+
+//   +--------+-------+--------+------------------+-----+------+------+------+--------+---------+
+//   | device | inode | offset | build_id         | … sizes, sides, maxactive | recipe | counter |
+//   +--------+-------+--------+------------------+-----+------+------+------+--------+---------+
 struct ProbeSite {
   // Of the object's file, as stat() has them.
   std::uint64_t device;
@@ -25,8 +25,11 @@ struct ProbeSite {
   // Of a return probe: how many entries may be in progress; 0: as many as there is room for.
   std::uint16_t maxactive;
   Recipe recipe;
+  // How far from the place a 16-bit counter is, that says in each program how many of its places are listened to: a
+  // USDT semaphore. 0: there is none.
+  std::int64_t counter;
 };
-LT_SHARED(ProbeSite, 232, 8);
+LT_SHARED(ProbeSite, 264, 8);
 LT_SHARED_AT(ProbeSite, device, 0);
 LT_SHARED_AT(ProbeSite, inode, 8);
 LT_SHARED_AT(ProbeSite, offset, 16);
@@ -35,5 +38,6 @@ LT_SHARED_AT(ProbeSite, build_id_size, 44);
 LT_SHARED_AT(ProbeSite, sides, 45);
 LT_SHARED_AT(ProbeSite, maxactive, 46);
 LT_SHARED_AT(ProbeSite, recipe, 48);
+LT_SHARED_AT(ProbeSite, counter, 256);
 
 }  // namespace landtrace::agent

@@ -13,6 +13,11 @@
 // Where there is no room for a jump of 5 bytes, in a function of 4, say, that another one follows, one of 2 may do: to
 // padding near by (`spring`), to which nobody comes otherwise, and which has room for the jump to the stub.
 //
+// Where something jumps to just behind a place in the middle of a function, as to what follows an `if` whose last
+// instruction it is, the jump may begin before the place (`lead`): the copy begins with what runs before, and hands the
+// registers on in its middle. So it can those of other places within the displaced instructions (`copy_at`), which no
+// jump of their own would have room for.
+//
 // A recipe depends on the object's file alone, so one serves all programs.
 #pragma once
 
@@ -77,10 +82,12 @@ LT_SHARED_AT(Fixup, at, 4);
 LT_SHARED_AT(Fixup, next, 5);
 LT_SHARED_AT(Fixup, kind, 6);
 
-//   0     1         2      3            4            5       6        8           32        40      136
-//   +-----+---------+------+------------+------------+-------+--------+-----------+---------+-------+--------+
-//   | way | refusal | size | copy_size  | fixup_count| flags | spring | expected  | padding | copy  | fixups |
-//   +-----+---------+------+------------+------------+-------+--------+-----------+---------+-------+--------+
+//   0     1         2      3     4      5       6        8          32        39     40     136      184
+//   +-----+---------+------+-----+------+-------+--------+----------+---------+------+------+--------+---------+
+//   | way | refusal | size | … sizes of | flags | spring | expected | padding | lead | copy | fixups | copy_at |
+//   +-----+---------+------+-----+------+-------+--------+----------+---------+------+------+--------+---------+
+//
+// All of it counts from where the jump is: `lead` bytes before the place.
 struct Recipe {
   Way way;
   Refusal refusal;  // kRefused: why; else that of a return probe here, or kNone
@@ -96,14 +103,20 @@ struct Recipe {
   // The file's bytes at the place, as many as its segment has; `displaced` of them are compared.
   std::uint8_t expected[24];
   // Those of the padding, kJumpSize of them.
-  std::uint8_t padding[8];
+  std::uint8_t padding[7];
+  std::uint8_t lead;
   std::uint8_t copy[kMaxCopy];
   Fixup fixups[kMaxFixups];
+  // Where in the copy the instruction is that begins so many bytes behind the jump's beginning. 0, but for the first:
+  // none begins there that is run.
+  std::uint8_t copy_at[kMaxDisplaced];
+
+  [[nodiscard]] std::uint32_t hit_at() const { return copy_at[lead % kMaxDisplaced]; }
 };
 inline constexpr std::uint8_t kAtEntry = 1;
 // The last of the copy goes elsewhere always (a jump, a return): there is no jump back behind it.
 inline constexpr std::uint8_t kNeverComesBack = 2;
-LT_SHARED(Recipe, 184, 4);
+LT_SHARED(Recipe, 204, 4);
 LT_SHARED_AT(Recipe, way, 0);
 LT_SHARED_AT(Recipe, refusal, 1);
 LT_SHARED_AT(Recipe, displaced, 2);
@@ -113,8 +126,10 @@ LT_SHARED_AT(Recipe, flags, 5);
 LT_SHARED_AT(Recipe, spring, 6);
 LT_SHARED_AT(Recipe, expected, 8);
 LT_SHARED_AT(Recipe, padding, 32);
+LT_SHARED_AT(Recipe, lead, 39);
 LT_SHARED_AT(Recipe, copy, 40);
 LT_SHARED_AT(Recipe, fixups, 136);
+LT_SHARED_AT(Recipe, copy_at, 184);
 
 using enum arch::Register;
 using arch::Register;

@@ -29,6 +29,9 @@ struct alignas(64) Site {
   std::uint32_t limit;   // calls in progress at most, whose return is probed; 0: no limit of its own
   std::uint32_t active;  // so many there are, where there is a limit
   std::uint64_t missed;  // hits that were not handed on, and returns that could not be followed
+  std::uint32_t lead;    // `address` is where the jump is, so many bytes before the place
+
+  [[nodiscard]] std::uint64_t place() const { return address + lead; }
 };
 
 // What the user of the agent does at a hit. Called with the registers of the place in `registers` and no other

@@ -1,6 +1,8 @@
 #include "agent/stubs.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace landtrace::agent {
 
@@ -243,16 +245,10 @@ const char* common_code(Form form) {
   return form == Form::kReturn ? lt_agent_entry_and_return : lt_agent_entry;
 }
 
-}  // namespace
-
-bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t at, Stub& stub) {
-  if (recipe.copy_size > kMaxCopy || recipe.fixup_count > kMaxFixups) return false;
-  Writer out(stub, at);
-  out.value(site);
-  out.value(common_code(form));
-  stub.code = stub.size;
+// What hands the registers on to the site whose words begin at `words`.
+void put_hit(Writer& out, Form form, std::uint64_t words) {
   if (form == Form::kMiddle) out.code(0x48, 0x8d, 0x64, 0x24, 0x80);  // lea -128(%rsp), %rsp
-  const std::uint64_t common = at + sizeof site;
+  const std::uint64_t common = words + sizeof(const Site*);
   out.code(0xff, 0x15);  // call *common(%rip)
   out.value(static_cast<std::int32_t>(static_cast<std::int64_t>(common - (out.here() + 4))));
   if (form == Form::kMiddle) {
@@ -260,11 +256,53 @@ bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t a
     out.value(std::int32_t{128});
   }
   if (form == Form::kReturn) out.code(0xff, 0x64, 0x24, 0xf0);  // jmp *-16(%rsp)
-  const std::uint64_t copy = out.here();
-  std::uint8_t* bytes = stub.bytes + stub.size;
-  out.bytes(recipe.copy, recipe.copy_size);
-  for (std::size_t i = 0; i < recipe.fixup_count; ++i) {
-    if (!fix(recipe, recipe.fixups[i], site->address, copy, bytes)) return false;
+}
+
+// Where in the copy something is handed on, and where in the stub what it needs for it.
+struct Point {
+  std::uint32_t copy_at;
+  Form form;
+  std::uint64_t words;
+};
+
+}  // namespace
+
+bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t at, Stub& stub,
+              std::span<const InnerHit> inner) {
+  if (recipe.copy_size > kMaxCopy || recipe.fixup_count > kMaxFixups || inner.size() > kMaxInner) return false;
+  Writer out(stub, at);
+  std::vector<Point> points;
+  for (const InnerHit& hit : inner) {
+    if (hit.distance >= kMaxDisplaced || recipe.copy_at[hit.distance] == 0) return false;
+    points.push_back({recipe.copy_at[hit.distance], Form::kMiddle, out.here()});
+    out.value(hit.site);
+    out.value(common_code(Form::kMiddle));
+  }
+  // Last, as its words are to be in front of the code.
+  const Point own{recipe.hit_at(), form, out.here()};
+  const auto behind = [&own](const Point& point) { return point.copy_at > own.copy_at; };
+  points.insert(std::find_if(points.begin(), points.end(), behind), own);
+  out.value(site);
+  out.value(common_code(form));
+  stub.code = stub.size;
+  std::size_t added = 0;  // of what stands between the parts of the copy, up to there
+  std::uint32_t done = 0;
+  for (std::size_t i = 0; i <= points.size(); ++i) {
+    const std::uint32_t end = i < points.size() ? points[i].copy_at : recipe.copy_size;
+    if (end > recipe.copy_size || end < done) return false;
+    // As if the whole copy began so that this part of it is where it is.
+    const std::size_t copy = stub.code + added;
+    out.bytes(recipe.copy + done, end - done);
+    for (std::size_t k = 0; k < recipe.fixup_count; ++k) {
+      const Fixup& fixup = recipe.fixups[k];
+      if (fixup.at < done || fixup.at >= end) continue;
+      if (!fix(recipe, fixup, site->address, at + copy, stub.bytes + copy)) return false;
+    }
+    done = end;
+    if (i == points.size()) break;
+    const std::size_t before = stub.size;
+    put_hit(out, points[i].form, points[i].words);
+    added += stub.size - before;
   }
   if ((recipe.flags & kNeverComesBack) != 0) return true;
   out.code(0xe9);
@@ -275,7 +313,7 @@ bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t a
 
 #else
 
-bool assemble(const Recipe&, const Site*, Form, std::uint64_t, Stub&) { return false; }
+bool assemble(const Recipe&, const Site*, Form, std::uint64_t, Stub&, std::span<const InnerHit>) { return false; }
 
 #endif
 

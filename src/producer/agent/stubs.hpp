@@ -4,7 +4,8 @@
 //                         | site | common |                          saves the registers,
 //                         call *common  ------------------------->   enter(): handlers.hit
 //                         ( jmp *-16(%rsp), if returns are probed )  restores them, ret
-//                         copy of the displaced instructions <----
+//                         copy of the displaced instructions <----    with further calls between two of them, where
+//                                                                     there are other places
 //                         jmp behind them
 //
 // With returns, that jump goes either on to the copy or to a return stub (one a call in progress, of a static table):
@@ -19,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "agent/recipe.hpp"
 #include "agent/site.hpp"
@@ -31,7 +33,8 @@ enum class Form : std::uint8_t {
   kMiddle,  // elsewhere: the flags and the red zone are kept
 };
 
-inline constexpr std::size_t kMaxStub = 176;
+inline constexpr std::size_t kMaxInner = 5;  // as many one-byte instructions as a jump has bytes
+inline constexpr std::size_t kMaxStub = 304;
 inline constexpr std::size_t kStubAlignment = 16;
 
 struct Stub {
@@ -40,7 +43,15 @@ struct Stub {
   std::size_t code = 0;  // where in it the place's jump goes
 };
 
-// The stub as it has to lie at `at`. False where an address in it is out of reach from there.
-bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t at, Stub& stub);
+// A further place within the displaced instructions, so many bytes behind the jump's beginning.
+struct InnerHit {
+  const Site* site;
+  std::uint32_t distance;
+};
+
+// The stub as it has to lie at `at`. `inner`: ascending, kMaxInner at most, each where the recipe's copy_at has an
+// instruction. False where an address in it is out of reach from there.
+bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t at, Stub& stub,
+              std::span<const InnerHit> inner = {});
 
 }  // namespace landtrace::agent

@@ -15,7 +15,7 @@ void run(const agent::Site* site, const agent::Registers* registers, plan::Probe
   if (place == nullptr) return;
   const plan::Section section(*place->thread.slot);
   plan::hit_probe(place->view, place->thread,
-                  {site->number, generation_of(site->number), side, registers->value, site->address, back,
+                  {site->number, generation_of(site->number), side, registers->value, site->place(), back,
                    kept == nullptr ? nullptr : kept->value});
 }
 

@@ -22,18 +22,20 @@ agent::Wanted wanted_of(const agent::ProbeSite& site, std::uint32_t slot) {
   wanted.number = slot;
   wanted.wants = site.sides;
   wanted.limit = site.maxactive;
+  wanted.counter = site.counter;
   return wanted;
 }
 
 }  // namespace
 
 void Sites::let_all_go() {
+  control_ = nullptr;
   std::vector<std::uint32_t> gone;
   for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
     if (std::exchange(known_[slot], {}).generation != 0) gone.push_back(slot);
   }
   for (const std::uint32_t slot : gone) set_generation(slot, 0);
-  agent_.drop(gone);
+  if (!gone.empty()) agent_.drop(gone);
 }
 
 void Sites::follow(const client::Place& place) {

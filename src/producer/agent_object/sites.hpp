@@ -17,9 +17,10 @@ class Sites {
   void follow(const client::Place& place);
   [[nodiscard]] std::uint32_t changes() const { return changes_; }
 
- private:
+  // Nothing is wanted until there is another owner.
   void let_all_go();
 
+ private:
   agent::Agent& agent_;
   const plan::ControlSegment* control_ = nullptr;  // of the owner whose places these are
   struct Known {

@@ -102,7 +102,12 @@ class Loop {
     if (loads != loads_ || !agent_.hears_of_objects()) agent_.look_at_objects();
     loads_ = loads;
     agent::loader_changes_seen(loads);
-    if (place != nullptr) sites_.follow(*place);
+    // Programs that nobody listens to any more are to see that, by their reference counters.
+    if (place == nullptr || client::Process::is_orphaned()) {
+      sites_.let_all_go();
+    } else {
+      sites_.follow(*place);
+    }
     agent_.tend();
   }
 

@@ -39,7 +39,14 @@ enum class EventProbeSource : std::uint8_t {
   kStackWord,  // the word `number` of the stack, from its pointer
   kPlace,      // an address: that of the probe, and `number`
   kKept,       // of a return: the argument `number` of the call, as it was
+  // Operands of instructions:
+  kPartOfRegister,  // `source_size` bytes of the register `at`, behind its lowest `number` bits
+  kLoad,            // `source_size` bytes at base + index * scale + `number`: operand_word() in `at`
 };
+// base and index: registers, kRegisters for none; base kRip: the place.
+constexpr std::uint32_t operand_word(std::uint32_t base, std::uint32_t index, std::uint32_t scale) {
+  return base | index << 8 | scale << 16;
+}
 // What of the source, once the steps have been followed, becomes the value: it itself, what it points to, the text
 // there, or its address as a text.
 enum class EventProbeStore : std::uint8_t { kValue, kMemory, kText, kSymbolText };
@@ -48,7 +55,7 @@ struct EventProbeArg {
   EventProbeSource source;
   EventProbeStore store;
   std::uint8_t source_size;
-  // Of the field.
+  // Of the field, or the operand.
   std::uint8_t is_signed;
   // Of the value, or of one element; 4 for a text.
   std::uint8_t size;

@@ -81,7 +81,12 @@ class Maker {
   }
 
   void put(const EventProbeArg& arg) {
-    Place place = source_of(arg);
+    Place place;
+    if (arg.source == EventProbeSource::kLoad) {
+      if (!load_operand(arg, place)) return;
+    } else {
+      place = source_of(arg);
+    }
     const std::uint32_t count = std::max<std::uint32_t>(arg.count, 1);
     std::byte* to = out_ + arg.target;
     if (arg.store == EventProbeStore::kText && arg.count != 0) return put_texts(arg, place, to, count);
@@ -159,8 +164,28 @@ class Maker {
                 from_.kept == nullptr || arg.number >= kKeptArguments ? 0 : from_.kept[arg.number]};
       case EventProbeSource::kPlace:
         return {Place::In::kProgram, from_.place + arg.number};
+      case EventProbeSource::kPartOfRegister:
+        return {Place::In::kProgram, extended(register_at(arg.at) >> (arg.number & 63), arg)};
+      case EventProbeSource::kLoad:  // in put()
+        break;
     }
     return {};
+  }
+
+  static std::uint64_t extended(std::uint64_t value, const EventProbeArg& arg) {
+    const std::uint32_t unused = 64 - 8u * std::clamp<std::uint32_t>(arg.source_size, 1, 8);
+    const std::uint64_t high = value << unused;
+    return arg.is_signed != 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(high) >> unused) : high >> unused;
+  }
+  [[nodiscard]] bool load_operand(const EventProbeArg& arg, Place& place) const {
+    const std::uint32_t base = arg.at & 0xff;
+    const std::uint64_t from = (base == kRip ? from_.place : register_at(base)) +
+                               register_at(arg.at >> 8 & 0xff) * (arg.at >> 16 & 0xff) + arg.number;
+    std::uint64_t value = 0;
+    const std::uint32_t size = std::clamp<std::uint32_t>(arg.source_size, 1, sizeof value);
+    if (!may_read() || from_.registers == nullptr || read_program(from, &value, size) != size) return false;
+    place = {Place::In::kProgram, extended(value, arg)};
+    return true;
   }
 
   [[nodiscard]] std::uint64_t register_at(std::uint32_t index) const {

@@ -181,5 +181,48 @@ TEST_F(ProbeTest, NoHitIsCountedTwiceOrLostBetweenThreads) {
   EXPECT_EQ(figure(1).hits, 4 * kHits);
 }
 
+// Operands of instructions, as USDT places have them: each is extended to the value's size.
+TEST_F(ProbeTest, PartsOfRegistersAndMemoryBesideThem) {
+  registers_[kRax] = 0xffff'ffff'8000'fe81;
+  registers_[kRbx] = reinterpret_cast<std::uint64_t>(stack_);
+  registers_[kRcx] = 2;
+  stack_[2] = 0x1122'3344'fffe'8001;
+  const auto part = [](std::uint8_t bytes, bool is_signed, std::uint64_t shift = 0) {
+    EventProbeArg one = arg(EventProbeSource::kPartOfRegister, 8, kRax, shift);
+    one.source_size = bytes;
+    one.is_signed = is_signed ? 1 : 0;
+    return one;
+  };
+  const auto load = [](std::uint32_t where, std::uint64_t distance, std::uint8_t bytes, bool is_signed) {
+    EventProbeArg one = arg(EventProbeSource::kLoad, 8, where, distance);
+    one.source_size = bytes;
+    one.is_signed = is_signed ? 1 : 0;
+    return one;
+  };
+  set_hooks(
+      {hook({part(1, false), part(1, true), part(1, true, 8), part(2, true), part(4, false), part(4, true),
+             part(8, true), load(operand_word(kRbx, kRegisters, 1), 16, 2, true),
+             load(operand_word(kRbx, kRegisters, 1), 16, 2, false), load(operand_word(kRbx, kRcx, 8), 0, 8, false),
+             load(operand_word(kRbx, kRcx, 4), 8, 4, true), load(operand_word(kRegisters, kRcx, 8), 0, 4, true)},
+            0)});
+  hit();
+  const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  EXPECT_EQ(made(), bytes_of(word(0x81), word(-127), word(-2), word(-383), word(0x8000fe81), word(-2147418495),
+                             word(-2147418495), word(-32767), word(0x8001), stack_[2],
+                             word(static_cast<std::int32_t>(0xfffe8001)), word(0)));
+}
+
+TEST_F(ProbeTest, MemoryBesideThePlaceAndWhatIsNotThere) {
+  static const std::int32_t here = -77;
+  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(&here) - kPlaceAt;
+  EventProbeArg global = arg(EventProbeSource::kLoad, 4, operand_word(kRip, kRegisters, 1), distance);
+  global.source_size = 4;
+  EventProbeArg gone = arg(EventProbeSource::kLoad, 4, operand_word(kRegisters, kRegisters, 1), 16);
+  gone.source_size = 4;
+  set_hooks({hook({global, gone}, 0)});
+  hit();
+  EXPECT_EQ(made(), bytes_of(std::int32_t{-77}, std::int32_t{0}));
+}
+
 }  // namespace
 }  // namespace landtrace::plan

@@ -52,6 +52,10 @@ Result<WatchedFunction::Request> WatchedFunction::request_of(const std::string& 
   constexpr std::string_view kFetches = "$%@+-\\";
   Request request;
   LT_TRY(request.function, parse_probe("--function", function));
+  if (request.function.is_usdt) {
+    return fail(EINVAL, fmt::format("--function: {}: a USDT place is no function; measure from one event to another",
+                                    request.function.place));
+  }
   if (request.function.is_return) {
     return fail(EINVAL,
                 fmt::format("--function: {}: without %return, which is measured in any case", request.function.place));

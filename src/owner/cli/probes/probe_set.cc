@@ -93,13 +93,14 @@ Result<void> ProbeSet::write(const std::string& file, const std::string& line) {
 Result<std::string> ProbeSet::define(const ProbeText& probe) {
   LT_TRY(const std::string path, find_probed_object(probe, command_));
   const Fd locked = lock();
-  LT_TRY(const std::string name, free_name(kGroup, probe.event_name()));
-  const std::string event = fmt::format("{}/{}", kGroup, name);
-  const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path, probe.function,
-                                       probe.arguments.empty() ? "" : " ", probe.arguments);
+  const std::string group = probe.group();
+  LT_TRY(const std::string name, free_name(group, probe.event_name()));
+  const std::string event = fmt::format("{}/{}", group, name);
+  const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
+                                       probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
   if (auto written = write(kProbeFile, line); !written) return why_not(probe, path, line, written.error());
   defined_.push_back({kProbeFile, "-:" + event});
-  return fmt::format("{}:{}", kGroup, name);
+  return fmt::format("{}:{}", group, name);
 }
 
 Result<std::string> ProbeSet::define_synthetic(const std::string& name, const std::string& fields) {
@@ -132,7 +133,7 @@ tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::strin
     return pointed_at(probe.option, mistake->what, probe.place + " " + probe.arguments,
                       probe.place.size() + 1 + mistake->column - arguments);
   }
-  if (!mistake) {
+  if (!mistake && !probe.is_usdt) {
     if (const std::string text = missing_function_text(probe, path); !text.empty()) {
       return fail(error.code, fmt::format("{}: {}", probe.option, text));
     }

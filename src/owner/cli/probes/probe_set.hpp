@@ -12,8 +12,6 @@ namespace landtrace::cli {
 
 class ProbeSet {
  public:
-  static constexpr const char* kGroup = "probes";
-
   // Nothing is defined yet. `command` says what program a probe is of that names none.
   static Result<ProbeSet> connect(const std::string& socket, const std::vector<std::string>& command);
   ProbeSet(ProbeSet&&) = default;

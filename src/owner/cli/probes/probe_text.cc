@@ -9,6 +9,7 @@ namespace landtrace::cli {
 namespace {
 
 constexpr std::string_view kReturn = "%return";
+constexpr std::string_view kUsdt = "usdt:";
 // The kernel's limit is 63. What makes a name another one stands behind it.
 constexpr std::size_t kLongestName = 48;
 
@@ -61,7 +62,39 @@ std::string as_identifier(std::string_view text) {
   return name;
 }
 
+// "usdt:OBJECT:PROVIDER:NAME", "usdt:PROVIDER:NAME", and what may be an object there is found out later.
+Result<void> parse_usdt(ProbeText& probe, std::string_view rest) {
+  rest.remove_prefix(kUsdt.size());
+  const std::size_t last = rest.rfind(':');
+  probe.is_usdt = true;
+  if (last != std::string_view::npos) {
+    probe.function = rest.substr(last + 1);
+    rest = rest.substr(0, last);
+    const std::size_t colon = rest.rfind(':');
+    probe.provider = colon == std::string_view::npos ? rest : rest.substr(colon + 1);
+    if (colon != std::string_view::npos) probe.object = rest.substr(0, colon);
+  }
+  if (probe.function.empty() || probe.provider.empty() || probe.function.find('%') != std::string::npos) {
+    return fail(EINVAL, fmt::format("{}: want usdt:PROVIDER:NAME or usdt:OBJECT:PROVIDER:NAME, not '{}'", probe.option,
+                                    probe.place));
+  }
+  return {};
+}
+
 }  // namespace
+
+bool is_usdt_text(const std::string& text) { return text.starts_with(kUsdt) && !text.starts_with("usdt::"); }
+
+std::string ProbeText::group() const {
+  if (!is_usdt) return "probes";
+  std::string text = "usdt_" + as_identifier(provider);
+  text.resize(std::min(text.size(), kLongestName));
+  return text;
+}
+
+std::string ProbeText::place_in_object() const {
+  return is_usdt ? fmt::format("{}{}:{}", kUsdt, provider, function) : function;
+}
 
 std::string ProbeText::event_name() const {
   if (!name.empty()) return name;
@@ -90,6 +123,10 @@ Result<ProbeText> parse_probe(const std::string& option, const std::string& text
       probe.name = name;
       rest.remove_prefix(equals + 1);
     }
+  }
+  if (is_usdt_text(std::string(rest))) {
+    LT_CHECK(parse_usdt(probe, rest));
+    return probe;
   }
   if (const std::size_t percent = rest.rfind('%'); percent != std::string_view::npos) {
     if (rest.substr(percent) != kReturn) {

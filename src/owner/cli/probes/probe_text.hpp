@@ -1,5 +1,5 @@
 // What -p and --function are given: "[NAME=]OBJECT:FUNCTION[+OFFSET][%return] [[ARG=]FETCH…]", as users of perf probe
-// write it, with the arguments of uprobe_events.
+// write it, with the arguments of uprobe_events. Or "[NAME=]usdt:[OBJECT:]PROVIDER:NAME [[ARG=]FETCH…]", also of -e.
 #pragma once
 
 #include <string>
@@ -16,10 +16,19 @@ struct ProbeText {
   std::string function;  // with +OFFSET; or an offset in the file that begins with a digit
   bool is_return = false;
   std::string arguments;  // one space between two
+  bool is_usdt = false;
+  std::string provider;  // of a USDT place whose name is `function`
 
+  // Of its event.
+  [[nodiscard]] std::string group() const;
+  // What its definition says behind the object's path.
+  [[nodiscard]] std::string place_in_object() const;
   // What its event is called if the name is free.
   [[nodiscard]] std::string event_name() const;
 };
+
+// "usdt:…", which is no event of that system.
+bool is_usdt_text(const std::string& text);
 
 // EINVAL for what is none.
 Result<ProbeText> parse_probe(const std::string& option, const std::string& text);

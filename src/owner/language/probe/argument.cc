@@ -43,6 +43,27 @@ std::uint32_t size_of(const ProbeArgument& argument) { return argument.type->siz
 
 }  // namespace
 
+std::vector<ProbeArgument> arguments_at(const UsdtPlace& place, std::vector<ProbeArgument> arguments) {
+  for (ProbeArgument& argument : arguments) {
+    Fetch& fetch = argument.fetch;
+    if (fetch.source != Fetch::Source::kOperand) continue;
+    fetch.operand = {.kind = UsdtOperand::Kind::kNumber};
+    if (fetch.number < place.arguments.size()) fetch.operand = place.arguments[fetch.number];
+  }
+  return arguments;
+}
+
+std::vector<bool> readable_usdt_arguments(const std::vector<UsdtPlace>& places) {
+  std::vector<bool> readable;
+  for (const UsdtPlace& place : places) {
+    readable.resize(std::max(readable.size(), place.arguments.size()), true);
+    for (std::size_t i = 0; i < place.arguments.size(); ++i) {
+      if (!place.arguments[i].can_be_read()) readable[i] = false;
+    }
+  }
+  return readable;
+}
+
 std::vector<event::Field> fields_of(const std::vector<ProbeArgument>& arguments) {
   std::vector<event::Field> fields;
   for (const ProbeArgument& argument : arguments) {
@@ -80,6 +101,7 @@ tl::expected<ProbeArgument, int> ProbeArgumentParser::parse(std::string_view wor
   const auto type = has_type ? std::optional(text.substr(type_offset_)) : std::nullopt;
   if (auto done = parse_type(fetch, type); !done) return tl::unexpected<int>(done.error());
   if (auto done = parse_fetch(fetch); !done) return tl::unexpected<int>(done.error());
+  if (form_ == Form::kOperand && !has_type) argument_.type = usdt_argument_type();
   if (auto done = check_size(); !done) return tl::unexpected<int>(done.error());
   if (auto done = finish(has_type); !done) return tl::unexpected<int>(done.error());
   return std::move(argument_);
@@ -94,7 +116,10 @@ ProbeArgumentParser::Done ProbeArgumentParser::parse_name(std::string_view word)
     offset_ = equals + 1;
   } else {
     const std::string_view guess = word.substr(0, word.find(':'));
-    argument_.name = is_good_name(guess) ? std::string(guess) : fmt::format("arg{}", before_.size() + 1);
+    const bool is_numbered = scope_.usdt != nullptr && guess.starts_with('$') && is_good_name(guess.substr(1));
+    argument_.name = is_good_name(guess) ? std::string(guess)
+                     : is_numbered       ? std::string(guess.substr(1))
+                                         : fmt::format("arg{}", before_.size() + 1);
   }
   if (!is_good_name(argument_.name)) return refuse("Argument name must follow the same rules as C identifiers", 0);
   const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), argument_.name) != kReserved.end();
@@ -215,6 +240,7 @@ ProbeArgumentParser::Done ProbeArgumentParser::parse_stack(std::string_view inde
 }
 
 ProbeArgumentParser::Done ProbeArgumentParser::parse_function_argument(std::string_view index) {
+  if (scope_.usdt != nullptr) return parse_usdt_argument(index);
   const auto number = read_unsigned(index, 10);
   if (!number) return refuse(kBadVariable, offset_);
   if (*number == 0 || *number > kMaxStackWord) return refuse("Invalid argument number", offset_);
@@ -225,6 +251,33 @@ ProbeArgumentParser::Done ProbeArgumentParser::parse_function_argument(std::stri
   argument_.fetch.source = Fetch::Source::kArgument;
   argument_.fetch.number = *number - 1;
   return found(scope_.is_return ? Form::kEntryArgument : Form::kArgument);
+}
+
+// Places of one name may have different arguments; what is wider has room for all.
+ProbeArgumentParser::Done ProbeArgumentParser::parse_usdt_argument(std::string_view index) {
+  const auto number = read_unsigned(index, 10);
+  if (!number) return refuse(kBadVariable, offset_);
+  bool is_there = false;
+  for (const UsdtPlace& place : *scope_.usdt) {
+    if (*number == 0 || *number > place.arguments.size()) continue;
+    is_there = true;
+    const UsdtOperand& operand = place.arguments[*number - 1];
+    if (!operand.can_be_read()) return refuse(usdt_refusal(operand.kind), offset_);
+  }
+  if (!is_there) return refuse("Invalid argument number", offset_);
+  argument_.fetch.source = Fetch::Source::kOperand;
+  argument_.fetch.number = *number - 1;
+  return found(Form::kOperand);
+}
+
+const event::FetchType* ProbeArgumentParser::usdt_argument_type() const {
+  const UsdtOperand* widest = nullptr;
+  for (const UsdtPlace& place : *scope_.usdt) {
+    if (argument_.fetch.number >= place.arguments.size()) continue;
+    const UsdtOperand& operand = place.arguments[argument_.fetch.number];
+    if (widest == nullptr || operand.size > widest->size) widest = &operand;
+  }
+  return event::find_fetch_type(usdt_type(*widest));
 }
 
 ProbeArgumentParser::Done ProbeArgumentParser::add_op() {
@@ -328,7 +381,8 @@ ProbeArgumentParser::Done ProbeArgumentParser::finish_text() {
     if (std::find(kCanBeNamed.begin(), kCanBeNamed.end(), form_) == kCanBeNamed.end()) {
       return refuse("Symbol String doesn't accept data/userdata", offset_ + type_offset_);
     }
-  } else if (!is_memory && form_ != Form::kNumber && form_ != Form::kOwnText && form_ != Form::kField) {
+  } else if (!is_memory && form_ != Form::kNumber && form_ != Form::kOwnText && form_ != Form::kField &&
+             (form_ != Form::kOperand || argument_.count != 0)) {
     return refuse(kBadString, offset_ + type_offset_);
   }
   if ((is_symbol || !is_memory || argument_.count != 0) && ++ops_ >= kMaxOps) return refuse(kTooManyOps, offset_);

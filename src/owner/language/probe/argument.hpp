@@ -18,7 +18,11 @@ struct FetchScope {
   bool is_return = false;
   bool has_arguments = false;                // $argN: the place is known to be a function's
   const event::Declaration* base = nullptr;  // kEvent: what it is attached to
+  const std::vector<UsdtPlace>* usdt = nullptr;  // the place is these, and $argN are their arguments
 };
+
+// How many arguments $arg* stands for, from the first one on; which of them can be read everywhere.
+std::vector<bool> readable_usdt_arguments(const std::vector<UsdtPlace>& places);
 
 class ProbeArgumentParser {
  public:
@@ -40,6 +44,7 @@ class ProbeArgumentParser {
     kStackWord,
     kArgument,
     kEntryArgument,
+    kOperand,
     kField,
     kNumber,
     kOwnText,  // $comm, and texts
@@ -55,10 +60,12 @@ class ProbeArgumentParser {
   Done parse_array(std::string_view type, std::size_t bracket);
   [[nodiscard]] const event::FetchType* find_type(std::string_view type) const;
   Done parse_fetch(std::string_view text);
+  [[nodiscard]] const event::FetchType* usdt_argument_type() const;
   Done parse_field(std::string_view name);
   Done parse_variable(std::string_view name);
   Done parse_stack(std::string_view index);
   Done parse_function_argument(std::string_view index);
+  Done parse_usdt_argument(std::string_view index);
   Done parse_dereference(std::string text);
   Done parse_address(std::string_view text);
   Done parse_symbol(std::string_view text);

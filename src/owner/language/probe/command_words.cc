@@ -26,9 +26,9 @@ ProbeRefusal CommandWords::refusal(std::string_view what, std::size_t word, std:
 AcceptedProbe<std::vector<ProbeArgument>> parse_arguments(const CommandWords& words, std::size_t end,
                                                           const FetchScope& scope) {
   std::vector<ProbeArgument> arguments;
-  for (std::size_t word = 2; word < end; ++word) {
+  const auto add = [&](std::size_t word, std::string_view text) -> tl::expected<void, ProbeRefusal> {
     ProbeArgumentParser parser(scope, arguments);
-    auto argument = parser.parse(words[word]);
+    auto argument = parser.parse(text);
     if (!argument) {
       ProbeRefusal refused{argument.error(), {}};
       for (const CommandRefusal& each : parser.logged()) {
@@ -37,6 +37,17 @@ AcceptedProbe<std::vector<ProbeArgument>> parse_arguments(const CommandWords& wo
       return tl::unexpected<ProbeRefusal>(std::move(refused));
     }
     arguments.push_back(*std::move(argument));
+    return {};
+  };
+  for (std::size_t word = 2; word < end; ++word) {
+    const bool is_all = scope.usdt != nullptr && words[word] == "$arg*";
+    const std::vector<bool> readable = is_all ? readable_usdt_arguments(*scope.usdt) : std::vector<bool>();
+    for (std::size_t i = 0; i < readable.size(); ++i) {
+      if (!readable[i]) continue;
+      if (auto added = add(word, fmt::format("$arg{}", i + 1)); !added) return tl::unexpected(added.error());
+    }
+    if (is_all) continue;
+    if (auto added = add(word, words[word]); !added) return tl::unexpected(added.error());
   }
   return arguments;
 }

@@ -2,6 +2,7 @@
 //
 //   FETCH: $FIELD                                                                    of event probes alone
 //        | %REGISTER | $stack | $stackN | $retval | $argN | @+OFFSET | @SYMBOL       of probes of functions alone
+//        | $argN | $arg*                                                             of a USDT place
 //        | $comm | +|-[u]OFFSET(FETCH) | @ADDRESS | \NUMBER | \"TEXT"
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "event/declaration.hpp"
 #include "event/probe_fields.hpp"
 #include "language/command_text.hpp"
+#include "language/probe/usdt_operand.hpp"
 
 namespace landtrace::language {
 
@@ -32,6 +34,7 @@ struct Fetch {
     kArgument,    // the function's argument with the index `number`, as it was at entry
     kFileOffset,  // the address of what stands `number` bytes from the beginning of the object's file
     kSymbol,      // the address of `text`, a symbol of the object
+    kOperand,     // the USDT argument with the index `number`: at this place `operand`
   };
   enum class Store : std::uint8_t {
     kValue,       // itself
@@ -49,6 +52,7 @@ struct Fetch {
   std::int64_t store_offset = 0;
   std::uint8_t bits = 0;  // of a bit field; 0: not a bit field
   std::uint8_t first_bit = 0;
+  UsdtOperand operand = {};  // kOperand
 };
 
 struct ProbeArgument {
@@ -58,6 +62,8 @@ struct ProbeArgument {
   std::uint32_t count = 0;  // of an array
   Fetch fetch;
 };
+// At that place, one of several of a USDT probe. Arguments that it does not have are 0.
+std::vector<ProbeArgument> arguments_at(const UsdtPlace& place, std::vector<ProbeArgument> arguments);
 // The fields that they make.
 std::vector<event::Field> fields_of(const std::vector<ProbeArgument>& arguments);
 // " NAME=FETCH…" of each, as the files show them.

@@ -12,6 +12,7 @@ namespace landtrace::language {
 namespace {
 
 constexpr std::string_view kReturnSuffix = "%return";
+constexpr std::string_view kUsdt = "usdt:";
 constexpr std::string_view kBadPlace = "Invalid probed address or symbol";
 // Of the command: its first word, and the place.
 constexpr std::size_t kNameWord = 0, kPlaceWord = 1;
@@ -158,7 +159,8 @@ AcceptedProbe<FunctionProbe> FunctionProbeCommand::parse(ProbedObjects& objects)
 AcceptedProbe<std::vector<ProbeArgument>> FunctionProbeCommand::parse_arguments_of(const FunctionProbe& probe,
                                                                                    bool is_entry) const {
   const bool is_kprobe = family_ == ProbeFamily::kKprobe;
-  const FetchScope scope{is_kprobe ? FetchScope::Kind::kKernel : FetchScope::Kind::kUser, probe.is_return, is_entry};
+  FetchScope scope{is_kprobe ? FetchScope::Kind::kKernel : FetchScope::Kind::kUser, probe.is_return, is_entry};
+  if (!probe.usdt.empty()) scope.usdt = &probe.usdt;
   if (is_kprobe && !is_entry && !probe.is_return) {
     // The kernel looks for these before it reads any argument.
     for (std::size_t word = 2; word < words_.size(); ++word) {
@@ -235,6 +237,7 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
   if (colon == std::string_view::npos || (is_offset && !is_file)) return refuse_silently(kOther);
   place.object = word.substr(0, colon);
   std::string rest(word.substr(colon + 1));
+  if (rest.starts_with(kUsdt) && !rest.starts_with("usdt::")) return parse_usdt_place(probe, objects, rest);
   const std::size_t at = colon + 1;
   if (is_offset) {
     const int code = objects.check_file(place.object);
@@ -258,6 +261,24 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
   if (!offset || *offset < 0 || place.symbol.empty()) return refuse_silently(kOther);
   place.offset = *offset;
   return objects.has_function(place.object, place.symbol, place.offset) ? Done() : refuse_silently(kOther);
+}
+
+FunctionProbeCommand::Done FunctionProbeCommand::parse_usdt_place(FunctionProbe& probe, ProbedObjects& objects,
+                                                                  std::string_view names) const {
+  const std::size_t at = probe.place.object.size() + 1;
+  const auto refuse = [&](std::string_view what, std::size_t offset = 0, int code = EINVAL) {
+    return refuse_command(words_.refusal(what, kPlaceWord, at + offset, code));
+  };
+  const auto colon = names.find(':', kUsdt.size());
+  if (colon == std::string_view::npos || colon + 1 == names.size()) return refuse("Want usdt:PROVIDER:NAME");
+  if (probe.is_return) return refuse("A USDT place has no return");
+  const std::string_view provider = names.substr(kUsdt.size(), colon - kUsdt.size());
+  const std::string_view name = names.substr(colon + 1);
+  const int code = objects.find_usdt(probe.place.object, provider, name, probe.usdt);
+  if (code == ENOENT) return refuse("The file has no USDT place of that name", kUsdt.size(), code);
+  if (code != 0) return refuse_command(words_.refusal("Failed to find the given file", kPlaceWord, 0, code));
+  probe.place.symbol = names;
+  return {};
 }
 
 FunctionProbeCommand::Done FunctionProbeCommand::parse_maxactive(FunctionProbe& probe) const {

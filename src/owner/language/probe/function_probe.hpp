@@ -2,6 +2,7 @@
 //
 //   uprobe_events   p[:[GROUP/][NAME]] PATH:OFFSET[(COUNTER)][%return] [ARGUMENT…]       OFFSET in the file
 //                   p[:[GROUP/][NAME]] PATH:SYMBOL[+OFFSET][(COUNTER)][%return] …        ours
+//                   p[:[GROUP/][NAME]] PATH:usdt:PROVIDER:NAME …                         ours: all places of that name
 //   kprobe_events   p[:[GROUP/][NAME]] [MOD:]SYMBOL[+OFFSET][%return] [ARGUMENT…]
 //   r instead of p: the return of the function, in kprobe_events r[MAXACTIVE]. (ARGUMENT: fetch.hpp)
 //
@@ -27,6 +28,9 @@ class ProbedObjects {
   virtual int check_file(std::string_view path) = 0;
   // Whether there is such a function, so many bytes long, in PATH of PATH:SYMBOL, which may be a name alone.
   virtual bool has_function(std::string_view path, std::string_view symbol, std::int64_t offset) = 0;
+  // The places of PATH:usdt:PROVIDER:NAME. 0; an errno: the file cannot be read; ENOENT: it has none of that name.
+  virtual int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
+                        std::vector<UsdtPlace>& places) = 0;
   enum class Answer { kNoModule, kFunction, kNoFunction };
   // "": any of the domain's programs.
   virtual Answer look_up(std::string_view module, std::string_view symbol) = 0;
@@ -35,7 +39,7 @@ class ProbedObjects {
 // A place as it was named.
 struct NamedPlace {
   std::string object;             // PATH or MOD
-  std::string symbol;             // "": an offset alone
+  std::string symbol;             // "": an offset alone; "usdt:PROVIDER:NAME"
   std::int64_t offset = 0;        // from the symbol, or in the file
   std::uint64_t ref_counter = 0;  // in the file; 0: none
   // Of kprobe_events:
@@ -55,6 +59,7 @@ struct FunctionProbe {
   std::string name;
   NamedPlace place;
   std::vector<ProbeArgument> arguments;
+  std::vector<UsdtPlace> usdt;  // the places that it names; none: it is no USDT probe
 
   [[nodiscard]] event::Flavour flavour() const {
     return is_return ? event::Flavour::kReturnProbe : event::Flavour::kEntryProbe;
@@ -88,6 +93,7 @@ class FunctionProbeCommand {
  private:
   using Done = tl::expected<void, ProbeRefusal>;
   Done parse_uprobe_place(FunctionProbe& probe, ProbedObjects& objects) const;
+  Done parse_usdt_place(FunctionProbe& probe, ProbedObjects& objects, std::string_view names) const;
   Done parse_counter(std::string& text, std::size_t at, NamedPlace& place) const;
   Done parse_suffix(std::string& text, std::size_t at, bool& is_return) const;
   Done parse_kprobe_place(FunctionProbe& probe, ProbedObjects& objects, bool& is_entry) const;

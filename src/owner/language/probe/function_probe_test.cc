@@ -1,5 +1,6 @@
 #include "language/probe/function_probe.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,6 +21,15 @@ class TestObjects final : public ProbedObjects {
   bool has_function(std::string_view path, std::string_view symbol, std::int64_t offset) override {
     if (path == "libm.so.6") return symbol == "sin" && offset < 64;
     return path == "/bin/app" && (symbol == "run" || symbol == "ns::go") && offset < 64;
+  }
+  int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
+                std::vector<UsdtPlace>& places) override {
+    if (path == "/secret") return EACCES;
+    if (path != "/bin/app" || provider != "app") return ENOENT;
+    if (name == "one") places = {{0x10, 0, parse_usdt_operands("-4@%edi 8@-24(%rbp) 8f@%xmm0 2@$7")}};
+    if (name == "two")
+      places = {{0x20, 8, parse_usdt_operands("-4@%edi")}, {0x30, 4, parse_usdt_operands("8@%rax 1@%al")}};
+    return places.empty() ? ENOENT : 0;
   }
   Answer look_up(std::string_view module, std::string_view symbol) override {
     if (module != "libm") return Answer::kNoModule;
@@ -277,6 +287,69 @@ TEST(FunctionProbe, WhatIsShownMeansTheSame) {
     ASSERT_EQ(uprobe(shown), shown) << line;
   }
   EXPECT_GT(taken, 2'000);
+}
+
+TEST(FunctionProbe, UsdtPlacesAreShownAsTheyWereNamed) {
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one a=$arg1"), "p:g/e /bin/app:usdt:app:one a=$arg1");
+  EXPECT_EQ(uprobe("p /bin/app:usdt:app:one"), "p:uprobes/p_app_usdt_app_one /bin/app:usdt:app:one");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one $arg2 $arg1"), "p:g/e /bin/app:usdt:app:one arg2=$arg2 arg1=$arg1");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one $arg* x=%di"),
+            "p:g/e /bin/app:usdt:app:one arg1=$arg1 arg2=$arg2 arg4=$arg4 x=%di");
+}
+
+TEST(FunctionProbe, MistakesInUsdtPlaces) {
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app"), "22 Want usdt:PROVIDER:NAME @15");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:"), "22 Want usdt:PROVIDER:NAME @15");
+  EXPECT_EQ(uprobe("r:g/e /bin/app:usdt:app:one"), "22 A USDT place has no return @15");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:none"), "2 The file has no USDT place of that name @20");
+  EXPECT_EQ(uprobe("p:g/e /secret:usdt:app:one"), "13 Failed to find the given file @6");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one $arg5"), "22 Invalid argument number @28");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one $arg0"), "22 Invalid argument number @28");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one a=$arg3"),
+            "22 This argument is in a vector register, which probes do not read @30");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt:app:one $argx"), "22 Invalid $-valiable specified @28");
+  EXPECT_EQ(uprobe("p:g/e /bin/app:0x10 $arg*"), "22 Invalid $-valiable specified @20");
+  // A symbol of C++.
+  EXPECT_EQ(uprobe("p:g/e /bin/app:usdt::run"), std::to_string(FunctionProbeCommand::kOther));
+}
+
+// "TYPE:NAME" of each argument.
+std::string usdt_types_of(const std::string& arguments, const char* name = "one") {
+  std::string text;
+  for (const auto& argument :
+       parsed_probe(ProbeFamily::kUprobe, fmt::format("p:g/e /bin/app:usdt:app:{} {}", name, arguments)).arguments)
+    text += fmt::format(" {}:{}", argument.name, argument.type->name);
+  return text;
+}
+
+TEST(FunctionProbe, UsdtArgumentsHaveTypesBySizeAndSign) {
+  EXPECT_EQ(usdt_types_of("$arg1 $arg2 $arg4"), " arg1:s32 arg2:u64 arg4:u16");
+  EXPECT_EQ(usdt_types_of("$arg1:x8 n=$arg2:s16 s=$arg2:string t=+8($arg2):string p=+0($arg1)"),
+            " arg1:x8 n:s16 s:string t:string p:x64");
+  EXPECT_EQ(usdt_types_of("$arg*", "two"), " arg1:u64 arg2:u8");  // the widest of all places
+}
+
+TEST(FunctionProbe, AUsdtArgumentIsFetchedAsItsPlaceHasIt) {
+  const FunctionProbe probe =
+      parsed_probe(ProbeFamily::kUprobe, "p:g/e /bin/app:usdt:app:two $arg1 s=$arg2:string d=+4($arg1)");
+  ASSERT_EQ(probe.usdt.size(), 2u);
+  EXPECT_EQ(probe.usdt[1].offset, 0x30u);
+  const auto first = arguments_at(probe.usdt[0], probe.arguments),
+             second = arguments_at(probe.usdt[1], probe.arguments);
+  EXPECT_EQ(first[0].fetch.source, Fetch::Source::kOperand);
+  EXPECT_EQ(first[0].fetch.operand.base, arch::kRdi);
+  EXPECT_EQ(first[0].fetch.operand.size, 4);
+  EXPECT_EQ(second[0].fetch.operand.base, arch::kRax);
+  // What the first place does not have is 0 there.
+  EXPECT_EQ(first[1].fetch.operand.kind, UsdtOperand::Kind::kNumber);
+  EXPECT_EQ(first[1].fetch.operand.number, 0);
+  EXPECT_EQ(second[1].fetch.operand.base, arch::kRax);
+  EXPECT_EQ(second[1].fetch.operand.size, 1);
+  // What it points to, without more being written.
+  EXPECT_EQ(second[1].fetch.store, Fetch::Store::kText);
+  EXPECT_TRUE(second[1].fetch.steps.empty());
+  EXPECT_EQ(second[2].fetch.store, Fetch::Store::kMemory);
+  EXPECT_EQ(second[2].fetch.store_offset, 4);
 }
 
 }  // namespace

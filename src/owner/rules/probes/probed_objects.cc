@@ -21,6 +21,18 @@ bool CallersObjects::has_function(std::string_view path, std::string_view symbol
   return true;
 }
 
+int CallersObjects::find_usdt(std::string_view path, std::string_view provider, std::string_view name,
+                              std::vector<language::UsdtPlace>& places) {
+  const std::string file = path.find('/') == std::string_view::npos ? programs::find_object(path) : std::string(path);
+  if (file.empty()) return ENOENT;
+  auto found = files_.find_usdt(asker_, file, provider, name);
+  if (!found) return found.error().code;
+  if (found->places.empty()) return ENOENT;
+  object_ = std::move(found->object);
+  places = std::move(found->places);
+  return 0;
+}
+
 CallersObjects::Answer CallersObjects::look_up(std::string_view module, std::string_view symbol) {
   std::string file = programs::find_object(module);
   if (file.empty() && !module.empty()) file = programs_.find_object(module);

@@ -17,6 +17,8 @@ class CallersObjects final : public language::ProbedObjects {
 
   int check_file(std::string_view path) override;
   bool has_function(std::string_view path, std::string_view symbol, std::int64_t offset) override;
+  int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
+                std::vector<language::UsdtPlace>& places) override;
   Answer look_up(std::string_view module, std::string_view symbol) override;
 
   // Of the question that was asked last.

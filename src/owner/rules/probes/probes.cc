@@ -36,10 +36,23 @@ bool is_same_place(ProbeFamily family, const ProbePlace& a, const ProbePlace& b)
   return a.object && b.object && is_same_file(*a.object, *b.object) && a.offset == b.offset;
 }
 
+ProbeSpot spot_of(const language::UsdtPlace& place, const FunctionProbe& probe) {
+  return {place.offset, language::arguments_at(place, probe.arguments), place.counter};
+}
+
+void set_spots(ProbePlace& place, const FunctionProbe& probe) {
+  static_cast<ProbeSpot&>(place) = spot_of(probe.usdt.front(), probe);
+  for (std::size_t i = 1; i < probe.usdt.size(); ++i) place.others.push_back(spot_of(probe.usdt[i], probe));
+}
+
 ProbePlace place_of(const FunctionProbe& probe, const CallersObjects& objects) {
   ProbePlace place;
   place.named = probe.place;
   place.object = objects.object();
+  if (!probe.usdt.empty()) {
+    set_spots(place, probe);
+    return place;
+  }
   const bool is_function = !probe.place.symbol.empty();
   place.offset = static_cast<std::uint64_t>(probe.place.offset) + (is_function ? objects.function_offset() : 0);
   place.arguments = probe.arguments;
@@ -116,10 +129,11 @@ language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_v
   return is_appended ? append(*known, definition, std::move(place)) : add(definition, std::move(place));
 }
 
-// All probes of a place have one counter, or none.
+// All probes of a place have one counter, or none. That of a USDT place its note says, whoever names it.
 bool Probes::has_other_counter(const ProbePlace& place) {
   for (const Line& line : lines(ProbeFamily::kUprobe)) {
     const ProbePlace& other = find_probe(*line.event)->places[line.place];
+    if (place.usdt_counter != 0 || other.usdt_counter != 0) continue;
     if (is_same_place(ProbeFamily::kUprobe, place, other) && other.named.ref_counter != place.named.ref_counter) {
       return true;
     }

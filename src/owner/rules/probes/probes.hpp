@@ -18,11 +18,18 @@
 
 namespace landtrace::rules {
 
-struct ProbePlace {
+// Where threads come by.
+struct ProbeSpot {
+  std::uint64_t offset = 0;  // in the object's file
+  std::vector<language::ProbeArgument> arguments;
+  std::int64_t usdt_counter = 0;  // how far a USDT place's semaphore is from it; 0: there is none
+};
+
+// A definition's place. That of a USDT probe is wherever the object has one of its name.
+struct ProbePlace : ProbeSpot {
   language::NamedPlace named;
   std::optional<programs::ObjectFile> object;  // nullopt: no program has it yet; `named` says what is waited for
-  std::uint64_t offset = 0;                    // in the object's file
-  std::vector<language::ProbeArgument> arguments;
+  std::vector<ProbeSpot> others;               // besides the first
   std::uint32_t maxactive = 0;  // 0: as many as there are
   std::uint64_t serial = 0;     // no other place of the domain has or had this one
 };
