@@ -240,6 +240,134 @@ input()
         self.refused(process.pid, "no domain runs at", "none.sock", "landtraced")
 
 
+class WithPid(Attach):
+    """record, hist and latency of programs that run already."""
+    PROBE = "tick number=$arg1:s32"
+
+    def code_of(self, process):
+        """The first bytes of tick() in the program's memory."""
+        symbols = subprocess.run(["nm", ATTACHED], capture_output=True, text=True, check=True).stdout
+        offset = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T tick"))
+        maps = support.read_text(f"/proc/{process.pid}/maps")
+        base = next(int(line.split("-")[0], 16) for line in maps.splitlines() if line.endswith("/attached"))
+        with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
+            memory.seek(base + offset)
+            return memory.read(5)
+
+    def record_pid(self, *words):
+        status, out, err = self.landtrace("record", "-o", self.file, *words)
+        self.assertEqual((status, out), (0, ""), err)
+        return err
+
+    def test_calls_are_recorded_for_a_time_and_then_the_code_is_as_before(self):
+        process = self.program("tick")
+        before = self.code_of(process)
+        for _ in range(2):  # for the second the program is attached already, to a domain that nobody serves
+            err = self.record_pid("--pid", process.pid, "-p", self.PROBE, "--duration", "0.7")
+            self.assertIn(f"{process.pid} (attached) is attached to the domain", err)
+            events, _ = self.report_json()
+            numbers = [event["fields"]["number"] for event in events]
+            self.assertGreater(len(numbers), 20)
+            self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+            self.wait_until(lambda: self.code_of(process) == before)
+        ticks = int(re.search(r"ticks (\d+)", self.end_of(process, "x"))[1])
+        self.assertGreater(ticks, numbers[-1])
+
+    def test_it_ends_with_the_programs(self):
+        processes = [self.program("tick") for _ in range(2)]
+        recorder = self.start("record", "-o", self.file, "-p", self.PROBE,
+                              *[word for process in processes for word in ("--pid", process.pid)])
+        for process in processes:
+            self.wait_until(lambda: self.has_agent(process.pid))
+        time.sleep(0.2)
+        self.end_of(processes[0], "x")
+        time.sleep(0.2)
+        self.assertIsNone(recorder.poll())
+        self.end_of(processes[1], "x")
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid for process in processes})
+
+    def test_it_ends_on_an_interrupt(self):
+        process = self.program("tick")
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
+        self.wait_until(lambda: self.has_agent(process.pid))
+        time.sleep(0.2)
+        status, _, err = self.stop(recorder, signal.SIGINT)
+        self.assertEqual(status, 0, err)
+        self.assertGreater(len(self.report_json()[0]), 5)
+        self.end_of(process, "x")
+
+    def test_who_records_is_killed(self):
+        """The program has its own code back by itself, and can be recorded again."""
+        process = self.program("tick")
+        before = self.code_of(process)
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
+        self.wait_until(lambda: self.code_of(process) != before)
+        recorder.kill()
+        recorder.wait()
+        self.wait_until(lambda: self.code_of(process) == before)
+        self.record_pid("--pid", process.pid, "-p", self.PROBE, "--duration", "0.5")
+        self.assertGreater(len(self.report_json()[0]), 5)
+
+    def test_histograms_and_latencies(self):
+        process = self.program("tick")
+        status, out, err = self.landtrace("hist", "--pid", process.pid, "-p", "libc:poll", "--keys", "common_pid", "--json",
+                                          "--duration", "0.7")
+        self.assertEqual(status, 0, err)
+        self.assertIn(str(process.pid), out)
+        status, out, err = self.landtrace("latency", "--pid", process.pid, "--function", "attached:tick", "--duration", "0.7")
+        self.assertEqual(status, 0, err)
+        self.assertIn("mean", out)
+
+    def test_children_that_are_forked_later(self):
+        process = self.program("fork")
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
+        self.wait_until(lambda: self.has_agent(process.pid))
+        time.sleep(0.2)
+        self.assertIn("child 0\n", self.end_of(process, "x"))
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        events, _ = self.report_json()
+        self.assertEqual([event["fields"]["number"] for event in events], list(range(100)))
+        self.assertNotIn(process.pid, {event["pid"] for event in events})
+
+    def test_what_is_mistyped(self):
+        process = self.program("tick")
+        for words, parts in ((["--pid", "999999999", "-p", "tick"], ["--pid: there is no process 999999999"]),
+                             (["--pid", "x", "-p", "tick"], ["--pid: want the number of a process, not 'x'"]),
+                             (["--pid", process.pid, "-p", "tick", "--", "true"], ["want programs that run already, or"]),
+                             (["--pid", process.pid, "-p", "tik"], ["no function 'tik'", "did you mean tick?"])):
+            status, _, err = self.landtrace("record", "-o", self.file, *words)
+            self.assertNotEqual(status, 0)
+            self.assert_one_line(err, *parts)
+        self.assertFalse(self.has_agent(process.pid))
+
+
+class Late(Attach):
+    """Programs that were in the domain before it had probes."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+
+    def expect_ticks_of(self, process):
+        self.assertFalse(self.has_agent(process.pid))
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", f"{ATTACHED}:tick", "--duration", "1")
+        self.assertEqual(status, 0, err)
+        self.assertGreater(len(self.report_json()[0]), 5)
+        self.assertTrue(self.has_agent(process.pid))
+        self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+
+    def test_under_the_shim(self):
+        self.expect_ticks_of(self.program("tick", prefix=[LANDTRACE, "run", "--"]))
+
+    def test_others_are_left_alone(self):
+        process = self.program("tick")
+        self.landtrace("record", "-o", self.file, "-p", f"{ATTACHED}:tick", "--duration", "0.5")
+        self.assertFalse(self.has_agent(process.pid))
+
+
 class InTheMiddle(Attach):
     def setUp(self):
         super().setUp()

@@ -11,25 +11,27 @@
 namespace landtrace::attach {
 namespace {
 
-constexpr const char* kAgent = "liblandtrace-agent.so";
-
-bool is_served(const std::string& socket) {
-  const int fd = ipc::connect_plain(socket.c_str(), true);
-  if (fd >= 0) ::close(fd);
-  return fd >= 0;
+// The process that serves it; nullopt: nobody does.
+std::optional<std::uint32_t> owner_of(const std::string& socket) {
+  const auto connection = ipc::connect_to(socket);
+  if (!connection) return std::nullopt;
+  ipc::set_timeout(connection->get(), ipc::kAnswerPatience_ms);
+  const auto answer = ipc::ask(connection->get(), {.operation = ipc::Operation::kAbout});
+  return answer ? static_cast<std::uint32_t>(answer->reply.a) : 0;
 }
 
 }  // namespace
 
 std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const std::vector<MappedObject>& objects) {
   for (const MappedObject& object : objects) {
-    if (object.name() != kAgent) continue;
+    if (object.name() != agent::kAgentFile) continue;
     const std::uint64_t at = object.find(memory, agent::kPresenceSymbol);
     agent::Presence presence{};
     if (at == 0 || !memory.read(at, presence) || presence.magic != agent::kPresenceMagic || presence.begun == 0)
       continue;
     presence.socket[sizeof presence.socket - 1] = '\0';
-    return AgentStatus{presence.socket, is_served(presence.socket)};
+    const auto owner = owner_of(presence.socket);
+    return AgentStatus{presence.socket, owner.has_value(), owner && *owner == presence.owner};
   }
   return std::nullopt;
 }

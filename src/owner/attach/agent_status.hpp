@@ -12,6 +12,8 @@ namespace landtrace::attach {
 struct AgentStatus {
   std::string socket;  // of its domain
   bool is_served = false;
+  // … and the agent is with the one who serves it now.
+  bool is_followed = false;
 };
 // nullopt: it has none, or one that has not begun.
 std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const std::vector<MappedObject>& objects);

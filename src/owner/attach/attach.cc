@@ -67,6 +67,10 @@ class Attachment {
     return refuse(ESRCH, now && !now->is_gone() ? "it has become another program (exec) in the middle; try again"
                                                 : "it has ended in the middle");
   }
+  [[nodiscard]] Result<void> check_not_cancelled() const {
+    if (request_.cancelled == nullptr || !*request_.cancelled) return {};
+    return fail(ECANCELED, name_of(facts_) + " was not attached");
+  }
   Result<void> check_agents_path() const;
   Result<bool> is_attached_already() const;
   Result<void> plan();
@@ -104,7 +108,7 @@ Result<void> Attachment::check_agents_path() const {
 Result<bool> Attachment::is_attached_already() const {
   const auto status = status_of_agent(memory_, objects_);
   if (!status) return false;
-  if (is_same(status->socket, request_.socket)) return true;
+  if (is_same(status->socket, request_.socket)) return status->is_followed;
   if (!status->is_served) return false;
   return refuse(EBUSY, fmt::format("it is in the domain at {} already, which is still served; a program can be probed "
                                    "in one",
@@ -255,6 +259,7 @@ Result<void> Attachment::divert_a_thread(const SafePlaces& places) {
   };
   for (unsigned round = 0;; ++round) {
     if (memory_.is_gone()) return has_gone();
+    LT_CHECK(check_not_cancelled());
     const auto waited = Clock::now() - begin;
     LT_TRY(bool done, try_all(threads_that(Standing::Kind::kWaits)));
     if (!done) {
@@ -284,6 +289,7 @@ Result<void> Attachment::wait_for_agent() {
     has_begun = memory_.read(block_, block) || has_begun;
     if (has_begun && (block.state != DetourState::kUnderWay || (block.is_left != 0 && block.created != 0))) break;
     if (memory_.is_gone()) return has_gone();
+    LT_CHECK(check_not_cancelled());
     const auto waited = Clock::now() - begin;
     if (!has_begun && waited > kBeginPatience) {
       return refuse(EBUSY, "its threads do not run (a frozen control group?), or it may map no memory");

@@ -7,6 +7,7 @@
 //     wait until the agent has begun, by what the code leaves in memory
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,8 @@ struct Request {
   std::uint32_t pid = 0;
   std::string agent;   // path of liblandtrace-agent.so
   std::string socket;  // of the domain
+  // Once this is true it is given up; nullptr: never. Without a partner: nothing else is looked at.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 struct Attached {

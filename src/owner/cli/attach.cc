@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
 #include "cli/failure.hpp"
-#include "cli/probes/attached.hpp"
+#include "cli/probes/running_programs.hpp"
 #include "cli/tree_command.hpp"
 #include "ipc/socket.hpp"
 

@@ -13,7 +13,7 @@ namespace {
 std::vector<doctor::Check> find_out() {
   // First, because some of these fork, which wants a process with one thread: check_ways() starts a domain's thread.
   std::vector<doctor::Check> checks = doctor::check_mounting();
-  for (auto more : {&doctor::check_machine, &doctor::check_domains, &doctor::check_ways}) {
+  for (auto more : {&doctor::check_machine, &doctor::check_probes, &doctor::check_domains, &doctor::check_ways}) {
     for (doctor::Check& check : more()) checks.push_back(std::move(check));
   }
   return checks;

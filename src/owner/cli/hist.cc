@@ -26,8 +26,9 @@ class WatchedHistogram : public Watched {
   Result<void> begin(Workplace& place, consumer::Session& session) override {
     session_ = &session;
     if (probe_) {
-      LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.command));
+      LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.programs.as_command(options_.command)));
       probes_.emplace(std::move(probes));
+      options_.programs.find_object(*probe_);
       LT_TRY(event_, probes_->define(*probe_));
     }
     LT_CHECK(session.record(false));
@@ -83,7 +84,8 @@ Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
     return one_usdt(*probe, options.command);
   }
   if (!probe || probe->object.empty()) return std::optional<ProbeText>();
-  if (!is_surely_object(*probe) && !has_probed_function(*probe, options.command)) return std::optional<ProbeText>();
+  if (!is_surely_object(*probe) && !has_probed_function(*probe, options.programs.as_command(options.command)))
+    return std::optional<ProbeText>();
   options.event = probe->place;
   return std::optional(*probe);
 }

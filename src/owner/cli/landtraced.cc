@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
 #include "cli/settings.hpp"
@@ -51,6 +52,7 @@ int serve(const Settings& settings) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   options->may_come_back = true;
+  options->agent = find_agent().value_or("");
   const auto hosted = daemon::HostedDomain::start(*options);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   if (auto mounted = mount_all(**hosted, settings); !mounted) {

@@ -1,6 +1,7 @@
 // `landtrace mount`, `landtrace umount`
 #include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
+#include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
 #include "cli/signals.hpp"
@@ -34,7 +35,8 @@ int serve_here(const MountOptions& options, unsigned abi) {
     if (auto folder = ipc::runtime_folder(); !folder) return fail_with(kFailure, sentence(folder.error()));
     socket = ipc::user_socket();
   }
-  const auto hosted = daemon::HostedDomain::start({.socket = socket, .abi = abi, .may_come_back = true});
+  const auto hosted = daemon::HostedDomain::start(
+      {.socket = socket, .abi = abi, .may_come_back = true, .agent = find_agent().value_or("")});
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   const auto watch = (*hosted)->mounts().mount(options.folder, options.allow_other);
   if (!watch) return fail_with(kFailure, sentence(watch.error()));

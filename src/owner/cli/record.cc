@@ -6,6 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
 #include "cli/probes/probe_set.hpp"
+#include "cli/probes/running_programs.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
@@ -27,6 +28,7 @@ struct RecordOptions {
   bool tracefs = false;
   bool to_standard_output = false;
   std::vector<std::string> command;
+  RunningPrograms programs;
 
   std::uint64_t ring_bytes = 0;
   std::uint64_t duration_ns = 0;
@@ -41,7 +43,7 @@ void add_one(RecordOptions& options, std::size_t index, const ProbeText& probe) 
 
 // All that it names are recorded in the same way.
 Result<void> add_usdt(RecordOptions& options, std::size_t index, const ProbeText& text) {
-  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.command));
+  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.programs.as_command(options.command)));
   for (std::size_t i = 0; i < probes.size(); ++i) {
     if (i > 0) options.selections.push_back(options.selections[index]);
     add_one(options, i == 0 ? index : options.selections.size() - 1, probes[i]);
@@ -54,10 +56,11 @@ Result<void> check_options(RecordOptions& options) {
     return fail(EINVAL, "--tracefs: there is no command to show files to");
   for (const std::size_t index : options.events.probes()) {
     const std::string& text = options.selections[index].pattern;
-    LT_TRY(const ProbeText probe, parse_probe(is_usdt_text(text) ? "--event" : "--probe", text));
+    LT_TRY(ProbeText probe, parse_probe(is_usdt_text(text) ? "--event" : "--probe", text));
     if (probe.is_usdt) {
       LT_CHECK(add_usdt(options, index, probe));
     } else {
+      options.programs.find_object(probe);
       add_one(options, index, probe);
     }
   }
@@ -87,7 +90,7 @@ struct Setup {
 // The events of -p, and what is recorded then.
 Result<void> define_probes(RecordOptions& options, Setup& setup) {
   if (!options.probes.empty()) {
-    LT_TRY(ProbeSet probes, ProbeSet::connect(setup.place->socket(), options.command));
+    LT_TRY(ProbeSet probes, ProbeSet::connect(setup.place->socket(), options.programs.as_command(options.command)));
     setup.probes.emplace(std::move(probes));
   }
   for (const auto& [index, probe] : options.probes) {
@@ -174,8 +177,12 @@ int record_to_file(RecordOptions& options) {
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
   }
+  if (auto done = options.programs.attach_to(setup.place->socket()); !done) {
+    return fail_with(kFailure, sentence(done.error()));
+  }
   Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
                       options.overwrite);
+  recording.end_with(options.programs);
   bool succeeded = recording.run();
   say_what_became_of_rules(*setup.session);
   succeeded = were_there(setup, options) && succeeded;
@@ -186,6 +193,9 @@ int record_to_file(RecordOptions& options) {
 }
 
 int record(RecordOptions& options) {
+  if (auto checked = options.programs.check(options.command); !checked) {
+    return fail_with(checked.error().code == EINVAL ? kBadUse : kFailure, sentence(checked.error()));
+  }
   if (auto checked = check_options(options); !checked) {
     return fail_with(checked.error().code == ENOENT ? kFailure : kBadUse, sentence(checked.error()));
   }
@@ -207,6 +217,7 @@ void add_record(Program& program) {
   auto options = std::make_shared<RecordOptions>();
   Command& command = program.add("record", "Record the events of a command, or of a running domain");
   add_event_options(command, options->events);
+  options->programs.add_option(command);
   command.option("-o,--output", options->file, "File to write; - is standard output",
                  {.type = "FILE", .shows_default = true});
   command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
@@ -221,6 +232,7 @@ void add_record(Program& program) {
       "  landtrace record -e 'user_events:http_*' -o http.dat -- ./server\n"
       "  landtrace record -p 'libc.so.6:malloc size=$arg1' -p 'libc.so.6:malloc%return p=$retval' -- ./server\n"
       "  landtrace record -e 'usdt:python3:function__*' -- python3 job.py\n"
+      "  landtrace record --pid 1234 -p 'libc.so.6:malloc size=$arg1'    a program that runs already\n"
       "  landtrace record --overwrite -- ./server        keep the last events only\n"
       "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
       "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");

@@ -35,7 +35,7 @@ bool Recording::take_signal(const Signals::Arrived& arrived) {
 
 bool Recording::is_over() {
   const std::uint64_t now = arch::monotonic_ns();
-  if (now >= deadline_ns_) return true;
+  if (now >= deadline_ns_ || (programs_ != nullptr && programs_->have_ended())) return true;
   const auto left_ms = static_cast<int>(std::min<std::uint64_t>((deadline_ns_ - now) / 1'000'000 + 1, 1000));
   const auto arrived = signals_.wait(std::min(pause_ms_, left_ms));
   return arrived && take_signal(*arrived);

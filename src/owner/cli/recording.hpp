@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/child.hpp"
+#include "cli/probes/running_programs.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
 #include "cli/trace_file_sink.hpp"
@@ -21,6 +22,9 @@ class Recording {
   // False if something went wrong, after a message on stderr.
   bool run();
 
+  // It also ends when all of these have ended, if there are any. They outlive this.
+  void end_with(const RunningPrograms& programs) { programs_ = &programs; }
+
   // Waits for CMD where the recording ended before it.
   void wait_for_child();
 
@@ -35,6 +39,7 @@ class Recording {
   TraceFileSink& sink_;
   Signals& signals_;
   Child* child_;
+  const RunningPrograms* programs_ = nullptr;
   std::uint64_t deadline_ns_;
   bool overwrite_;
   Progress progress_;

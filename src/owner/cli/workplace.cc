@@ -14,11 +14,12 @@ using daemon::HostedDomain;
 
 Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   Workplace place;
+  const std::string agent = find_agent().value_or("");
   if (for_command) {
     LT_TRY(place.preload_, find_preload());
     LT_TRY(const std::string folder, ipc::runtime_folder());
     place.socket_ = fmt::format("{}/record-{}.sock", folder, ::getpid());
-    LT_TRY(place.hosted_, HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes}));
+    LT_TRY(place.hosted_, HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes, .agent = agent}));
   } else {
     const ChosenDomain domain = choose_domain("");
     place.socket_ = domain.socket;
@@ -28,7 +29,8 @@ Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   if (!view && !for_command && (view.error().code == ENOENT || view.error().code == ECONNREFUSED)) {
     LT_CHECK(ipc::runtime_folder());
     LT_TRY(place.hosted_,
-           HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes, .may_come_back = true}));
+           HostedDomain::start(
+               {.socket = place.socket_, .ring_bytes = ring_bytes, .may_come_back = true, .agent = agent}));
     view = consumer::DomainView::connect(place.socket_);
   }
   if (!view) return tl::unexpected<Error>(std::move(view).error());

@@ -1,9 +1,20 @@
 #include "daemon/hosted_domain.hpp"
 
+#include <sys/stat.h>
+
 #include "ipc/path.hpp"
 #include "rules/selection.hpp"
 
 namespace landtrace::daemon {
+
+namespace {
+
+std::uint64_t inode_of(int fd) {
+  struct stat st {};
+  return ::fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+}  // namespace
 
 DescriptorLimit::DescriptorLimit() {
   ::getrlimit(RLIMIT_NOFILE, &before_);
@@ -47,7 +58,9 @@ HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_p
       rules_(std::move(rules)),
       publisher_(std::move(publisher)),
       server_(std::move(server)),
-      mounts_(*domain_, server_->tree(), options.permissions) {
+      mounts_(*domain_, server_->tree(), options.permissions),
+      late_programs_(options.agent, options.socket, inode_of(domain_->control().fd())) {
+  publisher_->set_on_first([this] { late_programs_.attach_all(); });
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
   if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);
   thread_ = std::thread([this] { server_->run(); });

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/late_programs.hpp"
 #include "daemon/mounts.hpp"
 #include "domain/domain.hpp"
 #include "event/pattern.hpp"
@@ -48,6 +49,8 @@ class HostedDomain {
     bool may_come_back = false;
     // Members of permissions.gid may record.
     bool group_records = false;
+    // What is loaded into programs for probes; "": programs that are there before there are any are left alone.
+    std::string agent{};
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
 
@@ -74,6 +77,7 @@ class HostedDomain {
   std::unique_ptr<probes::Publisher> publisher_;
   std::unique_ptr<host::Server> server_;  // has the tree that is mounted
   Mounts mounts_;
+  LatePrograms late_programs_;
   std::thread thread_;
 };
 

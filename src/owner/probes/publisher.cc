@@ -35,6 +35,7 @@ Publisher::~Publisher() {
 void Publisher::defined() {
   if (std::exchange(is_marked_, true)) return;
   Fd(::open(mark_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (on_first_) on_first_();
 }
 
 Result<code::Analysis*> Publisher::analysis_of(const programs::ObjectFile& object) {

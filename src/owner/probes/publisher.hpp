@@ -7,6 +7,7 @@
 // Whoever calls these holds the domain.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,6 +25,9 @@ class Publisher final : public rules::ProbeObserver {
   ~Publisher() override;
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
+
+  // Called once, when there is the first probe; whoever calls defined() holds the domain.
+  void set_on_first(std::function<void()> function) { on_first_ = std::move(function); }
 
   void defined() override;
 
@@ -69,6 +73,7 @@ class Publisher final : public rules::ProbeObserver {
   domain::Domain& domain_;
   std::string mark_;
   bool is_marked_ = false;
+  std::function<void()> on_first_;
   std::map<Key, Site> sites_;
   std::map<std::uint64_t, std::uint16_t> figures_;  // by the place's serial: counts outlive a probe's being listened to
   struct Analysed {

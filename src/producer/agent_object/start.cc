@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <utility>
 
 #include "agent/agent.hpp"
 #include "agent/presence.hpp"
@@ -20,6 +21,11 @@
 #include "agent_object/sites.hpp"
 #include "base/system_call.hpp"
 #include "client/process.hpp"
+
+extern "C" {
+__attribute__((visibility("default"))) constinit landtrace::agent::Presence landtrace_agent_presence{
+    landtrace::agent::kPresenceMagic, 0, 0, 0, {}};
+}
 
 namespace landtrace::agent_object {
 namespace {
@@ -94,26 +100,42 @@ class Loop {
 
  private:
   void look_locked() {
-    client::Process& process = client::Process::get();
-    if (client::Process::is_orphaned()) process.join_next_owner();
+    const bool has_owner = find_owner();
     const client::Place* const place = client::Process::place();
     // Pairs with the release in the loader's stub: what has come is in its list.
     const std::uint32_t loads = __atomic_load_n(&agent::loader_changes().changed, __ATOMIC_ACQUIRE);
     if (loads != loads_ || !agent_.hears_of_objects()) agent_.look_at_objects();
     loads_ = loads;
     agent::loader_changes_seen(loads);
-    // Programs that nobody listens to any more are to see that, by their reference counters.
-    if (place == nullptr || client::Process::is_orphaned()) {
-      sites_.let_all_go();
-    } else {
+    // Programs that nobody listens to any more are to see that, by their reference counters, and run as before.
+    if (has_owner && place != nullptr) {
       sites_.follow(*place);
+    } else {
+      sites_.let_all_go();
     }
     agent_.tend();
+  }
+  bool find_owner() {
+    client::Process& process = client::Process::get();
+    if (client::Process::is_orphaned() && !process.join_next_owner()) {
+      show_owner(0);
+      return false;
+    }
+    const client::Attachment* const attachment = client::Process::current();
+    if (std::exchange(attachment_, attachment) != attachment) {
+      const ipc::PlainAnswer about = process.ask_plain({.operation = ipc::Operation::kAbout});
+      show_owner(about.error == 0 ? static_cast<std::uint32_t>(about.reply.a) : 0);
+    }
+    return true;
+  }
+  static void show_owner(std::uint32_t pid) {
+    __atomic_store_n(&landtrace_agent_presence.owner, pid, __ATOMIC_RELAXED);
   }
 
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
   agent::Agent agent_;
   Sites sites_{agent_};
+  const client::Attachment* attachment_ = nullptr;
   std::uint32_t loads_ = 0;
 };
 
@@ -176,11 +198,6 @@ int begin(const char* socket) {
 
 }  // namespace
 }  // namespace landtrace::agent_object
-
-extern "C" {
-__attribute__((visibility("default"))) constinit landtrace::agent::Presence landtrace_agent_presence{
-    landtrace::agent::kPresenceMagic, 0, {}};
-}
 
 // By whoever has loaded this. `socket`: of the domain; nullptr: of the one that programs attach to when nothing is
 // said, and the caller is the program's own thread. 0 or an errno: EBUSY where the process is in another domain, else

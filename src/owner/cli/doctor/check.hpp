@@ -1,6 +1,7 @@
 // What `landtrace doctor` finds out, one function a question.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Check {
 inline constexpr const char* kRecording = "recording";
 inline constexpr const char* kFiles = "files";
 inline constexpr const char* kMachine = "machine";
+inline constexpr const char* kProbes = "probes";
 inline constexpr const char* kDomains = "domains";
 
 // Hosts a domain and records a program's events in it, in each way that programs have; shows its files in each way that
@@ -34,6 +36,10 @@ std::vector<Check> check_ways();
 std::vector<Check> check_mounting();
 // What the kernel, the C library and the CPU have.
 std::vector<Check> check_machine();
+// Whether functions can be probed, and programs that run already attached.
+std::vector<Check> check_probes();
+// `uid`: effective; `yama`: kernel.yama.ptrace_scope, -1 where there is none.
+Check judge_attach(std::uint32_t uid, int yama);
 // Who serves domains here.
 std::vector<Check> check_domains();
 Check check_domain(const char* id, const std::string& socket);

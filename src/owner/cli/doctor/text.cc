@@ -68,7 +68,7 @@ bool can_record(const std::vector<Check>& checks) {
 std::string human_text(const std::vector<Check>& checks, std::size_t columns) {
   std::string text;
   const Place place(columns);
-  for (const char* group : {kRecording, kFiles, kMachine, kDomains}) {
+  for (const char* group : {kRecording, kFiles, kMachine, kProbes, kDomains}) {
     text += fmt::format("{}\n", group);
     for (const Check& check : checks) {
       if (check.group != std::string_view(group)) continue;

@@ -94,9 +94,11 @@ Result<std::string> WatchedFunction::define_latency(const output::EventType& ret
 
 Result<void> WatchedFunction::begin(Workplace& place, consumer::Session& session) {
   session_ = &session;
-  LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.command));
+  LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.programs.as_command(options_.command)));
   probes_.emplace(std::move(probes));
-  ProbeText calls = request_.function, returns = request_.function;
+  ProbeText calls = request_.function;
+  options_.programs.find_object(calls);
+  ProbeText returns = calls;
   calls.arguments.clear();
   returns.is_return = true;
   LT_TRY(calls_, probes_->define(calls));

@@ -106,7 +106,10 @@ int Watch::watch(Signals& signals) {
   Result<void> result;
   for (;;) {
     const std::uint64_t now = arch::monotonic_ns();
-    if (now >= end || place_->view().owner_died() || (child_ && child_->has_ended())) break;
+    if (now >= end || place_->view().owner_died() || (child_ && child_->has_ended()) ||
+        options_.programs.have_ended()) {
+      break;
+    }
     const Result<std::uint64_t> next_look_ns = look();
     if (!next_look_ns) {
       result = tl::unexpected<Error>(next_look_ns.error());
@@ -153,6 +156,9 @@ int Watch::set_up_and_watch() {
     auto started = place_->start(options_.command, options_.tracefs, signals->mask_before());
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child_ = *started;
+  }
+  if (auto done = options_.programs.attach_to(place_->socket()); !done) {
+    return fail_with(kFailure, sentence(done.error()));
   }
   return watch(*signals);
 }

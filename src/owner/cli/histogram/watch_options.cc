@@ -23,6 +23,7 @@ Result<void> read_seconds(const char* option, const std::string& text, std::uint
 
 void add_watch_options(Command& command, WatchOptions& options) {
   command.option("--filter", options.filter, "Only of events that this is true of", {.type = "EXPRESSION"});
+  options.programs.add_option(command);
   command.option("--interval", options.interval, "Show it so often (on a terminal: 1; else at the end alone)",
                  {.type = "SECONDS"});
   command.option("--duration", options.duration, "Stop after this time", {.type = "SECONDS"});
@@ -36,6 +37,7 @@ Result<void> check_watch_options(WatchOptions& options, bool on_terminal) {
   if (options.tracefs && options.command.empty()) {
     return fail(EINVAL, "--tracefs: there is no command to show files to");
   }
+  LT_CHECK(options.programs.check(options.command));
   if (on_terminal && !options.json) options.interval_ns = kSecond_ns;
   LT_CHECK(read_seconds("--interval", options.interval, options.interval_ns));
   LT_CHECK(read_seconds("--duration", options.duration, options.duration_ns));

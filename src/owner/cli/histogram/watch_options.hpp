@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/probes/running_programs.hpp"
 
 namespace landtrace::cli {
 
@@ -17,6 +18,7 @@ struct WatchOptions {
   bool json = false;
   bool tracefs = false;  // CMD is shown the domain's files
   std::vector<std::string> command;
+  RunningPrograms programs;
 
   std::uint64_t interval_ns = 0;  // 0: shown at the end alone
   std::uint64_t duration_ns = 0;

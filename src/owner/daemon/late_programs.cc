@@ -1,0 +1,112 @@
+#include "daemon/late_programs.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "attach/attach.hpp"
+#include "base/fd.hpp"
+#include "ipc/path.hpp"
+
+namespace landtrace::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A program that is stopped, say, may go on.
+constexpr std::chrono::milliseconds kAgain[] = {200ms, 1s, 5s, 30s};
+
+// The value of a variable that the program was started with; nullptr: it has none.
+const char* variable_in(const std::string& environment, std::string_view name) {
+  for (std::size_t at = 0; at < environment.size(); at += std::strlen(environment.c_str() + at) + 1) {
+    const std::string_view word(environment.c_str() + at);
+    if (word.size() > name.size() && word.starts_with(name) && word[name.size()] == '=') {
+      return environment.c_str() + at + name.size() + 1;
+    }
+  }
+  return nullptr;
+}
+
+// This program's own kind: recorders and the like have mapped the domain, too.
+bool is_ours(std::uint32_t pid) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error);
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error || program == own || program.filename() == "landtrace" || program.filename() == "landtraced";
+}
+
+}  // namespace
+
+LatePrograms::~LatePrograms() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  ended_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LatePrograms::attach_all() {
+  const std::lock_guard lock(mutex_);
+  if (!agent_.empty() && !thread_.joinable() && !is_over_) thread_ = std::thread([this] { run(); });
+}
+
+bool LatePrograms::pause(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return !ended_.wait_for(lock, time, [this] { return is_over_.load(); });
+}
+
+// It has mapped the control segment; or it is under the shim, and was started for this domain.
+bool LatePrograms::is_in_domain(std::uint32_t pid) const {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64u << 20);
+  if (!maps || maps->find("/liblandtrace-agent.so\n") != std::string::npos) return false;
+  const std::string mapped = fmt::format(" {} ", control_);
+  for (std::size_t at = maps->find("memfd:landtrace-control"); at != std::string::npos;
+       at = maps->find("memfd:landtrace-control", at + 1)) {
+    const std::size_t line = maps->rfind('\n', at) + 1;
+    if (maps->substr(line, at - line).find(mapped) != std::string::npos) return true;
+  }
+  if (maps->find("/liblandtrace-preload.so\n") == std::string::npos) return false;
+  const auto environment = read_file(fmt::format("/proc/{}/environ", pid), 4u << 20);
+  if (!environment) return false;
+  const char* const socket = variable_in(*environment, ipc::kSocketVariable);
+  return socket != nullptr ? socket == socket_ : socket_ == ipc::default_socket();
+}
+
+std::vector<std::uint32_t> LatePrograms::programs() const {
+  std::vector<std::uint32_t> pids;
+  std::error_code error;
+  std::filesystem::directory_iterator folder("/proc", error);
+  for (; !error && folder != std::filesystem::directory_iterator(); folder.increment(error)) {
+    const std::string name = folder->path().filename().string();
+    const auto pid = static_cast<std::uint32_t>(std::strtoul(name.c_str(), nullptr, 10));
+    if (pid != 0 && !is_ours(pid) && is_in_domain(pid)) pids.push_back(pid);
+  }
+  return pids;
+}
+
+std::vector<std::uint32_t> LatePrograms::attach(const std::vector<std::uint32_t>& pids) {
+  std::vector<std::uint32_t> left;
+  for (const std::uint32_t pid : pids) {
+    if (!pause(0ms)) return {};
+    const auto attached = attach::attach({pid, agent_, socket_, &is_over_});
+    if (!attached && attached.error().code == EBUSY) left.push_back(pid);
+  }
+  return left;
+}
+
+void LatePrograms::run() {
+  auto left = attach(programs());
+  for (const auto time : kAgain) {
+    if (left.empty() || !pause(time)) return;
+    left = attach(left);
+  }
+}
+
+}  // namespace landtrace::daemon
