@@ -71,6 +71,7 @@ class Attachment {
     if (request_.cancelled == nullptr || !*request_.cancelled) return {};
     return fail(ECANCELED, name_of(facts_) + " was not attached");
   }
+  Result<Attached> try_to_attach();
   Result<void> check_agents_path() const;
   Result<bool> is_attached_already() const;
   Result<void> plan();
@@ -307,7 +308,14 @@ Result<void> Attachment::wait_for_agent() {
   return {};
 }
 
+// Of a program that ends meanwhile anything may seem to be missing.
 Result<Attached> Attachment::run() {
+  auto attached = try_to_attach();
+  if (!attached && memory_.is_gone()) return has_gone();
+  return attached;
+}
+
+Result<Attached> Attachment::try_to_attach() {
   attached_.name = name_of(facts_);
   LT_TRY(ranges_, memory_.ranges());
   objects_ = objects_in(memory_, ranges_);
