@@ -1,7 +1,7 @@
 // What the tests of probes probe: a program that calls its functions so often, and says so.
 //
-//     probed N [exec|sleep|fork]    N requests; then the same in a child by fork() and exec(); or waits to be ended; or
-//                                   has one child after another, each of which ends at once, until nobody reads what it says
+//     probed N [exec|sleep|fork]    N requests; then the same in a child by fork() and exec(); or waits to be ended;
+//                                   or has children that end at once, until nobody reads what it says
 #include <sys/wait.h>
 #include <unistd.h>
 

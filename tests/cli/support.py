@@ -26,11 +26,14 @@ def programs_for_everybody():
     os.makedirs(os.path.join(root, "lib", "landtrace"))
     for folder in (root, os.path.join(root, "bin"), os.path.join(root, "lib"), os.path.join(root, "lib", "landtrace")):
         os.chmod(folder, 0o755)
-    shutil.copy(shim, os.path.join(root, "lib", "landtrace"))
+    for library in (shim, AGENT):
+        if os.path.exists(library):
+            shutil.copy(library, os.path.join(root, "lib", "landtrace"))
     programs = (landtrace, os.path.join(os.path.dirname(landtrace), "landtraced"), producer)
     return tuple(shutil.copy(program, os.path.join(root, "bin")) for program in programs)
 
 
+AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")  # where there are probes
 LANDTRACE, LANDTRACED, PRODUCER = programs_for_everybody()
 
 NOBODY = 65534
