@@ -322,6 +322,24 @@ class KilledOwner(Usdt):
         open(os.path.join(self.folder, "end"), "w", encoding="utf-8").close()
 
 
+class RunsAlready(Usdt):
+    def test_semaphore_and_places_of_a_program_that_is_attached(self):
+        said = os.path.join(self.folder, "said")
+        with open(said, "w", encoding="utf-8") as out:
+            process = self.start_program(OPTIMISED, "watch", self.folder, LIBRARY, stdout=out)
+        self.wait_until(lambda: support.read_text(said).splitlines()[-1:] == ["program 0 0 -1"])
+        recorder = self.start_program(LANDTRACE, "record", "-o", self.file, "--pid", str(process.pid), "-e",
+                                      "usdt:app:guarded")
+        self.wait_until(lambda: support.read_text(said).splitlines()[-1:] == ["program 1 0 -1"])
+        recorder.send_signal(signal.SIGINT)
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.wait_until(lambda: support.read_text(said).splitlines()[-1:] == ["program 0 0 -1"])
+        open(os.path.join(self.folder, "end"), "w", encoding="utf-8").close()
+        self.assertEqual(process.wait(support.TIMEOUT_S), 0)
+        self.assertRegex(err, r"[1-9][\d,]* events")
+
+
 @needs_root
 class AsNobody(Usdt):
     def test_without_any_rights(self):

@@ -58,8 +58,8 @@ class WatchedHistogram : public Watched {
 };
 
 // A histogram is one event's.
-Result<std::optional<ProbeText>> one_usdt(const ProbeText& text, const std::vector<std::string>& command) {
-  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, command));
+Result<std::optional<ProbeText>> one_usdt(const ProbeText& text, const HistOptions& options) {
+  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.command, options.programs.pids()));
   if (probes.size() == 1) return std::optional(probes.front());
   return fail(EINVAL, fmt::format("{}: {}: {} USDT places have such a name, as {}:{} and {}:{}; want one", text.option,
                                   text.place, probes.size(), probes[0].provider, probes[0].function, probes[1].provider,
@@ -74,14 +74,14 @@ Result<std::optional<ProbeText>> find_probe(HistOptions& options) {
     if (!options.event.empty()) options.command.insert(options.command.begin(), std::exchange(options.event, ""));
     LT_TRY(const ProbeText probe, parse_probe("--probe", options.probe));
     options.event = probe.place;
-    if (probe.is_usdt) return one_usdt(probe, options.command);
+    if (probe.is_usdt) return one_usdt(probe, options);
     return std::optional(probe);
   }
   if (options.event.find(':') == std::string::npos) return std::optional<ProbeText>();
   const auto probe = parse_probe("EVENT", options.event);
   if (is_usdt_text(options.event)) {
     if (!probe) return tl::unexpected<Error>(probe.error());
-    return one_usdt(*probe, options.command);
+    return one_usdt(*probe, options);
   }
   if (!probe || probe->object.empty()) return std::optional<ProbeText>();
   if (!is_surely_object(*probe) && !has_probed_function(*probe, options.programs.as_command(options.command)))

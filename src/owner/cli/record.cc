@@ -43,7 +43,7 @@ void add_one(RecordOptions& options, std::size_t index, const ProbeText& probe) 
 
 // All that it names are recorded in the same way.
 Result<void> add_usdt(RecordOptions& options, std::size_t index, const ProbeText& text) {
-  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.programs.as_command(options.command)));
+  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.command, options.programs.pids()));
   for (std::size_t i = 0; i < probes.size(); ++i) {
     if (i > 0) options.selections.push_back(options.selections[index]);
     add_one(options, i == 0 ? index : options.selections.size() - 1, probes[i]);

@@ -28,6 +28,7 @@ class RunningPrograms {
   Result<void> check(const std::vector<std::string>& command);
 
   [[nodiscard]] bool any() const { return !pids_.empty(); }
+  [[nodiscard]] const std::vector<std::uint32_t>& pids() const { return pids_; }
   // What stands for CMD where a probe names no program, or one by its name: the first one's file.
   [[nodiscard]] std::vector<std::string> as_command(const std::vector<std::string>& command) const;
   // An object without a folder is the one that a program has mapped, if any has.

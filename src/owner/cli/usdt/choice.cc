@@ -93,14 +93,26 @@ std::string nothing_text(const ProbeText& text, const std::string& provider, con
                      did_you_mean(text.function, search.names));
 }
 
+// Where a provider is looked for.
+std::vector<std::string> objects_of(const std::vector<std::string>& command, const std::vector<std::uint32_t>& pids) {
+  std::vector<std::string> objects = command.empty() ? std::vector<std::string>() : objects_of_command(command.front());
+  for (const std::uint32_t pid : pids) {
+    for (std::string& path : objects_of_process(pid).value_or(std::vector<std::string>())) {
+      if (std::find(objects.begin(), objects.end(), path) == objects.end()) objects.push_back(std::move(path));
+    }
+  }
+  return objects;
+}
+
 }  // namespace
 
-Result<std::vector<ProbeText>> usdt_probes(const ProbeText& text, const std::vector<std::string>& command) {
+Result<std::vector<ProbeText>> usdt_probes(const ProbeText& text, const std::vector<std::string>& command,
+                                           const std::vector<std::uint32_t>& pids) {
   std::vector<ProbeText> found;
   Search search;
   std::string provider = text.provider;
-  if (text.object.empty() && !command.empty()) {
-    for (const std::string& path : objects_of_command(command.front())) look_into(path, text, provider, search, found);
+  if (text.object.empty()) {
+    for (const std::string& path : objects_of(command, pids)) look_into(path, text, provider, search, found);
   }
   const bool is_provider = !search.names.empty();
   if (found.empty() && !is_provider) {
