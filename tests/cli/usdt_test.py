@@ -119,6 +119,8 @@ class Record(Usdt):
         said, found, err = self.recorded(["-e", "usdt:app:*"], PLAIN, str(ROUNDS))
         for name in ("sizes", "memory", "twice", "guarded"):
             self.assertEqual([values(fields) for fields in found[name]], said[name], name)
+        # By its semaphore, though the jump begins before the place.
+        self.assertEqual(len(said["guarded"]), ROUNDS)
         # What cannot be probed is said to be left out.
         places = self.rows(PLAIN)["app:last"]["places"]
         self.assertEqual("usdt:app:last is left out" in err, places[0]["probe"] is None, err)

@@ -43,7 +43,27 @@ lt_test_lead_place:
   ret
   .cfi_endproc
   .size lt_test_lead, . - lt_test_lead
+  .p2align 6
+  .globl lt_test_words
+  .type lt_test_words, @function
+lt_test_words:
+  .cfi_startproc
+  movq lt_test_first_word(%rip), %rax
+  nop
+  addq lt_test_second_word(%rip), %rax
+  ret
+  .cfi_endproc
+  .size lt_test_words, . - lt_test_words
+  .data
+  .p2align 3
+  .globl lt_test_first_word
+  .globl lt_test_second_word
+lt_test_first_word: .8byte 1000
+lt_test_second_word: .8byte 234
+  .text
 )");
+extern "C" std::uint64_t lt_test_words();
+extern "C" const std::uint64_t lt_test_first_word, lt_test_second_word;
 extern "C" std::uint64_t lt_test_row(std::uint64_t);
 extern "C" const char lt_test_row_places[];
 extern "C" std::uint64_t lt_test_lead(std::uint64_t);
@@ -64,6 +84,22 @@ TestPlace lead_place() {
   TestPlace place = test_place(lt_test_lead_place - 5, Way::kQuiet, 6, 0);
   place.recipe.lead = 5;
   place.recipe.copy_at[5] = 5;
+  return place;
+}
+
+// Both words are relative to where the code is: before the place, and behind it.
+TestPlace words_place() {
+  const auto* const address = reinterpret_cast<const char*>(&lt_test_words);
+  TestPlace place = test_place(address, Way::kQuiet, 7 + 1 + 7, 0);
+  place.recipe.lead = 7;
+  place.recipe.copy_at[7] = 7;
+  place.recipe.copy_at[8] = 8;
+  const auto distance = [address](const std::uint64_t& word) {
+    return static_cast<std::int32_t>(reinterpret_cast<const char*>(&word) - address);
+  };
+  place.recipe.fixup_count = 2;
+  place.recipe.fixups[0] = {distance(lt_test_first_word), 3, 7, FixupKind::kRelative32, 0};
+  place.recipe.fixups[1] = {distance(lt_test_second_word), 8 + 3, 15, FixupKind::kRelative32, 0};
   return place;
 }
 
@@ -168,6 +204,15 @@ TEST_F(CrowdedTest, EachCountsForItself) {
     EXPECT_EQ(counter, 1);
   }
   EXPECT_EQ(counter, 0);  // an agent that goes leaves none
+}
+
+TEST_F(CrowdedTest, WhatIsRelativeIsSoOnBothSidesOfAHit) {
+  const TestPlace place = words_place();
+  ASSERT_EQ(apply(agent, wanted(place, 1)).state, PlaceState::kPatched);
+  EXPECT_EQ(lt_test_words(), 1234u);
+  EXPECT_EQ(test_hits[1].entries, 1u);
+  EXPECT_EQ(test_hits[1].entry.value[kRax], 1000u);
+  EXPECT_EQ(test_hits[1].entry.value[kRip], reinterpret_cast<std::uint64_t>(place.address) + 7);
 }
 
 TEST_F(CrowdedTest, AJumpMayBeginBeforeThePlace) {
