@@ -332,6 +332,68 @@ class WithPid(Attach):
         self.assertEqual([event["fields"]["number"] for event in events], list(range(100)))
         self.assertNotIn(process.pid, {event["pid"] for event in events})
 
+    def spoil(self, process):
+        """Its tick() begins otherwise than its file's, with an instruction that does nothing here."""
+        before = self.code_of(process)
+        symbols = subprocess.run(["nm", ATTACHED], capture_output=True, text=True, check=True).stdout
+        offset = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T tick"))
+        maps = support.read_text(f"/proc/{process.pid}/maps")
+        base = next(int(line.split("-")[0], 16) for line in maps.splitlines() if line.endswith("/attached"))
+        with open(f"/proc/{process.pid}/mem", "r+b", buffering=0) as memory:
+            memory.seek(base + offset)
+            memory.write(b"\xb8\x01\x00\x00\x00")
+        self.assertNotEqual(self.code_of(process), before)
+
+    def test_programs_in_which_a_function_cannot_be_probed_are_told(self):
+        processes = [self.program("tick") for _ in range(3)]
+        for process in processes[:2]:
+            self.spoil(process)
+        pids = [word for process in processes for word in ("--pid", process.pid)]
+        recorder = self.start("record", "-o", self.file, "-p", self.PROBE, *pids)
+        for process in processes:
+            self.wait_until(lambda: self.has_agent(process.pid))
+        time.sleep(0.3)
+        why = "could not be probed at attached:tick: the program's code differs from the file's\n"
+        status, out, err = self.landtrace("functions", processes[0].pid, "tick")
+        self.assertEqual((status, err), (0, f"landtrace: process {processes[0].pid} {why}"))
+        self.assertIn("/attached\n", out)
+        self.assertEqual(self.landtrace("functions", processes[2].pid, "tick")[2], "")
+        status, _, err = self.stop(recorder, signal.SIGINT)
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"landtrace: 2 of 3 programs {why}", err)
+        self.assertEqual({event["pid"] for event in self.report_json()[0]}, {processes[2].pid})
+
+    def test_libraries_that_come_and_go(self):
+        process = self.start_program("python3", "-c", "import sys, ctypes, _ctypes; print('ready', flush=True)\n"
+                                     "for line in sys.stdin: exec(line); print('done', flush=True)", stdin=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+
+        def tell(line):
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), "done\n")
+
+        library = os.path.join(self.folder, "libcome.so")
+        source = os.path.join(self.folder, "come.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int come(int n) { volatile int a[4] = {n}; return a[0] + 7; }\n")
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", f"{library}:come n=$arg1:s32")
+        self.wait_until(lambda: self.has_agent(process.pid))
+        for i in range(3):
+            tell(f"l = ctypes.CDLL({library!r}); assert l.come({i}) == {i + 7}")
+            self.assertIn("libcome.so", support.read_text(f"/proc/{process.pid}/maps"))
+            time.sleep(0.3)
+            tell(f"assert l.come({i + 10}) == {i + 17}")
+            tell("h = l._handle; del l; _ctypes.dlclose(h)")
+            self.assertNotIn("libcome.so", support.read_text(f"/proc/{process.pid}/maps"))
+        self.stop(process, signal.SIGKILL)
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        numbers = [event["fields"]["n"] for event in self.report_json()[0]]
+        self.assertLessEqual({10, 11, 12}, set(numbers))
+
     def test_what_is_mistyped(self):
         process = self.program("tick")
         for words, parts in ((["--pid", "999999999", "-p", "tick"], ["--pid: there is no process 999999999"]),

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "agent/agent.hpp"
 #include "agent/presence.hpp"
 #include "ipc/socket.hpp"
 
@@ -34,6 +36,29 @@ std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const st
     return AgentStatus{presence.socket, owner.has_value(), owner && *owner == presence.owner};
   }
   return std::nullopt;
+}
+
+std::vector<ProbedPlace> places_in(std::uint32_t pid) {
+  const auto memory = ProgramMemory::open(pid);
+  const auto ranges = memory ? memory->ranges() : Result<std::vector<MappedRange>>(fail(ESRCH));
+  if (!ranges) return {};
+  std::vector<ProbedPlace> places;
+  for (const MappedObject& object : objects_in(*memory, *ranges)) {
+    if (object.name() != agent::kAgentFile) continue;
+    const std::uint64_t at = object.find(*memory, agent::kPlacesSymbol);
+    std::vector<agent::ShownPlace> shown(agent::kShownPlaces);
+    if (at == 0 || !memory->read(at, shown.data(), shown.size() * sizeof shown[0])) continue;
+    for (const agent::ShownPlace& one : shown) {
+      const auto mapped = std::find_if(ranges->begin(), ranges->end(), [&](const MappedRange& range) {
+        return range.inode == one.inode && range.path.starts_with('/');
+      });
+      const bool is_told = one.generation != 0 && one.state != static_cast<std::uint8_t>(agent::PlaceState::kWaiting);
+      if (!is_told || mapped == ranges->end()) continue;
+      const bool is_refused = one.state == static_cast<std::uint8_t>(agent::PlaceState::kRefused);
+      places.push_back({mapped->path, one.offset, is_refused ? agent::text_of(agent::Reason{one.reason}) : ""});
+    }
+  }
+  return places;
 }
 
 std::string why_not_begun(int code, const std::string& socket) {

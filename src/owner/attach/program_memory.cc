@@ -58,8 +58,8 @@ Result<std::vector<MappedRange>> ProgramMemory::ranges() const {
     MappedRange range;
     char rights[5] = {};
     int path_at = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*u %n", &range.begin, &range.end, rights, &range.offset,
-                    &path_at) < 4) {
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %lu %n", &range.begin, &range.end, rights, &range.offset,
+                    &range.inode, &path_at) < 5) {
       continue;
     }
     range.is_executable = rights[2] == 'x';

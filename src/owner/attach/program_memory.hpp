@@ -15,6 +15,7 @@ struct MappedRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t offset = 0;
+  std::uint64_t inode = 0;
   bool is_executable = false;
   bool is_private = false;
   std::string path;  // or "[stack]", or ""

@@ -1,13 +1,19 @@
 // `landtrace functions`
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 
+#include "attach/facts.hpp"
+#include "attach/program_memory.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/functions/rows.hpp"
 #include "cli/near_names.hpp"
 #include "cli/pager.hpp"
+#include "cli/probes/refusals.hpp"
+#include "cli/probes/running_programs.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
 #include "code/object_path.hpp"
@@ -62,8 +68,62 @@ int print_counts(const FunctionsOptions& options, const std::string& path, const
   return out.status();
 }
 
+// nullopt: a file is meant, or a name.
+std::optional<std::uint32_t> pid_in(const std::string& object) {
+  std::error_code error;
+  if (object.find_first_not_of("0123456789") != std::string::npos || std::filesystem::exists(object, error)) {
+    return std::nullopt;
+  }
+  const auto pids = parse_pids("PATH", {object});
+  return pids ? std::optional(pids->front()) : std::nullopt;
+}
+
+// The files whose code a process has mapped, and that can be opened by their names.
+Result<std::vector<std::string>> objects_of(std::uint32_t pid) {
+  LT_TRY(const attach::Facts facts, attach::facts_of(pid));
+  const auto memory = attach::ProgramMemory::open(pid);
+  if (!memory) return fail(EPERM, attach::why_not_permitted(facts, attach::rights_over(pid)));
+  LT_TRY(const auto ranges, memory->ranges());
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const attach::MappedRange& range : ranges) {
+    const bool is_code = range.is_executable && range.path.starts_with('/');
+    if (is_code && std::find(paths.begin(), paths.end(), range.path) == paths.end() &&
+        std::filesystem::exists(range.path, error)) {
+      paths.push_back(range.path);
+    }
+  }
+  return paths;
+}
+
+// Of a program that runs: each of its objects, and what its probes came to.
+int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
+  const auto paths = objects_of(pid);
+  if (!paths) return fail_with(kFailure, sentence(paths.error()));
+  survive_closed_output();
+  bool any = false;
+  for (const std::string& path : *paths) {
+    auto analysis = code::Analysis::open(path);
+    if (!analysis) continue;
+    const std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
+    if (rows.empty()) continue;
+    any = true;
+    const bool is_counted = options.summary || options.glob.empty();
+    if (!is_counted && !options.json) fmt::print("{}\n", path);
+    std::fflush(stdout);
+    FunctionsOptions here = options;
+    here.no_pager = true;
+    const int status = is_counted ? print_counts(here, path, *analysis, counts_of(rows)) : print_rows(here, rows);
+    if (status != kSuccess) return status;
+  }
+  if (!any) return fail_with(kFailure, fmt::format("no function of process {} matches '{}'", pid, options.glob));
+  for (const std::string& text : refusal_texts({pid})) complain(text);
+  return kSuccess;
+}
+
 int functions(const FunctionsOptions& options) {
   if (options.refused && options.summary) return fail_with(kBadUse, "--refused and --summary exclude each other");
+  if (const auto pid = pid_in(options.object)) return functions_of_program(options, *pid);
   const auto path = code::object_path(options.object);
   if (!path) {
     const std::string near = did_you_mean(options.object, code::object_names());
@@ -82,7 +142,8 @@ int functions(const FunctionsOptions& options) {
 void add_functions(Program& program) {
   auto options = std::make_shared<FunctionsOptions>();
   Command& command = program.add("functions", "List a file's functions, and how each can be probed");
-  command.option("PATH", options->object, "Program or library, or its name: libc.so.6, bash", {.required = true});
+  command.option("PATH", options->object, "Program or library, or its name: libc.so.6, bash; or a PID",
+                 {.required = true});
   command.option("GLOB", options->glob, "Only functions of that name");
   command.flag("--refused", options->refused, "Only those whose entry or return cannot be probed, with the reason");
   command.flag("--summary", options->summary, "Only how many of each kind there are");
@@ -92,7 +153,8 @@ void add_functions(Program& program) {
       "Examples:\n"
       "  landtrace functions libc.so.6 'mem*'            how memcpy and its like can be probed\n"
       "  landtrace functions build/server --refused      what cannot be, and why\n"
-      "  landtrace functions --summary python3");
+      "  landtrace functions --summary python3\n"
+      "  landtrace functions 1234 'malloc'               of all objects of a program that runs");
   command.runs([options] { return functions(*options); });
 }
 

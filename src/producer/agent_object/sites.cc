@@ -4,12 +4,28 @@
 #include <cstring>
 #include <utility>
 
+#include "agent/presence.hpp"
 #include "agent/probe_site.hpp"
 #include "agent_object/hits.hpp"
 #include "plan/probe.hpp"
 
+extern "C" {
+__attribute__((visibility(
+    "default"))) constinit landtrace::agent::ShownPlace landtrace_agent_places[landtrace::agent::kShownPlaces] = {};
+}
+
 namespace landtrace::agent_object {
 namespace {
+
+static_assert(agent::kShownPlaces == plan::kMaxProbes);
+
+void show(std::uint32_t slot, const agent::Outcome& outcome) {
+  agent::ShownPlace& shown = landtrace_agent_places[slot];
+  shown.state = static_cast<std::uint8_t>(outcome.state);
+  shown.reason = static_cast<std::uint8_t>(outcome.reason);
+}
+
+void hide(std::uint32_t slot) { landtrace_agent_places[slot] = {}; }
 
 agent::Wanted wanted_of(const agent::ProbeSite& site, std::uint32_t slot) {
   agent::Wanted wanted{};
@@ -34,7 +50,10 @@ void Sites::let_all_go() {
   for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
     if (std::exchange(known_[slot], {}).generation != 0) gone.push_back(slot);
   }
-  for (const std::uint32_t slot : gone) set_generation(slot, 0);
+  for (const std::uint32_t slot : gone) {
+    set_generation(slot, 0);
+    hide(slot);
+  }
   if (!gone.empty()) agent_.drop(gone);
 }
 
@@ -67,7 +86,10 @@ void Sites::follow(const client::Place& place) {
       sites.push_back(*plan::control_at<agent::ProbeSite>(place.view, at));
     }
   }
-  for (const std::uint32_t slot : gone) set_generation(slot, 0);
+  for (const std::uint32_t slot : gone) {
+    set_generation(slot, 0);
+    hide(slot);
+  }
   if (!gone.empty()) agent_.drop(gone);
   std::vector<agent::Wanted> wanted;
   for (std::size_t i = 0; i < came.size(); ++i) {
@@ -76,6 +98,16 @@ void Sites::follow(const client::Place& place) {
   }
   std::vector<agent::Outcome> outcomes(wanted.size());
   if (!wanted.empty()) agent_.apply(wanted, outcomes);
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    landtrace_agent_places[came[i]] = {sites[i].inode, sites[i].offset, known_[came[i]].generation, 0, 0, 0};
+    show(came[i], outcomes[i]);
+  }
+}
+
+void Sites::show_again() const {
+  for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
+    if (known_[slot].generation != 0) show(slot, agent_.outcome(slot));
+  }
 }
 
 }  // namespace landtrace::agent_object

@@ -17,6 +17,8 @@ class Sites {
   void follow(const client::Place& place);
   [[nodiscard]] std::uint32_t changes() const { return changes_; }
 
+  // Objects have come or gone: what became of places may be something else.
+  void show_again() const;
   // Nothing is wanted until there is another owner.
   void let_all_go();
 

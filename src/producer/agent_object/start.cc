@@ -105,7 +105,7 @@ class Loop {
     // Pairs with the release in the loader's stub: what has come is in its list.
     const std::uint32_t loads = __atomic_load_n(&agent::loader_changes().changed, __ATOMIC_ACQUIRE);
     if (loads != loads_ || !agent_.hears_of_objects()) agent_.look_at_objects();
-    loads_ = loads;
+    if (std::exchange(loads_, loads) != loads) sites_.show_again();
     agent::loader_changes_seen(loads);
     // Programs that nobody listens to any more are to see that, by their reference counters, and run as before.
     if (has_owner && place != nullptr) {

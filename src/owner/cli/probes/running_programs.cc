@@ -12,6 +12,7 @@
 #include "attach/program_memory.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
+#include "cli/probes/refusals.hpp"
 #include "programs/object_files.hpp"
 
 namespace landtrace::cli {
@@ -95,6 +96,10 @@ Result<void> RunningPrograms::attach_to(const std::string& socket) const {
     complain(attached_text(attached, socket));
   }
   return {};
+}
+
+void RunningPrograms::tell_refusals() const {
+  for (const std::string& text : refusal_texts(pids_)) complain(text);
 }
 
 bool RunningPrograms::have_ended() const {

@@ -37,6 +37,8 @@ class RunningPrograms {
   // All of them, once everything is ready; says for how long each was stopped.
   Result<void> attach_to(const std::string& socket) const;
   [[nodiscard]] bool have_ended() const;
+  // What could not be probed in those that still run, while the probes are there.
+  void tell_refusals() const;
 
  private:
   std::vector<std::string> words_;
