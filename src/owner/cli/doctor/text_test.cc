@@ -23,6 +23,7 @@ TEST(DoctorTextTest, GroupsAreInTheirOrderWithAdviceBelow) {
             "                               -> load it\n"
             "machine\n"
             "  none     tsc                 another clock\n"
+            "probes\n"
             "domains\n"
             "Recording works here.\n");
 }
@@ -40,6 +41,7 @@ TEST(DoctorTextTest, ANarrowTerminalHasDetailsBelowTheNames) {
             "  ok       other\n"
             "    ok\n"
             "machine\n"
+            "probes\n"
             "domains\n"
             "Recording works here.\n");
 }
