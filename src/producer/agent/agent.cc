@@ -5,7 +5,6 @@
 #include <linux/membarrier.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,18 +37,6 @@ std::uint64_t monotonic_ns() {
   timespec time = {};
   raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&time));
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-// Of this process, where it may be gone.
-bool read_memory(std::uint64_t address, void* to, std::size_t size) {
-  iovec here = {to, size};
-  iovec there = {reinterpret_cast<void*>(address), size};
-  const long got = raw(SYS_process_vm_readv, raw(SYS_getpid), raw_address(&here), 1, raw_address(&there), 1, 0);
-  if (got == static_cast<long>(size)) return true;
-  constexpr long kBadAddress = -14;
-  if (got >= 0 || got == kBadAddress) return false;
-  std::memcpy(to, reinterpret_cast<const void*>(address), size);  // the call is not allowed
-  return true;
 }
 
 bool has_shadow_stack() {
@@ -314,6 +301,7 @@ void Agent::carry_out() {
     for (const auto& place : places_) {
       addresses.clear();
       objects_.find(place->object, place->offset, addresses);
+      if (place->reason == Reason::kBusy) place->reason = Reason::kNone;
       forget_gone(*place, addresses);
       plan(*place, addresses, jobs);
     }
@@ -746,6 +734,11 @@ void Agent::leave_for_later(std::uint64_t address) {
 
 void Agent::tend() {
   try_left_again();
+  // Where threads could not be stopped in time, they can another time.
+  if (std::any_of(places_.begin(), places_.end(), [](const auto& place) { return place->reason == Reason::kBusy; })) {
+    objects_.read();
+    carry_out();
+  }
   forget_dead_threads(static_cast<std::uint32_t>(::getpid()));
   const auto at_limit = [](const auto& entry) {
     const Site& site = *entry.second->site;
@@ -764,7 +757,10 @@ void Agent::tend() {
   memory_.keep_only(used);
 }
 
-void Agent::after_fork() { memory_.leave_as_it_is(); }
+void Agent::after_fork() {
+  own_slots_after_fork();
+  memory_.leave_as_it_is();
+}
 
 void Agent::keep_off(const void* address) { kept_off_.push_back(reinterpret_cast<std::uint64_t>(address)); }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -80,6 +81,42 @@ TEST_F(AgentReturnTest, DeeperThanThereAreSlotsReturnsAreMissedAndCounted) {
   EXPECT_EQ(test_hits[1].returns + agent.missed(1), kDepth + 1);
   EXPECT_GT(test_hits[1].returns, kSlots / 2);
   EXPECT_EQ(slots_in_use(), before);
+}
+
+TEST_F(AgentReturnTest, OtherThreadsHaveRoomAgainWhenDeepCallsHaveReturned) {
+  apply(agent, wanted(recurse_place(), 1, kBoth));
+  lt_test_recurse(2 * kSlots);
+  const std::uint64_t missed = agent.missed(1);
+  std::thread([] { lt_test_recurse(100); }).join();
+  EXPECT_EQ(agent.missed(1), missed);
+  lt_test_recurse(100);
+  EXPECT_EQ(agent.missed(1), missed);
+  EXPECT_EQ(slots_in_use(), before);
+}
+
+// The thread that has forked has another id in the child, and others come that must not take its slots.
+TEST_F(AgentReturnTest, ThreadsOfAChildHaveTheirSlotsForThemselves) {
+  apply(agent, wanted(recurse_place(), 1, kBoth));
+  EXPECT_EQ(lt_test_recurse(3), 3u);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    agent.after_fork();
+    std::atomic<unsigned> wrong = 0;
+    std::atomic<std::uint64_t> turns = 0;
+    const auto work = [&] {
+      for (unsigned i = 0; i < 20'000; ++i, ++turns) wrong += lt_test_recurse(i % 10) == i % 10 ? 0 : 1;
+    };
+    agent.tend();
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 3; ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    ::_exit(wrong == 0 && agent.missed(1) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(AgentReturnTest, ALimitOfCallsInProgressIsKept) {

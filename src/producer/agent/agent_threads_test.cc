@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -232,29 +234,71 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST_F(AgentThreadsTest, AThousandPlacesArePatchedAtOnce) {
-  std::vector<TestPlace> places;
-  std::vector<Wanted> all;
-  std::vector<Outcome> outcomes(1000);
-  places.reserve(1000);
-  for (unsigned i = 0; i < 1000; ++i)
-    places.push_back(test_place(lt_test_thousand + std::size_t{i} * 32, Way::kQuiet, 5));
-  const Wanted first = wanted(places[0], 0);
-  for (unsigned i = 0; i < 1000; ++i) {
-    all.push_back(first);
-    all.back().offset += std::size_t{i} * 32;
-    all.back().recipe = &places[i].recipe;
-    all.back().number = i;
+constexpr unsigned kThousand = 1000;
+
+class Thousand {
+ public:
+  Thousand() {
+    places_.reserve(kThousand);
+    for (unsigned i = 0; i < kThousand; ++i)
+      places_.push_back(test_place(lt_test_thousand + std::size_t{i} * 32, Way::kQuiet, 5));
+    const Wanted first = wanted(places_[0], 0);
+    for (unsigned i = 0; i < kThousand; ++i) {
+      all.push_back(first);
+      all.back().offset += std::size_t{i} * 32;
+      all.back().recipe = &places_[i].recipe;
+      all.back().number = i;
+      numbers.push_back(i);
+    }
   }
-  const auto one_of = [](std::size_t i) {
-    return reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(lt_test_thousand + i * 32)(1);
-  };
-  const Busy busy(8, [&] {
-    for (std::size_t i = 0; i < 1000; ++i) wrong += one_of(i) == 4 ? 0 : 1;
-  });
+  static void call() {
+    for (std::size_t i = 0; i < kThousand; ++i) {
+      const auto function = reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(lt_test_thousand + i * 32);
+      wrong += function(1) == 4 ? 0 : 1;
+    }
+  }
+
+  std::vector<Wanted> all;
+  std::vector<std::uint32_t> numbers;
+
+ private:
+  std::vector<TestPlace> places_;
+};
+
+// LANDTRACE_AGENT_ROUNDS=500: a million times on and off.
+TEST_F(AgentThreadsTest, HotFunctionsGoOnAndOffUnderFourThreads) {
+  Thousand thousand;
+  std::vector<Outcome> outcomes(kThousand);
+  {
+    const Busy busy(4, Thousand::call);
+    while (busy.done() < 1) std::this_thread::yield();
+    for (unsigned i = 0; i < rounds(2); ++i) {
+      for (Wanted& one : thousand.all) one.wants = kWantsEntry | wants_in_round(i);
+      agent.apply(thousand.all, outcomes);
+      // On a busy machine not all of them at once.
+      const auto is_patched = [&](std::uint32_t number) { return agent.outcome(number).state == PlaceState::kPatched; };
+      for (unsigned k = 0; k < 100 && !std::all_of(thousand.numbers.begin(), thousand.numbers.end(), is_patched); ++k) {
+        agent.tend();
+      }
+      for (const std::uint32_t number : thousand.numbers)
+        ASSERT_TRUE(is_patched(number)) << text_of(agent.outcome(number).reason);
+      const std::uint64_t before = test_hits[999].entries;
+      while (test_hits[999].entries == before) std::this_thread::yield();
+      agent.drop(thousand.numbers);
+      agent.tend();
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(agent.missed(999), 0u);
+}
+
+TEST_F(AgentThreadsTest, AThousandPlacesArePatchedAtOnce) {
+  Thousand thousand;
+  std::vector<Outcome> outcomes(kThousand);
+  const Busy busy(8, Thousand::call);
   while (busy.done() < 8) std::this_thread::yield();
   const auto begin = std::chrono::steady_clock::now();
-  agent.apply(all, outcomes);
+  agent.apply(thousand.all, outcomes);
   const auto end = std::chrono::steady_clock::now();
   for (const Outcome& outcome : outcomes) ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
   const std::uint64_t before = test_hits[999].entries;
@@ -262,34 +306,46 @@ TEST_F(AgentThreadsTest, AThousandPlacesArePatchedAtOnce) {
   RecordProperty("apply_us",
                  static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count()));
   RecordProperty("stopped_us", static_cast<int>(agent.counters().longest_stop_ns / 1000));
-  std::vector<std::uint32_t> numbers;
-  for (unsigned i = 0; i < 1000; ++i) numbers.push_back(i);
-  agent.drop(numbers);
+  agent.drop(thousand.numbers);
   EXPECT_EQ(wrong, 0u);
 }
 
-// Prints what a probe costs; asserts nothing of it.
-TEST_F(AgentThreadsTest, DISABLED_WhatACallCosts) {
-  const auto measure = [](const char* what) {
-    double best = 1e9;
-    for (unsigned round = 0; round < 200; ++round) {
-      constexpr unsigned kCalls = 20'000;
-      const auto begin = std::chrono::steady_clock::now();
-      for (unsigned i = 0; i < kCalls; ++i) lt_test_add_one(i);
-      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-      best = std::min(best, took.count() / kCalls);
+// Whoever stops threads for the agent is a process of its own: it must end even where nobody waits for it any more, as
+// another thread has exec'ed in the middle, or the program was killed.
+TEST_F(AgentThreadsTest, NobodyStaysBehindWhereAProgramExecsOrIsKilled) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (unsigned i = 0; i < rounds(60); ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      Agent own(Agent::OwnObject::kPatch);
+      const TestPlace place = push_place();
+      std::atomic<bool> patched = false;
+      std::thread([&] {
+        for (;;) {
+          apply(own, wanted(place, 1));
+          patched = true;
+          drop(own, {1});
+        }
+      }).detach();
+      while (!patched) std::this_thread::yield();
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(i * 97 % 1500);
+      while (std::chrono::steady_clock::now() < until) lt_test_push(1);
+      if (i % 2 != 0) ::kill(::getpid(), SIGKILL);
+      ::execl("/bin/true", "true", nullptr);
+      ::_exit(1);
     }
-    std::printf("%-28s %6.2f ns\n", what, best);
-  };
-  const TestPlace place = add_one_place();
-  measure("bare");
-  apply(agent, wanted(place, 1));
-  set_handlers({count_entry, count_return});
-  measure("entry");
-  apply(agent, wanted(place, 1, kWantsEntry | kWantsReturn));
-  measure("entry and return");
-  drop(agent, {1});
-  measure("no longer probed");
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, i % 2 != 0 ? SIGKILL : 0);
+  }
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  pid_t left = 0;
+  while ((left = ::waitpid(-1, nullptr, __WALL | WNOHANG)) >= 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "somebody is still there";
+    if (left == 0) ::usleep(1000);
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 // A process of its own patches and unpatches while its threads run: it must come to its end.

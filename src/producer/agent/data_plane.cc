@@ -40,6 +40,8 @@ std::uint32_t owned_chunks;
 std::uint32_t chunk_after[kChunks];  // the one that the same thread took next, + 1
 std::uint32_t chunks_ever;           // no chunk from here on has been used yet
 
+constexpr std::uint32_t kKeptChunks = 16;  // by a thread that needs few slots again
+
 constexpr std::uint64_t kInUse = 1;
 constexpr unsigned kSerialShift = 48;
 constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse;
@@ -174,10 +176,40 @@ Slot* claim_in_new(std::uint32_t thread, std::uint64_t stack) {
     if (!__atomic_compare_exchange_n(&owners[chunk], &nobody, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
     __atomic_fetch_add(&owned_chunks, 1, __ATOMIC_RELAXED);
+    ++state.owned;
     note_use(chunk);
     if (Slot* slot = claim_in(chunk, stack); slot != nullptr) return slot;
   }
   return nullptr;
+}
+
+// Where there is no new chunk: a free slot in any of the thread's own, unless that was in vain a short while ago.
+Slot* claim_in_own_at_times(ThreadState& thread, std::uint64_t stack) {
+  constexpr std::uint32_t kPause = 256;
+  if (thread.dry != 0) {
+    --thread.dry;
+    return nullptr;
+  }
+  Slot* slot = claim_in_own(thread.thread, stack);
+  if (slot == nullptr) thread.dry = kPause;
+  return slot;
+}
+
+// The slot is free by now but for its word. When calls return that went deep, the chunks that they took are others'
+// again.
+void give_back_chunk(ThreadState& thread, const Slot* last) {
+  const std::uint32_t chunk = chunk_of(last);
+  Slot* const first = first_of(chunk);
+  for (Slot* slot = first; slot != first + kSlotsInChunk; ++slot) {
+    if (slot != last && slot->word != 0) return;
+  }
+  --thread.owned;
+  thread.pause = thread.dry = 0;  // what was in vain in the depth is not now
+  __atomic_fetch_sub(&owned_chunks, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&owners[chunk], 0, __ATOMIC_RELEASE);  // pairs with the exchange in claim_in_new()
+  // A signal handler may have left another of its slots since the look.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);  // pairs with lt_agent_leave() in a signal handler of this thread
+  if (thread.next != nullptr && chunk_of(thread.next) == chunk) thread.next = nullptr;
 }
 
 std::uint32_t free_abandoned_of(std::uint32_t thread) {
@@ -192,15 +224,13 @@ std::uint32_t free_abandoned_of(std::uint32_t thread) {
 }
 
 // Looks for abandoned slots of the thread, unless that was in vain a short while ago.
-bool free_abandoned_at_times(ThreadState& thread) {
+bool free_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause) {
   constexpr std::uint32_t kPause = 4096;
-  if (thread.pause != 0) {
-    --thread.pause;
-    return false;
-  }
-  if (thread.thread != 0 && free_abandoned_of(thread.thread) != 0) return true;
-  thread.pause = kPause;
-  return false;
+  // A site's may be another thread's, too; one look more or less does not matter.
+  const std::uint32_t left = __atomic_load_n(&pause, __ATOMIC_RELAXED);
+  const bool found = left == 0 && thread.thread != 0 && free_abandoned_of(thread.thread) != 0;
+  if (!found) __atomic_store_n(&pause, left == 0 ? kPause : left - 1, __ATOMIC_RELAXED);
+  return found;
 }
 
 // The chunk at hand, the one that the thread took after it, a new one. Abandoned slots, and free ones in its other
@@ -216,10 +246,11 @@ bool free_abandoned_at_times(ThreadState& thread) {
       if (Slot* slot = claim_in(next - 1, stack); slot != nullptr) return slot;
     }
   }
-  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) >= kChunks / 2 && free_abandoned_at_times(thread)) {
+  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) >= kChunks / 2 &&
+      free_abandoned_at_times(thread, thread.pause)) {
     if (Slot* slot = claim_in_own(thread.thread, stack); slot != nullptr) return slot;
   }
-  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) == kChunks) return nullptr;
+  if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) == kChunks) return claim_in_own_at_times(thread, stack);
   Slot* slot = claim_in_new(thread.thread, stack);
   if (slot != nullptr && owners[chunk] == thread.thread) chunk_after[chunk] = chunk_of(slot) + 1;
   return slot;
@@ -235,7 +266,7 @@ bool within_limit(const Site* site) {
 // At the limit, calls that were abandoned do not count.
 [[gnu::noinline]] bool is_refused(const Site* site) {
   if (within_limit(site)) return false;
-  return !free_abandoned_at_times(state) || !within_limit(site);
+  return !free_abandoned_at_times(state, const_cast<std::uint32_t&>(site->pause)) || !within_limit(site);
 }
 
 void give_back(const Site* site) {
@@ -373,12 +404,27 @@ extern "C" {
   if (site->limit != 0) give_back(site);
   // Pairs with the acquire in free_if_abandoned(): the stack's word is overwritten only after this.
   __atomic_store_n(&slot->word, slot->word | kInUse, __ATOMIC_RELEASE);
-  if (owners[chunk_of(slot)] == state.thread) state.next = slot;
+  ThreadState& thread = state;
+  if (owners[chunk_of(slot)] == thread.thread) {
+    thread.next = slot;
+    const bool is_first = slot == first_of(chunk_of(slot));
+    if (is_first && thread.owned > kKeptChunks) [[unlikely]]
+      give_back_chunk(thread, slot);
+  }
   return slot;
 }
 
 }  // extern "C"
 #endif
+
+void own_slots_after_fork() {
+  ThreadState& thread = state;
+  const auto now = static_cast<std::uint32_t>(raw(SYS_gettid));
+  for (std::uint32_t& owner : owners) {
+    if (thread.thread != 0 && owner == thread.thread) __atomic_store_n(&owner, now, __ATOMIC_RELAXED);
+  }
+  if (thread.thread != 0) thread.thread = now;
+}
 
 void ignore_this_thread() { state.inside = kIgnored; }
 

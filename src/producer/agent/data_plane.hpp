@@ -17,6 +17,9 @@ bool is_awaited(const Site* site);
 // How many such calls there are, of all sites.
 std::uint32_t slots_in_use();
 
+// In a forked child, in the thread that has forked: it has another id there, by which its slots are its own.
+void own_slots_after_fork();
+
 // The threads that the kernel does not know any more give their slots back.
 void forget_dead_threads(std::uint32_t process);
 

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
+
+#include "agent/raw.hpp"
 
 namespace landtrace::agent {
 namespace {
@@ -64,37 +67,62 @@ Mapped parse(std::string_view line) {
   return mapped;
 }
 
+}  // namespace
+
+// In the own process, by the kernel.
+bool read_memory(std::uint64_t address, void* to, std::size_t size) {
+  iovec here = {to, size};
+  iovec there = {reinterpret_cast<void*>(address), size};
+  const long got = raw(SYS_process_vm_readv, raw(SYS_getpid), raw_address(&here), 1, raw_address(&there), 1, 0);
+  if (got == static_cast<long>(size)) return true;
+  constexpr long kBadAddress = -14;
+  if (got >= 0 || got == kBadAddress) return false;
+  std::memcpy(to, reinterpret_cast<const void*>(address), size);  // the call is not allowed
+  return true;
+}
+
+namespace {
+
 bool is_stack(const Mapped& mapped) { return mapped.path == "[stack]"; }
 bool is_heap(const Mapped& mapped) { return mapped.path == "[heap]"; }
 
-// The build id in the notes of an object whose first page lies here.
-void read_build_id(std::uint64_t base, std::uint64_t size, ObjectId& id) {
-  Elf64_Ehdr header;
-  if (size < sizeof header) return;
-  std::memcpy(&header, reinterpret_cast<const void*>(base), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return;
-  if (header.e_phoff > size || header.e_phnum > (size - header.e_phoff) / sizeof(Elf64_Phdr)) return;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    std::memcpy(&segment, reinterpret_cast<const void*>(base + header.e_phoff + i * sizeof segment), sizeof segment);
-    if (segment.p_type != PT_NOTE || segment.p_offset > size || segment.p_filesz > size - segment.p_offset) continue;
-    std::uint64_t at = base + segment.p_offset;
-    const std::uint64_t end = at + segment.p_filesz;
-    Elf64_Nhdr note;
-    while (at + sizeof note <= end) {
-      std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
-      const std::uint64_t name = at + sizeof note;
-      const std::uint64_t description = name + ((note.n_namesz + 3ull) & ~3ull);
-      const std::uint64_t next = description + ((note.n_descsz + 3ull) & ~3ull);
-      if (next > end) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz <= sizeof id.build_id &&
-          std::memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
-        id.build_id_size = note.n_descsz;
-        std::memcpy(id.build_id, reinterpret_cast<const void*>(description), note.n_descsz);
-        return;
-      }
-      at = next;
+bool find_build_id(const std::uint8_t* notes, std::size_t end, ObjectId& id) {
+  Elf64_Nhdr note;
+  for (std::size_t at = 0; at + sizeof note <= end;) {
+    std::memcpy(&note, notes + at, sizeof note);
+    const std::size_t name = at + sizeof note;
+    const std::size_t description = name + ((note.n_namesz + 3ull) & ~3ull);
+    const std::size_t next = description + ((note.n_descsz + 3ull) & ~3ull);
+    if (next > end) return false;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz <= sizeof id.build_id &&
+        std::memcmp(notes + name, "GNU", 4) == 0) {
+      id.build_id_size = note.n_descsz;
+      std::memcpy(id.build_id, notes + description, note.n_descsz);
+      return true;
     }
+    at = next;
+  }
+  return false;
+}
+
+// The build id in the notes of an object whose first page lies here. By the kernel: another thread may unmap the object
+// meanwhile, and a file may have been cut off.
+void read_build_id(std::uint64_t base, std::uint64_t size, ObjectId& id) {
+  constexpr std::size_t kMostSegments = 64;
+  constexpr std::size_t kMostNotes = 4096;
+  Elf64_Ehdr header;
+  Elf64_Phdr segments[kMostSegments];
+  if (size < sizeof header || !read_memory(base, &header, sizeof header)) return;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof segments[0]) return;
+  if (header.e_phoff > size || header.e_phnum > (size - header.e_phoff) / sizeof segments[0]) return;
+  const std::size_t count = std::min<std::size_t>(header.e_phnum, kMostSegments);
+  if (!read_memory(base + header.e_phoff, segments, count * sizeof segments[0])) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Elf64_Phdr& segment = segments[i];
+    if (segment.p_type != PT_NOTE || segment.p_offset > size || segment.p_filesz > size - segment.p_offset) continue;
+    std::uint8_t notes[kMostNotes];
+    const std::size_t end = std::min<std::size_t>(segment.p_filesz, sizeof notes);
+    if (read_memory(base + segment.p_offset, notes, end) && find_build_id(notes, end, id)) return;
   }
 }
 

@@ -20,6 +20,8 @@ struct Mapped {
 // In the order of their addresses. Empty where there is no /proc.
 std::vector<Mapped> read_maps();
 const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address);
+// Of this process. False: it is gone, or part of it.
+bool read_memory(std::uint64_t address, void* to, std::size_t size);
 
 // Room for `size` bytes, a multiple of a page, as near to `place` as there is; 0 where there is none within reach of
 // a jump. Not where the heap or a stack will grow.

@@ -165,7 +165,7 @@ class Stop {
         patience_(patience),
         tasks_(tasks),
         self_(self),
-        program_(raw(SYS_getpid)) {}
+        process_(raw(SYS_getpid)) {}
 
   bool allocate() {
     void* memory =
@@ -207,6 +207,7 @@ class Stop {
   void mark_occupied(std::uint64_t pc);
   void write();
   void let_go();
+  [[nodiscard]] bool is_awaited() const;
   [[nodiscard]] const Mapped* mapping_of(std::uint64_t address) const;
   [[nodiscard]] Patch* within(std::uint64_t pc) const;
 
@@ -215,8 +216,8 @@ class Stop {
   std::size_t map_count_;
   std::uint64_t patience_;
   int tasks_;
-  long self_;     // the thread that waits for the helper
-  long program_;  // its process
+  long self_;     // the thread that patches
+  long process_;  // the program
   Thread* threads_ = nullptr;
   std::size_t count_ = 0;
   Guard guards_[kMaxGuards] = {};
@@ -642,9 +643,15 @@ void Stop::let_go() {
   }
 }
 
+// Another thread of the program may exec, or the program be killed, at any time. Then this process has the memory for
+// itself, and ends like any other time: a child that was forked meanwhile may still wait at a guard.
+bool Stop::is_awaited() const {
+  return raw(SYS_getppid) == process_ && raw(SYS_tgkill, process_, self_, 0) != -ESRCH;
+}
+
 void Stop::run() {
   while (__atomic_load_n(&go, __ATOMIC_ACQUIRE) == 0) {  // pairs with run_helper()
-    if (raw(SYS_getppid) != program_) return;            // the program ended before it said so
+    if (!is_awaited()) return;
     rest();
   }
   const StopResult result = stop_all();

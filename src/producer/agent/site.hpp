@@ -28,6 +28,7 @@ struct alignas(64) Site {
   std::uint32_t wants;   // 0: nobody listens any more
   std::uint32_t limit;   // calls in progress at most, whose return is probed; 0: no limit of its own
   std::uint32_t active;  // so many there are, where there is a limit
+  std::uint32_t pause;   // so many times no look for abandoned calls at the limit
   std::uint64_t missed;  // hits that were not handed on, and returns that could not be followed
   std::uint32_t lead;    // `address` is where the jump is, so many bytes before the place
 
@@ -84,6 +85,8 @@ struct ThreadState {
   std::uint32_t thread;
   std::uint32_t chunk;  // of the slot that was taken last
   std::uint32_t pause;  // so many times no look for abandoned slots
+  std::uint32_t dry;    // so many times no look for free ones in all chunks
+  std::uint32_t owned;  // chunks
 };
 
 // Where threads of the program stand while they are in no code of its own.

@@ -40,10 +40,6 @@ void forget_test_hits() {
   }
 }
 
-std::uint64_t counted;
-void count_entry(const Site*, Registers*, EntryData*) { ++counted; }
-void count_return(const Site*, Registers*, EntryData*) { ++counted; }
-
 void use_test_handlers() {
   forget_test_hits();
   set_handlers({hit, returned, missed});

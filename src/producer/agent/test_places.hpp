@@ -79,8 +79,5 @@ extern TestHits test_hits[kTestNumbers];
 // Sets the handlers that count, and forgets what they saw.
 void use_test_handlers();
 void forget_test_hits();
-// Handlers that do as little as can be.
-void count_entry(const Site*, Registers*, EntryData*);
-void count_return(const Site*, Registers*, EntryData*);
 
 }  // namespace landtrace::agent
