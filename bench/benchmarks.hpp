@@ -58,6 +58,9 @@ inline constexpr const char* kMountFourWriters = "mount_write_by_four";
 inline constexpr const char* kMountTrace = "mount_trace";
 inline constexpr const char* kMountLists = "mount_lists";
 inline constexpr const char* kIdle = "idle_daemon";
+inline constexpr const char* kProbes = "probes";
+inline constexpr const char* kKernelProbes = "kernel_probes";
+inline constexpr const char* kThousandProbes = "probes_thousand";
 }  // namespace name
 
 void add_native(Owner& owner, const Setting& setting);
@@ -72,6 +75,9 @@ void add_threads(Owner& owner, const Setting& setting);
 void add_stream(const Setting& setting);
 void add_owner(Owner& owner, const Setting& setting);
 void add_mount(const Setting& setting);
+void add_probes(const Setting& setting);
+// Empty, or why there are no probes here.
+std::string reason_not_to_probe();
 
 // Compares what a benchmark emitted with what was recorded since this was made.
 template <typename Count>

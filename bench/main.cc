@@ -33,6 +33,7 @@ constexpr Role kRoles[] = {
     {"snapshot-taker", 1, [](char** a) { return take_snapshots(a[0]); }},
     {"trace-reader", 1, [](char** a) { return read_trace(a[0]); }},
     {"mount-lister", 2, [](char** a) { return list_through_mount(a[0], a[1]); }},
+    {"patcher", 0, [](char**) { return patch_thousand(); }},
     {"mount-holder", 1, [](char** a) { return hold_on_mount(a[0]); }},
 };
 

@@ -8,6 +8,8 @@
 #include "child.hpp"
 #include "histograms.hpp"
 #include "host/server.hpp"
+#include "ipc/path.hpp"
+#include "probes/publisher.hpp"
 #include "ring/reader.hpp"
 #include "rules/rules.hpp"
 #include "roles.hpp"
@@ -68,6 +70,8 @@ int own_domain(const char* socket) {
   auto domain = domain::Domain::create({});
   if (!domain) throw Broken(domain.error().message);
   rules::Rules rules(**domain);
+  probes::Publisher publisher(*domain->get(), ipc::probes_mark(socket));
+  rules.probes().observe(&publisher);
   auto server = host::Server::create(**domain, rules, socket);
   if (!server) throw Broken(server.error().message);
   std::thread serving([&] { (*server)->run(); });
@@ -85,6 +89,7 @@ int own_domain(const char* socket) {
   }
   (*server)->stop();
   serving.join();
+  rules.probes().observe(nullptr);
   return 0;
 }
 

@@ -45,4 +45,8 @@ int list_through_mount(const char* folder, const char* count);
 // Registers an event, says "ready", and stays until its standard input ends.
 int hold_on_mount(const char* folder);
 
+// Probes 1,000 functions of its own that 8 threads call, while others wait in calls: prints the ns that it took, for
+// how many ns threads were stopped at a time at most, how many calls were interrupted, and the load of the machine.
+int patch_thousand();
+
 }  // namespace landtrace::bench

@@ -26,5 +26,6 @@ struct Row {
 };
 
 std::vector<Row> make_rows(const Results& results, const Setting& setting);
+std::vector<Row> make_probe_rows(const Results& results, const Setting& setting);
 
 }  // namespace landtrace::bench

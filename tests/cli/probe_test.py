@@ -124,9 +124,9 @@ class Shared(Probe):
     def test_latency_leaves_nothing_behind(self):
         self.serve()
         process = self.start("latency", "--function", PROBED + ":handle_request", "--by", "$arg1")
-        self.wait_until(lambda: "latency" in self.definitions("synthetic_events"))
+        self.wait_until(lambda: "elapsed" in self.definitions())
         self.stop(process, signal.SIGINT)
-        self.assertEqual((self.definitions(), self.definitions("synthetic_events")), ("", ""))
+        self.assertEqual(self.definitions(), "")
 
     def test_what_fails_later_leaves_nothing_behind(self):
         self.serve()
@@ -206,7 +206,18 @@ class Counted(Probe):
 
     def test_calls_within_calls(self):
         found = self.json_of("latency", "--function", "countdown", "--json", "--", PROBED, "1")
-        self.assertEqual((found["hits"], found["starts_without_end"]), (1, 4), found)
+        self.assertEqual((found["hits"], found["starts_without_end"]), (5, 0), found)
+
+    def test_calls_that_have_not_returned_have_no_end(self):
+        found = self.json_of("latency", "--function", "libc.so.6:exit", "--json", "--", PROBED, "1")
+        self.assertEqual((found["hits"], found["starts_without_end"]), (0, 1), found)
+
+    def test_a_field_may_be_the_time_that_a_call_took(self):
+        found = self.json_of("hist", "-p", "probed:handle_request%return ns=$elapsed:u64", "--keys", "common_pid",
+                             "--vals", "ns", "--json", "--", PROBED, "20")
+        self.assertEqual(found["hits"], 20)
+        self.assertGreater(found["groups"][0]["sums"]["ns"], 20 * 100_000, found)
+        self.assertIn("$elapsed", self.refused("record", "-p", "probed:handle_request ns=$elapsed"))
 
 
 class Mistakes(Probe):

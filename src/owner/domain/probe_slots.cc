@@ -65,17 +65,17 @@ void ProbeSlots::give_back(std::uint32_t index) {
   tell_agents();
 }
 
-Result<void> ProbeSlots::set_hooks(std::uint32_t index, std::span<const plan::ProbeHook> hooks) {
+Result<void> ProbeSlots::set_hooks(std::uint32_t index, std::span<const plan::ProbeHook> hooks, std::uint32_t needs) {
   std::uint32_t next = 0;
   if (!hooks.empty()) {
-    const plan::ProbeHooks head{static_cast<std::uint32_t>(hooks.size()), 0};
+    const plan::ProbeHooks head{static_cast<std::uint32_t>(hooks.size()), needs};
     LT_TRY(next, control_.allocate(sizeof head + hooks.size_bytes(), alignof(plan::ProbeHooks)));
     std::memcpy(control_.at(next), &head, sizeof head);
     std::memcpy(control_.at(next) + sizeof head, hooks.data(), hooks.size_bytes());
   }
   plan::ProbeSlot& slot = control_.segment().probes[index];
   const std::uint32_t old = slot.hooks;
-  // Pairs with the acquire load in hooks_of(), plan/probe.cc.
+  // Pairs with the acquire load in hooks_of(), plan/probe.hpp.
   publish(slot.hooks, next);
   if (old != 0) grace_.after_readers([this, old] { control_.free(old); });
   return {};

@@ -23,7 +23,7 @@ class ProbeSlots {
   // Agents take their jumps out; the slot is for another place after that.
   void give_back(std::uint32_t slot);
   // What happens at the place from here on; none: nothing. ENOSPC, and all is as before.
-  Result<void> set_hooks(std::uint32_t slot, std::span<const plan::ProbeHook> hooks);
+  Result<void> set_hooks(std::uint32_t slot, std::span<const plan::ProbeHook> hooks, std::uint32_t needs = 0);
 
   // A number under which hits are counted, from 0 on; ENOSPC.
   Result<std::uint16_t> take_figure();

@@ -25,6 +25,16 @@ std::string name_of(const rules::ProbePlace& place) {
                               : fmt::format("{}:{}", named.object, named.symbol);
 }
 
+// What a call has to leave for its return.
+std::uint32_t needs_of(const std::vector<language::ProbeArgument>& arguments) {
+  std::uint32_t needs = 0;
+  for (const language::ProbeArgument& argument : arguments) {
+    if (argument.fetch.source == language::Fetch::Source::kArgument) needs |= plan::kNeedsArguments;
+    if (argument.fetch.source == language::Fetch::Source::kElapsed) needs |= plan::kNeedsTime;
+  }
+  return needs;
+}
+
 }  // namespace
 
 Publisher::~Publisher() {
@@ -124,7 +134,8 @@ Result<Publisher::Hook> Publisher::make_hook(const domain::Event& event, const r
               place.serial,
               {plan, figure, side, counted},
               static_cast<std::uint16_t>(std::min(place.maxactive, kMostActive)),
-              counter};
+              counter,
+              is_return ? needs_of(spot.arguments) : 0};
 }
 
 Result<void> Publisher::add_hooks(const domain::Event& event, const rules::Probe& probe, const rules::ProbePlace& place,
@@ -197,8 +208,10 @@ Result<void> Publisher::publish(Site& site) {
   wanted.sides = 0;
   wanted.maxactive = 0;
   wanted.counter = 0;
+  std::uint32_t needs = 0;
   for (const Hook& hook : site.hooks) {
     hooks.push_back(hook.shared);
+    needs |= hook.needs;
     wanted.sides |= agent::kWantsEntry;  // also of a return, which counts then, and keeps the call's arguments
     if (hook.shared.side == plan::ProbeSide::kReturn) wanted.sides |= agent::kWantsReturn;
     wanted.maxactive = std::max(wanted.maxactive, hook.maxactive);
@@ -208,7 +221,7 @@ Result<void> Publisher::publish(Site& site) {
   if (is_new) {
     LT_TRY(site.slot, slots.take(wanted));
   }
-  LT_CHECK(slots.set_hooks(*site.slot, hooks));
+  LT_CHECK(slots.set_hooks(*site.slot, hooks, needs));
   if (!is_new && std::memcmp(&wanted, &site.shared, sizeof wanted) != 0) LT_CHECK(slots.replace(*site.slot, wanted));
   site.shared = wanted;
   return {};

@@ -46,6 +46,7 @@ class Publisher final : public rules::ProbeObserver {
     plan::ProbeHook shared;
     std::uint16_t maxactive;
     std::int64_t counter;  // of its definition: a program has it from the first that names it to the last
+    std::uint32_t needs;  // of plan::ProbeHooks
   };
   struct Site {
     std::optional<std::uint32_t> slot;

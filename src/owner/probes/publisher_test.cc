@@ -215,6 +215,25 @@ TEST_F(PublisherTest, EventsAtOnePlaceShareIt) {
   EXPECT_EQ(site(0)->sides, agent::kWantsEntry);
 }
 
+TEST_F(PublisherTest, CallsLeaveWhatReturnsWantAndNoMore) {
+  const auto needs = [&] {
+    return reinterpret_cast<const plan::ProbeHooks*>(domain_->control().at(slot(0).hooks))->needs;
+  };
+  define("p:g/e " + self_ + ":lt_publisher_function a=$arg1");
+  define("r:g/r " + self_ + ":lt_publisher_function x=$retval");
+  define("r:g/a " + self_ + ":lt_publisher_function x=$retval b=$arg1");
+  define("r:g/t " + self_ + ":lt_publisher_function t=$elapsed");
+  ASSERT_TRUE(enable("e"));
+  ASSERT_TRUE(enable("r"));
+  EXPECT_EQ(needs(), 0u);
+  ASSERT_TRUE(enable("a"));
+  EXPECT_EQ(needs(), plan::kNeedsArguments);
+  ASSERT_TRUE(enable("t"));
+  EXPECT_EQ(needs(), plan::kNeedsArguments | plan::kNeedsTime);
+  ASSERT_TRUE(enable("a", false));
+  EXPECT_EQ(needs(), plan::kNeedsTime);
+}
+
 TEST_F(PublisherTest, AnEventMayHaveSeveralPlaces) {
   define("p:g/e " + self_ + ":lt_publisher_function");
   define("p:g/e " + self_ + ":lt_publisher_long");

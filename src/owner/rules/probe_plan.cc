@@ -90,6 +90,9 @@ class PlanBytes {
         return set_stack_word(arg, fetch.number);
       case Source::kArgument:
         return set_argument(arg, fetch.number);
+      case Source::kElapsed:
+        arg.source = plan::EventProbeSource::kElapsed;
+        return;
       case Source::kFileOffset:
         arg.source = plan::EventProbeSource::kPlace;
         arg.number = fetch.number - from_.place->offset;

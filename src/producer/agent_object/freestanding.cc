@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "agent_object/vdso.hpp"
+#include "arch/kept_vectors.hpp"
 #include "base/system_call.hpp"
 
 // A function of ours that the linker knows by libc's name, in this object alone.
@@ -85,13 +87,16 @@ LT_INSTEAD_OF("strnlen", std::size_t, bounded_length, const char* text, std::siz
 
 LT_INSTEAD_OF("strlen", std::size_t, length, const char* text) { return bounded_length(text, SIZE_MAX); }
 
-// Of threads without a restartable sequence, and of clocks that are not the counter: calls, as the vDSO's functions
-// are found by libc alone.
+// Of threads without a restartable sequence.
 LT_INSTEAD_OF("sched_getcpu", int, current_cpu, void) {
   unsigned cpu = 0;
   return landtrace::system_call(SYS_getcpu, &cpu, 0, 0) == 0 ? static_cast<int>(cpu) : -1;
 }
 
 LT_INSTEAD_OF("clock_gettime", int, get_time, clockid_t clock, timespec* time) {
+  if (const auto in_vdso = landtrace::agent_object::vdso_clock(); in_vdso != nullptr) {
+    const landtrace::arch::SseVectorsKept vectors;
+    return in_vdso(clock, time);
+  }
   return landtrace::system_call(SYS_clock_gettime, clock, time) == 0 ? 0 : -1;
 }

@@ -1,5 +1,7 @@
 #include "agent_object/hits.hpp"
 
+#include <iterator>
+
 #include "agent/site.hpp"
 #include "client/process.hpp"
 #include "plan/probe.hpp"
@@ -9,29 +11,27 @@ namespace {
 
 constinit std::uint32_t generations[plan::kMaxProbes] = {};
 
-void run(const agent::Site* site, const agent::Registers* registers, plan::ProbeSide side, std::uint64_t back,
-         const agent::EntryData* kept) {
-  const client::Place* const place = client::Process::place();
-  if (place == nullptr) return;
-  const plan::Section section(*place->thread.slot);
-  plan::hit_probe(place->view, place->thread,
-                  {site->number, generation_of(site->number), side, registers->value, site->place(), back,
-                   kept == nullptr ? nullptr : kept->value});
-}
+static_assert(plan::kKeptWords == std::size(agent::EntryData{}.value));
 
-void keep_arguments(const agent::Registers& registers, agent::EntryData& data) {
-  constexpr agent::Register kOrder[plan::kKeptArguments] = {agent::kRdi, agent::kRsi, agent::kRdx,
-                                                            agent::kRcx, agent::kR8,  agent::kR9};
-  for (std::uint32_t i = 0; i < plan::kKeptArguments; ++i) data.value[i] = registers.value[kOrder[i]];
+[[gnu::always_inline]] inline void run(const agent::Site* site, plan::ProbeSide side, const plan::ProbedMoment& moment,
+                                       std::uint64_t* keep) {
+  const client::Place* const place = client::Process::place();
+  if (place == nullptr) {
+    if (keep != nullptr) keep[plan::kKeptWhich] = 0;
+    return;
+  }
+  const plan::Section section(*place->thread.slot);
+  plan::hit_probe(place->view, place->thread, {site->number, generation_of(site->number), side, moment, keep});
 }
 
 void on_entry(const agent::Site* site, agent::Registers* registers, agent::EntryData* data) {
-  if (data != nullptr) keep_arguments(*registers, *data);
-  run(site, registers, plan::ProbeSide::kEntry, 0, nullptr);
+  run(site, plan::ProbeSide::kEntry, {registers->value, site->place(), 0, nullptr},
+      data == nullptr ? nullptr : data->value);
 }
 
 void on_return(const agent::Site* site, agent::Registers* registers, agent::EntryData* data) {
-  run(site, registers, plan::ProbeSide::kReturn, registers->value[agent::kRip], data);
+  run(site, plan::ProbeSide::kReturn, {registers->value, site->place(), registers->value[agent::kRip], data->value},
+      nullptr);
 }
 
 void on_missed(const agent::Site* site, std::uint32_t wants) {

@@ -19,6 +19,7 @@
 #include "agent/presence.hpp"
 #include "agent_object/hits.hpp"
 #include "agent_object/sites.hpp"
+#include "agent_object/vdso.hpp"
 #include "base/system_call.hpp"
 #include "client/process.hpp"
 
@@ -188,6 +189,7 @@ int join_again(const char* socket) {
 
 int begin(const char* socket) {
   if (loop != nullptr) return join_again(socket);
+  find_vdso();
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
   loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
   loop->begin();

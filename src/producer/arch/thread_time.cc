@@ -96,6 +96,24 @@ std::uint64_t counter_by_line() {
   return now;
 }
 
+// As in times(), without floating point: a slope between 2^-30 and 2^30, to 30 bits.
+std::uint64_t counter_ns(std::uint64_t raw) {
+  __extension__ using Wide = unsigned __int128;
+  // Pairs with the release store in set_counter_line().
+  const CounterLine* const line = __atomic_load_n(&counter_line, __ATOMIC_ACQUIRE);
+  if (line == nullptr) return raw;
+  std::uint64_t slope;
+  __atomic_load(reinterpret_cast<const std::uint64_t*>(&line->raw_per_ns), &slope, __ATOMIC_RELAXED);
+  constexpr int kFraction = 52;
+  constexpr int kBits = 30;
+  constexpr int kBias = 1023;
+  const int exponent = static_cast<int>(slope >> kFraction & 0x7ff) - kBias;
+  if (exponent < -kBits || exponent > kBits) return raw;
+  const std::uint64_t fraction = ((slope & ((1ull << kFraction) - 1)) | 1ull << kFraction) >> (kFraction - kBits);
+  const std::uint64_t inverse = (1ull << (2 * kBits)) / fraction;  // of the fraction, times 2^kBits
+  return static_cast<std::uint64_t>(static_cast<Wide>(raw) * inverse >> (kBits + exponent));
+}
+
 #if defined(__x86_64__)
 
 // The one instruction that reads the counter outside restartable sequences, so that a fault at it is known as ours.

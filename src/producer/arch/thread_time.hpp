@@ -75,6 +75,9 @@ class CounterLinePainter {
 // The line that the process's threads go by; it stays mapped. Null: none.
 void set_counter_line(const CounterLine* line);
 
+// How many ns that many of the counter are, by the line. Async-signal-safe.
+std::uint64_t counter_ns(std::uint64_t raw);
+
 // What the handler of SIGSEGV knows: registers at the fault, as in ucontext_t. True where a read of the counter in
 // this library, or in a clock_gettime() that it called, was the cause. The thread may not read the counter
 // any more, and goes on with registers for which the fault has not happened.

@@ -16,14 +16,13 @@ namespace {
 // ring/reader.cc.
 void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
 #if defined(LANDTRACE_AGENT) && defined(__x86_64__)
-  const KeptVectors kept;
+  const CommitVectorKept kept;
   asm volatile(
       "movq %[position], %%xmm0\n\t"
-      "movq %[count], %%xmm1\n\t"
-      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      "movhps %[count], %%xmm0\n\t"
       "movdqa %%xmm0, %[target]"
       : [target] "=m"(*target)
-      : [position] "r"(position), [count] "r"(count)
+      : [position] "r"(position), [count] "m"(count)
       : "memory");
 #elif defined(__x86_64__)
   asm volatile("" ::: "memory");  // x86 keeps stores in order; the compiler has to as well

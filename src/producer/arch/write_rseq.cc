@@ -1,12 +1,13 @@
 // The restartable ring write for x86-64. In pseudocode, between `start` and `commit`:
 //
 //     if (area.cpu_id != cpu)                         restart
+//     time = time stamp counter                       first, as it is long in coming
 //     tail = ring.tail; end = tail + length
 //     if (signed(end - *consumed) > size)             full
 //     offset = tail & offset_mask
 //     if (offset + length > size)                     fill the lap up with a filler record, commit, wrapped
 //     ring.intent = max(ring.intent, end)             before the first byte is touched
-//     data[offset] = { time stamp counter, word, segments..., zero padding }
+//     data[offset] = { time, word, segments..., zero padding }
 //     next = { end, ring.count + 1 }
 //     for each chunk after tail's, up to end's        marks[chunk] = next
 //     ring.{tail,count} = next                        one 16-byte store: the commit
@@ -24,6 +25,7 @@
 // owner's Instances::set_consumed(). Nothing has to be ordered against other writers, since there is none on this CPU.
 //
 // Failure points (LT_POINT) are compiled in for the tests only: the process dies at the chosen one.
+#include "arch/count_rseq.hpp"
 #include "arch/kept_vectors.hpp"
 #include "arch/write.hpp"
 
@@ -31,8 +33,6 @@
 
 // Assembly reads by its columns.
 // clang-format off
-#define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
-
 #ifdef LANDTRACE_INJECT
 extern "C" {
 volatile int landtrace_inject_point = 0;
@@ -46,36 +46,11 @@ volatile int landtrace_inject_point = 0;
 #define LT_POINT(n)
 #endif
 
-// The descriptor of the sequence from label 1 to label 2, which aborts to label 4; then the sequence is armed.
-#define LT_RSEQ_BEGIN                               \
-  ".pushsection __rseq_cs, \"aw\"\n\t"              \
-  ".balign 32\n\t"                                  \
-  "3:\n\t"                                          \
-  ".long 0, 0\n\t"                                  \
-  ".quad 1f, (2f - 1f), 4f\n\t"                     \
-  ".popsection\n\t"                                 \
-  "leaq 3b(%%rip), %%rax\n\t"                       \
-  "movq %%rax, 8(%[area])\n\t"                      \
-  "1:\n\t"
-
-// The descriptor is disarmed, so that unloading this code later leaves the kernel nothing to read. `symbol` names the
-// abort label, or is empty.
-#define LT_RSEQ_END(symbol)                         \
-  "2:\n\t"                                          \
-  "movq $0, 8(%[area])\n\t"                         \
-  ".pushsection __rseq_failure, \"ax\"\n\t"         \
-  ".byte 0x0f, 0xb9, 0x3d\n\t"                      \
-  ".long " LT_RSEQ_SIGNATURE "\n\t"                 \
-  "4:\n\t"                                          \
-  symbol                                            \
-  "jmp %l[restarted]\n\t"                           \
-  ".popsection\n\t"
-
-// Those that the commit goes through.
+// The one that the commit goes through.
 #ifdef LANDTRACE_AGENT
 #define LT_VECTORS
 #else
-#define LT_VECTORS , "xmm0", "xmm1"
+#define LT_VECTORS , "xmm0"
 #endif
 
 // A fault in the sequence is reported as if it had happened here: thread_time.cc looks for it.
@@ -111,16 +86,19 @@ __attribute__((noinline))
 #else
 __attribute__((noipa))
 #endif
-WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu) {
+WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* at) {
+  register RingWords* const ring asm("r8") = at;
 #ifdef LANDTRACE_AGENT
-  const KeptVectors kept;
+  const CommitVectorKept kept;
 #endif
   asm goto(
       LT_RSEQ_BEGIN
       "cmpl %[cpu], 4(%[area])\n\t"
       "jne %l[restarted]\n\t"
       LT_POINT(1)
-      "movq %c[o_ring](%[request]), %%r8\n\t"
+      "rdtsc\n\t"                                         // takes its time; the rest goes on beside it
+      "shlq $32, %%rdx\n\t"
+      "orq %%rax, %%rdx\n\t"
       "movq %c[o_length](%[request]), %%r11\n\t"
       "movq %c[o_size](%[request]), %%rsi\n\t"
       "movq (%%r8), %%r9\n\t"                             // tail
@@ -154,8 +132,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       "6:\n\t"
       LT_POINT(4)
       "movq %%r10, %%xmm0\n\t"
-      "movq 8(%%r8), %%xmm1\n\t"
-      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      "movhps 8(%%r8), %%xmm0\n\t"
       LT_MARK_CHUNKS("")
       LT_POINT(5)
       "movdqa %%xmm0, (%%r8)\n\t"
@@ -170,10 +147,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       "6:\n\t"
       LT_POINT(7)
       "movq $0, -8(%%rdi, %%r11)\n\t"                     // padding, before the payload covers it
-      "rdtsc\n\t"
-      "shlq $32, %%rdx\n\t"
-      "orq %%rdx, %%rax\n\t"
-      "movq %%rax, (%%rdi)\n\t"
+      "movq %%rdx, (%%rdi)\n\t"
       LT_POINT(8)
       "movq %c[o_word](%[request]), %%rax\n\t"
       "movq %%rax, 8(%%rdi)\n\t"
@@ -231,8 +205,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       "movq %%r10, %%xmm0\n\t"
       "movq 8(%%r8), %%rax\n\t"
       "incq %%rax\n\t"
-      "movq %%rax, %%xmm1\n\t"
-      "punpcklqdq %%xmm1, %%xmm0\n\t"
+      "pinsrq $1, %%rax, %%xmm0\n\t"
       LT_MARK_CHUNKS(LT_POINT(11))
       LT_POINT(12)
       "movdqa %%xmm0, (%%r8)\n\t"
@@ -240,7 +213,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       LT_POINT(13)
       :
       : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [filler] "i"(kFillerWord),
-        [o_ring] "i"(offsetof(WriteRequest, ring)), [o_data] "i"(offsetof(WriteRequest, data)),
+        [ring] "r"(ring), [o_data] "i"(offsetof(WriteRequest, data)),
         [o_marks] "i"(offsetof(WriteRequest, marks)), [o_consumed] "i"(offsetof(WriteRequest, consumed)),
         [o_size] "i"(offsetof(WriteRequest, size)), [o_offset_mask] "i"(offsetof(WriteRequest, offset_mask)),
         [o_marks_mask] "i"(offsetof(WriteRequest, marks_mask)),
@@ -248,7 +221,7 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
         [o_length] "i"(offsetof(WriteRequest, length)), [o_word] "i"(offsetof(WriteRequest, word)),
         [o_segments] "i"(offsetof(WriteRequest, segments)),
         [o_segment_count] "i"(offsetof(WriteRequest, segment_count))
-      : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11" LT_VECTORS
+      : "memory", "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r9", "r10", "r11" LT_VECTORS
       : restarted, full, wrapped);
   return WriteOutcome::kCommitted;
 // A jump out of the sequence leaves it armed; the kernel disarms it at the next interruption, and so does the
@@ -264,22 +237,6 @@ full:
   return WriteOutcome::kFull;
 }
 
-WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uint32_t cpu) {
-  asm goto(LT_RSEQ_BEGIN
-           "cmpl %[cpu], 4(%[area])\n\t"
-           "jne %l[restarted]\n\t"
-           "incq (%[number])\n\t"
-           LT_RSEQ_END("")
-           :
-           : [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
-           : "memory", "cc", "rax"
-           : restarted);
-  return WriteOutcome::kCommitted;
-restarted:
-  area->rseq_cs = 0;
-  return WriteOutcome::kRestarted;
-}
-
 // clang-format on
 
 }  // namespace landtrace::arch
@@ -288,7 +245,6 @@ restarted:
 
 namespace landtrace::arch {
 WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t) { __builtin_trap(); }
-WriteOutcome add_one_rseq(std::uint64_t*, RseqArea*, std::uint32_t) { __builtin_trap(); }
 }  // namespace landtrace::arch
 
 #endif

@@ -99,6 +99,16 @@ struct Op {
     std::uint64_t span;   // kRange*
     std::uint64_t count;  // of the operand: bytes of a pattern, CPUs, glob tokens, address ranges
   };
+
+  // kRange*: how many bytes the number has, and whether one with these low bytes is met.
+  [[nodiscard]] bool is_range() const { return code >= OpCode::kRange8 && code <= OpCode::kRange64; }
+  [[nodiscard]] std::uint32_t range_size() const {
+    return 1u << (static_cast<std::uint8_t>(code) - static_cast<std::uint8_t>(OpCode::kRange8));
+  }
+  [[nodiscard]] bool range_has(std::uint64_t number) const {
+    const std::uint64_t mask = ~0ull >> (64 - 8 * range_size());
+    return ((number - low) & mask) <= (span & mask);
+  }
 };
 LT_SHARED(Op, 32, 8);
 LT_SHARED_AT(Op, code, 0);

@@ -42,6 +42,7 @@ enum class EventProbeSource : std::uint8_t {
   // Operands of instructions:
   kPartOfRegister,  // `source_size` bytes of the register `at`, behind its lowest `number` bits
   kLoad,            // `source_size` bytes at base + index * scale + `number`: operand_word() in `at`
+  kElapsed,    // of a return: the ns since the call; an event that cannot say it does not happen
 };
 // base and index: registers, kRegisters for none; base kRip: the place.
 constexpr std::uint32_t operand_word(std::uint32_t base, std::uint32_t index, std::uint32_t scale) {

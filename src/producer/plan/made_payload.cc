@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "abi/entry.hpp"
+#include "arch/clock.hpp"
 #include "base/digits.hpp"
 #include "plan/program_memory.hpp"
 
@@ -31,53 +31,29 @@ class Maker {
         out_(out),
         end_(probe.values_size) {}
 
-  // Returns the payload's size.
-  std::uint32_t make() {
-    clear_values();
-    const std::size_t words = std::min(probe_.header / sizeof(std::uint64_t), std::size(from_.header));
-    for (std::size_t i = 0; i < words; ++i) put_number(out_ + i * sizeof(std::uint64_t), from_.header[i], 8);
+  // False where the event does not happen.
+  bool make() {
+    clear_values(out_, end_);
+    if (from_.probed != nullptr) {
+      const std::uint64_t header[] = {from_.probed->place, from_.probed->return_address};
+      std::memcpy(out_, header, std::min<std::size_t>(probe_.header, sizeof header));
+    }
     for (std::uint32_t i = 0; i < probe_.arg_count; ++i) {
       const EventProbeArg& arg = probe_.args()[i];
       if (is_plain_register(arg)) {
-        put_number(out_ + arg.target, register_at(arg.at), arg.size);
+        store_number(out_ + arg.target, register_at(arg.at), arg.size);
       } else {
         put(arg);
       }
     }
-    return end_;
+    return happens_;
   }
+  [[nodiscard]] std::uint32_t size() const { return end_; }
 
  private:
   template <typename T>
   const T* at(std::uint32_t offset) const {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(&probe_) + offset);
-  }
-
-  // Most arguments are registers as they are, and most payloads short: without a call of memcpy() or memset() for each.
-  static bool is_plain_register(const EventProbeArg& arg) {
-    return arg.source == EventProbeSource::kRegister && arg.store == EventProbeStore::kValue &&
-           (arg.step_count | arg.bits | arg.count) == 0;
-  }
-  void clear_values() {
-    for (std::uint32_t at = 0; at < end_; at += sizeof(std::uint64_t)) {
-      const std::uint64_t zero = 0;
-      std::memcpy(out_ + at, &zero, sizeof zero);  // there is room behind the values
-    }
-  }
-  static void put_number(std::byte* to, std::uint64_t number, std::uint32_t size) {
-    switch (size) {
-      case 1:
-        std::memcpy(to, &number, 1);
-        return;
-      case 2:
-        std::memcpy(to, &number, 2);
-        return;
-      case 4:
-        std::memcpy(to, &number, 4);
-        return;
-      default:
-        std::memcpy(to, &number, 8);
-    }
   }
 
   void put(const EventProbeArg& arg) {
@@ -125,7 +101,7 @@ class Maker {
         std::memset(to, 0, arg.size);  // part of it may be there
         return;
       case EventProbeStore::kValue:
-        put_number(to, place.address, arg.size);
+        store_number(to, place.address, arg.size);
         break;
     }
     if (arg.bits != 0) cut_bits(arg, to);
@@ -160,10 +136,11 @@ class Maker {
       case EventProbeSource::kStackWord:
         return stack_word(arg.number);
       case EventProbeSource::kKept:
-        return {Place::In::kProgram,
-                from_.kept == nullptr || arg.number >= kKeptArguments ? 0 : from_.kept[arg.number]};
+        return {Place::In::kProgram, from_.probed == nullptr ? 0 : from_.probed->argument(arg.number)};
+      case EventProbeSource::kElapsed:
+        return elapsed();
       case EventProbeSource::kPlace:
-        return {Place::In::kProgram, from_.place + arg.number};
+        return {Place::In::kProgram, probed_place() + arg.number};
       case EventProbeSource::kPartOfRegister:
         return {Place::In::kProgram, extended(register_at(arg.at) >> (arg.number & 63), arg)};
       case EventProbeSource::kLoad:  // in put()
@@ -179,23 +156,32 @@ class Maker {
   }
   [[nodiscard]] bool load_operand(const EventProbeArg& arg, Place& place) const {
     const std::uint32_t base = arg.at & 0xff;
-    const std::uint64_t from = (base == kRip ? from_.place : register_at(base)) +
+    const std::uint64_t from = (base == kRip ? probed_place() : register_at(base)) +
                                register_at(arg.at >> 8 & 0xff) * (arg.at >> 16 & 0xff) + arg.number;
     std::uint64_t value = 0;
     const std::uint32_t size = std::clamp<std::uint32_t>(arg.source_size, 1, sizeof value);
-    if (!may_read() || from_.registers == nullptr || read_program(from, &value, size) != size) return false;
+    if (!may_read() || from_.probed == nullptr || read_program(from, &value, size) != size) return false;
     place = {Place::In::kProgram, extended(value, arg)};
     return true;
   }
 
+  [[nodiscard]] std::uint64_t probed_place() const { return from_.probed == nullptr ? 0 : from_.probed->place; }
   [[nodiscard]] std::uint64_t register_at(std::uint32_t index) const {
-    return from_.registers == nullptr || index >= kRegisters ? 0 : from_.registers[index];
+    return from_.probed == nullptr || index >= kRegisters ? 0 : from_.probed->registers[index];
   }
   // One that is not there is 0.
   [[nodiscard]] Place stack_word(std::uint64_t number) const {
     std::uint64_t word = 0;
-    if (from_.registers != nullptr) read_program(from_.registers[kRsp] + number * sizeof word, &word, sizeof word);
+    if (from_.probed != nullptr) {
+      read_program(from_.probed->registers[kRsp] + number * sizeof word, &word, sizeof word);
+    }
     return {Place::In::kProgram, word};
+  }
+
+  Place elapsed() {
+    const bool is_known = from_.probed != nullptr && from_.probed->has(kNeedsTime);
+    happens_ &= is_known;
+    return {Place::In::kProgram, is_known ? elapsed_ns(thread_, from_.probed->kept[kKeptTime]) : 0};
   }
 
   [[nodiscard]] Place located(const EventProbeArg& arg) const {
@@ -278,17 +264,24 @@ class Maker {
   const MadeOf& from_;
   std::byte* out_;
   std::uint32_t end_;
+  bool happens_ = true;
   char comm_[filter::kCommSize] = {};
 };
 
 }  // namespace
 
+std::uint64_t elapsed_ns(const Thread& thread, std::uint64_t began) {
+  const std::uint64_t raw = arch::read_raw_clock(thread.mode.clock) - began;
+  return thread.mode.clock == arch::RawClock::kTsc ? arch::counter_ns(raw) : raw;
+}
+
 void emit_made(const View& view, const Thread& thread, const EventProbePlan& plan, const MadeOf& from) {
   if (!is_enabled(view, plan.event)) return;
   alignas(8) std::byte payload[kMaxEventProbePayload];
-  const std::uint32_t size = Maker(view, thread, plan, from, payload).make();
-  const Segment segment{payload, size};
-  emit_in_section(view, thread, plan.event, &segment, 1, size);
+  Maker maker(view, thread, plan, from, payload);
+  if (!maker.make()) return;
+  const Segment segment{payload, maker.size()};
+  emit_in_section(view, thread, plan.event, &segment, 1, maker.size());
 }
 
 }  // namespace landtrace::plan

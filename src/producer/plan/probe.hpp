@@ -4,7 +4,7 @@
 //   ControlSegment::probes[slot] ---> ProbeHooks, immutable          EventProbePlan of each hook (event_probe.hpp)
 //   +-------+------------+------+     0       4        8
 //   | hooks | generation | site |     +-------+--------+--------+----
-//   +-------+------------+------+     | count | unused | hook 0 | …
+//   +-------+------------+------+     | count | needs  | hook 0 | …
 //                           |         +-------+--------+--------+----
 //                           v
 //                           ProbeSite: the place, and how the agent gets there
@@ -14,7 +14,8 @@
 // is 0. A slot is taken for another place after that; the generation tells the two apart.
 #pragma once
 
-#include "plan/made_payload.hpp"
+#include "arch/count_rseq.hpp"
+#include "plan/word_payload.hpp"
 
 namespace landtrace::plan {
 
@@ -41,28 +42,92 @@ LT_SHARED_AT(ProbeHook, counted, 7);
 
 struct alignas(8) ProbeHooks {
   std::uint32_t count;
-  std::uint32_t reserved;
+  // kNeeds…: what a call leaves for its return.
+  std::uint32_t needs;
 
   [[nodiscard]] const ProbeHook* hooks() const { return reinterpret_cast<const ProbeHook*>(this + 1); }
 };
 LT_SHARED(ProbeHooks, 8, 8);
 LT_SHARED_AT(ProbeHooks, count, 0);
+LT_SHARED_AT(ProbeHooks, needs, 4);
 
 struct ProbeHit {
   std::uint32_t slot;
   // Of the slot, when the agent put its jump there.
   std::uint32_t generation;
   ProbeSide side;
-  const std::uint64_t* registers;  // [kRegisters]
-  // Where the probe is, and, of a return, where the function goes back to.
-  std::uint64_t place;
-  std::uint64_t return_address;
-  // Of a return: the call's arguments, or nullptr.
-  const std::uint64_t* kept;
+  ProbedMoment moment;
+  // At an entry: where the call leaves what its return wants, or nullptr where no return of it will be seen.
+  std::uint64_t* keep = nullptr;  // [kKeptWords]
 };
 
+namespace detail {
+
+// nullptr where nobody listens, or the slot is another place's by now.
+inline const ProbeHooks* hooks_of(const View& view, std::uint32_t index, std::uint32_t generation) {
+  const ProbeSlot& slot = view.control->probes[index % kMaxProbes];
+  // Pairs with the release store of publish() in the owner's ProbeSlots::set_hooks().
+  const std::uint32_t offset = __atomic_load_n(&slot.hooks, __ATOMIC_ACQUIRE);
+  if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != generation || owner_died(view)) {
+    return nullptr;
+  }
+  return control_at<ProbeHooks>(view, offset);
+}
+
+// One more, in the figures of this CPU: no two threads add to them at once, where there are restartable sequences.
+inline void count_one(const View& view, const Thread& thread, std::uint64_t ProbeFigure::*which, std::uint16_t figure) {
+  const bool restartable = thread.mode.area != nullptr;
+  const std::uint32_t cpu = restartable ? thread.mode.area->cpu_id_start : 0;
+  std::uint64_t& count = view.data->probe_figures[cpu % kProbeFigureRows][figure % kMaxProbeFigures].*which;
+  const bool is_own_row = restartable && view.control->cpus <= kProbeFigureRows;
+  if (is_own_row && arch::add_one_rseq(&count, thread.mode.area, cpu) == arch::WriteOutcome::kCommitted) return;
+  __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+}
+
+// A hook whose event is not of words alone.
+void emit_hit_slowly(const View& view, const Thread& thread, const EventProbePlan& plan, const ProbedMoment& moment);
+
+[[gnu::always_inline]] inline void emit_hit(const View& view, const Thread& thread, const EventProbePlan& probe,
+                                            const ProbedMoment& moment) {
+  // As in emit_in_section(): pairs with the release store of publish() in the owner's Events::publish_plan().
+  const std::uint32_t offset = __atomic_load_n(&view.control->events[probe.event].plan, __ATOMIC_ACQUIRE);
+  if (offset == 0 || is_refused_by_register(view, *control_at<Plan>(view, offset), probe, moment.registers)) return;
+  alignas(8) std::byte payload[kMaxWordPayload];
+  const WordPayload made = make_of_words(probe, thread, moment, payload);
+  if (__builtin_expect(made != WordPayload::kReady, 0)) {
+    const ProbedMoment copy = moment;  // so that the other one need not be in memory
+    return made == WordPayload::kNothing ? void() : emit_hit_slowly(view, thread, probe, copy);
+  }
+  const Segment segment{payload, probe.values_size};
+  emit_in_section(view, thread, probe.event, &segment, 1, probe.values_size);
+}
+
+inline void keep_arguments(const std::uint64_t* registers, std::uint64_t* keep) {
+  constexpr Register kOrder[kKeptArguments] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
+  for (std::uint32_t i = 0; i < kKeptArguments; ++i) keep[i] = registers[kOrder[i]];
+}
+
+}  // namespace detail
+
 // Runs the hooks of that side. The caller is inside a Section. Async-signal-safe; no system call but those of emit.hpp.
-void hit_probe(const View& view, const Thread& thread, const ProbeHit& hit);
+// In line, as all of emit.hpp is, and one for entries and one for returns: what a hit costs beside the clock is mostly
+// calls and what passes through memory.
+[[gnu::always_inline]] inline void hit_probe(const View& view, const Thread& thread, const ProbeHit& hit) {
+  const ProbeHooks* const hooks = detail::hooks_of(view, hit.slot, hit.generation);
+  if (hit.keep != nullptr) hit.keep[kKeptWhich] = hooks == nullptr ? 0 : hooks->needs;
+  if (hooks == nullptr) return;
+  const ProbeHook* hook = hooks->hooks();
+  for (const ProbeHook* const end = hook + hooks->count; hook != end; ++hook) {
+    if (hook->counted == hit.side) detail::count_one(view, thread, &ProbeFigure::hits, hook->figure);
+    if (hook->side == hit.side) {
+      detail::emit_hit(view, thread, *control_at<EventProbePlan>(view, hook->plan), hit.moment);
+    }
+  }
+  if (__builtin_expect(hit.keep == nullptr || hooks->needs == 0, 1)) return;
+  if ((hooks->needs & kNeedsArguments) != 0) detail::keep_arguments(hit.moment.registers, hit.keep);
+  // The last of all, so that the call takes as long as it does without its events.
+  if ((hooks->needs & kNeedsTime) != 0) hit.keep[kKeptTime] = arch::read_raw_clock(thread.mode.clock);
+}
 // Counts that the hooks of that side were not run.
 void miss_probe(const View& view, const Thread& thread, std::uint32_t slot, std::uint32_t generation, ProbeSide side);
 

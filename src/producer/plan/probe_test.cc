@@ -1,5 +1,6 @@
 #include "plan/probe.hpp"
 
+#include <cstring>
 #include <thread>
 
 #include "plan/test_domain.hpp"
@@ -43,12 +44,41 @@ class ProbeTest : public testing::Test {
     }
     return {domain_.put(plan, args), figure, side, side};
   }
-  void set_hooks(const std::vector<ProbeHook>& hooks) {
-    domain_.control().probes[kSlot].hooks = domain_.put(ProbeHooks{static_cast<std::uint32_t>(hooks.size()), 0}, hooks);
+  void set_hooks(const std::vector<ProbeHook>& hooks, std::uint32_t needs = 0) {
+    domain_.control().probes[kSlot].hooks =
+        domain_.put(ProbeHooks{static_cast<std::uint32_t>(hooks.size()), needs}, hooks);
   }
   void hit(ProbeSide side = ProbeSide::kEntry, std::uint32_t generation = kGeneration) {
     const Section section(domain_.data().threads[0]);
-    hit_probe(domain_.view(), domain_.thread(), {kSlot, generation, side, registers_, kPlaceAt, 0x999, kept_});
+    const bool is_entry = side == ProbeSide::kEntry;
+    hit_probe(domain_.view(), domain_.thread(),
+              {kSlot,
+               generation,
+               side,
+               {registers_, kPlaceAt, 0x999, is_entry ? nullptr : kept_},
+               is_entry ? kept_ : nullptr});
+  }
+  // The made event's filter: whether the number at `offset` of its payload, less `low`, is at most `span`.
+  void set_filter(filter::OpCode code, std::uint32_t offset, std::uint64_t low, std::uint64_t span,
+                  bool passes = true) {
+    filter::Op op{};
+    op.code = code;
+    op.offset = offset;
+    op.low = low;
+    op.span = span;
+    op.on_match = passes ? filter::Op::kPass : filter::Op::kReject;
+    op.on_mismatch = passes ? filter::Op::kReject : filter::Op::kPass;
+    filter::Program program{};
+    program.version = filter::kProgramVersion;
+    program.op_count = 1;
+    program.min_size = offset + op.range_size();
+    const PlanStep gate = domain_.filter(domain_.put(program, std::vector<filter::Op>{op}));
+    domain_.publish(kMade, {gate, domain_.record()});
+  }
+  bool is_recorded() {
+    const std::size_t before = domain_.records().size();
+    hit();
+    return domain_.records().size() != before;
   }
   void miss(ProbeSide side = ProbeSide::kEntry) {
     const Section section(domain_.data().threads[0]);
@@ -69,7 +99,7 @@ class ProbeTest : public testing::Test {
 
   TestDomain domain_;
   std::uint64_t registers_[kRegisters];
-  std::uint64_t kept_[kKeptArguments] = {0x71, 0x72, 0x73, 0x74, 0x75, 0x76};
+  std::uint64_t kept_[kKeptWords] = {0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0, kNeedsArguments};
   std::uint64_t stack_[4] = {0xaa, 0xbb, 0xcc, 0xdd};
 };
 
@@ -103,6 +133,126 @@ TEST_F(ProbeTest, AReturnKnowsTheArgumentsOfItsCall) {
                   0, ProbeSide::kReturn)});
   hit(ProbeSide::kReturn);
   EXPECT_EQ(made(), bytes_of(std::uint64_t{0x71}, std::uint16_t{0x76}, std::uint16_t{0}));
+}
+
+TEST_F(ProbeTest, AnArgumentThatItsCallDidNotLeaveIsZero) {
+  kept_[kKeptWhich] = kNeedsTime;
+  set_hooks({hook({arg(EventProbeSource::kKept, 8, 0, 0)}, 0, ProbeSide::kReturn)}, kNeedsArguments);
+  hit(ProbeSide::kReturn);
+  EXPECT_EQ(made(), bytes_of(std::uint64_t{0}));
+}
+
+TEST_F(ProbeTest, ACallLeavesWhatItsReturnWants) {
+  const std::vector<ProbeHook> hooks = {hook({}, 8, ProbeSide::kReturn)};
+  kept_[kKeptWhich] = 99;
+  hit();
+  EXPECT_EQ(kept_[kKeptWhich], 0u);
+  set_hooks(hooks);
+  hit();
+  EXPECT_EQ(kept_[0], 0x71u);
+  EXPECT_EQ(kept_[kKeptTime], 0u);
+  EXPECT_EQ(kept_[kKeptWhich], 0u);
+  set_hooks(hooks, kNeedsArguments);
+  hit();
+  EXPECT_EQ(kept_[0], 0x1000u + kRdi);
+  EXPECT_EQ(kept_[3], 0x1000u + kRcx);
+  EXPECT_EQ(kept_[5], 0x1000u + kR9);
+  EXPECT_EQ(kept_[kKeptTime], 0u);
+  EXPECT_EQ(kept_[kKeptWhich], kNeedsArguments);
+  const std::uint64_t before = arch::read_raw_clock(domain_.thread().mode.clock);
+  set_hooks(hooks, kNeedsTime);
+  hit();
+  EXPECT_GE(kept_[kKeptTime], before);
+  EXPECT_EQ(kept_[kKeptWhich], kNeedsTime);
+}
+
+TEST_F(ProbeTest, AReturnKnowsHowLongItsCallTook) {
+  arch::CounterLine line{};
+  arch::CounterLinePainter().refresh(line);
+  arch::set_counter_line(&line);
+  for (const std::uint32_t more : {0u, kMaxWordPayload}) {  // in line, and not
+    std::vector<EventProbeArg> args = {arg(EventProbeSource::kElapsed, 8)};
+    for (std::uint32_t i = 0; i < more / 8; ++i) args.push_back(arg(EventProbeSource::kRegister, 8, kRax));
+    set_hooks({hook(args, 0, ProbeSide::kReturn)}, kNeedsTime);
+    const std::size_t before = domain_.records().size();
+    kept_[kKeptWhich] = kNeedsArguments;
+    hit(ProbeSide::kReturn);
+    EXPECT_EQ(domain_.records().size(), before) << "of a call that began before anybody asked";
+    const std::uint64_t begin = arch::monotonic_ns();
+    hit();
+    while (arch::monotonic_ns() - begin < 1'000'000) continue;
+    hit(ProbeSide::kReturn);
+    const std::uint64_t whole = arch::monotonic_ns() - begin;
+    ASSERT_EQ(domain_.records().size(), before + 1);
+    std::uint64_t elapsed = 0;
+    std::memcpy(&elapsed, made().data(), sizeof elapsed);
+    EXPECT_GE(elapsed, 990'000u);
+    EXPECT_LE(elapsed, whole + whole / 100);
+  }
+  arch::set_counter_line(nullptr);
+}
+
+TEST_F(ProbeTest, AFilterOnARegisterRefusesAndLetsThrough) {
+  using enum filter::OpCode;
+  registers_[kRdi] = 0xffff'ffff'0000'1234;
+  for (const auto& [code, size] : {std::pair{kRange64, 8}, {kRange32, 4}, {kRange16, 2}, {kRange8, 1}}) {
+    const std::uint64_t value = size == 8 ? registers_[kRdi] : registers_[kRdi] & ((1ull << 8 * size) - 1);
+    set_hooks({hook({arg(EventProbeSource::kRegister, 8, kRsi),
+                     arg(EventProbeSource::kRegister, static_cast<std::uint8_t>(size), kRdi)},
+                    8)});
+    for (const bool passes : {true, false}) {
+      set_filter(code, 16, value, 0, passes);
+      EXPECT_EQ(is_recorded(), passes) << size;
+      set_filter(code, 16, value - 1, 1, passes);
+      EXPECT_EQ(is_recorded(), passes) << size;
+      set_filter(code, 16, value + 1, 0, passes);
+      EXPECT_EQ(is_recorded(), !passes) << size;
+      set_filter(code, 16, value - 2, 1, passes);
+      EXPECT_EQ(is_recorded(), !passes) << size;
+    }
+  }
+  EXPECT_EQ(figure(1).hits, 32u) << "also of those that are refused";
+}
+
+TEST_F(ProbeTest, AFilterOnSomethingElseThanARegisterRefusesAndLetsThrough) {
+  using enum filter::OpCode;
+  set_hooks({hook({arg(EventProbeSource::kRegister, 4, kRsi), arg(EventProbeSource::kRegister, 4, kRdi),
+                   arg(EventProbeSource::kPlace, 8)},
+                  8)});
+  set_filter(kRange64, 0, kPlaceAt, 0);
+  EXPECT_TRUE(is_recorded()) << "what stands before the values";
+  set_filter(kRange64, 0, kPlaceAt + 1, 0);
+  EXPECT_FALSE(is_recorded());
+  set_filter(kRange64, 16, kPlaceAt, 0);
+  EXPECT_TRUE(is_recorded());
+  set_filter(kRange64, 16, kPlaceAt + 1, 0);
+  EXPECT_FALSE(is_recorded());
+  set_filter(kRange64, 8, (0x1000ull + kRdi) << 32 | (0x1000 + kRsi), 0);
+  EXPECT_TRUE(is_recorded()) << "two registers as one number";
+  set_filter(kRange32, 10, (0x1000ull + kRdi) << 16, 0);
+  EXPECT_TRUE(is_recorded()) << "parts of two registers";
+}
+
+// Another instance, whose filter it is not, records it.
+TEST_F(ProbeTest, AFilterOfOneInstanceRefusesForThatOneAlone) {
+  set_hooks({hook({arg(EventProbeSource::kRegister, 8, kRdi)}, 8)});
+  set_filter(filter::OpCode::kRange64, 8, 0, 1);
+  EXPECT_FALSE(is_recorded());
+  const Plan& one = *control_at<Plan>(domain_.view(), domain_.control().events[kMade].plan);
+  domain_.publish(kMade, {one.steps()[0], one.steps()[1], domain_.record()});
+  EXPECT_TRUE(is_recorded());
+}
+
+TEST_F(ProbeTest, ManyRegistersAreAsGoodAsFew) {
+  std::vector<EventProbeArg> args;
+  std::string expected = bytes_of(kPlaceAt);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    set_hooks({hook(args, 8)});
+    hit();
+    EXPECT_EQ(made(), expected) << i;
+    args.push_back(arg(EventProbeSource::kRegister, 8, i % kRegisters));
+    expected += bytes_of(registers_[i % kRegisters]);
+  }
 }
 
 TEST_F(ProbeTest, EachHookOfThatSideRuns) {
@@ -173,7 +323,7 @@ TEST_F(ProbeTest, NoHitIsCountedTwiceOrLostBetweenThreads) {
       thread.mode.area = arch::rseq_area();
       for (std::uint64_t n = 0; n < kHits; ++n) {
         const Section section(*thread.slot);
-        hit_probe(domain_.view(), thread, {kSlot, kGeneration, ProbeSide::kEntry, registers_, kPlaceAt, 0, nullptr});
+        hit_probe(domain_.view(), thread, {kSlot, kGeneration, ProbeSide::kEntry, {registers_, kPlaceAt, 0, nullptr}});
       }
     });
   }

@@ -81,7 +81,7 @@ inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingS
   const std::uint32_t cpu = mode.area->cpu_id_start;
   if (__builtin_expect(cpu >= rings.cpus, 0)) return arch::WriteOutcome::kRestarted;
   aim(request, rings, cpu);
-  return arch::write_rseq(request, mode.area, cpu);
+  return arch::write_rseq(request, mode.area, cpu, request.ring);
 }
 
 // What is left to do after an attempt with the outcome `first`: tries again, or counts the record as discarded in its

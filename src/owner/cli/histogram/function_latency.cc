@@ -9,10 +9,6 @@
 namespace landtrace::cli {
 namespace {
 
-// Threads that may call the function; of more, the calls are not measured.
-constexpr unsigned kMostThreads = 16384;
-constexpr std::string_view kCommon = "common_";
-
 // "arg1" of "$arg1:s32"; "" where there is no name in it.
 std::string name_in(const std::string& fetch) {
   std::string name = fetch.substr(1, fetch.find(':') - 1);
@@ -20,13 +16,6 @@ std::string name_in(const std::string& fetch) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
   });
   return is_name ? name : "";
-}
-
-// A field of an event of ours, as a field of a synthetic event.
-std::string synthetic_field(const event::Field& field) {
-  constexpr std::string_view kDynamic = "__data_loc ";
-  const std::string type = field.type.starts_with(kDynamic) ? field.type.substr(kDynamic.size()) : field.type;
-  return fmt::format("; {} {}", type, field.name);
 }
 
 Result<output::EventType> find_type(const plan::ControlSegment& control, const std::string& event) {
@@ -38,11 +27,6 @@ Result<output::EventType> find_type(const plan::ControlSegment& control, const s
                                   [&](const auto& type) { return type.system + ":" + type.name == event; });
   if (found == types.rend()) return fail(ENOENT, "there is no " + event);
   return *found;
-}
-
-std::string with_dot(std::string event) {
-  std::replace(event.begin(), event.end(), ':', '.');
-  return event;
 }
 
 }  // namespace
@@ -73,68 +57,32 @@ Result<WatchedFunction::Request> WatchedFunction::request_of(const std::string& 
   return request;
 }
 
-std::vector<std::string> WatchedFunction::passed_on() const {
-  std::vector<std::string> names;
-  for (const std::string& name : request_.by) {
-    if (!name.starts_with(kCommon)) names.push_back(without_modifier(name));
-  }
-  return names;
-}
-
-Result<std::string> WatchedFunction::define_latency(const output::EventType& returns) {
-  std::string fields = fmt::format("u64 {}", kLatencyField);
-  for (const std::string& name : passed_on()) {
-    const auto& declared = returns.declaration.fields;
-    const auto field =
-        std::find_if(declared.begin(), declared.end(), [&](const auto& one) { return one.name == name; });
-    if (field != declared.end()) fields += synthetic_field(*field);
-  }
-  return probes_->define_synthetic(request_.function.event_name() + "_latency", fields);
-}
-
 Result<void> WatchedFunction::begin(Workplace& place, consumer::Session& session) {
   session_ = &session;
   LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.programs.as_command(options_.command)));
   probes_.emplace(std::move(probes));
-  ProbeText calls = request_.function;
-  options_.programs.find_object(calls);
-  ProbeText returns = calls;
-  calls.arguments.clear();
+  ProbeText returns = request_.function;
+  options_.programs.find_object(returns);
   returns.is_return = true;
-  LT_TRY(calls_, probes_->define(calls));
+  const std::string elapsed = fmt::format("{}=$elapsed:u64", kLatencyField);
+  returns.arguments = returns.arguments.empty() ? elapsed : elapsed + " " + returns.arguments;
   LT_TRY(returns_, probes_->define(returns));
   LT_TRY(const output::EventType type, find_type(place.view().control(), returns_));
   LT_CHECK(check_has_fields("--by", request_.by, type));
   LT_CHECK(check_filter_fits(options_.filter, type));
-  LT_TRY(latency_, define_latency(type));
-
   LT_CHECK(session.record(false));
-  std::vector<std::string> passed = passed_on(), keys = request_.by;
-  passed.insert(passed.begin(), "$took");
+  std::vector<std::string> keys = request_.by;
   keys.push_back(std::string(kLatencyField) + ".log2");
   const std::string condition = options_.filter.empty() ? "" : " if " + options_.filter;
-  LT_CHECK(session.select(
-      {.pattern = latency_,
-       .triggers = {fmt::format("hist:keys={}:vals={}{}", with_commas(keys), kLatencyField, size_text(options_))}}));
-  LT_CHECK(
-      session.select({.pattern = calls_,
-                      .triggers = {fmt::format("hist:keys=common_pid:ts=common_timestamp:size={}", kMostThreads)}}));
-  return session.select(
-      {.pattern = returns_,
-       .triggers = {fmt::format("hist:keys=common_pid:took=common_timestamp-$ts:size={}:onmatch({}).{}({}){}",
-                                kMostThreads, with_dot(calls_), latency_.substr(latency_.find(':') + 1),
-                                with_commas(passed), condition)}});
-}
-
-Result<std::uint64_t> WatchedFunction::count_of_calls() {
-  LT_TRY(const auto tables, session_->histograms(calls_));
-  return tables.empty() ? 0 : tables.front().hits;
+  return session.select({.pattern = returns_,
+                         .triggers = {fmt::format("hist:keys={}:vals={}{}{}", with_commas(keys), kLatencyField,
+                                                  size_text(options_), condition)}});
 }
 
 Result<HistView> WatchedFunction::view(const HistShape& shape) {
-  // Before the number of those that have returned, which must not be the larger one.
-  LT_TRY(const auto tables, session_->histograms(latency_));
-  LT_TRY(const std::uint64_t calls, count_of_calls());
+  // Before the number of those that were called, which must not be the smaller one.
+  LT_TRY(const auto tables, session_->histograms(returns_));
+  LT_TRY(const std::uint64_t calls, probes_->hits(returns_));
   HistView view;
   if (!tables.empty()) {
     LT_TRY(view, make_view(shape, tables.front()));

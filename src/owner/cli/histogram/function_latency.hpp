@@ -1,9 +1,7 @@
 // `landtrace latency --function`: how long the calls of a function take, in a histogram that the programs fill. Nothing
 // is recorded, so nothing is lost however often it is called:
 //
-//     probes:run            hist:keys=common_pid:ts=common_timestamp
-//     probes:run_ret        hist:keys=common_pid:took=common_timestamp-$ts:onmatch(probes.run).run_latency($took,BY…)
-//     synthetic:run_latency hist:keys=BY…,latency_ns.log2:vals=latency_ns
+//     probes:run_ret   latency_ns=$elapsed:u64 BY…   hist:keys=BY…,latency_ns.log2:vals=latency_ns
 #pragma once
 
 #include <optional>
@@ -35,15 +33,11 @@ class WatchedFunction : public Watched {
   [[nodiscard]] Result<void> fits(const output::EventType& /*type*/) const override { return {}; }
 
  private:
-  Result<std::string> define_latency(const output::EventType& returns);
-  [[nodiscard]] std::vector<std::string> passed_on() const;
-  Result<std::uint64_t> count_of_calls();
-
   const WatchOptions& options_;
   Request request_;
   std::optional<ProbeSet> probes_;
   consumer::Session* session_ = nullptr;
-  std::string calls_, returns_, latency_;  // SYSTEM:EVENT
+  std::string returns_;  // SYSTEM:EVENT
 };
 
 }  // namespace landtrace::cli

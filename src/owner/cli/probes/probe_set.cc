@@ -5,6 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/probes/probed_object.hpp"
@@ -13,8 +16,6 @@ namespace landtrace::cli {
 namespace {
 
 constexpr const char* kProbeFile = "uprobe_events";
-constexpr const char* kSyntheticFile = "synthetic_events";
-constexpr const char* kSyntheticGroup = "synthetic";
 constexpr unsigned kMostOfOneName = 1000;
 // An owner may need a moment to see that nobody listens any more.
 constexpr int kRemovals = 20;
@@ -59,7 +60,7 @@ ProbeSet::~ProbeSet() {
 
 void ProbeSet::remove(const Defined& defined) {
   for (int i = 0; i < kRemovals; ++i) {
-    const auto done = write(defined.file, defined.removal);
+    const auto done = write(kProbeFile, fmt::format("-:{}/{}", defined.group, defined.name));
     if (done || done.error().code != EBUSY) return;
     ::usleep(kRemovalPause_us);
   }
@@ -99,20 +100,25 @@ Result<std::string> ProbeSet::define(const ProbeText& probe) {
   const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
                                        probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
   if (auto written = write(kProbeFile, line); !written) return why_not(probe, path, line, written.error());
-  defined_.push_back({kProbeFile, "-:" + event});
+  defined_.push_back({group, name, path});
   return fmt::format("{}:{}", group, name);
 }
 
-Result<std::string> ProbeSet::define_synthetic(const std::string& name, const std::string& fields) {
-  const Fd locked = lock();
-  LT_TRY(const std::string free, free_name(kSyntheticGroup, name));
-  LT_CHECK(write(kSyntheticFile, free + " " + fields));
-  defined_.push_back({kSyntheticFile, "!" + free + " " + fields});
-  return fmt::format("{}:{}", kSyntheticGroup, free);
+// "  /usr/bin/app malloc      12": a path may have spaces in it.
+Result<std::uint64_t> ProbeSet::hits(const std::string& event) {
+  const auto defined = std::find_if(defined_.begin(), defined_.end(), [&](const Defined& one) {
+    return fmt::format("{}:{}", one.group, one.name) == event;
+  });
+  if (defined == defined_.end()) return fail(ENOENT, "there is no " + event);
+  LT_TRY(const std::string profile, read("uprobe_profile"));
+  const std::string begin = fmt::format("\n  {} {} ", defined->path, defined->name);
+  const std::size_t at = ("\n" + profile).rfind(begin);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(profile.c_str() + at + begin.size() - 1, nullptr, 10);
 }
 
-Result<std::string> ProbeSet::error_log() {
-  LT_CHECK(tree_.open("error_log", O_RDONLY));
+Result<std::string> ProbeSet::read(const std::string& file) {
+  LT_CHECK(tree_.open(file, O_RDONLY));
   std::string text;
   for (;;) {
     LT_TRY(const std::string part, tree_.read());
@@ -126,7 +132,7 @@ Result<std::string> ProbeSet::error_log() {
 tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                         const Error& error) {
   if (error.code == ENOENT) return fail(ENOENT, "the owner of the domain knows no probes: it is an older one");
-  const auto log = error_log();
+  const auto log = read("error_log");
   const auto mistake = log ? find_mistake(*log, line) : std::nullopt;
   const std::size_t arguments = line.size() - probe.arguments.size();
   if (mistake && mistake->column >= arguments) {

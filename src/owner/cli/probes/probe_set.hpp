@@ -22,13 +22,14 @@ class ProbeSet {
   // SYSTEM:EVENT, which nobody else has: where the name is taken it gets a number. An error is a sentence, with the
   // mistake's place where it is in an argument.
   Result<std::string> define(const ProbeText& probe);
-  // The same of a synthetic event with these fields.
-  Result<std::string> define_synthetic(const std::string& name, const std::string& fields);
+  // How often its place was hit since; of returns, how often the function was called.
+  Result<std::uint64_t> hits(const std::string& event);
 
  private:
   struct Defined {
-    std::string file;     // that the removal is written to
-    std::string removal;  // "-:probes/malloc"
+    std::string group;
+    std::string name;  // malloc
+    std::string path;  // of the object that it is in
   };
   ProbeSet(ipc::TreeClient tree, std::string folder, std::vector<std::string> command)
       : tree_(std::move(tree)), folder_(std::move(folder)), command_(std::move(command)) {}
@@ -38,7 +39,7 @@ class ProbeSet {
   Result<void> write(const std::string& file, const std::string& line);
   tl::unexpected<Error> why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                 const Error& error);
-  Result<std::string> error_log();
+  Result<std::string> read(const std::string& file);
   void remove(const Defined& defined);
 
   ipc::TreeClient tree_;

@@ -216,6 +216,10 @@ ProbeArgumentParser::Done ProbeArgumentParser::parse_variable(std::string_view n
     argument_.fetch.reg = agent::kRax;
     return found(Form::kRegister);
   }
+  if (name == "elapsed" && scope_.is_return) {  // of ours
+    argument_.fetch.source = Fetch::Source::kElapsed;
+    return found(Form::kElapsed);
+  }
   if (name.starts_with(kStack)) return parse_stack(name.substr(kStack.size()));
   if (is_comm(name)) {
     argument_.fetch.source = Fetch::Source::kComm;

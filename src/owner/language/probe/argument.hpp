@@ -45,6 +45,7 @@ class ProbeArgumentParser {
     kArgument,
     kEntryArgument,
     kOperand,
+    kElapsed,
     kField,
     kNumber,
     kOwnText,  // $comm, and texts

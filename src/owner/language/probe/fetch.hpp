@@ -3,6 +3,7 @@
 //   FETCH: $FIELD                                                                    of event probes alone
 //        | %REGISTER | $stack | $stackN | $retval | $argN | @+OFFSET | @SYMBOL       of probes of functions alone
 //        | $argN | $arg*                                                             of a USDT place
+//        | $elapsed                                                                  of their returns alone
 //        | $comm | +|-[u]OFFSET(FETCH) | @ADDRESS | \NUMBER | \"TEXT"
 #pragma once
 
@@ -32,6 +33,7 @@ struct Fetch {
     kRegister,    // `reg`
     kStackWord,   // the word of the stack with the index `number`
     kArgument,    // the function's argument with the index `number`, as it was at entry
+    kElapsed,     // ns between the function's call and its return
     kFileOffset,  // the address of what stands `number` bytes from the beginning of the object's file
     kSymbol,      // the address of `text`, a symbol of the object
     kOperand,     // the USDT argument with the index `number`: at this place `operand`

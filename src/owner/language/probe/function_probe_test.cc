@@ -124,6 +124,14 @@ TEST(FunctionProbe, TheArgumentsOfAFunctionAreKnownAtItsBeginning) {
   EXPECT_EQ(seventh.number, 6u);
 }
 
+TEST(FunctionProbe, AReturnKnowsHowLongItsCallTook) {
+  EXPECT_EQ(uprobe("r:e /bin/app:run ns=$elapsed:u64"), "r:uprobes/e /bin/app:run ns=$elapsed:u64");
+  EXPECT_EQ(parsed_probe(ProbeFamily::kUprobe, "r:e /bin/app:run $elapsed").arguments[0].fetch.source,
+            Fetch::Source::kElapsed);
+  EXPECT_EQ(uprobe("p:e /bin/app:run ns=$elapsed"), uprobe("p:e /bin/app:run ns=$nothing"));
+  EXPECT_EQ(uprobe("r:e /bin/app:run ns=$elapsedd"), uprobe("r:e /bin/app:run ns=$nothinggg"));
+}
+
 TEST(FunctionProbe, AModuleThatIsNotThereIsWaitedForAndAnotherIsLookedInto) {
   EXPECT_EQ(kprobe("p:e m:f"), "p:kprobes/e m:f");
   EXPECT_EQ(kprobe("p:e m:"), "p:kprobes/e m:");

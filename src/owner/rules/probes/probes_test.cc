@@ -257,6 +257,10 @@ TEST_F(FunctionProbesTest, TheArgumentsOfACallLieWhereTheMachineHasThem) {
   EXPECT_EQ(args[0].source, plan::EventProbeSource::kKept);
   EXPECT_EQ(args[0].number, 1u);
   EXPECT_TRUE(enable("k"));
+  ASSERT_EQ(define("r:g/t libc:malloc took=$elapsed", ProbeFamily::kKprobe), 0);
+  const auto timed = function_probe_plan(probe("t").places[0].arguments, event("t").declaration, {0, true}, 7);
+  std::memcpy(args, timed.data() + sizeof(plan::EventProbePlan), sizeof args[0]);
+  EXPECT_EQ(args[0].source, plan::EventProbeSource::kElapsed);
 }
 
 TEST_F(FunctionProbesTest, ASymbolOfTheObjectIsAsFarFromThePlaceAsInMemory) {

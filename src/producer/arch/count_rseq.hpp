@@ -1,0 +1,68 @@
+// A restartable sequence is begun and ended so; and the shortest one, which is in line wherever something is counted.
+#pragma once
+
+#include "arch/ring_words.hpp"
+#include "arch/rseq.hpp"
+
+#if defined(__x86_64__)
+
+// Assembly reads by its columns.
+// clang-format off
+#define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
+
+// The descriptor of the sequence from label 1 to label 2, which aborts to label 4; then the sequence is armed.
+#define LT_RSEQ_BEGIN                               \
+  ".pushsection __rseq_cs, \"aw\"\n\t"              \
+  ".balign 32\n\t"                                  \
+  "3:\n\t"                                          \
+  ".long 0, 0\n\t"                                  \
+  ".quad 1f, (2f - 1f), 4f\n\t"                     \
+  ".popsection\n\t"                                 \
+  "leaq 3b(%%rip), %%rax\n\t"                       \
+  "movq %%rax, 8(%[area])\n\t"                      \
+  "1:\n\t"
+
+// The descriptor is disarmed, so that unloading this code later leaves the kernel nothing to read. `symbol` names the
+// abort label, or is empty.
+#define LT_RSEQ_END(symbol)                         \
+  "2:\n\t"                                          \
+  "movq $0, 8(%[area])\n\t"                         \
+  ".pushsection __rseq_failure, \"ax\"\n\t"         \
+  ".byte 0x0f, 0xb9, 0x3d\n\t"                      \
+  ".long " LT_RSEQ_SIGNATURE "\n\t"                 \
+  "4:\n\t"                                          \
+  symbol                                            \
+  "jmp %l[restarted]\n\t"                           \
+  ".popsection\n\t"
+
+// clang-format on
+
+#endif
+
+namespace landtrace::arch {
+
+// Adds one to a number that only threads on `cpu` change: kCommitted or kRestarted.
+#if defined(__x86_64__)
+// clang-format off
+inline WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uint32_t cpu) {
+  asm goto(LT_RSEQ_BEGIN
+           "cmpl %[cpu], 4(%[area])\n\t"
+           "jne %l[restarted]\n\t"
+           "incq (%[number])\n\t"
+           LT_RSEQ_END("")
+           :
+           : [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
+           : "memory", "cc", "rax"
+           : restarted);
+  return WriteOutcome::kCommitted;
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+}
+
+// clang-format on
+#else
+inline WriteOutcome add_one_rseq(std::uint64_t*, RseqArea*, std::uint32_t) { __builtin_trap(); }
+#endif
+
+}  // namespace landtrace::arch
