@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ constexpr auto kPatience = 5s;
 constexpr auto kRunningPatience = 300ms;
 constexpr auto kSameWait = 20ms;
 // For the code to run, and for the loader.
-constexpr auto kBeginPatience = 10s;
+constexpr auto kBeginPatience = 3s;
+constexpr int kTries = 3;
 constexpr auto kLoadPatience = 60s;
 
 bool is_same(const std::string& a, const std::string& b) {
@@ -293,7 +295,7 @@ Result<void> Attachment::wait_for_agent() {
     LT_CHECK(check_not_cancelled());
     const auto waited = Clock::now() - begin;
     if (!has_begun && waited > kBeginPatience) {
-      return refuse(EBUSY, "its threads do not run (a frozen control group?), or it may map no memory");
+      return refuse(ETIME, "its threads do not run (a frozen control group?), or it may map no memory");
     }
     if (waited > kLoadPatience) return refuse(EBUSY, "the loader waits for something in it; the agent may begin later");
   }
@@ -322,11 +324,16 @@ Result<Attached> Attachment::try_to_attach() {
   LT_TRY(attached_.was_attached, is_attached_already());
   if (attached_.was_attached) return attached_;
   LT_CHECK(check_agents_path());
-  LT_CHECK(plan());
   const SafePlaces places = SafePlaces::of(memory_, ranges_, objects_);
-  LT_CHECK(divert_a_thread(places));
-  LT_CHECK(wait_for_agent());
-  return attached_;
+  // Elsewhere each time: should the code run late after all, the agent begins twice, which is once.
+  for (int i = 1;; ++i) {
+    LT_CHECK(plan());
+    LT_CHECK(divert_a_thread(places));
+    auto begun = wait_for_agent();
+    if (begun) return attached_;
+    if (begun.error().code != ETIME || i == kTries) return tl::unexpected<Error>(std::move(begun).error());
+    LT_TRY(ranges_, memory_.ranges());
+  }
 }
 
 Result<Attached> attach_here(const Request& request) {
@@ -349,7 +356,11 @@ Result<Attached> attach_here(const Request& request) {
 Result<Attached> attach(const Request& request) {
 #if defined(__x86_64__)
   std::optional<Result<Attached>> result;
-  std::thread([&] { result.emplace(attach_here(request)); }).join();
+  std::thread([&] {
+    // A thread waits for us while it is stopped; where we may not be first, we are not.
+    std::ignore = ::setpriority(PRIO_PROCESS, 0, -20);
+    result.emplace(attach_here(request));
+  }).join();
   return *std::move(result);
 #else
   return fail(ENOTSUP, fmt::format("{} cannot be attached: probes are not there on this machine yet", request.pid));
