@@ -27,6 +27,7 @@ struct FunctionsOptions {
   std::string glob;
   bool refused = false;
   bool summary = false;
+  bool args = false;
   bool json = false;
   bool no_pager = false;
 };
@@ -105,8 +106,9 @@ int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
   for (const std::string& path : *paths) {
     auto analysis = code::Analysis::open(path);
     if (!analysis) continue;
-    const std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
+    std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
     if (rows.empty()) continue;
+    if (options.args) std::ignore = add_sources(rows, path);  // not every object has debugging information
     any = true;
     const bool is_counted = options.summary || options.glob.empty();
     if (!is_counted && !options.json) fmt::print("{}\n", path);
@@ -131,8 +133,11 @@ int functions(const FunctionsOptions& options) {
   }
   auto analysis = code::Analysis::open(*path);
   if (!analysis) return fail_with(kFailure, sentence(analysis.error(), *path));
-  const std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
+  std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
   if (rows.empty()) return fail_with(kFailure, nothing_matches(*analysis, options));
+  if (options.args) {
+    if (const auto added = add_sources(rows, *path); !added) return fail_with(kFailure, sentence(added.error(), *path));
+  }
   survive_closed_output();
   return options.summary ? print_counts(options, *path, *analysis, counts_of(rows)) : print_rows(options, rows);
 }
@@ -147,12 +152,14 @@ void add_functions(Program& program) {
   command.option("GLOB", options->glob, "Only functions of that name");
   command.flag("--refused", options->refused, "Only those whose entry or return cannot be probed, with the reason");
   command.flag("--summary", options->summary, "Only how many of each kind there are");
+  command.flag("--args", options->args, "Also their parameters, types and source lines, from debugging information");
   command.flag("--json", options->json, "One JSON object a line");
   command.flag("--no-pager", options->no_pager, "On a terminal, print everything at once; without it, $PAGER shows it");
   command.examples(
       "Examples:\n"
       "  landtrace functions libc.so.6 'mem*'            how memcpy and its like can be probed\n"
       "  landtrace functions build/server --refused      what cannot be, and why\n"
+      "  landtrace functions build/server --args         what their parameters are called\n"
       "  landtrace functions --summary python3\n"
       "  landtrace functions 1234 'malloc'               of all objects of a program that runs");
   command.runs([options] { return functions(*options); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <string_view>
 
 #include "base/character.hpp"
@@ -15,6 +16,9 @@ struct CommandRefusal {
   int code = EINVAL;
   std::string_view what = {};  // empty: the error log gets nothing
   std::size_t position = 0;
+  std::string own = {};  // instead of `what` a sentence of ours, that no kernel says
+
+  [[nodiscard]] std::string text() const { return own.empty() ? std::string(what) : own; }
 };
 
 // An identifier of C; the kernel's letters are those of Latin-1.

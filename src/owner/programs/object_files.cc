@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::chrono::seconds kFilePatience(5);
 constexpr std::size_t kMostUsdtPlaces = 4096;  // of one name
+// For debugging information; less than that. What a guest has made takes the owner's time.
+constexpr std::chrono::milliseconds kReaderPatience(4000), kReaderPatienceForGuests(1000);
 
 struct OpenObject {
   Fd fd;
@@ -169,6 +171,14 @@ Result<FunctionPlace> find_in(const OpenObject& object, const std::string& name,
   return fail(ENOENT, fmt::format("no function {} in {}", name, object.file.path));
 }
 
+dwarf::Reader reader_of(const OpenObject& object, const Asker& asker) {
+  const bool is_guest = asker.who.uid != 0 && asker.who.uid != ::geteuid();
+  return {object.fd.get(),
+          object.file.path,
+          {asker.who.uid, asker.who.gid},
+          is_guest ? kReaderPatienceForGuests : kReaderPatience};
+}
+
 std::vector<std::string> names_in(const std::string& folder, std::string_view start, std::string_view end) {
   std::vector<std::string> names;
   DIR* const open = ::opendir(folder.c_str());
@@ -256,6 +266,32 @@ Result<std::int64_t> ObjectFiles::find_symbol(const Asker& asker, std::string_vi
         LT_TRY(const OpenObject object, open_object(asker, path));
         return distance_to(object, name, offset);
       });
+}
+
+Result<std::vector<dwarf::NamedValues>> ObjectFiles::find_values(const Asker& asker, std::string_view path,
+                                                                 std::uint64_t offset, bool is_return,
+                                                                 const std::vector<std::string>& expressions) {
+  using Values = std::vector<dwarf::NamedValues>;
+  return ask<Values>([asker, path = std::string(path), offset, is_return, expressions]() -> Result<Values> {
+    LT_TRY(const OpenObject object, open_object(asker, path));
+    return reader_of(object, asker).values(offset, is_return, expressions);
+  });
+}
+
+Result<ObjectFiles::Lines> ObjectFiles::find_line(const Asker& asker, std::string_view path, std::string_view file,
+                                                  unsigned line) {
+  return ask<Lines>([asker, path = std::string(path), file = std::string(file), line]() -> Result<Lines> {
+    LT_TRY(OpenObject object, open_object(asker, path));
+    LT_TRY(dwarf::LinePlaces places, reader_of(object, asker).line(file, line));
+    return Lines{std::move(object.file), std::move(places)};
+  });
+}
+
+Result<std::string> ObjectFiles::why_no_function(const Asker& asker, std::string_view path, std::string_view name) {
+  return ask<std::string>([asker, path = std::string(path), name = std::string(name)]() -> Result<std::string> {
+    LT_TRY(const OpenObject object, open_object(asker, path));
+    return reader_of(object, asker).why_no_function(name);
+  });
 }
 
 bool is_object_called(std::string_view file, std::string_view name) {

@@ -9,8 +9,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
+#include "dwarf/reader.hpp"
 #include "language/probe/usdt_operand.hpp"
 #include "programs/identity.hpp"
 #include "programs/patient_worker.hpp"
@@ -56,6 +58,16 @@ class ObjectFiles {
   // none, or nothing is loaded from there.
   Result<std::int64_t> find_symbol(const Asker& asker, std::string_view path, std::string_view name,
                                    std::uint64_t offset);
+
+  // What debugging information says, as dwarf::Reader does. With the rights of who asks, too: its files may be others.
+  Result<std::vector<dwarf::NamedValues>> find_values(const Asker& asker, std::string_view path, std::uint64_t offset,
+                                                      bool is_return, const std::vector<std::string>& expressions);
+  struct Lines {
+    ObjectFile object;
+    dwarf::LinePlaces places;
+  };
+  Result<Lines> find_line(const Asker& asker, std::string_view path, std::string_view file, unsigned line);
+  Result<std::string> why_no_function(const Asker& asker, std::string_view path, std::string_view name);
 
  private:
   template <typename T>

@@ -58,11 +58,11 @@ Result<void> DynamicEvents::make_event_probe(const Caller& caller, std::string_v
     return fail(EINVAL, "the filter is refused");
   }
   for (const language::CommandRefusal& each : refused.refusal.logged) {
-    top->errors.add({"event_probe", std::string(each.what), language::EventProbeCommand::logged(line), each.position});
+    top->errors.add({"event_probe", each.text(), language::EventProbeCommand::logged(line), each.position});
   }
   const bool is_named = !refused.refusal.logged.empty();
   return fail(refused.refusal.code,
-              is_named ? std::string(refused.refusal.logged.front().what) : "the event probe could not be made");
+              is_named ? refused.refusal.logged.front().text() : "the event probe could not be made");
 }
 
 Result<void> DynamicEvents::truncate(const Caller& caller) {

@@ -26,10 +26,9 @@ Result<void> define_probe(Context& context, const Caller& caller, ProbeFamily fa
   const char* const subsystem = family == ProbeFamily::kUprobe ? "trace_uprobe" : "trace_kprobe";
   for (const language::CommandRefusal& each : refusal.logged) {
     context.log_error(context.domain.top(),
-                      {subsystem, std::string(each.what), FunctionProbeCommand(family, line).logged(), each.position});
+                      {subsystem, each.text(), FunctionProbeCommand(family, line).logged(), each.position});
   }
-  return fail(refusal.code,
-              refusal.logged.empty() ? "the probe could not be made" : std::string(refusal.logged.front().what));
+  return fail(refusal.code, refusal.logged.empty() ? "the probe could not be made" : refusal.logged.front().text());
 }
 
 Result<std::string> ProbeEvents::text() {

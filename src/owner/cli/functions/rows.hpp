@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "code/analysis.hpp"
+#include "dwarf/answer.hpp"
 
 namespace landtrace::cli {
 
@@ -19,6 +21,7 @@ struct FunctionRow {
   agent::Way way = agent::Way::kRefused;
   agent::Refusal entry_refusal = agent::Refusal::kNone;
   agent::Refusal return_refusal = agent::Refusal::kNone;  // also where the entry is refused
+  std::optional<dwarf::DescribedFunction> source = {};    // what debugging information says
 
   [[nodiscard]] bool has_entry() const { return way != agent::Way::kRefused; }
   [[nodiscard]] bool has_return() const { return has_entry() && return_refusal == agent::Refusal::kNone; }
@@ -26,6 +29,9 @@ struct FunctionRow {
 
 // By name; those without come last. With a `glob` only those of which a name matches it, as linkers or as C++ have it.
 std::vector<FunctionRow> function_rows(code::Analysis& analysis, const std::string& glob);
+
+// Adds what debugging information says of each. A sentence if there is none.
+Result<void> add_sources(std::vector<FunctionRow>& rows, const std::string& path);
 
 // How many of them there are, by what can be done with them.
 struct FunctionCounts {

@@ -17,6 +17,21 @@ std::string shown_name(const FunctionRow& row) {
   return row.name.empty() ? fmt::format("{:#x}", row.offset) : row.name;
 }
 
+// "(int id, const char *route) -> int  main.c:12"
+std::string source_text(const FunctionRow& row) {
+  if (!row.source) return "";
+  std::string text;
+  for (const dwarf::Parameter& parameter : row.source->parameters) {
+    const bool is_joined = parameter.name.empty() || parameter.type.ends_with('*') || parameter.type.ends_with('&');
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", parameter.type, is_joined ? "" : " ", parameter.name);
+  }
+  text = fmt::format("({})", text);
+  if (row.source->returns != "void") text += " -> " + row.source->returns;
+  const std::string& file = row.source->file;
+  if (!file.empty()) text += fmt::format("  {}:{}", file.substr(file.rfind('/') + 1), row.source->line);
+  return text;
+}
+
 std::string percent(std::size_t part, std::size_t whole) {
   if (whole == 0) return "-";
   // 99.96 % are not all.
@@ -60,6 +75,19 @@ Json counted(const Map& map, const Word& word) {
   return json;
 }
 
+void add_source(Json& json, const dwarf::DescribedFunction& source) {
+  json["returns"] = source.returns;
+  json["parameters"] = Json::array();
+  for (const dwarf::Parameter& parameter : source.parameters) {
+    Json one{{"name", parameter.name}, {"type", parameter.type}};
+    if (!parameter.why_not.empty()) one["refused"] = parameter.why_not;
+    json["parameters"].push_back(std::move(one));
+  }
+  if (source.file.empty()) return;
+  json["file"] = source.file;
+  json["line"] = source.line;
+}
+
 // Names need not be UTF-8.
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
@@ -69,9 +97,9 @@ std::string functions_head() { return fmt::format("{:>8}  {:<9}  {:<6}  {}\n", "
 
 std::string function_line(const FunctionRow& row, bool reasons, std::size_t columns) {
   const std::string line =
-      fmt::format("{:>8}  {:<9}  {:<6}  {}{}{}", row.size, row.has_entry() ? code::way_word(row.way) : "no",
-                  row.has_return() ? "yes" : "no", shown_name(row), row.is_chooser ? "  [ifunc]" : "",
-                  reasons ? reason_of(row) : "");
+      fmt::format("{:>8}  {:<9}  {:<6}  {}{}{}{}", row.size, row.has_entry() ? code::way_word(row.way) : "no",
+                  row.has_return() ? "yes" : "no", shown_name(row), source_text(row),
+                  row.is_chooser ? "  [ifunc]" : "", reasons ? reason_of(row) : "");
   return shortened(line, columns) + "\n";
 }
 
@@ -102,6 +130,7 @@ std::string function_json(const FunctionRow& row) {
   json["return"] = row.has_return();
   json["return_refused"] = word_or_null(row.return_refusal);
   if (row.is_chooser) json["chooses_implementation"] = true;
+  if (row.source) add_source(json, *row.source);
   return line_of(json);
 }
 

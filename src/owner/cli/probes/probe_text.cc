@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace landtrace::cli {
@@ -37,16 +38,41 @@ std::string with_single_spaces(std::string_view text) {
   return joined;
 }
 
-// The colon between object and function: "Server::run" has none.
-std::size_t find_colon(std::string_view place) {
-  const std::size_t slash = place.rfind('/');
-  for (std::size_t at = slash == std::string_view::npos ? 0 : slash; at < place.size(); ++at) {
-    if (place[at] != ':') continue;
-    const bool is_double = at + 1 < place.size() && place[at + 1] == ':';
+std::size_t find_single_colon(std::string_view text, std::size_t at) {
+  for (; at < text.size(); ++at) {
+    if (text[at] != ':') continue;
+    const bool is_double = at + 1 < text.size() && text[at + 1] == ':';
     if (!is_double) return at;
     ++at;
   }
   return std::string_view::npos;
+}
+
+// FILE of "FILE:LINE"; "" of what is none.
+std::string_view source_file_of(std::string_view place) {
+  const std::size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == place.size()) return {};
+  const std::string_view line = place.substr(colon + 1);
+  return std::all_of(line.begin(), line.end(), is_digit_of_number) ? place.substr(0, colon) : std::string_view();
+}
+
+bool is_source_name(std::string_view file) {
+  constexpr std::array<std::string_view, 12> kEndings{"c",  "cc",  "cpp", "cxx", "C", "h",
+                                                      "hh", "hpp", "rs",  "go",  "S", "s"};
+  const std::size_t dot = file.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  return std::find(kEndings.begin(), kEndings.end(), file.substr(dot + 1)) != kEndings.end();
+}
+
+// The colon between object and function: "Server::run" has none, and "net/a.c:12" is of CMD's program.
+std::size_t find_colon(std::string_view place) {
+  if (const std::string_view file = source_file_of(place); !file.empty()) {
+    const std::size_t first = find_single_colon(file, 0);
+    if (first != std::string_view::npos) return first;
+    if (is_source_name(file)) return std::string_view::npos;
+  }
+  const std::size_t slash = place.rfind('/');
+  return find_single_colon(place, slash == std::string_view::npos ? 0 : slash);
 }
 
 // Each run of what no name can have is one '_'.
@@ -98,7 +124,8 @@ std::string ProbeText::place_in_object() const {
 
 std::string ProbeText::event_name() const {
   if (!name.empty()) return name;
-  std::string base = as_identifier(function);
+  // Of a source line not its file's folders.
+  std::string base = as_identifier(std::string_view(function).substr(function.rfind('/') + 1));
   if (base.empty() || is_digit_of_number(base[0])) {
     const std::string file = as_identifier(object.substr(object.rfind('/') + 1));
     base = (is_identifier(file) ? file : "at") + "_" + base;
@@ -138,10 +165,11 @@ Result<ProbeText> parse_probe(const std::string& option, const std::string& text
   const std::size_t colon = find_colon(rest);
   if (colon != std::string_view::npos) probe.object = rest.substr(0, colon);
   probe.function = colon == std::string_view::npos ? rest : rest.substr(colon + 1);
-  const bool is_path_alone = colon == std::string_view::npos && rest.find('/') != std::string_view::npos;
+  const bool is_line = is_source_name(source_file_of(rest));
+  const bool is_path_alone = colon == std::string_view::npos && rest.find('/') != std::string_view::npos && !is_line;
   if (probe.function.empty() || is_path_alone) {
-    return fail(EINVAL,
-                fmt::format("{}: want OBJECT:FUNCTION, as in 'libc.so.6:malloc', not '{}'", option, probe.place));
+    return fail(EINVAL, fmt::format("{}: want OBJECT:FUNCTION or OBJECT:FILE:LINE, as in 'libc.so.6:malloc', not '{}'",
+                                    option, probe.place));
   }
   return probe;
 }

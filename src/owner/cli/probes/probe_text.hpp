@@ -1,5 +1,6 @@
 // What -p and --function are given: "[NAME=]OBJECT:FUNCTION[+OFFSET][%return] [[ARG=]FETCH…]", as users of perf probe
 // write it, with the arguments of uprobe_events. Or "[NAME=]usdt:[OBJECT:]PROVIDER:NAME [[ARG=]FETCH…]", also of -e.
+// Instead of a function there may be a source line, FILE:LINE.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ struct ProbeText {
   std::string place;     // the first word as it was typed: what people call the probe
   std::string name;      // of the event; "": by the function
   std::string object;    // path or name; "": CMD's program
-  std::string function;  // with +OFFSET; or an offset in the file that begins with a digit
+  std::string function;  // with +OFFSET; or FILE:LINE, or an offset in the file that begins with a digit
   bool is_return = false;
   std::string arguments;  // one space between two
   bool is_usdt = false;

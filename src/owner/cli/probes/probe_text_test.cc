@@ -47,6 +47,23 @@ TEST(ProbeText, OfAnOffsetIsCalledLikeTheFile) {
   EXPECT_EQ(parsed("app:run+0x10").event_name(), "run_0x10");
 }
 
+TEST(ProbeText, MayBeASourceLine) {
+  EXPECT_EQ(parsed("app:main.c:12").object, "app");
+  EXPECT_EQ(parsed("app:main.c:12").function, "main.c:12");
+  EXPECT_EQ(parsed("/usr/bin/app:net/main.c:12 x").object, "/usr/bin/app");
+  EXPECT_EQ(parsed("/usr/bin/app:net/main.c:12 x").function, "net/main.c:12");
+  EXPECT_EQ(parsed("/usr/bin/app:net/main.c:12").event_name(), "main_c_12");
+}
+
+TEST(ProbeText, OfASourceFileAloneIsOfTheCommandsProgram) {
+  for (const char* const text : {"main.c:12", "net/main.cc:12", "./main.rs:12"}) {
+    EXPECT_EQ(parsed(text).object, "") << text;
+    EXPECT_EQ(parsed(text).function, text);
+  }
+  EXPECT_EQ(parsed("libc.so.6:12").object, "libc.so.6");
+  EXPECT_EQ(parsed("./app:12").object, "./app");
+}
+
 TEST(ProbeText, OfALongNameStaysWithinTheKernelsLimit) {
   EXPECT_LT(parsed("app:" + std::string(500, 'x') + "%return").event_name().size(), 60u);
 }

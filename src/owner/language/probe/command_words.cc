@@ -23,6 +23,12 @@ ProbeRefusal CommandWords::refusal(std::string_view what, std::size_t word, std:
   return {code, {{code, what, position_of(word) + (word < words_.size() ? offset : 0)}}};
 }
 
+ProbeRefusal CommandWords::own_refusal(std::string what, std::size_t word, std::size_t offset, int code) const {
+  ProbeRefusal refused = refusal("", word, offset, code);
+  refused.logged[0].own = std::move(what);
+  return refused;
+}
+
 AcceptedProbe<std::vector<ProbeArgument>> parse_arguments(const CommandWords& words, std::size_t end,
                                                           const FetchScope& scope) {
   std::vector<ProbeArgument> arguments;

@@ -25,6 +25,9 @@ class CommandWords {
   [[nodiscard]] std::size_t position_of(std::size_t word) const;
   [[nodiscard]] ProbeRefusal refusal(std::string_view what, std::size_t word, std::size_t offset = 0,
                                      int code = EINVAL) const;
+  // A sentence that no kernel says.
+  [[nodiscard]] ProbeRefusal own_refusal(std::string what, std::size_t word, std::size_t offset = 0,
+                                         int code = EINVAL) const;
 
  private:
   std::vector<std::string_view> words_;

@@ -51,11 +51,12 @@ std::string default_name(const FunctionProbe& probe) {
   } else {
     std::string file = place.object.substr(place.object.rfind('/') + 1);
     file.resize(std::min(file.find_first_of(".-_"), file.size()));
-    if (place.symbol.empty()) {
+    if (place.symbol.empty() && probe.source_line.empty()) {
       name = fmt::format("p_{}_0x{:x}", file, place.offset);
     } else {
-      name = fmt::format("{}_{}_{}", kind, file, place.symbol);
-      if (place.offset != 0) name += fmt::format("_{}", place.offset);
+      const bool is_line = place.symbol.empty();
+      name = fmt::format("{}_{}_{}", kind, file, is_line ? probe.source_line : place.symbol);
+      if (place.offset != 0 && !is_line) name += fmt::format("_{}", place.offset);
       std::replace_if(
           name.begin(), name.end(), [](char c) { return !is_in_name(c); }, '_');
     }
@@ -150,14 +151,25 @@ AcceptedProbe<FunctionProbe> FunctionProbeCommand::parse(ProbedObjects& objects)
   }
   if (auto done = parse_names(probe); !done) return refuse_command(done.error());
   if (probe.name.empty()) probe.name = default_name(probe);
-  auto arguments = parse_arguments_of(probe, is_entry);
+  auto arguments = parse_arguments_of(probe, is_entry, objects);
   if (!arguments) return refuse_command(arguments.error());
   probe.arguments = *std::move(arguments);
   return probe;
 }
 
+AllNamedFetches ProbedObjects::find_names(std::int64_t, bool, const std::vector<std::string>&) {
+  return tl::unexpected<std::string>("no debugging information");
+}
+
+std::string ProbedObjects::why_no_function(std::string_view, std::string_view) { return {}; }
+
+tl::expected<LinePlace, std::string> ProbedObjects::find_line(std::string_view, std::string_view, unsigned) {
+  return tl::unexpected<std::string>("");
+}
+
 AcceptedProbe<std::vector<ProbeArgument>> FunctionProbeCommand::parse_arguments_of(const FunctionProbe& probe,
-                                                                                   bool is_entry) const {
+                                                                                   bool is_entry,
+                                                                                   ProbedObjects& objects) const {
   const bool is_kprobe = family_ == ProbeFamily::kKprobe;
   FetchScope scope{is_kprobe ? FetchScope::Kind::kKernel : FetchScope::Kind::kUser, probe.is_return, is_entry};
   if (!probe.usdt.empty()) scope.usdt = &probe.usdt;
@@ -171,7 +183,16 @@ AcceptedProbe<std::vector<ProbeArgument>> FunctionProbeCommand::parse_arguments_
   if (words_.size() - 2 > kMaxProbeArguments) {
     return refuse_command(words_.refusal("Too many arguments are specified", 2, 0, E2BIG));
   }
-  return parse_arguments(words_, words_.size(), scope);
+  // Where the kernel's own forms of a place are used, so are the kernel's answers.
+  const bool is_ours = !probe.place.symbol.empty() || !probe.source_line.empty();
+  const bool has_names = !is_kprobe && is_ours && probe.usdt.empty();
+  if (!has_names) return parse_arguments(words_, words_.size(), scope);
+  const std::vector<std::string> expressions = named_expressions(words_, probe.is_return);
+  if (expressions.empty()) return parse_arguments(words_, words_.size(), scope);
+  // From the function, or from the line that was found.
+  const std::int64_t offset = probe.source_line.empty() ? probe.place.offset : 0;
+  const auto named = objects.find_names(offset, probe.is_return, expressions);
+  return parse_named_arguments(words_, scope, expressions, named);
 }
 
 // Where in the first word the names begin.
@@ -234,13 +255,17 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
   const bool is_offset = colon != std::string_view::npos && colon + 1 < word.size() && is_digit(word[colon + 1]);
   const bool is_file = word.find('/') != std::string_view::npos;
   if (!is_offset) colon = word.find(':');  // a symbol may have colons in it
-  if (colon == std::string_view::npos || (is_offset && !is_file)) return refuse_silently(kOther);
+  if (colon == std::string_view::npos) return refuse_silently(kOther);
   place.object = word.substr(0, colon);
   std::string rest(word.substr(colon + 1));
   if (rest.starts_with(kUsdt) && !rest.starts_with("usdt::")) return parse_usdt_place(probe, objects, rest);
   const std::size_t at = colon + 1;
   if (is_offset) {
-    const int code = objects.check_file(place.object);
+    const int code = is_file ? objects.check_file(place.object) : ENOENT;
+    if (code == ENOENT && word.find(':') != colon) {
+      if (auto done = parse_source_line(colon, probe, objects); done || done.error().code != kOther) return done;
+    }
+    if (!is_file) return refuse_silently(kOther);
     if (code != 0) {
       const bool is_there = code == EINVAL;
       return refuse_command(
@@ -260,7 +285,32 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
   // What the kernel would not take either gets its answer.
   if (!offset || *offset < 0 || place.symbol.empty()) return refuse_silently(kOther);
   place.offset = *offset;
-  return objects.has_function(place.object, place.symbol, place.offset) ? Done() : refuse_silently(kOther);
+  if (objects.has_function(place.object, place.symbol, place.offset)) return {};
+  std::string why = objects.why_no_function(place.object, place.symbol);
+  if (why.empty()) return refuse_silently(kOther);
+  return refuse_command(words_.own_refusal(std::move(why), kPlaceWord, at));
+}
+
+// "PATH:FILE:LINE", where no file is called "PATH:FILE". kOther: it is none of those.
+FunctionProbeCommand::Done FunctionProbeCommand::parse_source_line(std::size_t colon, FunctionProbe& probe,
+                                                                   ProbedObjects& objects) const {
+  const std::string_view word = words_[kPlaceWord];
+  const std::size_t first = word.find(':');
+  const std::string_view path = word.substr(0, first);
+  const std::string_view file = word.substr(first + 1, colon - first - 1);
+  const auto line = read_unsigned(word.substr(colon + 1), 10);
+  if (path.empty() || file.empty() || is_digit(file.front()) || !line || *line == 0 || *line > INT32_MAX)
+    return refuse_silently(kOther);
+  auto found = objects.find_line(path, file, static_cast<unsigned>(*line));
+  if (!found && found.error().empty()) return refuse_silently(kOther);
+  if (!found) return refuse_command(words_.own_refusal(std::move(found.error()), kPlaceWord, first + 1));
+  if (probe.is_return) {
+    return refuse_command(words_.own_refusal("a source line has no return: name its function", kPlaceWord, first + 1));
+  }
+  probe.place.object = std::move(found->path);
+  probe.place.offset = static_cast<std::int64_t>(found->offset);
+  probe.source_line = word.substr(first + 1);
+  return {};
 }
 
 FunctionProbeCommand::Done FunctionProbeCommand::parse_usdt_place(FunctionProbe& probe, ProbedObjects& objects,

@@ -3,6 +3,7 @@
 //   uprobe_events   p[:[GROUP/][NAME]] PATH:OFFSET[(COUNTER)][%return] [ARGUMENT…]       OFFSET in the file
 //                   p[:[GROUP/][NAME]] PATH:SYMBOL[+OFFSET][(COUNTER)][%return] …        ours
 //                   p[:[GROUP/][NAME]] PATH:usdt:PROVIDER:NAME …                         ours: all places of that name
+//                   p[:[GROUP/][NAME]] PATH:FILE:LINE …                                  ours
 //   kprobe_events   p[:[GROUP/][NAME]] [MOD:]SYMBOL[+OFFSET][%return] [ARGUMENT…]
 //   r instead of p: the return of the function, in kprobe_events r[MAXACTIVE]. (ARGUMENT: fetch.hpp)
 //
@@ -13,11 +14,17 @@
 #include <optional>
 
 #include "language/probe/command_words.hpp"
+#include "language/probe/named_arguments.hpp"
 
 namespace landtrace::language {
 
 // Which file the probe belongs to.
 enum class ProbeFamily : std::uint8_t { kUprobe, kKprobe };
+
+struct LinePlace {
+  std::string path;  // from the root folder
+  std::uint64_t offset = 0;
+};
 
 // What only the owner knows of the objects that commands name.
 class ProbedObjects {
@@ -34,6 +41,13 @@ class ProbedObjects {
   enum class Answer { kNoModule, kFunction, kNoFunction };
   // "": any of the domain's programs.
   virtual Answer look_up(std::string_view module, std::string_view symbol) = 0;
+
+  // What debugging information says. Of the place that was asked for last, so far behind it:
+  virtual AllNamedFetches find_names(std::int64_t offset, bool is_return, const std::vector<std::string>& expressions);
+  // Why there is no such function in PATH although its sources have it; "": for no reason that is known.
+  virtual std::string why_no_function(std::string_view path, std::string_view symbol);
+  // Where the code of a source line begins; a sentence for a file or line that PATH does not have.
+  virtual tl::expected<LinePlace, std::string> find_line(std::string_view path, std::string_view file, unsigned line);
 };
 
 // A place as it was named.
@@ -60,6 +74,7 @@ struct FunctionProbe {
   NamedPlace place;
   std::vector<ProbeArgument> arguments;
   std::vector<UsdtPlace> usdt;  // the places that it names; none: it is no USDT probe
+  std::string source_line;  // "main.c:12", if the place was named by it
 
   [[nodiscard]] event::Flavour flavour() const {
     return is_return ? event::Flavour::kReturnProbe : event::Flavour::kEntryProbe;
@@ -99,7 +114,9 @@ class FunctionProbeCommand {
   Done parse_kprobe_place(FunctionProbe& probe, ProbedObjects& objects, bool& is_entry) const;
   Done parse_maxactive(FunctionProbe& probe) const;
   Done parse_names(FunctionProbe& probe) const;
-  AcceptedProbe<std::vector<ProbeArgument>> parse_arguments_of(const FunctionProbe& probe, bool is_entry) const;
+  Done parse_source_line(std::size_t colon, FunctionProbe& probe, ProbedObjects& objects) const;
+  AcceptedProbe<std::vector<ProbeArgument>> parse_arguments_of(const FunctionProbe& probe, bool is_entry,
+                                                               ProbedObjects& objects) const;
   [[nodiscard]] std::optional<std::size_t> names_at() const;
 
   ProbeFamily family_;

@@ -18,7 +18,7 @@ struct RegisterNames {
   std::array<std::string_view, 4> parts;  // of 8, 4, 2, 1 bytes
   std::string_view high;
 };
-constexpr std::array<RegisterNames, 17> kNames{{{arch::kRax, {"rax", "eax", "ax", "al"}, "ah"},
+constexpr std::array<RegisterNames, 17> kOperandRegisters{{{arch::kRax, {"rax", "eax", "ax", "al"}, "ah"},
                                                 {arch::kRbx, {"rbx", "ebx", "bx", "bl"}, "bh"},
                                                 {arch::kRcx, {"rcx", "ecx", "cx", "cl"}, "ch"},
                                                 {arch::kRdx, {"rdx", "edx", "dx", "dl"}, "dh"},
@@ -45,7 +45,7 @@ struct RegisterPart {
 std::optional<RegisterPart> find_register(std::string_view name) {
   if (!name.starts_with('%')) return std::nullopt;
   name.remove_prefix(1);
-  for (const RegisterNames& names : kNames) {
+  for (const RegisterNames& names : kOperandRegisters) {
     for (std::size_t i = 0; i < names.parts.size(); ++i) {
       if (names.parts[i] == name) return RegisterPart{names.reg, static_cast<std::uint8_t>(8 >> i), false};
     }

@@ -20,6 +20,15 @@ class CallersObjects final : public language::ProbedObjects {
   int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
                 std::vector<language::UsdtPlace>& places) override;
   Answer look_up(std::string_view module, std::string_view symbol) override;
+  language::AllNamedFetches find_names(std::int64_t offset, bool is_return,
+                                       const std::vector<std::string>& expressions) override;
+  std::string why_no_function(std::string_view path, std::string_view symbol) override;
+  tl::expected<language::LinePlace, std::string> find_line(std::string_view path, std::string_view file,
+                                                           unsigned line) override;
+
+  // A source line may begin at several places. find_line() answers with this one of them.
+  [[nodiscard]] std::size_t places() const { return lines_ ? lines_->places.offsets.size() : 1; }
+  void choose_place(std::size_t place) { chosen_ = place; }
 
   // Of the question that was asked last.
   [[nodiscard]] const std::optional<programs::ObjectFile>& object() const { return object_; }
@@ -31,6 +40,8 @@ class CallersObjects final : public language::ProbedObjects {
   programs::Asker asker_;
   std::optional<programs::ObjectFile> object_;
   std::uint64_t function_offset_ = 0;
+  std::optional<programs::ObjectFiles::Lines> lines_;
+  std::size_t chosen_ = 0;
 };
 
 }  // namespace landtrace::rules

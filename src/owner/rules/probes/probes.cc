@@ -114,6 +114,18 @@ language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_v
                                                const programs::Asker& asker) {
   const FunctionProbeCommand command(family, line);
   CallersObjects objects(files_, programs_, asker);
+  auto made = define_place(command, objects, asker);
+  // A source line has several where it was inlined, or is a template's. Not in all of them everything is there.
+  for (std::size_t place = 1; place < objects.places(); ++place) {
+    objects.choose_place(place);
+    auto more = define_place(command, objects, asker);
+    if (!made && more) made = more;
+  }
+  return made;
+}
+
+language::AcceptedProbe<Event*> Probes::define_place(const FunctionProbeCommand& command, CallersObjects& objects,
+                                                     const programs::Asker& asker) {
   const auto probe = command.parse(objects);
   if (!probe) return refuse_definition(probe.error());
   ProbePlace place = place_of(*probe, objects);
@@ -124,7 +136,8 @@ language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_v
                                       : std::optional(command.not_registered(code));
   if (has_other_counter(place)) return refuse_definition({EINVAL, {}});
   Event* const known = events_.find(probe->group, probe->name);
-  const bool is_appended = known != nullptr && find_probe(*known) != nullptr && find_probe(*known)->family == family;
+  const bool is_appended =
+      known != nullptr && find_probe(*known) != nullptr && find_probe(*known)->family == probe->family;
   const Definition definition{command, *probe, asker.who.uid, error};
   return is_appended ? append(*known, definition, std::move(place)) : add(definition, std::move(place));
 }

@@ -18,6 +18,8 @@
 
 namespace landtrace::rules {
 
+class CallersObjects;
+
 // Where threads come by.
 struct ProbeSpot {
   std::uint64_t offset = 0;  // in the object's file
@@ -109,6 +111,8 @@ class Probes {
     // Why it is refused if it is not for another reason.
     const std::optional<language::ProbeRefusal>& error;
   };
+  language::AcceptedProbe<Event*> define_place(const language::FunctionProbeCommand& command, CallersObjects& objects,
+                                               const programs::Asker& asker);
   language::AcceptedProbe<Event*> add(const Definition& definition, ProbePlace place);
   language::AcceptedProbe<Event*> append(Event& event, const Definition& definition, ProbePlace place);
   Result<void> start(const Event& event, const Probe& probe);
