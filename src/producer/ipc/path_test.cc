@@ -17,7 +17,9 @@ namespace landtrace::ipc {
 namespace {
 
 // Nobody on this machine, so that nothing of theirs is anywhere.
-constexpr uid_t kSomebody = 648'123, kAttacker = 648'124;
+// Each process has its own two: what users have in /tmp is the same for all tests, and some run at the same time.
+const uid_t kSomebody = 1'000'000'000 + 2 * static_cast<uid_t>(::getpid());
+const uid_t kAttacker = kSomebody + 1;
 
 // What `question` says in a child that is this user; "" where that cannot be.
 std::string asked_as(uid_t uid, const std::function<std::string()>& question) {
