@@ -17,12 +17,15 @@ std::string demangle(std::string_view name) {
   return status == 0 && text ? text.get() : mangled;
 }
 
-std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address) {
+std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address,
+                                      bool is_first) {
   const FunctionTable& table = table_of(path, build_id);
   // A call may be the last instruction of its function; its return address is then in the next function.
   const auto before = table.find(address - 1);
   const auto here = table.find(address);
-  const bool take_here = here && !(before && before->is_certain) && (here->is_certain || here->offset == 0);
+  const bool begins_here = here && here->offset == 0;
+  const bool take_here =
+      (is_first && begins_here) || (here && !(before && before->is_certain) && (here->is_certain || begins_here));
   if (take_here) return Function{demangle(here->name), here->offset};
   if (before) return Function{demangle(before->name), before->offset + 1};
   return std::nullopt;

@@ -25,10 +25,12 @@ class Symbols {
   // Where separate debug files are, by build id.
   explicit Symbols(std::string debug_folder = "/usr/lib/debug") : debug_folder_(std::move(debug_folder)) {}
 
-  // The function to which a call at `address` returns, or that a signal interrupted there. Names come from .symtab,
+  // The function to which a call at `address` returns, or that a signal interrupted there; of a stack's `first` address
+  // also one that begins there, in which no call returns: a probe was hit. Names come from .symtab,
   // else from a separate debug file, else from .dynsym. An object without a build id is taken for the file of that
   // name, if the file has none either.
-  std::optional<Function> find(const std::string& path, const std::string& build_id, std::uint64_t address);
+  std::optional<Function> find(const std::string& path, const std::string& build_id, std::uint64_t address,
+                               bool is_first = false);
 
   // The ranges of functions of that name: the linker's name, or a C++ function's without its parameters.
   std::vector<AddressRange> named(const std::string& path, const std::string& build_id, std::string_view name);

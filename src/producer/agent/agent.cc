@@ -272,6 +272,12 @@ Outcome Agent::outcome(std::uint32_t number) const {
   return place != nullptr ? outcome_of(*place) : Outcome{};
 }
 
+void Agent::see_patched(void (*see)(void* self, std::uint64_t address), void* self) const {
+  for (const auto& place : places_) {
+    for (const Patched& patched : place->patched) see(self, patched.known->address);
+  }
+}
+
 std::uint64_t Agent::missed(std::uint32_t number) const {
   std::uint64_t missed = 0;
   const Place* place = find(number);

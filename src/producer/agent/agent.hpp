@@ -87,6 +87,9 @@ class Agent {
   [[nodiscard]] Outcome outcome(std::uint32_t number) const;
   [[nodiscard]] std::uint64_t missed(std::uint32_t number) const;
 
+  // The addresses of all places that are patched.
+  void see_patched(void (*see)(void* self, std::uint64_t address), void* self) const;
+
   // Patches what has come, and forgets, without writing to it, what is gone.
   void look_at_objects();
   // Whether the loader says by itself when objects come and go: see loader_changes(). Else look_at_objects() is cheap

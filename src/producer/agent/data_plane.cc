@@ -430,6 +430,11 @@ void ignore_this_thread() { state.inside = kIgnored; }
 
 void set_handlers(const Handlers& to) { handlers = to; }
 
+const std::uint64_t* registers_of_hit() {
+  const Registers* const inside = state.inside;
+  return inside == nullptr || inside == kIgnored ? nullptr : inside->value;
+}
+
 std::uint32_t free_abandoned_slots() {
   const long process = raw(SYS_getpid);
   std::uint32_t count = 0;

@@ -12,6 +12,9 @@ namespace landtrace::agent {
 // end of a thread. The agent's thread calls this now and then; returns how many slots it found.
 std::uint32_t free_abandoned_slots();
 
+// The registers of the hit whose handler the calling thread runs; nullptr: none.
+const std::uint64_t* registers_of_hit();
+
 // Whether a call in progress will come back through the site.
 bool is_awaited(const Site* site);
 // How many such calls there are, of all sites.

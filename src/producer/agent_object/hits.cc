@@ -2,9 +2,11 @@
 
 #include <iterator>
 
+#include "agent/data_plane.hpp"
 #include "agent/site.hpp"
 #include "client/process.hpp"
 #include "plan/probe.hpp"
+#include "plan/stack.hpp"
 
 namespace landtrace::agent_object {
 namespace {
@@ -47,7 +49,12 @@ void on_missed(const agent::Site* site, std::uint32_t wants) {
 
 }  // namespace
 
-void lead_hits_to_plans() { agent::set_handlers({on_entry, on_return, on_missed}); }
+void lead_hits_to_plans() {
+  const agent::CodeRange stubs = agent::return_stubs();
+  plan::set_code_between(stubs.begin, stubs.end);
+  plan::set_own_frames({.led_from = agent::registers_of_hit});
+  agent::set_handlers({on_entry, on_return, on_missed});
+}
 
 void set_generation(std::uint32_t slot, std::uint32_t generation) {
   __atomic_store_n(&generations[slot % plan::kMaxProbes], generation, __ATOMIC_RELAXED);

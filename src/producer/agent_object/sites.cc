@@ -8,6 +8,7 @@
 #include "agent/probe_site.hpp"
 #include "agent_object/hits.hpp"
 #include "plan/probe.hpp"
+#include "plan/stack.hpp"
 
 extern "C" {
 __attribute__((visibility(
@@ -102,12 +103,28 @@ void Sites::follow(const client::Place& place) {
     landtrace_agent_places[came[i]] = {sites[i].inode, sites[i].offset, known_[came[i]].generation, 0, 0, 0};
     show(came[i], outcomes[i]);
   }
+  note_objects(place);
 }
 
 void Sites::show_again() const {
   for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
     if (known_[slot].generation != 0) show(slot, agent_.outcome(slot));
   }
+}
+
+void Sites::note_objects(const client::Place& place) const {
+  struct Noting {
+    const client::Place& place;
+    std::uint64_t page;
+  } noting{place, 0};
+  const auto note = [](void* self, std::uint64_t address) {
+    constexpr unsigned kPage = 12;
+    auto& to = *static_cast<Noting*>(self);
+    if (std::exchange(to.page, (address >> kPage) + 1) == (address >> kPage) + 1) return;
+    const plan::Section section(*to.place.thread.slot);
+    plan::note_object_at(to.place.view, to.place.thread, address);
+  };
+  agent_.see_patched(note, &noting);
 }
 
 }  // namespace landtrace::agent_object

@@ -21,6 +21,8 @@ class Sites {
   void show_again() const;
   // Nothing is wanted until there is another owner.
   void let_all_go();
+  // A program that has ended is asked no more what was at its addresses.
+  void note_objects(const client::Place& place) const;
 
  private:
   agent::Agent& agent_;

@@ -14,6 +14,7 @@ namespace landtrace::plan {
 namespace {
 
 constinit unwind::Own own_frames{};
+constinit unwind::CodeBetween code_between{};
 
 struct Noting {
   const View& view;
@@ -36,6 +37,8 @@ std::uint32_t pid_of(const View& view, const Thread& thread) {
 
 void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
+void set_code_between(std::uint64_t begin, std::uint64_t end) { code_between = {begin, end}; }
+
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max) {
 #ifndef LANDTRACE_AGENT  // there are no proxies in programs
   if (thread.is_proxy) return capture_foreign_stack(view, thread, pid_of(view, thread), frames);
@@ -44,9 +47,16 @@ std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_
   const arch::AllVectorsKept vectors;
   const int saved_errno = errno;
   Noting noting{view, pid_of(view, thread)};
-  const std::uint32_t count = unwind::capture(frames, max, own_frames, {note, &noting});
+  const std::uint32_t count = unwind::capture(frames, max, own_frames, {note, &noting}, code_between);
   errno = saved_errno;
   return count;
+}
+
+void note_object_at(const View& view, const Thread& thread, std::uint64_t address) {
+  unwind::Object object;
+  if (!unwind::find_object(address, object)) return;
+  Noting noting{view, pid_of(view, thread)};
+  note(&noting, object);
 }
 
 void record_stack(const View& view, const Thread& thread, const PlanStep& step) {

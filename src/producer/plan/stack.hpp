@@ -25,11 +25,18 @@ LT_SHARED_AT(UserStack, caller, 8);
 // Says which frames of the process's stacks are the tracer's own; what `own` points to must stay. To be called before
 // threads emit.
 void set_own_frames(const unwind::Own& own);
+// Frames whose code lies there are no program's, wherever on a stack: the return stubs of probes. To be called before
+// threads are led there.
+void set_code_between(std::uint64_t begin, std::uint64_t end);
 
 // The addresses on the calling thread's stack, the nearest first, at most `max`; returns how many. Of a thread of
 // another process there is at most one (foreign_stack.hpp). The objects in which they lie are noted in the data
 // segment. Async-signal-safe; takes some 3 KiB of stack.
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max);
+
+// Notes the object in which the address of this process lies, for whoever shows addresses of it later. Nothing where
+// none does. Async-signal-safe.
+void note_object_at(const View& view, const Thread& thread, std::uint64_t address);
 
 // Records the calling thread's stack in the instance of the step, a kRecord, and where its objects are in the data
 // segment. The caller is inside a Section. Async-signal-safe; takes some 4 KiB of stack.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "arch/registers.hpp"
 #include "unwind/object.hpp"
 
 namespace landtrace::unwind {
@@ -25,6 +26,16 @@ struct Own {
   std::uint32_t entry_count = 0;
   // Everything in this code's own object at the near end of the stack, too: it is the shim.
   bool object = false;
+  // Where the calling thread was when it was led away to the tracer: the registers of that place, by arch::Register.
+  // nullptr: it was not, and has called the tracer.
+  const std::uint64_t* (*led_from)() = nullptr;
+};
+
+// Code whose frames are left out, wherever on the stack: it stands between a program's functions.
+struct CodeBetween {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  [[nodiscard]] bool holds(std::uint64_t pc) const { return pc - begin < end - begin; }
 };
 
 // Is told each object in which a frame lies, at least once.
@@ -34,8 +45,9 @@ struct ObjectListener {
 };
 
 // Stores the addresses to which the functions on the stack will return, the nearest first, and returns how many: at
-// most `max` and kMaxFrames. Of a function that a signal interrupted it is the address at which it did.
+// most `max` and kMaxFrames. Of a function that a signal interrupted it is the address at which it did; and of one that
+// the thread was led away from, the place, which comes first.
 [[gnu::noinline]] std::uint32_t capture(std::uint64_t* frames, std::uint32_t max, const Own& own,
-                                        ObjectListener listener = {});
+                                        ObjectListener listener = {}, const CodeBetween& between = {});
 
 }  // namespace landtrace::unwind

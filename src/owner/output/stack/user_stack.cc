@@ -35,14 +35,16 @@ void append_frame(std::string& out, const StackNames::Place& place, std::uint64_
 
 }  // namespace
 
-StackNames::Place StackNames::find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool functions) {
+StackNames::Place StackNames::find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool is_first,
+                                   bool functions) {
   Place place;
   // A call may be an object's last instruction: its return address is behind the object.
   place.object = objects_.find(tgid, address - 1, time);
+  if (place.object == nullptr && is_first) place.object = objects_.find(tgid, address, time);
   if (place.object == nullptr) return place;
   place.offset = address - place.object->bias;
   if (functions && symbols_ != nullptr) {
-    place.function = symbols_->find(place.object->path, place.object->build_id, place.offset);
+    place.function = symbols_->find(place.object->path, place.object->build_id, place.offset, is_first);
   }
   return place;
 }
@@ -63,10 +65,12 @@ UserStack parse_user_stack(std::span<const std::byte> payload) {
 void append_user_stack(std::string& out, const Record& record, StackNames* names, const StackStyle& style) {
   const UserStack stack = parse_user_stack(record.payload);
   out += "<user stack trace>";
+  bool is_first = true;
   for (const std::uint64_t address : stack.caller) {
     out += '\n';
-    const auto place =
-        names != nullptr ? names->find(stack.tgid, address, record.time_ns, style.functions) : StackNames::Place();
+    const auto place = names != nullptr ? names->find(stack.tgid, address, record.time_ns, is_first, style.functions)
+                                        : StackNames::Place();
+    is_first = false;
     append_frame(out, place, address, style);
   }
 }
@@ -78,7 +82,7 @@ void append_json_user_stack(std::string& out, const Record& record, StackNames* 
   for (std::size_t i = 0; i < stack.caller.size(); ++i) {
     fmt::format_to(to, "{}{{\"address\":\"{:#x}\"", i == 0 ? "" : ",", stack.caller[i]);
     const auto place =
-        names != nullptr ? names->find(stack.tgid, stack.caller[i], record.time_ns) : StackNames::Place();
+        names != nullptr ? names->find(stack.tgid, stack.caller[i], record.time_ns, i == 0) : StackNames::Place();
     if (place.object != nullptr) {
       out += ",\"object\":";
       json::append_string(out, place.object->path);

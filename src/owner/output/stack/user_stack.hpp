@@ -36,7 +36,8 @@ class StackNames {
     std::uint64_t offset = 0;  // as an address in the object's file
     std::optional<symbols::Function> function;
   };
-  Place find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool functions = true);
+  // `is_first`: it is its stack's nearest.
+  Place find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool is_first, bool functions = true);
 
  private:
   symbols::Symbols* symbols_;

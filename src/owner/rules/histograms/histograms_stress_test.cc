@@ -24,7 +24,7 @@ class NoNames : public AddressNames {
  public:
   std::string symbol(std::uint64_t) override { return "?"; }
   std::string symbol_with_offset(std::uint64_t) override { return "?"; }
-  std::string frame(std::uint64_t) override { return "?"; }
+  std::string frame(std::uint64_t, bool) override { return "?"; }
 };
 
 class HistogramsStress : public testing::Test {

@@ -18,7 +18,7 @@ class NumbersAsNames : public AddressNames {
  public:
   std::string symbol(std::uint64_t address) override { return fmt::format("f{:x}", address); }
   std::string symbol_with_offset(std::uint64_t address) override { return fmt::format("f{:x}+0x0", address); }
-  std::string frame(std::uint64_t address) override { return fmt::format("f{:x}", address); }
+  std::string frame(std::uint64_t address, bool) override { return fmt::format("f{:x}", address); }
 };
 
 class RefusingClock : public domain::ClockKeeper {

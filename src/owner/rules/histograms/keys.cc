@@ -51,7 +51,7 @@ std::vector<ipc::HistogramFrame> frames_in(std::span<const std::byte> bytes, Add
   for (std::uint32_t i = 0; i < hist::kStackFrames; ++i) {
     const std::uint64_t address = number_at(bytes, 8 * i);
     if (address == 0) break;
-    frames.push_back({address, names.frame(address)});
+    frames.push_back({address, names.frame(address, frames.empty())});
   }
   return frames;
 }

@@ -21,7 +21,7 @@ class AddressNames {
   // "function+0x10".
   virtual std::string symbol_with_offset(std::uint64_t address) = 0;
   // The same for where a call returns to.
-  virtual std::string frame(std::uint64_t address) = 0;
+  virtual std::string frame(std::uint64_t address, bool is_first) = 0;
 };
 
 ipc::HistogramKey key_of(const HistogramField& field);

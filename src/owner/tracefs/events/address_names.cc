@@ -23,21 +23,31 @@ std::string with_offset(const symbols::Function& function) {
 
 }  // namespace
 
+std::optional<symbols::Function> ProducerNames::function_at(std::uint64_t address) {
+  if (auto running = functions_.at(address)) return running;
+  const unwind::MappedObject* const object = object_at(address);
+  if (object == nullptr) return std::nullopt;
+  // The address itself is meant, and not that of a call before it.
+  auto function = symbols_.find(object->path, object->build_id, address + 1 - object->bias);
+  if (function) --function->offset;
+  return function;
+}
+
 std::string ProducerNames::symbol(std::uint64_t address) {
-  const auto function = functions_.at(address);
+  const auto function = function_at(address);
   return function ? symbols::short_name(function->name) : fmt::format("{:#x}", address);
 }
 
 std::string ProducerNames::symbol_with_offset(std::uint64_t address) {
-  const auto function = functions_.at(address);
+  const auto function = function_at(address);
   return function ? with_offset(*function) : fmt::format("{:#x}", address);
 }
 
-std::string ProducerNames::frame(std::uint64_t address) {
+std::string ProducerNames::frame(std::uint64_t address, bool is_first) {
   const unwind::MappedObject* const object = object_at(address - 1);
   if (object == nullptr) return fmt::format("{:#x}", address);
   const std::uint64_t offset = address - object->bias;
-  if (const auto function = symbols_.find(object->path, object->build_id, offset)) {
+  if (const auto function = symbols_.find(object->path, object->build_id, offset, is_first)) {
     return fmt::format("{} [{}]", with_offset(*function), printable(object->path));
   }
   return fmt::format("{}[+{:#x}]", printable(object->path), offset);

@@ -20,9 +20,11 @@ class ProducerNames : public rules::AddressNames {
 
   std::string symbol(std::uint64_t address) override;
   std::string symbol_with_offset(std::uint64_t address) override;
-  std::string frame(std::uint64_t address) override;
+  std::string frame(std::uint64_t address, bool is_first) override;
 
  private:
+  // In a program that runs, or in one of the objects that were noted.
+  std::optional<symbols::Function> function_at(std::uint64_t address);
   // A histogram does not know which process an address is from: of several objects at that address the newest is taken.
   const unwind::MappedObject* object_at(std::uint64_t address);
   void learn_objects();
