@@ -1,6 +1,6 @@
 /* Landtrace, the trace event API in C: what section 7 of the kernel's "Event Tracing" offers to code inside the
- * kernel, for programs. Synthetic events are made, by one call or piece by piece, and traced; instances are made and
- * events switched on in them; and the dynevent_cmd layer below puts commands together. Names, order of arguments and
+ * kernel, for programs. Synthetic events are made, by one call or piece by piece, and traced; so are probes of
+ * functions, which happen by themselves; instances are made and events switched on in them; and the dynevent_cmd layer below puts commands together. Names, order of arguments and
  * return values are the document's, so that its code compiles, but for how it allocates memory.
  *
  *     static struct synth_field_desc fields[] = {{"pid_t", "worker"}, {"char[16]", "job"}, {"u64", "took_ns"}};
@@ -147,12 +147,21 @@ int synth_event_add_fields(struct dynevent_cmd* cmd, struct synth_field_desc* fi
 int synth_event_add_field_str(struct dynevent_cmd* cmd, const char* type_name);
 int synth_event_gen_cmd_end(struct dynevent_cmd* cmd);
 
-/* -- kernel probes (7.3) ------------------------------------------------------------------------------------------- */
+/* -- making probes (7.3) ------------------------------------------------------------------------------------------- */
 
-/* Code that makes them compiles and runs: commands are put together as the document says, and handed to the domain.
- * That has no kernel functions to probe, so the last call returns -EINVAL. The others:
+/* Events of a function's calls or returns, in the group `kprobes`: programs are to the domain what a kernel is to
+ * itself. `loc` is a function as kprobe_events takes it: of the calling program, or of another one of the domain
+ * ("do_sys_open"), or of a library or program by its name ("libc:openat", "server:handle_request"), which is waited for
+ * if there is none yet; with +OFFSET a place in it. A field is "NAME=FETCH[:TYPE]": "dfd=%di:s32",
+ * "filename=+0(%si):string", "ret=$retval".
+ * A command is begun with some fields, continued, and carried out by the last call. Each of them:
  *   -EINVAL  the command is of another type, a text is NULL, or there are more than 128 fields
- *   -E2BIG   the command has no room for it */
+ *   -E2BIG   the command has no room for it
+ * The last one besides, and the domain's error_log says where the mistake is:
+ *   -EINVAL  there is no such function, a field is none, a return is not asked for at the beginning of a function
+ *   -EEXIST  there is an event of that name which differs in its fields or kind, or has the same place already: another
+ *            place with the same fields is added to it
+ *   -EPERM   a guest of the domain asks (docs/architecture.md) */
 void kprobe_event_cmd_init(struct dynevent_cmd* cmd, char* buf, int maxlen);
 /* kprobe_event_gen_cmd_start(cmd, name, loc, "field", ...) */
 #define kprobe_event_gen_cmd_start(cmd, name, ...) \
@@ -167,7 +176,10 @@ int landtrace_kprobe_event_add_fields(struct dynevent_cmd* cmd, ...);
 #define kprobe_event_add_field(cmd, field) kprobe_event_add_fields(cmd, field)
 #define kprobe_event_gen_cmd_end(cmd) dynevent_create(cmd)
 #define kretprobe_event_gen_cmd_end(cmd) dynevent_create(cmd)
-/* -ENOENT: there is none. */
+/* Removes the event, with all its places.
+ *   -ENOENT  there is none
+ *   -EBUSY   it is enabled in an instance (a recorder's session is none), has triggers, or somebody has its
+ *            trace_event_file */
 int kprobe_event_delete(const char* name);
 
 /* -- instances and what is enabled in them ------------------------------------------------------------------------- */

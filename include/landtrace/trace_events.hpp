@@ -1,9 +1,12 @@
-// Landtrace, the trace event API in C++: synthetic events made and traced by a program.
+// Landtrace, the trace event API in C++: synthetic events made and traced by a program, and probes of functions.
 //
 //     landtrace::make_synthetic("job_done", {{"pid_t", "worker"}, {"char[]", "job"}, {"u64", "took_ns"}});
 //     landtrace::SyntheticEvent done("job_done");
 //     done.enable();
 //     done.trace(gettid(), "resize", 1200000);
+//
+//     landtrace::make_probe("opened", "libc:open", {"path=+0(%di):string"});
+//     landtrace::ProbeEvent("opened").enable();
 //
 // A thin face of <landtrace/trace_events.h>, where every errno, and what is safe in threads and signal handlers,
 // stands: functions return 0 or a negative errno. Objects can be moved; each is for one thread at a time but for
@@ -27,6 +30,20 @@ inline int make_synthetic(const std::string& name, std::initializer_list<synth_f
 inline int remove_synthetic(const std::string& name) { return synth_event_delete(name.c_str()); }
 
 namespace detail {
+enum class ProbeKind { kCall, kReturn };
+inline int make_probe(ProbeKind kind, const std::string& name, const std::string& place,
+                      std::initializer_list<const char*> fields) {
+  char buffer[MAX_DYNEVENT_CMD_LEN];
+  dynevent_cmd cmd;
+  kprobe_event_cmd_init(&cmd, buffer, sizeof buffer);
+  int result = landtrace_kprobe_event_gen_cmd_start(&cmd, kind == ProbeKind::kReturn, name.c_str(), place.c_str(),
+                                                    static_cast<const char*>(nullptr));
+  for (const char* const field : fields) {
+    if (result == 0) result = kprobe_event_add_field(&cmd, field);
+  }
+  return result == 0 ? kprobe_event_gen_cmd_end(&cmd) : result;
+}
+
 template <typename T>
 landtrace_u64 synthetic_value(const T& value) {
   if constexpr (std::is_convertible_v<const T&, const char*>) {
@@ -40,18 +57,30 @@ landtrace_u64 synthetic_value(const T& value) {
 }
 }  // namespace detail
 
-// A synthetic event, in the top instance or another one. It stays while somebody has it.
-class SyntheticEvent {
+// An event of a function's calls, or of its returns, in the group `kprobes`. A field is "NAME=FETCH[:TYPE]".
+inline int make_probe(const std::string& name, const std::string& place, std::initializer_list<const char*> fields) {
+  return detail::make_probe(detail::ProbeKind::kCall, name, place, fields);
+}
+inline int make_return_probe(const std::string& name, const std::string& place,
+                             std::initializer_list<const char*> fields) {
+  return detail::make_probe(detail::ProbeKind::kReturn, name, place, fields);
+}
+inline int remove_probe(const std::string& name) { return kprobe_event_delete(name.c_str()); }
+
+// An event of any system, in the top instance or another one. It stays while somebody has it.
+class TraceEvent {
  public:
-  SyntheticEvent() = default;
+  TraceEvent() = default;
   // Look at error(): it need not be there.
-  explicit SyntheticEvent(const std::string& name, const std::string& instance = {})
-      : name_(name),
-        file_(trace_get_event_file(instance.empty() ? nullptr : instance.c_str(), "synthetic", name.c_str())) {}
-  ~SyntheticEvent() { trace_put_event_file(file_); }
-  SyntheticEvent(SyntheticEvent&& other) noexcept
-      : name_(std::move(other.name_)), file_(std::exchange(other.file_, nullptr)) {}
-  SyntheticEvent& operator=(SyntheticEvent&& other) noexcept {
+  TraceEvent(const std::string& system, const std::string& name, const std::string& instance = {})
+      : system_(system),
+        name_(name),
+        file_(trace_get_event_file(instance.empty() ? nullptr : instance.c_str(), system.c_str(), name.c_str())) {}
+  ~TraceEvent() { trace_put_event_file(file_); }
+  TraceEvent(TraceEvent&& other) noexcept
+      : system_(std::move(other.system_)), name_(std::move(other.name_)), file_(std::exchange(other.file_, nullptr)) {}
+  TraceEvent& operator=(TraceEvent&& other) noexcept {
+    std::swap(system_, other.system_);
     std::swap(name_, other.name_);
     std::swap(file_, other.file_);
     return *this;
@@ -64,8 +93,29 @@ class SyntheticEvent {
   [[nodiscard]] trace_event_file* file() const { return error() == 0 ? file_ : nullptr; }
 
   int enable(bool on = true) {
-    return error() != 0 ? error() : trace_array_set_clr_event(file_->tr, "synthetic", name_.c_str(), on);
+    return error() != 0 ? error() : trace_array_set_clr_event(file_->tr, system_.c_str(), name_.c_str(), on);
   }
+
+ private:
+  std::string system_;
+  std::string name_;
+  trace_event_file* file_ = nullptr;
+};
+
+// An event that a probe made.
+class ProbeEvent : public TraceEvent {
+ public:
+  ProbeEvent() = default;
+  explicit ProbeEvent(const std::string& name, const std::string& instance = {})
+      : TraceEvent("kprobes", name, instance) {}
+};
+
+class SyntheticEvent : public TraceEvent {
+ public:
+  SyntheticEvent() = default;
+  explicit SyntheticEvent(const std::string& name, const std::string& instance = {})
+      : TraceEvent("synthetic", name, instance) {}
+
   // One value a field, in order. Texts are const char* or std::string. Inlined, also without optimisation: stacks begin
   // with the caller.
   template <typename... Values>
@@ -73,10 +123,6 @@ class SyntheticEvent {
     const landtrace_u64 all[] = {detail::synthetic_value(values)..., 0};
     return synth_event_trace_array(file(), all, sizeof...(values));
   }
-
- private:
-  std::string name_;
-  trace_event_file* file_ = nullptr;
 };
 
 // One occurrence of a synthetic event, put together piece by piece; it happens at its end.

@@ -13,6 +13,8 @@
 
 #include "host/server.hpp"
 
+extern "C" __attribute__((noinline, used)) int lt_do_sys_open(int dfd, const char* /*path*/) { return dfd; }
+
 namespace landtrace {
 namespace {
 
@@ -155,21 +157,61 @@ TEST_F(TraceEventsTest, ACommandOfAnotherTypeIsNoSyntheticEvent) {
   EXPECT_EQ(synth_event_gen_cmd_end(&cmd), -EINVAL);
 }
 
-TEST_F(TraceEventsTest, KernelProbesAreCommandsThatNoDomainCarriesOut) {
+// The document's example, whose function is one of this program.
+TEST_F(TraceEventsTest, AProbeIsMadeFromPieces) {
   char buffer[MAX_DYNEVENT_CMD_LEN];
   dynevent_cmd cmd;
   kprobe_event_cmd_init(&cmd, buffer, sizeof buffer);
-  EXPECT_EQ(kprobe_event_gen_cmd_start(&cmd, "gen_kprobe_test", "do_sys_open", "dfd=%ax", "filename=%dx"), 0);
+  EXPECT_EQ(kprobe_event_gen_cmd_start(&cmd, "gen_kprobe_test", "lt_do_sys_open", "dfd=%ax", "filename=%dx"), 0);
   EXPECT_EQ(kprobe_event_add_fields(&cmd, "flags=%cx", "mode=+4($stack)"), 0);
-  EXPECT_STREQ(buffer, "p:kprobes/gen_kprobe_test do_sys_open  dfd=%ax  filename=%dx  flags=%cx  mode=+4($stack) ");
-  EXPECT_EQ(kprobe_event_gen_cmd_end(&cmd), -EINVAL);
+  EXPECT_STREQ(buffer, "p:kprobes/gen_kprobe_test lt_do_sys_open  dfd=%ax  filename=%dx  flags=%cx  mode=+4($stack) ");
+  EXPECT_EQ(kprobe_event_gen_cmd_end(&cmd), 0);
   kprobe_event_cmd_init(&cmd, buffer, sizeof buffer);
-  EXPECT_EQ(kretprobe_event_gen_cmd_start(&cmd, "gen_kretprobe_test", "do_sys_open", "$retval"), 0);
-  EXPECT_STREQ(buffer, "r:kprobes/gen_kretprobe_test do_sys_open  $retval ");
-  EXPECT_EQ(kretprobe_event_gen_cmd_end(&cmd), -EINVAL);
+  EXPECT_EQ(kretprobe_event_gen_cmd_start(&cmd, "gen_kretprobe_test", "lt_do_sys_open", "$retval"), 0);
+  EXPECT_STREQ(buffer, "r:kprobes/gen_kretprobe_test lt_do_sys_open  $retval ");
+  EXPECT_EQ(kretprobe_event_gen_cmd_end(&cmd), 0);
+  EXPECT_EQ(read("kprobe_events"),
+            "p:kprobes/gen_kprobe_test lt_do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)\n"
+            "r:kprobes/gen_kretprobe_test lt_do_sys_open arg1=$retval\n");
+  EXPECT_EQ(kprobe_event_delete("gen_kprobe_test"), 0);
+  EXPECT_EQ(kprobe_event_delete("gen_kretprobe_test"), 0);
   EXPECT_EQ(kprobe_event_delete("gen_kprobe_test"), -ENOENT);
+  EXPECT_EQ(read("kprobe_events"), "");
+}
+
+TEST_F(TraceEventsTest, AProbeThatCannotBeIsRefusedAtTheEnd) {
+  EXPECT_EQ(make_probe("gone", "lt_no_such_function", {}), -EINVAL);
+  EXPECT_EQ(make_probe("odd", "lt_do_sys_open", {"a=%zz"}), -EINVAL);
+  EXPECT_EQ(make_return_probe("middle", "lt_do_sys_open+4", {}), -EINVAL);
+  EXPECT_NE(read("error_log").find("Invalid register name"), std::string::npos);
+  ASSERT_EQ(make_probe("twice", "lt_do_sys_open", {"a=%di"}), 0);
+  EXPECT_EQ(make_probe("twice", "lt_do_sys_open", {"a=%di"}), -EEXIST);
+  EXPECT_EQ(make_probe("twice", "libc:getppid", {"b=%di"}), -EEXIST);
+  EXPECT_EQ(make_probe("twice", "libc:getppid", {"a=%di"}), 0) << "one more place of the event";
+  EXPECT_EQ(make_probe("waits", "lt_no_such_library:f", {}), 0);
+  EXPECT_EQ(remove_probe("waits"), 0);
+  EXPECT_EQ(remove_probe("twice"), 0);
+  EXPECT_EQ(read("kprobe_events"), "");
+  char buffer[64];
+  dynevent_cmd cmd;
   synth_event_cmd_init(&cmd, buffer, sizeof buffer);
   EXPECT_EQ(kprobe_event_add_fields(&cmd, "a=%ax"), -EINVAL);
+  EXPECT_EQ(make_probe("long", "lt_do_sys_open", {std::string(3000, 'x').c_str()}), -E2BIG);
+}
+
+TEST_F(TraceEventsTest, AProbeStaysWhileItIsInUse) {
+  ASSERT_EQ(make_probe("opened", "lt_do_sys_open", {"path=+0(%si):string"}), 0);
+  EXPECT_EQ(ProbeEvent("closed").error(), -EINVAL);
+  {
+    ProbeEvent opened("opened");
+    ASSERT_EQ(opened.error(), 0);
+    EXPECT_EQ(remove_probe("opened"), -EBUSY);
+    EXPECT_EQ(opened.enable(), 0);
+    EXPECT_EQ(read("events/kprobes/opened/enable"), "1\n");
+  }
+  EXPECT_EQ(remove_probe("opened"), -EBUSY) << "enabled";
+  ASSERT_EQ(write("events/kprobes/opened/enable", "0"), 0);
+  EXPECT_EQ(remove_probe("opened"), 0);
 }
 
 TEST_F(TraceEventsTest, AllValuesAtOnce) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -22,6 +23,14 @@ std::vector<Mapping> mappings_in(std::string_view text) {
     if (mapping && !mapping->path.empty()) mappings.push_back(*mapping);
   }
   return mappings;
+}
+
+// "" if there is none, or it has ended.
+std::string executable_of(std::uint32_t pid) {
+  char path[4096];
+  const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  if (size <= 0 || static_cast<std::size_t>(size) == sizeof path) return {};
+  return {path, static_cast<std::size_t>(size)};
 }
 
 }  // namespace
@@ -92,6 +101,18 @@ std::string ProgramFunctions::find_object(std::string_view name) {
     }
   }
   return {};
+}
+
+std::vector<std::string> ProgramFunctions::executables(std::uint32_t first) {
+  std::vector<std::string> paths;
+  forget_ended();
+  for (const std::uint32_t pid : programs_) {
+    std::string path = is_ours(pid) ? executable_of(pid) : std::string();
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+  }
+  const auto own = std::find(paths.begin(), paths.end(), executable_of(first));
+  if (own != paths.end()) std::rotate(paths.begin(), own, own + 1);
+  return paths;
 }
 
 std::vector<filter::FunctionRange> ProgramFunctions::named(std::string_view name) {

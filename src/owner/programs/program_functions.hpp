@@ -26,6 +26,8 @@ class ProgramFunctions : public language::FunctionResolver {
   std::vector<filter::FunctionRange> holding(std::uint64_t address) override;
   // The path of an object that one of the programs has mapped, by its name alone (is_object_called()); "" if none has.
   std::string find_object(std::string_view name);
+  // The files that the programs were started from, each once; that of the thread `first`, if it is among them, first.
+  std::vector<std::string> executables(std::uint32_t first);
   // The function that holds the address, in the first program that has one there; nullopt if none has.
   std::optional<symbols::Function> at(std::uint64_t address);
 

@@ -370,7 +370,7 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_kprobe_place(FunctionProb
   const auto answer = objects.look_up(place.object, place.symbol);
   if (answer == ProbedObjects::Answer::kNoFunction) return bad();
   // Of a module that is not there yet nothing is known, and nothing is refused.
-  if (answer == ProbedObjects::Answer::kNoModule) return place.is_in_module ? Done() : bad();
+  if (answer == ProbedObjects::Answer::kNoModule) return place.is_in_module || objects.are_to_come() ? Done() : bad();
   is_entry = place.offset == 0;
   if (probe.is_return && !is_entry) return bad("Return probe must be a function entry");
   return {};

@@ -41,6 +41,8 @@ class ProbedObjects {
   enum class Answer { kNoModule, kFunction, kNoFunction };
   // "": any of the domain's programs.
   virtual Answer look_up(std::string_view module, std::string_view symbol) = 0;
+  // Functions of no module may be waited for, too: they were there once.
+  [[nodiscard]] virtual bool are_to_come() const { return false; }
 
   // What debugging information says. Of the place that was asked for last, so far behind it:
   virtual AllNamedFetches find_names(std::int64_t offset, bool is_return, const std::vector<std::string>& expressions);

@@ -43,7 +43,16 @@ int CallersObjects::find_usdt(std::string_view path, std::string_view provider, 
   return 0;
 }
 
+// The domain's programs are what a kernel is to the kernel's probes.
+CallersObjects::Answer CallersObjects::look_up_in_programs(std::string_view symbol) {
+  for (const std::string& path : programs_.executables(asker_.tid)) {
+    if (has_function(path, symbol, 0)) return Answer::kFunction;
+  }
+  return are_to_come() ? Answer::kNoModule : Answer::kNoFunction;
+}
+
 CallersObjects::Answer CallersObjects::look_up(std::string_view module, std::string_view symbol) {
+  if (module.empty()) return look_up_in_programs(symbol);
   std::string file = programs::find_object(module);
   if (file.empty() && !module.empty()) file = programs_.find_object(module);
   if (file.empty()) return Answer::kNoModule;

@@ -11,15 +11,18 @@ namespace landtrace::rules {
 
 class CallersObjects final : public language::ProbedObjects {
  public:
-  // `programs`: those of the domain.
-  CallersObjects(programs::ObjectFiles& files, programs::ProgramFunctions& programs, const programs::Asker& asker)
-      : files_(files), programs_(programs), asker_(asker) {}
+  enum class Of : std::uint8_t { kNow, kOlderOwner };
+  // `programs`: those of the domain. What an older owner took has been looked at then.
+  CallersObjects(programs::ObjectFiles& files, programs::ProgramFunctions& programs, const programs::Asker& asker,
+                 Of of = Of::kNow)
+      : files_(files), programs_(programs), asker_(asker), of_(of) {}
 
   int check_file(std::string_view path) override;
   bool has_function(std::string_view path, std::string_view symbol, std::int64_t offset) override;
   int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
                 std::vector<language::UsdtPlace>& places) override;
   Answer look_up(std::string_view module, std::string_view symbol) override;
+  [[nodiscard]] bool are_to_come() const override { return of_ == Of::kOlderOwner; }
   language::AllNamedFetches find_names(std::int64_t offset, bool is_return,
                                        const std::vector<std::string>& expressions) override;
   std::string why_no_function(std::string_view path, std::string_view symbol) override;
@@ -35,9 +38,12 @@ class CallersObjects final : public language::ProbedObjects {
   [[nodiscard]] std::uint64_t function_offset() const { return function_offset_; }  // of its beginning, in the file
 
  private:
+  Answer look_up_in_programs(std::string_view symbol);
+
   programs::ObjectFiles& files_;
   programs::ProgramFunctions& programs_;
   programs::Asker asker_;
+  Of of_;
   std::optional<programs::ObjectFile> object_;
   std::uint64_t function_offset_ = 0;
   std::optional<programs::ObjectFiles::Lines> lines_;

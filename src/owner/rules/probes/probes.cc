@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rules/probes/probed_objects.hpp"
-
 namespace landtrace::rules {
 namespace {
 
@@ -110,10 +108,10 @@ void Probes::observe(ProbeObserver* observer) {
   }
 }
 
-language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_view line,
-                                               const programs::Asker& asker) {
+language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_view line, const programs::Asker& asker,
+                                               CallersObjects::Of of) {
   const FunctionProbeCommand command(family, line);
-  CallersObjects objects(files_, programs_, asker);
+  CallersObjects objects(files_, programs_, asker, of);
   auto made = define_place(command, objects, asker);
   // A source line has several where it was inlined, or is a template's. Not in all of them everything is there.
   for (std::size_t place = 1; place < objects.places(); ++place) {
@@ -216,7 +214,7 @@ void Probes::restore(std::string_view commands, std::uint32_t uid) {
     commands.remove_prefix(std::min(line.size() + 1, commands.size()));
     if (line.empty()) continue;
     const ProbeFamily family = line.front() == kKprobeLine ? ProbeFamily::kKprobe : ProbeFamily::kUprobe;
-    std::ignore = define(family, line.substr(1), {{uid, uid}, 0});
+    std::ignore = define(family, line.substr(1), {{uid, uid}, 0}, CallersObjects::Of::kOlderOwner);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "programs/object_files.hpp"
 #include "programs/program_functions.hpp"
 #include "rules/domain_names.hpp"
+#include "rules/probes/probed_objects.hpp"
 
 namespace landtrace::rules {
 
@@ -79,7 +80,9 @@ class Probes {
   // A line of the family's file. The refusal has the code FunctionProbeCommand::kOther for a line that is none of that
   // family's; EACCES and so on for a file that the caller may not read.
   language::AcceptedProbe<Event*> define(language::ProbeFamily family, std::string_view line,
-                                         const programs::Asker& asker);
+                                         const programs::Asker& asker) {
+    return define(family, line, asker, CallersObjects::Of::kNow);
+  }
   // The same as the journal has it.
   void restore(std::string_view commands, std::uint32_t uid);
 
@@ -104,6 +107,8 @@ class Probes {
   void look_again();
 
  private:
+  language::AcceptedProbe<Event*> define(language::ProbeFamily family, std::string_view line,
+                                         const programs::Asker& asker, CallersObjects::Of of);
   struct Definition {
     const language::FunctionProbeCommand& command;
     const language::FunctionProbe& probe;

@@ -1,10 +1,12 @@
-// Commands that make kernel probes: section 7.3.
+// Commands that make probes of functions: section 7.3.
 #include <landtrace/trace_events.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <string>
+#include <tuple>
 
+#include "client/process.hpp"
 #include "client/trace_events/domain_files.hpp"
 
 namespace {
@@ -14,7 +16,11 @@ using landtrace::client::write_domain_file;
 constexpr const char* kDefinitions = "dynamic_events";
 constexpr unsigned kMostFields = 128;
 
-int run_kprobe_command(dynevent_cmd* cmd) { return write_domain_file(kDefinitions, cmd->buffer); }
+// A function without a library's or program's name before it is one of the domain's programs, so this one joins them.
+int run_kprobe_command(dynevent_cmd* cmd) {
+  std::ignore = landtrace::client::Process::get().attach();
+  return write_domain_file(kDefinitions, cmd->buffer);
+}
 
 int add(dynevent_cmd& cmd, const char* word) {
   dynevent_arg arg;
