@@ -31,6 +31,37 @@ class Daemon(support.Case):
         self.serve("--trace-event", "other,user_events:jo*")
         self.assertEqual(self.landtrace("run", "--", PRODUCER, "--abi")[:2], (0, "emitted 10\n"))
 
+    def test_events_of_a_file_are_there_from_the_beginning_and_mistakes_are_told_by_line(self):
+        path = os.path.join(self.folder, "events")
+        definitions = ["u:mark int n", "s:took u64 us; pid_t pid", "p:my/sleeps libc.so.6:usleep us=$arg1:u32",
+                       "e:ep/mark user_events.mark n=$n"]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# events of this machine\n\n" + definitions[0] + "\n" + definitions[1] + "   # a comment\n"
+                       "p:my/bad  libc.so.6:usleep us=%zz\n" + "\n".join(definitions[2:]) + "\nu:other\tnosuch x")
+        complaints = ""
+        for number in (signal.SIGKILL, signal.SIGTERM):  # the second one has the events of the first
+            daemon = self.serve("--events-file", path, "--trace-event", "my:*,mark")
+            listed = self.landtrace("cat", "dynamic_events")[1].splitlines()
+            self.assertEqual(sorted(line.split("/")[-1].split(" ")[0].split("\t")[0] for line in listed),
+                             ["mark", "sleeps", "took", "u:mark"])
+            self.assertEqual(self.landtrace("cat", "events/my/sleeps/enable")[1], "1\n")
+            _, _, complaints = self.stop(daemon, number)
+            found = complaints.splitlines()
+            self.assertEqual(found[0], f"landtraced: {path}:5: Invalid register name")
+            self.assertEqual(found[1], "  p:my/bad libc.so.6:usleep us=%zz")
+            self.assertEqual(found[2].index("^"), found[1].index("%zz"))
+            self.assertRegex(found[3], rf"^landtraced: {path}:8: u:other nosuch x: ")
+            self.assertEqual(len(found), 4, complaints)
+
+    def test_a_file_of_events_that_cannot_be_read_or_removes_something(self):
+        path = os.path.join(self.folder, "events")
+        self.assertEqual(self.refused("--events-file", path)[0], 1)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n-:mark\n")
+        status, line = self.refused("--events-file", path)
+        self.assertEqual(status, 2)
+        self.assertIn(path + ":2: -:mark: want a definition", line)
+
     def test_its_end_disables_the_events_of_programs(self):
         daemon = self.serve("--trace-event", "job")
         words = ["--abi", "--count", "1000000", "--pause", "1000"]

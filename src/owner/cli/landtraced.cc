@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/environment.hpp"
+#include "cli/events_file.hpp"
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
 #include "cli/settings.hpp"
@@ -30,6 +31,23 @@ Result<void> mount_all(daemon::HostedDomain& hosted, const Settings& settings) {
   return {};
 }
 
+Result<std::vector<EventsFile>> read_events_files(const Settings& settings) {
+  std::vector<EventsFile> files;
+  for (const std::string& path : settings.events_files) {
+    LT_TRY(EventsFile file, read_events_file(full_path(path)));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// As the kernel does at boot: what is refused is said, and the rest is there.
+Result<void> define_all(const std::string& socket, const std::vector<EventsFile>& files) {
+  if (files.empty()) return {};
+  LT_TRY(const std::vector<std::string> refused, define_events(socket, files));
+  for (const std::string& why : refused) complain(why);
+  return {};
+}
+
 void wait_for_end(Signals& signals) {
   for (;;) {
     const auto arrived = signals.wait(Signals::kForEver);
@@ -43,6 +61,8 @@ int serve(const Settings& settings) {
   auto socket = socket_of(settings);
   if (!socket) return fail_with(kFailure, sentence(socket.error()));
   options->socket = full_path(*socket);
+  const auto events = read_events_files(settings);
+  if (!events) return fail_with(events.error().code == EINVAL ? kBadUse : kFailure, sentence(events.error()));
   std::optional<daemon::Background> background;
   if (settings.daemonize) {
     auto entered = daemon::Background::enter();
@@ -55,6 +75,9 @@ int serve(const Settings& settings) {
   options->agent = find_agent().value_or("");
   const auto hosted = daemon::HostedDomain::start(*options);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
+  if (auto defined = define_all(options->socket, *events); !defined) {
+    return fail_with(kFailure, sentence(defined.error()));
+  }
   if (auto mounted = mount_all(**hosted, settings); !mounted) {
     return fail_with(kFailure, sentence(mounted.error()));
   }

@@ -72,6 +72,9 @@ void add_settings(Command& command, Settings& settings, const std::string& confi
   command.repeated("--trace-event", settings.trace_event,
                    "Events to enable from the moment they register: SYSTEM:EVENT, SYSTEM:* or a name, with commas",
                    {.type = "LIST"});
+  command.repeated("--events-file", settings.events_files,
+                   "File of events to define at the beginning, one a line, as dynamic_events takes them",
+                   {.type = "FILE"});
   command.flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
 }
 

@@ -20,6 +20,7 @@ struct Settings {
   std::string buffer_size = "1408K";
   std::vector<std::string> mounts;
   std::vector<std::string> trace_event;
+  std::vector<std::string> events_files;
 };
 
 void add_settings(Command& command, Settings& settings, const std::string& config);
