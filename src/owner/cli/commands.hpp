@@ -13,6 +13,7 @@ void add_attach(Program& program);
 void add_recover(Program& program);
 void add_hist(Program& program);
 void add_latency(Program& program);
+void add_top_functions(Program& program);
 void add_run(Program& program);
 void add_cat(Program& program);
 void add_write(Program& program);

@@ -19,6 +19,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_recover(program);
   add_hist(program);
   add_latency(program);
+  add_top_functions(program);
   add_run(program);
   add_cat(program);
   add_write(program);

@@ -5,7 +5,7 @@
 namespace landtrace::ipc {
 namespace {
 
-constexpr std::uint8_t kIsHex = 1, kIsSigned = 2;
+constexpr std::uint8_t kIsHex = 1, kIsSigned = 2, kIsKept = 4;
 constexpr std::uint8_t kMostBits = 64;
 
 bool has_number(KeyKind kind) { return kind != KeyKind::kText && kind != KeyKind::kStack; }
@@ -41,7 +41,8 @@ class Encoder {
     }
     count<std::uint16_t>(table.values);
     for (const HistogramValue& value : table.values) {
-      number<std::uint8_t>((value.is_hex ? kIsHex : 0) | (value.is_signed ? kIsSigned : 0));
+      number<std::uint8_t>((value.is_hex ? kIsHex : 0) | (value.is_signed ? kIsSigned : 0) |
+                           (value.is_kept ? kIsKept : 0));
       text(value.name);
     }
     number(table.hits);
@@ -134,6 +135,7 @@ class Decoder {
     const auto is = number<std::uint8_t>();
     value.is_hex = (is & kIsHex) != 0;
     value.is_signed = (is & kIsSigned) != 0;
+    value.is_kept = (is & kIsKept) != 0;
     value.name = text();
     return value;
   }

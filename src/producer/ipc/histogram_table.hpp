@@ -6,7 +6,7 @@
 //   reply      u32 version | u32 number of histograms | histogram...
 //   histogram  text trigger
 //              u16 number of keys   | key:   u8 kind | text name | u64 width | u8 signed_bits
-//              u16 number of values | value: u8 1 is_hex, 2 is_signed | text name
+//              u16 number of values | value: u8 1 is_hex, 2 is_signed, 4 is_kept | text name
 //              u64 hits | u64 dropped
 //              u32 number of rows   | row:   key value... | u64 hits | u64 value...
 //   key value  kText: text. kStack: u16 number of frames | u64 address | text name, each.
@@ -24,7 +24,7 @@
 
 namespace landtrace::ipc {
 
-inline constexpr std::uint32_t kHistogramVersion = 2;
+inline constexpr std::uint32_t kHistogramVersion = 3;
 
 enum class KeyKind : std::uint8_t {
   kUnsigned,
@@ -70,11 +70,12 @@ struct HistogramKeyValue {
   friend bool operator==(const HistogramKeyValue&, const HistogramKeyValue&) = default;
 };
 
-// What is added up, the hit count aside.
+// What is added up, the hit count aside; behind that what actions keep.
 struct HistogramValue {
   std::string name;
   bool is_hex = false;
   bool is_signed = false;  // the sum is one in two's complement
+  bool is_kept = false;    // no sum: the largest or latest value of a variable, of onmax or onchange
 
   friend bool operator==(const HistogramValue&, const HistogramValue&) = default;
 };

@@ -58,19 +58,14 @@ Result<std::uint64_t> Watch::look() {
 }
 
 Result<void> Watch::show(bool is_last) {
-  LT_TRY(const HistView view, watched_.view(shape_));
+  const Screen screen = options_.json ? Screen() : Screen::of(STDOUT_FILENO);
+  LT_TRY(const std::string text, watched_.text(shape_, options_, screen.columns));
   TextOutput out;
   if (!options_.json && !is_last && out.is_for_terminal()) {
     std::ignore = write_all(STDOUT_FILENO, kClearScreen.data(), kClearScreen.size());
   }
-  if (options_.json) {
-    out.text() += json_text(shape_, view);
-  } else {
-    const Screen screen = Screen::of(STDOUT_FILENO);
-    const std::string chart = chart_text(shape_, view, screen.columns);
-    // What does not fit on the screen would push the beginning out of it.
-    out.text() += is_last ? chart : fitted(waiting_text() + chart, screen);
-  }
+  // What does not fit on the screen would push the beginning out of it.
+  out.text() += is_last || options_.json ? text : fitted(waiting_text() + text, screen);
   if (!out.flush() && out.status() != 0) return fail(EIO, "standard output cannot be written");
   return {};
 }

@@ -31,6 +31,11 @@ class Watched {
   // Nothing more is counted.
   virtual Result<void> end() { return {}; }
   virtual Result<HistView> view(const HistShape& shape) = 0;
+  // What is shown of it, as wide as the columns allow.
+  virtual Result<std::string> text(const HistShape& shape, const WatchOptions& options, std::size_t columns) {
+    LT_TRY(const HistView seen, view(shape));
+    return options.json ? json_text(shape, seen) : chart_text(shape, seen, columns);
+  }
 
   // The session has stopped. What was made for it in the domain goes.
   virtual void leave() {}

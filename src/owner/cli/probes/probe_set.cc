@@ -10,41 +10,22 @@
 
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
+#include "cli/probes/logged_mistake.hpp"
 #include "cli/probes/probed_object.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr const char* kProbeFile = "uprobe_events";
+constexpr const char* kSyntheticFile = "synthetic_events";
+constexpr const char* kNumberedGroup = "probes";
+constexpr const char* kSyntheticGroup = "synthetic";
 constexpr unsigned kMostOfOneName = 1000;
+// Of many definitions, written at one time.
+constexpr std::size_t kMuchText = 16'384;
 // An owner may need a moment to see that nobody listens any more.
 constexpr int kRemovals = 20;
 constexpr useconds_t kRemovalPause_us = 10'000;
-
-struct LoggedMistake {
-  std::string what;
-  std::size_t column = 0;  // in the command
-};
-
-// The last entry of an error_log that is about the line. Its three lines:
-//     [    1.000002] trace_uprobe: error: WHAT
-//       Command: LINE
-//                  ^
-std::optional<LoggedMistake> find_mistake(const std::string& log, const std::string& line) {
-  constexpr std::string_view kError = ": error: ";
-  const std::string command = "\n  Command: " + line + "\n";
-  const std::size_t at = log.rfind(command);
-  if (at == std::string::npos) return std::nullopt;
-  const std::size_t head = at == 0 ? 0 : log.rfind('\n', at - 1) + 1;
-  const std::size_t what = log.find(kError, head);
-  const std::size_t pointer = at + command.size();
-  const std::size_t caret = log.find('^', pointer);
-  if (what == std::string::npos || what > at || caret == std::string::npos) return std::nullopt;
-  const std::size_t before = command.size() - line.size() - 2;  // "  Command: "
-  LoggedMistake mistake{log.substr(what + kError.size(), at - what - kError.size()), caret - pointer};
-  mistake.column -= std::min(mistake.column, before);
-  return mistake;
-}
 
 }  // namespace
 
@@ -55,12 +36,15 @@ Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<
 }
 
 ProbeSet::~ProbeSet() {
-  for (auto defined = defined_.rbegin(); defined != defined_.rend(); ++defined) remove(*defined);
+  for (const std::string& definition : synthetic_) remove(kSyntheticFile, "!" + definition);
+  for (auto defined = defined_.rbegin(); defined != defined_.rend(); ++defined) {
+    remove(kProbeFile, fmt::format("-:{}/{}", defined->group, defined->name));
+  }
 }
 
-void ProbeSet::remove(const Defined& defined) {
+void ProbeSet::remove(const std::string& file, const std::string& line) {
   for (int i = 0; i < kRemovals; ++i) {
-    const auto done = write(kProbeFile, fmt::format("-:{}/{}", defined.group, defined.name));
+    const auto done = write(file, line);
     if (done || done.error().code != EBUSY) return;
     ::usleep(kRemovalPause_us);
   }
@@ -129,11 +113,36 @@ Result<std::string> ProbeSet::read(const std::string& file) {
   return text;
 }
 
+Result<std::string> ProbeSet::define_numbered(const std::string& name, const std::vector<NumberedPlace>& places,
+                                              Side side) {
+  const Fd locked = lock();
+  LT_TRY(const std::string free, free_name(kNumberedGroup, name));
+  const std::string event = fmt::format("{}/{}", kNumberedGroup, free);
+  defined_.push_back({kNumberedGroup, free, places.empty() ? "" : places.front().path});
+  std::string lines;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    lines += fmt::format("{}:{} {}:{:#x} id=\\{}:u32\n", side == Side::kCall ? 'p' : 'r', event, places[i].path,
+                         places[i].offset, i);
+    if (lines.size() < kMuchText && i + 1 < places.size()) continue;
+    lines.pop_back();
+    LT_CHECK(write(kProbeFile, lines));
+    lines.clear();
+  }
+  return fmt::format("{}:{}", kNumberedGroup, free);
+}
+
+Result<std::string> ProbeSet::define_synthetic(const std::string& name, const std::string& fields) {
+  const Fd locked = lock();
+  LT_TRY(const std::string free, free_name(kSyntheticGroup, name));
+  LT_CHECK(write(kSyntheticFile, free + " " + fields));
+  synthetic_.push_back(free + " " + fields);
+  return fmt::format("{}:{}", kSyntheticGroup, free);
+}
+
 tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                         const Error& error) {
   if (error.code == ENOENT) return fail(ENOENT, "the owner of the domain knows no probes: it is an older one");
-  const auto log = read("error_log");
-  const auto mistake = log ? find_mistake(*log, line) : std::nullopt;
+  const auto mistake = find_mistake(tree_, line);
   const std::size_t arguments = line.size() - probe.arguments.size();
   if (mistake && mistake->column >= arguments) {
     return pointed_at(probe.option, mistake->what, probe.place + " " + probe.arguments,

@@ -21,6 +21,15 @@ void for_each_sum(const Histogram& histogram, const Show& show) {
   }
 }
 
+// The same for what actions keep: show(action, its index).
+template <typename Show>
+void for_each_kept(const Histogram& histogram, const Show& show) {
+  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
+    const language::ActionText& action = histogram.actions[i].text;
+    if (action.deed != Deed::kSnapshot && action.handler != Handler::kOnMatch) show(histogram.actions[i], i);
+  }
+}
+
 std::string values_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
   if (!histogram.attributes.no_hitcount) text += fmt::format(" hitcount: {:10}", row.hitcount);
@@ -49,12 +58,11 @@ std::string saved_text(const Histogram& histogram, const language::TableRow& row
 
 std::string actions_text(const Histogram& histogram, const language::TableRow& row) {
   std::string text;
-  for (std::size_t i = 0; i < histogram.actions.size(); ++i) {
-    const language::ActionText& action = histogram.actions[i].text;
-    if (action.deed == Deed::kSnapshot || action.handler == Handler::kOnMatch) continue;
-    text += fmt::format("\n\t{}: {:10}", action.handler == Handler::kOnMax ? "max" : "changed", row.actions[i].tracked);
+  for_each_kept(histogram, [&](const HistogramAction& action, std::size_t i) {
+    const char* const name = action.text.handler == Handler::kOnMax ? "max" : "changed";
+    text += fmt::format("\n\t{}: {:10}", name, row.actions[i].tracked);
     text += saved_text(histogram, row);
-  }
+  });
   return text;
 }
 
@@ -76,6 +84,8 @@ std::string snapshot_text(const Histogram& histogram, const language::TableConte
 ipc::HistogramRow row_of(const Histogram& histogram, const language::TableRow& row, AddressNames& names) {
   ipc::HistogramRow made{key_values(histogram, row.key, row.comm, names), row.hitcount, {}};
   for_each_sum(histogram, [&](const HistogramField&, std::size_t i) { made.values.push_back(row.sums[i]); });
+  for_each_kept(histogram,
+                [&](const HistogramAction&, std::size_t i) { made.values.push_back(row.actions[i].tracked); });
   return made;
 }
 
@@ -96,7 +106,10 @@ ipc::HistogramTable table_of(const Histogram& histogram, const language::TableCo
   ipc::HistogramTable table;
   for (const FieldPtr& key : histogram.keys) table.keys.push_back(key_of(*key));
   for_each_sum(histogram, [&](const HistogramField& field, std::size_t) {
-    table.values.push_back({name_of(field), field.view == FieldView::kHex, field.is_signed});
+    table.values.push_back({name_of(field), field.view == FieldView::kHex, field.is_signed, false});
+  });
+  for_each_kept(histogram, [&](const HistogramAction& action, std::size_t) {
+    table.values.push_back({action.text.tracked, false, false, true});
   });
   for (const language::TableRow* const row : rows_in_order(histogram, contents.rows)) {
     table.rows.push_back(row_of(histogram, *row, names));

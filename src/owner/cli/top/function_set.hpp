@@ -1,0 +1,31 @@
+// Which functions `landtrace top-functions` counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::cli {
+
+struct TopFunction {
+  std::string path;  // of its object
+  std::uint64_t offset = 0;
+  std::string name;  // the linker's; "" where nobody knows any
+};
+
+struct FunctionSet {
+  std::vector<TopFunction> functions;
+  std::vector<std::string> objects;  // their paths
+  std::size_t refused = 0;           // that match, and whose calls cannot be followed
+};
+
+// Of each `OBJECT:GLOB` the functions that match, of `GLOB` those of CMD's program; without any, all of CMD's program
+// that have names, or all if none has. Those that the compiler's own start-up code consists of are left out. EINVAL for
+// what is no OBJECT:GLOB; ENOENT where nothing matches, E2BIG for more than `limit`, with a sentence that says what to
+// do.
+Result<FunctionSet> find_functions(const std::vector<std::string>& wanted, const std::vector<std::string>& command,
+                                   std::size_t limit);
+
+}  // namespace landtrace::cli
