@@ -1,7 +1,8 @@
 /* Landtrace, the trace event API in C: what section 7 of the kernel's "Event Tracing" offers to code inside the
  * kernel, for programs. Synthetic events are made, by one call or piece by piece, and traced; so are probes of
- * functions, which happen by themselves; instances are made and events switched on in them; and the dynevent_cmd layer below puts commands together. Names, order of arguments and
- * return values are the document's, so that its code compiles, but for how it allocates memory.
+ * functions, which happen by themselves; instances are made and events switched on in them; and the dynevent_cmd layer
+ * below puts commands together. Names, order of arguments and return values are the document's, so that its code
+ * compiles, but for how it allocates memory.
  *
  *     static struct synth_field_desc fields[] = {{"pid_t", "worker"}, {"char[16]", "job"}, {"u64", "took_ns"}};
  *     synth_event_create("job_done", fields, ARRAY_SIZE(fields), THIS_MODULE);
@@ -192,8 +193,8 @@ void trace_array_put(struct trace_array* tr);
 /* Removes it. -EBUSY: somebody has it (put it before), or a file of it is open. -EINVAL: the top one. -ENODEV: it is
  * gone. */
 int trace_array_destroy(struct trace_array* tr);
-/* Switches an event on or off, or with NULL for `event` all of the system. -EINVAL: there is none, -ENOENT: `tr` is
- * NULL. */
+/* Switches an event on or off, or with NULL for `event` all of the system. A probe that is switched on happens from
+ * here on in the calling program, and in others a moment later. -EINVAL: there is none, -ENOENT: `tr` is NULL. */
 int trace_array_set_clr_event(struct trace_array* tr, const char* system, const char* event, bool enable);
 
 /* An event in an instance. */

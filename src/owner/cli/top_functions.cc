@@ -44,13 +44,16 @@ int top_functions(TopOptions& options) {
   find_command(options);
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (auto known = check_wanted(options.wanted, options.command); !known) {
+    return fail_with(kBadUse, sentence(known.error()));
+  }
   const auto order = order_of(options.sort);
   if (!order) return fail_with(kBadUse, sentence(order.error()));
   if (options.limit == 0 || options.limit > kMostFunctions) {
     return fail_with(kBadUse, fmt::format("--limit: want 1 to {}", kMostFunctions));
   }
   auto set = find_functions(options.wanted, options.command, options.limit);
-  if (!set) return fail_with(set.error().code == EINVAL ? kBadUse : kFailure, sentence(set.error()));
+  if (!set) return fail_with(kFailure, sentence(set.error()));
   WatchedFunctions functions(options, *std::move(set), {*order, options.rows});
   return Watch(options, {}, functions, kSmallestRings).run();
 }

@@ -201,6 +201,17 @@ int begin(const char* socket) {
 }  // namespace
 }  // namespace landtrace::agent_object
 
+// What the domain wants by now is patched when it returns. For programs that switch probes of their own on; nothing
+// where landtrace_agent_start() has not succeeded.
+extern "C" __attribute__((visibility("default"))) void landtrace_agent_look() {
+  using namespace landtrace;
+  const int saved_errno = errno;
+  pthread_mutex_lock(&agent_object::starting);
+  if (agent_object::loop != nullptr) agent_object::loop->look();
+  pthread_mutex_unlock(&agent_object::starting);
+  errno = saved_errno;
+}
+
 // By whoever has loaded this. `socket`: of the domain; nullptr: of the one that programs attach to when nothing is
 // said, and the caller is the program's own thread. 0 or an errno: EBUSY where the process is in another domain, else
 // what kept it from attaching. What is wanted already is patched when it returns.

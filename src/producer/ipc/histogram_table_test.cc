@@ -20,7 +20,7 @@ HistogramTable table_of_all_kinds() {
   table.keys[static_cast<std::size_t>(KeyKind::kRange)].width = 10;
   table.keys[static_cast<std::size_t>(KeyKind::kLog2)].signed_bits = 32;
   table.values = {{"n", false}, {"m", true}, {"k", false, true}, {"j", true, true}, {"l", false, false, true}};
-  HistogramRow row{std::vector<HistogramKeyValue>(table.keys.size()), 7, {1, ~0ull, 2, 3}};
+  HistogramRow row{std::vector<HistogramKeyValue>(table.keys.size()), 7, {1, ~0ull, 2, 3, 4}};
   const auto value = [&](KeyKind kind) -> HistogramKeyValue& { return row.keys[static_cast<std::size_t>(kind)]; };
   value(KeyKind::kUnsigned).number = ~0ull;
   value(KeyKind::kSigned).number = static_cast<std::uint64_t>(-1);

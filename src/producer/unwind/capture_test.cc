@@ -285,6 +285,47 @@ TEST_F(CaptureTest, BeginsWithTheCallerOfAnEntryPoint) {
   EXPECT_FALSE(object.holds(taken.ours[0])) << "the C library, which calls main";
 }
 
+std::uint64_t left_at[arch::kRegisters];
+
+// The place in the middle of this function, as a probe's stub would keep it; then on, into the tracer.
+[[gnu::noinline]] void led_away() {
+  ucontext_t context;
+  ::getcontext(&context);
+  const auto at = [&context](int number) { return static_cast<std::uint64_t>(context.uc_mcontext.gregs[number]); };
+  constexpr std::pair<arch::Register, int> kSame[] = {
+      {arch::kRbx, REG_RBX}, {arch::kRbp, REG_RBP}, {arch::kRsp, REG_RSP}, {arch::kR12, REG_R12},
+      {arch::kR13, REG_R13}, {arch::kR14, REG_R14}, {arch::kR15, REG_R15}, {arch::kRip, REG_RIP}};
+  for (const auto& [ours, theirs] : kSame) left_at[ours] = at(theirs);
+  const auto led_from = []() -> const std::uint64_t* { return left_at; };
+  [&]() __attribute__((noinline)) { taken.count = capture(taken.ours, kMaxFrames, {.led_from = led_from}); }
+  ();
+  asm volatile("");
+}
+
+TEST_F(CaptureTest, BeginsWithThePlaceThatTheThreadWasLedFrom) {
+  led_away();
+  ASSERT_GE(taken.count, 3u);
+  EXPECT_EQ(taken.ours[0], left_at[arch::kRip]);
+  const Frames from_here(taken.ours + 2, taken.ours + taken.count);
+  take();
+  EXPECT_EQ(Frames(taken.ours + 2, taken.ours + taken.count), from_here) << "the callers of this function";
+  const auto nowhere = []() -> const std::uint64_t* { return nullptr; };
+  taken.count = capture(taken.ours, kMaxFrames, {.led_from = nowhere});
+  EXPECT_EQ(Frames(taken.ours + 1, taken.ours + taken.count), from_here);
+}
+
+TEST_F(CaptureTest, LeavesOutCodeThatStandsBetween) {
+  take();
+  const Frames all(taken.ours + 1, taken.ours + taken.count);
+  ASSERT_GE(all.size(), 4u);
+  taken.count = capture(taken.ours, kMaxFrames, {}, {}, {all[1], all[1] + 1});
+  Frames wanted(all.begin() + 2, all.end());
+  EXPECT_EQ(Frames(taken.ours + 1, taken.ours + taken.count), wanted);
+  taken.count = capture(taken.ours, kMaxFrames, {}, {}, {all[1] - 1, all[1]});
+  wanted.insert(wanted.begin(), all[1]);
+  EXPECT_EQ(Frames(taken.ours + 1, taken.ours + taken.count), wanted) << "the end is not part of it";
+}
+
 TEST_F(CaptureTest, NoMoreThanAskedFor) {
   EXPECT_EQ(capture(taken.ours, 2, {}), 2u);
   EXPECT_EQ(capture(taken.ours, 0, {}), 0u);

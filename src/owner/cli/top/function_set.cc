@@ -30,15 +30,27 @@ bool is_start_up(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+Result<ProbeText> parse_wanted(const std::string& wanted) {
+  LT_TRY(ProbeText text, parse_probe(kOption, wanted));
+  if (text.is_return || !text.arguments.empty()) {
+    return fail(EINVAL, fmt::format("{}: want OBJECT:GLOB alone, as in 'libc.so.6:mem*', not '{}'", kOption, wanted));
+  }
+  return text;
+}
+
+// A stripped program has names for what it exports alone, which may be next to nothing.
+bool has_names(const std::vector<FunctionRow>& rows) {
+  constexpr std::size_t kFew = 20;
+  const auto named = std::count_if(rows.begin(), rows.end(), [](const FunctionRow& row) { return !row.name.empty(); });
+  return static_cast<std::size_t>(named) * kFew >= rows.size();
+}
+
 class Collector {
  public:
   explicit Collector(const std::vector<std::string>& command) : command_(command) {}
 
   Result<void> add(const std::string& wanted) {
-    LT_TRY(const ProbeText text, parse_probe(kOption, wanted));
-    if (text.is_return || !text.arguments.empty()) {
-      return fail(EINVAL, fmt::format("{}: want OBJECT:GLOB alone, as in 'libc.so.6:mem*', not '{}'", kOption, wanted));
-    }
+    LT_TRY(const ProbeText text, parse_wanted(wanted));
     LT_TRY(std::vector<FunctionRow> rows, rows_of(text));
     if (take(rows, Unnamed::kToo) == 0) {
       return fail(ENOENT,
@@ -48,14 +60,12 @@ class Collector {
   }
 
   Result<void> add_program() {
-    if (command_.empty()) {
-      return fail(EINVAL, "want a CMD, or the functions of the domain's programs: OBJECT:GLOB, as in 'libc.so.6:mem*'");
-    }
     ProbeText all;
-    all.option = kOption;
+    all.option = "CMD";
     all.function = kAll;
     LT_TRY(std::vector<FunctionRow> rows, rows_of(all));
-    if (take(rows, Unnamed::kNot) > 0 || take(rows, Unnamed::kToo) > 0) return {};
+    const bool tells_names = has_names(rows);
+    if (take(rows, tells_names ? Unnamed::kNot : Unnamed::kToo) > 0) return {};
     return fail(ENOENT, set_.objects.back() + " has no functions whose calls can be followed");
   }
 
@@ -102,6 +112,14 @@ class Collector {
 };
 
 }  // namespace
+
+Result<void> check_wanted(const std::vector<std::string>& wanted, const std::vector<std::string>& command) {
+  if (wanted.empty() && command.empty()) {
+    return fail(EINVAL, "want a CMD, or functions of the domain's programs: OBJECT:GLOB, as in 'libc.so.6:mem*'");
+  }
+  for (const std::string& one : wanted) LT_CHECK(parse_wanted(one));
+  return {};
+}
 
 Result<FunctionSet> find_functions(const std::vector<std::string>& wanted, const std::vector<std::string>& command,
                                    std::size_t limit) {

@@ -98,6 +98,11 @@ class ViewBuilder {
   TopView view_;
 };
 
+// Within a power of two a percentile is a guess; it is none of what nothing exceeds.
+double percentile(const TopRow& row, double part) {
+  return std::min(row.times.percentile(part), static_cast<double>(row.max_ns));
+}
+
 std::string calls_text(std::uint64_t count) { return count_text(count) + (count == 1 ? " call" : " calls"); }
 
 std::string time_text(const TopRow& row, double ns) { return row.times.count() == 0 ? "-" : duration_text(ns); }
@@ -111,8 +116,8 @@ constexpr Column kColumns[] = {
     {"calls", [](const TopRow& row) { return count_text(row.calls); }, true},
     {"total", [](const TopRow& row) { return time_text(row, static_cast<double>(row.times.sum())); }, true},
     {"mean", [](const TopRow& row) { return time_text(row, row.times.mean()); }, true},
-    {"p50", [](const TopRow& row) { return time_text(row, row.times.percentile(kHalf)); }, false},
-    {"p99", [](const TopRow& row) { return time_text(row, row.times.percentile(kNearlyAll)); }, false},
+    {"p50", [](const TopRow& row) { return time_text(row, percentile(row, kHalf)); }, false},
+    {"p99", [](const TopRow& row) { return time_text(row, percentile(row, kNearlyAll)); }, false},
     {"max", [](const TopRow& row) { return time_text(row, static_cast<double>(row.max_ns)); }, false},
 };
 
@@ -150,8 +155,8 @@ nlohmann::ordered_json row_json(const TopRow& row) {
   if (row.times.count() == 0) return json;
   json["total_ns"] = row.times.sum();
   json["mean_ns"] = row.times.mean();
-  json["p50_ns"] = row.times.percentile(kHalf);
-  json["p99_ns"] = row.times.percentile(kNearlyAll);
+  json["p50_ns"] = percentile(row, kHalf);
+  json["p99_ns"] = percentile(row, kNearlyAll);
   json["max_ns"] = row.max_ns;
   return json;
 }

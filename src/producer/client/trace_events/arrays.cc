@@ -1,5 +1,6 @@
 #include "client/trace_events/arrays.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 
 #include <algorithm>
@@ -44,6 +45,16 @@ int take(trace_array& tr) {
   }
   ++tr.references;
   return 0;
+}
+
+// In the kernel a probe that is enabled is there when the call returns. The program's own agent, if it has one, would
+// see to it a moment later.
+void carry_out_probes() {
+  void* const agent = ::dlopen("liblandtrace-agent.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (agent == nullptr) return;
+  auto* const look = reinterpret_cast<void (*)()>(::dlsym(agent, "landtrace_agent_look"));
+  if (look != nullptr) look();
+  ::dlclose(agent);
 }
 
 }  // namespace
@@ -106,6 +117,7 @@ int trace_array_set_clr_event(trace_array* tr, const char* system, const char* e
   const std::string folder = tr->name.empty() ? "" : "instances/" + tr->name + "/";
   const std::string path = folder + "events/" + group + (one.empty() ? "" : "/" + one) + "/enable";
   const int result = write_domain_file(path, enable ? "1" : "0");
+  if (result == 0 && enable) carry_out_probes();
   return result == -ENOENT ? -EINVAL : result;
 }
 
