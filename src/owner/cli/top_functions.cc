@@ -44,7 +44,8 @@ int top_functions(TopOptions& options) {
   find_command(options);
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
-  if (auto known = check_wanted(options.wanted, options.command); !known) {
+  const std::vector<std::string> command = options.programs.as_command(options.command);
+  if (auto known = check_wanted(options.wanted, command); !known) {
     return fail_with(kBadUse, sentence(known.error()));
   }
   const auto order = order_of(options.sort);
@@ -52,7 +53,7 @@ int top_functions(TopOptions& options) {
   if (options.limit == 0 || options.limit > kMostFunctions) {
     return fail_with(kBadUse, fmt::format("--limit: want 1 to {}", kMostFunctions));
   }
-  auto set = find_functions(options.wanted, options.command, options.limit);
+  auto set = find_functions(options.wanted, command, options.limit);
   if (!set) return fail_with(kFailure, sentence(set.error()));
   WatchedFunctions functions(options, *std::move(set), {*order, options.rows});
   return Watch(options, {}, functions, kSmallestRings).run();
@@ -68,6 +69,7 @@ void add_top_functions(Program& program) {
   command.option("--rows", options->rows, "Show so many functions at most", {.type = "N"});
   command.option("--limit", options->limit, "Refuse to watch more functions than these",
                  {.type = "N", .shows_default = true});
+  options->programs.add_option(command);
   command.option("--interval", options->interval, "Show it so often (on a terminal: 1; else at the end alone)",
                  {.type = "SECONDS"});
   command.option("--duration", options->duration, "Stop after this time", {.type = "SECONDS"});
@@ -77,6 +79,7 @@ void add_top_functions(Program& program) {
       "Examples:\n"
       "  landtrace top-functions -- ./server                      all functions of ./server, until it ends\n"
       "  landtrace top-functions --sort total 'libz.so.1:*' 'parse_*' -- ./server\n"
+      "  landtrace top-functions --duration 10 --pid $(pidof server)\n"
       "  landtrace top-functions --duration 10 --json 'libc.so.6:*alloc'    in the user's domain");
   command.runs([options] { return top_functions(*options); });
 }
