@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/page_format.hpp"
@@ -134,19 +135,26 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now) {
 }
 
 // The pages stand in the same order there.
-void CpuCursor::move_to(const InputFile& file, const CpuRegion& region) {
+void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_held) {
   const std::size_t at = at_;
   const std::uint64_t time = time_ns_;
+  const std::uint64_t lost = is_held ? lost_ : 0;
   const bool stands_in_page = next_page_ > page_;
   file_ = &file;
   region_ = region;
   if (!stands_in_page) return;
-  // More of that page may have been published by now than was read. What was lost before it has been told.
+  // More of that page may have been published by now than was read. What was lost before it is known.
+  std::vector<std::byte> before = std::exchange(events_, {});
   next_page_ = page_;
   const auto loaded = load_page();
-  lost_ = 0;
+  lost_ = lost;
   at_ = std::min(at, used_);
-  if (loaded && *loaded) time_ns_ = time;
+  if (!loaded || !*loaded) {
+    events_ = std::move(before);  // which has the event's payload
+    return;
+  }
+  time_ns_ = time;
+  if (is_held) record_.payload = {events_.data() + (record_.payload.data() - before.data()), record_.payload.size()};
 }
 
 Result<bool> CpuCursor::advance_in_page() {

@@ -21,8 +21,9 @@ class CpuCursor {
   // Of a stream that is being written, and has nothing more for now: looks what has come since. True: advance() can
   // go on. `now`: the region as it is now, or nullptr.
   Result<bool> look_again(const CpuRegion* now);
-  // The same events, which stand elsewhere from here on: the recording was finished.
-  void move_to(const InputFile& file, const CpuRegion& region);
+  // The same events, which stand elsewhere from here on: the recording was finished. `is_held`: the event that it
+  // stands at, and what was lost before it, have not been given to anybody yet.
+  void move_to(const InputFile& file, const CpuRegion& region, bool is_held);
 
   // The event; its payload is valid until the next advance().
   [[nodiscard]] const Record& record() const { return record_; }

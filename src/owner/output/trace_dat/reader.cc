@@ -127,8 +127,6 @@ Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   LT_TRY(const std::unique_ptr<State> grown, open(path));
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;
-    // What is kept back is in memory, and the files that it was read from are gone: first that.
-    if (!heap.empty()) return Growth::kGrows;
     take_growth(std::move(*grown));
     return Growth::kComplete;
   }
@@ -147,12 +145,13 @@ Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   return grows || !heap.empty() || !due.empty() ? Growth::kGrows : Growth::kLeft;
 }
 
-// All cursors are at the end of what they had.
+// Of what was kept back until now nothing is given before that which came meanwhile and is older.
 void TraceDatReader::State::take_growth(State grown) {
   file = std::move(grown.file);
   contents = std::move(grown.contents);
   for (std::size_t i = 0; i < cursors.size(); ++i) {
-    if (const trace_dat::CpuRegion* const region = region_of(cpus[i])) cursors[i].move_to(file, *region);
+    const bool is_held = std::find(heap.begin(), heap.end(), i) != heap.end();
+    if (const trace_dat::CpuRegion* const region = region_of(cpus[i])) cursors[i].move_to(file, *region, is_held);
   }
   due = std::exchange(at_end, {});
   add_cursors();

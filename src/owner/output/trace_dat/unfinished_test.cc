@@ -394,6 +394,31 @@ TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
   EXPECT_EQ(lost, 2u);
 }
 
+TEST_F(UnfinishedTest, WhatIsOlderThanAnEventThatWasKeptBackComesBeforeItAtTheEnd) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  append(writer, 1);
+  writer.lost(0, 3);
+  append(writer, 4);
+  EXPECT_EQ(message_of(writer.publish(1002)), "");
+  TraceDatReader reader = this->reader();
+  reader.follow();
+  EXPECT_THAT(more(reader), ElementsAre(1));
+  append(writer, 2, 1);
+  append(writer, 3, 1);
+  append(writer, 5);
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_EQ(reader.look_again().value(), TraceDatReader::Growth::kComplete);
+  std::vector<std::uint32_t> rest;
+  std::uint64_t lost = 0;
+  for (const KeptRecord& record : read_all(reader).records) {
+    rest.push_back(record.number());
+    lost += record.lost;
+  }
+  EXPECT_THAT(rest, ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(lost, 3u);
+}
+
 TEST_F(UnfinishedTest, AFollowerIsToldWhenTheRecorderIsGone) {
   std::optional<TraceDatReader> follower;
   {
