@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "dwarf/reading/abi.hpp"
 #include "dwarf/reading/registers.hpp"
@@ -73,7 +74,7 @@ class Evaluation {
     const auto frame = scope_.object().frame_at(scope_.place().address);
     if (!frame) return why("is in the call's frame, of which nothing says where it is");
     is_in_frame_ = true;
-    return push_sum(frame->reg, frame->offset + offset);
+    return push_sum(frame->reg, sum_of(frame->offset, offset));
   }
   Done push_address(std::uint64_t address) {
     const CodePlace& place = scope_.place();
@@ -92,7 +93,7 @@ class Evaluation {
   }
   Done add(std::int64_t number) {
     if (!has_value_ || value_.kind != Value::Kind::kSum) return cannot_follow("");
-    value_.offset += number;
+    value_.offset = sum_of(value_.offset, number);
     return kDone;
   }
   Done follow() {
@@ -149,7 +150,7 @@ Evaluation::Done Evaluation::push_frame_base(std::int64_t offset) {
   const auto atom = ops[0].atom;
   const auto number = static_cast<std::int64_t>(ops[0].number);
   if (atom == DW_OP_call_frame_cfa) return push_frame(offset);
-  if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) return push_sum(atom - DW_OP_breg0, number + offset);
+  if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) return push_sum(atom - DW_OP_breg0, sum_of(number, offset));
   if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) return push_sum(atom - DW_OP_reg0, offset);
   return cannot_follow("its frame's base");
 }
@@ -206,7 +207,7 @@ Evaluation::Done Evaluation::step(const Dwarf_Op& op) {
     case DW_OP_plus:
       return add(std::exchange(operand_, 0));
     case DW_OP_minus:
-      return add(-std::exchange(operand_, 0));
+      return add(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(std::exchange(operand_, 0))));
     case DW_OP_deref:
       return follow();
     case DW_OP_stack_value:

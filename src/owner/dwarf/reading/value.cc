@@ -74,7 +74,7 @@ Value moved(Value value, std::int64_t by) {
   if (value.kind == Value::Kind::kAbsolute) {
     value.number += static_cast<std::uint64_t>(by);
   } else {
-    value.offset += by;
+    value.offset = sum_of(value.offset, by);
   }
   return value;
 }

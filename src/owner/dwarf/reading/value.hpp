@@ -39,6 +39,11 @@ struct Value {
   std::uint64_t first_bit = 0;
 };
 
+// Damaged files have numbers that are too large for a sum.
+inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 Value in_memory(std::string base, std::int64_t offset, const Type& type);
 Value in_register(std::string base, const Type& type);
 
