@@ -17,9 +17,7 @@ namespace landtrace::cli {
 namespace {
 
 constexpr const char* kProbeFile = "uprobe_events";
-constexpr const char* kSyntheticFile = "synthetic_events";
 constexpr const char* kNumberedGroup = "probes";
-constexpr const char* kSyntheticGroup = "synthetic";
 constexpr unsigned kMostOfOneName = 1000;
 // Of many definitions, written at one time.
 constexpr std::size_t kMuchText = 16'384;
@@ -36,15 +34,14 @@ Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<
 }
 
 ProbeSet::~ProbeSet() {
-  for (const std::string& definition : synthetic_) remove(kSyntheticFile, "!" + definition);
   for (auto defined = defined_.rbegin(); defined != defined_.rend(); ++defined) {
-    remove(kProbeFile, fmt::format("-:{}/{}", defined->group, defined->name));
+    remove(fmt::format("-:{}/{}", defined->group, defined->name));
   }
 }
 
-void ProbeSet::remove(const std::string& file, const std::string& line) {
+void ProbeSet::remove(const std::string& line) {
   for (int i = 0; i < kRemovals; ++i) {
-    const auto done = write(file, line);
+    const auto done = write(line);
     if (done || done.error().code != EBUSY) return;
     ::usleep(kRemovalPause_us);
   }
@@ -68,8 +65,8 @@ Result<std::string> ProbeSet::free_name(const std::string& group, const std::str
   return fail(EEXIST, fmt::format("there are too many events that are called {}:{}", group, name));
 }
 
-Result<void> ProbeSet::write(const std::string& file, const std::string& line) {
-  LT_CHECK(tree_.open(file, O_WRONLY | O_APPEND));
+Result<void> ProbeSet::write(const std::string& line) {
+  LT_CHECK(tree_.open(kProbeFile, O_WRONLY | O_APPEND));
   auto written = tree_.write(line + "\n");
   tree_.close();
   return written;
@@ -83,7 +80,7 @@ Result<std::string> ProbeSet::define(const ProbeText& probe) {
   const std::string event = fmt::format("{}/{}", group, name);
   const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
                                        probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
-  if (auto written = write(kProbeFile, line); !written) return why_not(probe, path, line, written.error());
+  if (auto written = write(line); !written) return why_not(probe, path, line, written.error());
   defined_.push_back({group, name, path});
   return fmt::format("{}:{}", group, name);
 }
@@ -119,24 +116,17 @@ Result<std::string> ProbeSet::define_numbered(const std::string& name, const std
   LT_TRY(const std::string free, free_name(kNumberedGroup, name));
   const std::string event = fmt::format("{}/{}", kNumberedGroup, free);
   defined_.push_back({kNumberedGroup, free, places.empty() ? "" : places.front().path});
+  const std::string command = (side == Side::kCall ? "p:" : "r:") + event;
+  const char* const arguments = side == Side::kCall ? "" : " ns=$elapsed:u64";
   std::string lines;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    lines += fmt::format("{}:{} {}:{:#x} id=\\{}:u32\n", side == Side::kCall ? 'p' : 'r', event, places[i].path,
-                         places[i].offset, i);
+    lines += fmt::format("{} {}:{:#x} id=\\{}:u32{}\n", command, places[i].path, places[i].offset, i, arguments);
     if (lines.size() < kMuchText && i + 1 < places.size()) continue;
     lines.pop_back();
-    LT_CHECK(write(kProbeFile, lines));
+    LT_CHECK(write(lines));
     lines.clear();
   }
   return fmt::format("{}:{}", kNumberedGroup, free);
-}
-
-Result<std::string> ProbeSet::define_synthetic(const std::string& name, const std::string& fields) {
-  const Fd locked = lock();
-  LT_TRY(const std::string free, free_name(kSyntheticGroup, name));
-  LT_CHECK(write(kSyntheticFile, free + " " + fields));
-  synthetic_.push_back(free + " " + fields);
-  return fmt::format("{}:{}", kSyntheticGroup, free);
 }
 
 tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::string& path, const std::string& line,

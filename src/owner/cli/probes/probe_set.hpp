@@ -24,15 +24,13 @@ class ProbeSet {
   Result<std::string> define(const ProbeText& probe);
   // How often its place was hit since; of returns, how often the function was called.
   Result<std::uint64_t> hits(const std::string& event);
-  // One event at many places, whose only field `id` is the place's index.
+  // One event at many places: `id` is the place's index, and of returns `ns` how long the call took.
   struct NumberedPlace {
     std::string path;
     std::uint64_t offset = 0;
   };
   enum class Side : std::uint8_t { kCall, kReturn };
   Result<std::string> define_numbered(const std::string& name, const std::vector<NumberedPlace>& places, Side side);
-  // The same of a synthetic event with these fields.
-  Result<std::string> define_synthetic(const std::string& name, const std::string& fields);
 
  private:
   struct Defined {
@@ -45,17 +43,16 @@ class ProbeSet {
 
   [[nodiscard]] Fd lock() const;
   Result<std::string> free_name(const std::string& group, const std::string& name);
-  Result<void> write(const std::string& file, const std::string& line);
+  Result<void> write(const std::string& line);
   tl::unexpected<Error> why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                 const Error& error);
   Result<std::string> read(const std::string& file);
-  void remove(const std::string& file, const std::string& line);
+  void remove(const std::string& line);
 
   ipc::TreeClient tree_;
   std::string folder_;  // of the domain's socket
   std::vector<std::string> command_;
   std::vector<Defined> defined_;
-  std::vector<std::string> synthetic_;  // definitions
 };
 
 }  // namespace landtrace::cli

@@ -50,9 +50,9 @@ class ViewBuilder {
   }
 
   Result<void> add_calls(const ipc::HistogramTable& table) {
-    if (table.keys.size() != 2) return other_table();
+    if (table.keys.size() != 1) return other_table();
     for (const ipc::HistogramRow& row : table.rows) {
-      if (TopRow* const known = row_of(row.keys[1].number)) known->calls += row.hits;
+      if (TopRow* const known = row_of(row.keys[0].number)) known->calls += row.hits;
     }
     view_.calls = table.hits;
     view_.uncounted = table.dropped;
@@ -131,11 +131,11 @@ std::string head_text(const TopView& view) {
 std::string foot_text(const TopView& view) {
   std::string text;
   if (view.calls > view.measured) {
-    text += fmt::format("without a time, for they have not returned or called themselves again: {}\n",
+    text += fmt::format("without a time, for they have not returned: {}\n",
                         calls_text(view.calls - view.measured));
   }
   if (view.uncounted > 0) {
-    text += fmt::format("not counted, there being too many threads for so many functions: {}\n",
+    text += fmt::format("not counted, for want of room: {}\n",
                         calls_text(view.uncounted));
   }
   return text;

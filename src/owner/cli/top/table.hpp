@@ -30,7 +30,7 @@ struct TopView {
   std::size_t refused = 0;      // that match and are not
 };
 
-// `calls`: by [common_pid, id]; `times`: by [id, ns.log2], with the sum of ns. Rows of numbers that no function has are
+// `calls`: by [id]; `times`: by [id, ns.log2], with the sum of ns. Rows of numbers that no function has are
 // passed over. EINVAL for tables with other keys.
 Result<TopView> make_top_view(const FunctionSet& set, const ipc::HistogramTable* calls,
                               const ipc::HistogramTable* times, TopOrder order);

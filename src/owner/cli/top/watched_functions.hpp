@@ -2,9 +2,8 @@
 // Nothing is recorded. Each function has a number, which its places fetch as an argument, whatever the address is at
 // which a program has it:
 //
-//     probes:top_calls        hist:keys=common_pid,id:ts=common_timestamp
-//     probes:top_returns      hist:keys=common_pid,id:took=common_timestamp-$ts:onmatch(probes.top_calls).top($took,id)
-//     synthetic:top           hist:keys=id,ns.log2:vals=ns:max=ns:onmax($max).save(id)
+//     probes:top_calls        hist:keys=id
+//     probes:top_returns      hist:keys=id,ns.log2:vals=ns:max=ns:onmax($max).save(id)
 #pragma once
 
 #include <optional>
@@ -38,7 +37,7 @@ class WatchedFunctions : public Watched {
   Request request_;
   std::optional<ProbeSet> probes_;
   consumer::Session* session_ = nullptr;
-  std::string calls_, returns_, times_;  // SYSTEM:EVENT
+  std::string calls_, returns_;  // SYSTEM:EVENT
 };
 
 }  // namespace landtrace::cli
