@@ -428,6 +428,9 @@ void own_slots_after_fork() {
 
 void ignore_this_thread() { state.inside = kIgnored; }
 
+Ignored::Ignored() : before_(state.inside) { state.inside = kIgnored; }
+Ignored::~Ignored() { state.inside = before_; }
+
 void set_handlers(const Handlers& to) { handlers = to; }
 
 const std::uint64_t* registers_of_hit() {

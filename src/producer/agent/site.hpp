@@ -102,6 +102,18 @@ CodeRange return_stubs();
 // Hits of the calling thread are neither handed on nor missed from here on: it is the tracer's.
 void ignore_this_thread();
 
+// The same for what the tracer does in a thread of the program.
+class Ignored {
+ public:
+  Ignored();
+  ~Ignored();
+  Ignored(const Ignored&) = delete;
+  Ignored& operator=(const Ignored&) = delete;
+
+ private:
+  Registers* before_;
+};
+
 void set_handlers(const Handlers& handlers);
 
 }  // namespace landtrace::agent

@@ -167,9 +167,17 @@ void start_thread() {
   pthread_attr_destroy(&attributes);
 }
 
-void before_fork() { loop->hold(); }
-void in_parent() { loop->let_go(); }
+// In the program's own thread, whose calls of the same functions count.
+void before_fork() {
+  const agent::Ignored ours;
+  loop->hold();
+}
+void in_parent() {
+  const agent::Ignored ours;
+  loop->let_go();
+}
 void in_child() {
+  const agent::Ignored ours;
   client::Process::get().after_fork();
   loop->be_child();
   start_thread();
