@@ -4,25 +4,18 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
-import unittest
 
 import support
-from support import LANDTRACE, needs_root
+from support import AS_NOBODY, LANDTRACE, needs_root
 
 FOLDER = os.path.dirname(LANDTRACE)
-AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
-if os.path.exists(AGENT):
-    shutil.copy(AGENT, os.path.join(FOLDER, "..", "lib", "landtrace"))
-ATTACHED = shutil.copy(os.environ["ATTACHED"], os.path.join(FOLDER, "attached"))
-STATIC = shutil.copy(os.environ["PROBED_STATIC"], os.path.join(FOLDER, "probed_static"))
+ATTACHED = support.copied(os.environ["ATTACHED"], "attached")
+STATIC = support.copied(os.environ["PROBED_STATIC"], "probed_static")
 STOPPED = re.compile(r"landtrace: (\d+) \((.*)\) is attached to the domain at (\S+); a thread of it was stopped for "
                      r"(\d+\.\d\d) ms\n")
-NOBODY = ["setpriv", "--reuid", str(support.NOBODY), "--regid", str(support.NOBODY), "--clear-groups"]
 
 
-@unittest.skipUnless(os.path.exists(AGENT), "there are no probes on this machine")
 class Attach(support.Case):
     def program(self, *words, prefix=()):
         """Starts one of the ways of attached.cc, and waits until it is there."""
@@ -223,16 +216,16 @@ input()
         os.chown(folder, support.NOBODY, support.NOBODY)
         self.environment = dict(self.environment, XDG_RUNTIME_DIR=folder)
         self.socket = os.path.join(folder, "landtrace", "domain.sock")
-        owner = self.start_program(*NOBODY, support.LANDTRACED)
+        owner = self.start_program(*AS_NOBODY, support.LANDTRACED)
         self.addCleanup(self.stop, owner)
         self.wait_until(lambda: os.path.exists(self.socket))
-        self.refused(process.pid, "another user's (uid 0)", prefix=NOBODY)
-        own = self.program("read", prefix=NOBODY)
-        status = subprocess.run([*NOBODY, LANDTRACE, "attach", str(own.pid)], env=self.environment, cwd="/",
+        self.refused(process.pid, "another user's (uid 0)", prefix=AS_NOBODY)
+        own = self.program("read", prefix=AS_NOBODY)
+        status = subprocess.run([*AS_NOBODY, LANDTRACE, "attach", str(own.pid)], env=self.environment, cwd="/",
                                 capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertEqual(status.returncode, 0, status.stderr)
-        untouchable = self.program("untouchable", prefix=NOBODY)
-        self.refused(untouchable.pid, "has rights of its own", prefix=NOBODY)
+        untouchable = self.program("untouchable", prefix=AS_NOBODY)
+        self.refused(untouchable.pid, "has rights of its own", prefix=AS_NOBODY)
 
     def test_no_domain(self):
         process = self.program("read")
@@ -481,4 +474,4 @@ class InTheMiddle(Attach):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main_with_probes()

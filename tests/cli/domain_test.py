@@ -143,7 +143,7 @@ class SharedDomain(support.Case):
     @support.needs("setpriv")
     def test_other_users_may_emit_but_not_record(self):
         os.chmod(self.folder, 0o777)
-        drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        drop = support.AS_NOBODY
         self.environment["LANDTRACE_SOCKET"] = self.socket
         status, out, err = self.landtrace("run", "--", *drop, PRODUCER)
         self.assertEqual((status, out), (0, "emitted 10\n"), err)

@@ -101,7 +101,7 @@ class Files(support.Case):
     def test_other_users_see_nothing(self):
         os.chmod(self.folder, 0o777)
         self.environment["LANDTRACE_SOCKET"] = self.socket
-        drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", support.LANDTRACE]
+        drop = [*support.AS_NOBODY, support.LANDTRACE]
         for words in (["ls"], ["cat", "README"], ["write", "set_event", "x"], ["mkdir", "instances/x"]):
             status, out, err = self.landtrace("run", "--", *drop, *words)
             self.assertEqual((status, out), (1, ""))

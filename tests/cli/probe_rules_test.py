@@ -1,19 +1,13 @@
 """What events of probes can do beside being recorded: filters, triggers, histograms, instances, stacks."""
 import os
 import re
-import shutil
 import signal
 import time
-import unittest
 
 import support
-from support import LANDTRACE
 
-AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
-if os.path.exists(AGENT):
-    shutil.copy(AGENT, os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace"))
-PROBED = shutil.copy(os.environ["PROBED"], os.path.join(os.path.dirname(LANDTRACE), "probed"))
-KPROBE_GEN = shutil.copy(os.environ["KPROBE_GEN"], os.path.join(os.path.dirname(LANDTRACE), "kprobe_event_gen_test"))
+PROBED = support.copied(os.environ["PROBED"], "probed")
+KPROBE_GEN = support.copied(os.environ["KPROBE_GEN"], "kprobe_event_gen_test")
 
 CALL = f"p:g/call {PROBED}:handle_request number=$arg1:s32 route=+0($arg2):string first=+0($arg2):b4@0/8 " \
        "letters=+0($arg2):char[4] comm=$comm"
@@ -301,6 +295,5 @@ class FromC(Rules):
         self.assertEqual(self.read("kprobe_events"), "p:g/early libc:getppid\n")
 
 
-# Without an agent for this machine there is nothing to probe with.
-if __name__ == "__main__" and os.path.exists(AGENT):
-    unittest.main()
+if __name__ == "__main__":
+    support.main_with_probes()

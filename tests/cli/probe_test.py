@@ -1,25 +1,15 @@
 """Probes of functions by record, hist and latency: defined for the command, and gone behind it."""
 import json
 import os
-import shutil
 import signal
 import threading
-import unittest
 
 import support
 from support import LANDTRACE, needs_root
 
 
-def copied(program, name):
-    """Where every user can run it, as the programs of support.py."""
-    return shutil.copy(program, os.path.join(os.path.dirname(LANDTRACE), name))
-
-
-AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
-if os.path.exists(AGENT):
-    shutil.copy(AGENT, os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace"))
-PROBED = copied(os.environ["PROBED"], "probed")
-STATIC = copied(os.environ["PROBED_STATIC"], "probed_static")
+PROBED = support.copied(os.environ["PROBED"], "probed")
+STATIC = support.copied(os.environ["PROBED_STATIC"], "probed_static")
 
 
 class Probe(support.Case):
@@ -276,7 +266,7 @@ class Mistakes(Probe):
 class AsNobody(Probe):
     def test_without_any_rights(self):
         os.chmod(self.folder, 0o777)
-        words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", LANDTRACE, "record", "-o", self.file,
+        words = [*support.AS_NOBODY, LANDTRACE, "record", "-o", self.file,
                  "-p", "probed:handle_request n=$arg1:s32", "--", PROBED, "5"]
         process = self.start_program(*words)
         _, err = process.communicate(timeout=support.TIMEOUT_S)
@@ -284,6 +274,5 @@ class AsNobody(Probe):
         self.assertIn("5 events, 0 lost", err)
 
 
-# Without an agent for this machine there is nothing to probe with.
-if __name__ == "__main__" and os.path.exists(AGENT):
-    unittest.main()
+if __name__ == "__main__":
+    support.main_with_probes()

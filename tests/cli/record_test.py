@@ -146,7 +146,7 @@ class Record(support.Case):
     @support.needs("setpriv")
     def test_without_root(self):
         os.chmod(self.folder, 0o777)
-        words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", support.LANDTRACE, "record", "-o",
+        words = [*support.AS_NOBODY, support.LANDTRACE, "record", "-o",
                  self.file, "--", PRODUCER, "--abi", "--count", "100"]
         done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -37,6 +37,19 @@ AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so
 LANDTRACE, LANDTRACED, PRODUCER = programs_for_everybody()
 
 NOBODY = 65534
+AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+
+
+def copied(program, name=None):
+    """A copy of it beside these, with its own name or this one."""
+    return shutil.copy(program, os.path.join(os.path.dirname(LANDTRACE), name or os.path.basename(program)))
+
+
+def main_with_probes():
+    """unittest.main() where functions can be probed."""
+    if os.path.exists(AGENT):
+        unittest.main()
+    print("SKIPPED: functions cannot be probed on this machine yet")
 
 
 def works(*words):

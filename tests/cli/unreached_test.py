@@ -6,11 +6,10 @@ import socket
 import unittest
 
 import support
-from support import LANDTRACE, LANDTRACED, NOBODY, PRODUCER
+from support import AS_NOBODY, LANDTRACE, LANDTRACED, NOBODY, PRODUCER
 
 SHIM = os.path.join(os.path.dirname(os.path.dirname(LANDTRACE)), "lib", "landtrace", "liblandtrace-preload.so")
 OPENED = errno.EINVAL  # the file has nothing to read
-AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
 # What speaks to a domain that runs. None of these may wait for ever, whatever is at the other end.
 COMMANDS = (["list"], ["list", "--users"], ["ls"], ["cat", "README"], ["write", "trace_marker", "x"],
             ["mkdir", "instances/a"], ["run", "true"])

@@ -9,10 +9,7 @@ import unittest
 import support
 from support import LANDTRACE, needs_root
 
-AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")
 FOLDER = os.path.dirname(LANDTRACE)
-if os.path.exists(AGENT):
-    shutil.copy(AGENT, os.path.join(FOLDER, "..", "lib", "landtrace"))
 # Built with -O0, with -O2, and with -O2 to lie where its file says.
 PROGRAMS = [shutil.copy(path, FOLDER) for path in os.environ["USDT_PROGRAMS"].split(":")]
 PLAIN, OPTIMISED, FIXED = PROGRAMS
@@ -346,7 +343,7 @@ class RunsAlready(Usdt):
 class AsNobody(Usdt):
     def test_without_any_rights(self):
         os.chmod(self.folder, 0o777)
-        words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", LANDTRACE, "record", "-o", self.file,
+        words = [*support.AS_NOBODY, LANDTRACE, "record", "-o", self.file,
                  "-e", "usdt:app:guarded", "--", OPTIMISED, "5"]
         process = self.start_program(*words)
         _, err = process.communicate(timeout=support.TIMEOUT_S)
@@ -354,6 +351,5 @@ class AsNobody(Usdt):
         self.assertIn("5 events, 0 lost", err)
 
 
-# Without an agent for this machine there is nothing to probe with.
-if __name__ == "__main__" and os.path.exists(AGENT):
-    unittest.main()
+if __name__ == "__main__":
+    support.main_with_probes()
