@@ -111,7 +111,7 @@ Result<std::optional<std::uint64_t>> CpuCursor::lost_before_unfinished_page(Page
 void CpuCursor::add_lost(std::uint64_t count) { lost_ = count > kLostUnknown - lost_ ? kLostUnknown : lost_ + count; }
 
 // First how large the file is, then what the page has: in this order no page is passed over half read.
-Result<bool> CpuCursor::look_again(const CpuRegion* now) {
+Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
   if (!region_.stream || is_damaged_) return false;
   if (now != nullptr && now->moved_to) {
     region_.moved_to = now->moved_to;
@@ -125,8 +125,11 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now) {
     LT_CHECK(check_size(header, page_start()));
     const std::size_t used = header.commit & kCommitMask;
     if (used > used_) {
-      events_.resize(used);
-      LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, std::span(events_).subspan(used_), "a page"));
+      std::vector<std::byte> grown(used);
+      std::copy_n(events_.begin(), used_, grown.begin());
+      LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, std::span(grown).subspan(used_), "a page"));
+      events_.swap(grown);
+      if (is_held) keep_held(grown);
       used_ = used;
     }
   }
@@ -154,7 +157,11 @@ void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_
     return;
   }
   time_ns_ = time;
-  if (is_held) record_.payload = {events_.data() + (record_.payload.data() - before.data()), record_.payload.size()};
+  if (is_held) keep_held(before);
+}
+
+void CpuCursor::keep_held(const std::vector<std::byte>& before) {
+  record_.payload = {events_.data() + (record_.payload.data() - before.data()), record_.payload.size()};
 }
 
 Result<bool> CpuCursor::advance_in_page() {

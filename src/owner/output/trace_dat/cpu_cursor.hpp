@@ -18,11 +18,12 @@ class CpuCursor {
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
   Result<bool> advance();
-  // Of a stream that is being written, and has nothing more for now: looks what has come since. True: advance() can
-  // go on. `now`: the region as it is now, or nullptr.
-  Result<bool> look_again(const CpuRegion* now);
-  // The same events, which stand elsewhere from here on: the recording was finished. `is_held`: the event that it
-  // stands at, and what was lost before it, have not been given to anybody yet.
+  // `is_held`: the event that it stands at, and what was lost before it, have not been given to anybody yet.
+  //
+  // Of a stream that is being written: looks what has come since. True: advance() can go on. `now`: the region as it is
+  // now, or nullptr.
+  Result<bool> look_again(const CpuRegion* now, bool is_held);
+  // The same events, which stand elsewhere from here on: the recording was finished.
   void move_to(const InputFile& file, const CpuRegion& region, bool is_held);
 
   // The event; its payload is valid until the next advance().
@@ -45,6 +46,8 @@ class CpuCursor {
   [[nodiscard]] bool is_missing(const PageHeader& header) const;
   Result<std::optional<std::uint64_t>> lost_before_unfinished_page(PageHeader& header) const;
   void add_lost(std::uint64_t count);
+  // `before`: events_ as they were, with the held event in them.
+  void keep_held(const std::vector<std::byte>& before);
   // False: the page has no more.
   Result<bool> advance_in_page();
   Result<void> take_padding(std::uint64_t delta);

@@ -138,9 +138,11 @@ Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   contents.cpus = grown->contents.cpus;
   horizon_ns = grows ? grown->contents.horizon_ns : ~0ull;
   for (const std::size_t index : std::exchange(at_end, {})) {
-    const auto more = cursors[index].look_again(region_of(cpus[index]));
+    const auto more = cursors[index].look_again(region_of(cpus[index]), false);
     (more && *more ? due : at_end).push_back(index);
   }
+  // Those that have something yet may have what came since behind it: the horizon is true of all that is there now.
+  for (const std::size_t index : heap) std::ignore = cursors[index].look_again(region_of(cpus[index]), true);
   add_cursors();
   return grows || !heap.empty() || !due.empty() ? Growth::kGrows : Growth::kLeft;
 }

@@ -394,6 +394,23 @@ TEST_F(UnfinishedTest, AReaderFollowsUntilTheRecordingIsFinished) {
   EXPECT_EQ(lost, 2u);
 }
 
+TEST_F(UnfinishedTest, WhatCameBehindAnEventThatWasKeptBackComesInItsOrder) {
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  append(writer, 1);
+  append(writer, 2);
+  EXPECT_EQ(message_of(writer.publish(1001)), "");
+  TraceDatReader reader = this->reader();
+  reader.follow();
+  EXPECT_THAT(more(reader), ElementsAre(1));
+  append(writer, 3);
+  append(writer, 4, 1);
+  append(writer, 5);
+  EXPECT_EQ(message_of(writer.publish(1006)), "");
+  EXPECT_EQ(reader.look_again().value(), TraceDatReader::Growth::kGrows);
+  EXPECT_THAT(more(reader), ElementsAre(2, 3, 4, 5));
+}
+
 TEST_F(UnfinishedTest, WhatIsOlderThanAnEventThatWasKeptBackComesBeforeItAtTheEnd) {
   TraceDatWriter writer = create_writer(path_, 2);
   writer.add_event(number_type());
