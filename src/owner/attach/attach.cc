@@ -101,8 +101,10 @@ Result<void> Attachment::check_agents_path() const {
   struct stat ours {};
   struct stat its {};
   if (::stat(request_.agent.c_str(), &ours) != 0) return fail_errno(request_.agent);
-  const std::string there = fmt::format("/proc/{}/root{}", facts_.pid, request_.agent);
+  const std::string root = fmt::format("/proc/{}/root", facts_.pid);
+  const std::string there = root + request_.agent;
   if (::stat(there.c_str(), &its) == 0 && its.st_ino == ours.st_ino && its.st_dev == ours.st_dev) return {};
+  if (::stat(root.c_str(), &its) != 0) return refuse(ESRCH, "it has ended in the middle");
   return refuse(ENOENT, fmt::format("it is in another root folder, in a container say, where {} is not; Landtrace has "
                                     "to be installed there",
                                     request_.agent));
