@@ -173,8 +173,7 @@ class Told(Attach):
 
     def test_a_program_that_a_signal_has_stopped(self):
         process = self.program("read")
-        process.send_signal(signal.SIGSTOP)
-        self.wait_until(lambda: " T " in support.read_text(f"/proc/{process.pid}/stat"))
+        self.hold(process)
         self.refused(process.pid, "a signal has stopped it", f"kill -CONT {process.pid}")
         process.send_signal(signal.SIGCONT)
         self.attach(process)

@@ -147,6 +147,14 @@ class Case(unittest.TestCase):
         self.wait_until(lambda: os.path.exists(file))
         return process
 
+    def hold(self, process):
+        """By SIGSTOP, which threads that run see when they next look; until SIGCONT."""
+        process.send_signal(signal.SIGSTOP)
+        self.addCleanup(process.send_signal, signal.SIGCONT)
+        threads = f"/proc/{process.pid}/task"
+        self.wait_until(lambda: all(read_text(f"{threads}/{tid}/stat").rpartition(")")[2].split()[0] == "T"
+                                    for tid in os.listdir(threads)))
+
     def wait_for_events(self, count=1, file=None):
         """Until so many can be read in the file that is being recorded."""
         script = f"{LANDTRACE} report --json {file or self.file} 2>/dev/null | grep -v '\"lost\"' | head -n {count} | wc -l"

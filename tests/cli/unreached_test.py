@@ -84,8 +84,7 @@ class Unreached(support.Case):
 
     def test_an_owner_that_is_stopped_and_goes_on(self):
         daemon = self.serve()
-        daemon.send_signal(signal.SIGSTOP)
-        self.addCleanup(daemon.send_signal, signal.SIGCONT)
+        self.hold(daemon)
         self.assert_all_say(self.socket, f"process {daemon.pid},", "does not answer", commands=COMMANDS[:2])
         self.assertEqual(self.errno_of_open(), errno.ETIMEDOUT)
         daemon.send_signal(signal.SIGCONT)
