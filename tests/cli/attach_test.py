@@ -462,6 +462,20 @@ class InTheMiddle(Attach):
             self.assertRegex(err, r"is attached to|it has become another program")
             self.assertIsNone(process.poll())
 
+    def test_the_loader_is_not_done(self):
+        """It waits for a pipe that it is to load, and the program has no C library yet."""
+        pipe = f"{self.folder}/pipe"
+        os.mkfifo(pipe)
+        process = self.start_program("env", f"LD_PRELOAD={pipe}", "sleep", "1000")
+        self.wait_until(lambda: support.read_text(f"/proc/{process.pid}/comm") == "sleep\n")
+        attacher = self.start("attach", process.pid)
+        time.sleep(0.3)
+        self.assertIsNone(attacher.poll())
+        os.close(os.open(pipe, os.O_WRONLY))
+        _, err = attacher.communicate(timeout=support.TIMEOUT_S)
+        self.assertRegex(err, STOPPED)
+        self.assertTrue(self.has_agent(process.pid))
+
     def test_two_at_once(self):
         for _ in range(5):
             process = self.program("malloc")

@@ -30,6 +30,8 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kHighest = 0x7fff'0000'0000;
 
 constexpr auto kStopPatience = 1s;
+// For the loader of a program that has only begun. Some have nothing by which one could tell that it is done.
+constexpr auto kLoaderPatience = 3s;
 // How long a thread is looked for that stands at a safe place.
 constexpr auto kPatience = 5s;
 // Of these only the first is for threads that wait without a limit; then running ones have a chance.
@@ -76,6 +78,8 @@ class Attachment {
   Result<Attached> try_to_attach();
   Result<void> check_agents_path() const;
   Result<bool> is_attached_already() const;
+  Result<void> look_when_it_is_loaded();
+  [[nodiscard]] bool is_loaded() const;
   Result<void> plan();
   Result<LibcFunctions> find_functions() const;
   Result<std::uint64_t> find_room(std::size_t size) const;
@@ -120,6 +124,29 @@ Result<bool> Attachment::is_attached_already() const {
                                    status->socket));
 }
 
+bool is_libc(const MappedObject& object) {
+  const std::string file = object.name();
+  return file.rfind("libc.so", 0) == 0 || file.rfind("libc-2.", 0) == 0;
+}
+
+// The C library is there, and the loader has nothing to do.
+bool Attachment::is_loaded() const {
+  return std::any_of(objects_.begin(), objects_.end(), is_libc) &&
+         std::any_of(objects_.begin(), objects_.end(),
+                     [&](const MappedObject& object) { return object.is_told_that_all_is_loaded(memory_); });
+}
+
+// What is there of a program in the middle of exec, or of dlopen(), is not what it will have.
+Result<void> Attachment::look_when_it_is_loaded() {
+  for (const auto begin = Clock::now();; std::this_thread::sleep_for(1ms)) {
+    LT_TRY(ranges_, memory_.ranges());
+    objects_ = objects_in(memory_, ranges_);
+    if (is_loaded() || Clock::now() - begin > kLoaderPatience) return {};
+    if (memory_.is_gone()) return has_gone();
+    LT_CHECK(check_not_cancelled());
+  }
+}
+
 Result<LibcFunctions> Attachment::find_functions() const {
   LibcFunctions found;
   const std::pair<const char*, std::uint64_t*> wanted[] = {{"pthread_create", &found.pthread_create},
@@ -130,10 +157,9 @@ Result<LibcFunctions> Attachment::find_functions() const {
                                                            {"__errno_location", &found.errno_location}};
   for (const auto& [name, address] : wanted) {
     for (const MappedObject& object : objects_) {
-      const std::string file = object.name();
-      const bool is_libc = file.rfind("libc.so", 0) == 0 || file.rfind("libc-2.", 0) == 0 ||
-                           file.rfind("libpthread", 0) == 0 || file.rfind("libdl", 0) == 0;
-      if (is_libc && *address == 0) *address = object.find(memory_, name);
+      const bool has_them =
+          is_libc(object) || object.name().rfind("libpthread", 0) == 0 || object.name().rfind("libdl", 0) == 0;
+      if (has_them && *address == 0) *address = object.find(memory_, name);
     }
     if (*address == 0) {
       return refuse(ENOEXEC, fmt::format("it has no {}(): its C library is not glibc, or an old one without threads "
@@ -321,8 +347,7 @@ Result<Attached> Attachment::run() {
 
 Result<Attached> Attachment::try_to_attach() {
   attached_.name = name_of(facts_);
-  LT_TRY(ranges_, memory_.ranges());
-  objects_ = objects_in(memory_, ranges_);
+  LT_CHECK(look_when_it_is_loaded());
   LT_TRY(attached_.was_attached, is_attached_already());
   if (attached_.was_attached) return attached_;
   LT_CHECK(check_agents_path());

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -109,8 +110,14 @@ bool MappedObject::read_dynamic(const ProgramMemory& memory, std::uint64_t addre
     if (entry.d_tag == DT_STRTAB) names_ = at;
     if (entry.d_tag == DT_GNU_HASH) hash_ = at;
     if (entry.d_tag == DT_VERSYM) versions_ = at;
+    if (entry.d_tag == DT_DEBUG) debug_ = entry.d_un.d_ptr;
   }
   return true;
+}
+
+bool MappedObject::is_told_that_all_is_loaded(const ProgramMemory& memory) const {
+  r_debug list{};
+  return debug_ != 0 && memory.read(debug_, list) && list.r_map != nullptr && list.r_state == r_debug::RT_CONSISTENT;
 }
 
 // By the table of hashes that all objects of today have.

@@ -67,6 +67,9 @@ class MappedObject {
   [[nodiscard]] const std::vector<Extent>& code() const { return code_; }
   // Behind code, up to its page's end.
   [[nodiscard]] const std::vector<Extent>& rests() const { return rests_; }
+  // The loader has told the program by DT_DEBUG where its list of objects is, and is not at work on it. Of the program
+  // itself; libraries are never told.
+  [[nodiscard]] bool is_told_that_all_is_loaded(const ProgramMemory& memory) const;
   // The address of a function that it defines for others, the default version of it; 0: none.
   [[nodiscard]] std::uint64_t find(const ProgramMemory& memory, const std::string& symbol) const;
 
@@ -83,6 +86,7 @@ class MappedObject {
   std::uint64_t names_ = 0;
   std::uint64_t hash_ = 0;
   std::uint64_t versions_ = 0;
+  std::uint64_t debug_ = 0;
 };
 
 std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges);

@@ -1,5 +1,9 @@
 #include "arch/rseq.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 // glibc's public variables (sys/rseq.h); weak, so that a program built here also starts where libc is older.
 extern "C" {
 extern const std::ptrdiff_t __rseq_offset __attribute__((weak));
@@ -7,6 +11,19 @@ extern const unsigned int __rseq_size __attribute__((weak));
 }
 
 namespace landtrace::arch {
+namespace {
+
+// What the commit of write_rseq.cc needs to be seen whole; such processors have its other instructions, too.
+bool stores_16_bytes_at_once() {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AVX) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
 
 // On x86-64 alone, as write_rseq.cc is for no other CPU.
 RseqArea* rseq_area() {
@@ -21,7 +38,7 @@ RseqArea* rseq_area() {
 
 bool rseq_usable() {
   const RseqArea* const area = rseq_area();
-  return area != nullptr && static_cast<std::int32_t>(area->cpu_id) >= 0;
+  return area != nullptr && static_cast<std::int32_t>(area->cpu_id) >= 0 && stores_16_bytes_at_once();
 }
 
 }  // namespace landtrace::arch

@@ -17,7 +17,7 @@
 // allowed to run ahead: readers use them only within what the tail covers.
 //
 // The commit is one aligned SSE store: no instruction can be interrupted in the middle, and other CPUs see it whole on
-// every processor with AVX (both vendors document it).
+// every processor with AVX (both vendors document it). rseq_usable() says no on others.
 //
 // Order: x86-64 makes stores visible in the order of the program, and those of `rep movsb` before any store behind it.
 // So the commit is the release that load_mark() in ring/reader.cc pairs with, and the intent is seen before the bytes,
@@ -244,7 +244,7 @@ full:
 #else  // no restartable write for this CPU: rseq_usable() is false, and nobody calls these
 
 namespace landtrace::arch {
-WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t) { __builtin_trap(); }
+WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t, RingWords*) { __builtin_trap(); }
 }  // namespace landtrace::arch
 
 #endif

@@ -27,7 +27,8 @@ Check rseq() {
     return {kMachine, "rseq", State::kWorks, "restartable sequences write events without atomic instructions", ""};
   }
   return {kMachine, "rseq", State::kMissing, "no restartable sequences: events are written with atomic instructions",
-          "glibc 2.35 or later registers them, unless GLIBC_TUNABLES has glibc.pthread.rseq=0"};
+          "glibc 2.35 or later registers them, unless GLIBC_TUNABLES has glibc.pthread.rseq=0; the processor must have "
+          "AVX"};
 }
 
 Check membarrier() {
