@@ -7,7 +7,6 @@
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/probes/logged_mistake.hpp"
-#include "ipc/tree_client.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -85,9 +84,8 @@ Result<EventsFile> read_events_file(const std::string& path) {
   return file;
 }
 
-Result<std::vector<std::string>> define_events(const std::string& socket, const std::vector<EventsFile>& files) {
-  LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket));
-  Definer definer(std::move(tree));
+Result<std::vector<std::string>> define_events(ipc::TreeClient domain, const std::vector<EventsFile>& files) {
+  Definer definer(std::move(domain));
   LT_CHECK(definer.look_what_is_there());
   for (const EventsFile& file : files) {
     for (const EventsFile::Line& line : file.lines) definer.define(file, line);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "ipc/tree_client.hpp"
 
 namespace landtrace::cli {
 
@@ -20,9 +21,9 @@ struct EventsFile {
 // Each line is a definition, up to a '#'. EINVAL for a line that removes something.
 Result<EventsFile> read_events_file(const std::string& path);
 
-// Defines them in the domain that is served there, and goes on behind a line that is refused. What the domain has from
+// Defines them in the domain, and goes on behind a line that is refused. What the domain has from
 // an owner before this one is left as it is. A sentence for each refused line: "FILE:LINE: why", with the mistake's
 // place below it where it is known.
-Result<std::vector<std::string>> define_events(const std::string& socket, const std::vector<EventsFile>& files);
+Result<std::vector<std::string>> define_events(ipc::TreeClient domain, const std::vector<EventsFile>& files);
 
 }  // namespace landtrace::cli

@@ -41,9 +41,8 @@ Result<std::vector<EventsFile>> read_events_files(const Settings& settings) {
 }
 
 // As the kernel does at boot: what is refused is said, and the rest is there.
-Result<void> define_all(const std::string& socket, const std::vector<EventsFile>& files) {
-  if (files.empty()) return {};
-  LT_TRY(const std::vector<std::string> refused, define_events(socket, files));
+Result<void> define_all(ipc::TreeClient domain, const std::vector<EventsFile>& files) {
+  LT_TRY(const std::vector<std::string> refused, define_events(std::move(domain), files));
   for (const std::string& why : refused) complain(why);
   return {};
 }
@@ -73,11 +72,10 @@ int serve(const Settings& settings) {
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   options->may_come_back = true;
   options->agent = find_agent().value_or("");
-  const auto hosted = daemon::HostedDomain::start(*options);
+  daemon::HostedDomain::Prepare prepare;
+  if (!events->empty()) prepare = [&](ipc::TreeClient domain) { return define_all(std::move(domain), *events); };
+  const auto hosted = daemon::HostedDomain::start(*options, prepare);
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
-  if (auto defined = define_all(options->socket, *events); !defined) {
-    return fail_with(kFailure, sentence(defined.error()));
-  }
   if (auto mounted = mount_all(**hosted, settings); !mounted) {
     return fail_with(kFailure, sentence(mounted.error()));
   }

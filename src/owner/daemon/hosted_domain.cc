@@ -34,7 +34,7 @@ Result<unsigned> parse_abi(std::string_view text) {
   return fail(EINVAL, "ABI '" + std::string(text) + "': want 6.1 or 6.12");
 }
 
-Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options) {
+Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options, const Prepare& prepare) {
   LT_TRY(std::unique_ptr<domain::Domain> domain,
          domain::Domain::create({.ring_bytes = options.ring_bytes,
                                  .abi = options.abi == kAbi6_1 ? abi::Version::k6_1 : abi::Version::k6_12}));
@@ -47,8 +47,14 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
   std::ignore = domain->succession().keep_journal(
       options.socket + ".state", options.may_come_back ? domain::Successor::kMayCome : domain::Successor::kNone);
-  return std::unique_ptr<HostedDomain>(
+  std::unique_ptr<HostedDomain> hosted(
       new HostedDomain(std::move(domain), std::move(rules), std::move(publisher), std::move(server), options));
+  if (prepare) {
+    LT_CHECK(hosted->prepare_alone(prepare));
+  } else {
+    hosted->serve();
+  }
+  return hosted;
 }
 
 HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
@@ -63,13 +69,23 @@ HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_p
   publisher_->set_on_first([this] { late_programs_.attach_all(); });
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
   if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);
+}
+
+void HostedDomain::serve() {
   thread_ = std::thread([this] { server_->run(); });
+}
+
+Result<void> HostedDomain::prepare_alone(const Prepare& prepare) {
+  LT_TRY(Fd client, server_->keep_out());
+  serve();
+  LT_CHECK(prepare(ipc::TreeClient::over(std::move(client))));
+  return server_->let_in();
 }
 
 HostedDomain::~HostedDomain() {
   mounts_.end();
   server_->stop();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   rules_->probes().observe(nullptr);
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "domain/domain.hpp"
 #include "event/pattern.hpp"
 #include "host/server.hpp"
+#include "ipc/tree_client.hpp"
 #include "probes/publisher.hpp"
 
 namespace landtrace::daemon {
@@ -54,9 +56,12 @@ class HostedDomain {
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;
 
+  // What has to be there before anybody else looks.
+  using Prepare = std::function<Result<void>(ipc::TreeClient)>;
+
   // Serves a new domain from a thread of its own, which inherits the caller's signal mask. EADDRINUSE: there is an
   // owner already.
-  static Result<std::unique_ptr<HostedDomain>> start(const Options& options);
+  static Result<std::unique_ptr<HostedDomain>> start(const Options& options, const Prepare& prepare = nullptr);
   // Unmounts it. Every program that is attached sees its events disabled.
   ~HostedDomain();
   HostedDomain(const HostedDomain&) = delete;
@@ -70,6 +75,8 @@ class HostedDomain {
   HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_ptr<rules::Rules> rules,
                std::unique_ptr<probes::Publisher> publisher, std::unique_ptr<host::Server> server,
                const Options& options);
+  Result<void> prepare_alone(const Prepare& prepare);
+  void serve();
 
   DescriptorLimit descriptors_;
   std::unique_ptr<domain::Domain> domain_;

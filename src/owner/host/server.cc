@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,6 +84,23 @@ Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Ru
 }
 
 Server::~Server() { ::unlink(path_.c_str()); }
+
+Result<Fd> Server::keep_out() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fail_errno("socketpair");
+  Fd ours(ends[0]);
+  Fd its(ends[1]);
+  ::fcntl(its.get(), F_SETFL, O_NONBLOCK);
+  LT_CHECK(ipc::want_credentials(its.get()));
+  LT_CHECK(watch(epoll_.get(), its.get()));
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr) != 0) return fail_errno("epoll_ctl");
+  const std::uint32_t user = ::geteuid();
+  if (!domain_.descriptors().take(user, 1)) return fail(EMFILE, "the owner has no connection left");
+  keep(std::move(its), user);
+  return ours;
+}
+
+Result<void> Server::let_in() { return watch(epoll_.get(), listener_.get()); }
 
 void Server::stop() {
   // Pairs with the acquire load in run().
@@ -227,14 +245,18 @@ void Server::accept_some() {
       domain_.descriptors().give_back(peer, 1);
       continue;
     }
-    const int key = fd.get();
-    Connection connection;
-    connection.counted_for = peer;
-    next_look_at_guests_ = std::min(next_look_at_guests_, steady_clock::now() + kLookAtGuests);
-    connection.in_group = group_ && ipc::peer_is_member(key, *group_);
-    connection.fd = std::move(fd);
-    connections_.insert_or_assign(key, std::move(connection));
+    keep(std::move(fd), peer);
   }
+}
+
+void Server::keep(Fd fd, std::uint32_t peer) {
+  const int key = fd.get();
+  Connection connection;
+  connection.counted_for = peer;
+  next_look_at_guests_ = std::min(next_look_at_guests_, steady_clock::now() + kLookAtGuests);
+  connection.in_group = group_ && ipc::peer_is_member(key, *group_);
+  connection.fd = std::move(fd);
+  connections_.insert_or_assign(key, std::move(connection));
 }
 
 // A process with enable words is watched: when it ends, its words go, and with them the events that only they kept.

@@ -26,15 +26,15 @@ struct HeldEvent {
 // One client connection.
 struct Connection {
   Fd fd;
-  domain::FileId file;                // generation 0: not a file
+  domain::FileId file;  // generation 0: not a file
   std::vector<HeldEvent> native;
-  std::uint32_t session = 0;          // instance of a consumer; 0: none
-  std::string histograms;             // what is left to be read of them: all pieces are of one moment
-  std::uint32_t pid = 0;              // who asked last, and for which user
+  std::uint32_t session = 0;  // instance of a consumer; 0: none
+  std::string histograms;     // what is left to be read of them: all pieces are of one moment
+  std::uint32_t pid = 0;      // who asked last, and for which user
   std::uint32_t uid = 0;
   std::uint32_t counted_for = 0;  // whose descriptor it is
-  bool in_group = false;      // made by a member of the domain's group
-  bool offers_mount = false;  // may send a descriptor
+  bool in_group = false;          // made by a member of the domain's group
+  bool offers_mount = false;      // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
 };
@@ -72,6 +72,11 @@ class Server : private domain::ServingThread {
   // From any thread, and from a signal handler.
   void stop();
 
+  // Before run(): clients wait until let_in(), and only the returned connection, the owner's own, is served.
+  Result<Fd> keep_out();
+  // From any thread.
+  Result<void> let_in();
+
   // Before run(). `serve` is called in the serving thread for mounts that the domain's user or root hands over; without
   // one they are refused. `abi` is what the files follow, as kOfferMount has it.
   using Mounter = std::function<Result<void>(MountOffer)>;
@@ -91,6 +96,7 @@ class Server : private domain::ServingThread {
   void serve_ended();
   void follow_threads();
   void accept_some();
+  void keep(Fd fd, std::uint32_t peer);
   bool turn_one_away();
   void refuse(int fd, int error, const std::string& why) const;
   void serve(int fd);

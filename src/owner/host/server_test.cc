@@ -1,6 +1,7 @@
 // The owner's side of the socket against clients of all kinds.
 #include "host/server.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -9,11 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <random>
 #include <thread>
 
 #include "domain/data_call.hpp"
+#include "ipc/tree_client.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -96,6 +99,29 @@ class ServerTest : public testing::Test {
   std::unique_ptr<Server> server_;
   std::thread thread_;
 };
+
+TEST_F(ServerTest, ClientsWaitUntilTheyAreLetIn) {
+  const auto domain = *domain::Domain::create({.ring_bytes = 1 << 18});
+  rules::Rules rules(*domain);
+  const auto server = *Server::create(*domain, rules, path_ + ".2");
+  ipc::TreeClient own = ipc::TreeClient::over(*server->keep_out());
+  std::thread serving([&] { server->run(); });
+  std::atomic<bool> is_answered = false;
+  std::thread other([&] {
+    const Fd fd = *ipc::connect_to(server->path());
+    EXPECT_TRUE(ipc::ask(fd.get(), {.operation = Operation::kAttach}));
+    is_answered = true;
+  });
+  EXPECT_TRUE(own.open("dynamic_events", O_WRONLY));
+  EXPECT_TRUE(own.write("u:first\n"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(is_answered);
+  EXPECT_TRUE(server->let_in());
+  other.join();
+  EXPECT_TRUE(is_answered);
+  server->stop();
+  serving.join();
+}
 
 TEST_F(ServerTest, GarbageClosesItsOwnConnectionOnly) {
   std::mt19937 random(11);

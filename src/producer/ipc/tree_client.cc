@@ -27,8 +27,12 @@ Result<void> append_entries(std::vector<TreeClient::Entry>& entries, std::string
 
 Result<TreeClient> TreeClient::connect(const std::string& socket) {
   LT_TRY(Fd fd, connect_to(socket));
-  set_timeout(fd.get(), kAnswerPatience_ms);
-  return TreeClient(std::move(fd));
+  return over(std::move(fd));
+}
+
+TreeClient TreeClient::over(Fd socket) {
+  set_timeout(socket.get(), kAnswerPatience_ms);
+  return TreeClient(std::move(socket));
 }
 
 Result<Answer> TreeClient::ask(Operation operation, std::string_view text, std::uint64_t a, std::uint64_t b) {

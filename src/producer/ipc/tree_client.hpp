@@ -24,6 +24,8 @@ class TreeClient {
 
   // ENOENT or ECONNREFUSED where no domain runs at `socket`.
   static Result<TreeClient> connect(const std::string& socket);
+  // By a connection that is there.
+  static TreeClient over(Fd socket);
 
   // Paths are from the tree's root. Errors are those that a mount would give, with a sentence where the owner has one;
   // EPIPE when the owner is gone.
