@@ -96,7 +96,7 @@ class Unnoticed(Attach):
                 self.assertIn("interrupted 0 ", self.end_of(process, "x"))
 
     def test_handlers_that_interrupt_malloc(self):
-        for _ in range(5):
+        for _ in range(3):
             process = self.program("handlers")
             self.attach(process)
             self.end_of(process)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "abi/entry.hpp"
+#include "cli/histogram/fits.hpp"
 #include "output/json/value.hpp"
 
 namespace landtrace::cli {
@@ -53,6 +54,7 @@ ipc::KeyKind kind_of(const event::Field& field) {
 
 Result<std::vector<KeyField>> find_fields(const output::EventType& type, const std::vector<std::string>& names,
                                           const char* option) {
+  LT_CHECK(check_has_fields(option, names, type));
   std::vector<KeyField> fields;
   for (const std::string& name : names) {
     auto field = KeyField::find(type, name);

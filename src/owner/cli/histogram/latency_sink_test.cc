@@ -160,13 +160,13 @@ TEST_F(LatencySinkTest, AFieldThatAnEventHasNotIsNamed) {
     return sink_->fits() ? "" : sink_->fits().error().message;
   };
   EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"number"}, {"no"}}),
-            "--by: user_events:done has no field 'no'");
+            "--by: user_events:done has no field 'no'; it has number, route\n  no\n  ^");
   EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"id"}, {}}),
-            "--key: user_events:done has no field 'id'");
+            "--key: user_events:done has no field 'id'; it has number, route\n  id\n  ^");
   EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"id"}, {"no"}, {}}),
-            "--to-key: user_events:done has no field 'no'");
+            "--to-key: user_events:done has no field 'no'; it has number, route\n  no\n  ^");
   EXPECT_EQ(complaint({"user_events:start", "user_events:done", {"number"}, {"number"}, {}}),
-            "--key: user_events:start has no field 'number'");
+            "--key: user_events:start has no field 'number'; it has id\n  number\n  ^");
 }
 
 TEST_F(LatencySinkTest, AGroupThatIsOfAnotherTypeAfterwardsIsRefused) {
