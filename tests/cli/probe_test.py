@@ -202,6 +202,18 @@ class Counted(Probe):
         found = self.json_of("latency", "--function", "libc.so.6:exit", "--json", "--", PROBED, "1")
         self.assertEqual((found["hits"], found["starts_without_end"]), (0, 1), found)
 
+    def test_calls_are_counted_by_the_event_of_their_own_group(self):
+        self.serve()
+        process = self.start("latency", "--function", "libc.so.6:exit", "--json")
+        self.wait_until(lambda: "probes/exit_ret " in self.definitions())
+        libc = self.definitions().split()[1].rpartition(":")[0]
+        line = f"p:other/exit_ret {libc}:abort"
+        self.assertEqual(self.landtrace("write", "-a", "uprobe_events", line)[0], 0)
+        self.assertEqual(self.landtrace("run", "--", PROBED, "1")[0], 0)
+        status, out, err = self.stop(process, signal.SIGINT)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(json.loads(out.splitlines()[-1])["starts_without_end"], 1, out)
+
     def test_a_field_may_be_the_time_that_a_call_took(self):
         found = self.json_of("hist", "-p", "probed:handle_request%return ns=$elapsed:u64", "--keys", "common_pid",
                              "--vals", "ns", "--json", "--", PROBED, "20")

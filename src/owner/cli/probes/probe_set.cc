@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
+#include <utility>
 
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
@@ -24,6 +26,19 @@ constexpr std::size_t kMuchText = 16'384;
 // An owner may need a moment to see that nobody listens any more.
 constexpr int kRemovals = 20;
 constexpr useconds_t kRemovalPause_us = 10'000;
+
+// Of all lines of the profile whose definition has that name.
+std::uint64_t hits_in(const std::string& profile, const std::string& definitions, const std::string& name) {
+  std::istringstream profile_lines(profile);
+  std::istringstream definition_lines(definitions);
+  std::uint64_t hits = 0;
+  std::string line;
+  for (std::string definition; std::getline(definition_lines, definition) && std::getline(profile_lines, line);) {
+    const std::string event = definition.substr(0, definition.find(' ') + 1);
+    if (event.ends_with(name)) hits += std::strtoull(line.c_str() + line.rfind(' ') + 1, nullptr, 10);
+  }
+  return hits;
+}
 
 }  // namespace
 
@@ -81,21 +96,23 @@ Result<std::string> ProbeSet::define(const ProbeText& probe) {
   const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
                                        probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
   if (auto written = write(line); !written) return why_not(probe, path, line, written.error());
-  defined_.push_back({group, name, path});
+  defined_.push_back({group, name});
   return fmt::format("{}:{}", group, name);
 }
 
-// "  /usr/bin/app malloc      12": a path may have spaces in it.
+// "  /usr/bin/app malloc      12" does not say of which group: the same line of the definitions does.
 Result<std::uint64_t> ProbeSet::hits(const std::string& event) {
-  const auto defined = std::find_if(defined_.begin(), defined_.end(), [&](const Defined& one) {
-    return fmt::format("{}:{}", one.group, one.name) == event;
-  });
+  const auto is_it = [&](const Defined& one) { return fmt::format("{}:{}", one.group, one.name) == event; };
+  const auto defined = std::find_if(defined_.begin(), defined_.end(), is_it);
   if (defined == defined_.end()) return fail(ENOENT, "there is no " + event);
-  LT_TRY(const std::string profile, read("uprobe_profile"));
-  const std::string begin = fmt::format("\n  {} {} ", defined->path, defined->name);
-  const std::size_t at = ("\n" + profile).rfind(begin);
-  if (at == std::string::npos) return 0;
-  return std::strtoull(profile.c_str() + at + begin.size() - 1, nullptr, 10);
+  LT_TRY(std::string definitions, read(kProbeFile));
+  for (;;) {
+    LT_TRY(const std::string profile, read("uprobe_profile"));
+    LT_TRY(std::string again, read(kProbeFile));
+    if (again == definitions)
+      return hits_in(profile, definitions, fmt::format(":{}/{} ", defined->group, defined->name));
+    definitions = std::move(again);  // some came or went between
+  }
 }
 
 Result<std::string> ProbeSet::read(const std::string& file) {
@@ -115,7 +132,7 @@ Result<std::string> ProbeSet::define_numbered(const std::string& name, const std
   const Fd locked = lock();
   LT_TRY(const std::string free, free_name(kNumberedGroup, name));
   const std::string event = fmt::format("{}/{}", kNumberedGroup, free);
-  defined_.push_back({kNumberedGroup, free, places.empty() ? "" : places.front().path});
+  defined_.push_back({kNumberedGroup, free});
   const std::string command = (side == Side::kCall ? "p:" : "r:") + event;
   const char* const arguments = side == Side::kCall ? "" : " ns=$elapsed:u64";
   std::string lines;

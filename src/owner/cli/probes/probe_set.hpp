@@ -36,7 +36,6 @@ class ProbeSet {
   struct Defined {
     std::string group;
     std::string name;  // malloc
-    std::string path;  // of the object that it is in
   };
   ProbeSet(ipc::TreeClient tree, std::string folder, std::vector<std::string> command)
       : tree_(std::move(tree)), folder_(std::move(folder)), command_(std::move(command)) {}
