@@ -10,13 +10,13 @@ using namespace landtrace::preload;
 LT_EXPORT ssize_t write(int fd, const void* buffer, std::size_t size) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) return real().write(fd, buffer, size);
-  return write_data_file(entry, buffer, size);
+  return write_data_file(fd, entry, buffer, size);
 }
 
 LT_EXPORT ssize_t writev(int fd, const iovec* vectors, int count) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) return real().writev(fd, vectors, count);
-  return writev_data_file(entry, vectors, count);
+  return writev_data_file(fd, entry, vectors, count);
 }
 
 namespace {
@@ -28,7 +28,7 @@ ssize_t pwrite_any(int fd, const void* buffer, std::size_t size, off_t offset) {
     errno = EINVAL;
     return -1;
   }
-  return write_data_file(entry, buffer, size);
+  return write_data_file(fd, entry, buffer, size);
 }
 
 ssize_t pwritev_any(int fd, const iovec* vectors, int count, off_t offset, int flags) {
@@ -40,7 +40,7 @@ ssize_t pwritev_any(int fd, const iovec* vectors, int count, off_t offset, int f
     errno = EINVAL;
     return -1;
   }
-  return writev_data_file(entry, vectors, count);
+  return writev_data_file(fd, entry, vectors, count);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "arch/thread_time.hpp"
 #include "client/process.hpp"
 #include "ipc/socket.hpp"
 #include "preload/real.hpp"
@@ -15,6 +16,8 @@ namespace {
 
 // For all of one answer: this happens in the middle of somebody's write.
 constexpr int kPatience_ms = 100;
+// Longer than one try takes at worst.
+constexpr std::uint64_t kTryAgain_ns = 1'000'000'000;
 
 bool is_same_file(FdEntry a, FdEntry b) { return a.generation == b.generation && a.slot == b.slot; }
 
@@ -80,6 +83,11 @@ bool is_known_below(int fd, FdEntry file) {
   return false;
 }
 
+bool is_dead(int fd) {
+  pollfd state{fd, 0, 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & POLLHUP) != 0;
+}
+
 }  // namespace
 
 void reopen_files() {
@@ -90,10 +98,26 @@ void reopen_files() {
 }
 
 void reopen_if_dead(int fd) {
-  pollfd state{fd, 0, 0};
-  if (::poll(&state, 1, 0) != 1 || (state.revents & POLLHUP) == 0) return;
+  if (!is_dead(fd)) return;
   const FdEntry file = FdTable::get(fd);
   if (file.generation != 0 && !client::Process::is_orphaned()) reopen_from(fd, file);
+}
+
+bool reopen_late(int fd) {
+  if (!arch::may_call()) return true;
+  const int saved_errno = errno;
+  const std::uint64_t now = arch::tick_ns();
+  // One thread at a time, and none of two that come here at once: neither would know what the other has done. A
+  // number that orders nothing, without a partner.
+  static std::uint64_t next_try_ns = 0;
+  std::uint64_t next = __atomic_load_n(&next_try_ns, __ATOMIC_RELAXED);
+  if (now >= next && is_dead(fd) &&
+      __atomic_compare_exchange_n(&next_try_ns, &next, now + kTryAgain_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    reopen_if_dead(fd);
+  }
+  const bool is_alive = !is_dead(fd);
+  errno = saved_errno;
+  return is_alive;
 }
 
 }  // namespace landtrace::preload

@@ -12,4 +12,8 @@ void reopen_files();
 // The same for one descriptor, which came from elsewhere, if its owner has died.
 void reopen_if_dead(int fd);
 
+// Of a file that its owner does not know: the owner may have been too busy to answer when files were reopened. Tries
+// again, now and then. False: the file is a dead owner's still. Keeps errno; async-signal-safe.
+bool reopen_late(int fd);
+
 }  // namespace landtrace::preload

@@ -170,5 +170,33 @@ TEST_F(ReopenTest, AFileWhoseOwnerLivesIsNotReopened) {
   });
 }
 
+// It was busy when the process joined it.
+TEST_F(ReopenTest, AFileThatWasNotReopenedInTimeIsReopenedLate) {
+  in_child([&] {
+    Process::get().set_on_next_owner(on_next_owner);
+    std::optional<FakeOwner> first(path());
+    number_files(*first);
+    const int fd = open_data_file(O_RDWR);
+    ASSERT_GE(fd, 0);
+    EXPECT_TRUE(reopen_late(fd));
+    EXPECT_TRUE(first->asked(Operation::kReopenFile).empty()) << "its owner lives";
+    first->die();
+    FakeOwner second(path());
+    second.answer(Operation::kReopenFile, FakeAnswer::of(Kind::kSilence));
+    join();
+    ASSERT_EQ(FdTable::get(fd).generation, 101u);
+    const std::size_t asked = second.asked(Operation::kReopenFile).size();
+    EXPECT_FALSE(reopen_late(fd));
+    EXPECT_EQ(second.asked(Operation::kReopenFile).size(), asked + 1);
+    second.answer(Operation::kReopenFile, known);
+    errno = EDOM;
+    EXPECT_FALSE(reopen_late(fd)) << "not at once: each try may take long";
+    EXPECT_EQ(second.asked(Operation::kReopenFile).size(), asked + 1);
+    EXPECT_TRUE(client::eventually([&] { return reopen_late(fd); }));
+    EXPECT_EQ(errno, EDOM);
+    EXPECT_EQ(FdTable::get(fd).generation, 1101u);
+  });
+}
+
 }  // namespace
 }  // namespace landtrace::preload

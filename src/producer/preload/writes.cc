@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "client/process.hpp"
+#include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
 
 namespace landtrace::preload {
@@ -27,12 +28,23 @@ ssize_t size_of(const iovec* vectors, int count) {
   return static_cast<ssize_t>(size);
 }
 
-ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
+// The owner lives and does not know the event, or not the file: it may not have answered in time when it took over.
+__attribute__((noinline)) ssize_t write_late(int fd, const iovec* vectors, int count) {
+  const bool is_alive = reopen_late(fd);
+  const client::Place* const place = client::Process::place();
+  const FdEntry entry = FdTable::get(fd);
+  if (place == nullptr || entry.generation == 0) return -EBADF;
+  const ssize_t written = plan::write_file(place->view, place->thread, entry.file(), vectors, count);
+  return written == -ENOENT && !is_alive ? -EBADF : written;
+}
+
+ssize_t write_vectors(int fd, FdEntry entry, const iovec* vectors, int count) {
   const client::Place* place = client::Process::place();
   ssize_t written = -EBADF;
   if (__builtin_expect(place != nullptr, 1)) {
     written = plan::write_file(place->view, place->thread, entry.file(), vectors, count);
-    if (__builtin_expect(written >= 0 || !plan::owner_died(place->view), 1)) return written;
+    if (__builtin_expect(written >= 0, 1)) return written;
+    if (!plan::owner_died(place->view)) return written == -ENOENT ? write_late(fd, vectors, count) : written;
   } else if (client::Process::is_attached()) {
     // No place in the data plane: the domain has counted the event as lost, and the program is not to blame.
     return size_of(vectors, count);
@@ -40,26 +52,30 @@ ssize_t write_vectors(FdEntry entry, const iovec* vectors, int count) {
   // Nobody hears an orphan; with a new owner this event may be one that somebody listens to.
   if (!client::Process::get().join_next_owner()) return written;
   place = client::Process::place();
-  return place == nullptr ? written : plan::write_file(place->view, place->thread, entry.file(), vectors, count);
+  if (place == nullptr) return written;
+  const FdEntry fresh = FdTable::get(fd);  // the next owner may know it under another number
+  if (fresh.generation == 0) return -EBADF;
+  written = plan::write_file(place->view, place->thread, fresh.file(), vectors, count);
+  return written == -ENOENT ? write_late(fd, vectors, count) : written;
 }
 
 }  // namespace
 
-ssize_t write_data_file(FdEntry entry, const void* buffer, std::size_t size) {
+ssize_t write_data_file(int fd, FdEntry entry, const void* buffer, std::size_t size) {
   if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
   if (!is_readable(buffer, size)) return finish(-EFAULT);
   const iovec vector{const_cast<void*>(buffer), size};
-  return finish(write_vectors(entry, &vector, 1));
+  return finish(write_vectors(fd, entry, &vector, 1));
 }
 
-ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count) {
+ssize_t writev_data_file(int fd, FdEntry entry, const iovec* vectors, int count) {
   if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
   if (count < 0 || count > kMaxVectors) return finish(-EINVAL);
   if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
   const ssize_t size = size_of(vectors, count);
   if (size <= 0) return finish(size);  // an empty vector write never reaches the file
   if (!point_to_readable(vectors, count)) return finish(-EFAULT);
-  return finish(write_vectors(entry, vectors, count));
+  return finish(write_vectors(fd, entry, vectors, count));
 }
 
 }  // namespace landtrace::preload

@@ -7,8 +7,8 @@
 
 namespace landtrace::preload {
 
-// As the system call: the bytes written, or -1 with errno. Async-signal-safe.
-ssize_t write_data_file(FdEntry entry, const void* buffer, std::size_t size);
-ssize_t writev_data_file(FdEntry entry, const iovec* vectors, int count);
+// As the system call: the bytes written, or -1 with errno. `entry` is the descriptor's. Async-signal-safe.
+ssize_t write_data_file(int fd, FdEntry entry, const void* buffer, std::size_t size);
+ssize_t writev_data_file(int fd, FdEntry entry, const iovec* vectors, int count);
 
 }  // namespace landtrace::preload

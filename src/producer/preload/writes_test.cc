@@ -18,6 +18,8 @@ using client::Process;
 
 constexpr std::uint32_t kEvent = plan::kFirstEventSlot;
 constexpr FdEntry kWritesFile{77, 1, O_RDWR};
+// Not open: what is behind it is the table's affair.
+constexpr int kFd = 90;
 
 class WritesTest : public ClientTest {
  protected:
@@ -27,6 +29,7 @@ class WritesTest : public ClientTest {
     domain.publish(kEvent, {domain.record()});
     domain.control().files[kWritesFile.slot] = {domain.put(std::vector<std::uint32_t>{1, kEvent}),
                                                 kWritesFile.generation};
+    EXPECT_TRUE(FdTable::set(kFd, kWritesFile));
   }
   void with_owner(const std::function<void(FakeOwner&)>& body) const {
     in_child([&] {
@@ -37,7 +40,7 @@ class WritesTest : public ClientTest {
     });
   }
   static ssize_t write(std::string_view bytes, FdEntry entry = kWritesFile) {
-    return write_data_file(entry, bytes.data(), bytes.size());
+    return write_data_file(kFd, entry, bytes.data(), bytes.size());
   }
   // The negative errno where it fails.
   static ssize_t result_of(ssize_t result) { return result == -1 ? -errno : result; }
@@ -54,7 +57,7 @@ TEST_F(WritesTest, AnEventIsWrittenAndErrnoStays) {
     EXPECT_EQ(records[0].payload, "four");
     std::string bytes = kEventBytes;
     const iovec vectors[] = {{bytes.data(), 6}, {bytes.data() + 6, 2}};
-    EXPECT_EQ(writev_data_file(kWritesFile, vectors, 2), 8);
+    EXPECT_EQ(writev_data_file(kFd, kWritesFile, vectors, 2), 8);
     EXPECT_EQ(owner.domain().records().size(), 2u);
   });
 }
@@ -64,7 +67,8 @@ TEST_F(WritesTest, AFileIsWrittenToOnlyAsItWasOpened) {
     EXPECT_EQ(result_of(write(kEventBytes, {kWritesFile.generation, kWritesFile.slot, O_RDONLY})), -EBADF);
     EXPECT_EQ(result_of(write(kEventBytes, {kWritesFile.generation, kWritesFile.slot, O_WRONLY})), 8);
     const iovec vector{const_cast<char*>(kEventBytes.data()), kEventBytes.size()};
-    EXPECT_EQ(result_of(writev_data_file({kWritesFile.generation, kWritesFile.slot, O_RDONLY}, &vector, 1)), -EBADF);
+    EXPECT_EQ(result_of(writev_data_file(kFd, {kWritesFile.generation, kWritesFile.slot, O_RDONLY}, &vector, 1)),
+              -EBADF);
     EXPECT_EQ(owner.domain().records().size(), 1u);
   });
 }
@@ -80,10 +84,10 @@ TEST_F(WritesTest, WhatTheDataPlaneAnswersIsTheError) {
 
 TEST_F(WritesTest, BadPointersAreFaults) {
   with_owner([](FakeOwner& owner) {
-    EXPECT_EQ(result_of(write_data_file(kWritesFile, nullptr, 8)), -EFAULT);
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, nullptr, 1)), -EFAULT);
+    EXPECT_EQ(result_of(write_data_file(kFd, kWritesFile, nullptr, 8)), -EFAULT);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, nullptr, 1)), -EFAULT);
     iovec vector{nullptr, 8};
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, &vector, 1)), -EFAULT);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, &vector, 1)), -EFAULT);
     EXPECT_TRUE(owner.domain().records().empty());
   });
 }
@@ -93,13 +97,13 @@ TEST_F(WritesTest, VectorsHaveTheSystemsLimits) {
     std::string bytes = kEventBytes;
     std::vector<iovec> vectors(1025, iovec{bytes.data(), 0});
     vectors[0].iov_len = bytes.size();
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, vectors.data(), 1024)), 8);
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, vectors.data(), 1025)), -EINVAL);
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, vectors.data(), -1)), -EINVAL);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, vectors.data(), 1024)), 8);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, vectors.data(), 1025)), -EINVAL);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, vectors.data(), -1)), -EINVAL);
     vectors[1].iov_len = SSIZE_MAX;
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, vectors.data(), 2)), -EINVAL);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, vectors.data(), 2)), -EINVAL);
     vectors[1].iov_len = SIZE_MAX;
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, vectors.data(), 2)), -EINVAL);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, vectors.data(), 2)), -EINVAL);
     EXPECT_EQ(owner.domain().records().size(), 1u);
   });
 }
@@ -107,8 +111,8 @@ TEST_F(WritesTest, VectorsHaveTheSystemsLimits) {
 TEST_F(WritesTest, AnEmptyVectorNeverReachesTheFile) {
   with_owner([](FakeOwner&) {
     const iovec nothing{nullptr, 0};
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, &nothing, 1)), 0);
-    EXPECT_EQ(result_of(writev_data_file(kWritesFile, &nothing, 0)), 0);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, &nothing, 1)), 0);
+    EXPECT_EQ(result_of(writev_data_file(kFd, kWritesFile, &nothing, 0)), 0);
     EXPECT_EQ(result_of(write("")), -EFAULT);  // but an empty write does
   });
 }
