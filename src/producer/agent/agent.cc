@@ -495,6 +495,7 @@ Agent::Known* Agent::make_stub(const StubShape& shape, Reason& reason) {
     made->recipe = recipe;
     made->form = form;
     made->code = piece.address + stub.code;
+    for (std::size_t i = 0; i < kJumpSize; ++i) made->moved[i] = stub.moved[i] == 0 ? 0 : piece.address + stub.moved[i];
     made->spring = recipe.spring == 0 ? 0 : address + static_cast<std::uint64_t>(std::int64_t{recipe.spring});
     known = known_.emplace(address, std::move(made))->second.get();
   }
@@ -685,9 +686,9 @@ void Agent::write_stopped(std::vector<Job*>& jobs) {
     }
     std::vector<Patch> patches;
     for (const Job* job : jobs) {
-      Patch patch = {job->known->address, {}};
-      if (job->size < sizeof patch.bytes) read_memory(patch.address, patch.bytes, sizeof patch.bytes);
+      Patch patch = {job->known->address, {}, job->size, {}};
       std::memcpy(patch.bytes, job->bytes, job->size);
+      std::memcpy(patch.moved, job->known->moved, sizeof patch.moved);
       patches.push_back(patch);
     }
     const StopReport report = write_with_others_stopped(patches, objects_.maps(), patience_at(i));

@@ -115,6 +115,8 @@ class Agent {
     Form form;
     std::uint64_t code;  // where the jump goes, over the padding at `spring` if that is not 0
     std::uint64_t spring;
+    // Where the instructions are, as moved, that begin so many bytes behind the jump's beginning; 0: none.
+    std::uint64_t moved[kJumpSize];
     std::unique_ptr<Site> site;
     std::uint64_t gone_since = 0;  // when its object was unmapped, in ns; 0: it is there
     // Other places within the displaced instructions, which have no jump of their own; ascending.

@@ -188,7 +188,9 @@ TEST_F(AgentTest, AReturnProbeThatTheRecipeRefusesStillLetsTheEntryBeProbed) {
 }
 
 TEST_F(AgentTest, PlacesThatOverlapAreRefused) {
-  apply(agent, wanted(push_place(), 1));
+  TestPlace first = push_place();
+  first.recipe.copy_at[4] = 0;  // a place there would share its jump
+  apply(agent, wanted(first, 1));
   TestPlace second = test_place(static_cast<const char*>(push_place().address) + 4, Way::kQuiet, 5, 0);
   EXPECT_EQ(apply(agent, wanted(second, 2)).reason, Reason::kOverlaps);
 }

@@ -241,7 +241,7 @@ class Thousand {
   Thousand() {
     places_.reserve(kThousand);
     for (unsigned i = 0; i < kThousand; ++i)
-      places_.push_back(test_place(lt_test_thousand + std::size_t{i} * 32, Way::kQuiet, 5));
+      places_.push_back(with_push_and_move(test_place(lt_test_thousand + std::size_t{i} * 32, Way::kQuiet, 5)));
     const Wanted first = wanted(places_[0], 0);
     for (unsigned i = 0; i < kThousand; ++i) {
       all.push_back(first);

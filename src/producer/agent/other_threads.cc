@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -23,6 +24,12 @@
 #include "agent/raw.hpp"
 
 namespace landtrace::agent {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+using AnyWord [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+
+}  // namespace
 
 void synchronize_code() {
   constexpr long kSyncCore = MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE;
@@ -33,19 +40,21 @@ void synchronize_code() {
 }
 
 void store(std::uint64_t address, const std::uint8_t* bytes, std::size_t size) {
-  const std::uint64_t offset = address % 8;
-  if (offset + size > 8) {
-    auto* to = reinterpret_cast<volatile std::uint8_t*>(address);
-    for (std::size_t i = 0; i < size; ++i) to[i] = bytes[i];
-    return;
-  }
-  auto* word = reinterpret_cast<std::uint64_t*>(address - offset);
-  std::uint64_t next = __atomic_load_n(word, __ATOMIC_RELAXED);
+  std::uint64_t offset = address % 8;
+  const bool is_aligned = offset + size <= 8;
+  // Of 8 other bytes none is on a page on which there is none of those.
+  if (!is_aligned) offset = (address + 7) / kPage == (address + size - 1) / kPage ? 0 : 8 - size;
+  const std::uint64_t begin = address - offset;
+  std::uint64_t next = *reinterpret_cast<const volatile AnyWord*>(begin);
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint64_t shift = (offset + i) * 8;
     next = (next & ~(0xffull << shift)) | (std::uint64_t{bytes[i]} << shift);
   }
-  __atomic_store_n(word, next, __ATOMIC_RELEASE);  // pairs with synchronize_code()
+  if (is_aligned) {
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(begin), next, __ATOMIC_RELEASE);  // pairs with synchronize_code()
+  } else {
+    *reinterpret_cast<volatile AnyWord*>(begin) = next;
+  }
 }
 
 #if defined(__x86_64__)
@@ -55,8 +64,6 @@ constexpr std::size_t kMaxThreads = 8192;
 constexpr std::size_t kMaxGuards = 64;
 constexpr std::size_t kMaxChildren = 64;
 constexpr std::size_t kHelperStack = 64 << 10;
-constexpr unsigned kMaxSteps = 16;
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kCacheLine = 64;
 
 enum class Hold : std::uint8_t {
@@ -87,6 +94,11 @@ std::uint64_t now() {
   timespec time = {};
   raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&time));
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// For whoever looks after the helper was killed in between.
+void keep_order() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with the wait for the helper in run_helper()
 }
 
 void rest() {
@@ -181,8 +193,8 @@ class Stop {
 
   // In the helper.
   void run();
-  // Also in the program's own thread, should the helper have been killed.
-  void remove_guards();
+  // In the program's own thread: what the helper has not come to, should it have been killed.
+  void clean_up();
   [[nodiscard]] const StopReport& report() const { return report_; }
 
   std::uint32_t go = 0;  // set when the helper may begin
@@ -202,8 +214,10 @@ class Stop {
   void restart_call(const Thread& thread, user_regs_struct& registers);
   bool has_signal(const Thread& thread);
   bool guard(std::uint64_t pc);
-  bool step_out(Thread& thread);
+  static bool move(Thread& thread, const Patch& patch);
   void look_through_stack(const Thread& thread);
+  void remove_guards();
+  void remove_guards_of(long child);
   void mark_occupied(std::uint64_t pc);
   void write();
   void let_go();
@@ -227,6 +241,7 @@ class Stop {
   std::size_t child_count_ = 0;
   StopReport report_;
   std::uint64_t began_ = 0;
+  bool has_ended_ = false;
   char stack_piece_[16 << 10];
 };
 
@@ -244,13 +259,13 @@ const Mapped* Stop::mapping_of(std::uint64_t address) const {
   return low < map_count_ && maps_[low].holds(address) ? &maps_[low] : nullptr;
 }
 
-// The patch in whose bytes 1 to 4 the address lies.
+// The patch in whose bytes behind the first the address lies.
 Patch* Stop::within(std::uint64_t pc) const {
   std::size_t low = 0;
   std::size_t high = patches_.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (patches_[middle].address + sizeof patches_[middle].bytes <= pc) {
+    if (patches_[middle].address + patches_[middle].size <= pc) {
       low = middle + 1;
     } else {
       high = middle;
@@ -460,12 +475,19 @@ bool Stop::guard(std::uint64_t pc) {
   for (const Patch& patch : patches_) {
     if (pc + sizeof kJumpToItself > patch.address && pc < patch.address + sizeof patch.bytes) return false;
   }
-  const std::uint64_t page = pc & ~(kPage - 1);
-  if (raw(SYS_mprotect, page, kPage, mapped->protection | PROT_WRITE) != 0) return false;
+  // Before anything is changed, it is known how it was.
   Guard& guard = guards_[guard_count_];
-  guard = {pc, {}, mapped->protection, true};
+  guard = {pc, {}, mapped->protection, false};
   std::memcpy(guard.bytes, reinterpret_cast<const void*>(pc), sizeof guard.bytes);
   guard_count_ += 1;
+  keep_order();
+  const std::uint64_t page = pc & ~(kPage - 1);
+  if (raw(SYS_mprotect, page, kPage, mapped->protection | PROT_WRITE) != 0) {
+    guard_count_ -= 1;
+    return false;
+  }
+  guard.placed = true;
+  keep_order();
   if (pc % 8 != 7) {
     store(pc, kJumpToItself, sizeof kJumpToItself);
   } else {
@@ -486,6 +508,7 @@ void Stop::remove_guards() {
       std::memcpy(&both, guard.bytes, sizeof both);
       *reinterpret_cast<volatile std::uint16_t*>(guard.address) = both;
     }
+    keep_order();
     guard.placed = false;
   }
   if (guard_count_ != 0) synchronize_code();
@@ -569,18 +592,16 @@ StopResult Stop::stop_all() {
   return StopResult::kDone;
 }
 
-bool Stop::step_out(Thread& thread) {
-  for (unsigned i = 0; within(thread.pc) != nullptr; ++i) {
-    if (i == kMaxSteps || ptrace(PTRACE_SINGLESTEP, thread.id, 0, thread.signal) != 0) return false;
-    thread.signal = 0;
-    int status = 0;
-    if (raw(SYS_wait4, thread.id, raw_address(&status), __WALL, 0) != thread.id || !WIFSTOPPED(status)) return false;
-    if (WSTOPSIG(status) != SIGTRAP) thread.signal = WSTOPSIG(status);
-    user_regs_struct registers;
-    if (ptrace(PTRACE_GETREGS, thread.id, 0, raw_address(&registers)) != 0) return false;
-    thread.pc = registers.rip;
-    thread.sp = registers.rsp;
-  }
+// Out of the bytes, to the same instruction elsewhere: by one call, so that the thread may be let go before and behind
+// it. One whose call the kernel is going to begin again is to find that where it was.
+bool Stop::move(Thread& thread, const Patch& patch) {
+  const std::uint64_t to = patch.moved[thread.pc - patch.address];
+  user_regs_struct registers;
+  if (to == 0 || ptrace(PTRACE_GETREGS, thread.id, 0, raw_address(&registers)) != 0) return false;
+  if (static_cast<long>(registers.orig_rax) >= 0) return false;
+  constexpr long kPc = offsetof(user_regs_struct, rip);
+  if (ptrace(PTRACE_POKEUSR, thread.id, kPc, static_cast<long>(to)) != 0) return false;
+  thread.pc = to;
   return true;
 }
 
@@ -594,7 +615,7 @@ void Stop::look_through_stack(const Thread& thread) {
   const Mapped* stack = mapping_of(thread.sp);
   std::uint64_t end = stack != nullptr ? stack->end : thread.sp + (256 << 10);
   const std::uint64_t lowest = patches_.front().address;
-  const std::uint64_t highest = patches_.back().address + sizeof patches_.back().bytes;
+  const std::uint64_t highest = patches_.back().address + patches_.back().size;
   const long process = raw(SYS_getpid);
   for (std::uint64_t at = thread.sp & ~7ull; at < end;) {
     const std::uint64_t wanted = std::min<std::uint64_t>(end - at, sizeof stack_piece_);
@@ -614,13 +635,16 @@ void Stop::look_through_stack(const Thread& thread) {
 void Stop::write() {
   for (std::size_t i = 0; i < count_; ++i) {
     Thread& thread = threads_[i];
-    if (thread.hold == Hold::kStopped && !step_out(thread)) mark_occupied(thread.pc);
     if (thread.hold == Hold::kGuarded) mark_occupied(thread.pc);
+    if (thread.hold == Hold::kStopped) {
+      const Patch* patch = within(thread.pc);
+      if (patch != nullptr && !move(thread, *patch)) mark_occupied(thread.pc);
+    }
     if (thread.hold == Hold::kStopped || thread.hold == Hold::kGuarded) look_through_stack(thread);
   }
   for (Patch& patch : patches_) {
     if (patch.bytes[0] == 0) continue;
-    store(patch.address, patch.bytes, sizeof patch.bytes);
+    store(patch.address, patch.bytes, patch.size);
     patch.written = true;
   }
   synchronize_code();
@@ -660,6 +684,26 @@ void Stop::run() {
   let_go();
   if (began_ != 0) report_.stopped_ns = now() - began_;
   report_.result = result;
+  has_ended_ = true;
+}
+
+void Stop::clean_up() {
+  if (has_ended_) return;
+  remove_guards();
+  for (std::size_t i = 0; i < child_count_; ++i) remove_guards_of(children_[i]);
+}
+
+// Of a child that runs already.
+void Stop::remove_guards_of(long child) {
+  for (std::size_t i = 0; i < guard_count_; ++i) {
+    std::uint8_t bytes[sizeof kJumpToItself] = {};
+    iovec here = {bytes, sizeof bytes};
+    iovec there = {reinterpret_cast<void*>(guards_[i].address), sizeof bytes};
+    const long got = raw(SYS_process_vm_readv, child, raw_address(&here), 1, raw_address(&there), 1, 0);
+    if (got != sizeof bytes || std::memcmp(bytes, kJumpToItself, sizeof bytes) != 0) continue;
+    here.iov_base = guards_[i].bytes;
+    raw(SYS_process_vm_writev, child, raw_address(&here), 1, raw_address(&there), 1, 0);
+  }
 }
 
 // The helper's first and only function, on its own stack.
@@ -717,8 +761,7 @@ StopReport run_helper(std::span<Patch> patches, const std::vector<Mapped>& maps,
   while (raw(SYS_wait4, pid, raw_address(&status), __WALL, 0) == -EINTR) {
   }
   if (let_trace) raw(SYS_prctl, PR_SET_PTRACER, 0);
-  // It may have been killed.
-  stop.remove_guards();
+  stop.clean_up();
   return stop.report();
 }
 

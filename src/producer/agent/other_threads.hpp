@@ -7,8 +7,12 @@
 // elsewhere, and stops it, since the helper traces all threads.
 //
 //   seize all; interrupt what runs; guard what is blocked; look again until nothing is left that could move;
-//   step whoever stands within the bytes out of them; look through the stacks for signal frames that lead there;
-//   write; take the guards away; let go
+//   send whoever stands within the bytes on in the copy of the instructions; look through the stacks for signal frames
+//   that lead there; write; take the guards away; let go
+//
+// The helper may be killed at any instruction: all threads run on then, at once. So each place changes by one store,
+// where all are out of it, no thread is led through it step by step (the rest of a step would kill it), and what the
+// helper has to put back is written down before it changes anything; whoever waits for it does that then.
 //
 // In the helper there is neither libc nor allocation: a stopped thread may hold any lock.
 #pragma once
@@ -25,6 +29,9 @@ namespace landtrace::agent {
 struct Patch {
   std::uint64_t address;
   std::uint8_t bytes[5];
+  std::uint32_t size;
+  // Where a thread goes on that stands so many bytes behind the address; 0: nowhere.
+  std::uint64_t moved[5];
   bool written = false;
 };
 
@@ -50,8 +57,8 @@ StopReport write_with_others_stopped(std::span<Patch> patches, const std::vector
 // Whether the calling thread is the only one.
 bool is_alone();
 
-// Stores the bytes where no thread is; where they lie in 8 aligned bytes, by one store, so that others run either
-// those or what was there.
+// Stores up to 8 bytes by one instruction. Where they lie in 8 aligned bytes, others that run there see either those
+// or what was there; elsewhere no thread may be there.
 void store(std::uint64_t address, const std::uint8_t* bytes, std::size_t size);
 // All threads see from here on what was stored.
 void synchronize_code();

@@ -298,6 +298,10 @@ bool assemble(const Recipe& recipe, const Site* site, Form form, std::uint64_t a
       if (fixup.at < done || fixup.at >= end) continue;
       if (!fix(recipe, fixup, site->address, at + copy, stub.bytes + copy)) return false;
     }
+    for (std::size_t distance = 1; distance < kJumpSize; ++distance) {
+      const std::uint32_t moved = recipe.copy_at[distance];
+      if (moved != 0 && moved >= done && moved < end) stub.moved[distance] = static_cast<std::uint16_t>(copy + moved);
+    }
     done = end;
     if (i == points.size()) break;
     const std::size_t before = stub.size;

@@ -41,6 +41,8 @@ struct Stub {
   std::uint8_t bytes[kMaxStub];
   std::size_t size = 0;
   std::size_t code = 0;  // where in it the place's jump goes
+  // Where in it the instruction is, as moved, that begins so many bytes behind the jump's beginning; 0: none.
+  std::uint16_t moved[kJumpSize] = {};
 };
 
 // A further place within the displaced instructions, so many bytes behind the jump's beginning.

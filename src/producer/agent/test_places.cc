@@ -194,13 +194,19 @@ TestPlace test_place(const void* address, Way way, std::uint8_t displaced, std::
   return place;
 }
 
+TestPlace with_push_and_move(TestPlace place) {
+  place.recipe.copy_at[1] = 1;
+  place.recipe.copy_at[4] = 4;
+  return place;
+}
+
 namespace {
 const void* at(std::uint64_t (*function)(std::uint64_t)) { return reinterpret_cast<const void*>(function); }
 }  // namespace
 
 TestPlace add_one_place() { return test_place(at(lt_test_add_one), Way::kOneStore, 7); }
-TestPlace push_place() { return test_place(at(lt_test_push), Way::kQuiet, 5); }
-TestPlace crossing_place() { return test_place(at(lt_test_crossing), Way::kAlone, 5); }
+TestPlace push_place() { return with_push_and_move(test_place(at(lt_test_push), Way::kQuiet, 5)); }
+TestPlace crossing_place() { return with_push_and_move(test_place(at(lt_test_crossing), Way::kAlone, 5)); }
 TestPlace variable_place() {
   const auto* address = reinterpret_cast<const char*>(&lt_test_variable);
   TestPlace place = test_place(address, Way::kOneStore, 6);

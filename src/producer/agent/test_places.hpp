@@ -45,6 +45,8 @@ struct TestPlace {
   Recipe recipe;
 };
 TestPlace test_place(const void* address, Way way, std::uint8_t displaced, std::uint8_t flags = kAtEntry);
+// Instructions of one, three and one byte are displaced.
+TestPlace with_push_and_move(TestPlace place);
 TestPlace add_one_place();
 TestPlace push_place();
 TestPlace crossing_place();
