@@ -114,10 +114,21 @@ class Unnoticed(Attach):
                 self.assertIn("42\n", self.end_of(process, line))
 
     def test_many_times(self):
-        for _ in range(50):
-            process = self.program("malloc")
+        """Whatever programs do, while others have the processors. LANDTRACE_ATTACHES: how often."""
+        for _ in range(2):
+            self.start_program("python3", "-c", "while True: pass")
+        shell = ["bash", "-c", "echo ready; read number; echo $((6 * number)), interrupted 0"]
+        python = ["python3", "-c", "print('ready', flush=True); print(6 * int(input()), ', interrupted 0', sep='')"]
+        programs = [*([ATTACHED, way] for way in ("malloc", "malloc_alone", "tick", "read", "futex")), shell, python]
+        for i in range(int(os.environ.get("LANDTRACE_ATTACHES", "50"))):
+            words = programs[i % len(programs)]
+            process = self.start_program(*words, stdin=subprocess.PIPE)
+            self.assertEqual(process.stdout.readline(), "ready\n")
             self.attach(process)
-            self.assertIn("interrupted 0 ", self.end_of(process, "x"))
+            out = self.end_of(process, "7\n")
+            self.assertIn("interrupted 0", out, f"{i}: {words}")
+            self.assertEqual("42, " in out, words[0] != ATTACHED, f"{i}: {words}")
+            process.stdin.close()
 
 
 class Told(Attach):

@@ -26,8 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// The highest address of a program, and what a stack may still grow by.
-constexpr std::uint64_t kHighest = 0x7fff'0000'0000;
+// Where the block is, the program may map something meanwhile: in its middle it is far from where that begins.
+constexpr std::uint64_t kLeastHole = 16 * kBlockBytes;
 
 constexpr auto kStopPatience = 1s;
 // For the loader of a program that has only begun. Some have nothing by which one could tell that it is done.
@@ -38,8 +38,7 @@ constexpr auto kPatience = 5s;
 constexpr auto kRunningPatience = 300ms;
 constexpr auto kSameWait = 20ms;
 // For the code to run, and for the loader.
-constexpr auto kBeginPatience = 3s;
-constexpr int kTries = 3;
+constexpr auto kBeginPatience = 10s;
 constexpr auto kLoadPatience = 60s;
 
 bool is_same(const std::string& a, const std::string& b) {
@@ -83,7 +82,6 @@ class Attachment {
   Result<void> plan();
   Result<LibcFunctions> find_functions() const;
   Result<std::uint64_t> find_room(std::size_t size) const;
-  [[nodiscard]] std::uint64_t find_hole() const;
   Result<void> divert_a_thread(const SafePlaces& places);
   Result<bool> try_to_divert(std::uint32_t tid, const SafePlaces& places);
   [[nodiscard]] std::vector<std::uint32_t> threads_that(Standing::Kind kind) const;
@@ -191,22 +189,9 @@ Result<std::uint64_t> Attachment::find_room(std::size_t size) const {
   return refuse(ENOMEM, "there is no room for the code that loads the agent");
 }
 
-// In the middle of the largest part that is not mapped; 0: there is none.
-std::uint64_t Attachment::find_hole() const {
-  std::uint64_t before = 0x10000;
-  Extent largest;
-  for (const MappedRange& range : ranges_) {
-    if (range.begin > kHighest) break;
-    if (range.begin - before > largest.end - largest.begin) largest = {before, range.begin};
-    before = range.end;
-  }
-  if (largest.end - largest.begin < 16 * kBlockBytes) return 0;
-  return (largest.begin + (largest.end - largest.begin) / 2) & ~std::uint64_t{4095};
-}
-
 Result<void> Attachment::plan() {
   LT_TRY(const LibcFunctions libc, find_functions());
-  block_ = find_hole();
+  block_ = middle_of_largest_hole(ranges_, kLeastHole);
   if (block_ == 0) return refuse(ENOMEM, "its address space is full");
   const std::string code = make_detour({libc, block_, request_.agent, request_.socket});
   LT_TRY(room_, find_room(code.size()));
@@ -352,15 +337,10 @@ Result<Attached> Attachment::try_to_attach() {
   if (attached_.was_attached) return attached_;
   LT_CHECK(check_agents_path());
   const SafePlaces places = SafePlaces::of(memory_, ranges_, objects_);
-  // Elsewhere each time: should the code run late after all, the agent begins twice, which is once.
-  for (int i = 1;; ++i) {
-    LT_CHECK(plan());
-    LT_CHECK(divert_a_thread(places));
-    auto begun = wait_for_agent();
-    if (begun) return attached_;
-    if (begun.error().code != ETIME || i == kTries) return tl::unexpected<Error>(std::move(begun).error());
-    LT_TRY(ranges_, memory_.ranges());
-  }
+  LT_CHECK(plan());
+  LT_CHECK(divert_a_thread(places));
+  LT_CHECK(wait_for_agent());
+  return attached_;
 }
 
 Result<Attached> attach_here(const Request& request) {

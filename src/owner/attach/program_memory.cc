@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 namespace landtrace::attach {
@@ -51,24 +50,7 @@ bool ProgramMemory::is_gone() const {
 
 Result<std::vector<MappedRange>> ProgramMemory::ranges() const {
   LT_TRY(const std::string text, read_file(fmt::format("/proc/{}/maps", pid_), 256u << 20));
-  std::vector<MappedRange> ranges;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
-    MappedRange range;
-    char rights[5] = {};
-    int path_at = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %lu %n", &range.begin, &range.end, rights, &range.offset,
-                    &range.inode, &path_at) < 5) {
-      continue;
-    }
-    range.is_executable = rights[2] == 'x';
-    range.is_private = rights[3] == 'p';
-    if (path_at > 0) range.path = line.substr(static_cast<std::size_t>(path_at));
-    ranges.push_back(std::move(range));
-  }
-  return ranges;
+  return mapped_ranges(text);
 }
 
 std::optional<MappedObject> MappedObject::read(const ProgramMemory& memory, const std::string& path,
@@ -149,14 +131,6 @@ std::uint64_t MappedObject::find(const ProgramMemory& memory, const std::string&
     if ((entry & 1) != 0) return found;
   }
   return found;
-}
-
-const MappedRange* range_of(const std::vector<MappedRange>& ranges, std::uint64_t address) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                      [](std::uint64_t at, const MappedRange& range) { return at < range.begin; });
-  if (after == ranges.begin()) return nullptr;
-  const MappedRange& range = *std::prev(after);
-  return address < range.end ? &range : nullptr;
 }
 
 std::vector<MappedObject> objects_in(const ProgramMemory& memory, const std::vector<MappedRange>& ranges) {

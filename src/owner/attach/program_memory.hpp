@@ -7,22 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "attach/mapped_range.hpp"
 #include "base/fd.hpp"
 
 namespace landtrace::attach {
-
-struct MappedRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t inode = 0;
-  bool is_executable = false;
-  bool is_private = false;
-  std::string path;  // or "[stack]", or ""
-};
-
-// The one that holds the address, of ranges in their order; nullptr: none.
-const MappedRange* range_of(const std::vector<MappedRange>& ranges, std::uint64_t address);
 
 class ProgramMemory {
  public:

@@ -155,6 +155,24 @@ TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {
   EXPECT_GE(test_hits[7].entries, 400u);
 }
 
+// While it was read, the second of three has grown down to the first, and then over it.
+TEST(Maps, AscendAlsoWhereMemoryIsMappedWhileTheyAreRead) {
+  const auto maps = parse_maps(
+      "7f0000010000-7f0000020000 r-xp 00003000 fe:00 7 /lib/a\n"
+      "7f0000018000-7f0000030000 r-xp 0000b000 fe:00 7 /lib/a\n"
+      "7f0000008000-7f0000028000 rw-p 00000000 00:00 0 \n"
+      "7f0000040000-7f0000050000 rw-p 00000000 00:00 0");
+  ASSERT_EQ(maps.size(), 3u);
+  EXPECT_EQ(maps[1].begin, 0x7f0000020000u);
+  EXPECT_EQ(maps[1].end, 0x7f0000030000u);
+  EXPECT_EQ(maps[1].offset, 0x13000u);
+  EXPECT_EQ(maps[1].path, "/lib/a");
+  EXPECT_EQ(find(maps, 0x7f000001ffff), &maps[0]);
+  EXPECT_EQ(find(maps, 0x7f0000020000), &maps[1]);
+  EXPECT_EQ(find(maps, 0x7f0000030000), nullptr);
+  EXPECT_EQ(find(maps, 0x7f0000040000), &maps[2]);
+}
+
 TEST(ReferenceCounter, CountsWhereItCanBeWrittenAndNeverBelow0) {
   alignas(2) static std::uint16_t counter = 0;
   static const std::uint16_t fixed = 0;

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "agent/raw.hpp"
 
@@ -134,17 +135,21 @@ bool is_same(const ObjectId& wanted, const ObjectId& file) {
 
 }  // namespace
 
-std::vector<Mapped> read_maps() {
+std::vector<Mapped> parse_maps(std::string_view text) {
   std::vector<Mapped> maps;
-  const std::string text = read_all("/proc/self/maps");
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    maps.push_back(parse(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    Mapped mapped = parse(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::uint64_t told = maps.empty() ? 0 : maps.back().end;
+    if (mapped.end <= told) continue;
+    if (mapped.begin < told) mapped.offset += told - std::exchange(mapped.begin, told);
+    maps.push_back(std::move(mapped));
   }
   return maps;
 }
+
+std::vector<Mapped> read_maps() { return parse_maps(read_all("/proc/self/maps")); }
 
 const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address) {
   auto above = std::upper_bound(maps.begin(), maps.end(), address,

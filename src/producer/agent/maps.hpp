@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace landtrace::agent {
@@ -19,6 +20,9 @@ struct Mapped {
 
 // In the order of their addresses. Empty where there is no /proc.
 std::vector<Mapped> read_maps();
+// Of the file's text, which was read page by page while other threads mapped memory: what has grown downwards between
+// two pages shows up again, and begins before the end of what stands before it. Here none overlap.
+std::vector<Mapped> parse_maps(std::string_view text);
 const Mapped* find(const std::vector<Mapped>& maps, std::uint64_t address);
 // Of this process. False: it is gone, or part of it.
 bool read_memory(std::uint64_t address, void* to, std::size_t size);
