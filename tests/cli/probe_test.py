@@ -118,6 +118,16 @@ class Shared(Probe):
         self.stop(process, signal.SIGINT)
         self.assertEqual(self.definitions(), "")
 
+    def test_what_is_killed_leaves_nothing_behind(self):
+        self.serve()
+        for words in (("record", "-o", self.file, "-p", PROBED + ":handle_request", "-p", PROBED + ":countdown"),
+                      ("latency", "--function", PROBED + ":handle_request"), ("hist", PROBED + ":countdown", "--keys",
+                                                                             "common_pid")):
+            process = self.start(*words)
+            self.wait_until(lambda: "probes/" in self.definitions())
+            self.stop(process, signal.SIGKILL)
+            self.wait_until(lambda: self.definitions() == "")
+
     def test_what_fails_later_leaves_nothing_behind(self):
         self.serve()
         status, _, _ = self.landtrace("record", "-o", "/nonexistent/file", "-p", PROBED + ":handle_request")

@@ -444,6 +444,7 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
     case Operation::kTreeClose:
+    case Operation::kTreeWriteAtEnd:
       break;  // see tree_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));

@@ -185,6 +185,7 @@ void Server::keep_house() {
     domain::reap(domain_.users(), domain_.instances());
   }
   if (sweeping_ && (now >= next_sweep_ || ended_.size() > ended_before_)) sweep(now);
+  last_words_.speak(now);
   if (now >= next_look_at_guests_) {
     next_look_at_guests_ = domain_.look_after_guests() ? now + kLookAtGuests : steady_clock::time_point::max();
   }
@@ -201,6 +202,7 @@ int Server::patience_ms() const {
   if (producers_ended_) return static_cast<int>(kReapInterval.count());
   auto due = next_look_at_guests_;
   if (const auto end = domain_.succession().next_deadline()) due = std::min(due, *end);
+  if (const auto words = last_words_.due()) due = std::min(due, *words);
   if (due == steady_clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(due - steady_clock::now());
   return static_cast<int>(std::max(left, milliseconds(0)).count());
@@ -416,6 +418,7 @@ void Server::close_connection(int fd) {
   if (connection.file.generation != 0) domain_.files().close(connection.file);
   for (const auto& [slot, uid] : connection.native) domain_.events().drop_reference(slot, uid);
   if (connection.session != 0) domain::destroy_instance(connection.session, domain_.listening(), domain_.instances());
+  last_words_.take(std::move(connection.last_words), steady_clock::now());
   producers_ended_ = true;
 }
 

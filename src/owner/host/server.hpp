@@ -12,6 +12,7 @@
 #include "base/fd.hpp"
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
+#include "host/last_words.hpp"
 #include "ipc/socket.hpp"
 #include "tracefs/tree.hpp"
 
@@ -37,6 +38,7 @@ struct Connection {
   bool offers_mount = false;      // may send a descriptor
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
+  std::vector<LastWord> last_words;
 };
 
 // A mounted /dev/fuse that somebody asks the owner to serve.
@@ -120,6 +122,7 @@ class Server : private domain::ServingThread {
   Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
   domain::Proxy proxy_;
   tracefs::Tree tree_;  // outlives the connections, which have files of it open
+  LastWords last_words_;
   Mounter mounter_;
   unsigned abi_ = 0;
   std::optional<std::uint32_t> group_;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "host/server.hpp"
+#include "host/test_serving.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -48,6 +49,24 @@ TEST_F(TreeClientTest, WritesAllOfWhatAFileTakesInSteps) {
   EXPECT_EQ(contents("set_event"), "user_events:e2\nuser_events:e1\n");
   ASSERT_TRUE(tree_.open("set_event", O_WRONLY | O_TRUNC));
   EXPECT_EQ(contents("set_event"), "");
+}
+
+TEST_F(TreeClientTest, WhatIsToBeWrittenAtTheEndIsWrittenWhenTheConnectionEnds) {
+  ASSERT_TRUE(tree_.open("dynamic_events", O_WRONLY));
+  {
+    auto other = ipc::TreeClient::connect(server_->path());
+    EXPECT_EQ(other->write_at_end("u:none\n").error().code, EBADF);
+    for (const char* text : {"u:kept\n", "u:forgotten\n"}) {
+      ASSERT_TRUE(other->open("dynamic_events", O_WRONLY));
+      ASSERT_TRUE(other->write_at_end(text));
+    }
+    EXPECT_EQ(other->write_once("u:none\n").error().code, EBADF);
+    other->forget_at_end("u:forgotten\n");
+    ASSERT_TRUE(wait_for_server(server_->path()));
+    EXPECT_EQ(contents("dynamic_events"), "");
+  }
+  ASSERT_TRUE(wait_for_server(server_->path()));
+  EXPECT_EQ(contents("dynamic_events"), "u:kept\n");
 }
 
 TEST_F(TreeClientTest, ReadsAndListsMoreThanOneAnswerHolds) {

@@ -13,6 +13,8 @@ using ipc::Request;
 using tracefs::Node;
 using NodePtr = std::shared_ptr<Node>;
 
+constexpr std::size_t kMostLastWords = 1024;
+
 enum Access : unsigned { kRead = 4, kWrite = 2, kEnter = 1 };
 
 struct TreeRequest {
@@ -102,6 +104,19 @@ Result<Response> write(const TreeRequest& r) {
   return response;
 }
 
+// The open file is kept for it.
+Result<Response> write_at_end(const TreeRequest& r) {
+  auto& words = r.connection.last_words;
+  if (r.request.a == 1) {
+    std::erase_if(words, [&](const LastWord& word) { return word.text == r.text; });
+    return Response{};
+  }
+  LT_CHECK(opened(r, O_RDONLY));
+  if (words.size() == kMostLastWords) return fail(ENOSPC, "this connection has too much to say when it ends");
+  words.push_back({std::move(r.connection.tree_file), r.caller, std::string(r.text)});
+  return Response{};
+}
+
 Result<Response> change_folder(const TreeRequest& r) {
   std::string_view path = r.text;
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -137,6 +152,8 @@ Result<Response> carry_out(const TreeRequest& r) {
     case Operation::kTreeMakeFolder:
     case Operation::kTreeRemoveFolder:
       return change_folder(r);
+    case Operation::kTreeWriteAtEnd:
+      return write_at_end(r);
     case Operation::kTreeClose:
       r.connection.tree_file.reset();
       return Response{};
@@ -148,7 +165,7 @@ Result<Response> carry_out(const TreeRequest& r) {
 }  // namespace
 
 bool is_tree_request(Operation operation) {
-  return operation >= Operation::kTreeStat && operation <= Operation::kTreeClose;
+  return operation >= Operation::kTreeStat && operation <= Operation::kTreeWriteAtEnd;
 }
 
 Response handle_tree_request(tracefs::Tree& tree, Connection& connection, const tracefs::Caller& caller,

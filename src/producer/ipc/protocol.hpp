@@ -139,6 +139,9 @@ enum class Operation : std::uint32_t {
   kTreeRemoveFolder,
   // Closes the file that is open, if any: an open file may keep an instance from being removed.
   kTreeClose,
+  // text is written to the file that is open when the connection ends, however it ends; the file is closed for all
+  // else. a = 1: what was said so before is not.
+  kTreeWriteAtEnd,
 
   // Events that are there, for <landtrace/trace_events.h>. text = "SYSTEM\0EVENT\0".
 

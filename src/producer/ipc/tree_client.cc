@@ -102,4 +102,11 @@ Result<std::size_t> TreeClient::write_once(std::string_view bytes) {
   return answer.reply.a;
 }
 
+Result<void> TreeClient::write_at_end(std::string_view bytes) {
+  LT_CHECK(ask(Operation::kTreeWriteAtEnd, bytes));
+  return {};
+}
+
+void TreeClient::forget_at_end(std::string_view bytes) { std::ignore = ask(Operation::kTreeWriteAtEnd, bytes, 1); }
+
 }  // namespace landtrace::ipc

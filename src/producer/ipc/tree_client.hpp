@@ -45,6 +45,10 @@ class TreeClient {
   // `bytes` as one write(): how many of them the file took. E2BIG for more than kMaxText.
   Result<std::size_t> write_once(std::string_view bytes);
 
+  // When this connection ends, by the owner; the open file is closed. EOPNOTSUPP: the owner is an older one.
+  Result<void> write_at_end(std::string_view bytes);
+  void forget_at_end(std::string_view bytes);
+
   // Where in its bytes the last write was wrong, if that is known.
   [[nodiscard]] std::optional<std::uint64_t> refused_at() const { return refused_at_; }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "cli/event_rules.hpp"
@@ -26,6 +27,10 @@ constexpr std::size_t kMuchText = 16'384;
 // An owner may need a moment to see that nobody listens any more.
 constexpr int kRemovals = 20;
 constexpr useconds_t kRemovalPause_us = 10'000;
+
+std::string removal_of(const std::string& group, const std::string& name) {
+  return fmt::format("-:{}/{}", group, name);
+}
 
 // Of all lines of the profile whose definition has that name.
 std::uint64_t hits_in(const std::string& profile, const std::string& definitions, const std::string& name) {
@@ -50,8 +55,15 @@ Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<
 
 ProbeSet::~ProbeSet() {
   for (auto defined = defined_.rbegin(); defined != defined_.rend(); ++defined) {
-    remove(fmt::format("-:{}/{}", defined->group, defined->name));
+    remove(removal_of(defined->group, defined->name));
+    tree_.forget_at_end(removal_of(defined->group, defined->name));
   }
+}
+
+void ProbeSet::keep(const std::string& group, const std::string& name) {
+  defined_.push_back({group, name});
+  // Of an owner that does not know of that it stays where this program is killed.
+  if (tree_.open(kProbeFile, O_WRONLY | O_APPEND)) std::ignore = tree_.write_at_end(removal_of(group, name));
 }
 
 void ProbeSet::remove(const std::string& line) {
@@ -95,8 +107,12 @@ Result<std::string> ProbeSet::define(const ProbeText& probe) {
   const std::string event = fmt::format("{}/{}", group, name);
   const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
                                        probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
-  if (auto written = write(line); !written) return why_not(probe, path, line, written.error());
-  defined_.push_back({group, name});
+  keep(group, name);
+  if (auto written = write(line); !written) {
+    tree_.forget_at_end(removal_of(group, name));
+    defined_.pop_back();
+    return why_not(probe, path, line, written.error());
+  }
   return fmt::format("{}:{}", group, name);
 }
 
@@ -132,7 +148,7 @@ Result<std::string> ProbeSet::define_numbered(const std::string& name, const std
   const Fd locked = lock();
   LT_TRY(const std::string free, free_name(kNumberedGroup, name));
   const std::string event = fmt::format("{}/{}", kNumberedGroup, free);
-  defined_.push_back({kNumberedGroup, free});
+  keep(kNumberedGroup, free);
   const std::string command = (side == Side::kCall ? "p:" : "r:") + event;
   const char* const arguments = side == Side::kCall ? "" : " ns=$elapsed:u64";
   std::string lines;

@@ -46,6 +46,8 @@ class ProbeSet {
   tl::unexpected<Error> why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                 const Error& error);
   Result<std::string> read(const std::string& file);
+  // From here on the definition goes with this object, or its process.
+  void keep(const std::string& group, const std::string& name);
   void remove(const std::string& line);
 
   ipc::TreeClient tree_;
