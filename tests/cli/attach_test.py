@@ -7,47 +7,10 @@ import subprocess
 import time
 
 import support
+from attaching import ATTACHED, STOPPED, Attach
 from support import AS_NOBODY, LANDTRACE, needs_root
 
-FOLDER = os.path.dirname(LANDTRACE)
-ATTACHED = support.copied(os.environ["ATTACHED"], "attached")
 STATIC = support.copied(os.environ["PROBED_STATIC"], "probed_static")
-STOPPED = re.compile(r"landtrace: (\d+) \((.*)\) is attached to the domain at (\S+); a thread of it was stopped for "
-                     r"(\d+\.\d\d) ms\n")
-
-
-class Attach(support.Case):
-    def program(self, *words, prefix=()):
-        """Starts one of the ways of attached.cc, and waits until it is there."""
-        process = self.start_program(*prefix, ATTACHED, *words, stdin=subprocess.PIPE)
-        self.addCleanup(process.stdin.close)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        return process
-
-    def attach(self, process):
-        """Milliseconds for which it was stopped."""
-        status, out, err = self.landtrace("attach", process.pid)
-        self.assertEqual((status, out), (0, ""), err)
-        match = STOPPED.fullmatch(err)
-        self.assertIsNotNone(match, err)
-        self.assertEqual((int(match[1]), match[3]), (process.pid, self.socket))
-        self.assertTrue(self.has_agent(process.pid))
-        return float(match[4])
-
-    def has_agent(self, pid):
-        return "liblandtrace-agent.so" in support.read_text(f"/proc/{pid}/maps")
-
-    def end_of(self, process, text=""):
-        """What it has seen."""
-        out, err = process.communicate(input=text, timeout=support.TIMEOUT_S)
-        self.assertEqual((process.returncode, err), (0, ""), out)
-        return out
-
-    def refused(self, pid, *parts, prefix=()):
-        process = self.start_program(*prefix, LANDTRACE, "attach", pid)
-        out, err = process.communicate(timeout=support.TIMEOUT_S)
-        self.assertEqual((process.returncode, out), (1, ""), err)
-        self.assert_one_line(err, *parts)
 
 
 class Unnoticed(Attach):
@@ -199,23 +162,6 @@ class Told(Attach):
         tracer.send_signal(signal.SIGINT)
         tracer.wait()
         self.attach(process)
-
-    def test_a_program_with_seccomp(self):
-        process = self.start_program("setpriv", "--no-new-privs", "python3", "-c", """
-import ctypes
-libc = ctypes.CDLL(None)
-class Line(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_ushort), ("t", ctypes.c_ubyte), ("f", ctypes.c_ubyte), ("k", ctypes.c_uint)]
-class Program(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_ushort), ("lines", ctypes.POINTER(Line))]
-lines = (Line * 1)(Line(6, 0, 0, 0x7fff0000))
-assert libc.prctl(22, 2, ctypes.byref(Program(1, lines)), 0, 0) == 0
-print("ready", flush=True)
-input()
-""", stdin=subprocess.PIPE)
-        self.addCleanup(process.stdin.close)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        self.refused(process.pid, "seccomp limits its system calls")
 
     @needs_root
     def test_users_attach_their_own_and_no_others(self):

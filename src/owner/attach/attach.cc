@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "attach/agent_status.hpp"
+#include "attach/confinement.hpp"
 #include "attach/detour.hpp"
 #include "attach/facts.hpp"
 #include "attach/program_memory.hpp"
@@ -95,6 +96,7 @@ class Attachment {
   std::vector<MappedObject> objects_;
   std::uint64_t room_ = 0;   // where the code is
   std::uint64_t block_ = 0;  // where the code maps memory
+  Confinement confinement_;
   Attached attached_;
 };
 
@@ -246,9 +248,13 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
   }
   LT_TRY(const user_regs_struct before, thread->registers());
   user_regs_struct registers = before;
+  const TracedThread::Status status = thread->status();
+  // The thread is not held until they are understood; it comes again.
+  const auto filters = status.has_filters ? thread->filters() : std::vector<SeccompFilter>();
+  const bool is_free = filters && confinement_.lets_in(*filters);
   bool is_diverted = false;
-  if (!thread->has_pending_signal()) {
-    is_diverted = places.is_safe(tid, registers) && !thread->is_in_restartable_sequence(registers.rip);
+  if (!status.has_pending_signal) {
+    is_diverted = is_free && places.is_safe(tid, registers) && !thread->is_in_restartable_sequence(registers.rip);
     const bool answers_by_itself = is_in_call(registers) && static_cast<long>(registers.rax) == -EINTR;
     begin_anew(registers);
     const std::uint64_t back = registers.rip;
@@ -261,6 +267,9 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
   }
   const bool was_let_go = thread->let_go();
   attached_.stopped_ns += static_cast<std::uint64_t>(thread->stopped_for().count());
+  // Where they cannot be seen the system has said so: of a container's root, say.
+  const auto judged = filters ? confinement_.judge(*filters) : Result<void>(tl::unexpected<Error>(filters.error()));
+  if (!judged) return refuse(judged.error().code, judged.error().message);
   return is_diverted && was_let_go;
 }
 
@@ -335,6 +344,8 @@ Result<Attached> Attachment::try_to_attach() {
   LT_CHECK(look_when_it_is_loaded());
   LT_TRY(attached_.was_attached, is_attached_already());
   if (attached_.was_attached) return attached_;
+  if (auto checked = confinement_.check(facts_.pid); !checked)
+    return refuse(checked.error().code, checked.error().message);
   LT_CHECK(check_agents_path());
   const SafePlaces places = SafePlaces::of(memory_, ranges_, objects_);
   LT_CHECK(plan());

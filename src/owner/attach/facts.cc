@@ -54,7 +54,6 @@ Result<Facts> facts_of(std::uint32_t pid) {
     std::sscanf(uids->c_str(), "%u %u", &facts.real_uid, &facts.effective_uid);
   }
   facts.tracer = number_of(*status, "TracerPid");
-  facts.seccomp = static_cast<int>(number_of(*status, "Seccomp"));
   const bool has_memory = value_of(*status, "VmSize").has_value();
   facts.is_kernel_thread = !has_memory && facts.state != 'Z' && facts.state != 'X';
   return facts;
@@ -107,11 +106,6 @@ Result<void> check(const Facts& facts, const Image& image) {
   }
   if (facts.state == 'T') {
     return refuse(EBUSY, facts, fmt::format("a signal has stopped it; `kill -CONT {}` lets it go on", facts.pid));
-  }
-  if (facts.seccomp != 0) {
-    return refuse(EPERM, facts,
-                  "seccomp limits its system calls, and one that it may not make could end it; `landtrace run` "
-                  "starts it with all that it needs");
   }
   if (!image.is_readable) return {};
   if (!image.is_elf64) return refuse(ENOEXEC, facts, "it is a 32-bit program");

@@ -16,7 +16,6 @@ struct Facts {
   std::uint32_t real_uid = 0;
   std::uint32_t effective_uid = 0;
   std::uint32_t tracer = 0;
-  int seccomp = 0;
   bool is_kernel_thread = false;
 };
 // ESRCH: there is none.

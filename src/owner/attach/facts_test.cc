@@ -57,7 +57,6 @@ TEST(Facts, SayWhatIsInTheWay) {
   EXPECT_THAT(with([](Facts& facts) { facts.state = 'Z'; }), HasSubstr("it has ended"));
   EXPECT_THAT(with([](Facts& facts) { facts.state = 'T'; }), HasSubstr("kill -CONT 1234"));
   EXPECT_THAT(with([](Facts& facts) { facts.tracer = 7; }), HasSubstr("process 7 "));
-  EXPECT_THAT(with([](Facts& facts) { facts.seccomp = 2; }), HasSubstr("seccomp"));
   const auto of = [](auto change) {
     Image image = glibc();
     change(image);

@@ -16,6 +16,7 @@
 namespace landtrace::attach {
 namespace {
 
+constexpr auto kGetFilter = static_cast<__ptrace_request>(0x420c);
 // As in <linux/ptrace.h> of 5.13.
 constexpr auto kGetRseq = static_cast<__ptrace_request>(0x420f);
 struct RseqPlace {
@@ -116,10 +117,23 @@ bool TracedThread::is_in_restartable_sequence(std::uint64_t ip) const {
   return read_memory(tid_, at, &section, sizeof section) && ip - section.begin < section.size;
 }
 
-bool TracedThread::has_pending_signal() const {
-  const auto status = read_file(fmt::format("/proc/{}/status", tid_), 64 << 10);
-  if (!status) return false;
-  return ((set_in(*status, "\nSigPnd:") | set_in(*status, "\nShdPnd:")) & ~set_in(*status, "\nSigBlk:")) != 0;
+TracedThread::Status TracedThread::status() const {
+  const auto text = read_file(fmt::format("/proc/{}/status", tid_), 64 << 10);
+  if (!text) return {};
+  const std::uint64_t pending = set_in(*text, "\nSigPnd:") | set_in(*text, "\nShdPnd:");
+  return {(pending & ~set_in(*text, "\nSigBlk:")) != 0, set_in(*text, "\nSeccomp:") != 0};
+}
+
+Result<std::vector<SeccompFilter>> TracedThread::filters() const {
+  std::vector<SeccompFilter> filters;
+  for (std::uint64_t i = 0;; ++i) {
+    const long size = ::ptrace(kGetFilter, tid_, i, nullptr);
+    if (size < 0 && errno == ENOENT) return filters;
+    if (size < 0) return fail_errno("PTRACE_SECCOMP_GET_FILTER");
+    SeccompFilter filter(static_cast<std::size_t>(size));
+    if (::ptrace(kGetFilter, tid_, i, filter.data()) < 0) return fail_errno("PTRACE_SECCOMP_GET_FILTER");
+    filters.push_back(std::move(filter));
+  }
 }
 
 }  // namespace landtrace::attach

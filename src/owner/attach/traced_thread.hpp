@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
+#include "attach/seccomp_filter.hpp"
 #include "base/result.hpp"
 
 namespace landtrace::attach {
@@ -26,8 +28,13 @@ class TracedThread {
   Result<void> set_registers(const user_regs_struct& registers) const;
   // In a sequence that the system begins anew where it is interrupted: its place must not be changed behind its back.
   [[nodiscard]] bool is_in_restartable_sequence(std::uint64_t ip) const;
-  // A signal waits that the thread has not blocked.
-  [[nodiscard]] bool has_pending_signal() const;
+  struct Status {
+    bool has_pending_signal = false;  // one that the thread has not blocked
+    bool has_filters = false;
+  };
+  [[nodiscard]] Status status() const;
+  // Of seccomp; EACCES: not for us. EMEDIUMTYPE: the system does not have them as they were set.
+  [[nodiscard]] Result<std::vector<SeccompFilter>> filters() const;
   // Goes on. True if it was stopped.
   bool let_go();
   // How long it has been stopped at most: since we saw it last before its stop.

@@ -86,7 +86,9 @@ class Loop {
     const Waiter both[] = {{sites_.changes(), reinterpret_cast<std::uint64_t>(changes), kFutex32, 0},
                            {loads_, reinterpret_cast<std::uint64_t>(loaded), kFutex32 | kFutexPrivate, 0}};
     const timespec until = after_ms(limit_ms);
-    if (system_call(SYS_futex_waitv, both, 2, 0, &until, CLOCK_MONOTONIC) != -ENOSYS) return;
+    const long woken = system_call(SYS_futex_waitv, both, 2, 0, &until, CLOCK_MONOTONIC);
+    // Else it is not there, or seccomp does not allow it.
+    if (woken >= 0 || woken == -EAGAIN || woken == -EINTR || woken == -ETIMEDOUT) return;
     const timespec pause{0, kPoll_ms * 1'000'000};
     system_call(SYS_futex, changes, FUTEX_WAIT, sites_.changes(), &pause);
   }
