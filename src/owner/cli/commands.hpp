@@ -7,6 +7,7 @@ namespace landtrace::cli {
 
 void add_record(Program& program);
 void add_report(Program& program);
+void add_export(Program& program);
 void add_list(Program& program);
 void add_functions(Program& program);
 void add_attach(Program& program);

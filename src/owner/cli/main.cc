@@ -13,6 +13,7 @@ int parse_and_run(int argc, const char* const* argv) {
   // In the order of the help.
   add_record(program);
   add_report(program);
+  add_export(program);
   add_list(program);
   add_functions(program);
   add_attach(program);

@@ -64,7 +64,7 @@ std::string list_text(const std::vector<EventName>& events) {
 bool is_name(const event::Pattern& pattern) { return pattern.text().find_first_of("*?[\\") == std::string::npos; }
 
 std::vector<event::Pattern> unmatched(const std::vector<event::Pattern>& patterns,
-                                       const std::vector<EventName>& events) {
+                                      const std::vector<EventName>& events) {
   std::vector<event::Pattern> missing;
   for (const event::Pattern& pattern : patterns) {
     if (!matches_any(pattern, events)) missing.push_back(pattern);
@@ -94,6 +94,21 @@ std::string instead_text(const event::Pattern& pattern, const std::vector<EventN
   constexpr std::size_t kMostNear = 3;
   nearest.resize(std::min(nearest.size(), kMostNear));
   return fmt::format("; did you mean {}?", alternatives(nearest));
+}
+
+bool has_what_was_named(const std::vector<event::Pattern>& patterns,
+                        const std::map<std::uint16_t, output::EventType>& types, const std::string& file) {
+  std::vector<EventName> all, interesting;
+  for (const auto& [id, type] : types) {
+    all.push_back({type.system, type.name});
+    if (type.system != "ftrace") interesting.push_back(all.back());  // these are in every file of trace-cmd
+  }
+  const std::vector<event::Pattern> missing = unmatched(patterns, all);
+  for (const event::Pattern& pattern : missing) {
+    complain(fmt::format("{} has no event {}'{}'{}", file, is_name(pattern) ? "" : "that matches ", pattern.text(),
+                         instead_text(pattern, interesting)));
+  }
+  return std::none_of(missing.begin(), missing.end(), is_name);
 }
 
 }  // namespace landtrace::cli

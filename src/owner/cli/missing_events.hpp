@@ -2,6 +2,7 @@
 // did not happen.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,16 @@ bool is_name(const event::Pattern& pattern);
 
 // Those that match none of the events.
 std::vector<event::Pattern> unmatched(const std::vector<event::Pattern>& patterns,
-                                       const std::vector<EventName>& events);
+                                      const std::vector<EventName>& events);
 
 // Complains of each pattern that matches none of the events; "no event registered" where there is none at all, with
 // `why_none` behind it. False: one of these patterns is a name.
 bool complain_of_missing(const std::vector<event::Pattern>& patterns, const std::vector<EventName>& events,
                          const std::string& why_none);
+
+// The same of a recording, whose types are a map by id: "FILE has no event 'jbo'; did you mean …".
+bool has_what_was_named(const std::vector<event::Pattern>& patterns,
+                        const std::map<std::uint16_t, output::EventType>& types, const std::string& file);
 
 // "no event 'jbo' registered", "no event registered that matches 'j*'".
 std::string missing_text(const event::Pattern& pattern);

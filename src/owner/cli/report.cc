@@ -3,22 +3,18 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
-#include "cli/quantity.hpp"
 #include "cli/pager.hpp"
 #include "cli/recording_file.hpp"
 #include "cli/report_printer.hpp"
+#include "cli/time_range.hpp"
 
 namespace landtrace::cli {
 namespace {
 
-// Text shows rounded microseconds, so a time copied from there means half a microsecond to each side.
-constexpr std::uint64_t kHalfMicrosecond_ns = 500;
-
 struct ReportOptions {
   std::string file = "trace.dat";
   std::vector<std::string> patterns;
-  std::string from;
-  std::string to;
+  TimeRange times;
   bool no_pager = false;
   ReportPrinter::Options printer;
 };
@@ -26,15 +22,7 @@ struct ReportOptions {
 Result<void> check_options(ReportOptions& options) {
   ReportPrinter::Options& printer = options.printer;
   LT_TRY(printer.filter, EventFilter::parse(options.patterns));
-  if (!options.from.empty()) {
-    LT_TRY(const std::uint64_t from, parse_seconds(options.from));
-    printer.from_ns = from - std::min(from, kHalfMicrosecond_ns);
-  }
-  if (!options.to.empty()) {
-    LT_TRY(const std::uint64_t to, parse_seconds(options.to));
-    printer.to_ns = to + kHalfMicrosecond_ns - 1;
-  }
-  return {};
+  return options.times.parse(printer.from_ns, printer.to_ns);
 }
 
 int report(ReportOptions& options) {
@@ -58,8 +46,7 @@ void add_report(Program& program) {
   command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to print, globs allowed; may be repeated",
                    {.type = "PATTERN"});
   command.option("--limit", options->printer.limit, "Print no more than this many events", {.type = "N"});
-  command.option("--from", options->from, "Time of the first event to print", {.type = "SECONDS"});
-  command.option("--to", options->to, "Time of the last event to print", {.type = "SECONDS"});
+  options->times.add_to(command, "print");
   command.flag("--follow", options->printer.follow, "Go on while the recording is written");
   command.flag("--no-pager", options->no_pager, "On a terminal, print everything at once; without it, $PAGER shows it");
   command.examples(

@@ -28,18 +28,11 @@ bool prints_stack(const output::EventType& type) {
          });
 }
 
-std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) {
-  return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;
-}
-
 }  // namespace
 
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
-    : options_(options),
-      file_(std::move(file)),
-      reader_(std::move(reader)),
-      told_lost_(reader_.cpus()),
-      given_(reader_.cpus()) {
+    : options_(options), file_(std::move(file)), reader_(std::move(reader)) {
+  loss_.set_cpus(reader_.cpus());
   columns_.time_in_ns = !counts(reader_.clock());
   know_what_was_added();
   if (options_.follow) reader_.follow();
@@ -63,23 +56,9 @@ int ReportPrinter::print() {
   if (at_end_) print_rest_lost();
   out_.flush();
   if (was_unfinished && at_end_ && !is_complete_) say_why_it_ends();
-  const bool has_events = has_what_was_named();
+  const bool has_events = has_what_was_named(options_.filter.patterns(), reader_.events(), file_);
   const int status = out_.status();
   return damaged_ || !has_events ? kFailure : status;
-}
-
-bool ReportPrinter::has_what_was_named() {
-  std::vector<EventName> all, interesting;
-  for (const auto& [id, type] : reader_.events()) {
-    all.push_back({type.system, type.name});
-    if (type.system != "ftrace") interesting.push_back(all.back());  // these are in every file of trace-cmd
-  }
-  const std::vector<event::Pattern> missing = unmatched(options_.filter.patterns(), all);
-  for (const event::Pattern& pattern : missing) {
-    complain(fmt::format("{} has no event {}'{}'{}", file_, is_name(pattern) ? "" : "that matches ", pattern.text(),
-                         instead_text(pattern, interesting)));
-  }
-  return std::none_of(missing.begin(), missing.end(), is_name);
 }
 
 void ReportPrinter::say_why_it_ends() {
@@ -109,8 +88,7 @@ bool ReportPrinter::wait_for_more() {
     return false;
   }
   know_what_was_added();
-  told_lost_.resize(reader_.cpus());
-  given_.resize(reader_.cpus());
+  loss_.set_cpus(reader_.cpus());
   is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
   if (*growth == output::TraceDatReader::Growth::kLeft) return false;
   if (!print_available()) return false;
@@ -139,10 +117,7 @@ bool ReportPrinter::print_next() {
   at_end_ = !item->has_value();
   if (at_end_) return false;
   const auto& [lost, record] = **item;
-  if (record.cpu < told_lost_.size()) {
-    told_lost_[record.cpu] = add_lost(told_lost_[record.cpu], lost);
-    ++given_[record.cpu];
-  }
+  loss_.add(record.cpu, lost);
   if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return true;
   if (lost > 0) print_lost(record.cpu, lost);
   if (wanted_[record.event_id]) print_record(record);
@@ -185,11 +160,9 @@ void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
 void ReportPrinter::print_rest_lost() {
   if (options_.to_ns != ~0ull) return;
   const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
-  for (std::uint32_t cpu = 0; cpu < std::min(told_lost_.size(), reader_.stats().size()); ++cpu) {
-    const output::CpuStats& stats = reader_.stats()[cpu];
-    const std::uint64_t never_came = was_killed ? stats.never_came(given_[cpu]) : 0;
-    const std::uint64_t lost = add_lost(add_lost(stats.overrun, stats.dropped), never_came);
-    if (lost > told_lost_[cpu]) print_lost(cpu, lost - told_lost_[cpu]);
+  for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
+    const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
+    if (lost > 0) print_lost(cpu, lost);
   }
 }
 

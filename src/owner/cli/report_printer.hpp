@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/event_filter.hpp"
+#include "cli/loss_count.hpp"
 #include "cli/text_output.hpp"
 #include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
@@ -34,8 +35,6 @@ class ReportPrinter {
   void print_header();
   void know_what_was_added();
   void say_why_it_ends();
-  // False: an event that was named is not in the recording.
-  bool has_what_was_named();
   // Prints what there is; false: nobody reads on, or the limit is reached.
   bool print_available();
   bool wait_for_more();
@@ -52,10 +51,9 @@ class ReportPrinter {
   output::TextColumns columns_;
   symbols::Symbols symbols_;
   output::StackNames names_{&symbols_};
-  std::bitset<65536> wanted_;             // by event id
-  std::bitset<65536> has_stack_;          // …
-  std::vector<std::uint64_t> told_lost_;  // by CPU
-  std::vector<std::uint64_t> given_;  // events, by CPU
+  std::bitset<65536> wanted_;     // by event id
+  std::bitset<65536> has_stack_;  // …
+  LossCount loss_;
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;
   bool at_end_ = false;

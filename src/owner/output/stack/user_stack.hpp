@@ -47,6 +47,7 @@ class StackNames {
 struct UserStack {
   std::uint32_t tgid = 0;
   std::vector<std::uint64_t> caller;
+  std::uint64_t time_ns = 0;  // when it was recorded, if whoever has it knows that
 };
 // The kernel's records have eight addresses; unused ones are 0.
 UserStack parse_user_stack(std::span<const std::byte> payload);

@@ -47,9 +47,9 @@ std::string header_page_text() {
       kPageHeader, kPageSize - kPageHeader);
 }
 
-void put_start(std::string& out) {
+void put_start(std::string& out, std::string_view version) {
   out += kMagic;
-  put_terminated(out, "6");
+  put_terminated(out, version);
   put(out, kLittleEndian);
   put(out, static_cast<std::uint8_t>(sizeof(long)));
   put(out, static_cast<std::uint32_t>(kPageSize));
@@ -148,15 +148,20 @@ std::string format_of(const EventType& type) {
   return type.format.empty() ? event::format_text(type.declaration, type.name, type.id) : type.format;
 }
 
-std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
-                            const std::vector<Region>& regions) {
+std::string encode_descriptions(const Metadata& metadata, std::string_view version) {
   std::string out;
-  put_start(out);
+  put_start(out, version);
   put_events(out, metadata.events);
   put(out, static_cast<std::uint32_t>(metadata.kallsyms.size()));
   out += metadata.kallsyms;
   put(out, std::uint32_t{0});  // no printk formats
   put_cmdlines(out, metadata.tasks);
+  return out;
+}
+
+std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
+                            const std::vector<Region>& regions) {
+  std::string out = encode_descriptions(metadata, "6");
   put(out, static_cast<std::uint32_t>(regions.size()));
   put_options(out, metadata, stats);
   out += kFlyrecord;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "output/cpu_stats.hpp"
@@ -29,6 +30,9 @@ struct Region {
 // `stats` has. Their number does not depend on what the regions hold.
 std::string encode_metadata(const Metadata& metadata, const std::vector<CpuStats>& stats,
                             const std::vector<Region>& regions);
+
+// The first part of that, up to the names of tasks, as `version` has it: what perf.data files hold, too.
+std::string encode_descriptions(const Metadata& metadata, std::string_view version);
 
 // The event's `format` text.
 std::string format_of(const EventType& type);

@@ -1,0 +1,89 @@
+// `landtrace export`
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/export/formats.hpp"
+#include "cli/export/output_file.hpp"
+#include "cli/export/recording_export.hpp"
+#include "cli/failure.hpp"
+#include "cli/missing_events.hpp"
+#include "cli/pager.hpp"
+#include "cli/quantity.hpp"
+#include "cli/recording_file.hpp"
+#include "cli/standard_streams.hpp"
+#include "cli/time_range.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+struct Options {
+  std::string file = "trace.dat";
+  std::string format;
+  std::string output;
+  std::vector<std::string> patterns;
+  TimeRange times;
+  RecordingExport::Options what;
+};
+
+// EPIPE: nobody reads any more, as with `| head`.
+int status_of(const Result<void>& written) {
+  if (written || written.error().code == EPIPE) return kSuccess;
+  return fail_with(kFailure, sentence(written.error()));
+}
+
+int export_to(const ExportFormat& format, const Options& options, output::TraceDatReader& reader) {
+  auto file = OutputFile::create(options.output, options.file, format.is_binary);
+  if (!file) return fail_with(kFailure, sentence(file.error()));
+  output::Target target(file->fd());
+  const auto exporter = format.make(target, {reader.clock(), has_stacks(reader)});
+  RecordingExport exported(options.what, options.file, reader, *exporter);
+  const bool is_sound = exported.run([&target] { return target.result().has_value(); });
+  target.flush();
+  if (!target.result()) return status_of(target.result());
+  if (auto kept = file->keep(); !kept) return fail_with(kFailure, sentence(kept.error()));
+  if (options.output != "-") {
+    const std::uint64_t events = exported.events();
+    complain(fmt::format("{} event{} in {}{}", count_text(events), events == 1 ? "" : "s", options.output,
+                         file->has_replaced() ? fmt::format("; what was there is {}.old", options.output) : ""));
+  }
+  const bool has_events = has_what_was_named(options.what.filter.patterns(), reader.events(), options.file);
+  return is_sound && has_events ? kSuccess : kFailure;
+}
+
+int export_recording(Options& options) {
+  const auto format = export_format(options.format);
+  if (!format) return fail_with(kBadUse, sentence(format.error()));
+  auto filter = EventFilter::parse(options.patterns);
+  if (!filter) return fail_with(kBadUse, sentence(filter.error()));
+  options.what.filter = *std::move(filter);
+  if (auto times = options.times.parse(options.what.from_ns, options.what.to_ns); !times) {
+    return fail_with(kBadUse, sentence(times.error()));
+  }
+  auto reader = open_recording(options.file);
+  if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
+  survive_closed_output();
+  if (options.output.empty()) options.output = (*format)->file;
+  return export_to(**format, options, *reader);
+}
+
+}  // namespace
+
+void add_export(Program& program) {
+  auto options = std::make_shared<Options>();
+  Command& command = program.add("export", "Write a recording in another format");
+  command.option("FILE", options->file, "Recording to read; - is standard input", {.shows_default = true});
+  command.option("--format", options->format, "One of " + export_format_names(), {.type = "NAME", .required = true});
+  command.option("-o,--output", options->output, "File to write; - is standard output",
+                 {.type = "FILE", .default_text = "perf.data for perf"});
+  command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to write, globs allowed; may be repeated",
+                   {.type = "PATTERN"});
+  command.option("--limit", options->what.limit, "Write no more than this many events", {.type = "N"});
+  options->times.add_to(command, "write");
+  command.examples(
+      "Examples:\n"
+      "  landtrace export --format perf && perf script\n"
+      "  landtrace export http.dat --format perf -o - | perf report -i -");
+  command.runs([options] { return export_recording(*options); });
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,35 @@
+// The file that an export makes. It is written beside its place, and takes it when it is whole; what was there before
+// becomes PATH.old. A pipe or a device is written as it is.
+#pragma once
+
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace landtrace::cli {
+
+class OutputFile {
+ public:
+  // "-" is standard output. EINVAL: it is `not_this`, which is being read, or a folder, or a terminal which
+  // `is_binary` is not for; and what open(2) says.
+  static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary);
+
+  OutputFile(OutputFile&&) noexcept = default;
+  ~OutputFile();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // It is whole.
+  Result<void> keep();
+  [[nodiscard]] bool has_replaced() const { return has_replaced_; }
+
+ private:
+  OutputFile(Fd fd, std::string path, std::string partial)
+      : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)) {}
+
+  Fd fd_;
+  std::string path_;
+  std::string partial_;  // empty: it is written in its place
+  bool has_replaced_ = false;
+};
+
+}  // namespace landtrace::cli

@@ -1,0 +1,89 @@
+#include "cli/export/recording_export.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/failure.hpp"
+#include "output/text/own_events.hpp"
+
+namespace landtrace::cli {
+
+bool has_stacks(const output::TraceDatReader& reader) {
+  const auto& events = reader.events();
+  return std::any_of(events.begin(), events.end(), [](const auto& type) { return output::is_user_stack(type.second); });
+}
+
+RecordingExport::RecordingExport(const Options& options, const std::string& file, output::TraceDatReader& reader,
+                                 output::Exporter& exporter)
+    : options_(options),
+      file_(file),
+      reader_(reader),
+      exporter_(exporter),
+      joiner_(
+          {[this](const output::Record& record, const output::UserStack* stack) { hand_over(record, stack); },
+           [this](std::uint32_t cpu, std::uint64_t count, std::uint64_t time) { exporter_.lost(cpu, count, time); }}),
+      joins_(has_stacks(reader)) {
+  loss_.set_cpus(reader.cpus());
+  for (const auto& [id, type] : reader.events()) {
+    wanted_[id] = options.filter.wants(type);
+    stacks_[id] = output::is_user_stack(type);
+    if (wanted_[id]) exporter.type(type);
+  }
+  for (const auto& [tid, task] : reader.tasks()) exporter.task(tid, task);
+  for (const output::MappedObject& object : reader.objects()) exporter.object(object);
+}
+
+void RecordingExport::hand_over(const output::Record& record, const output::UserStack* stack) {
+  if (!wanted_[record.event_id] || events_ >= options_.limit) return;
+  const auto type = reader_.events().find(record.event_id);
+  if (type == reader_.events().end()) {
+    ++unknown_;
+    return;
+  }
+  const auto task = reader_.tasks().find(record.tid);
+  exporter_.event({record, type->second, task == reader_.tasks().end() ? nullptr : &task->second, stack});
+  ++events_;
+}
+
+void RecordingExport::take(const output::TraceDatReader::Item& item) {
+  const auto& [lost, record] = item;
+  loss_.add(record.cpu, lost);
+  if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return;
+  last_ns_ = record.time_ns;
+  if (!joins_) {
+    if (lost > 0) exporter_.lost(record.cpu, lost, record.time_ns);
+    return hand_over(record, nullptr);
+  }
+  if (lost > 0) joiner_.add_lost(record.cpu, lost, record.time_ns);
+  joiner_.add(record, stacks_[record.event_id]);
+}
+
+void RecordingExport::hand_over_rest_lost() {
+  if (options_.to_ns != ~0ull || events_ >= options_.limit) return;
+  const bool was_killed = reader_.is_unfinished() && !reader_.is_being_written();
+  for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
+    const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
+    if (lost > 0) exporter_.lost(cpu, lost, last_ns_);
+  }
+}
+
+bool RecordingExport::run(const std::function<bool()>& goes_on) {
+  bool is_sound = true;
+  while (events_ < options_.limit && goes_on()) {
+    const auto item = reader_.next();
+    if (!item) {
+      complain(sentence(item.error(), file_));
+      is_sound = false;
+      continue;
+    }
+    if (!item->has_value()) break;
+    take(**item);
+  }
+  joiner_.end();
+  hand_over_rest_lost();
+  exporter_.end();
+  if (unknown_ > 0) complain(fmt::format("{}: {} events are of types that it does not describe", file_, unknown_));
+  if (const std::string what = exporter_.complaint(); !what.empty()) complain(what);
+  return is_sound;
+}
+
+}  // namespace landtrace::cli
