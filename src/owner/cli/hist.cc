@@ -46,6 +46,9 @@ class WatchedHistogram : public Watched {
   void leave() override { probes_.reset(); }
 
   [[nodiscard]] std::vector<std::string> named() const override { return {event_}; }
+  [[nodiscard]] std::vector<std::string> probes() const override {
+    return probes_ ? std::vector<std::string>{event_} : std::vector<std::string>();
+  }
   [[nodiscard]] Result<void> fits(const output::EventType& type) const override { return check_fits(options_, type); }
 
  private:

@@ -148,6 +148,13 @@ void say_what_is_waited_for(Setup& setup, const RecordOptions& options) {
   }
 }
 
+// While the probes are there.
+void say_what_was_not_probed(const Setup& setup, const RecordOptions& options) {
+  std::vector<std::string> events;
+  for (const auto& [index, probe] : options.probes) events.push_back(options.selections[index].pattern);
+  options.programs.tell_refusals(setup.place->socket(), events, options.command);
+}
+
 // False: an event that was named was never there.
 bool were_there(Setup& setup, const RecordOptions& options) {
   return complain_of_missing(options.filter.patterns(), names_of(setup.collector->types()),
@@ -183,6 +190,7 @@ int record_to_file(RecordOptions& options) {
   Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
                       options.overwrite);
   recording.end_with(options.programs);
+  recording.at_end([&] { say_what_was_not_probed(setup, options); });
   bool succeeded = recording.run();
   say_what_became_of_rules(*setup.session);
   succeeded = were_there(setup, options) && succeeded;

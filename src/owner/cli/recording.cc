@@ -75,8 +75,7 @@ void Recording::show_progress() {
 bool Recording::run() {
   while (!drain() && !is_over()) show_progress();
   progress_.clear();
-  // While the probes are there.
-  if (programs_ != nullptr) programs_->tell_refusals();
+  if (at_end_) at_end_();
   if (auto finished = collector_.finish(); !finished && finished.error().code != EPIPE) {
     complain(sentence(finished.error()));
     failed_ = true;

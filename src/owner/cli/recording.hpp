@@ -1,6 +1,7 @@
 // The loop of `landtrace record`: from the rings to the file until something ends it.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cli/child.hpp"
@@ -24,6 +25,8 @@ class Recording {
 
   // It also ends when all of these have ended, if there are any. They outlive this.
   void end_with(const RunningPrograms& programs) { programs_ = &programs; }
+  // Called when it is over, while the session still listens.
+  void at_end(std::function<void()> function) { at_end_ = std::move(function); }
 
   // Waits for CMD where the recording ended before it.
   void wait_for_child();
@@ -40,6 +43,7 @@ class Recording {
   Signals& signals_;
   Child* child_;
   const RunningPrograms* programs_ = nullptr;
+  std::function<void()> at_end_;
   std::uint64_t deadline_ns_;
   bool overwrite_;
   Progress progress_;

@@ -8,6 +8,7 @@
 #include "ring/reader.hpp"
 #include "rules/selection.hpp"
 #include "tracefs/events/address_names.hpp"
+#include "host/probe_requests.hpp"
 #include "host/server.hpp"
 #include "language/trigger/command.hpp"
 
@@ -397,6 +398,13 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       return release_native(c);
     case Operation::kDescribeStructs:
       return describe_structs(c);
+    case Operation::kPlacesRefused:
+      return places_refused(rules, pid, text);
+    case Operation::kRefusedPlaces: {
+      if (auto may = may_consume(c); !may) return error_response(may.error());
+      const auto [system, name] = texts_of<2>(text);
+      return refused_places(rules, domain.events().find(system, name), request.a);
+    }
     case Operation::kOpenSession:
       return open_session(c);
     case Operation::kSessionEvents:

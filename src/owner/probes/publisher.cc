@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/site.hpp"
+#include "base/fd.hpp"
 #include "code/refusal.hpp"
 #include "rules/probe_plan.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 // Of large objects each takes some megabytes.
 constexpr std::size_t kMostAnalysed = 4;
 constexpr std::uint32_t kMostActive = 0xffff;
+// Programs, by place.
+constexpr std::size_t kMostRefused = 4096;
 
 std::string name_of(const rules::ProbePlace& place) {
   const auto& named = place.named;
@@ -245,6 +248,38 @@ rules::ProbeCounts Publisher::counts(const domain::Event&, const rules::ProbePla
   if (found == figures_.end()) return {};
   const plan::ProbeFigure figure = domain_.probe_slots().figure(found->second);
   return {figure.hits, figure.missed};
+}
+
+void Publisher::refused(std::uint32_t pid, std::uint32_t slot, std::uint32_t generation, std::uint8_t reason) {
+  const auto found =
+      std::find_if(sites_.begin(), sites_.end(), [&](const auto& one) { return one.second.slot == slot; });
+  // The slot may be another place's by now.
+  if (found == sites_.end() || domain_.control().segment().probes[slot].generation != generation) return;
+  auto& refused = found->second.refused;
+  if (reason == 0) {
+    refused.erase(pid);
+  } else if (reason <= static_cast<std::uint8_t>(agent::Reason::kBusy) && refused.size() < kMostRefused) {
+    const auto comm = read_file(fmt::format("/proc/{}/comm", pid), 64);
+    refused[pid] = {comm ? comm->substr(0, comm->find('\n')) : "?", agent::Reason{reason}};
+  }
+}
+
+std::vector<rules::RefusedPlace> Publisher::refusals(const domain::Event& event) {
+  std::vector<rules::RefusedPlace> all;
+  const rules::Probe* const probe = rules::find_probe(event);
+  if (probe == nullptr) return all;
+  for (const auto& [key, site] : sites_) {
+    const auto is_events = [&](const Hook& hook) { return hook.event == event.slot; };
+    const auto hook = std::find_if(site.hooks.begin(), site.hooks.end(), is_events);
+    if (hook == site.hooks.end() || site.refused.empty()) continue;
+    const auto place = std::find_if(probe->places.begin(), probe->places.end(),
+                                    [&](const rules::ProbePlace& one) { return one.serial == hook->serial; });
+    if (place == probe->places.end() || !place->object) continue;
+    for (const auto& [pid, refused] : site.refused) {
+      all.push_back({pid, refused.program, place->object->path, std::get<2>(key), agent::text_of(refused.reason)});
+    }
+  }
+  return all;
 }
 
 }  // namespace landtrace::probes

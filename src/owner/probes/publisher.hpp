@@ -12,6 +12,7 @@
 #include <set>
 #include <tuple>
 
+#include "agent/agent.hpp"
 #include "code/analysis.hpp"
 #include "domain/domain.hpp"
 #include "rules/probes/probes.hpp"
@@ -37,6 +38,8 @@ class Publisher final : public rules::ProbeObserver {
   void stop(const domain::Event& event, const rules::Probe& probe) override;
   void gone(const rules::ProbePlace& place) override;
   rules::ProbeCounts counts(const domain::Event& event, const rules::ProbePlace& place) override;
+  void refused(std::uint32_t pid, std::uint32_t slot, std::uint32_t generation, std::uint8_t reason) override;
+  std::vector<rules::RefusedPlace> refusals(const domain::Event& event) override;
 
  private:
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // device, inode, offset
@@ -52,6 +55,11 @@ class Publisher final : public rules::ProbeObserver {
     std::optional<std::uint32_t> slot;
     agent::ProbeSite shared{};
     std::vector<Hook> hooks;
+    struct Refused {
+      std::string program;
+      agent::Reason reason;
+    };
+    std::map<std::uint32_t, Refused> refused{};  // by process
   };
 
   using Made = std::vector<std::pair<Site*, Hook>>;

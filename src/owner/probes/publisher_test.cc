@@ -195,6 +195,55 @@ TEST_F(PublisherTest, ACounterByItsOffsetIsFoundAmongWritableData) {
   EXPECT_EQ(site(0)->counter, usdt.counter);
 }
 
+TEST_F(PublisherTest, ProgramsSayWhereTheyCouldNotBeProbed) {
+  define("p:g/e " + self_ + ":lt_publisher_function");
+  define("p:g/f " + self_ + ":lt_publisher_long");
+  define("p:g/both " + self_ + ":lt_publisher_function");
+  for (const char* const name : {"e", "f", "both"}) ASSERT_TRUE(enable(name));
+  const auto pid = static_cast<std::uint32_t>(::getpid());
+  const auto why = [](agent::Reason reason) { return static_cast<std::uint8_t>(reason); };
+  const auto say = [&](std::uint32_t of, std::uint32_t number, std::uint8_t reason) {
+    publisher_.refused(of, number, slot(number).generation, reason);
+  };
+  EXPECT_TRUE(publisher_.refusals(event("e")).empty());
+  say(pid, 0, why(agent::Reason::kOverlaps));
+  say(999'999'999, 0, why(agent::Reason::kBusy));
+  say(pid, 1, why(agent::Reason::kBytesDiffer));
+  const auto refusals = publisher_.refusals(event("e"));
+  ASSERT_EQ(refusals.size(), 2u);
+  EXPECT_EQ(refusals[0].pid, pid);
+  EXPECT_EQ(refusals[0].program, "probes_test");
+  EXPECT_EQ(refusals[0].object, self_);
+  EXPECT_EQ(refusals[0].offset, site(0)->offset);
+  EXPECT_EQ(refusals[0].why, agent::text_of(agent::Reason::kOverlaps));
+  EXPECT_EQ(refusals[1].pid, 999'999'999u);
+  EXPECT_EQ(refusals[1].program, "?");
+  EXPECT_EQ(refusals[1].why, agent::text_of(agent::Reason::kBusy));
+  ASSERT_EQ(publisher_.refusals(event("f")).size(), 1u);
+  EXPECT_EQ(publisher_.refusals(event("f"))[0].offset, site(1)->offset);
+  EXPECT_EQ(publisher_.refusals(event("both")).size(), 2u);
+  // Patched after all.
+  say(pid, 0, 0);
+  ASSERT_EQ(publisher_.refusals(event("e")).size(), 1u);
+  EXPECT_EQ(publisher_.refusals(event("e"))[0].pid, 999'999'999u);
+  ASSERT_TRUE(enable("f", false));
+  EXPECT_TRUE(publisher_.refusals(event("f")).empty());
+}
+
+TEST_F(PublisherTest, WhatProgramsSayOfNothingThatIsThereIsPassedOver) {
+  define("p:g/e " + self_ + ":lt_publisher_function");
+  ASSERT_TRUE(enable("e"));
+  const std::uint32_t generation = slot(0).generation;
+  const auto last = static_cast<std::uint8_t>(agent::Reason::kBusy);
+  publisher_.refused(1, 0, generation + 1, last);
+  publisher_.refused(1, 1, generation, last);
+  publisher_.refused(1, 0xffffffff, generation, last);
+  publisher_.refused(1, 0, generation, last + 1);
+  EXPECT_TRUE(publisher_.refusals(event("e")).empty());
+  publisher_.refused(1, 0, generation, last);
+  EXPECT_EQ(publisher_.refusals(event("e")).size(), 1u);
+}
+
 TEST_F(PublisherTest, EventsAtOnePlaceShareIt) {
   define("p:g/e " + self_ + ":lt_publisher_function a=%di");
   define("p:g/f " + self_ + ":lt_publisher_function");

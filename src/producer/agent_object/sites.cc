@@ -7,6 +7,7 @@
 #include "agent/presence.hpp"
 #include "agent/probe_site.hpp"
 #include "agent_object/hits.hpp"
+#include "client/process.hpp"
 #include "plan/probe.hpp"
 #include "plan/stack.hpp"
 
@@ -19,12 +20,6 @@ namespace landtrace::agent_object {
 namespace {
 
 static_assert(agent::kShownPlaces == plan::kMaxProbes);
-
-void show(std::uint32_t slot, const agent::Outcome& outcome) {
-  agent::ShownPlace& shown = landtrace_agent_places[slot];
-  shown.state = static_cast<std::uint8_t>(outcome.state);
-  shown.reason = static_cast<std::uint8_t>(outcome.reason);
-}
 
 void hide(std::uint32_t slot) { landtrace_agent_places[slot] = {}; }
 
@@ -81,7 +76,7 @@ void Sites::follow(const client::Place& place) {
       Known& known = known_[slot];
       if (known.generation == generation && (generation == 0 || known.version == version)) continue;
       if (known.generation != 0 && known.generation != generation) gone.push_back(slot);
-      known = {generation, version};
+      known = {generation, version, 0, known.generation == generation ? known.told : std::uint8_t{0}};
       if (generation == 0) continue;
       came.push_back(slot);
       sites.push_back(*plan::control_at<agent::ProbeSite>(place.view, at));
@@ -104,12 +99,41 @@ void Sites::follow(const client::Place& place) {
     show(came[i], outcomes[i]);
   }
   note_objects(place);
+  tell_owner();
 }
 
-void Sites::show_again() const {
+void Sites::show(std::uint32_t slot, const agent::Outcome& outcome) {
+  agent::ShownPlace& shown = landtrace_agent_places[slot];
+  shown.state = static_cast<std::uint8_t>(outcome.state);
+  shown.reason = static_cast<std::uint8_t>(outcome.reason);
+  known_[slot].refused = outcome.state == agent::PlaceState::kRefused ? shown.reason : std::uint8_t{0};
+}
+
+void Sites::show_again() {
   for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
     if (known_[slot].generation != 0) show(slot, agent_.outcome(slot));
   }
+  tell_owner();
+}
+
+bool Sites::has_busy() const {
+  return std::any_of(known_.begin(), known_.end(), [](const Known& known) {
+    return known.refused == static_cast<std::uint8_t>(agent::Reason::kBusy);
+  });
+}
+
+// Who records says so when the program has ended, and nobody can look into it any more.
+void Sites::tell_owner() {
+  std::string text;
+  for (std::uint32_t slot = 0; slot < known_.size(); ++slot) {
+    Known& known = known_[slot];
+    if (known.generation == 0 || known.told == known.refused) continue;
+    const ipc::RefusedPlace place{slot, known.generation, known.refused, {}};
+    if (text.size() + sizeof place > ipc::kMaxText) break;
+    known.told = known.refused;
+    text.append(reinterpret_cast<const char*>(&place), sizeof place);
+  }
+  if (!text.empty()) std::ignore = client::Process::get().ask({.operation = ipc::Operation::kPlacesRefused}, text);
 }
 
 void Sites::note_objects(const client::Place& place) const {

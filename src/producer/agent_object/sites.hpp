@@ -17,19 +17,27 @@ class Sites {
   void follow(const client::Place& place);
   [[nodiscard]] std::uint32_t changes() const { return changes_; }
 
-  // Objects have come or gone: what became of places may be something else.
-  void show_again() const;
+  // What became of places may be something else: objects have come or gone, or what was in the way.
+  void show_again();
+  // A place where threads were in the way may be patched by now.
+  [[nodiscard]] bool has_busy() const;
   // Nothing is wanted until there is another owner.
   void let_all_go();
   // A program that has ended is asked no more what was at its addresses.
   void note_objects(const client::Place& place) const;
 
  private:
+  void show(std::uint32_t slot, const agent::Outcome& outcome);
+  // Of what has changed since it was told.
+  void tell_owner();
+
   agent::Agent& agent_;
   const plan::ControlSegment* control_ = nullptr;  // of the owner whose places these are
   struct Known {
     std::uint32_t generation;  // 0: none
     std::uint32_t version;
+    std::uint8_t refused;  // an agent::Reason
+    std::uint8_t told;     // what the owner knows of that
   };
   std::vector<Known> known_;  // by slot
   std::uint32_t changes_ = 0;

@@ -117,6 +117,7 @@ class Loop {
       sites_.let_all_go();
     }
     agent_.tend();
+    if (has_owner && sites_.has_busy()) sites_.show_again();
   }
   bool find_owner() {
     client::Process& process = client::Process::get();

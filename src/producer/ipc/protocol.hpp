@@ -155,6 +155,15 @@ enum class Operation : std::uint32_t {
   // What a program says of its events' structs (event/description.hpp).
   // a = event slot, which this connection holds; text.
   kDescribeStructs = 240,
+
+  // What became of probes.
+
+  // From a program's agent: text = RefusedPlace[], places that it could not patch, or has patched after all.
+  kPlacesRefused = 244,
+  // For who may record: text = "SYSTEM\0EVENT\0", a = entries to pass over
+  // -> text = "PID OFFSET PROGRAM\0OBJECT\0WHY\0" each, for each program in which one of the event's places could not
+  //    be probed; a = where to go on, 0: that was all.
+  kRefusedPlaces,
 };
 
 // How a field of a synthetic event gets its value.
@@ -227,6 +236,23 @@ LT_SHARED_AT(FileIdentity, magic, 0);
 LT_SHARED_AT(FileIdentity, slot, 8);
 LT_SHARED_AT(FileIdentity, generation, 12);
 LT_SHARED_AT(FileIdentity, error, 16);
+
+//   0      4            8        9
+//   +------+------------+--------+----+
+//   | slot | generation | reason |    |
+//   +------+------------+--------+----+
+struct RefusedPlace {
+  // Of the probe's slot in the control segment.
+  std::uint32_t slot;
+  std::uint32_t generation;
+  // An agent::Reason; 0: it is patched now.
+  std::uint8_t reason;
+  std::uint8_t reserved[3];
+};
+LT_SHARED(RefusedPlace, 12, 4);
+LT_SHARED_AT(RefusedPlace, slot, 0);
+LT_SHARED_AT(RefusedPlace, generation, 4);
+LT_SHARED_AT(RefusedPlace, reason, 8);
 
 struct ConsumedPosition {
   std::uint32_t user;

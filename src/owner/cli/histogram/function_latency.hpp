@@ -30,6 +30,7 @@ class WatchedFunction : public Watched {
   Result<HistView> view(const HistShape& shape) override;
   void leave() override { probes_.reset(); }
   [[nodiscard]] std::vector<std::string> named() const override { return {}; }  // they are there
+  [[nodiscard]] std::vector<std::string> probes() const override { return {returns_}; }
   [[nodiscard]] Result<void> fits(const output::EventType& /*type*/) const override { return {}; }
 
  private:

@@ -123,7 +123,7 @@ int Watch::watch(Signals& signals) {
   }
   // Of a short CMD, or of its last moment, nothing has been looked at yet.
   if (result) result = check();
-  options_.programs.tell_refusals();
+  options_.programs.tell_refusals(place_->socket(), watched_.probes(), options_.command);
   if (result) result = watched_.end();
   if (result) result = show(true);
   if (!result) complain(sentence(result.error()));

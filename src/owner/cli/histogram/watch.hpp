@@ -42,6 +42,8 @@ class Watched {
 
   // The events that the user named, as SYSTEM:EVENT.
   [[nodiscard]] virtual std::vector<std::string> named() const = 0;
+  // Those of them, or others, that are probes of its own.
+  [[nodiscard]] virtual std::vector<std::string> probes() const { return {}; }
   // What one of these does not have of what the user asked for.
   [[nodiscard]] virtual Result<void> fits(const output::EventType& type) const = 0;
 };

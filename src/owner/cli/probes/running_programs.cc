@@ -98,8 +98,12 @@ Result<void> RunningPrograms::attach_to(const std::string& socket) const {
   return {};
 }
 
-void RunningPrograms::tell_refusals() const {
+void RunningPrograms::tell_refusals(const std::string& socket, const std::vector<std::string>& events,
+                                    const std::vector<std::string>& command) const {
   for (const std::string& text : refusal_texts(pids_)) complain(text);
+  for (const std::string& text : refusal_texts(socket, events, pids_)) complain(text);
+  const std::string why = events.empty() ? "" : why_without_agent(command);
+  if (!why.empty()) complain(why);
 }
 
 bool RunningPrograms::have_ended() const {

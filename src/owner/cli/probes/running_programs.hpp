@@ -37,8 +37,10 @@ class RunningPrograms {
   // All of them, once everything is ready; says for how long each was stopped.
   Result<void> attach_to(const std::string& socket) const;
   [[nodiscard]] bool have_ended() const;
-  // What could not be probed in those that still run, while the probes are there.
-  void tell_refusals() const;
+  // What could not be probed, while the probes are there: in those that still run, and, of the events, in others, such
+  // as CMD.
+  void tell_refusals(const std::string& socket, const std::vector<std::string>& events,
+                     const std::vector<std::string>& command) const;
 
  private:
   std::vector<std::string> words_;

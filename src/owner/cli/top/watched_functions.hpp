@@ -29,6 +29,7 @@ class WatchedFunctions : public Watched {
   Result<HistView> view(const HistShape& /*shape*/) override { return HistView(); }
   void leave() override { probes_.reset(); }
   [[nodiscard]] std::vector<std::string> named() const override { return {}; }  // they are there
+  [[nodiscard]] std::vector<std::string> probes() const override { return {calls_, returns_}; }
   [[nodiscard]] Result<void> fits(const output::EventType& /*type*/) const override { return {}; }
 
  private:

@@ -53,6 +53,15 @@ struct ProbeCounts {
   std::uint64_t missed = 0;
 };
 
+// A program in which a place could not be probed.
+struct RefusedPlace {
+  std::uint32_t pid = 0;
+  std::string program;  // its name
+  std::string object;
+  std::uint64_t offset = 0;
+  std::string why;
+};
+
 class ProbeObserver {
  public:
   virtual ~ProbeObserver() = default;
@@ -67,6 +76,11 @@ class ProbeObserver {
   virtual void gone(const ProbePlace& place) = 0;
   // How often programs got there.
   virtual ProbeCounts counts(const Event& event, const ProbePlace& place) = 0;
+  // What a program says of the place that has this slot: an agent::Reason; 0: it is probed there after all.
+  virtual void refused(std::uint32_t /*pid*/, std::uint32_t /*slot*/, std::uint32_t /*generation*/,
+                       std::uint8_t /*reason*/) {}
+  // As long as the event is listened to.
+  virtual std::vector<RefusedPlace> refusals(const Event& /*event*/) { return {}; }
 };
 
 class Probes {
@@ -102,6 +116,8 @@ class Probes {
   };
   [[nodiscard]] std::vector<Line> lines(language::ProbeFamily family);
   [[nodiscard]] ProbeCounts counts(const Event& event, const ProbePlace& place) const;
+  // nullptr: there is none.
+  [[nodiscard]] ProbeObserver* observer() const { return observer_; }
 
   // Places that wait for an object are looked for again. Calls the observer for those that are found.
   void look_again();
