@@ -1,4 +1,7 @@
 """landtrace export: recordings in other formats, read by others' programs."""
+import csv
+import io
+import json
 import os
 import re
 import shutil
@@ -82,6 +85,136 @@ class Perf(Export):
         self.assertEqual(self.run_in_folder("perf", "script"), "")
 
 
+class Text(Export):
+    """What goes to standard output."""
+
+    def text(self, form, *words, said=""):
+        status, out, err = self.landtrace("export", self.file, "--format", form, *words)
+        self.assertEqual((status, err), (0, said))
+        return out
+
+    def record_stacks(self):
+        program = shutil.copy(os.environ["STACK_PROGRAM"], os.path.join(self.folder, "stacks"))
+        self.assertEqual(self.landtrace("record", "-o", self.file, "--", program)[0], 0)
+
+    def record_requests(self):
+        self.assertEqual(self.landtrace("record", "-o", self.file, "--", os.environ["REQUESTS"])[0], 0)
+
+    def test_a_table(self):
+        self.record("--text", 'a "b", c\nd')
+        rows = list(csv.DictReader(io.StringIO(self.text("csv"), newline="")))
+        events, _ = self.report_json()
+        self.assertEqual(len(rows), 10)
+        for row, event in zip(rows, events):
+            self.assertEqual(row.pop("time").replace(".", ""), str(event["time"]))
+            self.assertEqual(row.pop("event"), event["system"] + ":" + event["event"])
+            self.assertEqual((row.pop("pid"), row.pop("tid")), (str(event["tgid"]), str(event["pid"])))
+            self.assertEqual((row.pop("cpu"), row.pop("comm"), row.pop("lost")), (str(event["cpu"]), event["comm"], ""))
+            self.assertEqual(row, {name: str(value) for name, value in event["fields"].items()})
+        self.assertIn('a "b", c\nd', rows[0].values())
+
+    def test_a_column_for_each_field_of_any_event(self):
+        self.record_requests()
+        rows = list(csv.DictReader(io.StringIO(self.text("csv"), newline="")))
+        starts = [row for row in rows if row["event"] == "user_events:req_start"]
+        self.assertEqual((len(rows), len(starts)), (2000, 1000))
+        self.assertEqual({row["route"] for row in starts}, {""})
+        self.assertEqual({row["route"] for row in rows}, {"", "/", "/login", "/search"})
+
+    def test_lines_of_json(self):
+        self.record()
+        self.assertEqual(self.text("json"), self.report("--json"))
+
+    def test_stacks_in_each_format(self):
+        self.record_stacks()
+        folded = self.text("folded")
+        match = re.fullmatch(r"stacks;_start;(.*;)?main;(.*;)?sorting_function;(.*;)?innermost_function 1\n", folded)
+        self.assertIsNotNone(match, folded)
+        functions = folded.split(" ")[0].split(";")[1:]
+        (line,) = [json.loads(line) for line in self.text("json").splitlines()]
+        self.assertEqual(line["stack"]["caller"][0]["function"], "innermost_function")
+        (row,) = csv.DictReader(io.StringIO(self.text("csv"), newline=""))
+        self.assertEqual(row["stack"].split(";"), functions)
+        scope = json.loads(self.text("speedscope"))
+        self.assertEqual(scope["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        (profile,) = scope["profiles"]
+        names = [scope["shared"]["frames"][frame]["name"] for frame in profile["samples"][0]]
+        self.assertEqual((names, profile["weights"], profile["endValue"]), (functions, [1], 1))
+        trace = json.loads(self.text("chrome"))
+        (event,) = [event for event in trace["traceEvents"] if event["ph"] == "i"]
+        names, frame = [], trace["stackFrames"][event["sf"]]
+        while frame:
+            names.insert(0, frame["name"])
+            frame = trace["stackFrames"].get(frame.get("parent"))
+        self.assertEqual(names, functions)
+
+    def test_events_without_stacks_are_counted_by_name(self):
+        self.record_requests()
+        lines = self.text("folded").splitlines()
+        self.assertEqual([line.split(";")[1] for line in lines], ["user_events:req_done 1000", "user_events:req_start 1000"])
+        scope = json.loads(self.text("speedscope"))
+        self.assertEqual([profile["endValue"] for profile in scope["profiles"]], [1000, 1000])
+
+    def test_chrome(self):
+        self.record_requests()
+        trace = json.loads(self.text("chrome", "--span", "req_start,req_done,id", "--counter", "req_start.id"))
+        of = {phase: [event for event in trace["traceEvents"] if event["ph"] == phase] for phase in "iCMbsfeX"}
+        self.assertEqual({phase: len(events) for phase, events in of.items()},
+                         {"i": 2000, "C": 1000, "M": 4, "b": 1000, "s": 1000, "f": 1000, "e": 1000, "X": 0})
+        starts = {event["args"]["id"]: event for event in of["i"] if event["name"] == "req_start"}
+        dones = {event["args"]["id"]: event for event in of["i"] if event["name"] == "req_done"}
+        ends = {event["id"]: event for event in of["e"]}
+        for begin in of["b"]:
+            key = int(begin["args"]["id"])
+            self.assertEqual((begin["ts"], begin["pid"]), (starts[key]["ts"], starts[key]["pid"]))
+            self.assertEqual((ends[begin["id"]]["ts"], ends[begin["id"]]["pid"]), (dones[key]["ts"], begin["pid"]))
+        self.assertEqual({event["pid"] for event in of["f"]}, {dones[0]["pid"]}, "the arrow leads to the other process")
+        self.assertEqual([event["args"]["value"] for event in of["C"]], list(range(1000)))
+        self.assertEqual({event["name"] for event in of["M"]}, {"process_name", "thread_name"})
+
+    def test_spans_of_one_thread_are_in_its_lane(self):
+        self.record()
+        trace = json.loads(self.text("chrome", "--span", "job,job",
+                                     said="landtrace: spans without an end: 1; ends without a begin: 0\n"))
+        spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        times = [event["ts"] for event in trace["traceEvents"] if event["ph"] == "i"]
+        self.assertEqual([span["ts"] for span in spans], times[:-1])
+        for span, end in zip(spans, times[1:]):
+            self.assertAlmostEqual(span["ts"] + span["dur"], end, places=2)
+
+    def test_rules_that_do_not_fit(self):
+        self.record_requests()
+        for words, said in ((["chrome", "--span", "req_strt,req_done,id"], "did you mean user_events:req_start?"),
+                            (["chrome", "--span", "req_start,req_done,route"], "req_start has no field 'route'"),
+                            (["chrome", "--span", "req_start"], "want FROM,TO,KEY"),
+                            (["chrome", "--counter", "req_start.ix"], "has no field 'ix'"),
+                            (["chrome", "--counter", "req_start"], "want EVENT.FIELD"),
+                            (["csv", "--counter", "req_start.id"], "chrome has")):
+            status, out, err = self.landtrace("export", self.file, "--format", *words)
+            self.assertIn(status, (1, 2), words)
+            self.assertEqual(out, "")
+            self.assertIn(said, err)
+
+    def test_a_reader_that_goes_away(self):
+        self.record("--count", "20000")
+        process = self.start("export", self.file, "--format", "csv")
+        self.assertTrue(process.stdout.readline().startswith("time,cpu,"))
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=support.TIMEOUT_S), 0)
+        self.assertEqual(process.stderr.read(), "")
+
+    def test_what_was_lost_stands_where_it_is_missing(self):
+        self.landtrace("record", "--buffer-size", "4K", "--overwrite", "-o", self.file, "--", PRODUCER, "--count", "20000")
+        _, lost = self.report_json()
+        self.assertGreater(lost, 0)
+        rows = list(csv.DictReader(io.StringIO(self.text("csv"), newline="")))
+        self.assertEqual(sum(int(row["lost"] or 0) for row in rows), lost)
+        trace = json.loads(self.text("chrome"))
+        self.assertEqual(sum(event["args"]["events"] for event in trace["traceEvents"] if event["name"] == "lost"), lost)
+        status, _, err = self.landtrace("export", self.file, "--format", "folded")
+        self.assertEqual((status, err), (0, f"landtrace: {lost} events were lost, and are in no count\n"))
+
+
 class Files(Export):
     def test_an_older_file_is_kept(self):
         self.record()
@@ -94,7 +227,7 @@ class Files(Export):
     def test_what_cannot_be(self):
         self.record()
         before = os.stat(self.file)
-        for words, said in ((["--format", "nosuch"], "there are perf"),
+        for words, said in ((["--format", "nosuch"], "want one of perf"),
                             (["--format", "perf", "-o", self.file], "the recording itself"),
                             (["--format", "perf", "-o", self.folder], "folder"),
                             (["--format", "perf", "-o", "/nosuch/file"], "No such file")):

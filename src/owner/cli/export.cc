@@ -5,6 +5,7 @@
 #include "cli/export/formats.hpp"
 #include "cli/export/output_file.hpp"
 #include "cli/export/recording_export.hpp"
+#include "cli/export/rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
 #include "cli/pager.hpp"
@@ -21,7 +22,11 @@ struct Options {
   std::string format;
   std::string output;
   std::vector<std::string> patterns;
+  std::vector<std::string> span_texts;
+  std::vector<std::string> counter_texts;
   TimeRange times;
+  std::vector<output::SpanRule> spans;
+  std::vector<output::CounterRule> counters;
   RecordingExport::Options what;
 };
 
@@ -35,7 +40,7 @@ int export_to(const ExportFormat& format, const Options& options, output::TraceD
   auto file = OutputFile::create(options.output, options.file, format.is_binary);
   if (!file) return fail_with(kFailure, sentence(file.error()));
   output::Target target(file->fd());
-  const auto exporter = format.make(target, {reader.clock(), has_stacks(reader)});
+  const auto exporter = format.make(target, {reader.clock(), has_stacks(reader), options.spans, options.counters});
   RecordingExport exported(options.what, options.file, reader, *exporter);
   const bool is_sound = exported.run([&target] { return target.result().has_value(); });
   target.flush();
@@ -50,17 +55,32 @@ int export_to(const ExportFormat& format, const Options& options, output::TraceD
   return is_sound && has_events ? kSuccess : kFailure;
 }
 
-int export_recording(Options& options) {
-  const auto format = export_format(options.format);
-  if (!format) return fail_with(kBadUse, sentence(format.error()));
-  auto filter = EventFilter::parse(options.patterns);
-  if (!filter) return fail_with(kBadUse, sentence(filter.error()));
-  options.what.filter = *std::move(filter);
-  if (auto times = options.times.parse(options.what.from_ns, options.what.to_ns); !times) {
-    return fail_with(kBadUse, sentence(times.error()));
+Result<const ExportFormat*> check_options(Options& options) {
+  LT_TRY(const ExportFormat* const format, export_format(options.format));
+  LT_TRY(options.what.filter, EventFilter::parse(options.patterns));
+  LT_CHECK(options.times.parse(options.what.from_ns, options.what.to_ns));
+  for (const std::string& text : options.span_texts) {
+    LT_TRY(output::SpanRule span, parse_span(text));
+    options.spans.push_back(std::move(span));
   }
+  for (const std::string& text : options.counter_texts) {
+    LT_TRY(output::CounterRule counter, parse_counter(text));
+    options.counters.push_back(std::move(counter));
+  }
+  if (!format->has_spans && !(options.spans.empty() && options.counters.empty())) {
+    return fail(EINVAL, fmt::format("--format {} has no spans and no counters; chrome has", format->name));
+  }
+  return format;
+}
+
+int export_recording(Options& options) {
+  const auto format = check_options(options);
+  if (!format) return fail_with(kBadUse, sentence(format.error()));
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
+  if (auto fit = check_rules(options.spans, options.counters, reader->events()); !fit) {
+    return fail_with(kFailure, sentence(fit.error()));
+  }
   survive_closed_output();
   if (options.output.empty()) options.output = (*format)->file;
   return export_to(**format, options, *reader);
@@ -74,15 +94,22 @@ void add_export(Program& program) {
   command.option("FILE", options->file, "Recording to read; - is standard input", {.shows_default = true});
   command.option("--format", options->format, "One of " + export_format_names(), {.type = "NAME", .required = true});
   command.option("-o,--output", options->output, "File to write; - is standard output",
-                 {.type = "FILE", .default_text = "perf.data for perf"});
+                 {.type = "FILE", .default_text = "standard output; perf.data for perf"});
   command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to write, globs allowed; may be repeated",
                    {.type = "PATTERN"});
   command.option("--limit", options->what.limit, "Write no more than this many events", {.type = "N"});
   options->times.add_to(command, "write");
+  command.repeated("--span", options->span_texts,
+                   "A span from each FROM to the next TO with the same KEY, a field of both; may be repeated",
+                   {.type = "FROM,TO,KEY"});
+  command.repeated("--counter", options->counter_texts, "A track of a field's values; may be repeated",
+                   {.type = "EVENT.FIELD"});
   command.examples(
       "Examples:\n"
       "  landtrace export --format perf && perf script\n"
-      "  landtrace export http.dat --format perf -o - | perf report -i -");
+      "  landtrace export http.dat --format perf -o - | perf report -i -\n"
+      "  landtrace export --format chrome --span request,response,id -o trace.json\n"
+      "  landtrace export --format folded | flamegraph.pl >flame.svg");
   command.runs([options] { return export_recording(*options); });
 }
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "arch/trace_clocks.hpp"
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/raw_clock.hpp"
 #include "cli/visible.hpp"
 #include "output/json/line.hpp"
 #include "output/text/line.hpp"
@@ -14,12 +14,6 @@
 
 namespace landtrace::cli {
 namespace {
-
-// Clocks that show no time. An unknown name is that of another architecture's clock, and taken for nanoseconds.
-bool counts(const std::string& name) {
-  const arch::TraceClock* const clock = arch::trace_clock_named(name);
-  return clock != nullptr && clock->is_raw();
-}
 
 bool prints_stack(const output::EventType& type) {
   const auto& fields = type.declaration.fields;

@@ -4,18 +4,45 @@
 
 #include <vector>
 
-#include "cli/near_names.hpp"
+#include "cli/raw_clock.hpp"
+#include "output/csv/writer.hpp"
+#include "output/folded/writer.hpp"
+#include "output/json/lines.hpp"
 #include "output/perf_data/writer.hpp"
+#include "output/speedscope/writer.hpp"
 
 namespace landtrace::cli {
 namespace {
 
+using Made = std::unique_ptr<output::Exporter>;
+using output::Target;
+
+Made make_perf(Target& target, const ExportOptions& options) {
+  return std::make_unique<output::PerfDataWriter>(target,
+                                                  output::PerfDataWriter::Options{options.clock, options.has_stacks});
+}
+
+Made make_csv(Target& target, const ExportOptions& options) {
+  return std::make_unique<output::CsvWriter>(target,
+                                             output::CsvWriter::Options{!counts(options.clock), options.has_stacks});
+}
+
+Made make_chrome(Target& target, const ExportOptions& options) {
+  return std::make_unique<output::ChromeWriter>(target, output::ChromeWriter::Options{options.spans, options.counters});
+}
+
+template <typename Writer>
+Made make(Target& target, const ExportOptions&) {
+  return std::make_unique<Writer>(target);
+}
+
 constexpr ExportFormat kFormats[] = {
-    {"perf", "perf.data", true,
-     [](output::Target& target, const ExportOptions& options) -> std::unique_ptr<output::Exporter> {
-       return std::make_unique<output::PerfDataWriter>(
-           target, output::PerfDataWriter::Options{options.clock, options.has_stacks});
-     }},
+    {"perf", "perf.data", true, false, make_perf},
+    {"chrome", "-", false, true, make_chrome},
+    {"speedscope", "-", false, false, make<output::SpeedscopeWriter>},
+    {"folded", "-", false, false, make<output::FoldedWriter>},
+    {"csv", "-", false, false, make_csv},
+    {"json", "-", false, false, make<output::JsonLines>},
 };
 
 std::vector<std::string> names() {
@@ -30,7 +57,7 @@ Result<const ExportFormat*> export_format(const std::string& name) {
   for (const ExportFormat& format : kFormats) {
     if (name == format.name) return &format;
   }
-  return fail(EINVAL, fmt::format("--format {}: there are {}", name, export_format_names()));
+  return fail(EINVAL, fmt::format("--format '{}': want one of {}", name, export_format_names()));
 }
 
 std::string export_format_names() { return fmt::format("{}", fmt::join(names(), ", ")); }

@@ -6,6 +6,7 @@
 
 #include "abi/entry.hpp"
 #include "cli/histogram/fits.hpp"
+#include "output/field_text.hpp"
 #include "output/json/value.hpp"
 
 namespace landtrace::cli {
@@ -14,29 +15,6 @@ namespace {
 using event::FieldKind;
 
 std::string full_name(const output::EventType& type) { return type.system + ":" + type.name; }
-
-bool is_text(const event::Field& field) {
-  return field.kind == FieldKind::kCharArray || field.kind == FieldKind::kDataLocString ||
-         field.kind == FieldKind::kRelLocString;
-}
-
-// Where the text of such a field lies; nothing for a location that is outside of the payload.
-abi::Bytes text_bytes(const event::Field& field, abi::Bytes payload) {
-  const auto own = abi::bytes_at(payload, {field.offset, field.size});
-  if (!own || field.kind == FieldKind::kCharArray) return own.value_or(abi::Bytes());
-  if (own->size() < sizeof(std::uint32_t)) return {};
-  const auto word = abi::load<std::uint32_t>(own->data());
-  const abi::Location where = field.kind == FieldKind::kDataLocString
-                                  ? abi::data_location(word)
-                                  : abi::rel_location(word, std::uint64_t{field.offset} + field.size);
-  return abi::bytes_at(payload, where).value_or(abi::Bytes());
-}
-
-std::string text_of(const event::Field& field, abi::Bytes payload) {
-  const abi::Bytes bytes = text_bytes(field, payload);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return std::string(text.substr(0, text.find('\0')));
-}
 
 std::uint64_t number_of(const event::Field& field, abi::Bytes payload) {
   const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
@@ -101,8 +79,8 @@ ipc::HistogramKeyValue KeyField::value(const output::Record& record) const {
     value.number = static_cast<std::uint32_t>(record.tid);
   } else if (source_ == Source::kCpu) {
     value.number = record.cpu;
-  } else if (is_text(field_)) {
-    value.text = text_of(field_, record.payload);
+  } else if (output::is_text(field_)) {
+    value.text = std::string(output::text_of(field_, record.payload));
   } else if (key_.kind != ipc::KeyKind::kText) {
     value.number = number_of(field_, record.payload);
   } else {

@@ -20,7 +20,7 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 20;
+constexpr std::size_t kMostPlaces = 20;
 
 // "libc.so.6:malloc", or "libc.so.6:0x1234" where no function begins there.
 class PlaceNames {
@@ -131,8 +131,8 @@ std::vector<std::string> refusal_texts(const std::string& socket, const std::vec
   std::vector<std::string> texts;
   for (const auto& [what, whom] : refusals.all()) {
     const auto& [object, offset, why] = what;
-    if (texts.size() == kMostLines) {
-      texts.push_back(fmt::format("and {} more places could not be probed", refusals.all().size() - kMostLines));
+    if (texts.size() == kMostPlaces) {
+      texts.push_back(fmt::format("and {} more places could not be probed", refusals.all().size() - kMostPlaces));
       break;
     }
     const std::string who = whom.size() == 1 ? "process " + *whom.begin() : fmt::format("{} programs", whom.size());

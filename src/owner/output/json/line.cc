@@ -59,6 +59,15 @@ void append_json_line(std::string& out, const Record& record, const Task* task, 
   out += "}\n";
 }
 
+void append_json_line_with_stack(std::string& out, const Record& record, const Task* task, const EventType* type,
+                                 const UserStack& stack, StackNames* names) {
+  append_json_line(out, record, task, type, names);
+  out.resize(out.size() - std::string_view("}\n").size());
+  out += ",\"stack\":{";
+  append_json_stack(out, stack, stack.time_ns, names);
+  out += "}}\n";
+}
+
 void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count) {
   const std::string number = count == kLostUnknown ? "null" : std::to_string(count);
   fmt::format_to(std::back_inserter(out), "{{\"lost\":{},\"cpu\":{}}}\n", number, cpu);

@@ -19,6 +19,10 @@ namespace landtrace::output {
 void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type,
                       StackNames* names = nullptr);
 
+// The same with the stack that belongs to the event: "stack":{"tgid":1200,"caller":[…]} behind the fields.
+void append_json_line_with_stack(std::string& out, const Record& record, const Task* task, const EventType* type,
+                                 const UserStack& stack, StackNames* names);
+
 // {"lost":12,"cpu":3}; the count is null for kLostUnknown.
 void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
 

@@ -76,13 +76,16 @@ void append_user_stack(std::string& out, const Record& record, StackNames* names
 }
 
 void append_json_user_stack(std::string& out, const Record& record, StackNames* names) {
-  const UserStack stack = parse_user_stack(record.payload);
+  append_json_stack(out, parse_user_stack(record.payload), record.time_ns, names);
+}
+
+void append_json_stack(std::string& out, const UserStack& stack, std::uint64_t time_ns, StackNames* names) {
   const auto to = std::back_inserter(out);
   fmt::format_to(to, "\"tgid\":{},\"caller\":[", stack.tgid);
   for (std::size_t i = 0; i < stack.caller.size(); ++i) {
     fmt::format_to(to, "{}{{\"address\":\"{:#x}\"", i == 0 ? "" : ",", stack.caller[i]);
     const auto place =
-        names != nullptr ? names->find(stack.tgid, stack.caller[i], record.time_ns, i == 0) : StackNames::Place();
+        names != nullptr ? names->find(stack.tgid, stack.caller[i], time_ns, i == 0) : StackNames::Place();
     if (place.object != nullptr) {
       out += ",\"object\":";
       json::append_string(out, place.object->path);

@@ -57,5 +57,7 @@ void append_user_stack(std::string& out, const Record& record, StackNames* names
 // {"tgid":1234,"caller":[{"address":"0x7f…","object":"/usr/bin/app","offset":"0x1181","function":"f",
 //                         "function_offset":"0x1f"}]}, on one line
 void append_json_user_stack(std::string& out, const Record& record, StackNames* names);
+// The same of a stack that is known; `time_ns` is when.
+void append_json_stack(std::string& out, const UserStack& stack, std::uint64_t time_ns, StackNames* names);
 
 }  // namespace landtrace::output

@@ -1,0 +1,22 @@
+// --span and --counter of `landtrace export`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "output/chrome/writer.hpp"
+
+namespace landtrace::cli {
+
+// "FROM,TO,KEY" or "FROM,TO"; an event without a system is one of user_events. EINVAL.
+Result<output::SpanRule> parse_span(const std::string& text);
+// "EVENT.FIELD" or "SYSTEM:EVENT.FIELD". EINVAL.
+Result<output::CounterRule> parse_counter(const std::string& text);
+
+// EINVAL: the recording has no such event, or the event no such field; says what there is.
+Result<void> check_rules(const std::vector<output::SpanRule>& spans, const std::vector<output::CounterRule>& counters,
+                         const std::map<std::uint16_t, output::EventType>& types);
+
+}  // namespace landtrace::cli

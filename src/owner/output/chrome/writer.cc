@@ -1,0 +1,203 @@
+#include "output/chrome/writer.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "output/json/string.hpp"
+#include "output/json/value.hpp"
+#include "output/text/own_events.hpp"
+
+namespace landtrace::output {
+namespace {
+
+constexpr std::uint64_t kUs = 1000;
+
+void append_arguments(std::string& out, const EventType& type, std::span<const std::byte> payload) {
+  out += ",\"args\":{";
+  for (const event::Field& field : type.declaration.fields) {
+    if (&field != &type.declaration.fields.front()) out += ',';
+    json::append_string(out, field.name);
+    out += ':';
+    json::append_value(out, field, payload);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+ChromeWriter::ChromeWriter(Target& target, Options options)
+    : target_(target), options_(std::move(options)), spans_(options_.spans) {
+  target_.bytes() += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+}
+
+// Times are in microseconds.
+void ChromeWriter::begin(char phase, std::uint64_t time_ns, std::uint32_t pid, std::int32_t tid) {
+  if (!is_first_) target_.bytes() += ",\n";
+  is_first_ = false;
+  fmt::format_to(std::back_inserter(target_.bytes()),
+                 FMT_COMPILE("{{\"ph\":\"{}\",\"ts\":{}.{:03},\"pid\":{},\"tid\":{}"), phase, time_ns / kUs,
+                 time_ns % kUs, pid, tid);
+}
+
+void ChromeWriter::put_name(const char* what, std::uint32_t pid, std::int32_t tid, const std::string& name) {
+  begin('M', 0, pid, tid);
+  target_.bytes() += fmt::format(",\"name\":\"{}\",\"args\":{{\"name\":", what);
+  json::append_string(target_.bytes(), name);
+  target_.bytes() += '}';
+  finish();
+}
+
+void ChromeWriter::tell_names(std::uint32_t pid, const ExportedEvent& event) {
+  if (event.task == nullptr) return;
+  const std::int32_t tid = event.record.tid;
+  const auto [told, is_new] = told_.try_emplace(tid, event.task->comm);
+  if (!is_new && told->second == event.task->comm) return;
+  told->second = event.task->comm;
+  put_name("thread_name", pid, tid, event.task->comm);
+  if (!told_processes_.insert(pid).second) return;
+  const auto leader = tasks_.find(static_cast<std::int32_t>(pid));
+  put_name("process_name", pid, tid, leader == tasks_.end() ? event.task->comm : leader->second.comm);
+}
+
+// In the thread's own lane if nothing overlaps there, else in a lane beside it.
+void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::uint32_t pid) {
+  const auto put_rest = [&] {
+    std::string& out = target_.bytes();
+    out += ",\"cat\":\"span\",\"name\":";
+    json::append_string(out, span.rule->from);
+  };
+  const auto put_key = [&] {
+    std::string& out = target_.bytes();
+    out += ",\"args\":{";
+    json::append_string(out, span.rule->key.empty() ? "tid" : span.rule->key);
+    out += ':';
+    json::append_string(out, span.key);
+    out += '}';
+  };
+  const auto to = [this] { return std::back_inserter(target_.bytes()); };
+  if (span.is_nested) {
+    begin('X', span.begin_ns, span.pid, span.tid);
+    const std::uint64_t took = span.end_ns - span.begin_ns;
+    fmt::format_to(to(), FMT_COMPILE(",\"dur\":{}.{:03}"), took / kUs, took % kUs);
+    put_rest();
+    put_key();
+    return finish();
+  }
+  // Where it goes on in another thread, an arrow leads there.
+  const bool moves = span.tid != last.record.tid;
+  for (const char phase : {'b', 's', 'f', 'e'}) {
+    const bool is_flow = phase == 's' || phase == 'f';
+    if (is_flow && !moves) continue;
+    const bool is_begin = phase == 'b' || phase == 's';
+    begin(phase, is_begin ? span.begin_ns : span.end_ns, is_begin || !is_flow ? span.pid : pid,
+          is_begin || !is_flow ? span.tid : last.record.tid);
+    fmt::format_to(to(), FMT_COMPILE(",\"id\":{}"), span.number);
+    if (phase == 'f') target_.bytes() += ",\"bp\":\"e\"";
+    put_rest();
+    if (phase == 'b') put_key();
+    finish();
+  }
+}
+
+void ChromeWriter::put_counters(const ExportedEvent& event, std::uint32_t pid) {
+  const std::string name = event.type.system + ':' + event.type.name;
+  for (const CounterRule& rule : options_.counters) {
+    if (rule.event != name) continue;
+    const auto& fields = event.type.declaration.fields;
+    const auto field =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.name == rule.field; });
+    if (field == fields.end()) continue;
+    begin('C', event.record.time_ns, pid, event.record.tid);
+    std::string& out = target_.bytes();
+    out += ",\"name\":";
+    json::append_string(out, name + '.' + rule.field);
+    out += ",\"args\":{\"value\":";
+    json::append_value(out, *field, event.record.payload);
+    out += '}';
+    finish();
+  }
+}
+
+void ChromeWriter::event(const ExportedEvent& event) {
+  const Record& record = event.record;
+  const std::uint32_t pid = event.task != nullptr && event.task->tgid != 0 ? event.task->tgid
+                            : event.stack != nullptr                       ? event.stack->tgid
+                                                                           : static_cast<std::uint32_t>(record.tid);
+  tell_names(pid, event);
+  begin('i', record.time_ns, pid, record.tid);
+  std::string& out = target_.bytes();
+  out += ",\"s\":\"t\",\"cat\":";
+  json::append_string(out, event.type.system);
+  out += ",\"name\":";
+  json::append_string(out, event.type.name);
+  if (!is_user_stack(event.type)) append_arguments(out, event.type, record.payload);
+  if (event.stack != nullptr) {
+    const std::uint32_t number = frames_.number(*event.stack);
+    stacks_ = std::max(stacks_, number + 1);
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"sf\":\"s{}\""), number);
+  }
+  finish();
+  put_counters(event, pid);
+  for (const Span& span : spans_.add(event, pid)) put_span(span, event, pid);
+  target_.flush_if_full();
+}
+
+void ChromeWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) {
+  begin('i', time_ns, 0, 0);
+  target_.bytes() +=
+      fmt::format(",\"s\":\"g\",\"cat\":\"landtrace\",\"name\":\"lost\",\"args\":{{\"cpu\":{},\"events\":{}}}", cpu,
+                  count == kLostUnknown ? "null" : std::to_string(count));
+  finish();
+}
+
+// Frames are nodes of a tree; a stack is its innermost frame.
+void ChromeWriter::put_frames() {
+  std::string& out = target_.bytes();
+  std::map<std::pair<std::string, std::string>, std::string> nodes;  // by parent and name
+  bool is_first = true;
+  const auto put = [&](const std::string& id, const std::string& parent, const Frame& frame) {
+    if (!is_first) out += ",\n";
+    is_first = false;
+    json::append_string(out, id);
+    out += ":{\"name\":";
+    json::append_string(out, frame.name);
+    out += ",\"category\":";
+    json::append_string(out, frame.file);
+    if (!parent.empty()) {
+      out += ",\"parent\":";
+      json::append_string(out, parent);
+    }
+    out += '}';
+    target_.flush_if_full();
+  };
+  for (std::uint32_t stack = 0; stack < stacks_; ++stack) {
+    const std::vector<Frame> frames = frames_.named(stack);
+    std::string parent;
+    for (std::size_t i = frames.size(); i-- > 1;) {
+      const auto [node, is_new] = nodes.try_emplace({parent, frames[i].name}, "");
+      if (is_new) {
+        node->second = 'f' + std::to_string(nodes.size());
+        put(node->second, parent, frames[i]);
+      }
+      parent = node->second;
+    }
+    put('s' + std::to_string(stack), parent, frames.empty() ? Frame{"?", ""} : frames.front());
+  }
+}
+
+void ChromeWriter::end() {
+  target_.bytes() += "\n],\n\"stackFrames\":{";
+  put_frames();
+  target_.bytes() += "}}\n";
+}
+
+std::string ChromeWriter::complaint() const {
+  if (options_.spans.empty() || (spans_.open() == 0 && spans_.ends_without_begin() == 0)) return {};
+  return fmt::format("spans without an end: {}; ends without a begin: {}", spans_.open(), spans_.ends_without_begin());
+}
+
+}  // namespace landtrace::output

@@ -1,0 +1,136 @@
+#include "output/csv/writer.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "output/field_text.hpp"
+#include "output/json/value.hpp"
+#include "output/text/own_events.hpp"
+
+namespace landtrace::output {
+
+// Of a type that comes again the newest counts, as long as no row has been written.
+void CsvWriter::type(const EventType& type) {
+  if (!has_begun_) types_[type.id] = type;
+}
+
+void CsvWriter::begin() {
+  has_begun_ = true;
+  for (const auto& [id, type] : types_) {
+    if (is_user_stack(type)) continue;  // a column of its own
+    for (const event::Field& field : type.declaration.fields) {
+      if (std::find(columns_.begin(), columns_.end(), field.name) == columns_.end()) columns_.push_back(field.name);
+    }
+  }
+  for (const auto& [id, type] : types_) {
+    auto& fields = fields_[id];
+    for (const std::string& column : columns_) {
+      const auto& all = type.declaration.fields;
+      const auto field = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == column; });
+      fields.push_back(field == all.end() || is_user_stack(type) ? nullptr : &*field);
+    }
+  }
+  std::string& out = target_.bytes();
+  out += "time,cpu,pid,tid,comm,event,lost";
+  for (const std::string& column : columns_) {
+    out += ',';
+    put(column);
+  }
+  if (options_.has_stacks) out += ",stack";
+  out += "\r\n";
+}
+
+void CsvWriter::put(std::string_view text) {
+  std::string& out = target_.bytes();
+  if (text.find_first_of("\",\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+}
+
+void CsvWriter::put_time(std::uint64_t time_ns, std::uint32_t cpu) {
+  constexpr std::uint64_t kSecond_ns = 1'000'000'000;
+  const auto to = std::back_inserter(target_.bytes());
+  if (options_.time_in_ns) {
+    fmt::format_to(to, FMT_COMPILE("{}.{:09},{}"), time_ns / kSecond_ns, time_ns % kSecond_ns, cpu);
+  } else {
+    fmt::format_to(to, FMT_COMPILE("{},{}"), time_ns, cpu);
+  }
+}
+
+void CsvWriter::put_value(const event::Field& field, std::span<const std::byte> payload) {
+  if (is_text(field)) return put(text_of(field, payload));
+  std::string value;
+  json::append_value(value, field, payload);
+  if (value == "null") return;
+  const bool is_hex = value.size() >= 2 && value.front() == '"';
+  put(is_hex ? std::string_view(value).substr(1, value.size() - 2) : std::string_view(value));
+}
+
+const std::string& CsvWriter::text_of_stack(const UserStack& stack) {
+  const std::uint32_t number = frames_.number(stack);
+  const auto [known, is_new] = stacks_.try_emplace(number);
+  if (is_new) {
+    const std::vector<Frame> frames = frames_.named(number);
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      if (frame != frames.rbegin()) known->second += ';';
+      known->second += frame->name;
+    }
+  }
+  return known->second;
+}
+
+void CsvWriter::event(const ExportedEvent& event) {
+  if (!has_begun_) begin();
+  const Record& record = event.record;
+  std::string& out = target_.bytes();
+  put_time(record.time_ns, record.cpu);
+  out += ',';
+  const auto to = std::back_inserter(out);
+  if (event.task != nullptr && event.task->tgid != 0) fmt::format_to(to, FMT_COMPILE("{}"), event.task->tgid);
+  fmt::format_to(to, FMT_COMPILE(",{},"), record.tid);
+  if (event.task != nullptr) put(event.task->comm);
+  out += ',';
+  put(event.type.system);
+  out += ':';
+  put(event.type.name);
+  out += ',';
+  for (const event::Field* const field : fields_[record.event_id]) {
+    out += ',';
+    if (field != nullptr) put_value(*field, record.payload);
+  }
+  if (options_.has_stacks) {
+    out += ',';
+    if (event.stack != nullptr) {
+      put(text_of_stack(*event.stack));
+    } else if (is_user_stack(event.type)) {
+      UserStack own = parse_user_stack(record.payload);
+      own.time_ns = record.time_ns;
+      put(text_of_stack(own));
+    }
+  }
+  out += "\r\n";
+  target_.flush_if_full();
+}
+
+void CsvWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) {
+  if (!has_begun_) begin();
+  put_time(time_ns, cpu);
+  std::string& out = target_.bytes();
+  out += ",,,,,";
+  out += count == kLostUnknown ? "some" : std::to_string(count);
+  out.append(columns_.size() + (options_.has_stacks ? 1 : 0), ',');
+  out += "\r\n";
+}
+
+void CsvWriter::end() {
+  if (!has_begun_) begin();
+}
+
+}  // namespace landtrace::output

@@ -1,0 +1,53 @@
+// A recording as a table (RFC 4180): a row an event, a column for each field that one of the events has.
+//
+//   time,cpu,pid,tid,comm,event,lost,id,route[,stack]
+//   12.345678901,3,1200,1234,app,user_events:job,,7,"/a,b"
+//
+// `time` is in seconds, or what the clock counts. Fields that an event does not have are empty. Where events are
+// missing, a row has their number under `lost` ("some": it is not known) and nothing else but time and cpu.
+// A stack is its functions, the outermost first, with ';' between them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "output/export/exporter.hpp"
+#include "output/export/frames.hpp"
+#include "output/export/target.hpp"
+
+namespace landtrace::output {
+
+class CsvWriter : public Exporter {
+ public:
+  struct Options {
+    bool time_in_ns = true;
+    bool has_stacks = false;
+  };
+  CsvWriter(Target& target, const Options& options) : target_(target), options_(options) {}
+
+  void type(const EventType& type) override;
+  void object(const MappedObject& object) override { frames_.add(object); }
+  void event(const ExportedEvent& event) override;
+  void lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) override;
+  void end() override;
+
+ private:
+  void begin();
+  void put(std::string_view text);
+  void put_time(std::uint64_t time_ns, std::uint32_t cpu);
+  void put_value(const event::Field& field, std::span<const std::byte> payload);
+  const std::string& text_of_stack(const UserStack& stack);
+
+  Target& target_;
+  Options options_;
+  std::map<std::uint16_t, EventType> types_;
+  std::vector<std::string> columns_;
+  std::map<std::uint16_t, std::vector<const event::Field*>> fields_;  // by column; nullptr: it has no such field
+  Frames frames_;
+  std::map<std::uint32_t, std::string> stacks_;
+  bool has_begun_ = false;
+};
+
+}  // namespace landtrace::output

@@ -1,0 +1,52 @@
+#include "output/folded/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace landtrace::output {
+namespace {
+
+// A name must not look like two, nor like the end of a line.
+std::string one_word(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == ';' || (c >= 0 && c < ' '); }, ':');
+  return name;
+}
+
+}  // namespace
+
+void FoldedWriter::event(const ExportedEvent& event) {
+  Seen seen{event.task != nullptr ? event.task->comm : std::to_string(event.record.tid), "", 0};
+  if (event.stack != nullptr) {
+    seen.stack = frames_.number(*event.stack);
+  } else {
+    seen.event = event.type.system + ':' + event.type.name;
+  }
+  ++counts_[std::move(seen)];
+}
+
+// Addresses that differ may be in the same functions.
+void FoldedWriter::end() {
+  std::map<std::string, std::uint64_t> lines;
+  for (const auto& [seen, count] : counts_) {
+    std::string line = one_word(seen.comm);
+    if (!seen.event.empty()) {
+      line += ';' + one_word(seen.event);
+    } else {
+      const std::vector<Frame> frames = frames_.named(seen.stack);
+      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) line += ';' + one_word(frame->name);
+    }
+    lines[line] += count;
+  }
+  for (const auto& [line, count] : lines) {
+    target_.bytes() += fmt::format("{} {}\n", line, count);
+    target_.flush_if_full();
+  }
+}
+
+std::string FoldedWriter::complaint() const {
+  return lost_ == 0 ? "" : fmt::format("{} events were lost, and are in no count", lost_);
+}
+
+}  // namespace landtrace::output

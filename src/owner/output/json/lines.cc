@@ -1,0 +1,20 @@
+#include "output/json/lines.hpp"
+
+#include "output/json/line.hpp"
+
+namespace landtrace::output {
+
+void JsonLines::event(const ExportedEvent& event) {
+  if (event.stack != nullptr) {
+    append_json_line_with_stack(target_.bytes(), event.record, event.task, &event.type, *event.stack, &names_);
+  } else {
+    append_json_line(target_.bytes(), event.record, event.task, &event.type, &names_);
+  }
+  target_.flush_if_full();
+}
+
+void JsonLines::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t) {
+  append_json_lost(target_.bytes(), cpu, count);
+}
+
+}  // namespace landtrace::output
