@@ -96,7 +96,9 @@ std::vector<std::uint32_t> LatePrograms::attach(const std::vector<std::uint32_t>
   for (const std::uint32_t pid : pids) {
     if (!pause(0ms)) return {};
     const auto attached = attach::attach({pid, agent_, socket_, &is_over_});
-    if (!attached && attached.error().code == EBUSY) left.push_back(pid);
+    // One may yet name this process to Yama, as programs do that join the next owner (client/owner_trace.hpp).
+    const int error = attached ? 0 : attached.error().code;
+    if (error == EBUSY || error == EPERM) left.push_back(pid);
   }
   return left;
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "client/event_list.hpp"
+#include "client/owner_trace.hpp"
 #include "client/socket_watch.hpp"
 #include "plan/thread_slots.hpp"
 
@@ -68,6 +69,7 @@ int meet(int fd) {
     const ListLocked list;
     const Attachment* const before = Process::current();
     if (!Process::get().adopt_owner(answer.reply, fds)) error = EPROTO;
+    if (error == 0) let_owner_trace(fd);
     if (error == 0 && (before != Process::current() || forked)) {
       register_all_on(fd);
       holds_events = true;

@@ -16,6 +16,7 @@
 
 #include "arch/kept_vectors.hpp"
 #include "client/barrier_thread.hpp"
+#include "client/owner_trace.hpp"
 #include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
 #include "plan/thread_slots.hpp"
@@ -308,6 +309,9 @@ int Process::control_connection(int patience_ms) {
     return -error;
   }
   ipc::set_timeout(fd, kPatience_ms);
+#ifndef LANDTRACE_AGENT
+  let_owner_trace(fd);
+#endif
   page_->socket_inode = inode_of(fd);
   page_->socket_plus_one = fd + 1;
   return fd;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "client/owner_trace.hpp"
 #include "ipc/path.hpp"
 
 namespace landtrace::preload {
@@ -21,8 +22,8 @@ std::string agent_path() {
 }  // namespace
 
 void load_agent_if_wanted() {
-  const std::string wanted = ipc::probes_mark(ipc::default_socket());
-  if (::access(wanted.c_str(), F_OK) != 0) return;
+  const std::string socket = ipc::default_socket();
+  if (::access(ipc::probes_mark(socket).c_str(), F_OK) != 0) return client::let_owner_trace(socket.c_str());
   // Without it the program runs as ever, and its functions are not probed: `landtrace doctor` says why.
   void* const agent = ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (agent == nullptr) return;
