@@ -273,21 +273,24 @@ Result<Event*> Events::restore(const SavedEvent& saved) {
 
 namespace {
 
-// What it is made by again: of a probe of functions one line for each of its places.
+// What it is made by again: of a probe of functions one line for each of its places. "": nothing is kept of it.
 std::string definition_of(const Event& event) {
   if (event.flavour() == event::Flavour::kEventProbe) return event.command;
   if (!event::is_function_probe(event.flavour())) return event.text;
   std::string lines;
-  for (const Event::Definition& each : event.definitions) lines += each.command + '\n';
+  for (const Event::Definition& each : event.definitions) {
+    if (!each.command.empty()) lines += each.command + '\n';
+  }
   return lines;
 }
 
 }  // namespace
 
 void Events::write_down(const Event& event) {
-  if (journal_ == nullptr) return;
-  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(), definition_of(event),
-                        event.status_bit, event.status_byte},
+  const std::string definition = journal_ == nullptr ? "" : definition_of(event);
+  if (definition.empty()) return;
+  journal_->event_made({event.slot, event.flags, event.uid, event.name, event.flavour(), definition, event.status_bit,
+                        event.status_byte},
                        next_multi_);
 }
 

@@ -58,7 +58,7 @@ struct Event {
   struct Definition {
     std::uint64_t serial;  // among those of events
     std::string text;      // as it is shown
-    std::string command;   // as the journal has it
+    std::string command;   // as the journal has it; "": it goes with this owner
   };
   std::vector<Definition> definitions;
   std::unique_ptr<Attachment> rules;

@@ -97,7 +97,11 @@ Result<Response> read(const TreeRequest& r) {
 Result<Response> write(const TreeRequest& r) {
   LT_TRY(tracefs::OpenFile* const file, opened(r, O_RDONLY));
   r.tree.context().refused_at.reset();
+  // What goes with this connection goes with the owner, too: nobody would take it away from the next one.
+  auto& probes = r.tree.context().rules.probes();
+  probes.set_passing(!r.connection.last_words.empty());
   const auto taken = file->write(r.caller, r.text, r.request.b);
+  probes.set_passing(false);
   Response response = taken ? Response() : error_response(taken.error());
   if (taken) response.reply.a = *taken;
   if (!taken && r.tree.context().refused_at) response.reply.a = *r.tree.context().refused_at + 1;

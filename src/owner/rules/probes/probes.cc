@@ -155,7 +155,7 @@ bool Probes::has_other_counter(const ProbePlace& place) {
 Result<void> Probes::enter(Event& event, const FunctionProbe& probe, ProbePlace place) {
   Probe& own = *find_own(event);
   place.serial = own.places.empty() ? event.serial : events_.take_serial();
-  event.definitions.push_back({place.serial, function_probe_text(probe), journal_line(probe)});
+  event.definitions.push_back({place.serial, function_probe_text(probe), is_passing_ ? "" : journal_line(probe)});
   own.places.push_back(std::move(place));
   events_.write_down(event);
   is_waited_ = is_waited_ || !own.places.back().object;

@@ -97,6 +97,8 @@ class Probes {
                                          const programs::Asker& asker) {
     return define(family, line, asker, CallersObjects::Of::kNow);
   }
+  // What is defined from here on is, or is not, for the next owner, too.
+  void set_passing(bool is_passing) { is_passing_ = is_passing; }
   // The same as the journal has it.
   void restore(std::string_view commands, std::uint32_t uid);
 
@@ -145,6 +147,7 @@ class Probes {
   programs::ProgramFunctions& programs_;
   ProbeObserver* observer_ = nullptr;
   programs::ObjectFiles files_;
+  bool is_passing_ = false;
   bool is_waited_ = false;  // some place may have no object yet
 };
 
