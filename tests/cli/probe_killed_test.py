@@ -61,8 +61,7 @@ class Killed(support.Case):
 
     def code_of(self, process, function):
         """What stands there in the program now, and in its file."""
-        line = next(line for line in read_text(f"/proc/{process.pid}/maps").splitlines()
-                    if line.endswith(PROBED) and " r-xp " in line)
+        line = next(line for line in read_text(f"/proc/{process.pid}/maps").splitlines() if line.endswith(PROBED))
         begin, offset = (int(word, 16) for word in re.match(r"(\w+)-\w+ \S+ (\w+)", line).groups())
         codes = []
         for file, at in ((f"/proc/{process.pid}/mem", begin - offset), (PROBED, 0)):
@@ -101,6 +100,7 @@ class Owners(Killed):
         lines = self.quiet_places()
         shown = None
         running = self.start("run", "--", PROBED, "1000000")
+        self.wait_until(lambda: os.readlink(f"/proc/{running.pid}/exe") == PROBED)
         for i in range(10):
             if i % 2 == 0:
                 self.kill_at_some_time(self.daemon, "write", "-a", "uprobe_events", "\n".join(lines))

@@ -22,9 +22,7 @@ std::optional<std::uint32_t> owner_of(const std::string& socket) {
   return answer ? static_cast<std::uint32_t>(answer->reply.a) : 0;
 }
 
-}  // namespace
-
-std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const std::vector<MappedObject>& objects) {
+std::optional<agent::Presence> presence_in(const ProgramMemory& memory, const std::vector<MappedObject>& objects) {
   for (const MappedObject& object : objects) {
     if (object.name() != agent::kAgentFile) continue;
     const std::uint64_t at = object.find(memory, agent::kPresenceSymbol);
@@ -32,10 +30,24 @@ std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const st
     if (at == 0 || !memory.read(at, presence) || presence.magic != agent::kPresenceMagic || presence.begun == 0)
       continue;
     presence.socket[sizeof presence.socket - 1] = '\0';
-    const auto owner = owner_of(presence.socket);
-    return AgentStatus{presence.socket, owner.has_value(), owner && *owner == presence.owner};
+    return presence;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+bool has_agent(std::uint32_t pid) {
+  const auto memory = ProgramMemory::open(pid);
+  const auto ranges = memory ? memory->ranges() : Result<std::vector<MappedRange>>(fail(ESRCH));
+  return ranges && presence_in(*memory, objects_in(*memory, *ranges)).has_value();
+}
+
+std::optional<AgentStatus> status_of_agent(const ProgramMemory& memory, const std::vector<MappedObject>& objects) {
+  const auto presence = presence_in(memory, objects);
+  if (!presence) return std::nullopt;
+  const auto owner = owner_of(presence->socket);
+  return AgentStatus{presence->socket, owner.has_value(), owner && *owner == presence->owner};
 }
 
 std::vector<ProbedPlace> places_in(std::uint32_t pid) {

@@ -9,6 +9,9 @@
 
 namespace landtrace::attach {
 
+// Whether it has one that has begun; false also where that cannot be seen.
+bool has_agent(std::uint32_t pid);
+
 struct AgentStatus {
   std::string socket;  // of its domain
   bool is_served = false;

@@ -33,7 +33,4 @@ struct Attached {
 // unharmed in any case.
 Result<Attached> attach(const Request& request);
 
-// Whether the agent is in the process; false also where that cannot be seen.
-bool has_agent(std::uint32_t pid);
-
 }  // namespace landtrace::attach

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "attach/agent_status.hpp"
 #include "attach/attach.hpp"
 #include "base/fd.hpp"
 #include "ipc/path.hpp"
@@ -65,7 +66,9 @@ bool LatePrograms::pause(std::chrono::milliseconds time) {
 // It has mapped the control segment; or it is under the shim, and was started for this domain.
 bool LatePrograms::is_in_domain(std::uint32_t pid) const {
   const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64u << 20);
-  if (!maps || maps->find("/liblandtrace-agent.so\n") != std::string::npos) return false;
+  if (!maps) return false;
+  // One that has not begun is there where an owner ended while it brought it.
+  if (maps->find("/liblandtrace-agent.so\n") != std::string::npos && attach::has_agent(pid)) return false;
   const std::string mapped = fmt::format(" {} ", control_);
   for (std::size_t at = maps->find("memfd:landtrace-control"); at != std::string::npos;
        at = maps->find("memfd:landtrace-control", at + 1)) {

@@ -27,8 +27,12 @@ class Publisher final : public rules::ProbeObserver {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  // Called once, when there is the first probe; whoever calls defined() holds the domain.
-  void set_on_first(std::function<void()> function) { on_first_ = std::move(function); }
+  // Called once, when there is the first probe; whoever calls defined() holds the domain. At once where an owner before
+  // has left one.
+  void set_on_first(std::function<void()> function) {
+    on_first_ = std::move(function);
+    if (is_marked_) on_first_();
+  }
 
   void defined() override;
 

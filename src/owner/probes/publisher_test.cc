@@ -138,6 +138,17 @@ class PublisherTest : public testing::Test {
   Publisher publisher_{*domain_, mark_};
 };
 
+TEST_F(PublisherTest, TheFirstProbeIsToldOfOnceAlsoWhereItWasThereBefore) {
+  unsigned told = 0;
+  publisher_.set_on_first([&] { ++told; });
+  EXPECT_EQ(told, 0u);
+  define("p:g/e " + self_ + ":lt_publisher_function");
+  define("p:g/e2 " + self_ + ":lt_publisher_function");
+  EXPECT_EQ(told, 1u);
+  publisher_.set_on_first([&] { told += 10; });
+  EXPECT_EQ(told, 11u);
+}
+
 TEST_F(PublisherTest, APlaceIsThereAsLongAsItsEventIsListenedTo) {
   define("p:g/e " + self_ + ":lt_publisher_function a=%di");
   EXPECT_EQ(domain_->control().segment().probe_high, 0u);
