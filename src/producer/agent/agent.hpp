@@ -8,6 +8,11 @@
 //   agent.look_at_objects();                when loader_changes().changed has risen, or now and then
 //   agent.tend();                           ten times a second or so
 //   agent.drop(numbers);
+//
+//     agent.cc       places that are wanted, and what became of them; objects that come and go
+//     planning.cc    what is to be written at each: may it be probed, its stub, its jump or the bytes that were there
+//     crowded.cc     places for which others have no room
+//     writing.cc     writes all that; where threads may be, by other_threads.hpp
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/agent.hpp"
+#include "agent/jump.hpp"
 
 namespace landtrace::agent {
 
@@ -122,7 +123,7 @@ bool Agent::add_to_host(Known& host, const Crowded& one) {
   // From a jump to a jump: a thread stands before it or is through.
   std::vector<Job> jobs(1, Job{one.place, now, {}, Way::kOneStore, true});
   set_jump(jobs[0]);
-  if (host.address % 8 + jobs[0].size > 8) jobs[0].way = Way::kAlone;
+  if (crosses_words(host.address, jobs[0].size)) jobs[0].way = Way::kAlone;
   write(jobs);
   if (!jobs[0].done) {
     for (Site* const site : {now->site.get(), now->site_of(at)}) site->wants = 0;

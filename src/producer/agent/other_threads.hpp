@@ -14,6 +14,11 @@
 // where all are out of it, no thread is led through it step by step (the rest of a step would kill it), and what the
 // helper has to put back is written down before it changes anything; whoever waits for it does that then.
 //
+//     other_threads.cc   begins the helper, and waits for its end
+//     stop.cc            stops threads until none is left that could move
+//     stop_guards.cc     the jumps behind calls
+//     stop_write.cc      moves threads out of the bytes, and writes
+//
 // In the helper there is neither libc nor allocation: a stopped thread may hold any lock.
 #pragma once
 
@@ -56,11 +61,5 @@ StopReport write_with_others_stopped(std::span<Patch> patches, const std::vector
 
 // Whether the calling thread is the only one.
 bool is_alone();
-
-// Stores up to 8 bytes by one instruction. Where they lie in 8 aligned bytes, others that run there see either those
-// or what was there; elsewhere no thread may be there.
-void store(std::uint64_t address, const std::uint8_t* bytes, std::size_t size);
-// All threads see from here on what was stored.
-void synchronize_code();
 
 }  // namespace landtrace::agent
