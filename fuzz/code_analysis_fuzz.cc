@@ -10,6 +10,7 @@
 #include <string>
 
 #include "code/analysis.hpp"
+#include "code/glob.hpp"
 #include "code/refusal.hpp"
 
 namespace {
@@ -61,6 +62,20 @@ void look_at(const agent::Recipe& recipe) {
   }
 }
 
+// Each name means a function that has it, and what an ifunc may choose are functions.
+void look_at_names(const code::Analysis& analysis) {
+  std::size_t looked = 0;
+  for (const code::Matched& one : code::matching(analysis.named(), "*")) {
+    require(!one.function->is_part);
+    const auto choices = analysis.choices(*one.function);
+    for (const std::uint64_t offset : choices) require(analysis.function_at(offset) != nullptr);
+    // C++ names may be such that reading them takes all memory.
+    if (++looked > 64 || one.name.starts_with("_Z")) continue;
+    const auto found = analysis.named().find(one.name);
+    if (found) require(!(*found)->is_part);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -79,5 +94,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::ignore = analysis->return_refusal(offset);
   }
   look_at(analysis->recipe(size / 2));
+  look_at_names(*analysis);
   return 0;
 }

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <string>
 
+#include "symbols/debug_file.hpp"
 #include "symbols/symbols.hpp"
 #include "symbols/usdt_notes.hpp"
+#include "symbols/versions.hpp"
 
 namespace {
 
@@ -88,6 +90,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const AddressRange& range : table.named([](std::string_view) { return true; }))
       require(range.begin <= range.end);
   }
+  const SymbolVersions versions(*file);
+  for (std::size_t i = 0; i <= size / 2 + 1; ++i) {
+    const SymbolVersions::Version version = versions.of(i);
+    require(version.name.size() <= size && (!version.is_hidden || !version.name.empty()));
+  }
+  // Whatever .gnu_debuglink says: there is no file in these folders, and no other is looked at.
+  require(!find_debug_file(*file, "/nonexistent/input", "/nonexistent"));
   // Such a name can be made to say gigabytes in some hundred letters, and the C++ library's function knows no limit.
   if (has_cpp_names) return 0;
   Symbols symbols("/nonexistent");

@@ -65,6 +65,47 @@ class Record(Probe):
     def test_a_child_by_fork_and_exec(self):
         self.assertEqual(len(self.fields("handle_request", "handle_request", "3", "exec")), 6)
 
+    def test_a_pattern_means_each_function_that_fits(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "shop::*", "-p", "handle_request", "--", PROBED, "3")
+        self.assertEqual(status, 0, err)
+        events = {(event["system"], event["event"]) for event in self.report_json()[0]}
+        self.assertIn(("probes", "handle_request"), events)
+        self.assertIn((PROBED.rsplit("/", 1)[-1], "shop_Server_run"), events)
+        self.assertEqual(self.definitions(), "")
+
+    def test_a_pattern_is_one_event_of_a_histogram(self):
+        # Of the C library: with functions that share names, versions and places.
+        status, out, err = self.landtrace("hist", "-p", "libc.so.6:str*", "--keys", "common_pid", "--json", "--", PROBED, "3")
+        self.assertEqual(status, 0, err)
+        self.assertGreater(json.loads(out.splitlines()[-1])["hits"], 0)
+
+    def test_a_function_of_cpp_is_named_by_its_parameters(self):
+        found = self.fields("shop_Server_run", "shop::Server::run(int) n=$arg2:s32", "3")
+        self.assertEqual([event["n"] for event in found], [3])
+        self.assertRegex(self.refused("record", "-o", self.file, "-p", "shop::Server::run(char)", "--", PROBED),
+                         r"there is no function 'shop::Server::run\(char\)' in .*; did you mean shop::Server::run\(int\)")
+
+    def test_an_ifunc_is_probed_where_the_program_gets(self):
+        found = self.fields("strlen", "libc.so.6:strlen text=+0($arg1):string", "3")
+        self.assertGreater(len(found), 0)
+
+    def test_a_version_is_told_where_it_is_none(self):
+        err = self.refused("record", "-o", self.file, "-p", "libc.so.6:memcpy@GLIBC_9")
+        self.assertIn("memcpy has no version GLIBC_9, but GLIBC_2.14 (the default), GLIBC_2.2.5", err)
+        found = self.landtrace("record", "-o", self.file, "-p", "libc.so.6:memcpy@GLIBC_2.2.5", "--", PROBED, "1")
+        self.assertEqual(found[0], 0, found)
+
+    def test_a_pattern_that_nothing_fits_or_too_much(self):
+        self.assertIn("fits 'qsrot*'; did you mean qsort*",
+                      self.refused("record", "-o", self.file, "-p", "libc.so.6:qsrot*"))
+        err = self.refused("record", "-o", self.file, "-p", "probed:lt_none_*%return")
+        self.assertRegex(err, "no function of .*/probed fits 'lt_none_\\*'")
+
+    def test_what_cannot_be_probed_is_left_out_and_said(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "forks=libc.so.6:*fork%return", "--", PROBED, "1")
+        self.assertEqual(status, 0, err)
+        self.assertIn("left out: vfork (it looks at its return address", err)
+
     def test_filters_and_patterns_belong_to_what_stands_before(self):
         found = self.fields("handle_request", "handle_request number=$arg1:s32", "9", options=["--filter", "number > 6"])
         self.assertEqual([event["number"] for event in found], [7, 8])

@@ -16,6 +16,7 @@
 #include "cli/probes/running_programs.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
+#include "code/glob.hpp"
 #include "code/object_path.hpp"
 #include "symbols/debug_file.hpp"
 
@@ -32,12 +33,10 @@ struct FunctionsOptions {
   bool no_pager = false;
 };
 
-bool is_glob(const std::string& text) { return text.find_first_of("*?[") != text.npos; }
-
 // What to say where nothing has that name.
 std::string nothing_matches(code::Analysis& analysis, const FunctionsOptions& options) {
   if (analysis.functions().empty()) return options.object + " says nothing of its functions: no symbols, no .eh_frame";
-  if (is_glob(options.glob)) return "no function of " + options.object + " matches '" + options.glob + "'";
+  if (code::is_glob(options.glob)) return "no function of " + options.object + " matches '" + options.glob + "'";
   std::vector<std::string> names;
   for (const code::Function& function : analysis.functions()) {
     for (const std::string_view name : analysis.names(function)) names.emplace_back(name);

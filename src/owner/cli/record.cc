@@ -37,7 +37,8 @@ struct RecordOptions {
 
 void add_one(RecordOptions& options, std::size_t index, const ProbeText& probe) {
   // As long as there is no better name.
-  options.selections[index].pattern = fmt::format("{}:{}", probe.group(), probe.event_name());
+  options.selections[index].pattern =
+      fmt::format("{}:{}", probe.group(), probe.is_pattern() ? "*" : probe.event_name());
   options.probes.emplace_back(index, probe);
 }
 
@@ -94,7 +95,8 @@ Result<void> define_probes(RecordOptions& options, Setup& setup) {
     setup.probes.emplace(std::move(probes));
   }
   for (const auto& [index, probe] : options.probes) {
-    LT_TRY(options.selections[index].pattern, setup.probes->define(probe));
+    LT_TRY(options.selections[index].pattern,
+           probe.is_pattern() ? setup.probes->define_each(probe) : setup.probes->define(probe));
   }
   std::vector<std::string> patterns;
   for (const auto& selection : options.selections) patterns.push_back(selection.pattern);

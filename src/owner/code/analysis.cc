@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "code/caller_sensitive.hpp"
+#include "code/choices.hpp"
 #include "code/relocation.hpp"
 #include "code/sweep.hpp"
-#include "symbols/debug_file.hpp"
 
 namespace landtrace::code {
 
@@ -16,8 +16,6 @@ using agent::Refusal;
 using agent::Way;
 
 namespace {
-
-constexpr std::uint64_t kMaxFrameBytes = 512u << 20;
 
 // A function is looked through from its beginning to see whether a place begins an instruction: no longer than this.
 constexpr std::uint64_t kMaxLookedThrough = 64u << 20;
@@ -67,8 +65,8 @@ struct Analysis::Displaced {
   bool never_comes_back = false;
 };
 
-Analysis::Analysis(symbols::ElfFile file, Image image)
-    : file_(std::make_unique<symbols::ElfFile>(std::move(file))), image_(std::make_unique<Image>(std::move(image))) {}
+Analysis::Analysis(Object object)
+    : file_(std::move(object.file)), image_(std::move(object.image)), functions_(std::move(object.functions)) {}
 
 Result<Analysis> Analysis::open(const std::string& path, const std::string& debug_folder) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -77,31 +75,29 @@ Result<Analysis> Analysis::open(const std::string& path, const std::string& debu
 }
 
 Result<Analysis> Analysis::open(Fd fd, const std::string& path, const std::string& debug_folder) {
-  LT_TRY(symbols::ElfFile file, symbols::ElfFile::open(std::move(fd), path));
-  if (const std::uint16_t machine = file.header().e_machine; machine != EM_X86_64)
+  LT_TRY(Object object, open_object(std::move(fd), path, debug_folder));
+  return open(std::move(object), path);
+}
+
+Result<Analysis> Analysis::open(Object object, const std::string& path) {
+  if (const std::uint16_t machine = object.file->header().e_machine; machine != EM_X86_64)
     return fail(ENOTSUP,
                 "its code is for " + std::string(kind_of_machine(machine)) + ", and probes are for x86-64 only yet");
-  LT_TRY(Image image, Image::open(file));
-  const auto& segments = image.segments();
+  const auto& segments = object.image->segments();
   if (std::none_of(segments.begin(), segments.end(), [](const Segment& segment) { return segment.is_code; }))
     return fail(EBADMSG, "it has no code");
-  Analysis analysis(std::move(file), std::move(image));
+  const std::vector<Frame> frames = std::move(object.frames);
+  Analysis analysis(std::move(object));
   analysis.is_own_object_ = path.substr(path.rfind('/') + 1).starts_with("liblandtrace-");
-  LT_CHECK(analysis.look_at_everything(debug_folder));
+  analysis.look_at_everything(frames);
   return analysis;
 }
 
-Result<void> Analysis::look_at_everything(const std::string& debug_folder) {
+void Analysis::look_at_everything(const std::vector<Frame>& frames) {
   reader_ = std::make_unique<Reader>(*file_, *image_);
   targets_ = std::make_unique<Targets>(*image_);
   build_id_ = file_->build_id();
   const bool is_fixed = file_->header().e_type == ET_EXEC;
-  const std::vector<Frame> frames = this->frames();
-  const bool has_all_symbols = std::any_of(file_->sections().begin(), file_->sections().end(),
-                                           [](const Elf64_Shdr& section) { return section.sh_type == SHT_SYMTAB; });
-  const auto debug = has_all_symbols ? std::nullopt : symbols::open_debug_file(debug_folder, build_id_);
-  functions_ = std::make_unique<Functions>(*file_, debug ? &*debug : nullptr, *image_, frames);
-
   Reader reader(*file_, *image_);
   add_known_to_data(reader, *image_, is_fixed, *targets_);
   targets_->add_call(file_->header().e_entry);
@@ -115,24 +111,6 @@ Result<void> Analysis::look_at_everything(const std::string& debug_folder) {
   for (Function& function : functions_->all()) {
     if (function.names == 0 && !targets_->called(function.begin)) function.is_part = true;
   }
-  return {};
-}
-
-std::vector<Frame> Analysis::frames() {
-  const std::vector<std::string> names = file_->section_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Elf64_Shdr& section = file_->sections()[i];
-    if (names[i] != ".eh_frame") continue;
-    const auto bytes = file_->contents(section, kMaxFrameBytes);
-    return bytes ? read_frames(*bytes, section.sh_addr) : std::vector<Frame>();
-  }
-  // Without section headers it reaches to the end of its segment at most.
-  const std::uint64_t begin = frames_of_index(*reader_, image_->frame_index());
-  const Segment* const segment = image_->segment_at(begin);
-  if (begin == 0 || segment == nullptr) return {};
-  std::string bytes(std::min(segment->end - begin, kMaxFrameBytes), '\0');
-  if (!file_->read(image_->offset_of(begin), std::as_writable_bytes(std::span(bytes)))) return {};
-  return read_frames(bytes, begin);
 }
 
 const Function* Analysis::function_at(std::uint64_t offset) const {
@@ -317,6 +295,12 @@ Refusal Analysis::jump_refusal(const Function& function, std::uint64_t address, 
   // No table leads into a function's first instructions that does not show otherwise: compilers put a prologue there.
   const bool may_be = function.jumps_unseen && displaced.has_more && address != function.begin;
   return may_be ? Refusal::kMayBeJumpTarget : Refusal::kNone;
+}
+
+std::vector<std::uint64_t> Analysis::choices(const Function& chooser) const {
+  std::vector<std::uint64_t> places = choices_of(*reader_, *functions_, chooser);
+  for (std::uint64_t& place : places) place = offset_of(place);
+  return places;
 }
 
 Recipe Analysis::recipe(std::uint64_t offset) {

@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "agent/recipe.hpp"
-#include "code/functions.hpp"
+#include "code/object.hpp"
 #include "code/targets.hpp"
 
 namespace landtrace::code {
@@ -26,9 +26,9 @@ namespace landtrace::code {
 class Analysis {
  public:
   // What ElfFile::open() says; ENOTSUP: it is code for another machine than x86-64; EBADMSG: it has no code.
-  // Separate debug files are looked for in `debug_folder`, by build id.
-  static Result<Analysis> open(const std::string& path, const std::string& debug_folder = "/usr/lib/debug");
-  static Result<Analysis> open(Fd fd, const std::string& path, const std::string& debug_folder = "/usr/lib/debug");
+  static Result<Analysis> open(const std::string& path, const std::string& debug_folder = symbols::kDebugFolder);
+  static Result<Analysis> open(Fd fd, const std::string& path, const std::string& debug_folder = symbols::kDebugFolder);
+  static Result<Analysis> open(Object object, const std::string& path);
 
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   // Ascending by address; the linker's own stubs (.plt) are not among them.
@@ -36,11 +36,15 @@ class Analysis {
   [[nodiscard]] std::span<const std::string_view> names(const Function& function) const {
     return functions_->names(function);
   }
+  // What names mean in it.
+  [[nodiscard]] const Functions& named() const { return *functions_; }
   // The file's offset of an address in it, which is what a probe's definition says.
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const { return image_->offset_of(address); }
   [[nodiscard]] std::uint64_t offset_of(const Function& function) const { return offset_of(function.begin); }
   // Null: no function has code at that offset.
   [[nodiscard]] const Function* function_at(std::uint64_t offset) const;
+  // Of an ifunc: where the functions are that it may choose, in the file.
+  [[nodiscard]] std::vector<std::uint64_t> choices(const Function& chooser) const;
 
   // How far what the file has at `to`, among writable data, is from the code at `from` once both are loaded. nullopt:
   // nothing is loaded from there.
@@ -52,9 +56,8 @@ class Analysis {
   [[nodiscard]] agent::Refusal return_refusal(std::uint64_t offset);
 
  private:
-  Analysis(symbols::ElfFile file, Image image);
-  Result<void> look_at_everything(const std::string& debug_folder);
-  [[nodiscard]] std::vector<Frame> frames();
+  explicit Analysis(Object object);
+  void look_at_everything(const std::vector<Frame>& frames);
   [[nodiscard]] bool is_own(const Function& function) const;
   [[nodiscard]] bool begins_instruction(const Function& function, std::uint64_t address);
   [[nodiscard]] agent::Refusal refusal_of(const Function* function, std::uint64_t address);

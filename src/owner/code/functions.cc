@@ -1,22 +1,14 @@
 #include "code/functions.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
+#include "symbols/short_name.hpp"
+
 namespace landtrace::code {
 namespace {
-
-constexpr std::size_t kLongestFunctionName = 16'384;
-
-struct Named {
-  std::uint64_t begin;
-  std::uint64_t size;
-  std::string_view name;
-  unsigned rank;
-  bool is_chooser;
-  bool is_label;  // without a type: a function only if a frame begins there
-};
 
 // The linker's own code, which calls the functions of other objects.
 std::vector<symbols::AddressRange> linkage_tables(const symbols::ElfFile& file) {
@@ -38,11 +30,9 @@ bool is_in(const std::vector<symbols::AddressRange>& ranges, std::uint64_t addre
 }
 
 // Of several names for one function the most public one comes first: `write` before `__write`.
-unsigned rank_of(const Elf64_Sym& symbol, std::string_view name) {
-  const auto binding = ELF64_ST_BIND(symbol.st_info);
-  const unsigned hidden = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
-  const std::size_t underscores = std::min<std::size_t>(name.find_first_not_of('_'), 15);
-  return static_cast<unsigned>(underscores) * 4 + hidden;
+unsigned rank_of(const Named& named) {
+  const std::size_t underscores = std::min<std::size_t>(named.name.find_first_not_of('_'), 15);
+  return static_cast<unsigned>(underscores) * 8 + (named.is_hidden ? 4u : 0u) + named.binding;
 }
 
 std::optional<Named> named_by(const Elf64_Sym& symbol, std::string_view names) {
@@ -52,9 +42,12 @@ std::optional<Named> named_by(const Elf64_Sym& symbol, std::string_view names) {
                       symbol.st_name < names.size() && symbol.st_value <= ~0ull - symbol.st_size;
   if (!can_be) return std::nullopt;
   const std::string_view rest = names.substr(symbol.st_name, kLongestFunctionName);
-  const std::string_view name = rest.substr(0, rest.find('\0'));
-  if (name.empty()) return std::nullopt;
-  return Named{symbol.st_value, symbol.st_size, name, rank_of(symbol, name), type == STT_GNU_IFUNC, !is_function};
+  const symbols::VersionedName name = symbols::split_version(rest.substr(0, rest.find('\0')));
+  if (name.name.empty()) return std::nullopt;
+  const auto binding = ELF64_ST_BIND(symbol.st_info);
+  const std::uint8_t hidden = binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+  return Named{symbol.st_value, symbol.st_size,        name.name,   name.version, name.is_hidden,
+               hidden,          type == STT_GNU_IFUNC, !is_function};
 }
 
 bool is_part_name(std::string_view name) { return name.ends_with(".cold") || name.find(".cold.") != name.npos; }
@@ -66,17 +59,24 @@ Functions::Functions(const symbols::ElfFile& file, const symbols::ElfFile* debug
   const std::vector<symbols::AddressRange> tables = linkage_tables(file);
   const auto is_code = [&](std::uint64_t at) { return image.is_code(at) && !is_in(tables, at); };
   std::vector<Named> named;
-  const auto take_symbols = [&](symbols::ElfFile::SymbolSection section) {
+  const auto take_symbols = [&](symbols::ElfFile::SymbolSection section, const symbols::SymbolVersions& versions) {
     const std::string& text = texts_.emplace_back(std::move(section.names));
-    for (const Elf64_Sym& symbol : section.symbols) {
-      if (const auto one = named_by(symbol, text); one && is_code(one->begin)) named.push_back(*one);
+    for (std::size_t i = 0; i < section.symbols.size(); ++i) {
+      auto one = named_by(section.symbols[i], text);
+      if (!one || !is_code(one->begin)) continue;
+      if (const auto version = versions.of(i); one->version.empty() && !version.name.empty()) {
+        one->version = version.name;
+        one->is_hidden = version.is_hidden;
+      }
+      named.push_back(*one);
     }
   };
-  take_symbols(file.symbols(SHT_DYNSYM));
-  take_symbols(file.symbols(SHT_SYMTAB));
-  if (debug != nullptr) take_symbols(debug->symbols(SHT_SYMTAB));
+  versions_.emplace_back(file);
+  take_symbols(file.symbols(SHT_DYNSYM), versions_.front());
+  take_symbols(file.symbols(SHT_SYMTAB), {});
+  if (debug != nullptr) take_symbols(debug->symbols(SHT_SYMTAB), {});
   std::sort(named.begin(), named.end(), [](const Named& a, const Named& b) {
-    return std::tuple(a.begin, a.rank, a.name) < std::tuple(b.begin, b.rank, b.name);
+    return std::tuple(a.begin, rank_of(a), a.name, a.version) < std::tuple(b.begin, rank_of(b), b.name, b.version);
   });
 
   // Both lists are ascending: at each beginning, a function of what either says.
@@ -100,11 +100,9 @@ Functions::Functions(const symbols::ElfFile& file, const symbols::ElfFile* debug
       function.end = std::max(function.end, begin + named[n].size);
       function.is_chooser = function.is_chooser || named[n].is_chooser;
       function.is_part = function.is_part || is_part_name(named[n].name);
-      if (function.names == 0 || names_.back() != named[n].name) {
-        names_.push_back(named[n].name);
-        ++function.names;
-      }
+      take_name(static_cast<std::uint32_t>(all_.size()), named[n]);
     }
+    function.names = static_cast<std::uint32_t>(names_.size()) - function.first_name;
     if (is_function) all_.push_back(function);
   }
   // A label of assembler has no size: it reaches to the next function.
@@ -114,6 +112,27 @@ Functions::Functions(const symbols::ElfFile& file, const symbols::ElfFile* debug
     if (all_[i].end == all_[i].begin) all_[i].end = next;
     all_[i].end = std::min(all_[i].end, segment->end);
   }
+  std::erase_if(index_, [&](const Entry& entry) { return all_[entry.function].is_part; });
+  std::sort(index_.begin(), index_.end(), [](const Entry& a, const Entry& b) {
+    return std::tuple(a.name, a.rank, a.function) < std::tuple(b.name, b.rank, b.function);
+  });
+}
+
+void Functions::take_name(std::uint32_t function, const Named& named) {
+  constexpr std::size_t kLookedBack = 16;  // most have no more names
+  const Entry entry{named.name, named.version, named.is_hidden,
+                    static_cast<std::uint8_t>((named.is_hidden ? 4 : 0) + named.binding), function};
+  for (std::size_t i = 0; i < std::min(index_.size(), kLookedBack); ++i) {
+    Entry& known = index_[index_.size() - 1 - i];
+    if (known.function != function) break;
+    if (known.name != entry.name || known.is_hidden != entry.is_hidden) continue;
+    if (known.version.empty()) known.version = entry.version;
+    if (entry.version.empty() || known.version == entry.version) return;
+  }
+  index_.push_back(entry);
+  names_.push_back(named.is_hidden ? std::string_view(texts_.emplace_back(std::string(named.name) + "@" +
+                                                                          std::string(named.version)))
+                                   : named.name);
 }
 
 const Function* Functions::holding(std::uint64_t address) const {
@@ -125,6 +144,80 @@ const Function* Functions::holding(std::uint64_t address) const {
     if (address < after->end) return &*after;
   }
   return nullptr;
+}
+
+std::span<const Functions::Entry> Functions::called(std::string_view name) const {
+  const auto begin = std::lower_bound(index_.begin(), index_.end(), name,
+                                      [](const Entry& entry, std::string_view text) { return entry.name < text; });
+  auto end = begin;
+  while (end != index_.end() && end->name == name) ++end;
+  return {begin, end};
+}
+
+Result<const Function*> Functions::find(std::string_view name) const {
+  const symbols::VersionedName wanted = symbols::split_version(name);
+  const std::span<const Entry> known = called(wanted.name);
+  for (const Entry& entry : known) {
+    if (wanted.version.empty() ? !entry.is_hidden : entry.version == wanted.version) return &all_[entry.function];
+  }
+  if (known.empty()) {
+    if (!wanted.version.empty()) return fail(ENOENT);
+    return find_cpp(name);
+  }
+  // No version is the default one, but there is no other function of that name either.
+  const auto is_another = [&](const Entry& entry) { return entry.function != known.front().function; };
+  if (wanted.version.empty() && std::none_of(known.begin(), known.end(), is_another))
+    return &all_[known.front().function];
+  return fail(EINVAL, versions_text(wanted));
+}
+
+// What other versions there are of a name, for a person.
+std::string Functions::versions_text(const symbols::VersionedName& wanted) const {
+  constexpr std::size_t kMostShown = 8;
+  std::vector<std::string> shown;
+  for (const Entry& entry : called(wanted.name)) {
+    if (entry.version.empty()) continue;
+    std::string text = std::string(entry.version) + (entry.is_hidden ? "" : " (the default)");
+    if (std::find(shown.begin(), shown.end(), text) == shown.end() && shown.size() < kMostShown)
+      shown.push_back(std::move(text));
+  }
+  std::string all;
+  for (const std::string& one : shown) all += (all.empty() ? "" : ", ") + one;
+  const std::string bare(wanted.name);
+  if (shown.empty()) return bare + " has no versions";
+  if (wanted.version.empty()) return bare + " has no default version, but " + all + "; add @ and one of them";
+  return bare + " has no version " + std::string(wanted.version) + ", but " + all;
+}
+
+// Compilers make several of one constructor or destructor; the one that deletes, too, is the last to be meant.
+Result<const Function*> Functions::find_cpp(std::string_view name) const {
+  constexpr std::size_t kMostShown = 8;
+  // Demangling is slow: it is tried only for linker names that contain the name's letters.
+  const std::string_view plain = name.substr(0, name.find_first_of("(<", 1));
+  const std::string_view last = plain.substr(std::min(plain.find_last_of(":~") + 1, plain.size()));
+  const bool is_operator = last.starts_with("operator");
+  std::map<std::string, const Entry*> found;
+  const auto key = [](const Entry& entry) {
+    return std::tuple(entry.name.find("D0Ev") != std::string_view::npos, entry.rank, entry.name, entry.function);
+  };
+  for (const Entry& entry : index_) {
+    if (!entry.name.starts_with("_Z")) continue;
+    if (!is_operator && entry.name.find(last) == std::string_view::npos) continue;
+    const symbols::WrittenName written(entry.name);
+    if (!written.is(name)) continue;
+    const Entry*& best = found[written.whole()];
+    if (best == nullptr || key(entry) < key(*best)) best = &entry;
+  }
+  if (found.empty()) return fail(ENOENT);
+  if (found.size() == 1) return &all_[found.begin()->second->function];
+  std::string all;
+  std::size_t shown = 0;
+  for (const auto& [whole, entry] : found) {
+    if (shown++ < kMostShown) all += (all.empty() ? "" : ", ") + whole;
+  }
+  if (shown > kMostShown) all += " and " + std::to_string(shown - kMostShown) + " more";
+  return fail(EINVAL, std::string(name) + " is the name of " + std::to_string(shown) +
+                          " functions; name one with its parameters: " + all);
 }
 
 std::uint64_t Functions::next_begin(std::uint64_t address) const {

@@ -158,6 +158,9 @@ class Events {
   // Just this one of those that share a name.
   Result<void> remove(Event& event, std::uint32_t uid);
 
+  // Whether remove() would do it.
+  static Result<void> check_removable(const Event& event, std::uint32_t uid);
+
   // How many events the user has.
   [[nodiscard]] std::uint32_t count_of(std::uint32_t uid) const {
     const auto own = events_of_.find(uid);
@@ -191,7 +194,6 @@ class Events {
   void count(Event::User& user, bool counts);
   [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const;
   void set_description(std::uint32_t slot, std::uint32_t text, std::uint32_t size);
-  static Result<void> check_removable(const Event& event, std::uint32_t uid);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 
   ControlMemory& control_;

@@ -1,5 +1,7 @@
 // Requests about files: opened, read, written, closed, asked by ioctl().
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "fuse/answer.hpp"
 #include "fuse/mounted_tree.hpp"
@@ -9,6 +11,9 @@
 
 namespace landtrace::fuse {
 namespace {
+
+// Whoever waits for the domain has it before the thread that gave it up takes it again.
+constexpr std::chrono::milliseconds kOthersTurn(1);
 
 struct Opened {
   Handle* handle;
@@ -141,13 +146,21 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t size, 
     return;
   }
   MountedTree& tree = tree_of(request);
-  const auto taken = [&] {
+  std::size_t done = 0;
+  const auto write_more = [&] {
     const auto access = tree.domain.enter();
-    return handle.file->write(caller, {bytes, size}, static_cast<std::uint64_t>(offset));
-  }();
-  tree.courier.wait_for_pages();
-  if (!taken) return answer_error(request, taken.error());
-  fuse_reply_write(request, *taken);
+    return handle.file->write(caller, {bytes + done, size - done}, static_cast<std::uint64_t>(offset) + done);
+  };
+  for (;;) {
+    const auto taken = write_more();
+    tree.courier.wait_for_pages();
+    if (!taken) return answer_error(request, taken.error());
+    done += *taken;
+    if (done == size || *taken == 0 || !handle.file->takes_turns()) break;
+    tree.let_pass();
+    std::this_thread::sleep_for(kOthersTurn);
+  }
+  fuse_reply_write(request, done);
 }
 
 // FUSE has two kinds of ioctl. An unrestricted one may ask the kernel to copy any memory of the caller, but only CUSE

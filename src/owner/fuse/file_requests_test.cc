@@ -42,6 +42,18 @@ TEST_F(MountedFiles, ReadLongTextsWhole) {
   EXPECT_EQ(text->size(), 3'000'000);
 }
 
+TEST_F(MountedFiles, AWriteThatTakesTurnsIsWholeAndLetsOthersPass) {
+  serve();
+  const Fd file = open("patient", O_WRONLY);
+  const Fd other = open("notebook", O_WRONLY);
+  const std::string bytes(20'000, 'x');  // a byte a turn would take long
+  std::thread writer([&] { EXPECT_EQ(write_some(file.get(), bytes), 0); });
+  EXPECT_TRUE(becomes_true([&] { return change([&] { return tree_->patient->turns > 0; }); }));
+  EXPECT_EQ(write_some(other.get(), "me, too"), 0);
+  writer.join();
+  EXPECT_LT(tree_->patient->turns, bytes.size());
+}
+
 TEST_F(MountedFiles, EachWriteArrivesWholeWithItsCaller) {
   serve();
   const Fd file = open("notebook", O_WRONLY);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
@@ -32,6 +33,8 @@ struct MountedTree {
 
   Courier courier{domain, waiters};
   Errands errands{courier};
+  // Between parts of a long request, and without the domain: requests that wait for it are answered.
+  std::function<void()> let_pass = [] {};
   // The kernel's first request (INIT), if its answer has to say that files which are read past the page cache can be
   // mapped.
   // The number is all that the two threads exchange; its partners are greet() and write_answer(), session.cc.

@@ -100,6 +100,7 @@ Result<void> Session::Connection::start() {
   }
   workers_.emplace(tree_->domain, session_, fd_,
                    Workers::Hooks{is_prompt, [this](const auto& request) { greet(request); }, [this] { end(); }});
+  tree_->let_pass = [this] { workers_->let_pass(); };
   return workers_->start();
 }
 

@@ -39,6 +39,23 @@ class Notebook : public tracefs::TextFile {
   }
 };
 
+// Takes a byte at a time until somebody has written to the notebook.
+class Patient : public tracefs::TextFile {
+ public:
+  explicit Patient(std::shared_ptr<Notebook> notebook) : TextFile(0640), notebook_(std::move(notebook)) {}
+  std::size_t turns = 0;
+
+ protected:
+  Result<std::size_t> store(const tracefs::Caller&, std::string_view bytes) override {
+    ++turns;
+    return notebook_->writes.empty() ? 1 : bytes.size();
+  }
+  [[nodiscard]] bool takes_turns() const override { return true; }
+
+ private:
+  std::shared_ptr<Notebook> notebook_;
+};
+
 // Fails with the errno that is written to it; ioctl() answers its argument.
 class Failing : public tracefs::File {
  public:
@@ -221,6 +238,7 @@ class Instances : public tracefs::Folder {
 struct TestTree {
   explicit TestTree(domain::Domain& domain) {
     notebook = root->add<Notebook>("notebook");
+    patient = root->add<Patient>("patient", notebook);
     failing = root->add<Failing>("failing");
     pipe = root->add<Pipe>("pipe");
     raw = root->add<RawPages>("raw");
@@ -229,6 +247,7 @@ struct TestTree {
   }
   std::shared_ptr<tracefs::ListFolder> root = std::make_shared<tracefs::ListFolder>();
   std::shared_ptr<Notebook> notebook;
+  std::shared_ptr<Patient> patient;
   std::shared_ptr<Failing> failing;
   std::shared_ptr<Pipe> pipe;
   std::shared_ptr<RawPages> raw;

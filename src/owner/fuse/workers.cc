@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "fuse/mounted_tree.hpp"
 #include "fuse/request_reader.hpp"
@@ -121,6 +122,17 @@ bool Workers::serve_lane(std::span<std::byte> bytes) {
     }
     process(next);
   }
+}
+
+void Workers::let_pass() {
+  if (std::exchange(lets_pass_, true)) return;
+  std::deque<std::vector<std::byte>> waiting;
+  {
+    const std::lock_guard lock(lane_mutex_);
+    waiting.swap(lane_);
+  }
+  for (auto& request : waiting) process(request);
+  lets_pass_ = false;
 }
 
 // The timer is set with the lane's first request, and not for each: when it expires and the lane has gone on to other

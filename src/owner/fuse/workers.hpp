@@ -7,7 +7,8 @@
 //   thread 2   sleeps                                  (timer) read, write event, read: to the lane's queue, ...
 //
 // So events are recorded however long another request holds the domain, and a file is closed before anything is done
-// that its program asks for after close().
+// that its program asks for after close(). A write of many definitions lets those pass that wait in the lane:
+// let_pass().
 #pragma once
 
 #include <atomic>
@@ -45,6 +46,8 @@ class Workers {
   Result<void> start();
   void stop();
   [[nodiscard]] bool has_ended() const { return has_ended_; }
+  // Called by a request of the lane that takes long, where it does not hold the domain: those that wait now are done.
+  void let_pass();
 
  private:
   class Worker;
@@ -91,6 +94,7 @@ class Workers {
   std::uint64_t turn_ = 0;
   std::uint64_t turn_seen_ = 0;
   std::deque<std::vector<std::byte>> lane_;
+  bool lets_pass_ = false;  // of the lane's thread: what passes lets nobody pass
 };
 
 }  // namespace landtrace::fuse

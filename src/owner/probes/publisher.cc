@@ -103,6 +103,7 @@ Result<Publisher::Site*> Publisher::find_site(const rules::ProbePlace& place, st
   if (!described) return nullptr;
   if (found != sites_.end()) return &found->second;
   Site& site = sites_[key];
+  site.key = key;
   site.shared = *described;
   return &site;
 }
@@ -175,26 +176,29 @@ void Publisher::stop(const domain::Event& event, const rules::Probe&) {
   // With no room for a shorter list producers go on with the old one, and make events that nobody listens to.
   Result<void> published;
   for (const std::uint32_t plan : change_hooks(event.slot, {}, published)) free_plan(plan);
-  std::erase_if(sites_, [](const auto& one) { return one.second.hooks.empty(); });
 }
 
 std::vector<std::uint32_t> Publisher::change_hooks(std::uint32_t event, const Made& made, Result<void>& published) {
   std::vector<std::uint32_t> old;
   std::set<Site*> changed;
-  for (auto& [key, site] : sites_) {
-    std::erase_if(site.hooks, [&](const Hook& hook) {
+  std::vector<Site*>& own = sites_of_[event];
+  for (Site* const site : std::exchange(own, {})) {
+    std::erase_if(site->hooks, [&](const Hook& hook) {
       if (hook.event != event) return false;
       old.push_back(hook.shared.plan);
-      changed.insert(&site);
       return true;
     });
+    changed.insert(site);
   }
   for (const auto& [site, hook] : made) {
     site->hooks.insert(site->hooks.begin(), hook);  // as in the kernel, who came last is the first
     changed.insert(site);
+    own.push_back(site);
   }
+  if (own.empty()) sites_of_.erase(event);
   for (Site* const site : changed) {
     if (auto done = publish(*site); !done) published = std::move(done);
+    if (site->hooks.empty()) sites_.erase(site->key);
   }
   return old;
 }

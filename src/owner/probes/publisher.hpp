@@ -56,6 +56,7 @@ class Publisher final : public rules::ProbeObserver {
     std::uint32_t needs;  // of plan::ProbeHooks
   };
   struct Site {
+    Key key;
     std::optional<std::uint32_t> slot;
     agent::ProbeSite shared{};
     std::vector<Hook> hooks;
@@ -88,6 +89,7 @@ class Publisher final : public rules::ProbeObserver {
   bool is_marked_ = false;
   std::function<void()> on_first_;
   std::map<Key, Site> sites_;
+  std::map<std::uint32_t, std::vector<Site*>> sites_of_;  // by event: where it has hooks
   std::map<std::uint64_t, std::uint16_t> figures_;  // by the place's serial: counts outlive a probe's being listened to
   struct Analysed {
     programs::ObjectFile object;

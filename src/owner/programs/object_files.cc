@@ -15,7 +15,7 @@
 
 #include "base/fd.hpp"
 #include "programs/assumed_identity.hpp"
-#include "symbols/symbols.hpp"
+#include "symbols/elf_file.hpp"
 #include "symbols/usdt_notes.hpp"
 
 namespace landtrace::programs {
@@ -73,16 +73,8 @@ std::vector<Elf64_Phdr> loaded_segments(int fd) {
   return segments;
 }
 
-std::optional<std::uint64_t> file_offset(int fd, std::uint64_t address) {
-  for (const Elf64_Phdr& segment : loaded_segments(fd)) {
-    const bool has_it = address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz;
-    if (has_it) return address - segment.p_vaddr + segment.p_offset;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> address_of(int fd, std::uint64_t offset) {
-  for (const Elf64_Phdr& segment : loaded_segments(fd)) {
+std::optional<std::uint64_t> address_of(const std::vector<Elf64_Phdr>& segments, std::uint64_t offset) {
+  for (const Elf64_Phdr& segment : segments) {
     const bool has_it = offset >= segment.p_offset && offset - segment.p_offset < segment.p_filesz;
     if (has_it) return offset - segment.p_offset + segment.p_vaddr;
   }
@@ -152,24 +144,32 @@ std::vector<language::UsdtPlace> usdt_places(const symbols::ElfFile& elf, const 
   return places;
 }
 
-Result<std::int64_t> distance_to(const OpenObject& object, const std::string& name, std::uint64_t offset) {
+Result<std::vector<std::int64_t>> distances_to(const OpenObject& object, const std::string& name,
+                                               const std::vector<std::uint64_t>& offsets) {
   LT_TRY(const symbols::ElfFile elf, symbols::ElfFile::open(object.own_path()));
   const auto symbol = symbol_address(elf, name);
-  const auto from = address_of(object.fd.get(), offset);
-  if (!symbol || !from) return fail(ENOENT, fmt::format("no symbol {} in {}", name, object.file.path));
-  return static_cast<std::int64_t>(*symbol - *from);
+  const std::vector<Elf64_Phdr> segments = loaded_segments(object.fd.get());
+  std::vector<std::int64_t> distances;
+  for (const std::uint64_t offset : offsets) {
+    const auto from = address_of(segments, offset);
+    if (!symbol || !from) return fail(ENOENT, fmt::format("no symbol {} in {}", name, object.file.path));
+    distances.push_back(static_cast<std::int64_t>(*symbol - *from));
+  }
+  return distances;
 }
 
-// `known`: what was read of objects with build ids.
-Result<FunctionPlace> find_in(const OpenObject& object, const std::string& name, symbols::Symbols& known) {
-  symbols::Symbols of_this_one;
-  symbols::Symbols& symbols = object.file.build_id.empty() ? of_this_one : known;
-  for (const auto& range : symbols.named(object.own_path(), object.file.build_id, name)) {
-    const auto offset = file_offset(object.fd.get(), range.begin);
-    if (offset) return FunctionPlace{object.file, *offset, range.end - range.begin};
-  }
-  return fail(ENOENT, fmt::format("no function {} in {}", name, object.file.path));
+// With the asker's rights, as separate debug files are looked for near the object.
+KnownObjects::Read reading(const Asker& asker, const OpenObject& object) {
+  return [&asker, &object]() -> Result<code::Object> {
+    const AssumedIdentity identity(asker.who);
+    if (!identity.succeeded()) return fail(EPERM, "the owner cannot read it with the caller's rights");
+    Fd fd(::fcntl(object.fd.get(), F_DUPFD_CLOEXEC, 0));
+    if (!fd) return fail(errno, object.file.path);
+    return code::open_object(std::move(fd), object.file.path);
+  };
 }
+
+KnownObjects::Key key_of(const Asker& asker, const OpenObject& object) { return {object.file.build_id, asker.who.uid}; }
 
 dwarf::Reader reader_of(const OpenObject& object, const Asker& asker) {
   const bool is_guest = asker.who.uid != 0 && asker.who.uid != ::geteuid();
@@ -227,7 +227,7 @@ template <typename T>
 Result<T> ObjectFiles::ask(std::function<Result<T>()> question) {
   const auto answer = std::make_shared<std::optional<Result<T>>>();
   if (!worker_.run([answer, question = std::move(question)] { answer->emplace(question()); }, kFilePatience)) {
-    symbols_ = std::make_shared<symbols::Symbols>();  // that question has the others
+    known_ = std::make_shared<KnownObjects>();  // that question has the others
     return fail(ETIMEDOUT, "the file's file system does not answer");
   }
   return *std::move(*answer);
@@ -242,10 +242,23 @@ Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) 
 
 Result<FunctionPlace> ObjectFiles::find_function(const Asker& asker, std::string_view path, std::string_view name) {
   return ask<FunctionPlace>(
-      [asker, path = std::string(path), name = std::string(name), known = symbols_]() -> Result<FunctionPlace> {
-        LT_TRY(const OpenObject object, open_object(asker, path));
-        return find_in(object, name, *known);
+      [asker, path = std::string(path), name = std::string(name), known = known_]() -> Result<FunctionPlace> {
+        LT_TRY(OpenObject object, open_object(asker, path));
+        const auto read = known->object(key_of(asker, object), reading(asker, object));
+        if (!read) return fail(ENOENT, fmt::format("no function {} in {}", name, path));
+        LT_TRY(FunctionSpot spot, programs::find_function(**read, name));
+        return FunctionPlace{std::move(object.file), std::move(spot)};
       });
+}
+
+Result<FunctionPlaces> ObjectFiles::find_functions(const Asker& asker, std::string_view path, std::string_view pattern,
+                                                   bool are_returns, Named named) {
+  return ask<FunctionPlaces>([asker, path = std::string(path), pattern = std::string(pattern), are_returns, named,
+                              known = known_]() -> Result<FunctionPlaces> {
+    LT_TRY(OpenObject object, open_object(asker, path));
+    LT_TRY(const auto analysis, known->analysis(key_of(asker, object), path, reading(asker, object)));
+    return FunctionPlaces{std::move(object.file), programs::find_functions(*analysis, pattern, are_returns, named)};
+  });
 }
 
 Result<UsdtPlaces> ObjectFiles::find_usdt(const Asker& asker, std::string_view path, std::string_view provider,
@@ -259,13 +272,14 @@ Result<UsdtPlaces> ObjectFiles::find_usdt(const Asker& asker, std::string_view p
   });
 }
 
-Result<std::int64_t> ObjectFiles::find_symbol(const Asker& asker, std::string_view path, std::string_view name,
-                                              std::uint64_t offset) {
-  return ask<std::int64_t>(
-      [asker, path = std::string(path), name = std::string(name), offset]() -> Result<std::int64_t> {
-        LT_TRY(const OpenObject object, open_object(asker, path));
-        return distance_to(object, name, offset);
-      });
+Result<std::vector<std::int64_t>> ObjectFiles::find_symbol(const Asker& asker, std::string_view path,
+                                                           std::string_view name,
+                                                           const std::vector<std::uint64_t>& offsets) {
+  using Distances = std::vector<std::int64_t>;
+  return ask<Distances>([asker, path = std::string(path), name = std::string(name), offsets]() -> Result<Distances> {
+    LT_TRY(const OpenObject object, open_object(asker, path));
+    return distances_to(object, name, offsets);
+  });
 }
 
 Result<std::vector<dwarf::NamedValues>> ObjectFiles::find_values(const Asker& asker, std::string_view path,

@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "dwarf/reader.hpp"
 #include "language/probe/usdt_operand.hpp"
 #include "programs/identity.hpp"
+#include "programs/known_objects.hpp"
+#include "programs/object_functions.hpp"
 #include "programs/patient_worker.hpp"
-#include "symbols/symbols.hpp"
 
 namespace landtrace::programs {
 
@@ -31,8 +33,12 @@ struct ObjectFile {
 
 struct FunctionPlace {
   ObjectFile object;
-  std::uint64_t offset = 0;  // in the file
-  std::uint64_t size = 0;
+  FunctionSpot spot;
+};
+
+struct FunctionPlaces {
+  ObjectFile object;
+  FunctionSpots spots;
 };
 
 struct UsdtPlaces {
@@ -49,15 +55,18 @@ class ObjectFiles {
  public:
   // EINVAL for what is not a regular file, ETIMEDOUT where nothing answers, what open(2) says.
   Result<ObjectFile> open(const Asker& asker, std::string_view path);
-  // The function of that name: the linker's, or a C++ function's without its parameters. ENOENT: there is none.
+  // What find_function() says of the object.
   Result<FunctionPlace> find_function(const Asker& asker, std::string_view path, std::string_view name);
+  // What find_functions() says of the object.
+  Result<FunctionPlaces> find_functions(const Asker& asker, std::string_view path, std::string_view pattern,
+                                        bool are_returns, Named named);
   // The places that the file's notes name so; none of a file without. What arguments need of its symbols is found.
   Result<UsdtPlaces> find_usdt(const Asker& asker, std::string_view path, std::string_view provider,
                                std::string_view name);
-  // How far the symbol of that name is from what stands at `offset` in the file, once both are loaded. ENOENT: there is
-  // none, or nothing is loaded from there.
-  Result<std::int64_t> find_symbol(const Asker& asker, std::string_view path, std::string_view name,
-                                   std::uint64_t offset);
+  // How far the symbol of that name is from what stands at each of these offsets in the file, once both are loaded.
+  // ENOENT: there is none, or nothing is loaded from there.
+  Result<std::vector<std::int64_t>> find_symbol(const Asker& asker, std::string_view path, std::string_view name,
+                                                const std::vector<std::uint64_t>& offsets);
 
   // What debugging information says, as dwarf::Reader does. With the rights of who asks, too: its files may be others.
   Result<std::vector<dwarf::NamedValues>> find_values(const Asker& asker, std::string_view path, std::uint64_t offset,
@@ -74,8 +83,7 @@ class ObjectFiles {
   Result<T> ask(std::function<Result<T>()> question);
 
   PatientWorker worker_;
-  // Read once for many questions, one of which is asked at a time.
-  std::shared_ptr<symbols::Symbols> symbols_ = std::make_shared<symbols::Symbols>();
+  std::shared_ptr<KnownObjects> known_ = std::make_shared<KnownObjects>();
 };
 
 // Whether an object whose file has that name is meant by `name`: "libc.so.6" by itself and by "libc".

@@ -46,10 +46,10 @@ TEST(ObjectFiles, AFunctionIsFoundWhereItLiesInTheFile) {
   const auto place = files.find_function(kSelf, self, "lt_object_files_test_function");
   ASSERT_TRUE(place);
   std::ifstream file(self, std::ios::binary);
-  std::string bytes(place->size, '\0');
-  file.seekg(static_cast<std::streamoff>(place->offset));
+  std::string bytes(place->spot.size, '\0');
+  file.seekg(static_cast<std::streamoff>(place->spot.offset));
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  EXPECT_EQ(bytes, std::string(reinterpret_cast<const char*>(&lt_object_files_test_function), place->size));
+  EXPECT_EQ(bytes, std::string(reinterpret_cast<const char*>(&lt_object_files_test_function), place->spot.size));
   EXPECT_EQ(files.find_function(kSelf, self, "lt_no_such_function").error().code, ENOENT);
   const std::string text = testing::TempDir() + "object_files_test-text-" + std::to_string(::getpid());
   std::ofstream(text) << "not an object";
@@ -65,12 +65,12 @@ TEST(ObjectFiles, DataIsAsFarFromAFunctionAsInMemory) {
   ASSERT_TRUE(place);
   for (const auto& [name, variable] : {std::pair("lt_object_files_test_zero", &lt_object_files_test_zero),
                                        std::pair("lt_object_files_test_seven", &lt_object_files_test_seven)}) {
-    const auto distance = files.find_symbol(kSelf, "/proc/self/exe", name, place->offset);
+    const auto distance = files.find_symbol(kSelf, "/proc/self/exe", name, {place->spot.offset});
     ASSERT_TRUE(distance) << name;
-    EXPECT_EQ(static_cast<std::uint64_t>(*distance), reinterpret_cast<std::uint64_t>(variable) - function);
+    EXPECT_EQ(static_cast<std::uint64_t>(distance->at(0)), reinterpret_cast<std::uint64_t>(variable) - function);
   }
-  EXPECT_EQ(files.find_symbol(kSelf, "/proc/self/exe", "lt_no_such_symbol", place->offset).error().code, ENOENT);
-  EXPECT_EQ(files.find_symbol(kSelf, "/proc/self/exe", "lt_object_files_test_zero", ~0ull).error().code, ENOENT);
+  EXPECT_EQ(files.find_symbol(kSelf, "/proc/self/exe", "lt_no_such_symbol", {place->spot.offset}).error().code, ENOENT);
+  EXPECT_EQ(files.find_symbol(kSelf, "/proc/self/exe", "lt_object_files_test_zero", {~0ull}).error().code, ENOENT);
 }
 
 TEST(ObjectFiles, ALibraryMayBeCalledWithoutItsVersion) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <vector>
+
+#include "symbols/symbols.hpp"
 
 namespace landtrace::symbols {
 namespace {
@@ -69,7 +72,58 @@ std::string without(std::string_view name, char open, char close) {
   return text;
 }
 
+struct Parts {
+  std::size_t name = 0;  // behind what it returns
+  std::size_t parameters;
+  std::size_t parameters_end;
+};
+
+// What stands in brackets of a type or of a function around it is none of the parts.
+Parts parts_of(std::string_view text) {
+  Parts parts{0, text.size(), text.size()};
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t behind = behind_operator(text, at);
+    if (behind != at) {
+      at = std::max(behind, std::min(text.find('(', behind), text.size())) - 1;  // "operator unsigned long()"
+      continue;
+    }
+    if (text.substr(at).starts_with(kAnonymous)) {
+      at += kAnonymous.size() - 1;
+      continue;
+    }
+    if (text[at] == ' ' && parts.parameters == text.size()) parts.name = at + 1;
+    if (text[at] != '(' && text[at] != '<' && text[at] != '{') continue;
+    const std::size_t end = end_of(text, at);
+    if (end == std::string_view::npos) break;
+    if (text[at] == '(') parts.parameters = at, parts.parameters_end = end + 1;
+    at = end;
+  }
+  return parts;
+}
+
+std::string without_spaces(std::string_view text) {
+  std::string squeezed;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(squeezed), [](char c) { return c != ' '; });
+  return squeezed;
+}
+
 }  // namespace
+
+WrittenName::WrittenName(std::string_view linked) : whole_(demangle(linked)) {
+  plain_size_ = parameters_end_ = whole_.size();
+  if (!linked.starts_with("_Z")) return;
+  const Parts parts = parts_of(whole_);
+  plain_size_ = parts.parameters - parts.name;
+  parameters_end_ = parts.parameters_end - parts.name;
+  whole_.erase(0, parts.name);
+}
+
+bool WrittenName::is(std::string_view text) const {
+  if (text == plain()) return true;
+  const std::string squeezed = without_spaces(text);
+  return squeezed == without_spaces(plain()) || squeezed == without_spaces(whole_) ||
+         squeezed == without_spaces(std::string_view(whole_).substr(0, parameters_end_));
+}
 
 std::string short_name(std::string_view name) {
   std::string text(name);

@@ -61,13 +61,11 @@ FunctionTable Symbols::load(const std::string& path, const std::string& build_id
   if (is_same) {
     if (FunctionTable table(file->symbols(SHT_SYMTAB)); !table.empty()) return table;
   }
-  if (FunctionTable table = load_debug(build_id); !table.empty()) return table;
+  const auto debug = is_same ? find_debug_file(*file, path, debug_folder_) : open_debug_file(debug_folder_, build_id);
+  if (debug) {
+    if (FunctionTable table(debug->symbols(SHT_SYMTAB)); !table.empty()) return table;
+  }
   return is_same ? FunctionTable(file->symbols(SHT_DYNSYM)) : FunctionTable();
-}
-
-FunctionTable Symbols::load_debug(const std::string& build_id) const {
-  const auto file = open_debug_file(debug_folder_, build_id);
-  return file ? FunctionTable(file->symbols(SHT_SYMTAB)) : FunctionTable();
 }
 
 }  // namespace landtrace::symbols

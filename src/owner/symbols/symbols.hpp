@@ -44,7 +44,6 @@ class Symbols {
 
   const FunctionTable& table_of(const std::string& path, const std::string& build_id);
   [[nodiscard]] FunctionTable load(const std::string& path, const std::string& build_id) const;
-  [[nodiscard]] FunctionTable load_debug(const std::string& build_id) const;
 
   std::string debug_folder_;
   std::map<std::pair<std::string, std::string>, FunctionTable>

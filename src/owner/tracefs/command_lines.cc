@@ -4,8 +4,10 @@
 
 namespace landtrace::tracefs {
 
-Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result<void>(std::string_view)>& run) {
+Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result<void>(std::string_view)>& run,
+                              std::chrono::microseconds turn) {
   constexpr std::size_t kMaxLine = 4094;
+  const auto end_of_turn = std::chrono::steady_clock::now() + turn;
   for (std::string_view rest = bytes; !rest.empty();) {
     const auto end = rest.find('\n');
     std::string_view line = rest.substr(0, end);
@@ -13,6 +15,7 @@ Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result
     if (line.size() > kMaxLine) return fail(EINVAL, "the line is too long");
     line = language::until_nul(line);
     LT_CHECK(run(line.substr(0, line.find('#'))));
+    if (std::chrono::steady_clock::now() >= end_of_turn) return bytes.size() - rest.size();
   }
   return bytes.size();
 }

@@ -8,6 +8,8 @@
 namespace landtrace::tracefs {
 namespace {
 
+constexpr std::chrono::hours kLong(1);
+
 TEST(CommandLines, AreRunUntilOneFails) {
   std::vector<std::string> seen;
   const auto run = [&](std::string_view line) -> Result<void> {
@@ -15,12 +17,22 @@ TEST(CommandLines, AreRunUntilOneFails) {
     if (line == "bad") return fail(ENOENT);
     return {};
   };
-  EXPECT_EQ(*run_lines("a\n\nb # why\nlast", run), 15u);
+  EXPECT_EQ(*run_lines("a\n\nb # why\nlast", run, kLong), 15u);
   EXPECT_EQ(seen, (std::vector<std::string>{"a", "", "b ", "last"}));
   seen.clear();
-  EXPECT_EQ(run_lines("a\nbad\nb\n", run).error().code, ENOENT);
+  EXPECT_EQ(run_lines("a\nbad\nb\n", run, kLong).error().code, ENOENT);
   EXPECT_EQ(seen.size(), 2u);
-  EXPECT_EQ(run_lines(std::string(4095, 'x') + '\n', run).error().code, EINVAL);
+  EXPECT_EQ(run_lines(std::string(4095, 'x') + '\n', run, kLong).error().code, EINVAL);
+}
+
+TEST(CommandLines, OneIsRunInATurnThatIsOverAtOnce) {
+  unsigned seen = 0;
+  const auto run = [&](std::string_view) -> Result<void> { return ++seen == 3 ? fail(ENOENT) : Result<void>(); };
+  const std::chrono::microseconds over(0);
+  EXPECT_EQ(*run_lines("a\nbb\nccc", run, over), 2u);
+  EXPECT_EQ(*run_lines("bb\nccc", run, over), 3u);
+  EXPECT_EQ(run_lines("ccc", run, over).error().code, ENOENT);
+  EXPECT_EQ(*run_lines("ccc", run, over), 3u);
 }
 
 }  // namespace

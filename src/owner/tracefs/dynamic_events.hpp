@@ -20,6 +20,7 @@ class DynamicEvents : public TextFile {
  protected:
   Result<std::string> text() override;
   Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  [[nodiscard]] bool takes_turns() const override { return true; }
   Result<void> truncate(const Caller& caller) override;
 
  private:

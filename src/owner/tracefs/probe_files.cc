@@ -17,18 +17,39 @@ bool is_of_family(const domain::Event& event, ProbeFamily family) {
   return probe != nullptr && probe->family == family;
 }
 
+const char* subsystem_of(ProbeFamily family) {
+  return family == ProbeFamily::kUprobe ? "trace_uprobe" : "trace_kprobe";
+}
+
+// What was left out of a pattern, for a person; "": nothing.
+language::AcceptedProbe<std::string> define_any(Context& context, const Caller& caller, ProbeFamily family,
+                                                std::string_view line) {
+  rules::Probes& probes = context.rules.probes();
+  const programs::Asker asker{caller.who, caller.tid};
+  if (const auto each = language::ProbePattern::parse(family, line)) {
+    const auto remove = [&](domain::Event& event) { return context.rules.remove(event, 0); };
+    auto made = probes.define_each(*each, asker, remove);
+    if (made || made.error().code != FunctionProbeCommand::kOther) return made;
+  }
+  return probes.define_some(family, line, asker);
+}
+
 }  // namespace
 
 Result<void> define_probe(Context& context, const Caller& caller, ProbeFamily family, std::string_view line) {
-  const auto made = context.rules.probes().define(family, line, {caller.who, caller.tid});
-  if (made) return {};
-  const language::ProbeRefusal& refusal = made.error();
-  const char* const subsystem = family == ProbeFamily::kUprobe ? "trace_uprobe" : "trace_kprobe";
-  for (const language::CommandRefusal& each : refusal.logged) {
+  const auto log = [&](const std::string& what, std::size_t position) {
     context.log_error(context.domain.top(),
-                      {subsystem, each.text(), FunctionProbeCommand(family, line).logged(), each.position});
+                      {subsystem_of(family), what, FunctionProbeCommand(family, line).logged(), position});
+  };
+  const auto made = define_any(context, caller, family, line);
+  if (!made) {
+    const language::ProbeRefusal& refusal = made.error();
+    for (const language::CommandRefusal& each : refusal.logged) log(each.text(), each.position);
+    return fail(refusal.code, refusal.logged.empty() ? "the probe could not be made" : refusal.logged.front().text());
   }
-  return fail(refusal.code, refusal.logged.empty() ? "the probe could not be made" : refusal.logged.front().text());
+  // Kernels have no patterns, so nobody takes this for a refusal.
+  if (!made->empty()) log(*made, language::CommandWords(line).position_of(1));
+  return {};
 }
 
 Result<std::string> ProbeEvents::text() {

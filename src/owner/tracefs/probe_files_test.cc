@@ -76,6 +76,57 @@ TEST_F(ProbeFilesTest, AnInjectedProbePrintsAsOneThatWasHit) {
   EXPECT_EQ(session_("trace"), "e: (0x40) a=-3 t=\"text\"\nr: (0x99 <- 0x40) v=7");
 }
 
+TEST_F(ProbeFilesTest, APatternDefinesManyAndRemovesThem) {
+  ASSERT_EQ(define("p:g/* libc.so.6:qsort* n=$arg2"), "ok");
+  EXPECT_EQ(listed(), "p:g/qsort libc.so.6:qsort n=$arg2\np:g/qsort_r libc.so.6:qsort_r n=$arg2");
+  EXPECT_EQ(session_.cat("error_log"), "(empty)");
+  EXPECT_EQ(session_.append("dynamic_events", "p:h/* libc.so.6:qsort_?"), "ok");
+  EXPECT_EQ(session_.append("uprobe_events", "-:g/qsort_*"), "ok");
+  EXPECT_EQ(listed(), "p:g/qsort libc.so.6:qsort n=$arg2");
+  EXPECT_EQ(session_.append("uprobe_events", "-:g/x*"), "-ENOENT");
+  ASSERT_EQ(session_.append("uprobe_events", "p:g/* libc.so.6:strn*"), "ok");
+  const std::string all = listed();
+  ASSERT_EQ(session_.put("events/g/strnlen/enable", "1"), "ok");
+  EXPECT_EQ(session_.append("uprobe_events", "-:g/*"), "-EBUSY");
+  EXPECT_EQ(listed(), all) << "nothing is half removed";
+  ASSERT_EQ(session_.put("events/g/strnlen/enable", "0"), "ok");
+  EXPECT_EQ(session_.append("dynamic_events", "-:g/*"), "ok");
+  EXPECT_EQ(session_.append("kprobe_events", "-:h/*"), "ok");
+  EXPECT_EQ(session_.cat("dynamic_events"), "(empty)");
+}
+
+TEST_F(ProbeFilesTest, TheErrorLogSaysWhyAPatternIsRefusedOrWhatIsLeftOut) {
+  EXPECT_EQ(define("p:g/* libc.so.6:lt_no_such_*"), "-ENOENT");
+  EXPECT_EQ(define("p:g/* libc.so.6:qsort* n=%nosuch"), "-EINVAL");
+  EXPECT_EQ(session_.cat("error_log"),
+            "[TS] trace_uprobe: error: No function fits 'lt_no_such_*'\n"
+            "  Command: p:g/* libc.so.6:lt_no_such_*\n"
+            "                           ^\n"
+            "[TS] trace_uprobe: error: Invalid register name\n"
+            "  Command: p:g/* libc.so.6:qsort* n=%nosuch\n"
+            "                                    ^");
+  ASSERT_EQ(define("r:g/* libc.so.6:vfork*"), "-EOPNOTSUPP");
+  ASSERT_EQ(define("r:g/* libc.so.6:?fork"), "-EOPNOTSUPP");
+  ASSERT_EQ(define("r:g/* libc.so.6:*fork"), "ok");
+  EXPECT_EQ(listed().find("vfork"), std::string::npos) << listed();
+  EXPECT_NE(session_.cat("error_log").find(" left out: "), std::string::npos);
+}
+
+TEST_F(ProbeFilesTest, AnUnknownSymbolIsAnsweredAsByTheKernel) {
+  EXPECT_EQ(define("p:g/e /bin/true:lt_none"), "-EINVAL");
+  EXPECT_EQ(define("p:g/e /nosuch/file:lt_none"), "-EINVAL");
+  EXPECT_EQ(define("p:* /bin/true:0x40"), "-EINVAL");
+  EXPECT_EQ(session_.append("kprobe_events", "p:g/* lt_none:f*"), "-EINVAL");
+  EXPECT_EQ(session_.append("kprobe_events", "p:g/e lt_none:f*"), "ok");
+  EXPECT_EQ(session_.cat("error_log"),
+            "[TS] trace_uprobe: error: Event name must follow the same rules as C identifiers\n"
+            "  Command: p:* /bin/true:0x40\n"
+            "             ^\n"
+            "[TS] trace_kprobe: error: Event name must follow the same rules as C identifiers\n"
+            "  Command: p:g/* lt_none:f*\n"
+            "               ^");
+}
+
 TEST_F(ProbeFilesTest, AHistogramMayHaveWhatAFunctionReturned) {
   ASSERT_EQ(define("r:g/r " + at("40") + " v=$retval:s32"), "ok");
   ASSERT_EQ(session_.put("events/g/r/trigger", "hist:keys=v"), "ok");

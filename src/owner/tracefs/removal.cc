@@ -1,7 +1,11 @@
 #include "tracefs/removal.hpp"
 
-#include <algorithm>
+#include <fnmatch.h>
 
+#include <algorithm>
+#include <map>
+
+#include "language/probe/probe_pattern.hpp"
 #include "language/words.hpp"
 
 namespace landtrace::tracefs {
@@ -48,10 +52,15 @@ bool is_meant_event_probe(const domain::Event& event, const Removal& removal) {
          std::equal(removal.words.begin() + 1, removal.words.end(), shown.begin() + 1);
 }
 
+bool is_called(const domain::Event& event, std::string_view name) {
+  if (name.empty() || event.name == name) return true;
+  return language::is_name_pattern(name) && ::fnmatch(std::string(name).c_str(), event.name.c_str(), 0) == 0;
+}
+
 // `shown`: "p:GROUP/NAME PLACE ARGUMENT…". The kernel compares no more than it has room for.
 bool is_meant_place(const domain::Event& event, const std::string& shown, const Removal& removal) {
   constexpr std::size_t kRoom = 63;
-  if (!removal.name.empty() && event.name != removal.name) return false;
+  if (!is_called(event, removal.name)) return false;
   auto words = language::split_words(shown);
   words.erase(words.begin());
   if (removal.words.size() > words.size()) return false;
@@ -97,6 +106,25 @@ std::vector<Meant> find_meant(domain::Events& events, const Removal& removal, ab
   return meant;
 }
 
+// How many places of each event.
+std::map<std::uint32_t, std::size_t> places_of(const std::vector<Meant>& meant) {
+  std::map<std::uint32_t, std::size_t> places;
+  for (const Meant& each : meant) places[each.slot] += each.is_place ? 1 : 0;
+  return places;
+}
+
+// Ours: "-:g/*" takes what one definition with a pattern made, all of it or nothing. No event's name has such letters.
+Result<void> check_all(domain::Events& events, const std::vector<Meant>& meant, std::uint32_t uid) {
+  const auto places = places_of(meant);
+  for (const Meant& each : meant) {
+    const domain::Event& event = *events.at(each.slot);
+    // Some of an event's places may go while it is in use.
+    if (each.is_place && places.at(each.slot) < event.definitions.size()) continue;
+    LT_CHECK(domain::Events::check_removable(event, uid));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> remove_dynamic(Context& context, const Caller& caller, std::string_view command,
@@ -106,10 +134,17 @@ Result<void> remove_dynamic(Context& context, const Caller& caller, std::string_
   domain::Events& events = context.domain.events();
   const auto meant = find_meant(events, removal, context.domain.abi(), is_ours);
   if (meant.empty()) return fail(ENOENT, "no such event");
+  if (language::is_name_pattern(removal.name)) LT_CHECK(check_all(events, meant, caller.who.uid));
   const auto remove = [&](domain::Event& event) { return context.rules.remove(event, caller.who.uid); };
+  const auto places = places_of(meant);
   for (const Meant& each : meant) {
     domain::Event* const event = events.at(each.slot);  // which may have gone with its probe
     if (event == nullptr) continue;
+    // All of its places go, which need not be one by one.
+    if (each.is_place && places.at(each.slot) == event->definitions.size() && !event->in_use()) {
+      LT_CHECK(remove(*event));
+      continue;
+    }
     LT_CHECK(each.is_place ? context.rules.probes().remove_place(*event, each.serial, caller.who.uid, remove)
                            : remove(*event));
   }

@@ -11,7 +11,7 @@ namespace landtrace::tracefs {
 
 // Of the events that `is_ours`: those that the command means, in the order of definition, until one cannot go. Of a
 // probe the place follows, and its first arguments: of one at several places just those places go. EINVAL; ENOENT: none
-// is meant.
+// is meant. With a pattern for NAME, which is ours, of probes: all of them or none.
 Result<void> remove_dynamic(Context& context, const Caller& caller, std::string_view command,
                             const std::function<bool(const domain::Event&)>& is_ours);
 

@@ -148,9 +148,12 @@ std::string TestSession::write(const std::string& file, std::string_view bytes, 
   if ((*node)->file() == nullptr) return "-EISDIR";
   const auto open = (*node)->file()->open(caller(), O_WRONLY | flags);
   if (!open) return answer(open.error());
-  const auto written = (*open)->write(caller(), bytes, 0);
-  if (!written || *written == bytes.size()) return answer(written);
-  return fmt::format("short write {} of {}", *written, bytes.size());
+  for (std::size_t done = 0;;) {
+    const auto written = (*open)->write(caller(), bytes.substr(done), done);
+    if (!written || done + *written == bytes.size()) return answer(written);
+    done += *written;
+    if (!(*open)->takes_turns()) return fmt::format("short write {} of {}", done, bytes.size());
+  }
 }
 
 std::string TestSession::cat(const std::string& file) {

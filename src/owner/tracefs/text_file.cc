@@ -21,6 +21,7 @@ class OpenTextFile : public OpenFile {
   Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t) override {
     return file_->store(caller, bytes);
   }
+  [[nodiscard]] bool takes_turns() const override { return file_->takes_turns(); }
 
  private:
   std::shared_ptr<TextFile> file_;

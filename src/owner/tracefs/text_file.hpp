@@ -20,6 +20,8 @@ class TextFile : public File, public std::enable_shared_from_this<TextFile> {
   virtual Result<std::string> text();
   // The bytes of one write(), with a newline if there was one. Returns how many were taken, usually all.
   virtual Result<std::size_t> store(const Caller& caller, std::string_view bytes);
+  // As of OpenFile.
+  [[nodiscard]] virtual bool takes_turns() const { return false; }
   // Opened for writing with O_TRUNC.
   virtual Result<void> truncate(const Caller& caller);
   // May refuse any open.

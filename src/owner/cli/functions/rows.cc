@@ -1,25 +1,19 @@
 #include "cli/functions/rows.hpp"
 
-#include <fnmatch.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "symbols/symbols.hpp"
+#include "code/glob.hpp"
 
 namespace landtrace::cli {
 namespace {
 
-bool matches(const std::string& glob, const std::string& name) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; }
-
-// As it is written in C++, without parameters too.
-bool matches_as_cpp(const std::string& glob, const std::string& name) {
-  if (!name.starts_with("_Z")) return false;
-  const std::string whole = symbols::demangle(name);
-  return matches(glob, whole) || matches(glob, whole.substr(0, whole.find('(')));
-}
-
-bool is_asked_for(const std::string& glob, const std::string& name) {
-  return matches(glob, name) || matches(glob, name.substr(0, name.find('@'))) || matches_as_cpp(glob, name);
+// As a definition names it.
+std::string name_of(const code::Analysis& analysis, std::uint64_t offset) {
+  const code::Function* const function = analysis.function_at(offset);
+  const auto names = function == nullptr ? std::span<const std::string_view>() : analysis.names(*function);
+  return names.empty() ? fmt::format("{:#x}", offset) : std::string(names.front());
 }
 
 FunctionRow row_of(code::Analysis& analysis, const code::Function& function) {
@@ -27,6 +21,9 @@ FunctionRow row_of(code::Analysis& analysis, const code::Function& function) {
   row.offset = analysis.offset_of(function);
   row.size = function.end - function.begin;
   row.is_chooser = function.is_chooser;
+  if (function.is_chooser) {
+    for (const std::uint64_t choice : analysis.choices(function)) row.choices.push_back(name_of(analysis, choice));
+  }
   const agent::Recipe recipe = analysis.recipe(row.offset);
   row.way = recipe.way;
   if (!row.has_entry()) row.entry_refusal = recipe.refusal;
@@ -38,22 +35,20 @@ FunctionRow row_of(code::Analysis& analysis, const code::Function& function) {
 
 std::vector<FunctionRow> function_rows(code::Analysis& analysis, const std::string& glob) {
   std::vector<FunctionRow> rows;
-  for (const code::Function& function : analysis.functions()) {
-    if (function.is_part) continue;
-    std::vector<std::string> names;
-    for (const std::string_view name : analysis.names(function)) names.emplace_back(name);
-    if (!glob.empty()) {
-      const auto asked =
-          std::find_if(names.begin(), names.end(), [&](const std::string& name) { return is_asked_for(glob, name); });
-      if (asked == names.end()) continue;
-      std::rotate(names.begin(), asked, asked + 1);
+  const auto add = [&](const code::Function& function, std::string_view name) {
+    FunctionRow& row = rows.emplace_back(row_of(analysis, function));
+    row.name = name;
+    for (const std::string_view other : analysis.names(function)) {
+      if (other != name) row.aliases.emplace_back(other);
     }
-    FunctionRow row = row_of(analysis, function);
-    if (!names.empty()) {
-      row.name = names.front();
-      row.aliases.assign(names.begin() + 1, names.end());
+  };
+  if (glob.empty()) {
+    for (const code::Function& function : analysis.functions()) {
+      const auto names = analysis.names(function);
+      if (!function.is_part) add(function, names.empty() ? std::string_view() : names.front());
     }
-    rows.push_back(std::move(row));
+  } else {
+    for (const code::Matched& one : code::matching(analysis.named(), glob)) add(*one.function, one.name);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const FunctionRow& a, const FunctionRow& b) {
     return std::pair(a.name.empty(), std::string_view(a.name)) < std::pair(b.name.empty(), std::string_view(b.name));

@@ -18,6 +18,7 @@ struct FunctionRow {
   std::uint64_t offset = 0;          // in the file
   std::uint64_t size = 0;
   bool is_chooser = false;
+  std::vector<std::string> choices;  // what it may choose
   agent::Way way = agent::Way::kRefused;
   agent::Refusal entry_refusal = agent::Refusal::kNone;
   agent::Refusal return_refusal = agent::Refusal::kNone;  // also where the entry is refused

@@ -129,7 +129,10 @@ std::string function_json(const FunctionRow& row) {
   json["entry_refused"] = word_or_null(row.entry_refusal);
   json["return"] = row.has_return();
   json["return_refused"] = word_or_null(row.return_refusal);
-  if (row.is_chooser) json["chooses_implementation"] = true;
+  if (row.is_chooser) {
+    json["chooses_implementation"] = true;
+    json["implementations"] = row.choices;
+  }
   if (row.source) add_source(json, *row.source);
   return line_of(json);
 }

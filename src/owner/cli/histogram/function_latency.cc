@@ -40,6 +40,12 @@ Result<WatchedFunction::Request> WatchedFunction::request_of(const std::string& 
     return fail(EINVAL, fmt::format("--function: {}: a USDT place is no function; measure from one event to another",
                                     request.function.place));
   }
+  if (request.function.is_pattern()) {
+    return fail(EINVAL,
+                fmt::format("--function: {}: want one function: calls of several that call each other could not "
+                            "be told apart",
+                            request.function.place));
+  }
   if (request.function.is_return) {
     return fail(EINVAL,
                 fmt::format("--function: {}: without %return, which is measured in any case", request.function.place));

@@ -92,6 +92,17 @@ Result<std::string> ProbeSet::free_name(const std::string& group, const std::str
   return fail(EEXIST, fmt::format("there are too many events that are called {}:{}", group, name));
 }
 
+Result<std::string> ProbeSet::free_group(const std::string& group) {
+  for (unsigned i = 0; i < kMostOfOneName; ++i) {
+    std::string candidate = i == 0 ? group : fmt::format("{}_{}", group, i);
+    const auto known = tree_.stat("events/" + candidate);
+    if (known) continue;
+    if (known.error().code != ENOENT) return tl::unexpected<Error>(known.error());
+    return candidate;
+  }
+  return fail(EEXIST, fmt::format("there are too many systems of events that are called {}", group));
+}
+
 Result<void> ProbeSet::write(const std::string& line) {
   LT_CHECK(tree_.open(kProbeFile, O_WRONLY | O_APPEND));
   auto written = tree_.write(line + "\n");
@@ -104,16 +115,32 @@ Result<std::string> ProbeSet::define(const ProbeText& probe) {
   const Fd locked = lock();
   const std::string group = probe.group();
   LT_TRY(const std::string name, free_name(group, probe.event_name()));
-  const std::string event = fmt::format("{}/{}", group, name);
-  const std::string line = fmt::format("{}:{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event, path,
-                                       probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
-  keep(group, name);
+  LT_CHECK(define_as(probe, {group, name}, path));
+  return fmt::format("{}:{}", group, name);
+}
+
+Result<std::string> ProbeSet::define_each(const ProbeText& probe) {
+  LT_TRY(const std::string path, find_probed_object(probe, command_));
+  const Fd locked = lock();
+  LT_TRY(const std::string group, free_group(probe.name.empty() ? ProbeText::group_of_many(path) : probe.name));
+  LT_CHECK(define_as(probe, {group, ""}, path));
+  return group + ":*";
+}
+
+Result<void> ProbeSet::define_as(const ProbeText& probe, const Defined& event, const std::string& path) {
+  const std::string line =
+      fmt::format("{}:{}/{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event.group, event.name.empty() ? "*" : event.name,
+                  path, probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
+  keep(event.group, event.name);
   if (auto written = write(line); !written) {
-    tree_.forget_at_end(removal_of(group, name));
+    tree_.forget_at_end(removal_of(event.group, event.name));
     defined_.pop_back();
     return why_not(probe, path, line, written.error());
   }
-  return fmt::format("{}:{}", group, name);
+  if (!probe.is_pattern()) return {};
+  const auto left_out = find_mistake(tree_, line);
+  if (left_out) complain(fmt::format("{}: {}: {}", probe.option, probe.place, left_out->what));
+  return {};
 }
 
 // "  /usr/bin/app malloc      12" does not say of which group: the same line of the definitions does.
@@ -164,14 +191,21 @@ Result<std::string> ProbeSet::define_numbered(const std::string& name, const std
 
 tl::unexpected<Error> ProbeSet::why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                         const Error& error) {
-  if (error.code == ENOENT) return fail(ENOENT, "the owner of the domain knows no probes: it is an older one");
   const auto mistake = find_mistake(tree_, line);
+  if (error.code == ENOENT && !mistake) {
+    return fail(ENOENT, "the owner of the domain knows no probes: it is an older one");
+  }
+  if (mistake && error.code == ENOENT && probe.is_pattern()) {
+    return fail(ENOENT, fmt::format("{}: {}", probe.option, nothing_fits_text(probe, path)));
+  }
   const std::size_t arguments = line.size() - probe.arguments.size();
   if (mistake && mistake->column >= arguments) {
     return pointed_at(probe.option, mistake->what, probe.place + " " + probe.arguments,
                       probe.place.size() + 1 + mistake->column - arguments);
   }
-  if (!mistake && !probe.is_usdt) {
+  // Where the owner takes parameters for something else it says so, as a kernel does.
+  const bool has_parameters = probe.function.ends_with(')');
+  if ((!mistake || has_parameters) && !probe.is_usdt && !probe.is_pattern()) {
     if (const std::string text = missing_function_text(probe, path); !text.empty()) {
       return fail(error.code, fmt::format("{}: {}", probe.option, text));
     }

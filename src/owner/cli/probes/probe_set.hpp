@@ -21,7 +21,10 @@ class ProbeSet {
 
   // SYSTEM:EVENT, which nobody else has: where the name is taken it gets a number. An error is a sentence, with the
   // mistake's place where it is in an argument.
+  // Of a pattern that is one event at all functions that fit it.
   Result<std::string> define(const ProbeText& probe);
+  // Of a pattern: SYSTEM:* of a system that nobody else has, with an event for each function that fits it.
+  Result<std::string> define_each(const ProbeText& probe);
   // How often its place was hit since; of returns, how often the function was called.
   Result<std::uint64_t> hits(const std::string& event);
   // One event at many places: `id` is the place's index, and of returns `ns` how long the call took.
@@ -35,14 +38,16 @@ class ProbeSet {
  private:
   struct Defined {
     std::string group;
-    std::string name;  // malloc
+    std::string name;  // malloc; "": all of the group
   };
   ProbeSet(ipc::TreeClient tree, std::string folder, std::vector<std::string> command)
       : tree_(std::move(tree)), folder_(std::move(folder)), command_(std::move(command)) {}
 
   [[nodiscard]] Fd lock() const;
   Result<std::string> free_name(const std::string& group, const std::string& name);
-  Result<void> write(const std::string& line);
+  Result<void> write(const std::string& lines);
+  Result<void> define_as(const ProbeText& probe, const Defined& event, const std::string& path);
+  Result<std::string> free_group(const std::string& group);
   tl::unexpected<Error> why_not(const ProbeText& probe, const std::string& path, const std::string& line,
                                 const Error& error);
   Result<std::string> read(const std::string& file);

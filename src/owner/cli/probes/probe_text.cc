@@ -64,6 +64,16 @@ bool is_source_name(std::string_view file) {
   return std::find(kEndings.begin(), kEndings.end(), file.substr(dot + 1)) != kEndings.end();
 }
 
+// The first word; parameters of a C++ function may have spaces between.
+std::string_view first_word(std::string_view words) {
+  int open = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == ' ' && open <= 0) return words.substr(0, i);
+    open += words[i] == '(' ? 1 : words[i] == ')' ? -1 : 0;
+  }
+  return open > 0 ? words.substr(0, words.find(' ')) : words;
+}
+
 // The colon between object and function: "Server::run" has none, and "net/a.c:12" is of CMD's program.
 std::size_t find_colon(std::string_view place) {
   if (const std::string_view file = source_file_of(place); !file.empty()) {
@@ -111,6 +121,14 @@ Result<void> parse_usdt(ProbeText& probe, std::string_view rest) {
 
 bool is_usdt_text(const std::string& text) { return text.starts_with(kUsdt) && !text.starts_with("usdt::"); }
 
+std::string ProbeText::group_of_many(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  std::string text = as_identifier(file.substr(0, file.find('.', 1)));
+  if (!is_identifier(text)) text.insert(0, "at_");
+  text.resize(std::min(text.size(), kLongestName));
+  return text;
+}
+
 std::string ProbeText::group() const {
   if (!is_usdt) return "probes";
   std::string text = "usdt_" + as_identifier(provider);
@@ -119,14 +137,18 @@ std::string ProbeText::group() const {
 }
 
 std::string ProbeText::place_in_object() const {
-  return is_usdt ? fmt::format("{}{}:{}", kUsdt, provider, function) : function;
+  if (is_usdt) return fmt::format("{}{}:{}", kUsdt, provider, function);
+  std::string text = function;
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());  // "ns::f(int, char)"
+  return text;
 }
 
 std::string ProbeText::event_name() const {
   if (!name.empty()) return name;
-  // Of a source line not its file's folders.
-  std::string base = as_identifier(std::string_view(function).substr(function.rfind('/') + 1));
-  if (base.empty() || is_digit_of_number(base[0])) {
+  // Of a source line not its file's folders, of a C++ function not its parameters.
+  const std::string_view shown = std::string_view(function).substr(function.rfind('/') + 1);
+  std::string base = as_identifier(shown.substr(0, shown.find('(', 1)));
+  if (base.empty() || is_digit_of_number(base[0]) || is_pattern()) {
     const std::string file = as_identifier(object.substr(object.rfind('/') + 1));
     base = (is_identifier(file) ? file : "at") + "_" + base;
   }
@@ -138,7 +160,7 @@ Result<ProbeText> parse_probe(const std::string& option, const std::string& text
   const std::string words = with_single_spaces(text);
   ProbeText probe;
   probe.option = option;
-  probe.place = words.substr(0, words.find(' '));
+  probe.place = first_word(words);
   if (probe.place.size() < words.size()) probe.arguments = words.substr(probe.place.size() + 1);
   std::string_view rest = probe.place;
   if (const std::size_t equals = rest.find('='); equals != std::string_view::npos) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 
@@ -14,7 +15,8 @@ struct ProbeText {
   std::string place;     // the first word as it was typed: what people call the probe
   std::string name;      // of the event; "": by the function
   std::string object;    // path or name; "": CMD's program
-  std::string function;  // with +OFFSET; or FILE:LINE, or an offset in the file that begins with a digit
+  // With +OFFSET; or a pattern of functions' names, FILE:LINE, or an offset in the file that begins with a digit.
+  std::string function;
   bool is_return = false;
   std::string arguments;  // one space between two
   bool is_usdt = false;
@@ -22,8 +24,12 @@ struct ProbeText {
 
   // Of its event.
   [[nodiscard]] std::string group() const;
+  // Of the events of a pattern in that object, unless they are given a name: no other probe's.
+  static std::string group_of_many(std::string_view path);
   // What its definition says behind the object's path.
   [[nodiscard]] std::string place_in_object() const;
+  // It means many functions.
+  [[nodiscard]] bool is_pattern() const { return !is_usdt && function.find_first_of("*?[") != std::string::npos; }
   // What its event is called if the name is free.
   [[nodiscard]] std::string event_name() const;
 };

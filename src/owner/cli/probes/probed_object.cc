@@ -11,7 +11,7 @@
 #include "cli/static_program.hpp"
 #include "code/analysis.hpp"
 #include "programs/object_files.hpp"
-#include "symbols/symbols.hpp"
+#include "symbols/short_name.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -81,10 +81,29 @@ std::string first_bytes(const std::string& path) {
   return bytes;
 }
 
-// A C++ function's name without its parameters, or the linker's without its version.
-std::string plain_name(std::string_view linked) {
-  const std::string shown = symbols::demangle(linked);
-  return linked.starts_with("_Z") ? shown.substr(0, shown.find('(')) : shown;
+enum class Names : std::uint8_t { kPlain, kWithParameters };
+std::vector<std::string> function_names(const code::Analysis& analysis, Names how = Names::kPlain) {
+  std::vector<std::string> names;
+  for (const code::Function& function : analysis.functions()) {
+    if (function.is_part) continue;
+    for (const std::string_view linked : analysis.names(function)) {
+      const symbols::WrittenName name(linked);
+      names.emplace_back(how == Names::kPlain ? name.plain() : name.whole());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// Where a name was cut off by a *, names that begin alike are cut off, too.
+std::vector<std::string> beginnings(const std::vector<std::string>& names, std::size_t size) {
+  std::vector<std::string> found;
+  for (const std::string& name : names) {
+    std::string begin = name.substr(0, size) + "*";
+    if (found.empty() || found.back() != begin) found.push_back(std::move(begin));
+  }
+  return found;
 }
 
 }  // namespace
@@ -114,17 +133,26 @@ std::string missing_function_text(const ProbeText& probe, const std::string& pat
     const std::string& why = analysis.error().message;
     return fmt::format("{} cannot be probed: {}", path, why.empty() ? errno_text(analysis.error().code) : why);
   }
-  const std::string wanted = probe.function.substr(0, probe.function.find('+'));
-  std::vector<std::string> names;
-  for (const code::Function& function : analysis->functions()) {
-    for (const std::string_view linked : analysis->names(function)) {
-      if (linked == wanted) return "";
-      if (names.emplace_back(plain_name(linked)) == wanted) return "";
-    }
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return fmt::format("there is no function '{}' in {}{}", wanted, path, did_you_mean(wanted, names));
+  const auto known = analysis->named().find(probe.function);
+  if (known) return "";
+  if (known.error().code != ENOENT) return known.error().message + ": " + path;
+  const std::string wanted = probe.function.substr(0, probe.function.find_last_of("+-"));
+  if (analysis->named().find(wanted)) return "";
+  const bool has_parameters = wanted.ends_with(')');
+  return fmt::format(
+      "there is no function '{}' in {}{}", wanted, path,
+      did_you_mean(wanted, function_names(*analysis, has_parameters ? Names::kWithParameters : Names::kPlain)));
+}
+
+std::string nothing_fits_text(const ProbeText& probe, const std::string& path) {
+  const std::string& pattern = probe.function;
+  const std::string text = fmt::format("no function of {} fits '{}'", path, pattern);
+  const auto analysis = code::Analysis::open(path);
+  if (!analysis) return text;
+  const std::vector<std::string> names = function_names(*analysis);
+  const std::size_t letters = pattern.find_first_of("*?[");
+  const bool is_cut_off = letters + 1 == pattern.size() && pattern.back() == '*';
+  return text + did_you_mean(pattern, is_cut_off ? beginnings(names, letters) : names);
 }
 
 bool is_surely_object(const ProbeText& probe) {
@@ -133,7 +161,7 @@ bool is_surely_object(const ProbeText& probe) {
 
 bool has_probed_function(const ProbeText& probe, const std::vector<std::string>& command) {
   const auto path = find_probed_object(probe, command);
-  return path && missing_function_text(probe, *path).empty();
+  return path && (probe.is_pattern() || missing_function_text(probe, *path).empty());
 }
 
 }  // namespace landtrace::cli

@@ -16,6 +16,9 @@ Result<std::string> find_probed_object(const ProbeText& probe, const std::vector
 // Why there is no such function in the file, with what may have been meant; "" where there is one.
 std::string missing_function_text(const ProbeText& probe, const std::string& path);
 
+// Of a pattern: that none fits it, with what may have been meant.
+std::string nothing_fits_text(const ProbeText& probe, const std::string& path);
+
 // The word before ':' cannot be the system of an event.
 bool is_surely_object(const ProbeText& probe);
 

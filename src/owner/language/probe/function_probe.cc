@@ -7,6 +7,7 @@
 #include "language/probe/argument.hpp"
 #include "language/probe/names.hpp"
 #include "language/probe/numbers.hpp"
+#include "language/probe/probe_pattern.hpp"
 
 namespace landtrace::language {
 namespace {
@@ -157,6 +158,8 @@ AcceptedProbe<FunctionProbe> FunctionProbeCommand::parse(ProbedObjects& objects)
   return probe;
 }
 
+Result<void> ProbedObjects::find_matching(std::string_view, std::string_view, bool) { return fail(ENOENT); }
+
 AllNamedFetches ProbedObjects::find_names(std::int64_t, bool, const std::vector<std::string>&) {
   return tl::unexpected<std::string>("no debugging information");
 }
@@ -272,6 +275,7 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
           words_.refusal(is_there ? "Not a regular file" : "Failed to find the given file", kPlaceWord, 0, code));
     }
   }
+  if (!is_offset && parse_parameters(probe, objects, rest)) return {};
   if (auto done = parse_counter(rest, at, place); !done) return done;
   if (auto done = parse_suffix(rest, at, probe.is_return); !done) return done;
   if (is_offset) {
@@ -280,15 +284,46 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
     place.offset = static_cast<std::int64_t>(*offset);
     return {};
   }
-  const auto offset = take_symbol_offset(rest);
-  place.symbol = std::move(rest);
-  // What the kernel would not take either gets its answer.
-  if (!offset || *offset < 0 || place.symbol.empty()) return refuse_silently(kOther);
+  return parse_function(probe, objects, std::move(rest), at);
+}
+
+// "ns::f(int)", which looks as if it had a counter. Whether there is such a function.
+bool FunctionProbeCommand::parse_parameters(FunctionProbe& probe, ProbedObjects& objects, std::string_view name) {
+  if (name.find('(') == std::string_view::npos) return false;
+  const bool is_return = name.ends_with(kReturnSuffix);
+  if (is_return) name.remove_suffix(kReturnSuffix.size());
+  if (!objects.has_function(probe.place.object, name, 0)) return false;
+  probe.place.symbol = name;
+  probe.is_return = probe.is_return || is_return;
+  return true;
+}
+
+// What the kernel would not take either gets its answer.
+FunctionProbeCommand::Done FunctionProbeCommand::parse_function(FunctionProbe& probe, ProbedObjects& objects,
+                                                                std::string&& name, std::size_t at) const {
+  NamedPlace& place = probe.place;
+  if (name.empty()) return refuse_silently(kOther);
+  place.symbol = std::move(name);
+  if (objects.has_function(place.object, place.symbol, 0)) return {};
+  if (is_name_pattern(place.symbol)) {
+    const auto found = objects.find_matching(place.object, place.symbol, probe.is_return);
+    if (found) return {};
+    if (found.error().message.empty()) return refuse_silently(kOther);
+    return refuse_command(words_.own_refusal(found.error().message, kPlaceWord, at, found.error().code));
+  }
+  const auto refuse = [&](const std::string& symbol) {
+    std::string why = objects.why_no_function(place.object, symbol);
+    if (why.empty()) return refuse_silently(kOther);
+    return refuse_command(words_.own_refusal(std::move(why), kPlaceWord, at));
+  };
+  // Names of functions may have a + or - in them.
+  const auto sign = place.symbol.find_last_of("+-");
+  const auto offset =
+      sign == std::string::npos ? read_signed("x") : read_signed(std::string_view(place.symbol).substr(sign));
+  if (!offset || *offset < 0) return refuse(place.symbol);
+  place.symbol.resize(sign);
   place.offset = *offset;
-  if (objects.has_function(place.object, place.symbol, place.offset)) return {};
-  std::string why = objects.why_no_function(place.object, place.symbol);
-  if (why.empty()) return refuse_silently(kOther);
-  return refuse_command(words_.own_refusal(std::move(why), kPlaceWord, at));
+  return objects.has_function(place.object, place.symbol, place.offset) ? Done() : refuse(place.symbol);
 }
 
 // "PATH:FILE:LINE", where no file is called "PATH:FILE". kOther: it is none of those.

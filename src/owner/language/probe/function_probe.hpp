@@ -1,7 +1,8 @@
 // What is written to uprobe_events and kprobe_events: probes of places in programs' code.
 //
 //   uprobe_events   p[:[GROUP/][NAME]] PATH:OFFSET[(COUNTER)][%return] [ARGUMENT…]       OFFSET in the file
-//                   p[:[GROUP/][NAME]] PATH:SYMBOL[+OFFSET][(COUNTER)][%return] …        ours
+//                   p[:[GROUP/][NAME]] PATH:SYMBOL[+OFFSET][(COUNTER)][%return] …        ours, also SYMBOL@VERSION
+//                   p[:[GROUP/][NAME]] PATH:PATTERN[%return] …                           ours: all functions
 //                   p[:[GROUP/][NAME]] PATH:usdt:PROVIDER:NAME …                         ours: all places of that name
 //                   p[:[GROUP/][NAME]] PATH:FILE:LINE …                                  ours
 //   kprobe_events   p[:[GROUP/][NAME]] [MOD:]SYMBOL[+OFFSET][%return] [ARGUMENT…]
@@ -38,6 +39,9 @@ class ProbedObjects {
   // The places of PATH:usdt:PROVIDER:NAME. 0; an errno: the file cannot be read; ENOENT: it has none of that name.
   virtual int find_usdt(std::string_view path, std::string_view provider, std::string_view name,
                         std::vector<UsdtPlace>& places) = 0;
+  // The functions of PATH that fit a pattern, and can be probed so. ENOENT with a sentence: none does, and so on;
+  // without one: there is no such PATH.
+  virtual Result<void> find_matching(std::string_view path, std::string_view pattern, bool is_return);
   enum class Answer { kNoModule, kFunction, kNoFunction };
   // "": any of the domain's programs.
   virtual Answer look_up(std::string_view module, std::string_view symbol) = 0;
@@ -110,6 +114,8 @@ class FunctionProbeCommand {
  private:
   using Done = tl::expected<void, ProbeRefusal>;
   Done parse_uprobe_place(FunctionProbe& probe, ProbedObjects& objects) const;
+  Done parse_function(FunctionProbe& probe, ProbedObjects& objects, std::string&& name, std::size_t at) const;
+  static bool parse_parameters(FunctionProbe& probe, ProbedObjects& objects, std::string_view name);
   Done parse_usdt_place(FunctionProbe& probe, ProbedObjects& objects, std::string_view names) const;
   Done parse_counter(std::string& text, std::size_t at, NamedPlace& place) const;
   Done parse_suffix(std::string& text, std::size_t at, bool& is_return) const;

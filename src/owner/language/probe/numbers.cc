@@ -31,6 +31,7 @@ tl::expected<std::int64_t, int> read_signed(std::string_view text) {
   constexpr std::uint64_t kMost = 1ull << 63;
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
+  if (negative && text.starts_with('+')) return tl::unexpected<int>(EINVAL);
   const auto value = read_unsigned(text);
   if (!value) return tl::unexpected<int>(value.error());
   if (*value > (negative ? kMost : kMost - 1)) return tl::unexpected<int>(ERANGE);

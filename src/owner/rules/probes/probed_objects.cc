@@ -1,5 +1,12 @@
 #include "rules/probes/probed_objects.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "symbols/short_name.hpp"
+
 namespace landtrace::rules {
 namespace {
 
@@ -9,6 +16,29 @@ std::string file_of(std::string_view path) {
 }
 
 std::string sentence_of(const Error& error) { return error.message.empty() ? errno_text(error.code) : error.message; }
+
+// "time, gettimeofday (REASON); vfork (REASON)".
+std::string refused_text(const programs::FunctionSpots& spots) {
+  constexpr std::size_t kMostNamed = 8;  // for each reason
+  std::map<std::string_view, std::set<std::string>> reasons;
+  for (const auto& one : spots.refused) reasons[one.reason].insert(symbols::WrittenName(one.name).whole());
+  std::string text;
+  for (const auto& [reason, names] : reasons) {
+    const std::size_t shown = std::min(names.size(), kMostNamed);
+    const auto end = std::next(names.begin(), static_cast<std::ptrdiff_t>(shown));
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", fmt::join(names.begin(), end, ", "));
+    if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+    text += fmt::format(" ({})", reason);
+  }
+  return text;
+}
+
+std::string left_out_text(const programs::FunctionSpots& spots) {
+  if (spots.refused.empty()) return "";
+  return fmt::format("{} of {} functions {} left out: {}", spots.refused.size(),
+                     spots.refused.size() + spots.functions.size(), spots.refused.size() == 1 ? "is" : "are",
+                     refused_text(spots));
+}
 
 }  // namespace
 
@@ -20,20 +50,86 @@ int CallersObjects::check_file(std::string_view path) {
 }
 
 bool CallersObjects::has_function(std::string_view path, std::string_view symbol, std::int64_t offset) {
+  why_.clear();
+  if (known_object_ && path == known_as_ && offset == 0) {
+    if (const auto known = known_.find(symbol); known != known_.end()) {
+      object_ = known_object_;
+      take(known->second);
+      return true;
+    }
+  }
   const std::string file = file_of(path);
-  if (file.empty()) return false;
+  return !file.empty() && find(file, symbol, offset);
+}
+
+bool CallersObjects::find(const std::string& file, std::string_view symbol, std::int64_t offset) {
   auto function = files_.find_function(asker_, file, symbol);
-  if (!function) return false;
-  // A label of assembler has no size.
-  if (offset != 0 && function->size != 0 && static_cast<std::uint64_t>(offset) >= function->size) return false;
+  if (!function) {
+    // Of a file that is not there, or may not be read, nothing is said.
+    if (function.error().code == EINVAL || function.error().code == EOPNOTSUPP) why_ = function.error().message;
+    return false;
+  }
+  const programs::FunctionSpot& spot = function->spot;
+  // A label of assembler has no size; what an ifunc chooses has other instructions each.
+  const bool is_within = spot.size == 0 || static_cast<std::uint64_t>(offset) < spot.size;
+  if (offset != 0 && (!is_within || !spot.choices.empty())) return false;
+  take(spot);
   object_ = std::move(function->object);
-  function_offset_ = function->offset;
   return true;
+}
+
+void CallersObjects::take(const programs::FunctionSpot& spot) {
+  offsets_ = spot.choices.empty() ? std::vector{spot.offset} : spot.choices;
+}
+
+Result<programs::FunctionSpots> CallersObjects::find_all(const std::string& file, const std::string& pattern,
+                                                         bool are_returns, programs::Named named) {
+  LT_TRY(programs::FunctionPlaces places, files_.find_functions(asker_, file, pattern, are_returns, named));
+  object_ = std::move(places.object);
+  programs::FunctionSpots& spots = places.spots;
+  const std::size_t count = spots.functions.size();
+  if (count > language::kMostOfPattern) {
+    return fail(E2BIG, fmt::format("{} functions fit '{}', and one definition can have {} at most", count, pattern,
+                                   language::kMostOfPattern));
+  }
+  if (count == 0 && spots.refused.empty()) {
+    return fail(ENOENT, fmt::format("No function fits '{}'", pattern));
+  }
+  if (count == 0) {
+    return fail(EOPNOTSUPP, fmt::format("No function that fits '{}' can be probed: {}", pattern, refused_text(spots)));
+  }
+  left_out_ = left_out_text(spots);
+  return std::move(spots);
+}
+
+Result<void> CallersObjects::find_matching(std::string_view path, std::string_view pattern, bool is_return) {
+  const std::string file = file_of(path);
+  if (file.empty() || !files_.open(asker_, file)) return fail(ENOENT);
+  LT_TRY(const programs::FunctionSpots spots, find_all(file, std::string(pattern), is_return, programs::Named::kAny));
+  std::set<std::uint64_t> offsets;  // several ifuncs may choose the same
+  for (const auto& one : spots.functions) {
+    take(one.spot);
+    offsets.insert(offsets_.begin(), offsets_.end());
+  }
+  offsets_.assign(offsets.begin(), offsets.end());
+  return {};
+}
+
+Result<programs::FunctionSpots> CallersObjects::find_each(const language::ProbePattern& pattern) {
+  std::string file = file_of(pattern.object);
+  if (file.empty() && pattern.family == language::ProbeFamily::kKprobe) file = programs_.find_object(pattern.object);
+  if (file.empty() || !files_.open(asker_, file)) return fail(ENOENT);
+  LT_TRY(programs::FunctionSpots spots,
+         find_all(file, pattern.pattern, pattern.is_return, programs::Named::kUnmistakably));
+  known_as_ = pattern.object;
+  known_object_ = object_;
+  for (const auto& one : spots.functions) known_[one.name] = one.spot;
+  return spots;
 }
 
 int CallersObjects::find_usdt(std::string_view path, std::string_view provider, std::string_view name,
                               std::vector<language::UsdtPlace>& places) {
-  const std::string file = path.find('/') == std::string_view::npos ? programs::find_object(path) : std::string(path);
+  const std::string file = file_of(path);
   if (file.empty()) return ENOENT;
   auto found = files_.find_usdt(asker_, file, provider, name);
   if (!found) return found.error().code;
@@ -53,15 +149,19 @@ CallersObjects::Answer CallersObjects::look_up_in_programs(std::string_view symb
 
 CallersObjects::Answer CallersObjects::look_up(std::string_view module, std::string_view symbol) {
   if (module.empty()) return look_up_in_programs(symbol);
+  if (known_object_ && module == known_as_ && has_function(module, symbol, 0)) return Answer::kFunction;
   std::string file = programs::find_object(module);
-  if (file.empty() && !module.empty()) file = programs_.find_object(module);
+  if (file.empty()) file = programs_.find_object(module);
   if (file.empty()) return Answer::kNoModule;
   return has_function(file, symbol, 0) ? Answer::kFunction : Answer::kNoFunction;
 }
 
 language::AllNamedFetches CallersObjects::find_names(std::int64_t offset, bool is_return,
                                                      const std::vector<std::string>& expressions) {
-  const std::uint64_t place = function_offset_ + static_cast<std::uint64_t>(offset);
+  if (offsets_.size() != 1) {
+    return tl::unexpected<std::string>("names of the source need one function; $argN is an argument of any");
+  }
+  const std::uint64_t place = offsets_.front() + static_cast<std::uint64_t>(offset);
   auto answers = files_.find_values(asker_, object_->path, place, is_return, expressions);
   if (!answers) return tl::unexpected<std::string>(sentence_of(answers.error()));
   std::vector<language::NamedFetches> found;
@@ -78,6 +178,7 @@ language::AllNamedFetches CallersObjects::find_names(std::int64_t offset, bool i
 }
 
 std::string CallersObjects::why_no_function(std::string_view path, std::string_view symbol) {
+  if (!why_.empty()) return why_;
   const std::string file = file_of(path);
   if (file.empty()) return {};
   return files_.why_no_function(asker_, file, symbol).value_or("");
@@ -96,8 +197,8 @@ tl::expected<language::LinePlace, std::string> CallersObjects::find_line(std::st
     lines_ = *std::move(found);
   }
   object_ = lines_->object;
-  function_offset_ = lines_->places.offsets.at(chosen_);
-  return language::LinePlace{object_->path, function_offset_};
+  offsets_ = {lines_->places.offsets.at(chosen_)};
+  return language::LinePlace{object_->path, offsets_.front()};
 }
 
 }  // namespace landtrace::rules

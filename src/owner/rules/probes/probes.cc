@@ -31,46 +31,67 @@ bool is_same_file(const programs::ObjectFile& a, const programs::ObjectFile& b) 
 
 bool is_same_place(ProbeFamily family, const ProbePlace& a, const ProbePlace& b) {
   if (family == ProbeFamily::kKprobe) return a.named == b.named;
-  return a.object && b.object && is_same_file(*a.object, *b.object) && a.offset == b.offset;
+  return a.object && b.object && is_same_file(*a.object, *b.object) && a.offset == b.offset &&
+         std::equal(a.others.begin(), a.others.end(), b.others.begin(), b.others.end(),
+                    [](const ProbeSpot& one, const ProbeSpot& other) { return one.offset == other.offset; });
 }
 
 ProbeSpot spot_of(const language::UsdtPlace& place, const FunctionProbe& probe) {
   return {place.offset, language::arguments_at(place, probe.arguments), place.counter};
 }
 
-void set_spots(ProbePlace& place, const FunctionProbe& probe) {
-  static_cast<ProbeSpot&>(place) = spot_of(probe.usdt.front(), probe);
-  for (std::size_t i = 1; i < probe.usdt.size(); ++i) place.others.push_back(spot_of(probe.usdt[i], probe));
+void set_spots(ProbePlace& place, std::vector<ProbeSpot> spots) {
+  static_cast<ProbeSpot&>(place) = std::move(spots.front());
+  place.others.assign(std::make_move_iterator(spots.begin() + 1), std::make_move_iterator(spots.end()));
+}
+
+// Where a function's place is, once it is known where the function is.
+void set_offsets(ProbePlace& place, const std::vector<std::uint64_t>& functions) {
+  std::vector<ProbeSpot> spots;
+  for (const std::uint64_t function : functions) {
+    spots.push_back({function + static_cast<std::uint64_t>(place.named.offset), place.arguments, 0});
+  }
+  set_spots(place, std::move(spots));
 }
 
 ProbePlace place_of(const FunctionProbe& probe, const CallersObjects& objects) {
   ProbePlace place;
   place.named = probe.place;
   place.object = objects.object();
-  if (!probe.usdt.empty()) {
-    set_spots(place, probe);
-    return place;
-  }
-  const bool is_function = !probe.place.symbol.empty();
-  place.offset = static_cast<std::uint64_t>(probe.place.offset) + (is_function ? objects.function_offset() : 0);
+  place.offset = static_cast<std::uint64_t>(probe.place.offset);
   place.arguments = probe.arguments;
   place.maxactive = probe.maxactive;
+  std::vector<ProbeSpot> spots;
+  for (const language::UsdtPlace& usdt : probe.usdt) spots.push_back(spot_of(usdt, probe));
+  const bool is_function = !probe.place.symbol.empty() && !objects.offsets().empty();
+  if (!spots.empty()) {
+    set_spots(place, std::move(spots));
+  } else if (is_function) {
+    set_offsets(place, objects.offsets());
+  }
   return place;
 }
 
 // What an argument's @ names becomes a distance from the place. 0; EINVAL, ERANGE: it is no symbol; ENOENT: the object
 // has none of that name. Of an object that is not there yet nothing but the form is looked at.
 int resolve_symbols(ProbePlace& place, programs::ObjectFiles& files, const programs::Asker& asker) {
-  for (auto& argument : place.arguments) {
-    language::Fetch& fetch = argument.fetch;
+  std::vector<ProbeSpot*> spots{&place};
+  for (ProbeSpot& spot : place.others) spots.push_back(&spot);
+  std::vector<std::uint64_t> offsets;
+  for (const ProbeSpot* const spot : spots) offsets.push_back(spot->offset);
+  for (std::size_t i = 0; i < place.arguments.size(); ++i) {
+    const language::Fetch& fetch = place.arguments[i].fetch;
     if (fetch.source != language::Fetch::Source::kSymbol) continue;
     const auto reference = language::parse_symbol_reference(fetch.text);
     if (!reference) return reference.error();
     if (!place.object) continue;
-    const auto distance = files.find_symbol(asker, place.object->path, reference->symbol, place.offset);
-    if (!distance) return ENOENT;
-    fetch.source = language::Fetch::Source::kFileOffset;
-    fetch.number = place.offset + static_cast<std::uint64_t>(*distance + reference->offset);
+    const auto distances = files.find_symbol(asker, place.object->path, reference->symbol, offsets);
+    if (!distances) return ENOENT;
+    for (std::size_t at = 0; at < spots.size(); ++at) {
+      language::Fetch& own = spots[at]->arguments[i].fetch;
+      own.source = language::Fetch::Source::kFileOffset;
+      own.number = spots[at]->offset + static_cast<std::uint64_t>(distances->at(at) + reference->offset);
+    }
   }
   return 0;
 }
@@ -109,9 +130,8 @@ void Probes::observe(ProbeObserver* observer) {
 }
 
 language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_view line, const programs::Asker& asker,
-                                               CallersObjects::Of of) {
+                                               CallersObjects& objects) {
   const FunctionProbeCommand command(family, line);
-  CallersObjects objects(files_, programs_, asker, of);
   auto made = define_place(command, objects, asker);
   // A source line has several where it was inlined, or is a template's. Not in all of them everything is there.
   for (std::size_t place = 1; place < objects.places(); ++place) {
@@ -120,6 +140,14 @@ language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_v
     if (!made && more) made = more;
   }
   return made;
+}
+
+language::AcceptedProbe<std::string> Probes::define_some(ProbeFamily family, std::string_view line,
+                                                         const programs::Asker& asker) {
+  CallersObjects objects(files_, programs_, asker);
+  const auto made = define(family, line, asker, objects);
+  if (!made) return refuse_definition(made.error());
+  return objects.left_out();
 }
 
 language::AcceptedProbe<Event*> Probes::define_place(const FunctionProbeCommand& command, CallersObjects& objects,
@@ -142,6 +170,7 @@ language::AcceptedProbe<Event*> Probes::define_place(const FunctionProbeCommand&
 
 // All probes of a place have one counter, or none. That of a USDT place its note says, whoever names it.
 bool Probes::has_other_counter(const ProbePlace& place) {
+  if (!has_counters_ && place.named.ref_counter == 0) return false;
   for (const Line& line : lines(ProbeFamily::kUprobe)) {
     const ProbePlace& other = find_probe(*line.event)->places[line.place];
     if (place.usdt_counter != 0 || other.usdt_counter != 0) continue;
@@ -159,6 +188,7 @@ Result<void> Probes::enter(Event& event, const FunctionProbe& probe, ProbePlace 
   own.places.push_back(std::move(place));
   events_.write_down(event);
   is_waited_ = is_waited_ || !own.places.back().object;
+  has_counters_ = has_counters_ || own.places.back().named.ref_counter != 0;
   if (observer_ != nullptr) observer_->defined();
   return own.is_on ? start(event, own) : Result<void>();
 }
@@ -214,7 +244,9 @@ void Probes::restore(std::string_view commands, std::uint32_t uid) {
     commands.remove_prefix(std::min(line.size() + 1, commands.size()));
     if (line.empty()) continue;
     const ProbeFamily family = line.front() == kKprobeLine ? ProbeFamily::kKprobe : ProbeFamily::kUprobe;
-    std::ignore = define(family, line.substr(1), {{uid, uid}, 0}, CallersObjects::Of::kOlderOwner);
+    const programs::Asker asker{{uid, uid}, 0};
+    CallersObjects objects(files_, programs_, asker, CallersObjects::Of::kOlderOwner);
+    std::ignore = define(family, line.substr(1), asker, objects);
   }
 }
 
@@ -287,7 +319,7 @@ void Probes::look_again() {
     if (objects.look_up(place.named.object, place.named.symbol) != CallersObjects::Answer::kFunction) continue;
     ProbePlace found = place;
     found.object = objects.object();
-    found.offset = objects.function_offset() + static_cast<std::uint64_t>(place.named.offset);
+    set_offsets(found, objects.offsets());
     if (resolve_symbols(found, files_, asker) != 0) continue;
     place = std::move(found);
     if (probe.is_on) std::ignore = start(*line.event, probe);

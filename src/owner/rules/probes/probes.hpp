@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "language/probe/function_probe.hpp"
+#include "language/probe/probe_pattern.hpp"
 #include "programs/object_files.hpp"
 #include "programs/program_functions.hpp"
 #include "rules/domain_names.hpp"
@@ -28,7 +29,8 @@ struct ProbeSpot {
   std::int64_t usdt_counter = 0;  // how far a USDT place's semaphore is from it; 0: there is none
 };
 
-// A definition's place. That of a USDT probe is wherever the object has one of its name.
+// A definition's place. That of a USDT probe is wherever the object has one of its name, that of an ifunc at all that
+// it may choose, and that of a pattern at all functions that fit it.
 struct ProbePlace : ProbeSpot {
   language::NamedPlace named;
   std::optional<programs::ObjectFile> object;  // nullopt: no program has it yet; `named` says what is waited for
@@ -95,10 +97,18 @@ class Probes {
   // family's; EACCES and so on for a file that the caller may not read.
   language::AcceptedProbe<Event*> define(language::ProbeFamily family, std::string_view line,
                                          const programs::Asker& asker) {
-    return define(family, line, asker, CallersObjects::Of::kNow);
+    CallersObjects objects(files_, programs_, asker);
+    return define(family, line, asker, objects);
   }
   // What is defined from here on is, or is not, for the next owner, too.
   void set_passing(bool is_passing) { is_passing_ = is_passing; }
+  // The same, and what was left out of a pattern, for a person.
+  language::AcceptedProbe<std::string> define_some(language::ProbeFamily family, std::string_view line,
+                                                   const programs::Asker& asker);
+  // An event for each function of a pattern: all of them, or none. The rest as define_some(); kOther: there is no such
+  // object. `remove_event` as of remove_place().
+  language::AcceptedProbe<std::string> define_each(const language::ProbePattern& pattern, const programs::Asker& asker,
+                                                   const std::function<Result<void>(Event&)>& remove_event);
   // The same as the journal has it.
   void restore(std::string_view commands, std::uint32_t uid);
 
@@ -126,7 +136,7 @@ class Probes {
 
  private:
   language::AcceptedProbe<Event*> define(language::ProbeFamily family, std::string_view line,
-                                         const programs::Asker& asker, CallersObjects::Of of);
+                                         const programs::Asker& asker, CallersObjects& objects);
   struct Definition {
     const language::FunctionProbeCommand& command;
     const language::FunctionProbe& probe;
@@ -148,7 +158,8 @@ class Probes {
   ProbeObserver* observer_ = nullptr;
   programs::ObjectFiles files_;
   bool is_passing_ = false;
-  bool is_waited_ = false;  // some place may have no object yet
+  bool is_waited_ = false;     // some place may have no object yet
+  bool has_counters_ = false;  // or had
 };
 
 }  // namespace landtrace::rules

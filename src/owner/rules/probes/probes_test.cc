@@ -1,77 +1,20 @@
 #include "rules/probes/probes.hpp"
 
 #include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
-#include "domain/status.hpp"
 #include "plan/made_payload.hpp"
 #include "rules/probe_plan.hpp"
-#include "rules/rules.hpp"
+#include "rules/probes/test_probes.hpp"
 
-extern "C" __attribute__((noinline, used)) int lt_probes_test_function(int a) { return a + 1; }
-extern "C" __attribute__((noinline, used)) int lt_probes_test_other(int a) { return a + 2; }
+extern "C" __attribute__((noinline, used)) int lt_probes_test_function(int a) { return a * 1234567 + 1; }
+extern "C" __attribute__((noinline, used)) int lt_probes_test_other(int a) { return a * 1234567 + 2; }
 
 namespace landtrace::rules {
 namespace {
-
-using language::ProbeFamily;
-
-// Notes who is listened to.
-class TestObserver final : public ProbeObserver {
- public:
-  Result<void> start(const Event& event, const Probe& probe) override {
-    if (refuses) return fail(ENOSPC, "no room");
-    said += "+" + event.name + std::to_string(probe.places.size());
-    return {};
-  }
-  void defined() override {}
-  void stop(const Event& event, const Probe&) override { said += "-" + event.name; }
-  void gone(const ProbePlace& place) override { said += "x" + std::to_string(place.offset); }
-  ProbeCounts counts(const Event&, const ProbePlace& place) override { return {place.offset, 1}; }
-  std::string take() { return std::exchange(said, {}); }
-
-  bool refuses = false;
-  std::string said;
-};
-
-class FunctionProbesTest : public testing::Test {
- protected:
-  FunctionProbesTest() : domain_(*Domain::create({.ring_bytes = 1 << 18})) { rules_.probes().observe(&observer_); }
-  ~FunctionProbesTest() override { rules_.probes().observe(nullptr); }
-
-  // 0, or the errno; what the error log gets in log_.
-  int define(const std::string& line, ProbeFamily family = ProbeFamily::kUprobe, programs::Asker asker = asker_) {
-    const auto made = rules_.probes().define(family, line, asker);
-    log_.clear();
-    if (made) return 0;
-    for (const auto& each : made.error().logged) log_ += std::string(each.what) + "@" + std::to_string(each.position);
-    return made.error().code;
-  }
-  Event& event(const char* name) { return *domain_->events().find("g", name); }
-  const Probe& probe(const char* name) { return *find_probe(event(name)); }
-  Result<void> enable(const char* name, bool on = true) {
-    return domain_->listening().set(domain_->top(), {&event(name)}, on);
-  }
-  Result<void> remove(const char* name, std::size_t place) {
-    Event& it = event(name);
-    return rules_.probes().remove_place(it, it.definitions[place].serial, asker_.who.uid,
-                                        [&](Event& last) { return rules_.remove(last, asker_.who.uid); });
-  }
-  std::string listed() { return domain::dynamic_events_text(domain_->events()); }
-
-  inline static const programs::Asker asker_{{::geteuid(), ::getegid()}, 0};
-  const std::string self_ = std::filesystem::read_symlink("/proc/self/exe");
-  std::unique_ptr<Domain> domain_;
-  Rules rules_{*domain_};
-  TestObserver observer_;
-  std::string log_;
-};
 
 TEST_F(FunctionProbesTest, APlaceIsKnownByTheFileThatItIsIn) {
   ASSERT_EQ(define("p:g/e " + self_ + ":0x40(0x8) a=%di"), 0);
