@@ -27,6 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
+#if defined(__x86_64__)
+constexpr bool kIsThere = true;
+#else
+constexpr bool kIsThere = false;
+#endif
+
 // Where the block is, the program may map something meanwhile: in its middle it is far from where that begins.
 constexpr std::uint64_t kLeastHole = 16 * kBlockBytes;
 
@@ -254,16 +260,16 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
   const bool is_free = filters && confinement_.lets_in(*filters);
   bool is_diverted = false;
   if (!status.has_pending_signal) {
-    is_diverted = is_free && places.is_safe(tid, registers) && !thread->is_in_restartable_sequence(registers.rip);
-    const bool answers_by_itself = is_in_call(registers) && static_cast<long>(registers.rax) == -EINTR;
+    is_diverted = is_free && places.is_safe(tid, registers) && !thread->is_in_restartable_sequence(place_of(registers));
+    const bool is_to_be_set = answers_by_itself(registers);
     begin_anew(registers);
-    const std::uint64_t back = registers.rip;
+    const std::uint64_t back = place_of(registers);
     if (is_diverted) {
       is_diverted = memory_.write(room_ + detour_way_back(), &back, sizeof back);
-      registers.rip = room_ + detour_entry();
+      set_place(registers, room_ + detour_entry());
     }
     // The system begins others anew by itself.
-    if (is_diverted || answers_by_itself) is_diverted = thread->set_registers(registers) && is_diverted;
+    if (is_diverted || is_to_be_set) is_diverted = thread->set_registers(registers) && is_diverted;
   }
   const bool was_let_go = thread->let_go();
   attached_.stopped_ns += static_cast<std::uint64_t>(thread->stopped_for().count());
@@ -372,7 +378,9 @@ Result<Attached> attach_here(const Request& request) {
 
 // In a thread of its own: whatever it traces when it ends is let go by the system.
 Result<Attached> attach(const Request& request) {
-#if defined(__x86_64__)
+  if (!kIsThere) {
+    return fail(ENOTSUP, fmt::format("{} cannot be attached: probes are not there on this machine yet", request.pid));
+  }
   std::optional<Result<Attached>> result;
   std::thread([&] {
     // A thread waits for us while it is stopped; where we may not be first, we are not.
@@ -380,9 +388,6 @@ Result<Attached> attach(const Request& request) {
     result.emplace(attach_here(request));
   }).join();
   return *std::move(result);
-#else
-  return fail(ENOTSUP, fmt::format("{} cannot be attached: probes are not there on this machine yet", request.pid));
-#endif
 }
 
 }  // namespace landtrace::attach

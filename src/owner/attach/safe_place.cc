@@ -171,6 +171,13 @@ bool is_in_call(const user_regs_struct& registers) {
          result == kRestartBlock || (result == -EINTR && is_begun_anew_by_hand(number));
 }
 
+bool answers_by_itself(const user_regs_struct& registers) {
+  return is_in_call(registers) && static_cast<long>(registers.rax) == -EINTR;
+}
+
+std::uint64_t place_of(const user_regs_struct& registers) { return registers.rip; }
+void set_place(user_regs_struct& registers, std::uint64_t address) { registers.rip = address; }
+
 void begin_anew(user_regs_struct& registers) {
   if (!is_in_call(registers)) {
     registers.orig_rax = ~0ull;
@@ -248,7 +255,10 @@ bool SafePlaces::is_safe(std::uint32_t tid, const user_regs_struct& registers) c
 
 Standing standing_of(std::uint32_t, std::uint32_t) { return {}; }
 bool is_in_call(const user_regs_struct&) { return false; }
+bool answers_by_itself(const user_regs_struct&) { return false; }
 void begin_anew(user_regs_struct&) {}
+std::uint64_t place_of(const user_regs_struct&) { return 0; }
+void set_place(user_regs_struct&, std::uint64_t) {}
 SafePlaces SafePlaces::of(const ProgramMemory& memory, const std::vector<MappedRange>&,
                           const std::vector<MappedObject>&) {
   return SafePlaces(memory);

@@ -28,8 +28,13 @@ Standing standing_of(std::uint32_t pid, std::uint32_t tid);
 
 // Of a thread that is stopped. A call in progress shows a negative result that programs never see.
 bool is_in_call(const user_regs_struct& registers);
+// It would tell the program that it was interrupted, unless it is begun anew by us.
+bool answers_by_itself(const user_regs_struct& registers);
 // As if the call had not begun. Registers of a thread that is in none stay as they are.
 void begin_anew(user_regs_struct& registers);
+
+std::uint64_t place_of(const user_regs_struct& registers);
+void set_place(user_regs_struct& registers, std::uint64_t address);
 
 class SafePlaces {
  public:

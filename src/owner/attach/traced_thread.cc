@@ -99,12 +99,14 @@ Result<void> TracedThread::stop(std::chrono::milliseconds patience) {
 
 Result<user_regs_struct> TracedThread::registers() const {
   user_regs_struct registers{};
-  if (::ptrace(PTRACE_GETREGS, tid_, nullptr, &registers) != 0) return fail_errno("PTRACE_GETREGS");
+  iovec place{&registers, sizeof registers};
+  if (::ptrace(PTRACE_GETREGSET, tid_, NT_PRSTATUS, &place) != 0) return fail_errno("PTRACE_GETREGSET");
   return registers;
 }
 
 Result<void> TracedThread::set_registers(const user_regs_struct& registers) const {
-  if (::ptrace(PTRACE_SETREGS, tid_, nullptr, &registers) != 0) return fail_errno("PTRACE_SETREGS");
+  iovec place{const_cast<user_regs_struct*>(&registers), sizeof registers};
+  if (::ptrace(PTRACE_SETREGSET, tid_, NT_PRSTATUS, &place) != 0) return fail_errno("PTRACE_SETREGSET");
   return {};
 }
 
@@ -129,9 +131,10 @@ Result<std::vector<SeccompFilter>> TracedThread::filters() const {
   for (std::uint64_t i = 0;; ++i) {
     const long size = ::ptrace(kGetFilter, tid_, i, nullptr);
     if (size < 0 && errno == ENOENT) return filters;
-    if (size < 0) return fail_errno("PTRACE_SECCOMP_GET_FILTER");
+    if (size < 0) return fail_errno("the system does not show what seccomp lets it do");
     SeccompFilter filter(static_cast<std::size_t>(size));
-    if (::ptrace(kGetFilter, tid_, i, filter.data()) < 0) return fail_errno("PTRACE_SECCOMP_GET_FILTER");
+    if (::ptrace(kGetFilter, tid_, i, filter.data()) < 0)
+      return fail_errno("the system does not show what seccomp lets it do");
     filters.push_back(std::move(filter));
   }
 }

@@ -45,8 +45,17 @@ Result<std::string> find_preload() {
   return check_preloadable(shim);
 }
 
+Result<void> check_machine_has_probes() {
+#if defined(__x86_64__)
+  return {};
+#else
+  return fail(ENOTSUP, "functions cannot be probed on this machine yet: on x86-64 only");
+#endif
+}
+
 Result<std::string> find_agent() {
   namespace fs = std::filesystem;
+  LT_CHECK(check_machine_has_probes());
   LT_TRY(const std::string shim, find_preload());
   const fs::path agent = fs::path(shim).parent_path() / "liblandtrace-agent.so";
   std::error_code error;

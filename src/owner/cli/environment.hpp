@@ -11,6 +11,8 @@ namespace landtrace::cli {
 // The path of the shim: $LANDTRACE_PRELOAD, else its place relative to this program, built or installed. ENOENT with
 // the path that was tried.
 Result<std::string> find_preload();
+// ENOTSUP where functions cannot be probed.
+Result<void> check_machine_has_probes();
 // The path of what is loaded into programs for probes, beside the shim.
 Result<std::string> find_agent();
 

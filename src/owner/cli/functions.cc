@@ -102,8 +102,10 @@ int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
   if (!paths) return fail_with(kFailure, sentence(paths.error()));
   survive_closed_output();
   bool any = false;
+  std::optional<Error> other_machine;
   for (const std::string& path : *paths) {
     auto analysis = code::Analysis::open(path);
+    if (!analysis && analysis.error().code == ENOTSUP) other_machine = analysis.error();
     if (!analysis) continue;
     std::vector<FunctionRow> rows = function_rows(*analysis, options.glob);
     if (rows.empty()) continue;
@@ -117,6 +119,7 @@ int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
     const int status = is_counted ? print_counts(here, path, *analysis, counts_of(rows)) : print_rows(here, rows);
     if (status != kSuccess) return status;
   }
+  if (!any && other_machine) return fail_with(kFailure, fmt::format("process {}: {}", pid, sentence(*other_machine)));
   if (!any) return fail_with(kFailure, fmt::format("no function of process {} matches '{}'", pid, options.glob));
   for (const std::string& text : refusal_texts({pid})) complain(text);
   return kSuccess;

@@ -7,6 +7,11 @@
 #include "agent/raw.hpp"
 #include "agent/stubs.hpp"
 
+#if !defined(__x86_64__)
+// There are no stubs yet that would lead here.
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+
 namespace landtrace::agent {
 
 extern "C" {

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cli/environment.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/probes/logged_mistake.hpp"
@@ -48,6 +49,7 @@ std::uint64_t hits_in(const std::string& profile, const std::string& definitions
 }  // namespace
 
 Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<std::string>& command) {
+  LT_CHECK(check_machine_has_probes());
   LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket));
   const std::size_t slash = socket.rfind('/');
   return ProbeSet(std::move(tree), slash == std::string::npos ? "." : socket.substr(0, slash + 1), command);
