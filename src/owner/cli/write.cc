@@ -14,14 +14,21 @@ struct WriteOptions {
   std::vector<std::string> words;  // FILE [TEXT...]
 };
 
+// Whole lines, as far as there are any: what a pipe gives at a time may end in the middle of one.
 Result<void> write_input(ipc::TreeClient& tree) {
   char bytes[64 * 1024];
+  std::string text;
   for (;;) {
     const ssize_t n = ::read(STDIN_FILENO, bytes, sizeof bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno("standard input");
-    if (n == 0) return {};
-    LT_CHECK(tree.write({bytes, static_cast<std::size_t>(n)}));
+    if (n == 0) return text.empty() ? Result<void>() : tree.write(text);
+    text.append(bytes, static_cast<std::size_t>(n));
+    const std::size_t end = text.rfind('\n');
+    if (end == std::string::npos && text.size() < sizeof bytes) continue;
+    const std::size_t whole = end == std::string::npos ? text.size() : end + 1;
+    LT_CHECK(tree.write(std::string_view(text).substr(0, whole)));
+    text.erase(0, whole);
   }
 }
 

@@ -156,7 +156,7 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t size, 
     tree.courier.wait_for_pages();
     if (!taken) return answer_error(request, taken.error());
     done += *taken;
-    if (done == size || *taken == 0 || !handle.file->takes_turns()) break;
+    if (done == size || !handle.file->takes_turns()) break;
     tree.let_pass();
     std::this_thread::sleep_for(kOthersTurn);
   }

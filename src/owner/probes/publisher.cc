@@ -52,6 +52,7 @@ void Publisher::defined() {
 }
 
 Result<code::Analysis*> Publisher::analysis_of(const programs::ObjectFile& object) {
+  if (object.analysis) return object.analysis.get();
   const auto found = std::find_if(analysed_.begin(), analysed_.end(), [&](const Analysed& one) {
     return one.object.device == object.device && one.object.inode == object.inode &&
            one.object.build_id == object.build_id;

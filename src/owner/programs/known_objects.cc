@@ -21,6 +21,30 @@ KnownObjects::One& KnownObjects::at(const Key& key) {
   return known_.emplace_back(One{key, {}, {}});
 }
 
+const KnownObjects::One* KnownObjects::find(const Key& key) const {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const One& one) { return one.key == key; });
+  return key.build_id.empty() || found == known_.end() ? nullptr : &*found;
+}
+
+bool KnownObjects::has(const Key& key) const {
+  const One* const one = find(key);
+  return one != nullptr && one->object && one->analysis;
+}
+
+std::shared_ptr<code::Analysis> KnownObjects::analysis(const Key& key) const {
+  const One* const one = find(key);
+  return one == nullptr ? nullptr : one->analysis;
+}
+
+void KnownObjects::take(KnownObjects& others) {
+  for (One& one : others.known_) {
+    One& own = at(one.key);
+    if (one.object) own.object = std::move(one.object);
+    if (one.analysis) own.analysis = std::move(one.analysis);
+  }
+  others.known_.clear();
+}
+
 Result<std::shared_ptr<const code::Object>> KnownObjects::object(const Key& key, const Read& read) {
   One& one = at(key);
   if (!one.object) {

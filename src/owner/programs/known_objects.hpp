@@ -22,6 +22,12 @@ class KnownObjects {
   using Read = std::function<Result<code::Object>()>;
   Result<std::shared_ptr<const code::Object>> object(const Key& key, const Read& read);
   Result<std::shared_ptr<code::Analysis>> analysis(const Key& key, const std::string& path, const Read& read);
+  // Both are known.
+  [[nodiscard]] bool has(const Key& key) const;
+  // nullptr: the object is not analysed yet.
+  [[nodiscard]] std::shared_ptr<code::Analysis> analysis(const Key& key) const;
+  // What others know is known here, too.
+  void take(KnownObjects& others);
 
  private:
   struct One {
@@ -30,6 +36,7 @@ class KnownObjects {
     std::shared_ptr<code::Analysis> analysis;
   };
   One& at(const Key& key);
+  [[nodiscard]] const One* find(const Key& key) const;
 
   std::vector<One> known_;  // the one that was asked about last is the last
 };

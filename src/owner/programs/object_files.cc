@@ -23,6 +23,9 @@ namespace {
 
 constexpr std::chrono::seconds kFilePatience(5);
 constexpr std::size_t kMostUsdtPlaces = 4096;  // of one name
+// What takes longer than some 30 ms to look through.
+constexpr std::uint64_t kLarge = 4u << 20;
+constexpr std::chrono::seconds kStaysPrepared(1);
 // For debugging information; less than that. What a guest has made takes the owner's time.
 constexpr std::chrono::milliseconds kReaderPatience(4000), kReaderPatienceForGuests(1000);
 
@@ -171,6 +174,12 @@ KnownObjects::Read reading(const Asker& asker, const OpenObject& object) {
 
 KnownObjects::Key key_of(const Asker& asker, const OpenObject& object) { return {object.file.build_id, asker.who.uid}; }
 
+Result<OpenObject> open_known(const Asker& asker, const std::string& path, const KnownObjects& known) {
+  LT_TRY(OpenObject object, open_object(asker, path));
+  object.file.analysis = known.analysis(key_of(asker, object));
+  return object;
+}
+
 dwarf::Reader reader_of(const OpenObject& object, const Asker& asker) {
   const bool is_guest = asker.who.uid != 0 && asker.who.uid != ::geteuid();
   return {object.fd.get(),
@@ -233,9 +242,29 @@ Result<T> ObjectFiles::ask(std::function<Result<T>()> question) {
   return *std::move(*answer);
 }
 
-Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) {
-  return ask<ObjectFile>([asker, path = std::string(path)]() -> Result<ObjectFile> {
+bool ObjectFiles::prepare(const Asker& asker, std::string_view named) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_fresh = prepared_ && now - prepared_->at < kStaysPrepared;
+  if (is_fresh && prepared_->object == named && prepared_->uid == asker.who.uid) return true;
+  const std::string path =
+      named.find('/') == std::string_view::npos ? programs::find_object(named) : std::string(named);
+  using Large = std::shared_ptr<OpenObject>;
+  const auto large = ask<Large>([asker, path]() -> Result<Large> {
     LT_TRY(OpenObject object, open_object(asker, path));
+    if (object.file.size < kLarge || object.file.build_id.empty()) return Large();
+    return std::make_shared<OpenObject>(std::move(object));
+  });
+  if (large && *large) {
+    const auto read = [asker, object = *large] { return reading(asker, *object)(); };
+    if (!preparation_.is_ready(key_of(asker, **large), path, read, *known_)) return false;
+  }
+  prepared_ = {std::string(named), asker.who.uid, now};
+  return true;
+}
+
+Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) {
+  return ask<ObjectFile>([asker, path = std::string(path), known = known_]() -> Result<ObjectFile> {
+    LT_TRY(OpenObject object, open_known(asker, path, *known));
     return std::move(object.file);
   });
 }
@@ -243,7 +272,7 @@ Result<ObjectFile> ObjectFiles::open(const Asker& asker, std::string_view path) 
 Result<FunctionPlace> ObjectFiles::find_function(const Asker& asker, std::string_view path, std::string_view name) {
   return ask<FunctionPlace>(
       [asker, path = std::string(path), name = std::string(name), known = known_]() -> Result<FunctionPlace> {
-        LT_TRY(OpenObject object, open_object(asker, path));
+        LT_TRY(OpenObject object, open_known(asker, path, *known));
         const auto read = known->object(key_of(asker, object), reading(asker, object));
         if (!read) return fail(ENOENT, fmt::format("no function {} in {}", name, path));
         LT_TRY(FunctionSpot spot, programs::find_function(**read, name));
@@ -257,15 +286,16 @@ Result<FunctionPlaces> ObjectFiles::find_functions(const Asker& asker, std::stri
                               known = known_]() -> Result<FunctionPlaces> {
     LT_TRY(OpenObject object, open_object(asker, path));
     LT_TRY(const auto analysis, known->analysis(key_of(asker, object), path, reading(asker, object)));
+    object.file.analysis = analysis;
     return FunctionPlaces{std::move(object.file), programs::find_functions(*analysis, pattern, are_returns, named)};
   });
 }
 
 Result<UsdtPlaces> ObjectFiles::find_usdt(const Asker& asker, std::string_view path, std::string_view provider,
                                           std::string_view name) {
-  return ask<UsdtPlaces>([asker, path = std::string(path), provider = std::string(provider),
-                          name = std::string(name)]() -> Result<UsdtPlaces> {
-    LT_TRY(OpenObject object, open_object(asker, path));
+  return ask<UsdtPlaces>([asker, path = std::string(path), provider = std::string(provider), name = std::string(name),
+                          known = known_]() -> Result<UsdtPlaces> {
+    LT_TRY(OpenObject object, open_known(asker, path, *known));
     UsdtPlaces found{std::move(object.file), {}};
     if (const auto elf = symbols::ElfFile::open(object.own_path())) found.places = usdt_places(*elf, provider, name);
     return found;
@@ -294,11 +324,12 @@ Result<std::vector<dwarf::NamedValues>> ObjectFiles::find_values(const Asker& as
 
 Result<ObjectFiles::Lines> ObjectFiles::find_line(const Asker& asker, std::string_view path, std::string_view file,
                                                   unsigned line) {
-  return ask<Lines>([asker, path = std::string(path), file = std::string(file), line]() -> Result<Lines> {
-    LT_TRY(OpenObject object, open_object(asker, path));
-    LT_TRY(dwarf::LinePlaces places, reader_of(object, asker).line(file, line));
-    return Lines{std::move(object.file), std::move(places)};
-  });
+  return ask<Lines>(
+      [asker, path = std::string(path), file = std::string(file), line, known = known_]() -> Result<Lines> {
+        LT_TRY(OpenObject object, open_known(asker, path, *known));
+        LT_TRY(dwarf::LinePlaces places, reader_of(object, asker).line(file, line));
+        return Lines{std::move(object.file), std::move(places)};
+      });
 }
 
 Result<std::string> ObjectFiles::why_no_function(const Asker& asker, std::string_view path, std::string_view name) {

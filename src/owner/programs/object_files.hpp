@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "language/probe/usdt_operand.hpp"
 #include "programs/identity.hpp"
 #include "programs/known_objects.hpp"
+#include "programs/object_preparation.hpp"
 #include "programs/object_functions.hpp"
 #include "programs/patient_worker.hpp"
 
@@ -29,6 +31,7 @@ struct ObjectFile {
   std::uint64_t inode = 0;
   std::uint64_t size = 0;
   std::string build_id;  // bytes; "": none, or not an ELF file
+  std::shared_ptr<code::Analysis> analysis = {};  // nullptr: nobody has looked through it yet
 };
 
 struct FunctionPlace {
@@ -53,6 +56,9 @@ struct Asker {
 
 class ObjectFiles {
  public:
+  // Before questions about the object with that path or name. False: it is large, and being looked through; ask again
+  // in a moment.
+  bool prepare(const Asker& asker, std::string_view object);
   // EINVAL for what is not a regular file, ETIMEDOUT where nothing answers, what open(2) says.
   Result<ObjectFile> open(const Asker& asker, std::string_view path);
   // What find_function() says of the object.
@@ -84,6 +90,14 @@ class ObjectFiles {
 
   PatientWorker worker_;
   std::shared_ptr<KnownObjects> known_ = std::make_shared<KnownObjects>();
+  ObjectPreparation preparation_;
+  // The last one that was found prepared. It is not looked at for each of many definitions.
+  struct Prepared {
+    std::string object;
+    std::uint32_t uid = 0;
+    std::chrono::steady_clock::time_point at;
+  };
+  std::optional<Prepared> prepared_;
 };
 
 // Whether an object whose file has that name is meant by `name`: "libc.so.6" by itself and by "libc".

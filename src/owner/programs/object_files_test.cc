@@ -93,5 +93,20 @@ TEST(ObjectFiles, AreFoundByName) {
   EXPECT_EQ(find_object("../bin/env"), "");
 }
 
+TEST(ObjectFiles, ALargeOneIsLookedThroughWhileOthersAreServed) {
+  const std::string copy = testing::TempDir() + "object_files_test-copy-" + std::to_string(::getpid());
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  std::filesystem::resize_file(copy, std::max<std::uintmax_t>(std::filesystem::file_size(copy), 5u << 20));
+  ObjectFiles files;
+  EXPECT_TRUE(files.prepare(kSelf, "/nosuch/file")) << "there is nothing to wait for";
+  EXPECT_FALSE(files.prepare(kSelf, copy));
+  while (!files.prepare(kSelf, copy)) ::usleep(1000);
+  const auto place = files.find_function(kSelf, copy, "lt_object_files_test_function");
+  std::filesystem::remove(copy);
+  ASSERT_TRUE(place);
+  EXPECT_TRUE(place->object.analysis) << "once for all";
+  EXPECT_EQ(files.open(kSelf, "/proc/self/exe")->analysis, place->object.analysis) << "by its build id";
+}
+
 }  // namespace
 }  // namespace landtrace::programs

@@ -9,12 +9,15 @@ Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result
   constexpr std::size_t kMaxLine = 4094;
   const auto end_of_turn = std::chrono::steady_clock::now() + turn;
   for (std::string_view rest = bytes; !rest.empty();) {
+    const std::size_t before = bytes.size() - rest.size();
     const auto end = rest.find('\n');
     std::string_view line = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (line.size() > kMaxLine) return fail(EINVAL, "the line is too long");
     line = language::until_nul(line);
-    LT_CHECK(run(line.substr(0, line.find('#'))));
+    const auto done = run(line.substr(0, line.find('#')));
+    if (!done && done.error().code == kNotYet) return before;
+    LT_CHECK(done);
     if (std::chrono::steady_clock::now() >= end_of_turn) return bytes.size() - rest.size();
   }
   return bytes.size();

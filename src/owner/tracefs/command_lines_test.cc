@@ -35,5 +35,16 @@ TEST(CommandLines, OneIsRunInATurnThatIsOverAtOnce) {
   EXPECT_EQ(*run_lines("ccc", run, over), 3u);
 }
 
+TEST(CommandLines, OneThatCannotBeRunYetIsRunAgain) {
+  bool is_ready = false;
+  const auto run = [&](std::string_view line) -> Result<void> {
+    return line == "late" && !is_ready ? fail(kNotYet) : Result<void>();
+  };
+  EXPECT_EQ(*run_lines("a\nlate\nb\n", run, kLong), 2u);
+  EXPECT_EQ(*run_lines("late\nb\n", run, kLong), 0u);
+  is_ready = true;
+  EXPECT_EQ(*run_lines("late\nb\n", run, kLong), 7u);
+}
+
 }  // namespace
 }  // namespace landtrace::tracefs

@@ -67,7 +67,8 @@ class OpenFile {
   virtual Result<std::size_t> read(const Caller& caller, std::span<char> to, std::uint64_t offset);
   // How many bytes were taken. That may be the first of several words only; the caller writes the rest again.
   virtual Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t offset);
-  // Of a write() that took less: whether that was only to give others their turn, and the rest is to follow at once.
+  // Of a write() that took less, or nothing: whether that was only to give others their turn, and the rest is to follow
+  // in a moment.
   [[nodiscard]] virtual bool takes_turns() const { return false; }
   // Returns the system call's result. ENOTTY.
   virtual Result<int> ioctl(const Caller& caller, unsigned command, std::uint64_t argument);

@@ -37,6 +37,7 @@ language::AcceptedProbe<std::string> define_any(Context& context, const Caller& 
 }  // namespace
 
 Result<void> define_probe(Context& context, const Caller& caller, ProbeFamily family, std::string_view line) {
+  if (!context.rules.probes().is_prepared(line, {caller.who, caller.tid})) return fail(kNotYet);
   const auto log = [&](const std::string& what, std::size_t position) {
     context.log_error(context.domain.top(),
                       {subsystem_of(family), what, FunctionProbeCommand(family, line).logged(), position});

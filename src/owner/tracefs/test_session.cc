@@ -152,6 +152,7 @@ std::string TestSession::write(const std::string& file, std::string_view bytes, 
     const auto written = (*open)->write(caller(), bytes.substr(done), done);
     if (!written || done + *written == bytes.size()) return answer(written);
     done += *written;
+    if (*written == 0) ::usleep(1000);
     if (!(*open)->takes_turns()) return fmt::format("short write {} of {}", done, bytes.size());
   }
 }

@@ -1,5 +1,7 @@
 #include "ipc/tree_client.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <tuple>
@@ -80,9 +82,24 @@ Result<std::string> TreeClient::read() {
   return std::move(answer.text);
 }
 
+namespace {
+
+// A file that takes nothing yet is asked again, so often, and so long after.
+constexpr int kMostTries = 10'000;
+constexpr useconds_t kUntilNextTry_us = 4'000;
+
+// No more than goes into one request, and whole lines if there are any.
+std::string_view first_part(std::string_view bytes) {
+  if (bytes.size() <= kMaxText) return bytes;
+  const std::size_t end = bytes.rfind('\n', kMaxText - 1);
+  return bytes.substr(0, end == std::string_view::npos ? kMaxText : end + 1);
+}
+
+}  // namespace
+
 Result<void> TreeClient::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    LT_TRY(const std::size_t taken, write_once(bytes.substr(0, kMaxText)));
+    LT_TRY(const std::size_t taken, write_once(first_part(bytes)));
     if (taken == 0) return fail(EPIPE, "the file takes no more");
     bytes.remove_prefix(taken);
   }
@@ -90,6 +107,15 @@ Result<void> TreeClient::write(std::string_view bytes) {
 }
 
 Result<std::size_t> TreeClient::write_once(std::string_view bytes) {
+  for (int i = 0; i < kMostTries; ++i) {
+    LT_TRY(const std::size_t taken, try_write(bytes));
+    if (taken > 0 || bytes.empty()) return taken;
+    ::usleep(kUntilNextTry_us);
+  }
+  return 0;
+}
+
+Result<std::size_t> TreeClient::try_write(std::string_view bytes) {
   refused_at_.reset();
   // Not by ask(): with an error, `a` says where the mistake is.
   LT_TRY(Answer answer, exchange(socket_.get(), {.operation = Operation::kTreeWrite, .b = position_}, bytes));

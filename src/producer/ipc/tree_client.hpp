@@ -54,6 +54,7 @@ class TreeClient {
 
  private:
   explicit TreeClient(Fd socket) : socket_(std::move(socket)) {}
+  Result<std::size_t> try_write(std::string_view bytes);
   Result<Answer> ask(Operation operation, std::string_view text = {}, std::uint64_t a = 0, std::uint64_t b = 0);
 
   Fd socket_;

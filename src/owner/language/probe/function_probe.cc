@@ -115,6 +115,14 @@ tl::expected<SymbolReference, int> parse_symbol_reference(std::string_view text)
   return SymbolReference{std::string(text.substr(0, sign)), *offset};
 }
 
+std::string_view probed_object(std::string_view line) {
+  const CommandWords words(line);
+  const bool is_probe = words.size() >= 2 && (words[kNameWord][0] == 'p' || words[kNameWord][0] == 'r');
+  if (!is_probe) return {};
+  const std::string_view place = words[kPlaceWord];
+  return place.substr(0, place.find(':') == std::string_view::npos ? 0 : place.find(':'));
+}
+
 ProbeRefusal FunctionProbeCommand::name_is_taken() const {
   return words_.refusal("Given group/event name is already used by another event", kNameWord, 0, EEXIST);
 }

@@ -131,6 +131,9 @@ class FunctionProbeCommand {
   CommandWords words_;
 };
 
+// PATH or MOD of a line; "": it names none.
+std::string_view probed_object(std::string_view line);
+
 // "SYMBOL[+OFFSET]" behind an argument's @. EINVAL, ERANGE: what follows the symbol is not a number.
 struct SymbolReference {
   std::string symbol;

@@ -142,6 +142,11 @@ language::AcceptedProbe<Event*> Probes::define(ProbeFamily family, std::string_v
   return made;
 }
 
+bool Probes::is_prepared(std::string_view line, const programs::Asker& asker) {
+  const std::string_view object = language::probed_object(line);
+  return object.empty() || files_.prepare(asker, object);
+}
+
 language::AcceptedProbe<std::string> Probes::define_some(ProbeFamily family, std::string_view line,
                                                          const programs::Asker& asker) {
   CallersObjects objects(files_, programs_, asker);

@@ -102,7 +102,10 @@ class Probes {
   }
   // What is defined from here on is, or is not, for the next owner, too.
   void set_passing(bool is_passing) { is_passing_ = is_passing; }
-  // The same, and what was left out of a pattern, for a person.
+  // Before define(): whether the object that the line names is known. False: it is large, and being looked through; the
+  // line is to be defined in a moment.
+  bool is_prepared(std::string_view line, const programs::Asker& asker);
+  // As define(), and what was left out of a pattern, for a person.
   language::AcceptedProbe<std::string> define_some(language::ProbeFamily family, std::string_view line,
                                                    const programs::Asker& asker);
   // An event for each function of a pattern: all of them, or none. The rest as define_some(); kOther: there is no such
