@@ -282,6 +282,27 @@ class Restart(Rules):
         self.stop(running)
 
 
+    def test_the_next_owner_has_the_events_of_a_pattern(self):
+        self.append("uprobe_events", "p:all/* libc.so.6:qsort*")
+        self.append("uprobe_events", "p:g/strings libc.so.6:str*")
+        defined = self.read("uprobe_events")
+        self.assertIn("p:all/qsort_r libc.so.6:qsort_r\n", defined)
+        self.assertIn("p:g/strings libc.so.6:str*\n", defined)
+        self.stop(self.daemon, signal.SIGKILL)
+        self.serve()
+        self.assertEqual(self.read("uprobe_events"), defined)
+        self.write("events/g/strings/enable", "1")
+        self.run_probed("3")
+        self.assertIn("strings:", self.read("trace"))
+        status, _, err = self.landtrace("write", "-a", "uprobe_events", "-:g/*")
+        self.assertNotEqual(status, 0)
+        self.assertEqual(self.read("uprobe_events"), defined)
+        self.write("events/g/strings/enable", "0")
+        self.append("uprobe_events", "-:g/*")
+        self.append("uprobe_events", "-:all/*")
+        self.assertEqual(self.read("uprobe_events"), "")
+
+
 class FromC(Rules):
     def test_the_documents_example(self):
         self.append("kprobe_events", "p:g/early libc:getppid")  # so that programs that start have what probes need

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace landtrace::symbols {
 namespace {
 
@@ -46,6 +48,36 @@ TEST(ShortNameTest, WhatIsNotClosedStays) {
   for (const char* const end : {"<", "<(", ">", ")", "<)", "}>", "<<<"}) {
     const std::string name = std::string(100, 'x') + end;
     EXPECT_EQ(short_name(name), name);
+  }
+}
+
+TEST(WrittenNameTest, IsThatOfTheSourceWithoutWhatIsReturned) {
+  for (const auto& [linked, whole, plain] :
+       {std::tuple("_ZN2ns1A1fEic", "ns::A::f(int, char)", "ns::A::f"),
+        std::tuple("_ZNK2ns1A1fEm", "ns::A::f(unsigned long) const", "ns::A::f"),
+        std::tuple("_ZN2ns1gIiEET_S1_", "ns::g<int>(int)", "ns::g<int>"),
+        std::tuple("_ZN12_GLOBAL__N_11fEv", "(anonymous namespace)::f()", "(anonymous namespace)::f"),
+        std::tuple("_ZN1AclEi", "A::operator()(int)", "A::operator()"),
+        std::tuple("_ZN1AcvmEv", "A::operator unsigned long()", "A::operator unsigned long"),
+        std::tuple("_ZZ1fiENKUlcE_clEc", "f(int)::{lambda(char)#1}::operator()(char) const",
+                   "f(int)::{lambda(char)#1}::operator()"),
+        std::tuple("_ZTS1A", "A", "A"), std::tuple("malloc", "malloc", "malloc"),
+        std::tuple("memcpy@GLIBC_2.2.5", "memcpy", "memcpy"), std::tuple("_Z", "_Z", "_Z")}) {
+    const WrittenName name(linked);
+    EXPECT_EQ(name.whole(), whole) << linked;
+    EXPECT_EQ(name.plain(), plain) << linked;
+  }
+}
+
+TEST(WrittenNameTest, SpacesAndWhatStandsBehindParametersNeedNotBeWritten) {
+  const WrittenName name("_ZNK2ns1A1fEmc");
+  for (const char* const text : {"ns::A::f", "ns::A::f(unsigned long, char)", "ns::A::f(unsignedlong,char)",
+                                 "ns::A::f(unsigned long, char) const", "ns::A::f(unsignedlong,char)const"}) {
+    EXPECT_TRUE(name.is(text)) << text;
+  }
+  for (const char* const text : {"", "f", "A::f", "ns::A::f()", "ns::A::f(unsigned long)", "_ZNK2ns1A1fEmc",
+                                 "ns::A::f(unsigned long, char) volatile"}) {
+    EXPECT_FALSE(name.is(text)) << text;
   }
 }
 
