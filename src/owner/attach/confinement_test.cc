@@ -90,6 +90,12 @@ TEST(Confinement, IsSeenWithoutTheFilters) {
   } else {
     EXPECT_THAT(with_filter, HasSubstr("root, outside of a container, may see"));
   }
+  // Threads that are started later have what the first one has.
+  const std::string in_two_threads = limits_of_child([] {
+    add_filter();
+    std::thread([] { ::pause(); }).detach();
+  });
+  EXPECT_EQ(in_two_threads, with_filter);
   EXPECT_THAT(limits_of_child([] {
                 std::thread(add_filter).detach();
                 std::thread([] {

@@ -58,6 +58,11 @@ TEST(SeccompFilter, SeesBothHalvesOfAnArgument) {
   one.arguments[1] = 0x12345678'9abcdef0;
   EXPECT_EQ(result_of({load(argument(1, 0))}, one), 0x9abcdef0u);
   EXPECT_EQ(result_of({load(argument(1, 1))}, one), 0x12345678u);
+  one.arguments[0] = 5;
+  one.arguments[5] = 7;
+  EXPECT_EQ(result_of({load(argument(0))}, one), 5u);
+  EXPECT_EQ(result_of({load(argument(5, 0))}, one), 7u);
+  EXPECT_EQ(result_of({load(argument(5, 1))}, one), 0u);
 }
 
 TEST(SeccompFilter, Calculates) {
