@@ -113,6 +113,64 @@ class StackVariables(support.Case):
         self.assertRegex(text, r"Hits: [23]\n")
 
 
+class Options(support.Case):
+    """options/stacktrace and options/userstacktrace: each event of the instance is followed by a stack."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.write("dynamic_events", "u:job u32 source; u32 sequence")
+        self.write("events/user_events/job/enable", "1")
+
+    def write(self, file, text):
+        status, _, err = self.landtrace("write", file, text)
+        self.assertEqual(status, 0, err)
+
+    def trace(self, *words, folder=""):
+        """Of each line its event, or that it heads a stack, or a frame's function; of a run from here on."""
+        self.write(folder + "trace", " ")
+        status, _, err = self.landtrace("run", "--", PRODUCER, "--abi", "--count", "2", *words)
+        self.assertEqual(status, 0, err)
+        lines = [line for line in self.landtrace("cat", folder + "trace")[1].splitlines() if not line.startswith("#")]
+        return [re.sub(r"^.*\d\.\d{6}: |:? source=.*|\+0x.*", "", line) for line in lines]
+
+    def heads(self, *words, **options):
+        return [line for line in self.trace(*words, **options) if not line.startswith(" => ")]
+
+    def test_each_event_is_followed_by_its_stack(self):
+        self.assertEqual(self.heads(), ["job", "job"])
+        for option in ("stacktrace", "userstacktrace"):
+            self.write("options/" + option, "1")
+            lines = self.trace()
+            self.assertEqual([line for line in lines if not line.startswith(" => ")], ["job", "<user stack trace>"] * 2)
+            self.assertEqual(lines.count(" => main"), 2, lines)
+            self.write("trace_options", "no" + option)
+            self.assertEqual(self.heads(), ["job", "job"])
+
+    def test_what_is_not_recorded_has_none(self):
+        self.write("options/stacktrace", "1")
+        self.write("trace_marker", "a note")
+        self.assertNotIn("stack trace", self.landtrace("cat", "trace")[1])
+        self.write("events/user_events/job/filter", "sequence == 1")
+        self.assertEqual(self.heads(), ["job", "<user stack trace>"])
+        self.write("events/user_events/job/trigger", "stacktrace:1 if sequence == 0")
+        self.assertEqual(self.heads(), ["<user stack trace>", "job", "<user stack trace>"])
+
+    def test_each_instance_has_its_own(self):
+        self.assertEqual(self.landtrace("mkdir", "instances/other")[0], 0)
+        self.write("instances/other/events/user_events/job/enable", "1")
+        self.write("instances/other/options/stacktrace", "1")
+        self.assertEqual(self.heads(), ["job", "job"])
+        self.assertEqual(self.heads(folder="instances/other/"), ["job", "<user stack trace>"] * 2)
+        self.write("options/stacktrace", "1")
+        self.write("instances/other/options/stacktrace", "0")
+        self.assertEqual(self.heads(), ["job", "<user stack trace>"] * 2)
+        self.assertEqual(self.heads(folder="instances/other/"), ["job", "job"])
+        self.assertEqual(self.landtrace("mkdir", "instances/late")[0], 0)  # it begins with what the top one has
+        self.write("instances/late/events/user_events/job/enable", "1")
+        self.assertEqual(self.heads(folder="instances/late/"), ["job", "<user stack trace>"] * 2)
+
+
 class Triggers(support.Case):
     """`stacktrace` on an event of unmodified programs."""
 

@@ -67,6 +67,7 @@ struct Instance {
   RingPlace place;
   std::optional<Flip> flip;  // `place` is one of the two
   ThreadFilter threads;
+  bool has_stacks = false;  // each event in it is followed by the stack of its thread
   std::unique_ptr<Attachment> rules;
   SnapshotKeeper* snapshots = nullptr;  // nullptr: it has none
   unsigned snapshot_triggers = 0;       // that may take one at any time

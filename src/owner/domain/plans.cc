@@ -16,24 +16,23 @@ PlanStep step(StepKind kind, const Instance& instance, std::uint32_t cell, std::
   return {kind, 0, index_of(instance), cell, {offset}, 0, instance.place.geometry};
 }
 
-PlanStep record_into(const RingPlace& place, const Instance& instance) {
-  return {StepKind::kRecord, 0, index_of(instance), instance.stop_switch, {place.rings}, place.consumed,
-          place.geometry};
+PlanStep record_into(const RingPlace& place, const Instance& instance, StepKind kind = StepKind::kRecord) {
+  return {kind, 0, index_of(instance), instance.stop_switch, {place.rings}, place.consumed, place.geometry};
 }
 
-void add_records(std::vector<PlanStep>& steps, const Instance& instance) {
+void add_records(std::vector<PlanStep>& steps, const Instance& instance, StepKind kind) {
   if (!instance.flip) {
-    steps.push_back(record_into(instance.place, instance));
+    steps.push_back(record_into(instance.place, instance, kind));
     return;
   }
   steps.push_back(step(StepKind::kFlip, instance, instance.flip->counter, 0));
   steps.back().skip = 2;
-  for (const RingPlace& place : instance.flip->places) steps.push_back(record_into(place, instance));
+  for (const RingPlace& place : instance.flip->places) steps.push_back(record_into(place, instance, kind));
 }
 
 // What the event does in one instance. The order is the kernel's: triggers see an event that is only softly enabled,
 // that is another thread's, or that the filter rejects; each of the gates behind them keeps it from being recorded.
-void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file) {
+void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, StepKind record) {
   const std::size_t first = steps.size();
   if (file != nullptr && file->trigger_list != 0) {
     steps.push_back(step(StepKind::kTriggers, instance, 0, file->trigger_list));
@@ -46,7 +45,7 @@ void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const Eve
     steps.push_back(step(StepKind::kFilter, instance, 0, file->filter_program));
   }
   const std::size_t gates_end = steps.size();
-  add_records(steps, instance);
+  add_records(steps, instance, record);
   // Gates skip to the end of what is this instance's, and so do triggers when they have run it.
   for (std::size_t i = first; i < gates_end; ++i) steps[i].skip = static_cast<std::uint8_t>(steps.size() - 1 - i);
 }
@@ -56,7 +55,11 @@ void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const Eve
 Result<void> Plans::publish(const Event& event) {
   std::vector<PlanStep> steps;
   for (const Instance* const instance : instances_.all()) {
-    if (event.listeners[instance->index]) add_steps(steps, *instance, event.file(instance->index));
+    if (!event.listeners[instance->index]) continue;
+    // What is written to trace_marker has none, as in the kernel.
+    const bool has_stack = instance->has_stacks && event.slot != plan::kPrintSlot;
+    add_steps(steps, *instance, event.file(instance->index),
+              has_stack ? StepKind::kRecordWithStack : StepKind::kRecord);
   }
   return publish(event, steps);
 }

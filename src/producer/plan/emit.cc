@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/system_call.hpp"
+#include "plan/stack.hpp"
 #include "plan/triggers.hpp"
 
 namespace landtrace::plan {
@@ -58,6 +59,12 @@ void detail::record_after(arch::WriteOutcome first, const View& view, const Thre
   ring::write_after(first, request, rings_of(view, step), thread.mode, thread.claim);
 }
 
+void detail::record_as_said(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
+  if (is_thrown(view.data->cells[step.cell])) return;
+  record_always(view, thread, step, request);
+  if (step.kind == StepKind::kRecordWithStack) record_stack(view, thread, step);
+}
+
 bool detail::is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
                             const arch::WriteRequest& request) {
   return is_let_through(view, thread, gate, event, request.segments, static_cast<std::uint32_t>(request.segment_count));
@@ -70,8 +77,11 @@ std::uint32_t detail::run_step(const View& view, const Thread& thread, const Pla
       run_triggers(view, thread, step, event, request);
       return step.skip;
     case StepKind::kFlip:
-      record(view, thread, flipped(view, step), request);
+      record_as_said(view, thread, flipped(view, step), request);
       return step.skip;
+    case StepKind::kRecordWithStack:
+      record_as_said(view, thread, step, request);
+      return 0;
     default:
       return is_let_through(view, thread, step, event, request) ? 0 : step.skip;
   }

@@ -85,6 +85,9 @@ inline void record(const View& view, const Thread& thread, const PlanStep& step,
   if (!is_thrown(view.data->cells[step.cell])) record_always(view, thread, step, request);
 }
 
+// kRecord or kRecordWithStack.
+void record_as_said(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request);
+
 std::uint32_t current_cpu(const Thread& thread);
 // The thread's name, and NULs.
 void read_name(const View& view, const Thread& thread, char (&name)[filter::kCommSize]);

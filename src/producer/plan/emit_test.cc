@@ -244,6 +244,36 @@ TEST_F(EmitTest, TheParityOfACounterSaysWhichOfTwoRingSetsIsWrittenTo) {
   EXPECT_EQ(domain_.records(0, 0).size(), 2u);
 }
 
+TEST_F(EmitTest, WhereAStackIsWantedItStandsBehindTheEvent) {
+  const std::uint32_t stop = domain_.new_cell();
+  const std::uint32_t snapshots = domain_.new_cell();
+  const auto with_stack = [](PlanStep step) {
+    step.kind = StepKind::kRecordWithStack;
+    return step;
+  };
+  const auto kinds = [&](std::uint8_t instance, std::uint32_t set = 0) {
+    std::vector<std::uint32_t> events;
+    for (const TestRecord& record : domain_.records(instance, set)) events.push_back(record.event);
+    return events;
+  };
+  const std::vector<std::uint32_t> both = {kEvent, kUserStackSlot};
+  domain_.publish(
+      kEvent, {domain_.filter(domain_.first_word_is(42)), with_stack(domain_.record(0, stop)), domain_.record(1),
+               domain_.flip(snapshots, 2), with_stack(domain_.record(2, 0, 0)), with_stack(domain_.record(2, 0, 1))});
+  EXPECT_TRUE(domain_.happens(kEvent, bytes_of(42)));
+  EXPECT_EQ(kinds(0), both);
+  EXPECT_EQ(kinds(1), std::vector<std::uint32_t>{kEvent});
+  EXPECT_EQ(kinds(2), both);
+  domain_.set_switch(stop, true);
+  count(domain_.cell(snapshots));
+  EXPECT_TRUE(domain_.happens(kEvent, bytes_of(42)));
+  EXPECT_EQ(kinds(0), both);
+  EXPECT_EQ(kinds(2, 1), both);
+  domain_.set_switch(stop, false);
+  EXPECT_TRUE(domain_.happens(kEvent, bytes_of(41)));
+  EXPECT_EQ(kinds(0), both);
+}
+
 TEST_F(EmitTest, InOneInstanceAloneItsOwnGatesHold) {
   const std::uint32_t off = domain_.new_cell();
   PlanStep gate = domain_.soft(off, 1, 2);

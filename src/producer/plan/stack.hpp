@@ -38,7 +38,7 @@ std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_
 // none does. Async-signal-safe.
 void note_object_at(const View& view, const Thread& thread, std::uint64_t address);
 
-// Records the calling thread's stack in the instance of the step, a kRecord, and where its objects are in the data
+// Records the calling thread's stack in the instance of the step, a record, and where its objects are in the data
 // segment. The caller is inside a Section. Async-signal-safe; takes some 4 KiB of stack.
 void record_stack(const View& view, const Thread& thread, const PlanStep& step);
 

@@ -15,7 +15,8 @@
 //
 //   kSoft, kThreads and kFilter are gates: an event that one of them does not let through goes on with the next
 //   instance. kTriggers runs the gates and the record of its instance itself, around the triggers. kFlip stands before
-//   the records into two sets of rings, of which it takes the one that is recorded into now.
+//   the records into two sets of rings, of which it takes the one that is recorded into now. Where each event is
+//   followed by a stack, kRecordWithStack stands for kRecord.
 //
 // Immutable once published. Offsets of the control segment fit 32 bits; where a step has 64 it is for those of data
 // segments, which are larger.
@@ -37,7 +38,7 @@ static_assert(sizeof(bool) == 1);
 enum class StepKind : std::uint16_t {
   // Into the instance's rings, unless it is stopped.
   kRecord = 1,
-  // One of the next two steps, both kRecord, by the parity of `cell`.
+  // One of the next two steps, both records, by the parity of `cell`.
   kFlip,
   // Gates: an event that is not let through goes on `skip` steps later.
   // The event's switch: `cell` is thrown while the event is soft-disabled.
@@ -48,6 +49,8 @@ enum class StepKind : std::uint16_t {
   kFilter,
   // Runs `triggers` around the next `skip` steps, which are the gates and the record of one instance.
   kTriggers,
+  // As kRecord, and behind it the thread's stack.
+  kRecordWithStack,
 };
 
 // Whose events an instance takes. Both lists ascend, so that they can be searched.

@@ -38,7 +38,7 @@ class Firing {
   void run_plain() {
     const bool soft_disabled = gates_->kind == StepKind::kSoft && is_thrown(cell(gates_->cell));
     for (const Trigger& trigger : triggers()) fire(trigger);
-    if (!soft_disabled && is_let_through(false)) detail::record(view_, thread_, record(), request_);
+    if (!soft_disabled && is_let_through(false)) detail::record_as_said(view_, thread_, record(), request_);
   }
 
   // Whether the event is recorded, and where, is decided before its triggers run, as in the kernel.
@@ -51,6 +51,7 @@ class Firing {
     const auto record_once = [&] {
       if (std::exchange(is_recorded, true) || stopped || !is_let_through(true)) return;
       detail::record_always(view_, thread_, place, request_);
+      if (place.kind == StepKind::kRecordWithStack) record_stack(view_, thread_, place);
     };
     for (const Trigger& trigger : triggers()) {
       if (trigger.filter != 0 && !passes(trigger.filter)) continue;

@@ -169,6 +169,27 @@ TEST_F(TriggersTest, AHistogramsSwitchIsThrownEachTime) {
   EXPECT_FALSE(thrown(other_));
 }
 
+TEST_F(TriggersTest, AStackThatIsWantedOfEachEventStandsBehindThoseThatAreRecorded) {
+  for (const bool is_conditional : {false, true}) {
+    PlanStep record = domain_.record(0, stop_);
+    record.kind = StepKind::kRecordWithStack;
+    domain_.publish(kEvent, {domain_.triggers({trigger(TriggerAction::kSnapshot, counter_)}, is_conditional, 2),
+                             domain_.soft(off_), record});
+    const std::size_t before = domain_.events().size();
+    happens();
+    domain_.set_switch(off_, true);
+    EXPECT_EQ(happens(), 0u);
+    domain_.set_switch(off_, false);
+    domain_.set_switch(stop_, true);
+    EXPECT_EQ(happens(), 0u);
+    domain_.set_switch(stop_, false);
+    const auto events = domain_.events();
+    ASSERT_EQ(events.size(), before + 2);
+    EXPECT_EQ(events[before], kEvent);
+    EXPECT_EQ(events[before + 1], kUserStackSlot);
+  }
+}
+
 // -- a trigger looks at the event -------------------------------------------------------------------------------------
 TEST_F(TriggersTest, ATriggersFilterDecidesAboutThatTriggerAlone) {
   const std::uint32_t is_one = domain_.first_word_is(1);

@@ -1,8 +1,18 @@
 #include "tracefs/trace/trace_instance.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace landtrace::tracefs {
+namespace {
+
+// There is one stack, the program's.
+bool wants_stacks(const TraceOptions& options) {
+  return options[TraceOption::kStackTrace] || options[TraceOption::kUserStackTrace];
+}
+
+}  // namespace
 
 TraceInstance::TraceInstance(domain::Domain& domain_in, std::uint32_t instance_index, const TraceInstance* top)
     : domain(domain_in),
@@ -12,7 +22,10 @@ TraceInstance::TraceInstance(domain::Domain& domain_in, std::uint32_t instance_i
       options_(top != nullptr ? TraceOptions::of_instance(top->options_) : TraceOptions()),
       pipes_(buffer.cpus()) {
   if (options_[TraceOption::kOverwrite] != buffer.overwrite()) buffer.set_overwrite(options_[TraceOption::kOverwrite]);
-  if (domain::Instance* const found = instance()) found->clock = this;
+  if (domain::Instance* const found = instance()) {
+    found->clock = this;
+    found->has_stacks = wants_stacks(options_);
+  }
 }
 
 TraceInstance::~TraceInstance() {
@@ -29,7 +42,17 @@ Result<void> TraceInstance::set_option(TraceOption option, bool on) {
   if (option == TraceOption::kTestNopRefuse) return fail(EINVAL, "test_nop_refuse is there to be refused");
   if (option == TraceOption::kOverwrite && on != options_[option]) buffer.set_overwrite(on);
   if (option == TraceOption::kEventFork) domain.thread_lists().follow_forks(*instance(), on);
-  options_.set(option, on);
+  TraceOptions next = options_;
+  next.set(option, on);
+  domain::Instance& own = *instance();
+  if (const bool before = std::exchange(own.has_stacks, wants_stacks(next)); before != own.has_stacks) {
+    if (auto published = domain.plans().publish_all(own); !published) {
+      own.has_stacks = before;
+      std::ignore = domain.plans().publish_all(own);
+      return published;
+    }
+  }
+  options_ = next;
   return {};
 }
 
