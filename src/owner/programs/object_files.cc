@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::chrono::seconds kFilePatience(5);
 constexpr std::size_t kMostUsdtPlaces = 4096;  // of one name
-// What takes longer than some 30 ms to look through.
-constexpr std::uint64_t kLarge = 4u << 20;
+// What may take longer than some 30 ms to look through, with its debug file.
+constexpr std::uint64_t kLarge = 1u << 20;
 constexpr std::chrono::seconds kStaysPrepared(1);
 // For debugging information; less than that. What a guest has made takes the owner's time.
 constexpr std::chrono::milliseconds kReaderPatience(4000), kReaderPatienceForGuests(1000);
