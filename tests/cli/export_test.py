@@ -215,6 +215,60 @@ class Text(Export):
         self.assertEqual((status, err), (0, f"landtrace: {lost} events were lost, and are in no count\n"))
 
 
+class Chosen(Export):
+    """The options that report and export share."""
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.landtrace("record", "-o", self.file, "--", os.environ["REQUESTS"])[0], 0)
+
+    def rows(self, *words):
+        status, out, err = self.landtrace("export", self.file, "--format", "csv", *words)
+        self.assertEqual((status, err), (0, ""))
+        rows = list(csv.DictReader(io.StringIO(out, newline="")))
+        self.assertEqual(len(rows), len(self.report_json(*words)[0]), "as report has it")
+        return rows
+
+    def test_by_filter(self):
+        rows = self.rows("--filter", 'route == "/login" && id < 100')
+        self.assertEqual([int(row["id"]) for row in rows], list(range(1, 100, 3)))
+        self.assertEqual(len(self.rows("--filter", "id == 5")), 2)
+        for command in (("report", self.file), ("export", self.file, "--format", "csv")):
+            for expression, said in (("id == 5 && nosuch == 1", "Field not found"), ("id ==", "")):
+                status, out, err = self.landtrace(*command, "--filter", expression)
+                self.assertIn(status, (1, 2))
+                self.assertEqual(out, "")
+                self.assertIn(said, err)
+                self.assertIn("--filter: ", err)
+                self.assertIn("^", err)
+
+    def test_by_who(self):
+        events, _ = self.report_json()
+        pids = sorted({event["tgid"] for event in events})
+        self.assertEqual(len(pids), 2)
+        for pid in pids:
+            self.assertEqual({row["pid"] for row in self.rows("--pid", str(pid))}, {str(pid)})
+            self.assertEqual({row["tid"] for row in self.rows("--tid", str(pid))}, {str(pid)})
+        self.assertEqual(len(self.rows("--pid", ",".join(map(str, pids)))), 2000)
+        self.assertEqual(len(self.rows("--comm", "example*")), 2000)
+        self.assertEqual(self.rows("--comm", "other"), [])
+        cpus = {event["cpu"] for event in events}
+        self.assertEqual(sum(len(self.rows("--cpu", str(cpu))) for cpu in cpus), 2000)
+
+    def test_counts(self):
+        self.assertEqual(self.report("--count"), "       1,000 user_events:req_done\n       1,000 user_events:req_start\n")
+        self.assertEqual(self.report("--count", "--filter", "id < 10", "-e", "req_done"), "          10 user_events:req_done\n")
+
+    def test_times(self):
+        times = [float(re.search(r" ([\d.]+): ", line)[1]) for line in self.report("--relative").splitlines()
+                 if not line.startswith("#")]
+        gaps = [float(re.search(r" ([\d.]+): ", line)[1]) for line in self.report("--delta").splitlines()
+                if not line.startswith("#")]
+        self.assertEqual((times[0], gaps[0]), (0, 0))
+        self.assertEqual(times, sorted(times))
+        self.assertAlmostEqual(sum(gaps), times[-1], delta=2000 * 1e-6)
+
+
 class Files(Export):
     def test_an_older_file_is_kept(self):
         self.record()

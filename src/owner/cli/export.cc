@@ -12,7 +12,6 @@
 #include "cli/quantity.hpp"
 #include "cli/recording_file.hpp"
 #include "cli/standard_streams.hpp"
-#include "cli/time_range.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -21,10 +20,9 @@ struct Options {
   std::string file = "trace.dat";
   std::string format;
   std::string output;
-  std::vector<std::string> patterns;
+  Selection::Texts wanted;
   std::vector<std::string> span_texts;
   std::vector<std::string> counter_texts;
-  TimeRange times;
   std::vector<output::SpanRule> spans;
   std::vector<output::CounterRule> counters;
   RecordingExport::Options what;
@@ -51,14 +49,13 @@ int export_to(const ExportFormat& format, const Options& options, output::TraceD
     complain(fmt::format("{} event{} in {}{}", count_text(events), events == 1 ? "" : "s", options.output,
                          file->has_replaced() ? fmt::format("; what was there is {}.old", options.output) : ""));
   }
-  const bool has_events = has_what_was_named(options.what.filter.patterns(), reader.events(), options.file);
+  const bool has_events = has_what_was_named(options.what.selection.patterns(), reader.events(), options.file);
   return is_sound && has_events ? kSuccess : kFailure;
 }
 
 Result<const ExportFormat*> check_options(Options& options) {
   LT_TRY(const ExportFormat* const format, export_format(options.format));
-  LT_TRY(options.what.filter, EventFilter::parse(options.patterns));
-  LT_CHECK(options.times.parse(options.what.from_ns, options.what.to_ns));
+  LT_TRY(options.what.selection, Selection::parse(options.wanted));
   for (const std::string& text : options.span_texts) {
     LT_TRY(output::SpanRule span, parse_span(text));
     options.spans.push_back(std::move(span));
@@ -78,6 +75,9 @@ int export_recording(Options& options) {
   if (!format) return fail_with(kBadUse, sentence(format.error()));
   auto reader = open_recording(options.file);
   if (!reader) return fail_with(kFailure, sentence(reader.error(), options.file));
+  if (auto known = options.what.selection.know(reader->events(), reader->cpus()); !known) {
+    return fail_with(kFailure, sentence(known.error()));
+  }
   if (auto fit = check_rules(options.spans, options.counters, reader->events()); !fit) {
     return fail_with(kFailure, sentence(fit.error()));
   }
@@ -95,10 +95,8 @@ void add_export(Program& program) {
   command.option("--format", options->format, "One of " + export_format_names(), {.type = "NAME", .required = true});
   command.option("-o,--output", options->output, "File to write; - is standard output",
                  {.type = "FILE", .default_text = "standard output; perf.data for perf"});
-  command.repeated("-e,--event", options->patterns, "SYSTEM:EVENT to write, globs allowed; may be repeated",
-                   {.type = "PATTERN"});
+  Selection::add_options(command, options->wanted, "write");
   command.option("--limit", options->what.limit, "Write no more than this many events", {.type = "N"});
-  options->times.add_to(command, "write");
   command.repeated("--span", options->span_texts,
                    "A span from each FROM to the next TO with the same KEY, a field of both; may be repeated",
                    {.type = "FROM,TO,KEY"});

@@ -6,9 +6,11 @@
 
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/quantity.hpp"
 #include "cli/raw_clock.hpp"
 #include "cli/visible.hpp"
 #include "output/json/line.hpp"
+#include "output/json/string.hpp"
 #include "output/text/line.hpp"
 #include "output/text/own_events.hpp"
 
@@ -25,32 +27,34 @@ bool prints_stack(const output::EventType& type) {
 }  // namespace
 
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
-    : options_(options), file_(std::move(file)), reader_(std::move(reader)) {
+    : options_(options), selection_(options.selection), file_(std::move(file)), reader_(std::move(reader)) {
   loss_.set_cpus(reader_.cpus());
   columns_.time_in_ns = !counts(reader_.clock());
-  know_what_was_added();
   if (options_.follow) reader_.follow();
 }
 
-void ReportPrinter::know_what_was_added() {
+bool ReportPrinter::know_what_was_added() {
   const auto& objects = reader_.objects();
   for (; objects_known_ < objects.size(); ++objects_known_) names_.objects().add(objects[objects_known_]);
-  if (options_.filter.wants_all()) wanted_.set();
-  for (const auto& [id, type] : reader_.events()) {
-    wanted_[id] = options_.filter.wants(type);
-    has_stack_[id] = prints_stack(type);
+  for (const auto& [id, type] : reader_.events()) has_stack_[id] = prints_stack(type);
+  if (auto known = selection_.know(reader_.events(), reader_.cpus()); !known) {
+    complain(sentence(known.error()));
+    return false;
   }
+  return true;
 }
 
 int ReportPrinter::print() {
   const bool was_unfinished = reader_.is_unfinished();
-  if (!options_.json) print_header();
+  if (!know_what_was_added()) return kFailure;
+  if (!options_.json && !options_.count_only) print_header();
   while (print_available() && options_.follow && wait_for_more()) {
   }
   if (at_end_) print_rest_lost();
+  if (options_.count_only) print_counts();
   out_.flush();
   if (was_unfinished && at_end_ && !is_complete_) say_why_it_ends();
-  const bool has_events = has_what_was_named(options_.filter.patterns(), reader_.events(), file_);
+  const bool has_events = has_what_was_named(selection_.patterns(), reader_.events(), file_);
   const int status = out_.status();
   return damaged_ || !has_events ? kFailure : status;
 }
@@ -81,7 +85,10 @@ bool ReportPrinter::wait_for_more() {
     damaged_ = true;
     return false;
   }
-  know_what_was_added();
+  if (!know_what_was_added()) {
+    damaged_ = true;
+    return false;
+  }
   loss_.set_cpus(reader_.cpus());
   is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
   if (*growth == output::TraceDatReader::Growth::kLeft) return false;
@@ -112,25 +119,55 @@ bool ReportPrinter::print_next() {
   if (at_end_) return false;
   const auto& [lost, record] = **item;
   loss_.add(record.cpu, lost);
-  if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return true;
-  if (lost > 0) print_lost(record.cpu, lost);
-  if (wanted_[record.event_id]) print_record(record);
+  if (!selection_.wants_time(record.time_ns)) return true;
+  if (lost > 0 && selection_.wants_cpu(record.cpu)) print_lost(record.cpu, lost);
+  const auto task = reader_.tasks().find(record.tid);
+  const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
+  if (selection_.wants(record, who)) print_record(record, who);
   return true;
 }
 
-void ReportPrinter::print_record(const output::Record& record) {
+void ReportPrinter::print_record(const output::Record& record, const output::Task* who) {
+  ++printed_;
+  if (options_.count_only) {
+    ++counts_[record.event_id];
+    return;
+  }
+  if (printed_ == 1 && (options_.is_relative || options_.is_delta)) columns_.origin_ns = record.time_ns;
   const std::size_t begin = out_.text().size();
   const auto type = reader_.events().find(record.event_id);
   const output::EventType* const known = type == reader_.events().end() ? nullptr : &type->second;
-  const auto task = reader_.tasks().find(record.tid);
-  const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
   if (options_.json) {
     output::append_json_line(out_.text(), record, who, known, &names_);
   } else {
     output::append_text_line(out_.text(), record, who, known, columns_, &names_);
     if (options_.for_terminal) make_visible(begin, has_stack_[record.event_id]);
   }
-  ++printed_;
+  if (options_.is_delta) columns_.origin_ns = record.time_ns;
+}
+
+// Sorted by number, the largest first.
+void ReportPrinter::print_counts() {
+  std::vector<std::pair<std::uint64_t, std::string>> lines;
+  for (const auto& [id, count] : counts_) {
+    const auto type = reader_.events().find(id);
+    lines.emplace_back(count, type == reader_.events().end() ? fmt::format("unknown type {}", id)
+                                                             : type->second.system + ':' + type->second.name);
+  }
+  std::sort(lines.begin(), lines.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::string& out = out_.text();
+  if (options_.json) {
+    for (const auto& [count, name] : lines) {
+      out += fmt::format("{{\"count\":{},\"event\":", count);
+      output::json::append_string(out, name);
+      out += "}\n";
+    }
+    if (lost_ > 0) output::append_json_all_lost(out, lost_);
+    return;
+  }
+  for (const auto& [count, name] : lines) out += fmt::format("{:>12} {}\n", count_text(count), name);
+  if (lost_ > 0) out += fmt::format("{:>12} lost\n", lost_ == output::kLostUnknown ? "some" : count_text(lost_));
 }
 
 // A text of a program cannot look like another line.
@@ -142,6 +179,8 @@ void ReportPrinter::make_visible(std::size_t begin, bool has_stack) {
 }
 
 void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
+  lost_ = lost_ > output::kLostUnknown - count ? output::kLostUnknown : lost_ + count;
+  if (options_.count_only) return;
   if (options_.json) {
     output::append_json_lost(out_.text(), cpu, count);
   } else {
@@ -152,11 +191,11 @@ void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
 // Losses after the last event of a CPU are only in its counters, and so is what a recorder was about to write when it
 // was killed.
 void ReportPrinter::print_rest_lost() {
-  if (options_.to_ns != ~0ull) return;
+  if (!selection_.has_no_end()) return;
   const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
-    if (lost > 0) print_lost(cpu, lost);
+    if (lost > 0 && selection_.wants_cpu(cpu)) print_lost(cpu, lost);
   }
 }
 

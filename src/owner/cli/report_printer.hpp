@@ -4,8 +4,8 @@
 #include <bitset>
 #include <vector>
 
-#include "cli/event_filter.hpp"
 #include "cli/loss_count.hpp"
+#include "cli/selection.hpp"
 #include "cli/text_output.hpp"
 #include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
@@ -17,11 +17,12 @@ class ReportPrinter {
  public:
   struct Options {
     bool json = false;
-    EventFilter filter;
+    Selection selection;
     std::uint64_t limit = ~0ull;  // events
-    std::uint64_t from_ns = 0;
-    std::uint64_t to_ns = ~0ull;
-    bool follow = false;  // an unfinished recording: to its end
+    bool count_only = false;
+    bool is_relative = false;  // times since the first event
+    bool is_delta = false;     // … since the one before
+    bool follow = false;       // an unfinished recording: to its end
     bool for_terminal = false;
   };
 
@@ -33,29 +34,33 @@ class ReportPrinter {
 
  private:
   void print_header();
-  void know_what_was_added();
+  // False: nothing of it can be wanted, as was said.
+  bool know_what_was_added();
+  void print_counts();
   void say_why_it_ends();
   // Prints what there is; false: nobody reads on, or the limit is reached.
   bool print_available();
   bool wait_for_more();
   bool print_next();
-  void print_record(const output::Record& record);
+  void print_record(const output::Record& record, const output::Task* who);
   void make_visible(std::size_t begin, bool has_stack);
   void print_lost(std::uint32_t cpu, std::uint64_t count);
   void print_rest_lost();
 
   const Options& options_;
+  Selection selection_;
   std::string file_;
   output::TraceDatReader reader_;
   TextOutput out_{options_.for_terminal};
   output::TextColumns columns_;
   symbols::Symbols symbols_;
   output::StackNames names_{&symbols_};
-  std::bitset<65536> wanted_;     // by event id
-  std::bitset<65536> has_stack_;  // …
+  std::bitset<65536> has_stack_;  // by event id
   LossCount loss_;
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;
+  std::map<std::uint16_t, std::uint64_t> counts_;  // events, by id
+  std::uint64_t lost_ = 0;
   bool at_end_ = false;
   bool damaged_ = false;
   bool is_complete_ = false;  // it has been finished since it was opened

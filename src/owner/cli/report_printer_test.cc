@@ -32,6 +32,8 @@ class ReportPrinterTest : public testing::Test {
   }
   static void put(output::TraceDatWriter& writer, const output::Record& record) { ASSERT_TRUE(writer.append(record)); }
 
+  void select(const Selection::Texts& texts) { options_.selection = *Selection::parse(texts); }
+
   std::string print() {
     auto reader = output::TraceDatReader::open(path_);
     EXPECT_TRUE(reader);
@@ -69,23 +71,22 @@ TEST_F(ReportPrinterTest, WhatWasLostBehindTheLastEventStandsAtTheEnd) {
 }
 
 TEST_F(ReportPrinterTest, TheEndIsNotToldWhereItWasNotAskedFor) {
-  options_.to_ns = 5'000'000'000;
+  select({.to = "5"});
   EXPECT_THAT(print(), Not(HasSubstr("LOST 2 EVENTS")));
-  options_.to_ns = ~0ull;
+  select({});
   options_.limit = 2;
   EXPECT_THAT(print(), Not(HasSubstr("LOST 2 EVENTS")));
 }
 
 TEST_F(ReportPrinterTest, OnlyWantedEventsArePrinted) {
-  options_.filter = *EventFilter::parse({"other"});
+  select({.events = {"other"}});
   const std::string text = print();
   EXPECT_THAT(text, HasSubstr("other: n=0x21 (33)"));
   EXPECT_THAT(text, Not(HasSubstr("number:")));
 }
 
 TEST_F(ReportPrinterTest, BothEndsOfTheTimeBelongToIt) {
-  options_.from_ns = 2'000'000'000;
-  options_.to_ns = 2'000'000'000;
+  select({.from = "2", .to = "2"});
   const std::string text = print();
   EXPECT_THAT(text, HasSubstr("n=0x16 (22)"));
   EXPECT_THAT(text, Not(HasSubstr("n=0xb (11)")));
@@ -101,7 +102,7 @@ TEST_F(ReportPrinterTest, NoMoreThanTheLimit) {
 
 TEST_F(ReportPrinterTest, TheLimitCountsWhatIsPrinted) {
   options_.limit = 1;
-  options_.filter = *EventFilter::parse({"other"});
+  select({.events = {"other"}});
   EXPECT_THAT(print(), HasSubstr("other: n=0x21 (33)"));
 }
 
@@ -142,6 +143,82 @@ class UnknownClockTest : public ReportPrinterTest {
 
 TEST_F(UnknownClockTest, TimesOfAClockThatIsNotKnownAreTakenForNanoseconds) {
   EXPECT_THAT(print(), HasSubstr(" 1.000000: number:"));
+}
+
+TEST_F(ReportPrinterTest, AFilterIsForTheEventsThatHaveItsFields) {
+  select({.filter = "n >= 22"});
+  std::string text = print();
+  EXPECT_EQ(status_, 0);
+  EXPECT_THAT(text, Not(HasSubstr("number: n=0xb (11)")));
+  EXPECT_THAT(text, HasSubstr("number: n=0x16 (22)"));
+  EXPECT_THAT(text, HasSubstr("other: n=0x21 (33)"));
+  select({.filter = "CPU == 1"});
+  text = print();
+  EXPECT_THAT(text, HasSubstr("(22)"));
+  EXPECT_THAT(text, Not(HasSubstr("(33)")));
+  select({.filter = "COMM == \"app\" && common_pid == 100"});
+  EXPECT_THAT(print(), HasSubstr("(11)"));
+}
+
+TEST_F(ReportPrinterTest, AFilterThatFitsNoEventIsRefusedWithItsPlace) {
+  select({.filter = "n > 1 && nosuch == 2"});
+  EXPECT_EQ(print(), "");
+  EXPECT_EQ(status_, 1);
+  EXPECT_THAT(complaints_, HasSubstr("Field not found"));
+  EXPECT_THAT(complaints_, HasSubstr("n > 1 && nosuch == 2\n"));
+}
+
+TEST_F(ReportPrinterTest, ThreadsProcessesAndCpusAreChosen) {
+  const auto events = [this](const Selection::Texts& texts) {
+    select(texts);
+    const std::string text = print();
+    return std::count(text.begin(), text.end(), '(');
+  };
+  EXPECT_EQ(events({.pids = {"90"}}), 3);
+  EXPECT_EQ(events({.pids = {"100"}}), 0);
+  EXPECT_EQ(events({.tids = {"5", "100"}}), 3);
+  EXPECT_EQ(events({.tids = {"90"}}), 0);
+  EXPECT_EQ(events({.comms = {"a*"}}), 3);
+  EXPECT_EQ(events({.comms = {"ap"}}), 0);
+  EXPECT_EQ(events({.cpus = "1-5"}), 1);
+  EXPECT_EQ(events({.cpus = "0"}), 2);
+}
+
+TEST_F(ReportPrinterTest, LossOfOtherCpusIsNotTold) {
+  select({.cpus = "0"});
+  EXPECT_THAT(print(), Not(HasSubstr("LOST")));
+  select({.cpus = "1"});
+  EXPECT_THAT(print(), HasSubstr("CPU:1 [LOST 2 EVENTS]"));
+}
+
+TEST_F(ReportPrinterTest, WhatCanBeNoSelectionIsSaid) {
+  for (const Selection::Texts& texts :
+       {Selection::Texts{.filter = "n >"}, Selection::Texts{.pids = {"x"}}, Selection::Texts{.tids = {"0"}},
+        Selection::Texts{.cpus = "1-"}, Selection::Texts{.from = "x"}}) {
+    EXPECT_FALSE(Selection::parse(texts));
+  }
+}
+
+TEST_F(ReportPrinterTest, CountsAreByEventWithWhatWasLost) {
+  options_.count_only = true;
+  EXPECT_EQ(print(), "           2 user_events:number\n           1 user_events:other\n           3 lost\n");
+  options_.json = true;
+  EXPECT_EQ(print(),
+            "{\"count\":2,\"event\":\"user_events:number\"}\n{\"count\":1,\"event\":\"user_events:other\"}\n"
+            "{\"lost\":3}\n");
+}
+
+TEST_F(ReportPrinterTest, TimesAreSinceTheFirstOrTheOneBefore) {
+  options_.is_relative = true;
+  std::string text = print();
+  EXPECT_THAT(text, HasSubstr("     0.000000: number: n=0xb (11)\n"));
+  EXPECT_THAT(text, HasSubstr("     1.000000: number: n=0x16 (22)\n"));
+  EXPECT_THAT(text, HasSubstr("     2.000000: other: "));
+  options_.is_relative = false;
+  options_.is_delta = true;
+  text = print();
+  EXPECT_THAT(text, HasSubstr("     0.000000: number: n=0xb (11)\n"));
+  EXPECT_THAT(text, HasSubstr("     1.000000: other: "));
 }
 
 }  // namespace

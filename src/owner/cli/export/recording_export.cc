@@ -24,45 +24,47 @@ RecordingExport::RecordingExport(const Options& options, const std::string& file
       joins_(has_stacks(reader)) {
   loss_.set_cpus(reader.cpus());
   for (const auto& [id, type] : reader.events()) {
-    wanted_[id] = options.filter.wants(type);
     stacks_[id] = output::is_user_stack(type);
-    if (wanted_[id]) exporter.type(type);
+    if (options.selection.wants(type)) exporter.type(type);
   }
   for (const auto& [tid, task] : reader.tasks()) exporter.task(tid, task);
   for (const output::MappedObject& object : reader.objects()) exporter.object(object);
 }
 
 void RecordingExport::hand_over(const output::Record& record, const output::UserStack* stack) {
-  if (!wanted_[record.event_id] || events_ >= options_.limit) return;
+  if (events_ >= options_.limit) return;
+  const auto task = reader_.tasks().find(record.tid);
+  const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
+  if (!options_.selection.wants(record, who)) return;
   const auto type = reader_.events().find(record.event_id);
   if (type == reader_.events().end()) {
     ++unknown_;
     return;
   }
-  const auto task = reader_.tasks().find(record.tid);
-  exporter_.event({record, type->second, task == reader_.tasks().end() ? nullptr : &task->second, stack});
+  exporter_.event({record, type->second, who, stack});
   ++events_;
 }
 
 void RecordingExport::take(const output::TraceDatReader::Item& item) {
   const auto& [lost, record] = item;
   loss_.add(record.cpu, lost);
-  if (record.time_ns < options_.from_ns || record.time_ns > options_.to_ns) return;
+  if (!options_.selection.wants_time(record.time_ns)) return;
   last_ns_ = record.time_ns;
+  const bool tells_lost = lost > 0 && options_.selection.wants_cpu(record.cpu);
   if (!joins_) {
-    if (lost > 0) exporter_.lost(record.cpu, lost, record.time_ns);
+    if (tells_lost) exporter_.lost(record.cpu, lost, record.time_ns);
     return hand_over(record, nullptr);
   }
-  if (lost > 0) joiner_.add_lost(record.cpu, lost, record.time_ns);
+  if (tells_lost) joiner_.add_lost(record.cpu, lost, record.time_ns);
   joiner_.add(record, stacks_[record.event_id]);
 }
 
 void RecordingExport::hand_over_rest_lost() {
-  if (options_.to_ns != ~0ull || events_ >= options_.limit) return;
+  if (!options_.selection.has_no_end() || events_ >= options_.limit) return;
   const bool was_killed = reader_.is_unfinished() && !reader_.is_being_written();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
-    if (lost > 0) exporter_.lost(cpu, lost, last_ns_);
+    if (lost > 0 && options_.selection.wants_cpu(cpu)) exporter_.lost(cpu, lost, last_ns_);
   }
 }
 

@@ -4,8 +4,8 @@
 #include <bitset>
 #include <string>
 
-#include "cli/event_filter.hpp"
 #include "cli/loss_count.hpp"
+#include "cli/selection.hpp"
 #include "output/export/exporter.hpp"
 #include "output/export/stacks.hpp"
 #include "output/trace_dat/reader.hpp"
@@ -17,10 +17,8 @@ bool has_stacks(const output::TraceDatReader& reader);
 class RecordingExport {
  public:
   struct Options {
-    EventFilter filter;
+    Selection selection;          // which knows the recording's types
     std::uint64_t limit = ~0ull;  // events
-    std::uint64_t from_ns = 0;
-    std::uint64_t to_ns = ~0ull;
   };
 
   // All of them must outlive it; `file` is for messages.
@@ -43,8 +41,7 @@ class RecordingExport {
   output::Exporter& exporter_;
   output::StackJoiner joiner_;
   bool joins_;
-  std::bitset<65536> wanted_;  // by event id
-  std::bitset<65536> stacks_;  // …
+  std::bitset<65536> stacks_;  // by event id
   LossCount loss_;
   std::uint64_t events_ = 0;
   std::uint64_t unknown_ = 0;

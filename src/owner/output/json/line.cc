@@ -43,6 +43,8 @@ void append_event(std::string& out, const Record& record, const EventType& type,
   out += '}';
 }
 
+std::string count_or_null(std::uint64_t count) { return count == kLostUnknown ? "null" : std::to_string(count); }
+
 }  // namespace
 
 void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type,
@@ -69,8 +71,11 @@ void append_json_line_with_stack(std::string& out, const Record& record, const T
 }
 
 void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count) {
-  const std::string number = count == kLostUnknown ? "null" : std::to_string(count);
-  fmt::format_to(std::back_inserter(out), "{{\"lost\":{},\"cpu\":{}}}\n", number, cpu);
+  fmt::format_to(std::back_inserter(out), "{{\"lost\":{},\"cpu\":{}}}\n", count_or_null(count), cpu);
+}
+
+void append_json_all_lost(std::string& out, std::uint64_t count) {
+  fmt::format_to(std::back_inserter(out), "{{\"lost\":{}}}\n", count_or_null(count));
 }
 
 }  // namespace landtrace::output

@@ -25,5 +25,7 @@ void append_json_line_with_stack(std::string& out, const Record& record, const T
 
 // {"lost":12,"cpu":3}; the count is null for kLostUnknown.
 void append_json_lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
+// {"lost":12}: of all CPUs.
+void append_json_all_lost(std::string& out, std::uint64_t count);
 
 }  // namespace landtrace::output

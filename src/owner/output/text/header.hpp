@@ -10,12 +10,13 @@ inline constexpr std::uint64_t kNsPerUs = 1'000;
 
 // The columns before an event, from trace_options.
 struct TextColumns {
-  bool context = true;     // context-info: anything at all before the event
-  bool irq_info = true;    // irq-info: the five flag characters
-  bool tgid = false;       // record-tgid
-  bool time_in_ns = true;  // false for the counting clocks (counter, x86-tsc): their time is not in seconds
-  bool latency = false;    // latency-format: columns of its own
-  bool verbose = false;    // verbose: no legend, and longer columns with latency-format
+  bool context = true;          // context-info: anything at all before the event
+  bool irq_info = true;         // irq-info: the five flag characters
+  bool tgid = false;            // record-tgid
+  std::uint64_t origin_ns = 0;  // times are shown from here on; a time before it as 0
+  bool time_in_ns = true;       // false for the counting clocks (counter, x86-tsc): their time is not in seconds
+  bool latency = false;         // latency-format: columns of its own
+  bool verbose = false;         // verbose: no legend, and longer columns with latency-format
 };
 
 // Appends the head with its legend. `entries` events are in the buffer, of `written` that were ever recorded.

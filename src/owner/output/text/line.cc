@@ -58,7 +58,7 @@ void append_context(std::string& out, const Record& record, const Task* task, co
   at = put_text(put_right(at, record.cpu, 3, '0'), "] ");
   // There are no interrupts and no preemption counts in user space.
   if (columns.irq_info) at = put_text(at, ".....");
-  at = put_time(at, record.time_ns, columns.time_in_ns);
+  at = put_time(at, record.time_ns - std::min(record.time_ns, columns.origin_ns), columns.time_in_ns);
   out.append(text, static_cast<std::size_t>(at - text));
 }
 

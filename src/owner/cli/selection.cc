@@ -1,0 +1,125 @@
+#include "cli/selection.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "cli/event_rules.hpp"
+#include "cli/quantity.hpp"
+#include "filter/evaluate.hpp"
+#include "language/filter/compile.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+// Text shows rounded microseconds, so a time copied from there means half a microsecond to each side.
+constexpr std::uint64_t kHalfMicrosecond_ns = 500;
+constexpr std::uint32_t kMostCpus = 4096;
+
+Result<std::vector<std::uint32_t>> numbers(const char* option, const std::vector<std::string>& texts) {
+  std::vector<std::uint32_t> all;
+  for (const std::string& text : texts) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
+      return fail(EINVAL, fmt::format("{} '{}': want a number", option, text));
+    }
+    all.push_back(number);
+  }
+  return all;
+}
+
+template <typename T>
+bool is_among(const std::vector<T>& all, const T& one) {
+  return all.empty() || std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+void Selection::add_options(Command& command, Texts& texts, const std::string& verb) {
+  command.repeated("-e,--event", texts.events, fmt::format("SYSTEM:EVENT to {}, globs allowed; may be repeated", verb),
+                   {.type = "PATTERN"});
+  command.option("--filter", texts.filter, fmt::format("{} only events for which EXPR is true: 'status >= 500'", verb),
+                 {.type = "EXPR"});
+  command.list("--pid", texts.pids, "Only these processes", {.type = "PID"});
+  command.list("--tid", texts.tids, "Only these threads", {.type = "TID"});
+  command.list("--comm", texts.comms, "Only threads of these names, globs allowed", {.type = "NAME"});
+  command.option("--cpu", texts.cpus, "Only these CPUs: 0-3,8", {.type = "LIST"});
+  command.option("--from", texts.from, "Time of the first event to " + verb, {.type = "SECONDS"});
+  command.option("--to", texts.to, "Time of the last event to " + verb, {.type = "SECONDS"});
+}
+
+Result<Selection> Selection::parse(const Texts& texts) {
+  Selection selection;
+  LT_TRY(selection.events_, EventFilter::parse(texts.events));
+  if (!texts.filter.empty()) LT_CHECK(check_filter(texts.filter));
+  selection.filter_ = texts.filter;
+  if (!texts.from.empty()) {
+    LT_TRY(selection.from_ns_, parse_seconds(texts.from));
+    selection.from_ns_ -= std::min(selection.from_ns_, kHalfMicrosecond_ns);
+  }
+  if (!texts.to.empty()) {
+    LT_TRY(selection.to_ns_, parse_seconds(texts.to));
+    selection.to_ns_ += kHalfMicrosecond_ns - 1;
+  }
+  LT_TRY(selection.pids_, numbers("--pid", texts.pids));
+  LT_TRY(selection.tids_, numbers("--tid", texts.tids));
+  selection.comms_ = texts.comms;
+  if (!texts.cpus.empty()) {
+    selection.cpus_ = language::parse_cpu_list(texts.cpus, kMostCpus);
+    if (!selection.cpus_) return fail(EINVAL, fmt::format("--cpu '{}': want a list as 0-3,8", texts.cpus));
+  }
+  return selection;
+}
+
+// The kernel's language is for one event: another one may have none of the fields. Such events are not wanted.
+Result<void> Selection::know(const std::map<std::uint16_t, output::EventType>& types, std::uint32_t cpus) {
+  std::optional<Error> mistake;
+  for (const auto& [id, type] : types) {
+    if (known_[id]) continue;
+    known_[id] = true;
+    wanted_[id] = events_.wants(type);
+    if (!wanted_[id] || filter_.empty()) continue;
+    auto program = language::compile_filter(filter_, {.fields = type.declaration.fields, .cpus = std::max(cpus, 1u)});
+    wanted_[id] = program.has_value();
+    if (program) {
+      programs_.insert_or_assign(id, *std::move(program));
+    } else if (!mistake && type.system != "ftrace") {
+      mistake = point_at_filter("--filter", filter_, filter_, program.error()).value();
+    }
+  }
+  if (mistake && programs_.empty()) return tl::unexpected<Error>(*std::move(mistake));
+  return {};
+}
+
+bool Selection::is_theirs(const output::Record& record, const output::Task* task) const {
+  const auto tid = static_cast<std::uint32_t>(record.tid);
+  const std::uint32_t pid = task != nullptr && task->tgid != 0 ? task->tgid : tid;
+  if (!is_among(pids_, pid) || !is_among(tids_, tid)) return false;
+  return comms_.empty() || (task != nullptr && std::any_of(comms_.begin(), comms_.end(), [&](const auto& comm) {
+                              return ::fnmatch(comm.c_str(), task->comm.c_str(), 0) == 0;
+                            }));
+}
+
+bool Selection::passes(const output::Record& record, const output::Task* task) const {
+  const auto program = programs_.find(record.event_id);
+  if (program == programs_.end()) return false;
+  std::array<char, filter::kCommSize> comm{};
+  if (task != nullptr) std::memcpy(comm.data(), task->comm.data(), std::min(task->comm.size(), comm.size() - 1));
+  const arch::Segment payload{record.payload.data(), record.payload.size()};
+  return filter::passes(program->second.program(),
+                        {.header = {record.event_id, 0, 0, record.tid}, .cpu = record.cpu, .comm = comm.data()},
+                        &payload, 1);
+}
+
+bool Selection::wants(const output::Record& record, const output::Task* task) const {
+  // Of an event that nothing describes no name is known.
+  const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.empty();
+  return is_named && wants_cpu(record.cpu) && is_theirs(record, task) && (filter_.empty() || passes(record, task));
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,66 @@
+// Which events of a recording are wanted: the options that `report` and `export` have in common.
+#pragma once
+
+#include <bitset>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/event_filter.hpp"
+#include "language/filter/cpu_list.hpp"
+#include "language/filter/program_buffer.hpp"
+#include "output/record.hpp"
+
+namespace landtrace::cli {
+
+class Selection {
+ public:
+  // What the user typed.
+  struct Texts {
+    std::vector<std::string> events = {};
+    std::string filter = {};
+    std::string from = {};
+    std::string to = {};
+    std::vector<std::string> pids = {};
+    std::vector<std::string> tids = {};
+    std::string cpus = {};
+    std::vector<std::string> comms = {};
+  };
+  static void add_options(Command& command, Texts& texts, const std::string& verb);
+  // EINVAL.
+  static Result<Selection> parse(const Texts& texts);
+
+  // What the recording has by now. EINVAL: --filter is none for any event that is wanted, with the place.
+  Result<void> know(const std::map<std::uint16_t, output::EventType>& types, std::uint32_t cpus);
+
+  [[nodiscard]] bool wants(const output::EventType& type) const { return events_.wants(type); }
+  [[nodiscard]] bool wants_time(std::uint64_t time_ns) const { return time_ns >= from_ns_ && time_ns <= to_ns_; }
+  [[nodiscard]] bool wants_cpu(std::uint32_t cpu) const { return !cpus_ || cpus_->has(cpu); }
+  // All of it but the time. `task` may be nullptr.
+  [[nodiscard]] bool wants(const output::Record& record, const output::Task* task) const;
+  // Whether what is behind the last event is wanted, too.
+  [[nodiscard]] bool has_no_end() const { return to_ns_ == ~0ull; }
+  [[nodiscard]] const std::vector<event::Pattern>& patterns() const { return events_.patterns(); }
+
+ private:
+  [[nodiscard]] bool is_theirs(const output::Record& record, const output::Task* task) const;
+  [[nodiscard]] bool passes(const output::Record& record, const output::Task* task) const;
+
+  EventFilter events_;
+  std::bitset<65536> wanted_;  // by id
+  std::bitset<65536> known_;   // …, whether it has been looked at
+  std::string filter_;
+  std::unordered_map<std::uint16_t, language::ProgramBuffer> programs_;  // by id
+  std::uint64_t from_ns_ = 0;
+  std::uint64_t to_ns_ = ~0ull;
+  std::vector<std::uint32_t> pids_;
+  std::vector<std::uint32_t> tids_;
+  std::string cpu_list_;
+  std::optional<language::CpuMask> cpus_;
+  std::vector<std::string> comms_;  // with globs
+};
+
+}  // namespace landtrace::cli
