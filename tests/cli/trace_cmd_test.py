@@ -79,7 +79,10 @@ class Cases(support.UnderTracefs):
         self.assertGreaterEqual(out.count(" job: "), 50)
 
     def test_record_with_a_filter_and_a_trigger(self):
-        self.with_job(f"sleep 0.3; trace-cmd record -q --compression none -o f.dat -e {JOB} -f 'sequence >= 20 && sequence < 60' "
+        # The other producer is far beyond what the filter and the trigger look for.
+        self.with_job(f"echo 1 >{TRACEFS}/events/user_events/job/enable; {self.until_buffered(100)}; "
+                      f"echo 0 >{TRACEFS}/events/user_events/job/enable; "
+                      f"trace-cmd record -q --compression none -o f.dat -e {JOB} -f 'sequence >= 20 && sequence < 60' "
                       f"-R 'traceoff if sequence == 50' {PRODUCER} --abi --count 100 --pause 5000 >/dev/null 2>&1")
         self.assertEqual(self.events_of("f.dat", 31), list(range(20, 51)))
 
