@@ -70,23 +70,24 @@ Result<void> TracedThread::stop(std::chrono::milliseconds patience) {
   if (::ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr) != 0) return fail_errno("PTRACE_INTERRUPT");
   const auto end = since_ + patience;
   for (int i = 0;; ++i) {
-    int status = 0;
+    siginfo_t seen{};
     const auto now = std::chrono::steady_clock::now();
-    const pid_t changed = ::waitpid(static_cast<pid_t>(tid_), &status, __WALL | WNOHANG);
-    if (changed < 0) return fail_errno("waitpid");
-    if (changed == 0) {
+    if (::waitid(P_PID, tid_, &seen, WSTOPPED | __WALL | WNOHANG) != 0) return fail_errno("waitid");
+    if (seen.si_pid == 0) {
+      // Its end is its parent's to take, who may be another thread of this process.
+      if (::waitid(P_PID, tid_, &seen, WEXITED | __WALL | WNOHANG | WNOWAIT) != 0) return fail_errno("waitid");
+      if (seen.si_code == CLD_EXITED || seen.si_code == CLD_KILLED || seen.si_code == CLD_DUMPED) {
+        tid_ = 0;
+        return fail(ESRCH);
+      }
       if (now > end) return fail(ETIMEDOUT);
       since_ = now;
       // Most are there at once. Not sched_yield(): on a busy machine that gives a whole slice away.
       if (i > 20) ::usleep(20);
       continue;
     }
-    if (!WIFSTOPPED(status)) {
-      tid_ = 0;
-      return fail(ESRCH);
-    }
-    const int event = status >> 16;
-    const int signal = WSTOPSIG(status);
+    const int event = seen.si_status >> 8;
+    const int signal = seen.si_status & 0xff;
     if (event == PTRACE_EVENT_STOP) {
       is_stopped_ = true;
       if (signal != SIGTRAP) return fail(EBUSY);

@@ -27,12 +27,18 @@ Result<Child> Child::start(const std::vector<std::string>& command, const std::v
   return Child(pid);
 }
 
+// A thread of this process may trace it for a moment, as the owner of a domain does that brings the agent into it. The
+// stops that the system tells then are that thread's, also where nobody has asked for stops: they are left to it.
 bool Child::has_ended() {
   if (ended_) return true;
-  int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  siginfo_t seen{};
+  const bool is_told = ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (!is_told || seen.si_pid != pid_) return false;
+  const bool was_killed = seen.si_code == CLD_KILLED || seen.si_code == CLD_DUMPED;
+  if (seen.si_code != CLD_EXITED && !was_killed) return false;
+  ::waitpid(pid_, nullptr, WNOHANG);
   ended_ = true;
-  exit_status_ = WIFSIGNALED(status) ? kSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+  exit_status_ = was_killed ? kSignalBase + seen.si_status : seen.si_status;
   return true;
 }
 

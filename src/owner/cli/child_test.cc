@@ -1,8 +1,14 @@
 #include "cli/child.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
+#include "base/fd.hpp"
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
@@ -47,6 +53,38 @@ TEST_F(ChildTest, NothingIsSentToWhatHasEnded) {
   child->send(SIGKILL);  // its pid may be anybody's
   EXPECT_TRUE(child->has_ended());
   EXPECT_EQ(child->exit_status(), 3);
+}
+
+// As the owner of a domain does that brings the agent of probes into it.
+TEST_F(ChildTest, AThreadOfThisProcessMayStopIt) {
+  const output::TempDir folder;
+  const std::string file = folder.file("pid");
+  auto child = start({"/bin/sh", "-c", "echo $$ >" + file + ".new; mv " + file + ".new " + file + "; exec sleep 1000"});
+  ASSERT_TRUE(child);
+  while (::access(file.c_str(), F_OK) != 0) ::usleep(1000);
+  const pid_t pid = std::stoi(*read_file(file));
+  std::atomic<bool> is_stopped = false, goes_on = false;
+  std::thread tracer([&] {
+    EXPECT_EQ(::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr), 0);
+    EXPECT_EQ(::ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr), 0);
+    siginfo_t seen{};
+    while (::waitid(P_PID, static_cast<id_t>(pid), &seen, WSTOPPED | __WALL | WNOWAIT | WNOHANG) == 0 &&
+           seen.si_pid == 0) {
+      ::usleep(100);
+    }
+    is_stopped = true;
+    while (!goes_on) ::usleep(1000);
+    EXPECT_EQ(::waitpid(pid, nullptr, __WALL | WNOHANG), pid) << "the stop is still to be had";
+    EXPECT_EQ(::ptrace(PTRACE_DETACH, pid, nullptr, nullptr), 0);
+  });
+  while (!is_stopped) ::usleep(1000);
+  EXPECT_FALSE(child->has_ended());
+  EXPECT_FALSE(child->has_ended());
+  goes_on = true;
+  tracer.join();
+  EXPECT_FALSE(child->has_ended());
+  child->send(SIGTERM);
+  EXPECT_EQ(status_of(*child), 128 + SIGTERM);
 }
 
 TEST_F(ChildTest, IsLookedForInThePath) { EXPECT_EQ(status_of(*start({"true"})), 0); }
