@@ -255,6 +255,18 @@ TEST_F(PublisherTest, WhatProgramsSayOfNothingThatIsThereIsPassedOver) {
   EXPECT_EQ(publisher_.refusals(event("e")).size(), 1u);
 }
 
+TEST_F(PublisherTest, ProgramsLookAgainOnlyWhereSomethingElseIsWanted) {
+  define("p:g/e " + self_ + ":lt_publisher_function a=%di");
+  define("p:g/f " + self_ + ":lt_publisher_function");
+  define("r:g/r " + self_ + ":lt_publisher_function x=$retval");
+  ASSERT_TRUE(enable("e"));
+  const std::uint32_t version = slot(0).version;
+  ASSERT_TRUE(enable("f"));
+  EXPECT_EQ(slot(0).version, version);
+  ASSERT_TRUE(enable("r"));
+  EXPECT_NE(slot(0).version, version);
+}
+
 TEST_F(PublisherTest, EventsAtOnePlaceShareIt) {
   define("p:g/e " + self_ + ":lt_publisher_function a=%di");
   define("p:g/f " + self_ + ":lt_publisher_function");
