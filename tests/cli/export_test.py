@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 import support
@@ -255,6 +256,27 @@ class Chosen(Export):
         cpus = {event["cpu"] for event in events}
         self.assertEqual(sum(len(self.rows("--cpu", str(cpu))) for cpu in cpus), 2000)
 
+    def test_a_filter_for_an_event_that_comes_later(self):
+        self.file = os.path.join(self.folder, "late.dat")
+        recorder = self.start("record", "-o", self.file, "--", "sh", "-c",
+                              f"{os.environ['REQUESTS']}; until [ -e {self.folder}/go ]; do sleep 0.02; done; "
+                              f"{PRODUCER} --count 10")
+        self.wait_until(lambda: os.path.exists(self.file) and "req_start" in self.landtrace("report", self.file)[1])
+        status, _, err = self.landtrace("report", self.file, "--filter", "sequence >= 5")
+        self.assertEqual(status, 1)
+        self.assertIn("Field not found", err)
+        follower = self.start("report", "--follow", self.file, "--filter", "sequence >= 5")
+        open(f"{self.folder}/go", "w", encoding="utf-8").close()
+        self.assertEqual(recorder.wait(timeout=support.TIMEOUT_S), 0)
+        out, err = follower.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((follower.returncode, err, out.count(" job: ")), (0, "", 5))
+
+    def test_a_stack_goes_with_its_event(self):
+        self.landtrace("record", "-o", self.file, "-e", "job", "--trigger", "stacktrace", "--", PRODUCER, "--abi")
+        self.assertEqual(self.report().count("<user stack trace>"), 10)
+        shown = self.report("--filter", "sequence >= 7")
+        self.assertEqual((shown.count(" job: "), shown.count("<user stack trace>")), (3, 3))
+
     def test_counts(self):
         self.assertEqual(self.report("--count"), "       1,000 user_events:req_done\n       1,000 user_events:req_start\n")
         self.assertEqual(self.report("--count", "--filter", "id < 10", "-e", "req_done"), "          10 user_events:req_done\n")
@@ -301,7 +323,41 @@ class Files(Export):
             self.skipTest("SKIPPED: no /dev/full here")
         status, _, err = self.landtrace("export", self.file, "--format", "perf", "-o", "/dev/full")
         self.assertEqual(status, 1)
-        self.assert_one_line(err, "No space left")
+        self.assert_one_line(err, "/dev/full", "No space left")
+
+    def test_one_that_is_killed_leaves_nothing(self):
+        self.record("--count", "100000")
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_WRONLY))
+        except OSError:
+            self.skipTest("SKIPPED: no files without names here")
+        for i in range(10):
+            process = self.start("export", self.file, "--format", "chrome", "-o", "t.json")
+            time.sleep(0.004 * i)
+            process.kill()
+            process.wait()
+            self.assertNotIn("t.json.partial", os.listdir(self.folder))
+
+    def test_a_recording_that_is_not_finished(self):
+        recorder = self.start("record", "-o", self.file, "--", PRODUCER, "--abi", "--count", "1000000", "--pause", "100")
+        self.wait_until(lambda: os.path.exists(self.file) and "job" in self.landtrace("export", self.file, "--format", "csv")[1])
+        status, out, err = self.landtrace("export", self.file, "--format", "csv")
+        self.assertEqual((status, err), (0, f"landtrace: {self.file} is still being recorded\n"))
+        recorder.kill()
+        recorder.wait()
+        status, out, err = self.landtrace("export", self.file, "--format", "csv")
+        self.assertEqual(status, 0)
+        self.assertGreater(out.count("job"), 0)
+        self.assertIn("was not finished by its recorder; `landtrace recover", err)
+
+    def test_options_that_are_mistyped_or_missing(self):
+        self.record()
+        for words, said in (([self.file], "--format is required: one of perf"),
+                            ([self.file, "--fromat", "csv"], "unknown option '--fromat'; did you mean --format"),
+                            ([self.file, "--format", ""], "--format is required")):
+            status, out, err = self.landtrace("export", *words)
+            self.assertEqual((status, out), (2, ""))
+            self.assert_one_line(err, said)
 
 
 if __name__ == "__main__":

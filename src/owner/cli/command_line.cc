@@ -81,11 +81,13 @@ std::string without_value(const std::string& said) {
   return fmt::format("{}: want {}", said.substr(0, at), type.empty() ? "a value" : type);
 }
 
-// "The following arguments were not expected: x y".
+// "The following arguments were not expected: x y". An option among them: the other may be its value.
 std::string first_unexpected(const std::string& said) {
   const std::size_t colon = said.find(": ");
   const std::string words = colon == std::string::npos ? said : said.substr(colon + 2);
-  return words.substr(0, words.find(' '));
+  const std::size_t option = words.starts_with('-') ? 0 : words.find(" -");
+  const std::size_t begin = option == std::string::npos ? 0 : option + (option == 0 ? 0 : 1);
+  return words.substr(begin, words.find(' ', begin) - begin);
 }
 
 bool read_number(const std::string& text, std::uint64_t& value) {

@@ -155,6 +155,7 @@ TEST_F(CommandLineTest, WhatMayHaveBeenMeantIsSaid) {
   EXPECT_EQ(parse({"frobnicate", "--verbose"}), "there is no command 'frobnicate'");
   EXPECT_EQ(parse({"--versoin"}), "unknown option '--versoin'; did you mean --version?");
   EXPECT_EQ(parse({"list", "--verbsoe"}), "unknown option '--verbsoe'; did you mean --verbose?");
+  EXPECT_EQ(parse({"list", "file", "--verbsoe", "1"}), "unknown option '--verbsoe'; did you mean --verbose?");
   EXPECT_EQ(parse({"list", "--verbsoe=1"}), "unknown option '--verbsoe'; did you mean --verbose?");
   EXPECT_EQ(parse({"list", "a"}), "unexpected argument 'a'");
   EXPECT_EQ(parse({"record", "--hlep"}), "unknown option '--hlep'; did you mean --help?");

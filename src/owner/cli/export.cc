@@ -29,12 +29,12 @@ struct Options {
 };
 
 // EPIPE: nobody reads any more, as with `| head`.
-int status_of(const Result<void>& written) {
+int status_of(const Result<void>& written, const std::string& output) {
   if (written || written.error().code == EPIPE) return kSuccess;
-  return fail_with(kFailure, sentence(written.error()));
+  return fail_with(kFailure, sentence(written.error(), output == "-" ? "standard output" : output));
 }
 
-int export_to(const ExportFormat& format, const Options& options, output::TraceDatReader& reader) {
+int export_to(const ExportFormat& format, Options& options, output::TraceDatReader& reader) {
   auto file = OutputFile::create(options.output, options.file, format.is_binary);
   if (!file) return fail_with(kFailure, sentence(file.error()));
   output::Target target(file->fd());
@@ -42,7 +42,8 @@ int export_to(const ExportFormat& format, const Options& options, output::TraceD
   RecordingExport exported(options.what, options.file, reader, *exporter);
   const bool is_sound = exported.run([&target] { return target.result().has_value(); });
   target.flush();
-  if (!target.result()) return status_of(target.result());
+  if (!target.result()) return status_of(target.result(), options.output);
+  if (reader.is_unfinished()) complain(unfinished_text(reader, options.file));
   if (auto kept = file->keep(); !kept) return fail_with(kFailure, sentence(kept.error()));
   if (options.output != "-") {
     const std::uint64_t events = exported.events();
@@ -54,6 +55,9 @@ int export_to(const ExportFormat& format, const Options& options, output::TraceD
 }
 
 Result<const ExportFormat*> check_options(Options& options) {
+  if (options.format.empty()) {
+    return fail(EINVAL, fmt::format("--format is required: one of {}", export_format_names()));
+  }
   LT_TRY(const ExportFormat* const format, export_format(options.format));
   LT_TRY(options.what.selection, Selection::parse(options.wanted));
   for (const std::string& text : options.span_texts) {
@@ -92,7 +96,7 @@ void add_export(Program& program) {
   auto options = std::make_shared<Options>();
   Command& command = program.add("export", "Write a recording in another format");
   command.option("FILE", options->file, "Recording to read; - is standard input", {.shows_default = true});
-  command.option("--format", options->format, "One of " + export_format_names(), {.type = "NAME", .required = true});
+  command.option("--format", options->format, "One of " + export_format_names(), {.type = "NAME"});
   command.option("-o,--output", options->output, "File to write; - is standard output",
                  {.type = "FILE", .default_text = "standard output; perf.data for perf"});
   Selection::add_options(command, options->wanted, "write");

@@ -8,6 +8,7 @@
 #include "cli/missing_events.hpp"
 #include "cli/quantity.hpp"
 #include "cli/raw_clock.hpp"
+#include "cli/recording_file.hpp"
 #include "cli/visible.hpp"
 #include "output/json/line.hpp"
 #include "output/json/string.hpp"
@@ -33,20 +34,18 @@ ReportPrinter::ReportPrinter(const Options& options, std::string file, output::T
   if (options_.follow) reader_.follow();
 }
 
-bool ReportPrinter::know_what_was_added() {
+void ReportPrinter::know_what_was_added() {
   const auto& objects = reader_.objects();
   for (; objects_known_ < objects.size(); ++objects_known_) names_.objects().add(objects[objects_known_]);
   for (const auto& [id, type] : reader_.events()) has_stack_[id] = prints_stack(type);
-  if (auto known = selection_.know(reader_.events(), reader_.cpus()); !known) {
-    complain(sentence(known.error()));
-    return false;
-  }
-  return true;
+  fits_ = selection_.know(reader_.events(), reader_.cpus());
 }
 
 int ReportPrinter::print() {
   const bool was_unfinished = reader_.is_unfinished();
-  if (!know_what_was_added()) return kFailure;
+  know_what_was_added();
+  // The event that it is for may come yet.
+  if (!fits_ && !options_.follow) return fail_with(kFailure, sentence(fits_.error()));
   if (!options_.json && !options_.count_only) print_header();
   while (print_available() && options_.follow && wait_for_more()) {
   }
@@ -56,15 +55,12 @@ int ReportPrinter::print() {
   if (was_unfinished && at_end_ && !is_complete_) say_why_it_ends();
   const bool has_events = has_what_was_named(selection_.patterns(), reader_.events(), file_);
   const int status = out_.status();
+  if (!fits_) return fail_with(kFailure, sentence(fits_.error()));
   return damaged_ || !has_events ? kFailure : status;
 }
 
 void ReportPrinter::say_why_it_ends() {
-  if (reader_.is_being_written()) {
-    complain(fmt::format("{} is still being recorded; --follow goes on with it", file_));
-  } else {
-    complain(fmt::format("{} was not finished by its recorder; `landtrace recover {}` completes it", file_, file_));
-  }
+  complain(unfinished_text(reader_, file_) + (reader_.is_being_written() ? "; --follow goes on with it" : ""));
 }
 
 bool ReportPrinter::print_available() {
@@ -85,10 +81,7 @@ bool ReportPrinter::wait_for_more() {
     damaged_ = true;
     return false;
   }
-  if (!know_what_was_added()) {
-    damaged_ = true;
-    return false;
-  }
+  know_what_was_added();
   loss_.set_cpus(reader_.cpus());
   is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
   if (*growth == output::TraceDatReader::Growth::kLeft) return false;

@@ -34,8 +34,7 @@ class ReportPrinter {
 
  private:
   void print_header();
-  // False: nothing of it can be wanted, as was said.
-  bool know_what_was_added();
+  void know_what_was_added();
   void print_counts();
   void say_why_it_ends();
   // Prints what there is; false: nobody reads on, or the limit is reached.
@@ -49,6 +48,7 @@ class ReportPrinter {
 
   const Options& options_;
   Selection selection_;
+  Result<void> fits_;  // --filter, some event that there is
   std::string file_;
   output::TraceDatReader reader_;
   TextOutput out_{options_.for_terminal};

@@ -12,6 +12,7 @@
 #include "cli/quantity.hpp"
 #include "filter/evaluate.hpp"
 #include "language/filter/compile.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -84,6 +85,8 @@ Result<void> Selection::know(const std::map<std::uint16_t, output::EventType>& t
     known_[id] = true;
     wanted_[id] = events_.wants(type);
     if (!wanted_[id] || filter_.empty()) continue;
+    stacks_[id] = output::is_user_stack(type);
+    if (stacks_[id]) continue;
     auto program = language::compile_filter(filter_, {.fields = type.declaration.fields, .cpus = std::max(cpus, 1u)});
     wanted_[id] = program.has_value();
     if (program) {
@@ -116,10 +119,17 @@ bool Selection::passes(const output::Record& record, const output::Task* task) c
                         &payload, 1);
 }
 
-bool Selection::wants(const output::Record& record, const output::Task* task) const {
+bool Selection::wants(const output::Record& record, const output::Task* task) {
+  if (stacks_[record.event_id]) {
+    const auto last = last_.find(record.tid);
+    return last != last_.end() && last->second;
+  }
   // Of an event that nothing describes no name is known.
   const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.empty();
-  return is_named && wants_cpu(record.cpu) && is_theirs(record, task) && (filter_.empty() || passes(record, task));
+  const bool is_wanted =
+      is_named && wants_cpu(record.cpu) && is_theirs(record, task) && (filter_.empty() || passes(record, task));
+  if (stacks_.any()) last_[record.tid] = is_wanted;
+  return is_wanted;
 }
 
 }  // namespace landtrace::cli

@@ -39,8 +39,9 @@ class Selection {
   [[nodiscard]] bool wants(const output::EventType& type) const { return events_.wants(type); }
   [[nodiscard]] bool wants_time(std::uint64_t time_ns) const { return time_ns >= from_ns_ && time_ns <= to_ns_; }
   [[nodiscard]] bool wants_cpu(std::uint32_t cpu) const { return !cpus_ || cpus_->has(cpu); }
-  // All of it but the time. `task` may be nullptr.
-  [[nodiscard]] bool wants(const output::Record& record, const output::Task* task) const;
+  // All of it but the time. `task` may be nullptr. A recording's events in their order: with --filter a stack goes with
+  // the event before it of its thread.
+  [[nodiscard]] bool wants(const output::Record& record, const output::Task* task);
   // Whether what is behind the last event is wanted, too.
   [[nodiscard]] bool has_no_end() const { return to_ns_ == ~0ull; }
   [[nodiscard]] const std::vector<event::Pattern>& patterns() const { return events_.patterns(); }
@@ -52,6 +53,8 @@ class Selection {
   EventFilter events_;
   std::bitset<65536> wanted_;  // by id
   std::bitset<65536> known_;   // …, whether it has been looked at
+  std::bitset<65536> stacks_;  // …, of those that are wanted with --filter
+  std::unordered_map<std::int32_t, bool> last_;  // whether a thread's last event was wanted, where there are stacks
   std::string filter_;
   std::unordered_map<std::uint16_t, language::ProgramBuffer> programs_;  // by id
   std::uint64_t from_ns_ = 0;

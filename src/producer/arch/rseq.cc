@@ -16,8 +16,16 @@ namespace {
 // What the commit of write_rseq.cc needs to be seen whole; such processors have its other instructions, too.
 bool stores_16_bytes_at_once() {
 #if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AVX) != 0;
+  // Asked once, as a virtual machine answers in its host. Orders nothing, without a partner: all come to the same.
+  enum : int { kUnknown, kNo, kYes };
+  static int known = kUnknown;
+  int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (answer == kUnknown) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    answer = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AVX) != 0 ? kYes : kNo;
+    __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+  }
+  return answer == kYes;
 #else
   return false;
 #endif

@@ -1,6 +1,7 @@
 #include "cli/export/output_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,16 @@ Result<Fd> open_to_write(const std::string& path, int flags) {
   return fd;
 }
 
+std::string place_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// Where it can be given one later.
+Fd open_without_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  Fd fd(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  return fd && ::access(place_of(fd.get()).c_str(), F_OK) == 0 ? std::move(fd) : Fd();
+}
+
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path, const std::string& not_this, bool is_binary) {
@@ -28,7 +39,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
     if (is_binary && ::isatty(STDOUT_FILENO) == 1) return fail(EINVAL, "this format is not for a terminal: -o FILE");
     Fd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
     if (!fd) return fail_errno("standard output");
-    return OutputFile(std::move(fd), path, "");
+    return OutputFile(std::move(fd), path, "", false);
   }
   struct stat st {};
   if (::stat(path.c_str(), &st) == 0) {
@@ -36,21 +47,28 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
     if (is_same_file(st, not_this)) return fail(EINVAL, path + ": it is the recording itself");
     if (!S_ISREG(st.st_mode)) {
       LT_TRY(Fd fd, open_to_write(path, 0));
-      return OutputFile(std::move(fd), path, "");
+      return OutputFile(std::move(fd), path, "", false);
     }
   }
   const std::string partial = path + ".partial";
+  if (Fd fd = open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
   LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
-  return OutputFile(std::move(fd), path, partial);
+  return OutputFile(std::move(fd), path, partial, true);
 }
 
 OutputFile::~OutputFile() {
-  if (fd_ && !partial_.empty()) ::unlink(partial_.c_str());
+  if (fd_ && has_name_) ::unlink(partial_.c_str());
 }
 
 Result<void> OutputFile::keep() {
   const Fd fd = std::move(fd_);
   if (partial_.empty()) return {};
+  if (!has_name_) {
+    ::unlink(partial_.c_str());
+    if (::linkat(AT_FDCWD, place_of(fd.get()).c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      return fail_errno(partial_);
+    }
+  }
   has_replaced_ = ::rename(path_.c_str(), (path_ + ".old").c_str()) == 0;
   if (::rename(partial_.c_str(), path_.c_str()) != 0) return fail_errno(path_);
   return {};

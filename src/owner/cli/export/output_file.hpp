@@ -1,5 +1,6 @@
-// The file that an export makes. It is written beside its place, and takes it when it is whole; what was there before
-// becomes PATH.old. A pipe or a device is written as it is.
+// The file that an export makes. It has no name until it is whole, so that nothing is left of one that was killed; then
+// it takes its place, and what was there before becomes PATH.old. Where a file system has no files without names it is
+// PATH.partial. A pipe or a device is written as it is.
 #pragma once
 
 #include <string>
@@ -23,12 +24,13 @@ class OutputFile {
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:
-  OutputFile(Fd fd, std::string path, std::string partial)
-      : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)) {}
+  OutputFile(Fd fd, std::string path, std::string partial, bool has_name)
+      : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)), has_name_(has_name) {}
 
   Fd fd_;
   std::string path_;
   std::string partial_;  // empty: it is written in its place
+  bool has_name_ = false;
   bool has_replaced_ = false;
 };
 

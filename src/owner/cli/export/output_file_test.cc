@@ -56,6 +56,16 @@ TEST_F(OutputFileTest, WhatIsNotKeptLeavesNothing) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(OutputFileTest, WhatAnOlderOneLeftIsNotInItsWay) {
+  write(path() + ".partial", "half");
+  auto file = OutputFile::create(path(), "trace.dat", true);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_all(file->fd(), "new", 3));
+  ASSERT_TRUE(file->keep());
+  EXPECT_EQ(text_of(path()), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(OutputFileTest, TheRecordingItselfIsNotOverwritten) {
   write(path(), "recorded");
   std::filesystem::create_symlink(path(), path() + ".link");

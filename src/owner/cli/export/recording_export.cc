@@ -12,7 +12,7 @@ bool has_stacks(const output::TraceDatReader& reader) {
   return std::any_of(events.begin(), events.end(), [](const auto& type) { return output::is_user_stack(type.second); });
 }
 
-RecordingExport::RecordingExport(const Options& options, const std::string& file, output::TraceDatReader& reader,
+RecordingExport::RecordingExport(Options& options, const std::string& file, output::TraceDatReader& reader,
                                  output::Exporter& exporter)
     : options_(options),
       file_(file),

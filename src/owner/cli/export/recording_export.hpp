@@ -22,7 +22,7 @@ class RecordingExport {
   };
 
   // All of them must outlive it; `file` is for messages.
-  RecordingExport(const Options& options, const std::string& file, output::TraceDatReader& reader,
+  RecordingExport(Options& options, const std::string& file, output::TraceDatReader& reader,
                   output::Exporter& exporter);
 
   // False: the recording is damaged, as was said; what could be read was handed over. `goes_on` is asked after each
@@ -35,7 +35,7 @@ class RecordingExport {
   void take(const output::TraceDatReader::Item& item);
   void hand_over_rest_lost();
 
-  const Options& options_;
+  Options& options_;
   const std::string& file_;
   output::TraceDatReader& reader_;
   output::Exporter& exporter_;

@@ -18,8 +18,8 @@ class SpanFinderTest : public testing::Test {
  protected:
   // "begin-end/tid key[n]", where n: in the thread's own lane.
   std::string add(const EventType& type, std::uint64_t time, std::int32_t tid, std::uint32_t id) {
-    const Record record{.time_ns = time, .cpu = 0, .tid = tid, .event_id = type.id,
-                        .payload = std::as_bytes(std::span(&id, 1))};
+    const Record record{
+        .time_ns = time, .cpu = 0, .tid = tid, .event_id = type.id, .payload = std::as_bytes(std::span(&id, 1))};
     std::string text;
     for (const Span& span : finder_.add({record, type}, 100)) {
       text += std::to_string(span.begin_ns) + '-' + std::to_string(span.end_ns) + '/' + std::to_string(span.tid) + ' ' +

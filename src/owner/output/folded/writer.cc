@@ -21,7 +21,7 @@ void FoldedWriter::event(const ExportedEvent& event) {
   if (event.stack != nullptr) {
     seen.stack = frames_.number(*event.stack);
   } else {
-    seen.event = event.type.system + ':' + event.type.name;
+    seen.event = name_of(event.type);
   }
   ++counts_[std::move(seen)];
 }
@@ -43,10 +43,6 @@ void FoldedWriter::end() {
     target_.bytes() += fmt::format("{} {}\n", line, count);
     target_.flush_if_full();
   }
-}
-
-std::string FoldedWriter::complaint() const {
-  return lost_ == 0 ? "" : fmt::format("{} events were lost, and are in no count", lost_);
 }
 
 }  // namespace landtrace::output

@@ -8,22 +8,16 @@
 #include <map>
 #include <string>
 
-#include "output/export/exporter.hpp"
-#include "output/export/frames.hpp"
-#include "output/export/target.hpp"
+#include "output/export/stack_counter.hpp"
 
 namespace landtrace::output {
 
-class FoldedWriter : public Exporter {
+class FoldedWriter : public StackCounter {
  public:
-  explicit FoldedWriter(Target& target) : target_(target) {}
+  using StackCounter::StackCounter;
 
-  void object(const MappedObject& object) override { frames_.add(object); }
   void event(const ExportedEvent& event) override;
-  void lost(std::uint32_t, std::uint64_t count, std::uint64_t) override { lost_ += count == kLostUnknown ? 1 : count; }
   void end() override;
-  // Lines have no room for it.
-  [[nodiscard]] std::string complaint() const override;
 
  private:
   struct Seen {
@@ -33,10 +27,7 @@ class FoldedWriter : public Exporter {
 
     auto operator<=>(const Seen&) const = default;
   };
-  Target& target_;
-  Frames frames_;
   std::map<Seen, std::uint64_t> counts_;
-  std::uint64_t lost_ = 0;
 };
 
 }  // namespace landtrace::output

@@ -12,7 +12,7 @@ void SpeedscopeWriter::event(const ExportedEvent& event) {
   if (event.stack != nullptr) {
     ++thread.stacks[frames_.number(*event.stack)];
   } else {
-    ++thread.events[event.type.system + ':' + event.type.name];
+    ++thread.events[name_of(event.type)];
   }
 }
 
@@ -66,10 +66,6 @@ void SpeedscopeWriter::end() {
     out += '}';
   }
   out += "]}}\n";
-}
-
-std::string SpeedscopeWriter::complaint() const {
-  return lost_ == 0 ? "" : fmt::format("{} events were lost, and are in no count", lost_);
 }
 
 }  // namespace landtrace::output
