@@ -8,6 +8,7 @@ namespace landtrace::cli {
 void add_record(Program& program);
 void add_report(Program& program);
 void add_export(Program& program);
+void add_view(Program& program);
 void add_list(Program& program);
 void add_functions(Program& program);
 void add_attach(Program& program);

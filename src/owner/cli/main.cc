@@ -14,6 +14,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_record(program);
   add_report(program);
   add_export(program);
+  add_view(program);
   add_list(program);
   add_functions(program);
   add_attach(program);
