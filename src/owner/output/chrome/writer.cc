@@ -104,17 +104,13 @@ void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::ui
 }
 
 void ChromeWriter::put_counters(const ExportedEvent& event, std::uint32_t pid) {
-  const std::string name = event.type.system + ':' + event.type.name;
   for (const CounterRule& rule : options_.counters) {
-    if (rule.event != name) continue;
-    const auto& fields = event.type.declaration.fields;
-    const auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.name == rule.field; });
-    if (field == fields.end()) continue;
+    const event::Field* const field = rule.field_of(event.type);
+    if (field == nullptr) continue;
     begin('C', event.record.time_ns, pid, event.record.tid);
     std::string& out = target_.bytes();
     out += ",\"name\":";
-    json::append_string(out, name + '.' + rule.field);
+    json::append_string(out, rule.event + '.' + rule.field);
     out += ",\"args\":{\"value\":";
     json::append_value(out, *field, event.record.payload);
     out += '}';

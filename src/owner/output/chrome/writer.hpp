@@ -7,18 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "output/export/counters.hpp"
 #include "output/export/exporter.hpp"
 #include "output/export/frames.hpp"
 #include "output/export/spans.hpp"
 #include "output/export/target.hpp"
 
 namespace landtrace::output {
-
-// A track of a field's values: SYSTEM:EVENT and the field.
-struct CounterRule {
-  std::string event;
-  std::string field;
-};
 
 class ChromeWriter : public Exporter {
  public:

@@ -36,6 +36,8 @@ class Exporter {
   // Nothing follows.
   virtual void end() {}
 
+  // Of a format that has files of its own: why one of them cannot be written.
+  [[nodiscard]] virtual Result<void> result() const { return {}; }
   // What the format could not take, as a sentence; empty: it has taken all.
   [[nodiscard]] virtual std::string complaint() const { return {}; }
 };

@@ -27,7 +27,7 @@ void FoldedWriter::event(const ExportedEvent& event) {
 }
 
 // Addresses that differ may be in the same functions.
-void FoldedWriter::end() {
+std::map<std::string, std::uint64_t> FoldedWriter::folded() {
   std::map<std::string, std::uint64_t> lines;
   for (const auto& [seen, count] : counts_) {
     std::string line = one_word(seen.comm);
@@ -39,7 +39,11 @@ void FoldedWriter::end() {
     }
     lines[line] += count;
   }
-  for (const auto& [line, count] : lines) {
+  return lines;
+}
+
+void FoldedWriter::end() {
+  for (const auto& [line, count] : folded()) {
     target_.bytes() += fmt::format("{} {}\n", line, count);
     target_.flush_if_full();
   }

@@ -19,6 +19,10 @@ class FoldedWriter : public StackCounter {
   void event(const ExportedEvent& event) override;
   void end() override;
 
+ protected:
+  // How often each line occurred.
+  std::map<std::string, std::uint64_t> folded();
+
  private:
   struct Seen {
     std::string comm;

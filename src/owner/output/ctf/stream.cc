@@ -1,0 +1,68 @@
+#include "output/ctf/stream.hpp"
+
+#include <algorithm>
+
+#include "output/trace_dat/put.hpp"
+
+namespace landtrace::output::ctf {
+namespace {
+
+using trace_dat::put;
+
+constexpr std::uint32_t kMagic = 0xc1fc1fc1;
+constexpr std::uint32_t kStreamId = 0;
+constexpr std::size_t kHeadSize = 4 + 16 + 4 + 5 * 8 + 4;
+constexpr std::size_t kFull = 128 * 1024;
+
+}  // namespace
+
+Stream::Stream(Fd fd, std::uint32_t cpu, const Uuid& uuid)
+    : fd_(std::move(fd)), target_(std::make_unique<Target>(fd_.get())), cpu_(cpu), uuid_(uuid) {}
+
+std::string& Stream::begin_event(std::uint16_t id, std::uint64_t time_ns) {
+  if (events_.size() >= kFull) put_packet(last_ns_);
+  last_ns_ = std::max(last_ns_, time_ns);
+  if (events_.empty()) begin_ns_ = last_ns_;
+  put(events_, id);
+  put(events_, last_ns_);
+  return events_;
+}
+
+// A reader takes the difference of two packets, for the time between their ends. So one that has no events is put
+// where they are missing; and one before that, where it would be the first.
+void Stream::lost(std::uint64_t count, std::uint64_t time_ns) {
+  if (!events_.empty()) put_packet(last_ns_);
+  if (!has_packets_) {
+    begin_ns_ = last_ns_ = time_ns;
+    put_packet(last_ns_);
+  }
+  lost_ += count;
+  begin_ns_ = last_ns_;
+  last_ns_ = std::max(last_ns_, time_ns);
+  put_packet(last_ns_);
+}
+
+void Stream::put_packet(std::uint64_t end_ns) {
+  std::string& out = target_->bytes();
+  const std::uint64_t bits = (kHeadSize + events_.size()) * 8;
+  put(out, kMagic);
+  out.append(reinterpret_cast<const char*>(uuid_.data()), uuid_.size());
+  put(out, kStreamId);
+  put(out, begin_ns_);
+  put(out, end_ns);
+  put(out, bits);  // of what is in it
+  put(out, bits);  // and of all of it
+  put(out, lost_);
+  put(out, cpu_);
+  out += events_;
+  events_.clear();
+  has_packets_ = true;
+  target_->flush_if_full();
+}
+
+void Stream::end() {
+  if (!events_.empty()) put_packet(last_ns_);
+  target_->flush();
+}
+
+}  // namespace landtrace::output::ctf
