@@ -190,7 +190,7 @@ class Text(Export):
                             (["chrome", "--span", "req_start"], "want FROM,TO,KEY"),
                             (["chrome", "--counter", "req_start.ix"], "has no field 'ix'"),
                             (["chrome", "--counter", "req_start"], "want EVENT.FIELD"),
-                            (["csv", "--counter", "req_start.id"], "chrome has")):
+                            (["csv", "--counter", "req_start.id"], "perfetto and chrome have")):
             status, out, err = self.landtrace("export", self.file, "--format", *words)
             self.assertIn(status, (1, 2), words)
             self.assertEqual(out, "")

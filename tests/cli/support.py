@@ -176,7 +176,7 @@ class OnTerminal:
         leader, follower = os.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
         process = subprocess.Popen([*map(str, words)], stdin=follower, stdout=follower, stderr=follower, cwd=self.folder,
-                                   env=dict(self.environment, TERM="xterm", **dict(environment)), start_new_session=True)
+                                   env={**self.environment, "TERM": "xterm", **dict(environment)}, start_new_session=True)
         self.addCleanup(end, process)
         os.close(follower)
         output = b""

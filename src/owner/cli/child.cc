@@ -2,6 +2,7 @@
 
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/environment.hpp"
 
@@ -13,16 +14,20 @@ constexpr int kSignalBase = 128;
 }  // namespace
 
 Result<Child> Child::start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-                           const sigset_t& mask) {
+                           const sigset_t& mask, Output output) {
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (output == Output::kErrors) ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   const std::vector<char*> argv = exec_array(command);
   const std::vector<char*> envp = exec_array(environment);
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
+  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
   ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return fail_errno("cannot run '" + command[0] + "'", error);
   return Child(pid);
 }

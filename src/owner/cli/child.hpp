@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -12,9 +13,13 @@ namespace landtrace::cli {
 
 class Child {
  public:
+  enum class Output : std::uint8_t {
+    kShared,  // it writes where this process does
+    kErrors,  // what it writes to standard output goes to standard error: the other has other data
+  };
   // Starts `command`, found along $PATH, with the signal mask `mask`. The error is execve's.
   static Result<Child> start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-                             const sigset_t& mask);
+                             const sigset_t& mask, Output output = Output::kShared);
 
   // Whether it has ended; looks without waiting.
   bool has_ended();

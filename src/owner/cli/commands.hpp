@@ -7,6 +7,7 @@ namespace landtrace::cli {
 
 void add_record(Program& program);
 void add_report(Program& program);
+void add_tail(Program& program);
 void add_export(Program& program);
 void add_view(Program& program);
 void add_list(Program& program);
@@ -16,6 +17,7 @@ void add_recover(Program& program);
 void add_hist(Program& program);
 void add_latency(Program& program);
 void add_top_functions(Program& program);
+void add_flame(Program& program);
 void add_run(Program& program);
 void add_cat(Program& program);
 void add_write(Program& program);

@@ -13,8 +13,6 @@ namespace {
 
 using consumer::Session;
 
-constexpr const char* kAllEvents = "user_events:*";
-
 void add_filter(Session::Selection& selection, const std::string& filter) {
   selection.filter = selection.filter.empty() ? filter : fmt::format("({}) && ({})", selection.filter, filter);
 }
@@ -71,7 +69,7 @@ void EventRules::add_trigger(const std::string& trigger) { last().triggers.push_
 Session::Selection& EventRules::last() { return own_.empty() ? all_ : own_.back(); }
 
 std::vector<Session::Selection> EventRules::selections() const {
-  if (own_.empty()) return {{kAllEvents, all_.filter, all_.triggers}};
+  if (own_.empty()) return {{all_pattern_, all_.filter, all_.triggers}};
   std::vector<Session::Selection> selections;
   for (const Session::Selection& own : own_) selections.push_back(joined(all_, own));
   return selections;
@@ -101,7 +99,7 @@ Result<void> check_filter(const std::string& text) {
 void add_event_options(Command& command, EventRules& rules) {
   command.in_order("-e,--event", [&rules](const std::string& pattern) { rules.add_pattern(pattern); },
                    "SYSTEM:EVENT to record, or usdt:PROVIDER:NAME, globs allowed; may be repeated",
-                   {.type = "PATTERN", .default_text = kAllEvents});
+                   {.type = "PATTERN", .default_text = rules.all_pattern()});
   command.in_order("-p,--probe", [&rules](const std::string& probe) { rules.add_probe(probe); },
                    "Record calls of a function, with %return its returns; may be repeated",
                    {.type = "'OBJECT:FUNCTION[%return] [NAME=FETCH]...'"});

@@ -7,17 +7,22 @@
 
 namespace landtrace::cli {
 
+inline constexpr const char* kUserEvents = "user_events:*";
+
 // A filter or trigger behind a pattern applies to its events; one before any pattern applies to all events. Of several
 // filters, all must be true.
 class EventRules {
  public:
+  // `all`: the pattern where none is added.
+  explicit EventRules(const char* all = kUserEvents) : all_pattern_(all) {}
+
   void add_pattern(const std::string& pattern);
   // A probe, whose event has no name yet: its pattern is the text until then.
   void add_probe(const std::string& text);
   void add_filter(const std::string& filter);
   void add_trigger(const std::string& trigger);
 
-  // Without a pattern: all user events.
+  [[nodiscard]] const char* all_pattern() const { return all_pattern_; }
   [[nodiscard]] std::vector<consumer::Session::Selection> selections() const;
   // Which of the selections are probes: of -p, or "usdt:…" of -e.
   [[nodiscard]] const std::vector<std::size_t>& probes() const { return probes_; }
@@ -25,6 +30,7 @@ class EventRules {
  private:
   consumer::Session::Selection& last();
 
+  const char* all_pattern_;
   consumer::Session::Selection all_;               // what comes before any pattern
   std::vector<consumer::Session::Selection> own_;  // one a pattern
   std::vector<std::size_t> probes_;                // … of which these are probes

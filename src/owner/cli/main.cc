@@ -13,6 +13,7 @@ int parse_and_run(int argc, const char* const* argv) {
   // In the order of the help.
   add_record(program);
   add_report(program);
+  add_tail(program);
   add_export(program);
   add_view(program);
   add_list(program);
@@ -22,6 +23,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_hist(program);
   add_latency(program);
   add_top_functions(program);
+  add_flame(program);
   add_run(program);
   add_cat(program);
   add_write(program);

@@ -1,71 +1,48 @@
 // `landtrace record`
-#include <cerrno>
-
 #include "cli/commands.hpp"
-#include "cli/event_rules.hpp"
+#include "cli/export/export_output.hpp"
+#include "cli/export/export_sink.hpp"
+#include "cli/export/options.hpp"
 #include "cli/failure.hpp"
-#include "cli/missing_events.hpp"
-#include "cli/probes/probe_set.hpp"
-#include "cli/probes/running_programs.hpp"
+#include "cli/lines/wall_clock.hpp"
+#include "cli/listening.hpp"
+#include "cli/live.hpp"
+#include "cli/pager.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
-#include "cli/static_program.hpp"
-#include "cli/usdt/choice.hpp"
-#include "cli/workplace.hpp"
+#include "cli/trace_file_sink.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 struct RecordOptions {
-  EventRules events;
-  std::vector<consumer::Session::Selection> selections;
-  std::vector<std::pair<std::size_t, ProbeText>> probes;  // with the index of its selection
-  std::string file = "trace.dat";
+  ListenOptions listen;
+  FormatOptions format;
+  std::string file;  // "": as the format has it
   std::string buffer_size = "4M";
   std::string duration;
   bool overwrite = false;
   bool tracefs = false;
   bool to_standard_output = false;
   std::vector<std::string> command;
-  RunningPrograms programs;
 
   std::uint64_t ring_bytes = 0;
   std::uint64_t duration_ns = 0;
-  EventFilter filter;
 };
-
-void add_one(RecordOptions& options, std::size_t index, const ProbeText& probe) {
-  // As long as there is no better name.
-  options.selections[index].pattern =
-      fmt::format("{}:{}", probe.group(), probe.is_pattern() ? "*" : probe.event_name());
-  options.probes.emplace_back(index, probe);
-}
-
-// All that it names are recorded in the same way.
-Result<void> add_usdt(RecordOptions& options, std::size_t index, const ProbeText& text) {
-  LT_TRY(const std::vector<ProbeText> probes, usdt_probes(text, options.command, options.programs.pids()));
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (i > 0) options.selections.push_back(options.selections[index]);
-    add_one(options, i == 0 ? index : options.selections.size() - 1, probes[i]);
-  }
-  return {};
-}
 
 Result<void> check_options(RecordOptions& options) {
   if (options.tracefs && options.command.empty())
     return fail(EINVAL, "--tracefs: there is no command to show files to");
-  for (const std::size_t index : options.events.probes()) {
-    const std::string& text = options.selections[index].pattern;
-    LT_TRY(ProbeText probe, parse_probe(is_usdt_text(text) ? "--event" : "--probe", text));
-    if (probe.is_usdt) {
-      LT_CHECK(add_usdt(options, index, probe));
-    } else {
-      options.programs.find_object(probe);
-      add_one(options, index, probe);
-    }
+  LT_CHECK(options.format.check());
+  const ExportFormat* const format = options.format.chosen;
+  if (format != nullptr && format->needs_all_types) {
+    return fail(EINVAL,
+                fmt::format("--format {} must know all events' fields before the first event: record without it, "
+                            "then `landtrace export --format {}`",
+                            format->name, format->name));
   }
-  LT_CHECK(check_event_rules(options.selections));
+  if (format != nullptr && options.overwrite) return fail(EINVAL, "--format excludes --overwrite");
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
   if (!options.duration.empty()) {
     LT_TRY(options.duration_ns, parse_seconds(options.duration));
@@ -76,33 +53,9 @@ Result<void> check_options(RecordOptions& options) {
 }
 
 struct Setup {
-  std::optional<Workplace> place;
-  std::optional<ProbeSet> probes;
-  std::optional<consumer::Session> session;
   std::optional<TraceFileSink> sink;
   std::optional<consumer::Collector> collector;
-
-  // What somebody listens to cannot be removed.
-  ~Setup() {
-    if (probes && session) std::ignore = session->stop();
-  }
 };
-
-// The events of -p, and what is recorded then.
-Result<void> define_probes(RecordOptions& options, Setup& setup) {
-  if (!options.probes.empty()) {
-    LT_TRY(ProbeSet probes, ProbeSet::connect(setup.place->socket(), options.programs.as_command(options.command)));
-    setup.probes.emplace(std::move(probes));
-  }
-  for (const auto& [index, probe] : options.probes) {
-    LT_TRY(options.selections[index].pattern,
-           probe.is_pattern() ? setup.probes->define_each(probe) : setup.probes->define(probe));
-  }
-  std::vector<std::string> patterns;
-  for (const auto& selection : options.selections) patterns.push_back(selection.pattern);
-  LT_TRY(options.filter, EventFilter::parse(patterns));
-  return {};
-}
 
 // What a killed recorder left at the path is completed first, so that it becomes the older recording as any other.
 Result<output::TraceDatWriter> create_file(const std::string& path, const output::TraceDatWriter::Options& options) {
@@ -113,54 +66,15 @@ Result<output::TraceDatWriter> create_file(const std::string& path, const output
   return output::TraceDatWriter::create(path, options);
 }
 
-// All that must be in place before CMD starts, so that its first event is caught.
-Result<void> set_up(RecordOptions& options, Setup& setup) {
-  LT_TRY(setup.place, Workplace::find(!options.command.empty(), options.ring_bytes));
-  consumer::DomainView& view = setup.place->view();
-  LT_CHECK(define_probes(options, setup));
-  LT_TRY(setup.session, consumer::Session::open(view, {options.ring_bytes, options.overwrite}));
-  for (const auto& selection : options.selections) LT_CHECK(setup.session->select(selection));
+Result<void> set_up(RecordOptions& options, Listening& listening, Setup& setup) {
+  LT_CHECK(listening.begin({options.ring_bytes, options.overwrite}));
+  consumer::DomainView& view = listening.place().view();
   // The file is there when everything is recorded: scripts may wait for it.
-  LT_TRY(output::TraceDatWriter writer, create_file(options.file, {.cpus = view.cpus()}));
-  setup.sink.emplace(std::move(writer), options.filter);
-  setup.collector.emplace(view, *setup.session, *setup.sink);
+  LT_TRY(output::TraceDatWriter writer,
+         create_file(options.file, {.cpus = view.cpus(), .wall_offset_ns = WallClock::offset_now()}));
+  setup.sink.emplace(std::move(writer), listening.filter());
+  setup.collector.emplace(view, listening.session(), *setup.sink);
   return {};
-}
-
-// Tells where the file does not have what the options asked for.
-void say_what_became_of_rules(consumer::Session& session) {
-  const auto state = session.state();
-  if (!state) return;  // the domain has ended, and the user was told
-  if (!state->recording) complain("a traceoff trigger ended what is recorded; no traceon followed");
-  constexpr std::size_t kMostLines = 20;
-  for (std::size_t i = 0; i < std::min(state->unfit.size(), kMostLines); ++i) complain(unfit_text(state->unfit[i]));
-  if (state->unfit.size() > kMostLines) {
-    complain(fmt::format("and {} more filters and triggers that do not fit", state->unfit.size() - kMostLines));
-  }
-}
-
-// Of a domain that others are in: a mistyped name is better known before the recording than behind it.
-void say_what_is_waited_for(Setup& setup, const RecordOptions& options) {
-  std::ignore = setup.collector->look();  // an error comes again
-  const std::vector<EventName> events = names_of(setup.collector->types());
-  if (!options.command.empty() || events.empty()) return;
-  for (const event::Pattern& pattern : unmatched(options.filter.patterns(), events)) {
-    if (is_name(pattern))
-      complain(fmt::format("waiting: {} yet{}", missing_text(pattern), instead_text(pattern, events)));
-  }
-}
-
-// While the probes are there.
-void say_what_was_not_probed(const Setup& setup, const RecordOptions& options) {
-  std::vector<std::string> events;
-  for (const auto& [index, probe] : options.probes) events.push_back(options.selections[index].pattern);
-  options.programs.tell_refusals(setup.place->socket(), events, options.command);
-}
-
-// False: an event that was named was never there.
-bool were_there(Setup& setup, const RecordOptions& options) {
-  return complain_of_missing(options.filter.patterns(), names_of(setup.collector->types()),
-                             why_none_registered(options.command, options.tracefs, setup.place->socket()));
 }
 
 // What is in the file, and what became of an older one.
@@ -171,31 +85,64 @@ void say_where_it_is(const Setup& setup, const RecordOptions& options) {
   if (setup.sink->kept_older()) complain(fmt::format("{} is the older recording, as it was", options.file));
 }
 
+// In another format, as it comes.
+int record_in_format(RecordOptions& options) {
+  if (options.file == "-") survive_closed_output();
+  auto output = ExportOutput::open(*options.format.chosen, options.file, "",
+                                   {.has_stacks = true,
+                                    .wall_offset_ns = WallClock::offset_now(),
+                                    .spans = options.format.spans,
+                                    .counters = options.format.counters,
+                                    .title = fmt::format("{}", fmt::join(options.command, " "))});
+  if (!output) return fail_with(kFailure, sentence(output.error()));
+  ExportSink sink(output->exporter(), [&output] {
+    if (output->is_standard_output()) output->flush();
+    return output->written();
+  });
+  LiveOptions live;
+  live.listen = std::move(options.listen);
+  live.command = options.command;
+  live.ring_bytes = options.ring_bytes;
+  live.duration_ns = options.duration_ns;
+  live.tracefs = options.tracefs;
+  live.owns_standard_output = output->is_standard_output();
+  const int status = Live(live).run(sink);
+  if (sink.failure()) return sink.failure()->code == EPIPE ? kSuccess : kFailure;
+  if (status != kSuccess && sink.events() == 0) return status;
+  if (auto kept = output->keep(); !kept) return output->status_of(kept.error());
+  if (const std::string what = output->exporter().complaint(); !what.empty()) complain(what);
+  complain(output->is_standard_output() ? fmt::format("{} events", count_text(sink.events()))
+                                        : output->text(sink.events()));
+  return status;
+}
+
 int record_to_file(RecordOptions& options) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  Listening listening(options.listen, options.command);
   Setup setup;
-  if (auto done = set_up(options, setup); !done) return fail_with(kFailure, sentence(done.error()));
+  if (auto done = set_up(options, listening, setup); !done) return fail_with(kFailure, sentence(done.error()));
+  Workplace& place = listening.place();
 
-  if (options.command.empty()) complain("recording " + setup.place->text());
-  say_what_is_waited_for(setup, options);
+  if (options.command.empty()) complain("recording " + place.text());
+  std::ignore = setup.collector->look();  // an error comes again
+  listening.say_what_is_waited_for(setup.collector->types());
 
   std::optional<Child> child;
   if (!options.command.empty()) {
-    auto started = setup.place->start(options.command, options.tracefs, signals->mask_before());
+    auto started = place.start(options.command, options.tracefs, signals->mask_before());
     if (!started) return fail_with(status_of_spawn_error(started.error()), sentence(started.error()));
     child = *started;
   }
-  if (auto done = options.programs.attach_to(setup.place->socket()); !done) {
-    return fail_with(kFailure, sentence(done.error()));
-  }
+  RunningPrograms& programs = options.listen.programs;
+  if (auto done = programs.attach_to(place.socket()); !done) return fail_with(kFailure, sentence(done.error()));
   Recording recording(*setup.collector, *setup.sink, *signals, child ? &*child : nullptr, options.duration_ns,
                       options.overwrite);
-  recording.end_with(options.programs);
-  recording.at_end([&] { say_what_was_not_probed(setup, options); });
+  recording.end_with(programs);
+  recording.at_end([&] { listening.say_what_was_not_probed(); });
   bool succeeded = recording.run();
-  say_what_became_of_rules(*setup.session);
-  succeeded = were_there(setup, options) && succeeded;
+  listening.say_what_became_of_rules();
+  succeeded = listening.were_there(setup.collector->types(), options.tracefs) && succeeded;
   say_where_it_is(setup, options);
   recording.wait_for_child();
   const int status = child && child->has_ended() ? child->exit_status() : kSuccess;
@@ -203,12 +150,10 @@ int record_to_file(RecordOptions& options) {
 }
 
 int record(RecordOptions& options) {
-  if (auto checked = options.programs.check(options.command); !checked) {
-    return fail_with(checked.error().code == EINVAL ? kBadUse : kFailure, sentence(checked.error()));
-  }
-  if (auto checked = check_options(options); !checked) {
-    return fail_with(checked.error().code == ENOENT ? kFailure : kBadUse, sentence(checked.error()));
-  }
+  if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (const int status = options.listen.check(options.command); status != kSuccess) return status;
+  if (options.format.chosen != nullptr) return record_in_format(options);
+  if (options.file.empty()) options.file = "trace.dat";
   if (options.file != "-") return record_to_file(options);
   auto output = StandardOutput::take();
   if (!output) return fail_with(kBadUse, sentence(output.error()));
@@ -226,10 +171,10 @@ int record(RecordOptions& options) {
 void add_record(Program& program) {
   auto options = std::make_shared<RecordOptions>();
   Command& command = program.add("record", "Record the events of a command, or of a running domain");
-  add_event_options(command, options->events);
-  options->programs.add_option(command);
+  options->listen.add_options(command);
   command.option("-o,--output", options->file, "File to write; - is standard output",
-                 {.type = "FILE", .shows_default = true});
+                 {.type = "FILE", .default_text = "trace.dat; with --format as export has it"});
+  options->format.add_options(command);
   command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
                  {.type = "SIZE", .shows_default = true});
   command.flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
@@ -244,12 +189,11 @@ void add_record(Program& program) {
       "  landtrace record -e 'usdt:python3:function__*' -- python3 job.py\n"
       "  landtrace record --pid 1234 -p 'libc.so.6:malloc size=$arg1'    a program that runs already\n"
       "  landtrace record --overwrite -- ./server        keep the last events only\n"
+      "  landtrace record --format perfetto --span request,response,id -- ./server\n"
+      "  landtrace record --format json -o - -- ./server | jq .fields\n"
       "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
       "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");
-  command.runs([options] {
-    options->selections = options->events.selections();
-    return record(*options);
-  });
+  command.runs([options] { return record(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -1,5 +1,8 @@
 #include "cli/recording.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "arch/clock.hpp"
@@ -13,9 +16,15 @@ constexpr int kIdlePause_ms = 10;
 constexpr int kOverwritePause_ms = 50;
 constexpr int kChildPause_ms = 1000;
 
+// The other end of a pipe or terminal has been closed.
+bool has_no_reader(int fd) {
+  pollfd end{fd, 0, 0};
+  return ::poll(&end, 1, 0) == 1 && (end.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 }  // namespace
 
-Recording::Recording(consumer::Collector& collector, TraceFileSink& sink, Signals& signals, Child* child,
+Recording::Recording(consumer::Collector& collector, RecorderSink& sink, Signals& signals, Child* child,
                      std::uint64_t duration_ns, bool overwrite)
     : collector_(collector),
       sink_(sink),
@@ -37,7 +46,9 @@ bool Recording::is_over() {
   const std::uint64_t now = arch::monotonic_ns();
   if (now >= deadline_ns_ || (programs_ != nullptr && programs_->have_ended())) return true;
   const auto left_ms = static_cast<int>(std::min<std::uint64_t>((deadline_ns_ - now) / 1'000'000 + 1, 1000));
-  const auto arrived = signals_.wait(std::min(pause_ms_, left_ms));
+  const auto arrived =
+      signals_.wait(std::min(pause_ms_, left_ms), is_for_standard_output_ ? STDOUT_FILENO : Signals::kNone);
+  if (is_for_standard_output_ && pause_ms_ > 0 && has_no_reader(STDOUT_FILENO)) return lost_its_reader_ = true;
   return arrived && take_signal(*arrived);
 }
 
@@ -66,7 +77,7 @@ bool Recording::drain() {
 }
 
 void Recording::show_progress() {
-  if (!progress_.is_due()) return;
+  if (is_for_standard_output_ || !progress_.is_due()) return;
   const consumer::Totals totals = collector_.totals();
   const std::uint64_t events = overwrite_ ? totals.waiting : sink_.written();
   progress_.draw(events, totals.discarded + totals.overwritten + totals.placeless, sink_.bytes());
@@ -80,15 +91,19 @@ bool Recording::run() {
     complain(sentence(finished.error()));
     failed_ = true;
   }
-  if (sink_.failure()) {
-    complain(sentence(*sink_.failure()) + "; the recording ends here");
-    failed_ = true;
-  }
+  if (sink_.failure()) say_what_failed();
   if (auto finished = sink_.finish(); !finished) {
     complain(sentence(finished.error()));
     failed_ = true;
   }
   return !failed_;
+}
+
+void Recording::say_what_failed() {
+  lost_its_reader_ = lost_its_reader_ || sink_.failure()->code == EPIPE;
+  if (lost_its_reader_) return;
+  complain(sentence(*sink_.failure()) + "; the recording ends here");
+  failed_ = true;
 }
 
 void Recording::wait_for_child() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/test_domain.hpp"
+#include "cli/trace_file_sink.hpp"
 #include "consumer/session.hpp"
 
 namespace landtrace::cli {

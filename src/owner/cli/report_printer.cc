@@ -6,39 +6,46 @@
 
 #include "cli/failure.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/near_names.hpp"
 #include "cli/quantity.hpp"
 #include "cli/raw_clock.hpp"
 #include "cli/recording_file.hpp"
 #include "cli/visible.hpp"
 #include "output/json/line.hpp"
 #include "output/json/string.hpp"
-#include "output/text/line.hpp"
-#include "output/text/own_events.hpp"
+#include "output/text/header.hpp"
 
 namespace landtrace::cli {
-namespace {
-
-bool prints_stack(const output::EventType& type) {
-  const auto& fields = type.declaration.fields;
-  return output::is_user_stack(type) || std::any_of(fields.begin(), fields.end(), [](const event::Field& field) {
-           return field.kind == event::FieldKind::kDataLocStack;
-         });
-}
-
-}  // namespace
 
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
-    : options_(options), selection_(options.selection), file_(std::move(file)), reader_(std::move(reader)) {
+    : options_(options),
+      selection_(options.selection),
+      file_(std::move(file)),
+      reader_(std::move(reader)),
+      lines_(options.style, !counts(reader_.clock())) {
   loss_.set_cpus(reader_.cpus());
-  columns_.time_in_ns = !counts(reader_.clock());
+  if (const auto offset = reader_.wall_offset_ns()) lines_.set_wall_offset(*offset);
   if (options_.follow) reader_.follow();
 }
 
 void ReportPrinter::know_what_was_added() {
   const auto& objects = reader_.objects();
-  for (; objects_known_ < objects.size(); ++objects_known_) names_.objects().add(objects[objects_known_]);
-  for (const auto& [id, type] : reader_.events()) has_stack_[id] = prints_stack(type);
+  for (; objects_known_ < objects.size(); ++objects_known_) lines_.objects().add(objects[objects_known_]);
+  for (const auto& [id, type] : reader_.events()) {
+    if (selection_.wants(type)) lines_.know(type);
+  }
   fits_ = selection_.know(reader_.events(), reader_.cpus());
+}
+
+Result<void> ReportPrinter::can_style() const {
+  if (options_.style.zone() && !reader_.wall_offset_ns()) {
+    return fail(EINVAL, file_ + " does not say what time of day it was recorded: --utc and --local cannot be had");
+  }
+  const std::vector<std::string> missing = lines_.fields_nobody_has();
+  if (missing.empty() || options_.follow) return {};
+  const std::set<std::string>& there = lines_.fields_there_are();
+  return fail(EINVAL, fmt::format("--fields: no event of {} has a field '{}'{}", file_, missing.front(),
+                                  did_you_mean(missing.front(), {there.begin(), there.end()})));
 }
 
 int ReportPrinter::print() {
@@ -46,7 +53,8 @@ int ReportPrinter::print() {
   know_what_was_added();
   // The event that it is for may come yet.
   if (!fits_ && !options_.follow) return fail_with(kFailure, sentence(fits_.error()));
-  if (!options_.json && !options_.count_only) print_header();
+  if (auto can = can_style(); !can) return fail_with(kFailure, sentence(can.error()));
+  if (!options_.style.json && !options_.count_only) print_header();
   while (print_available() && options_.follow && wait_for_more()) {
   }
   if (at_end_) print_rest_lost();
@@ -97,7 +105,7 @@ void ReportPrinter::print_header() {
     entries += stats.entries;
     written += stats.entries + stats.overrun;
   }
-  output::append_text_header(out_.text(), entries, written, reader_.cpus(), columns_);
+  output::append_text_header(out_.text(), entries, written, reader_.cpus(), lines_.columns());
 }
 
 // False at the end of the file. Damage ends one CPU; the others go on.
@@ -126,17 +134,8 @@ void ReportPrinter::print_record(const output::Record& record, const output::Tas
     ++counts_[record.event_id];
     return;
   }
-  if (printed_ == 1 && (options_.is_relative || options_.is_delta)) columns_.origin_ns = record.time_ns;
-  const std::size_t begin = out_.text().size();
   const auto type = reader_.events().find(record.event_id);
-  const output::EventType* const known = type == reader_.events().end() ? nullptr : &type->second;
-  if (options_.json) {
-    output::append_json_line(out_.text(), record, who, known, &names_);
-  } else {
-    output::append_text_line(out_.text(), record, who, known, columns_, &names_);
-    if (options_.for_terminal) make_visible(begin, has_stack_[record.event_id]);
-  }
-  if (options_.is_delta) columns_.origin_ns = record.time_ns;
+  lines_.event(out_.text(), record, who, type == reader_.events().end() ? nullptr : &type->second);
 }
 
 // Sorted by number, the largest first.
@@ -150,7 +149,7 @@ void ReportPrinter::print_counts() {
   std::sort(lines.begin(), lines.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   std::string& out = out_.text();
-  if (options_.json) {
+  if (options_.style.json) {
     for (const auto& [count, name] : lines) {
       out += fmt::format("{{\"count\":{},\"event\":", count);
       output::json::append_string(out, name);
@@ -159,26 +158,14 @@ void ReportPrinter::print_counts() {
     if (lost_ > 0) output::append_json_all_lost(out, lost_);
     return;
   }
-  for (const auto& [count, name] : lines) out += fmt::format("{:>12} {}\n", count_text(count), name);
+  for (const auto& [count, name] : lines)
+    out += fmt::format("{:>12} {}\n", count_text(count), visible(name, Lines::kNone));
   if (lost_ > 0) out += fmt::format("{:>12} lost\n", lost_ == output::kLostUnknown ? "some" : count_text(lost_));
-}
-
-// A text of a program cannot look like another line.
-void ReportPrinter::make_visible(std::size_t begin, bool has_stack) {
-  std::string& text = out_.text();
-  const std::string shown = visible_record(std::string_view(text).substr(begin), has_stack);
-  text.resize(begin);
-  text += shown;
 }
 
 void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
   lost_ = lost_ > output::kLostUnknown - count ? output::kLostUnknown : lost_ + count;
-  if (options_.count_only) return;
-  if (options_.json) {
-    output::append_json_lost(out_.text(), cpu, count);
-  } else {
-    output::append_text_lost(out_.text(), cpu, count);
-  }
+  if (!options_.count_only) lines_.lost(out_.text(), cpu, count);
 }
 
 // Losses after the last event of a CPU are only in its counters, and so is what a recorder was about to write when it

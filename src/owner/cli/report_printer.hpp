@@ -1,14 +1,12 @@
 // Prints a recording to standard output.
 #pragma once
 
-#include <bitset>
 #include <vector>
 
+#include "cli/lines/line_writer.hpp"
 #include "cli/loss_count.hpp"
 #include "cli/selection.hpp"
 #include "cli/text_output.hpp"
-#include "output/stack/user_stack.hpp"
-#include "output/text/header.hpp"
 #include "output/trace_dat/reader.hpp"
 
 namespace landtrace::cli {
@@ -16,14 +14,11 @@ namespace landtrace::cli {
 class ReportPrinter {
  public:
   struct Options {
-    bool json = false;
+    LineStyle style;
     Selection selection;
     std::uint64_t limit = ~0ull;  // events
     bool count_only = false;
-    bool is_relative = false;  // times since the first event
-    bool is_delta = false;     // … since the one before
-    bool follow = false;       // an unfinished recording: to its end
-    bool for_terminal = false;
+    bool follow = false;  // an unfinished recording: to its end
   };
 
   // `options` must outlive it; `file` is for messages.
@@ -35,6 +30,8 @@ class ReportPrinter {
  private:
   void print_header();
   void know_what_was_added();
+  // EINVAL: the recording does not have what the style needs.
+  [[nodiscard]] Result<void> can_style() const;
   void print_counts();
   void say_why_it_ends();
   // Prints what there is; false: nobody reads on, or the limit is reached.
@@ -42,7 +39,6 @@ class ReportPrinter {
   bool wait_for_more();
   bool print_next();
   void print_record(const output::Record& record, const output::Task* who);
-  void make_visible(std::size_t begin, bool has_stack);
   void print_lost(std::uint32_t cpu, std::uint64_t count);
   void print_rest_lost();
 
@@ -51,11 +47,8 @@ class ReportPrinter {
   Result<void> fits_;  // --filter, some event that there is
   std::string file_;
   output::TraceDatReader reader_;
-  TextOutput out_{options_.for_terminal};
-  output::TextColumns columns_;
-  symbols::Symbols symbols_;
-  output::StackNames names_{&symbols_};
-  std::bitset<65536> has_stack_;  // by event id
+  TextOutput out_{false};  // control characters are dealt with line by line
+  LineWriter lines_;
   LossCount loss_;
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "output/text/own_events.hpp"
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
@@ -107,7 +108,7 @@ TEST_F(ReportPrinterTest, TheLimitCountsWhatIsPrinted) {
 }
 
 TEST_F(ReportPrinterTest, JsonHasNoHead) {
-  options_.json = true;
+  options_.style.json = true;
   const std::string text = print();
   EXPECT_THAT(text, StartsWith("{"));
   EXPECT_THAT(text, HasSubstr(R"("fields":{"n":11})"));
@@ -202,23 +203,79 @@ TEST_F(ReportPrinterTest, WhatCanBeNoSelectionIsSaid) {
 TEST_F(ReportPrinterTest, CountsAreByEventWithWhatWasLost) {
   options_.count_only = true;
   EXPECT_EQ(print(), "           2 user_events:number\n           1 user_events:other\n           3 lost\n");
-  options_.json = true;
+  options_.style.json = true;
   EXPECT_EQ(print(),
             "{\"count\":2,\"event\":\"user_events:number\"}\n{\"count\":1,\"event\":\"user_events:other\"}\n"
             "{\"lost\":3}\n");
 }
 
 TEST_F(ReportPrinterTest, TimesAreSinceTheFirstOrTheOneBefore) {
-  options_.is_relative = true;
+  options_.style.is_relative = true;
   std::string text = print();
   EXPECT_THAT(text, HasSubstr("     0.000000: number: n=0xb (11)\n"));
   EXPECT_THAT(text, HasSubstr("     1.000000: number: n=0x16 (22)\n"));
   EXPECT_THAT(text, HasSubstr("     2.000000: other: "));
-  options_.is_relative = false;
-  options_.is_delta = true;
+  options_.style.is_relative = false;
+  options_.style.is_delta = true;
   text = print();
   EXPECT_THAT(text, HasSubstr("     0.000000: number: n=0xb (11)\n"));
   EXPECT_THAT(text, HasSubstr("     1.000000: other: "));
+}
+
+TEST_F(ReportPrinterTest, AStackGoesWithItsEventWhateverEventsAreWanted) {
+  auto writer = output::TraceDatWriter::create(path_, {.cpus = 1});
+  ASSERT_TRUE(writer);
+  writer->add_event(output::number_type());
+  writer->add_event(output::make_type(7, "other u32 n"));
+  const output::EventType stack = output::user_stack_type();
+  writer->add_event(stack);
+  const std::uint64_t frames[] = {90, 0xabc0};
+  for (std::uint64_t time = 10; time < 50; time += 20) {
+    output::Record record = output::number_record(time, 0, 11);
+    record.event_id = time == 10 ? output::kNumberId : 7;
+    put(*writer, record);
+    put(*writer,
+        {.time_ns = time + 1, .cpu = 0, .tid = 100, .event_id = stack.id, .payload = std::as_bytes(std::span(frames))});
+  }
+  ASSERT_TRUE(writer->finish());
+  const auto stacks = [this](std::vector<std::string> events) {
+    select({.events = std::move(events)});
+    const std::string text = print();
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("<user stack trace>", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(stacks({}), 2u);
+  EXPECT_EQ(stacks({"number"}), 1u);
+  EXPECT_EQ(stacks({"number", "other"}), 2u);
+  EXPECT_EQ(stacks({"user_stack"}), 2u);
+}
+
+TEST_F(ReportPrinterTest, TimesOfDayNeedARecordingThatKnowsThem) {
+  options_.style.is_utc = true;
+  EXPECT_EQ(print(), "");
+  EXPECT_EQ(status_, 1);
+  EXPECT_THAT(complaints_, HasSubstr("does not say what time of day"));
+  for (const bool finishes : {false, true}) {
+    auto writer = output::TraceDatWriter::create(path_, {.cpus = 1, .wall_offset_ns = 86'400'000'000'000});
+    ASSERT_TRUE(writer);
+    writer->add_event(output::number_type());
+    put(*writer, output::number_record(1'000'000'000, 0, 11));
+    ASSERT_TRUE(finishes ? writer->finish() : writer->publish(~0ull));
+    EXPECT_THAT(print(), HasSubstr(" 1970-01-02T00:00:01.000000Z: number: n=0xb (11)\n"));
+    if (!finishes) {
+      ASSERT_TRUE(writer->finish());
+    }
+  }
+}
+
+TEST_F(ReportPrinterTest, AFieldThatNoEventHasIsRefused) {
+  options_.style.fields = {"n"};
+  EXPECT_THAT(print(), HasSubstr("n=0xb (11)"));
+  options_.style.fields = {"n", "nn"};
+  EXPECT_EQ(print(), "");
+  EXPECT_EQ(status_, 1);
+  EXPECT_THAT(complaints_, HasSubstr("has a field 'nn'; did you mean n?"));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "cli/quantity.hpp"
 #include "filter/evaluate.hpp"
 #include "language/filter/compile.hpp"
-#include "output/text/own_events.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -47,11 +46,15 @@ void Selection::add_options(Command& command, Texts& texts, const std::string& v
   command.option("--filter", texts.filter, fmt::format("{} only events for which EXPR is true: 'status >= 500'", verb),
                  {.type = "EXPR"});
   command.list("--pid", texts.pids, "Only these processes", {.type = "PID"});
+  add_place_options(command, texts);
+  command.option("--from", texts.from, "Time of the first event to " + verb, {.type = "SECONDS"});
+  command.option("--to", texts.to, "Time of the last event to " + verb, {.type = "SECONDS"});
+}
+
+void Selection::add_place_options(Command& command, Texts& texts) {
   command.list("--tid", texts.tids, "Only these threads", {.type = "TID"});
   command.list("--comm", texts.comms, "Only threads of these names, globs allowed", {.type = "NAME"});
   command.option("--cpu", texts.cpus, "Only these CPUs: 0-3,8", {.type = "LIST"});
-  command.option("--from", texts.from, "Time of the first event to " + verb, {.type = "SECONDS"});
-  command.option("--to", texts.to, "Time of the last event to " + verb, {.type = "SECONDS"});
 }
 
 Result<Selection> Selection::parse(const Texts& texts) {
@@ -84,9 +87,9 @@ Result<void> Selection::know(const std::map<std::uint16_t, output::EventType>& t
     if (known_[id]) continue;
     known_[id] = true;
     wanted_[id] = events_.wants(type);
-    if (!wanted_[id] || filter_.empty()) continue;
-    stacks_[id] = output::is_user_stack(type);
-    if (stacks_[id]) continue;
+    stacks_[id] = output::is_user_stack(type) && !(wanted_[id] && filter_.empty());
+    has_stacks_ = has_stacks_ || stacks_[id];
+    if (!wanted_[id] || filter_.empty() || stacks_[id]) continue;
     auto program = language::compile_filter(filter_, {.fields = type.declaration.fields, .cpus = std::max(cpus, 1u)});
     wanted_[id] = program.has_value();
     if (program) {
@@ -128,7 +131,7 @@ bool Selection::wants(const output::Record& record, const output::Task* task) {
   const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.empty();
   const bool is_wanted =
       is_named && wants_cpu(record.cpu) && is_theirs(record, task) && (filter_.empty() || passes(record, task));
-  if (stacks_.any()) last_[record.tid] = is_wanted;
+  if (has_stacks_) last_[record.tid] = is_wanted;
   return is_wanted;
 }
 

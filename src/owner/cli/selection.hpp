@@ -13,6 +13,7 @@
 #include "language/filter/cpu_list.hpp"
 #include "language/filter/program_buffer.hpp"
 #include "output/record.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::cli {
 
@@ -30,17 +31,22 @@ class Selection {
     std::vector<std::string> comms = {};
   };
   static void add_options(Command& command, Texts& texts, const std::string& verb);
+  // Those of them that are about threads and CPUs, without --pid.
+  static void add_place_options(Command& command, Texts& texts);
   // EINVAL.
   static Result<Selection> parse(const Texts& texts);
 
   // What the recording has by now. EINVAL: --filter is none for any event that is wanted, with the place.
   Result<void> know(const std::map<std::uint16_t, output::EventType>& types, std::uint32_t cpus);
 
-  [[nodiscard]] bool wants(const output::EventType& type) const { return events_.wants(type); }
+  // Stacks may be, whatever -e says.
+  [[nodiscard]] bool wants(const output::EventType& type) const {
+    return events_.wants(type) || output::is_user_stack(type);
+  }
   [[nodiscard]] bool wants_time(std::uint64_t time_ns) const { return time_ns >= from_ns_ && time_ns <= to_ns_; }
   [[nodiscard]] bool wants_cpu(std::uint32_t cpu) const { return !cpus_ || cpus_->has(cpu); }
-  // All of it but the time. `task` may be nullptr. A recording's events in their order: with --filter a stack goes with
-  // the event before it of its thread.
+  // All of it but the time. `task` may be nullptr. A recording's events in their order: with --filter, or an -e
+  // that is not for stacks, a stack goes with the event before it of its thread.
   [[nodiscard]] bool wants(const output::Record& record, const output::Task* task);
   // Whether what is behind the last event is wanted, too.
   [[nodiscard]] bool has_no_end() const { return to_ns_ == ~0ull; }
@@ -53,7 +59,8 @@ class Selection {
   EventFilter events_;
   std::bitset<65536> wanted_;  // by id
   std::bitset<65536> known_;   // …, whether it has been looked at
-  std::bitset<65536> stacks_;  // …, of those that are wanted with --filter
+  std::bitset<65536> stacks_;  // …, whether it is a stack that goes with its event
+  bool has_stacks_ = false;    // … of those there are some
   std::unordered_map<std::int32_t, bool> last_;  // whether a thread's last event was wanted, where there are stacks
   std::string filter_;
   std::unordered_map<std::uint16_t, language::ProgramBuffer> programs_;  // by id

@@ -22,8 +22,9 @@ class Signals {
     bool from_terminal;  // CMD, in the same process group, got it, too
   };
   static constexpr int kForEver = -1;
-  // The next signal, waiting up to `timeout_ms` for one, or until `other` (-1: none) has POLLERR.
-  std::optional<Arrived> wait(int timeout_ms, int other = -1);
+  static constexpr int kNone = -1;
+  // The next signal, waiting up to `timeout_ms` for one, or until `other` has POLLERR.
+  std::optional<Arrived> wait(int timeout_ms, int other = kNone);
 
  private:
   Signals(Fd fd, const sigset_t& before) : fd_(std::move(fd)), before_(before) {}

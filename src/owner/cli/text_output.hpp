@@ -21,6 +21,8 @@ class TextOutput {
   [[nodiscard]] bool is_for_terminal() const { return for_terminal_; }
   bool flush();
 
+  // Why writing failed; 0: it has not.
+  [[nodiscard]] int error() const { return error_; }
   // The exit status, after a message if writing failed. 0 also if the reader has gone away, as with `| head`.
   int status() const;
 

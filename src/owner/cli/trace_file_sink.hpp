@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "cli/event_filter.hpp"
-#include "consumer/sink.hpp"
+#include "cli/recorder_sink.hpp"
 #include "output/trace_dat/writer.hpp"
 
 namespace landtrace::cli {
 
-class TraceFileSink : public consumer::Sink {
+class TraceFileSink : public RecorderSink {
  public:
   TraceFileSink(output::TraceDatWriter writer, EventFilter filter)
       : writer_(std::move(writer)), filter_(std::move(filter)) {}
@@ -23,13 +23,13 @@ class TraceFileSink : public consumer::Sink {
   void outstanding(std::uint32_t cpu, consumer::Outstanding events) override;
   void settled(std::uint64_t horizon_ns) override;
 
-  Result<void> finish() { return writer_.finish(); }
+  Result<void> finish() override { return writer_.finish(); }
 
-  // Why nothing more is written: a full disk. From then on events are counted as lost.
-  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
-  [[nodiscard]] std::uint64_t written() const { return written_; }
+  // From a failure on events are counted as lost.
+  [[nodiscard]] const std::optional<Error>& failure() const override { return failure_; }
+  [[nodiscard]] std::uint64_t written() const override { return written_; }
   [[nodiscard]] std::uint64_t unwritten() const { return unwritten_; }
-  [[nodiscard]] std::uint64_t bytes() const { return writer_.bytes_written(); }
+  [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes_written(); }
   // What became of an older recording at the path.
   [[nodiscard]] bool has_replaced() const { return writer_.has_replaced(); }
   [[nodiscard]] bool kept_older() const { return writer_.kept_older(); }

@@ -38,10 +38,11 @@ Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   return place;
 }
 
-Result<Child> Workplace::start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask) {
+Result<Child> Workplace::start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask,
+                               Child::Output output) {
   hosted_->descriptors().restore();
-  auto started = tracefs ? Child::start(tracefs_command(socket_, Ids::kSame, command), own_environment(), mask)
-                         : Child::start(command, traced_environment(socket_, preload_), mask);
+  auto started = tracefs ? Child::start(tracefs_command(socket_, Ids::kSame, command), own_environment(), mask, output)
+                         : Child::start(command, traced_environment(socket_, preload_), mask, output);
   hosted_->descriptors().raise();
   return started;
 }

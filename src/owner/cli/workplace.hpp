@@ -23,7 +23,8 @@ class Workplace {
   [[nodiscard]] std::string text() const { return "the domain at " + socket_ + why_; }
   // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for
   // them.
-  Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask);
+  Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask,
+                      Child::Output output = Child::Output::kShared);
 
  private:
   std::unique_ptr<daemon::HostedDomain> hosted_;

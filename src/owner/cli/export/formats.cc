@@ -6,9 +6,12 @@
 
 #include "cli/raw_clock.hpp"
 #include "output/csv/writer.hpp"
+#include "output/ctf/writer.hpp"
+#include "output/flame/writer.hpp"
 #include "output/folded/writer.hpp"
 #include "output/json/lines.hpp"
 #include "output/perf_data/writer.hpp"
+#include "output/perfetto/writer.hpp"
 #include "output/speedscope/writer.hpp"
 
 namespace landtrace::cli {
@@ -31,6 +34,20 @@ Made make_chrome(Target& target, const ExportOptions& options) {
   return std::make_unique<output::ChromeWriter>(target, output::ChromeWriter::Options{options.spans, options.counters});
 }
 
+Made make_perfetto(Target& target, const ExportOptions& options) {
+  return std::make_unique<output::PerfettoWriter>(
+      target, output::PerfettoWriter::Options{options.spans, options.counters, options.wall_offset_ns});
+}
+
+Made make_ctf(int folder, const ExportOptions& options) {
+  return std::make_unique<output::CtfWriter>(
+      output::CtfWriter::Options{folder, options.has_stacks, options.wall_offset_ns});
+}
+
+Made make_flame(Target& target, const ExportOptions& options) {
+  return std::make_unique<output::FlameWriter>(target, options.title);
+}
+
 template <typename Writer>
 Made make(Target& target, const ExportOptions&) {
   return std::make_unique<Writer>(target);
@@ -38,10 +55,13 @@ Made make(Target& target, const ExportOptions&) {
 
 constexpr ExportFormat kFormats[] = {
     {"perf", "perf.data", true, false, make_perf},
+    {"ctf", "trace.ctf", true, false, nullptr, make_ctf, output::CtfWriter::is_file},
+    {"perfetto", "trace.pftrace", true, true, make_perfetto},
     {"chrome", "-", false, true, make_chrome},
     {"speedscope", "-", false, false, make<output::SpeedscopeWriter>},
     {"folded", "-", false, false, make<output::FoldedWriter>},
-    {"csv", "-", false, false, make_csv},
+    {"flame", "flame.svg", false, false, make_flame},
+    {"csv", "-", false, false, make_csv, nullptr, nullptr, true},
     {"json", "-", false, false, make<output::JsonLines>},
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,12 @@
 namespace landtrace::cli {
 
 struct ExportOptions {
-  std::string clock;
-  bool has_stacks = false;  // the recording has some
-  std::vector<output::SpanRule> spans;
-  std::vector<output::CounterRule> counters;
+  std::string clock = "mono";
+  bool has_stacks = false;                          // the recording has some
+  std::optional<std::int64_t> wall_offset_ns = {};  // from times to nanoseconds since 1970; none: not known
+  std::vector<output::SpanRule> spans = {};
+  std::vector<output::CounterRule> counters = {};
+  std::string title = {};  // above a picture
 };
 
 struct ExportFormat {
@@ -24,6 +27,11 @@ struct ExportFormat {
   bool is_binary;
   bool has_spans;  // --span means something
   std::unique_ptr<output::Exporter> (*make)(output::Target& target, const ExportOptions& options);
+  // Instead of `make` where the format is a folder of files, which are of these names.
+  std::unique_ptr<output::Exporter> (*make_folder)(int folder, const ExportOptions& options) = nullptr;
+  bool (*is_file)(const std::string& name) = nullptr;
+  // It must know all events' fields before the first event: nothing for a recording that has just begun.
+  bool needs_all_types = false;
 };
 
 // EINVAL: there is no such format; the sentence names those that are there.

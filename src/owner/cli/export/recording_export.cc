@@ -32,7 +32,7 @@ RecordingExport::RecordingExport(Options& options, const std::string& file, outp
 }
 
 void RecordingExport::hand_over(const output::Record& record, const output::UserStack* stack) {
-  if (events_ >= options_.limit) return;
+  if (events_ >= options_.limit || (wants_stacks_ && stack == nullptr)) return;
   const auto task = reader_.tasks().find(record.tid);
   const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
   if (!options_.selection.wants(record, who)) return;

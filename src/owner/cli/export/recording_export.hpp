@@ -25,6 +25,8 @@ class RecordingExport {
   RecordingExport(Options& options, const std::string& file, output::TraceDatReader& reader,
                   output::Exporter& exporter);
 
+  // Hands over those events alone that have a stack.
+  void want_stacks() { wants_stacks_ = true; }
   // False: the recording is damaged, as was said; what could be read was handed over. `goes_on` is asked after each
   // event.
   bool run(const std::function<bool()>& goes_on);
@@ -41,6 +43,7 @@ class RecordingExport {
   output::Exporter& exporter_;
   output::StackJoiner joiner_;
   bool joins_;
+  bool wants_stacks_ = false;
   std::bitset<65536> stacks_;  // by event id
   LossCount loss_;
   std::uint64_t events_ = 0;

@@ -59,6 +59,12 @@ void take_cpu_stat(std::string_view text, Contents& contents) {
   contents.stats[cpu] = parse_cpu_stats(text);
 }
 
+std::optional<std::int64_t> parse_wall_offset(std::string_view text) {
+  std::int64_t offset = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset);
+  return error == std::errc() && is_plausible_wall_offset(offset) ? std::optional(offset) : std::nullopt;
+}
+
 // Gives the file version.
 Result<int> read_start(FileCursor& cursor, Contents& contents) {
   LT_CHECK(cursor.expect(kMagic, "trace.dat signature"));
@@ -89,6 +95,11 @@ Result<Contents> read_contents(const InputFile& file) {
     if (const auto found = contents.events.find(id); found != contents.events.end()) describe(found->second, text);
   }
   return contents;
+}
+
+bool is_plausible_wall_offset(std::int64_t offset_ns) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // in the year 2116
+  return offset_ns > -kMost && offset_ns < kMost;
 }
 
 void describe(EventType& type, std::string description) {
@@ -144,6 +155,7 @@ Result<void> read_cmdlines(FileCursor& cursor, Contents& contents) {
 void take_option(Option option, const std::string& data, Contents& contents) {
   if (option == Option::kCpuStat) take_cpu_stat(data, contents);
   if (option == Option::kObjects) contents.objects = parse_object_lines(data);
+  if (option == Option::kWallClock) contents.wall_offset_ns = parse_wall_offset(data);
   if (option == Option::kStructs) {
     for_each_numbered_line(
         data, [&](std::int32_t id, std::string_view text) { contents.structs[static_cast<std::uint16_t>(id)] = text; });

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +38,7 @@ struct Contents {
   std::vector<MappedObject> objects;             // on stacks
   std::map<std::uint16_t, std::string> structs;  // what is said of the events' structs, by id
   std::vector<CpuRegion> regions;
+  std::optional<std::int64_t> wall_offset_ns;  // from the clock's times to nanoseconds since 1970
   bool is_unfinished = false;
   std::uint64_t horizon_ns = 0;  // of an unfinished one: see journal.hpp
 };
@@ -58,6 +60,8 @@ Result<void> read_ftrace_formats(FileCursor& cursor, Contents& contents);
 Result<void> read_event_formats(FileCursor& cursor, Contents& contents);
 Result<void> read_cmdlines(FileCursor& cursor, Contents& contents);
 
+// A sum with the time of an event does not overflow.
+bool is_plausible_wall_offset(std::int64_t offset_ns);
 // Takes an option that both versions have; others are ignored.
 void take_option(Option option, const std::string& data, Contents& contents);
 // The event has this description of its structs.

@@ -33,8 +33,9 @@ enum class Option : std::uint16_t {
   kCmdlines = 21,
   // Ours: "TID TGID" lines, for which the format has no place. Others skip an option that they do not know.
   kTgids = 0x4c54,
-  kObjects = 0x4c4f,  // on stacks: object_lines.hpp
-  kStructs = 0x4c53,  // "ID DESCRIPTION" lines: event/description.hpp
+  kObjects = 0x4c4f,    // on stacks: object_lines.hpp
+  kStructs = 0x4c53,    // "ID DESCRIPTION" lines: event/description.hpp
+  kWallClock = 0x4c57,  // what to add to times for nanoseconds since 1970
 };
 
 // Sections of version 7 have the number of the option that points to them; this one has no such option.

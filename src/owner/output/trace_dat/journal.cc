@@ -74,6 +74,11 @@ bool take_event(Body& body, Unfinished& out) {
   return body.is_whole();
 }
 
+void take_wall_offset(Body& body, Unfinished& out) {
+  const auto offset = body.number<std::int64_t>();
+  if (is_plausible_wall_offset(offset)) out.metadata.wall_offset_ns = offset;
+}
+
 bool take(Body& body, Unfinished& out) {
   switch (body.number<Kind>()) {
     case Kind::kStart:
@@ -81,6 +86,7 @@ bool take(Body& body, Unfinished& out) {
       out.spare = body.number<std::uint32_t>();
       out.metadata.clock = body.text();
       out.metadata.kallsyms = body.text();
+      if (!body.is_at_end()) take_wall_offset(body, out);
       return body.is_whole();
     case Kind::kEvent:
       return take_event(body, out);
@@ -121,6 +127,7 @@ Result<void> Journal::begin(const Metadata& metadata, std::uint32_t cpus, std::u
   put(body, spare);
   put_text(body, metadata.clock);
   put_text(body, metadata.kallsyms);
+  if (metadata.wall_offset_ns) put(body, *metadata.wall_offset_ns);
   append(body);
   return write();
 }

@@ -139,6 +139,7 @@ void put_options(std::string& out, const Metadata& metadata, const std::vector<C
   if (!objects.empty()) put_option(out, Option::kObjects, objects);
   const std::string structs = struct_lines(metadata.events);
   if (!structs.empty()) put_option(out, Option::kStructs, structs);
+  if (metadata.wall_offset_ns) put_text_option(out, Option::kWallClock, std::to_string(*metadata.wall_offset_ns));
   put(out, Option::kDone);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct Metadata {
   std::map<std::uint16_t, EventType> events;
   std::map<std::int32_t, Task> tasks;
   std::vector<MappedObject> objects;
+  std::optional<std::int64_t> wall_offset_ns = {};  // from the clock's times to nanoseconds since 1970
 };
 
 // Where the pages of a CPU are.

@@ -187,6 +187,8 @@ std::uint32_t TraceDatReader::cpus() const { return state_->contents.cpus; }
 const std::string& TraceDatReader::clock() const { return state_->contents.clock; }
 const std::vector<CpuStats>& TraceDatReader::stats() const { return state_->contents.stats; }
 
+std::optional<std::int64_t> TraceDatReader::wall_offset_ns() const { return state_->contents.wall_offset_ns; }
+
 Result<std::optional<TraceDatReader::Item>> TraceDatReader::next() {
   LT_CHECK(state_->advance_due());
   std::vector<std::size_t>& heap = state_->heap;

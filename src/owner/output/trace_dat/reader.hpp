@@ -38,6 +38,8 @@ class TraceDatReader {
   [[nodiscard]] std::uint32_t cpus() const;
   [[nodiscard]] const std::string& clock() const;            // empty: the file does not say
   [[nodiscard]] const std::vector<CpuStats>& stats() const;  // by CPU
+  // What to add to times for nanoseconds since 1970, as it was when the recording began; none: the file does not say.
+  [[nodiscard]] std::optional<std::int64_t> wall_offset_ns() const;
 
   // Whether the recording was not finished when it was opened: what next() gives is what had come by then.
   [[nodiscard]] bool is_unfinished() const;

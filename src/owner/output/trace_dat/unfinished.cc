@@ -42,6 +42,7 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& path)
   contents.events = std::move(left.metadata.events);
   contents.tasks.insert(left.metadata.tasks.begin(), left.metadata.tasks.end());
   contents.objects = std::move(left.metadata.objects);
+  contents.wall_offset_ns = left.metadata.wall_offset_ns;
   contents.horizon_ns = left.horizon_ns;
 
   const std::vector<Region> moved = regions_begun(path);

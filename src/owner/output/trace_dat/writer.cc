@@ -86,6 +86,7 @@ TraceDatWriter::TraceDatWriter(std::string path, Journal journal, Options option
       streams_(options.cpus + options.spare),
       cpus_(options.cpus) {
   metadata_.clock = std::move(options.clock);
+  metadata_.wall_offset_ns = options.wall_offset_ns;
   metadata_.kallsyms = std::move(options.kallsyms);
 }
 

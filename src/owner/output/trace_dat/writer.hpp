@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ class TraceDatWriter {
     std::uint32_t spare =
         0;  // further streams, numbered behind the CPUs; those at the end that stay empty are left out
     std::string clock = "mono";  // a name of tracefs' trace_clock
+    std::optional<std::int64_t> wall_offset_ns = {};  // from that clock to nanoseconds since 1970, at the beginning
     std::string kallsyms = {};   // lines of /proc/kallsyms, for formats that print addresses as symbols
   };
 

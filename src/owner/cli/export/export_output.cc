@@ -1,0 +1,52 @@
+#include "cli/export/export_output.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/failure.hpp"
+#include "cli/quantity.hpp"
+
+namespace landtrace::cli {
+
+Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::string& path,
+                                        const std::string& not_this, const ExportOptions& options) {
+  ExportOutput output(path.empty() ? format.file : path);
+  if (format.make_folder == nullptr) {
+    LT_TRY(OutputFile file, OutputFile::create(output.path_, not_this, format.is_binary));
+    output.file_.emplace(std::move(file));
+    output.target_ = std::make_unique<output::Target>(output.file_->fd());
+    output.exporter_ = format.make(*output.target_, options);
+    return output;
+  }
+  if (output.is_standard_output()) {
+    return fail(EINVAL, fmt::format("--format {} is a folder of files: -o FOLDER", format.name));
+  }
+  LT_TRY(OutputFolder folder, OutputFolder::create(output.path_, format.is_file));
+  output.folder_.emplace(std::move(folder));
+  output.exporter_ = format.make_folder(output.folder_->fd(), options);
+  return output;
+}
+
+Result<void> ExportOutput::written() const { return target_ ? target_->result() : exporter_->result(); }
+
+void ExportOutput::flush() {
+  if (target_) target_->flush();
+}
+
+Result<void> ExportOutput::keep() {
+  flush();
+  LT_CHECK(written());
+  return file_ ? file_->keep() : folder_->keep();
+}
+
+std::string ExportOutput::text(std::uint64_t events) const {
+  const bool has_replaced = file_ ? file_->has_replaced() : folder_->has_replaced();
+  return fmt::format("{} event{} in {}{}", count_text(events), events == 1 ? "" : "s", path_,
+                     has_replaced ? fmt::format("; what was there is {}.old", path_) : "");
+}
+
+int ExportOutput::status_of(const Error& error) const {
+  if (error.code == EPIPE) return kSuccess;
+  return fail_with(kFailure, sentence(error, is_standard_output() ? "standard output" : path_));
+}
+
+}  // namespace landtrace::cli

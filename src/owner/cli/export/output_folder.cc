@@ -1,0 +1,73 @@
+#include "cli/export/output_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace landtrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files in a folder that is not there, or has none but ours. EINVAL for another one.
+Result<std::vector<fs::path>> our_files(const std::string& path, OutputFolder::IsOurs is_ours) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return files;
+  if (!fs::is_directory(fs::symlink_status(path, error))) return fail(EINVAL, path + " is there, and is no folder");
+  for (fs::directory_iterator each(path, error), end; !error && each != end; each.increment(error)) {
+    if (!each->is_regular_file() || !is_ours(each->path().filename())) {
+      return fail(EINVAL,
+                  path + " is there, and is not of this format: it has a file " + each->path().filename().string());
+    }
+    files.push_back(each->path());
+  }
+  if (error) return fail(error.value(), path + ": " + error.message());
+  return files;
+}
+
+Result<void> remove_ours(const std::string& path, OutputFolder::IsOurs is_ours) {
+  LT_TRY(const std::vector<fs::path> files, our_files(path, is_ours));
+  std::error_code error;
+  for (const fs::path& file : files) fs::remove(file, error);
+  fs::remove(path, error);
+  if (error) return fail(error.value(), path + ": " + error.message());
+  return {};
+}
+
+}  // namespace
+
+Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ours) {
+  std::string path = named;
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  LT_CHECK(our_files(path, is_ours));
+  LT_CHECK(our_files(path + ".old", is_ours));
+  const std::string partial = path + ".partial";
+  LT_CHECK(remove_ours(partial, is_ours));
+  if (::mkdir(partial.c_str(), 0777) != 0) return fail_errno(partial);
+  Fd fd(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return fail_errno(partial);
+  return OutputFolder(std::move(fd), std::move(path), is_ours);
+}
+
+OutputFolder::~OutputFolder() {
+  if (fd_) std::ignore = remove_ours(partial(), is_ours_);
+}
+
+Result<void> OutputFolder::keep() {
+  const std::string old = path_ + ".old";
+  if (std::error_code error; fs::exists(path_, error)) {
+    LT_CHECK(remove_ours(old, is_ours_));
+    if (std::rename(path_.c_str(), old.c_str()) != 0) return fail_errno(old);
+    has_replaced_ = true;
+  }
+  if (std::rename(partial().c_str(), path_.c_str()) != 0) return fail_errno(path_);
+  fd_ = Fd();
+  return {};
+}
+
+}  // namespace landtrace::cli

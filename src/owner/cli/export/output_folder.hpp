@@ -1,0 +1,39 @@
+// The folder that an export of several files makes. It is PATH.partial until it is whole; then it takes its place, and
+// what was there before becomes PATH.old, as OutputFile has it.
+#pragma once
+
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace landtrace::cli {
+
+class OutputFolder {
+ public:
+  // EINVAL: a file has the name, or a folder that is no trace of ours; and what mkdir(2) says. `is_ours` tells names of
+  // files that may be replaced.
+  using IsOurs = bool (*)(const std::string& name);
+  static Result<OutputFolder> create(const std::string& path, IsOurs is_ours);
+
+  OutputFolder(OutputFolder&&) noexcept = default;
+  // Without keep(): it goes, with what is in it.
+  ~OutputFolder();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // It is whole.
+  Result<void> keep();
+  [[nodiscard]] bool has_replaced() const { return has_replaced_; }
+
+ private:
+  OutputFolder(Fd fd, std::string path, IsOurs is_ours)
+      : fd_(std::move(fd)), path_(std::move(path)), is_ours_(is_ours) {}
+
+  [[nodiscard]] std::string partial() const { return path_ + ".partial"; }
+
+  Fd fd_;
+  std::string path_;
+  IsOurs is_ours_;
+  bool has_replaced_ = false;
+};
+
+}  // namespace landtrace::cli

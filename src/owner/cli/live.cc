@@ -1,0 +1,90 @@
+#include "cli/live.hpp"
+
+#include "cli/failure.hpp"
+#include "cli/quantity.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+Result<void> read_quantities(LiveOptions& options) {
+  if (options.tracefs && options.command.empty()) {
+    return fail(EINVAL, "--tracefs: there is no command to show files to");
+  }
+  LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
+  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  if (options.duration.empty()) return {};
+  LT_TRY(options.duration_ns, parse_seconds(options.duration));
+  if (options.duration_ns == 0) return fail(EINVAL, "--duration: want more than 0 seconds");
+  return {};
+}
+
+}  // namespace
+
+void LiveOptions::add_options(Command& command_line, const std::string& usage) {
+  listen.add_options(command_line);
+  command_line.option("--buffer-size", buffer_size, "Buffer per CPU, with K, M or G",
+                      {.type = "SIZE", .shows_default = true});
+  command_line.option("--duration", duration, "Stop after this time", {.type = "SECONDS"});
+  command_line.flag("--tracefs", tracefs, "Show the command the domain's files at /sys/kernel/tracing");
+  command_line.takes_command(command, usage);
+}
+
+int LiveOptions::check() {
+  if (auto read = read_quantities(*this); !read) return fail_with(kBadUse, sentence(read.error()));
+  return listen.check(command);
+}
+
+Result<void> Live::start(Signals& signals) {
+  if (!options_.command.empty()) {
+    auto started =
+        listening_.place().start(options_.command, options_.tracefs, signals.mask_before(),
+                                 options_.owns_standard_output ? Child::Output::kErrors : Child::Output::kShared);
+    if (!started) {
+      spawn_status_ = status_of_spawn_error(started.error());
+      return tl::unexpected<Error>(started.error());
+    }
+    child_ = *started;
+  }
+  return options_.listen.programs.attach_to(listening_.place().socket());
+}
+
+int Live::run(RecorderSink& sink, const Tune& tune) {
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  if (auto begun = listening_.begin({options_.ring_bytes, false}); !begun) {
+    return fail_with(kFailure, sentence(begun.error()));
+  }
+  consumer::Collector collector(listening_.place().view(), listening_.session(), sink);
+  if (options_.command.empty()) complain("watching " + listening_.place().text());
+  std::ignore = collector.look();  // an error comes again
+  listening_.say_what_is_waited_for(collector.types());
+  if (auto started = start(*signals); !started) {
+    return fail_with(spawn_status_ != 0 ? spawn_status_ : kFailure, sentence(started.error()));
+  }
+  Recording recording(collector, sink, *signals, child_ ? &*child_ : nullptr, options_.duration_ns, false);
+  recording.end_with(options_.listen.programs);
+  recording.at_end([&] { listening_.say_what_was_not_probed(); });
+  if (options_.owns_standard_output) recording.be_for_standard_output();
+  tune(recording, collector);
+  const bool succeeded = recording.run();
+  return end(recording, collector, succeeded);
+}
+
+// CMD goes the way of any program whose output nobody reads any more.
+int Live::end(Recording& recording, const consumer::Collector& collector, bool succeeded) {
+  if (recording.lost_its_reader()) {
+    if (child_) child_->send(SIGTERM);
+    recording.wait_for_child();
+    return kSuccess;
+  }
+  listening_.say_what_became_of_rules();
+  succeeded = listening_.were_there(collector.types(), options_.tracefs) && succeeded;
+  if (const std::uint64_t placeless = collector.totals().placeless; placeless > 0) {
+    complain(fmt::format("{} events were lost: their threads found no place in the domain", count_text(placeless)));
+  }
+  recording.wait_for_child();
+  const int status = child_ && child_->has_ended() ? child_->exit_status() : kSuccess;
+  return status != kSuccess ? status : succeeded ? kSuccess : kFailure;
+}
+
+}  // namespace landtrace::cli
