@@ -50,6 +50,16 @@ int main(void) {
   return clamp(7) & 0;
 }
 """
+# gcc makes work.constprop.0 of it.
+CHANGED = r"""
+#include <stdio.h>
+static __attribute__((noinline)) int work(int n, int mode) {
+  int sum = puts("worked");
+  for (int i = 0; i < n; ++i) sum += printf("%d\n", i * mode);
+  return sum;
+}
+int main(int argc, char **argv) { return work(argc, 3) + work(argc + 1, 3) < 0; }
+"""
 LINE_OF = {text: number for number, text in enumerate(SOURCE.splitlines(), 1)}
 AT_RETURN = next(number for text, number in LINE_OF.items() if "counter += local" in text)
 IN_CLAMP = next(number for text, number in LINE_OF.items() if "return r + puts" in text)
@@ -157,6 +167,15 @@ class Refusals(Dwarf):
         self.assertIn("nearest lines that have some: ", self.refused(program, "app.c:3"))
         self.assertIn("no source file 'ap.c' ", self.refused(program, "ap.c:3"))
         self.assertIn("it has app.c", self.refused(program, "ap.c:3"))
+
+    def test_a_function_of_which_a_changed_copy_is_left(self):
+        for build in ("gcc -O2", "gcc -O2 -g"):
+            program = self.compiled(build, CHANGED)
+            err = self.refused(program, "work")
+            self.assertIn("there is no function 'work' in ", err)
+            self.assertIn("did you mean work.constprop.0?", err)
+            self.assertIn("did you mean work.constprop.0?", self.landtrace("functions", program, "work")[2])
+            self.assertEqual(len(self.fields(program, "work.constprop.0")), 2)
 
     def test_without_debugging_information(self):
         program = self.compiled("gcc -O2")

@@ -8,7 +8,7 @@
 namespace landtrace::cli {
 
 // Those of `names` that differ from `word` by few letters, the nearest first, three at most. Upper and lower case are
-// the same here; neighbours that changed places are one mistake.
+// the same here; neighbours that changed places are one mistake; what follows a whole word and a dot is none.
 std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& names);
 
 // "a", "a or b", "a, b or c".

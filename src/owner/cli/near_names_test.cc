@@ -23,6 +23,12 @@ TEST(NearNamesTest, NeighboursThatChangedPlacesAreOneMistake) {
 
 TEST(NearNamesTest, CaseIsNoMistake) { EXPECT_THAT(near_names("JOB", {"job"}), ElementsAre("job")); }
 
+TEST(NearNamesTest, ACompilersCopiesAreNearToTheirFunction) {
+  EXPECT_THAT(near_names("work", {"work.constprop.0", "works", "worker.isra.0"}),
+              ElementsAre("work.constprop.0", "works"));
+  EXPECT_THAT(near_names("", {".text", "."}), IsEmpty());
+}
+
 TEST(NearNamesTest, TheNearestComeFirstAndThereAreThree) {
   EXPECT_THAT(near_names("request", {"requ", "requests", "request1x", "equest", "reqeusts"}),
               ElementsAre("equest", "requests", "reqeusts"));

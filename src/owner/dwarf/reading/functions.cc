@@ -87,6 +87,24 @@ void count_copies(Dwarf_Die parent, Copies& copies, int depth) {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
+// As a copy that the compiler changed: work.constprop.0, of whose name nothing is said here.
+bool has_copy_of_its_own(const Object& object, const std::set<std::uint64_t>& origins) {
+  bool has = false;
+  object.for_each_unit([&](Unit& unit) {
+    if (unit.is_missing) return true;
+    for_each_definition(unit, [&](Dwarf_Die& die) {
+      Dwarf_Attribute attribute;
+      Dwarf_Die origin;
+      Dwarf_Addr entry = 0;
+      has = has || (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr &&
+                    dwarf_formref_die(&attribute, &origin) != nullptr &&
+                    origins.count(dwarf_dieoffset(&origin)) != 0 && dwarf_entrypc(&die, &entry) == 0);
+    });
+    return !has;
+  });
+  return has;
+}
+
 std::string_view base_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -117,7 +135,8 @@ std::string why_no_function(const Object& object, std::string_view name) {
     });
     return true;
   });
-  if (copies.origins.empty()) return "";
+  // Of those the symbols know more.
+  if (copies.origins.empty() || has_copy_of_its_own(object, copies.origins)) return "";
   object.for_each_unit([&](Unit& unit) {
     if (!unit.is_missing) count_copies(unit.die, copies, 0);
     return true;
