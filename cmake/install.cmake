@@ -22,6 +22,9 @@ install(FILES ${PROJECT_BINARY_DIR}/landtrace.pc DESTINATION ${CMAKE_INSTALL_LIB
 if(TARGET landtrace_cli)
   install(TARGETS landtrace_cli landtraced RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS landtrace_dwarf_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
+  if(TARGET landtrace_metrics_program)
+    install(TARGETS landtrace_metrics_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
+  endif()
   # systemd looks for both below lib, whatever the libraries' folder is called.
   configure_file(packaging/systemd/landtraced.service.in ${PROJECT_BINARY_DIR}/systemd/landtraced.service @ONLY)
   configure_file(packaging/systemd/landtraced-user.service.in ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service @ONLY)

@@ -207,7 +207,7 @@ class Round {
       if (!drained) is_wrong(drained.error().message);
       if (!drained || !*drained) ::usleep(1000);
       if (Clock::now() < next) continue;
-      next = Clock::now() + milliseconds(5 + random_() % 32);
+      next = Clock::now() + milliseconds(2 + random_() % 16);
       if (random_() % 8 == 0) {
         crowd_.stop_one();
       } else {

@@ -63,6 +63,14 @@ Result<std::string> find_agent() {
   return agent.string();
 }
 
+Result<std::string> find_metrics_program() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ENOENT, "/proc is not mounted here, so landtrace-metrics is not found");
+  return (program.parent_path().parent_path() / LANDTRACE_LIBDIR / "landtrace" / "landtrace-metrics").string();
+}
+
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {
   const std::string socket_prefix = std::string(ipc::kSocketVariable) + "=";
   std::vector<std::string> words;

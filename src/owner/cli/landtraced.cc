@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "cli/environment.hpp"
@@ -22,6 +23,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  landtraced                                      serves the user's domain\n"
     "  landtraced --mount ~/tracing --trace-event 'user_events:http_*'\n"
+    "  landtraced --metrics 127.0.0.1:9464             for Prometheus to scrape\n"
     "  landtraced --system --group tracing --mount /sys/kernel/tracing";
 
 Result<void> mount_all(daemon::HostedDomain& hosted, const Settings& settings) {
@@ -47,10 +49,25 @@ Result<void> define_all(ipc::TreeClient domain, const std::vector<EventsFile>& f
   return {};
 }
 
-void wait_for_end(Signals& signals) {
+using Metrics = std::optional<daemon::MetricsProgram>;
+
+// Served as long as the domain is; a port that is chosen by the system is said.
+Result<void> serve_metrics(const Settings& settings, const std::string& socket, Metrics& metrics) {
+  if (!settings.metrics.is_wanted()) return {};
+  LT_TRY(const std::string program, find_metrics_program());
+  LT_TRY(daemon::MetricsProgram started, daemon::MetricsProgram::start(program, socket, settings.metrics));
+  metrics.emplace(std::move(started));
+  for (std::size_t i = 0; i < metrics->places().size(); ++i) {
+    if (settings.metrics.addresses[i].ends_with(":0")) complain("metrics are at " + metrics->places()[i]);
+  }
+  return {};
+}
+
+void wait_for_end(Signals& signals, Metrics& metrics) {
   for (;;) {
     const auto arrived = signals.wait(Signals::kForEver);
     if (arrived && arrived->number != SIGCHLD) return;
+    if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
   }
 }
 
@@ -79,9 +96,13 @@ int serve(const Settings& settings) {
   if (auto mounted = mount_all(**hosted, settings); !mounted) {
     return fail_with(kFailure, sentence(mounted.error()));
   }
+  Metrics metrics;
+  if (auto served = serve_metrics(settings, (*hosted)->path(), metrics); !served) {
+    return fail_with(kFailure, sentence(served.error()));
+  }
   daemon::notify_service_manager("READY=1");
   if (background) background->ready();
-  wait_for_end(*signals);
+  wait_for_end(*signals, metrics);
   daemon::notify_service_manager("STOPPING=1");
   return kSuccess;
 }

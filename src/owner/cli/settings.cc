@@ -75,6 +75,12 @@ void add_settings(Command& command, Settings& settings, const std::string& confi
   command.repeated("--events-file", settings.events_files,
                    "File of events to define at the beginning, one a line, as dynamic_events takes them",
                    {.type = "FILE"});
+  command.repeated("--metrics", settings.metrics.addresses,
+                   "Serve metrics over HTTP, as Prometheus reads them; may be repeated", {.type = "HOST:PORT|/PATH"});
+  command.option("--metrics-push", settings.metrics.push_url, "Send metrics to a collector, as OTLP over HTTP",
+                 {.type = "URL"});
+  command.option("--metrics-interval", settings.metrics.push_interval_s, "… every so many seconds",
+                 {.type = "SECONDS", .shows_default = true});
   command.flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
 }
 
@@ -111,6 +117,7 @@ Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
     LT_TRY(options.permissions.gid, group_of(settings.group));
     options.group_records = true;
   }
+  LT_CHECK(daemon::MetricsProgram::check(settings.metrics));
   if (!settings.mode.empty()) {
     LT_TRY(options.permissions.root_mode, mode_of(settings.mode));
   }

@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "daemon/hosted_domain.hpp"
+#include "daemon/metrics_program.hpp"
 
 namespace landtrace::cli {
 
@@ -21,6 +22,7 @@ struct Settings {
   std::vector<std::string> mounts;
   std::vector<std::string> trace_event;
   std::vector<std::string> events_files;
+  daemon::MetricsProgram::Options metrics;
 };
 
 void add_settings(Command& command, Settings& settings, const std::string& config);

@@ -320,6 +320,34 @@ Response histograms(const Context& c) {
   return response;
 }
 
+// "INSTANCE\0SYSTEM\0EVENT\0" of each event with histograms.
+std::vector<std::string> histogram_entries(const Context& c) {
+  std::vector<std::string> entries;
+  for (const domain::Instance* const instance : c.domain.instances().all()) {
+    if (instance->is_recorder()) continue;
+    for (const domain::Event* const event : c.domain.events().all_and_print()) {
+      if (!rules::Histograms::has_any(*instance, *event)) continue;
+      std::string& entry = entries.emplace_back();
+      for (const std::string& part : {instance->name, event->system, event->name}) entry.append(part).push_back('\0');
+    }
+  }
+  return entries;
+}
+
+Response histogram_events(const Context& c) {
+  if (const auto may = may_read_files(c); !may) return error_response(may.error());
+  const std::vector<std::string> entries = histogram_entries(c);
+  Response response;
+  for (std::size_t i = c.request.a; i < entries.size(); ++i) {
+    if (response.text.size() + entries[i].size() > ipc::kMaxText) {
+      response.reply.a = i;
+      break;
+    }
+    response.text += entries[i];
+  }
+  return response;
+}
+
 Response session_stop(const Context& c) {
   domain::Instance* const instance = session(c);
   if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
@@ -417,6 +445,8 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       return session_record(c);
     case Operation::kHistograms:
       return histograms(c);
+    case Operation::kHistogramEvents:
+      return histogram_events(c);
     case Operation::kSessionStop:
       return session_stop(c);
     case Operation::kConsumed:

@@ -94,6 +94,9 @@ enum class Operation : std::uint32_t {
   // -> text = the bytes of histogram_table.hpp from there on, a = the size of all of them.
   //    (19 is not used: it had the `hist` file's text.)
   kHistograms = 20,
+  // The events that have histograms, for who may read their `hist` files. a = entries to pass over
+  // -> text = "INSTANCE\0SYSTEM\0EVENT\0" each, the instance "" for the top one; a = where to go on, 0: that was all.
+  kHistogramEvents,
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
 

@@ -47,6 +47,10 @@ void Histograms::let_go_of(Instance& instance, const Histogram& gone) {
   }
 }
 
+bool Histograms::has_any(const Instance& instance, const Event& event) {
+  return !histograms_of(event, instance).empty();
+}
+
 std::string Histograms::line(const FileRules& file, const EventTrigger& trigger) const {
   std::string text = definition_text(*trigger.histogram);
   if (!trigger.filter.empty()) text += " if " + trigger.filter;

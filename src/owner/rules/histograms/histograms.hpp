@@ -24,6 +24,7 @@ class Histograms {
 
   // As the trigger file shows it, and the head of the hist file.
   [[nodiscard]] std::string line(const FileRules& file, const EventTrigger& trigger) const;
+  [[nodiscard]] static bool has_any(const Instance& instance, const Event& event);
   // The whole hist file of an event: all of its histograms; "" where it has none.
   [[nodiscard]] std::string text(const Instance& instance, const Event& event, AddressNames& names) const;
   // The same with types, and without what actions have kept: for clients.

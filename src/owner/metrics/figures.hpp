@@ -1,0 +1,64 @@
+// What a domain tells of itself at one moment: the numbers behind its metrics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "consumer/domain_view.hpp"
+#include "ipc/histogram_table.hpp"
+#include "ipc/tree_client.hpp"
+#include "output/cpu_stats.hpp"
+
+namespace landtrace::metrics {
+
+// A ring: of a CPU, in an instance ("": the top one).
+struct RingFigures {
+  std::string instance;
+  std::uint32_t cpu = 0;
+  output::CpuStats stats;
+};
+
+struct HistogramFigures {
+  std::string instance;
+  std::string event;  // SYSTEM:EVENT
+  ipc::HistogramTable table;
+};
+
+struct ProbeFigures {
+  std::string event;  // as uprobe_profile has it
+  std::uint64_t hits = 0;
+};
+
+struct Figures {
+  std::uint64_t events = 0;   // that are registered
+  std::uint64_t enabled = 0;  // … and that somebody listens to
+  std::uint64_t users = 0;
+  std::vector<RingFigures> rings;
+  std::vector<HistogramFigures> histograms;
+  std::vector<ProbeFigures> probes;
+};
+
+// Who asks a domain for them. One thread at a time.
+class Asker {
+ public:
+  // ENOENT or ECONNREFUSED where no domain runs at `socket`, EPERM for who may not record it.
+  static Result<Asker> connect(const std::string& socket);
+
+  // EPIPE when the owner is gone.
+  Result<Figures> ask();
+
+ private:
+  Asker(consumer::DomainView view, ipc::TreeClient tree) : view_(std::move(view)), tree_(std::move(tree)) {}
+
+  void count_events(Figures& figures) const;
+  Result<void> add_rings(Figures& figures, const std::string& instance);
+  Result<void> add_histograms(Figures& figures);
+  Result<void> add_probes(Figures& figures);
+  Result<std::string> read(const std::string& path);
+
+  consumer::DomainView view_;
+  ipc::TreeClient tree_;
+};
+
+}  // namespace landtrace::metrics

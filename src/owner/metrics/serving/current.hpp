@@ -1,0 +1,31 @@
+// What is served: the domain's metrics of this moment, or of a tenth of a second ago.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "metrics/families.hpp"
+
+namespace landtrace::metrics {
+
+// Thread-safe. Who asks often costs the domain no more than who asks ten times a second.
+class Current {
+ public:
+  explicit Current(std::string socket) : socket_(std::move(socket)) {}
+
+  // EPIPE and the like where the owner is gone or says nothing.
+  Result<std::vector<Family>> families();
+
+ private:
+  Result<void> refresh();
+
+  const std::string socket_;
+  std::mutex mutex_;
+  std::optional<Asker> asker_;
+  std::vector<Family> families_;
+  std::optional<std::chrono::steady_clock::time_point> taken_;
+};
+
+}  // namespace landtrace::metrics

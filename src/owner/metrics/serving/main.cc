@@ -1,0 +1,61 @@
+// landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD…: serves a domain's metrics, for landtraced, which starts it
+// and has made the sockets. PUSH_URL "": nothing is pushed. Ends with its parent.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+
+#include "metrics/serving/http_server.hpp"
+#include "metrics/serving/push.hpp"
+
+namespace {
+
+using namespace landtrace;
+using namespace landtrace::metrics;
+
+int serve(const std::string& socket, const Push& push, char** listening, int stop) {
+  Current current(socket);
+  if (const auto families = current.families(); !families) {
+    fmt::print(stderr, "landtraced: metrics: {}\n", families.error().message);
+    return 1;
+  }
+  std::deque<HttpServer> servers;
+  for (; *listening != nullptr; ++listening) {
+    servers.emplace_back(current);
+    if (const auto started = servers.back().start(Fd(std::atoi(*listening))); !started) {
+      fmt::print(stderr, "landtraced: metrics: {}\n", started.error().message);
+      return 1;
+    }
+  }
+  if (!push.url.empty()) {
+    push_until(stop, current, push);
+    return 0;
+  }
+  signalfd_siginfo arrived;
+  while (::read(stop, &arrived, sizeof arrived) < 0 && errno == EINTR) {
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    fmt::print(stderr, "usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD...\n(landtraced starts it)\n");
+    return 2;
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  const Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
+  if (!stop) return 1;
+  return serve(argv[1], {argv[2], std::chrono::seconds(std::max(1, std::atoi(argv[3])))}, argv + 4, stop.get());
+}
