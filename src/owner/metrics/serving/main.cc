@@ -1,5 +1,5 @@
-// landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD…: serves a domain's metrics, for landtraced, which starts it
-// and has made the sockets. PUSH_URL "": nothing is pushed. Ends with its parent.
+// landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD…: serves a domain's metrics, for landtraced, which starts
+// it and has made the sockets. PUSH_URL "": nothing is pushed. Ends with its parent.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
