@@ -1,4 +1,5 @@
-// What makes the picture of output/flame/writer.hpp answer to clicks and keys. It knows the frames by their elements alone.
+// What makes the picture of output/flame/writer.hpp answer to clicks and keys. It knows the frames by their elements
+// alone.
 #pragma once
 
 #include <string_view>
