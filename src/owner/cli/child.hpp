@@ -14,8 +14,9 @@ namespace landtrace::cli {
 class Child {
  public:
   enum class Output : std::uint8_t {
-    kShared,  // it writes where this process does
-    kErrors,  // what it writes to standard output goes to standard error: the other has other data
+    kShared,   // it writes where this process does
+    kNowhere,  // it neither reads nor writes a terminal: another program draws on that
+    kErrors,   // what it writes to standard output goes to standard error: the other has other data
   };
   // Starts `command`, found along $PATH, with the signal mask `mask`. The error is execve's.
   static Result<Child> start(const std::vector<std::string>& command, const std::vector<std::string>& environment,

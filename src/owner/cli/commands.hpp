@@ -17,6 +17,7 @@ void add_recover(Program& program);
 void add_hist(Program& program);
 void add_latency(Program& program);
 void add_top_functions(Program& program);
+void add_top(Program& program);
 void add_flame(Program& program);
 void add_run(Program& program);
 void add_cat(Program& program);

@@ -34,11 +34,15 @@ int LiveOptions::check() {
   return listen.check(command);
 }
 
+Child::Output Live::command_output() const {
+  if (options_.hides_command) return Child::Output::kNowhere;
+  return options_.owns_standard_output ? Child::Output::kErrors : Child::Output::kShared;
+}
+
 Result<void> Live::start(Signals& signals) {
   if (!options_.command.empty()) {
     auto started =
-        listening_.place().start(options_.command, options_.tracefs, signals.mask_before(),
-                                 options_.owns_standard_output ? Child::Output::kErrors : Child::Output::kShared);
+        listening_.place().start(options_.command, options_.tracefs, signals.mask_before(), command_output());
     if (!started) {
       spawn_status_ = status_of_spawn_error(started.error());
       return tl::unexpected<Error>(started.error());
@@ -48,24 +52,32 @@ Result<void> Live::start(Signals& signals) {
   return options_.listen.programs.attach_to(listening_.place().socket());
 }
 
+int Live::refuse(int status, const Error& error) {
+  if (before_messages_) before_messages_();
+  return fail_with(status, sentence(error));
+}
+
 int Live::run(RecorderSink& sink, const Tune& tune) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  if (auto begun = listening_.begin({options_.ring_bytes, false}); !begun) {
-    return fail_with(kFailure, sentence(begun.error()));
-  }
+  if (auto begun = listening_.begin({options_.ring_bytes, false}); !begun) return refuse(kFailure, begun.error());
   consumer::Collector collector(listening_.place().view(), listening_.session(), sink);
-  if (options_.command.empty()) complain("watching " + listening_.place().text());
   std::ignore = collector.look();  // an error comes again
-  listening_.say_what_is_waited_for(collector.types());
+  if (!options_.hides_command) {
+    if (options_.command.empty()) complain("watching " + listening_.place().text());
+    listening_.say_what_is_waited_for(collector.types());
+  }
   if (auto started = start(*signals); !started) {
-    return fail_with(spawn_status_ != 0 ? spawn_status_ : kFailure, sentence(started.error()));
+    return refuse(spawn_status_ != 0 ? spawn_status_ : kFailure, started.error());
   }
   Recording recording(collector, sink, *signals, child_ ? &*child_ : nullptr, options_.duration_ns, false);
   recording.end_with(options_.listen.programs);
-  recording.at_end([&] { listening_.say_what_was_not_probed(); });
   if (options_.owns_standard_output) recording.be_for_standard_output();
   tune(recording, collector);
+  recording.at_end([&] {
+    if (before_messages_) before_messages_();
+    listening_.say_what_was_not_probed();
+  });
   const bool succeeded = recording.run();
   return end(recording, collector, succeeded);
 }

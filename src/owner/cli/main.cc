@@ -23,6 +23,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_hist(program);
   add_latency(program);
   add_top_functions(program);
+  add_top(program);
   add_flame(program);
   add_run(program);
   add_cat(program);
