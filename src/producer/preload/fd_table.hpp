@@ -23,6 +23,8 @@ struct FdEntry {
   std::uint16_t slot;
   std::uint16_t access;  // O_RDONLY, O_WRONLY or O_RDWR
 
+  // Not one of the other descriptors that the shim answers for (status_file.hpp, perf_events.hpp).
+  [[nodiscard]] bool is_data_file() const { return generation != 0 && access <= 2; }
   [[nodiscard]] plan::FileRef file() const { return {slot, generation}; }
 };
 static_assert(sizeof(FdEntry) == 8);

@@ -10,6 +10,7 @@
 
 #include "client/process.hpp"
 #include "preload/data_file.hpp"
+#include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
 #include "preload/status_file.hpp"
@@ -33,9 +34,18 @@ void closing(int fd) {
   if (FdTable::is_ours(fd) && !in_vfork_child()) FdTable::clear(fd);
 }
 
+void forget_range(unsigned first, unsigned last) {
+  if (!perf_is_used) return FdTable::clear_range(first, last);
+  for (unsigned fd = first; fd < FdTable::end() && fd <= last; ++fd) {
+    const FdEntry file = FdTable::get(static_cast<int>(fd));
+    FdTable::clear(static_cast<int>(fd));
+    perf_descriptor_gone(file);
+  }
+}
+
 int close_range_sparing(unsigned first, unsigned last, int flags) {
   constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
-  if ((flags & kCloseOnExec) == 0 && !in_vfork_child()) FdTable::clear_range(first, last);
+  if ((flags & kCloseOnExec) == 0 && !in_vfork_child()) forget_range(first, last);
   const int own = client::Process::get().control_fd();
   const auto spared = static_cast<unsigned>(own);
   if (own < 0 || spared < first || spared > last) return real().close_range(first, last, flags);
@@ -54,6 +64,7 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
     default:
       break;
   }
+  if (is_perf_event(file)) return perf_ioctl(file, request, argument);
   const int saved_errno = errno;
   const int result = is_status_file(file) ? -ENOTTY : data_request(file, request, argument);
   errno = result < 0 ? -result : saved_errno;
@@ -67,8 +78,11 @@ using namespace landtrace::preload;
 
 LT_EXPORT int close(int fd) {
   if (is_own(fd)) return 0;  // a program that closes whatever there is goes on as it would
+  const FdEntry file = FdTable::get(fd);
   closing(fd);
-  return real().close(fd);
+  const int result = real().close(fd);
+  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) perf_descriptor_gone(file);
+  return result;
 }
 
 LT_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
@@ -122,7 +136,9 @@ int replaced(int from, int to, Duplicate duplicate) {
   if (replaces) FdTable::clear(to);
   const int result = duplicate();
   if (result < 0 && replaces) FdTable::set(to, before);
-  return duplicated(from, result);
+  const int made = duplicated(from, result);
+  if (made >= 0 && replaces) perf_descriptor_gone(before);
+  return made;
 }
 }  // namespace
 
@@ -137,7 +153,7 @@ namespace {
 // A socket can be read and written, whatever the file was opened for.
 int flags_of(FdEntry file, int of_socket) {
   constexpr int kLargeFile = 0100000;
-  if (of_socket < 0 || is_status_file(file)) return of_socket;
+  if (of_socket < 0 || !file.is_data_file()) return of_socket;
   return (of_socket & ~O_ACCMODE) | file.access | kLargeFile;
 }
 
@@ -170,6 +186,10 @@ LT_EXPORT int fcntl64(int fd, int command, ...) {
 LT_EXPORT int ioctl(int fd, unsigned long request, ...) noexcept {
   LT_POINTER_ARGUMENT(request)
   const FdEntry file = is_data_request(request) ? find_file(fd) : FdTable::get(fd);
+  if (__builtin_expect(perf_is_used, 0) && file.generation == 0 && is_output_request(request)) {
+    const FdEntry to = FdTable::get(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));
+    if (is_perf_event(to)) return perf_output_of_kernel(fd, to);
+  }
   if (__builtin_expect(file.generation == 0, 1)) return real().ioctl(fd, request, argument);
   return ioctl_on(file, fd, request, argument);
 }

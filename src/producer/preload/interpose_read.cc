@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "preload/fd_table.hpp"
+#include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/status_file.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 // Of a data file; the status files of older ABIs are read here.
 ssize_t read_ours(int fd, void* buffer, std::size_t size, off_t offset = -1) {
   const FdEntry entry = FdTable::get(fd);
+  if (is_perf_event(entry)) return read_perf_event(entry, buffer, size);
   if (is_status_file(entry)) return read_status_file(fd, entry, buffer, size, offset);
   errno = entry.access == O_WRONLY ? EBADF : EINVAL;
   return -1;

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
 
@@ -52,6 +53,10 @@ LT_EXPORT long syscall(long number, ...) noexcept {
       return ::dup3(x.fd(), static_cast<int>(x.b), static_cast<int>(x.c));
     case SYS_ioctl:
       return ::ioctl(x.fd(), static_cast<unsigned long>(x.b), x.c);
+    case SYS_perf_event_open:
+      return landtrace::preload::open_perf_event(Arguments::pointer<void>(x.a), static_cast<pid_t>(x.b),
+                                                 static_cast<int>(x.c), static_cast<int>(x.d),
+                                                 static_cast<unsigned long>(x.e));
     case SYS_prctl:
     case SYS_seccomp:
       return landtrace::preload::sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);

@@ -93,14 +93,14 @@ bool is_dead(int fd) {
 void reopen_files() {
   for (int fd = 0; fd < static_cast<int>(FdTable::end()); ++fd) {
     const FdEntry file = FdTable::get(fd);
-    if (file.generation != 0 && !is_status_file(file) && !is_known_below(fd, file)) reopen_from(fd, file);
+    if (file.is_data_file() && !is_known_below(fd, file)) reopen_from(fd, file);
   }
 }
 
 void reopen_if_dead(int fd) {
   if (!is_dead(fd)) return;
   const FdEntry file = FdTable::get(fd);
-  if (file.generation != 0 && !client::Process::is_orphaned()) reopen_from(fd, file);
+  if (file.is_data_file() && !client::Process::is_orphaned()) reopen_from(fd, file);
 }
 
 bool reopen_late(int fd) {

@@ -7,6 +7,7 @@
 #include "abi/data_request.hpp"
 #include "client/process.hpp"
 #include "preload/claims.hpp"
+#include "preload/perf_events.hpp"
 #include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
 
@@ -112,6 +113,7 @@ void announce_fork() {
 
 void announce_child() {
   FdTable::unlock_all();
+  perf_after_fork();
   client::Process::get().after_fork();
   if (words_of == 0) return;
   const auto answer = client::Process::get().ask_plain({.operation = ipc::Operation::kForked, .a = words_of});

@@ -23,7 +23,7 @@ int open_status_file(StatusFile file, int flags);
 // How a descriptor's entry says that it is one; such an entry has no file of the domain.
 inline constexpr std::uint16_t kStatusText = 4;  // as FdEntry::access
 inline constexpr std::uint16_t kStatusNoText = 5;
-inline bool is_status_file(FdEntry entry) { return entry.access >= kStatusText; }
+inline bool is_status_file(FdEntry entry) { return entry.access == kStatusText || entry.access == kStatusNoText; }
 
 // As read() and pread(); offset -1: from where the descriptor is, which moves on.
 ssize_t read_status_file(int fd, FdEntry entry, void* buffer, std::size_t size, off_t offset = -1);

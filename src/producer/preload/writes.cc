@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "client/process.hpp"
+#include "preload/perf_events.hpp"
 #include "preload/reopen.hpp"
 #include "preload/user_memory.hpp"
 
@@ -15,7 +16,10 @@ constexpr int kMaxVectors = 1024;
 bool is_writable(FdEntry entry) { return entry.access == O_WRONLY || entry.access == O_RDWR; }
 
 ssize_t finish(ssize_t result) {
-  if (result >= 0) return result;
+  if (__builtin_expect(result >= 0, 1)) {
+    if (__builtin_expect(perf_is_used, 0)) perf_after_own_event();
+    return result;
+  }
   errno = static_cast<int>(-result);
   return -1;
 }

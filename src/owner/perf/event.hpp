@@ -1,0 +1,76 @@
+// A perf event that a program has opened: what perf_event_open() was asked for, and how things stand.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "perf/clocks.hpp"
+#include "perf/output_ring.hpp"
+#include "perf/target.hpp"
+
+namespace landtrace::perf {
+
+class Source;
+class Counter;
+
+// The event of the domain that is meant.
+struct Tracepoint {
+  std::uint32_t slot = 0;
+  std::uint16_t id = 0;
+  std::string system;
+  std::string name;
+
+  [[nodiscard]] std::string full_name() const { return system + ':' + name; }
+};
+
+struct Event {
+  std::uint32_t handle = 0;
+  // That samples carry.
+  std::uint64_t id = 0;
+  perf_event_attr attr{};
+  std::int32_t cpu = -1;
+  Tracepoint tracepoint;
+  // A dummy event, which the kernel has refused: it never happens, and shows where names and mappings go.
+  bool is_dummy = false;
+  // Whose; nullopt: everybody's.
+  std::optional<Target> target;
+  std::string filter;
+  SampleClock* clock = nullptr;
+  // The leader of its group; its own handle where it is none of another's.
+  std::uint32_t leader = 0;
+  // What the program polls.
+  Fd notifier;
+  std::shared_ptr<OutputRing> output;
+
+  bool is_on = false;
+  bool waits_for_exec = false;
+  // Raw times between which it is on; `end` while it is not known yet: ~0.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  // Of the time that it was on before `on_since_ns`.
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t on_since_ns = 0;
+
+  std::uint64_t count = 0;
+  std::uint64_t lost = 0;
+  // Events until the next sample.
+  std::uint64_t until_sample = 1;
+  std::uint64_t period = 1;
+  // Samples until it goes off by itself; 0: it does not (REFRESH).
+  std::uint64_t samples_left = 0;
+  bool has_ended = false;
+
+  // Where it listens; one of the two while it is on.
+  Source* source = nullptr;
+  Counter* counter = nullptr;
+
+  // Whether there are samples of it, or it is counted alone.
+  [[nodiscard]] bool is_sampled() const { return attr.freq != 0 || attr.sample_period != 0; }
+  [[nodiscard]] bool wants_stack() const { return (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0; }
+  [[nodiscard]] bool was_on_at(std::uint64_t raw) const { return raw >= begin && raw < end; }
+};
+
+}  // namespace landtrace::perf

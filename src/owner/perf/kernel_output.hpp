@@ -1,0 +1,47 @@
+// Events of the kernel that go to the same memory as events of the domain. The kernel writes into a ring of its own that
+// this process maps; its records are copied from there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "perf/output_ring.hpp"
+
+namespace landtrace::perf {
+
+class KernelOutput {
+ public:
+  // The program has mapped a kernel's event.
+  void mapped(int fd, void* address, std::size_t size);
+  // The records of a kernel's event go to `to` from here on. The kernel's errno where it does not let us map the event.
+  Result<void> take_over(int fd, std::shared_ptr<OutputRing> to);
+  // The output of an event of the domain is to be that of a kernel's event, whose ring the program has mapped: memory of
+  // ours takes its place. EINVAL where the program has not.
+  Result<std::shared_ptr<OutputRing>> replace_memory(int fd);
+
+  // Copies what the kernel has written. True if there was anything.
+  bool pull();
+  // In a forked child.
+  void forget();
+
+ private:
+  struct Ring {
+    std::byte* address;
+    std::size_t size;
+    std::weak_ptr<OutputRing> to;
+  };
+  bool copy(Ring& ring);
+
+  struct Mapped {
+    std::byte* address;
+    std::size_t size;
+    // Where it was replaced.
+    std::weak_ptr<OutputRing> replaced;
+  };
+  std::map<int, Mapped> mapped_;
+  std::vector<Ring> rings_;
+  Bytes record_;
+};
+
+}  // namespace landtrace::perf

@@ -1,0 +1,135 @@
+#include "perf/output_ring.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "output/perf_data/mappings.hpp"
+#include "perf/event.hpp"
+
+namespace landtrace::perf {
+namespace {
+
+// For a LOST and a COMM record, which always find room.
+constexpr std::size_t kReserve = 512;
+
+// As the kernel: half of the ring, unless the program wants something else.
+std::uint64_t watermark_of(const perf_event_attr& attr, std::uint64_t size) {
+  const std::uint64_t wanted = attr.watermark != 0 ? std::min<std::uint64_t>(attr.wakeup_watermark, size) : 0;
+  return wanted != 0 ? wanted : size / 2;
+}
+
+void signal(const Event& event) {
+  const std::uint64_t one = 1;
+  std::ignore = ::write(event.notifier.get(), &one, sizeof one);
+}
+
+void unsignal(const Event& event) {
+  std::uint64_t count;
+  std::ignore = ::read(event.notifier.get(), &count, sizeof count);
+}
+
+}  // namespace
+
+void OutputRing::add(Event& event) {
+  if (events_.empty()) {
+    watermark_ = watermark_of(event.attr, ring_->size());
+    wakeup_events_ = event.attr.watermark != 0 ? 0 : event.attr.wakeup_events;
+  }
+  events_.push_back(&event);
+}
+
+void OutputRing::remove(Event& event) { std::erase(events_, &event); }
+
+bool OutputRing::has_room(std::size_t sample) const {
+  return ring_->overwrites() ? ring_->fits(sample) : ring_->fits(sample + kReserve);
+}
+
+bool OutputRing::write(std::span<const std::byte> sample, const Event& event, const SampleFacts& facts) {
+  if (sample.size() > kLargestRecord || !has_room(sample.size())) return false;
+  if (lost_ > 0) {
+    SampleFacts of_event = facts;
+    of_event.id = event.id;
+    tell_lost(of_event);
+  }
+  ring_->write(sample);
+  ++samples_;
+  return true;
+}
+
+void OutputRing::lose(Event& event, std::uint64_t count) {
+  event.lost += count;
+  lost_ += count;
+  lost_id_ = event.id;
+}
+
+void OutputRing::tell_lost(const SampleFacts& facts) {
+  if (lost_ == 0 || events_.empty() || ring_->overwrites()) return;
+  SampleFacts of_loser = facts;
+  of_loser.id = lost_id_;
+  make_lost(bytes_, events_.front()->attr, of_loser, lost_);
+  if (!ring_->fits(bytes_.size())) return;
+  ring_->write(bytes_);
+  lost_ = 0;
+}
+
+const Event* OutputRing::event_for(bool (*wants)(const perf_event_attr&)) const {
+  const auto found = std::find_if(events_.begin(), events_.end(), [&](const Event* e) { return wants(e->attr); });
+  return found == events_.end() ? nullptr : *found;
+}
+
+void OutputRing::tell_name(const SampleFacts& facts, const std::string& name) {
+  const Event* const event = event_for([](const perf_event_attr& attr) { return attr.comm != 0; });
+  if (event == nullptr) return;
+  const auto [told, is_new] = names_.try_emplace(facts.tid, name);
+  if (!is_new && told->second == name) return;
+  told->second = name;
+  SampleFacts of_event = facts;
+  of_event.id = event->id;
+  make_name(bytes_, event->attr, of_event, name);
+  if (ring_->fits(bytes_.size())) ring_->write(bytes_);
+}
+
+void OutputRing::tell_objects(const SampleFacts& facts, const std::vector<output::MappedObject>& all) {
+  std::size_t& told = objects_told_[&all];
+  if (told == all.size()) return;
+  const Event* const event = event_for([](const perf_event_attr& attr) { return attr.mmap2 != 0 || attr.mmap != 0; });
+  if (event == nullptr) return;
+  while (told < all.size() && tell_object(*event, facts, all[told])) ++told;
+}
+
+bool OutputRing::tell_object(const Event& event, const SampleFacts& facts, const output::MappedObject& object) {
+  for (const output::perf_data::Mapping& mapping : output::perf_data::mappings_of(object)) {
+    SampleFacts of_event = facts;
+    of_event.id = event.id;
+    of_event.pid = of_event.tid = object.pid;
+    make_mapping(bytes_, event.attr, of_event,
+                 {mapping.address, mapping.size, mapping.file_offset, object.path, object.build_id});
+    if (!has_room(bytes_.size())) return false;
+    ring_->write(bytes_);
+  }
+  return true;
+}
+
+bool OutputRing::copy(std::span<const std::byte> record) {
+  if (!has_room(record.size())) return false;
+  ring_->write(record);
+  return true;
+}
+
+bool OutputRing::is_due() const {
+  const std::uint64_t unread = ring_->unread();
+  if (unread == 0) return false;
+  return wakeup_events_ > 0 ? samples_ >= wakeup_events_ : unread >= watermark_;
+}
+
+void OutputRing::publish() {
+  if (ring_->unread() == 0) samples_ = 0;
+  ring_->publish();
+  const bool is_due_now = is_due();
+  if (is_due_now == is_notified_) return;
+  is_notified_ = is_due_now;
+  for (const Event* const event : events_) is_due_now ? signal(*event) : unsignal(*event);
+}
+
+}  // namespace landtrace::perf

@@ -1,0 +1,66 @@
+// Where samples of one or several events go: a RingBuffer, and what its reader has to be told besides samples.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "output/stack/object_map.hpp"
+#include "perf/ring_buffer.hpp"
+#include "perf/sample.hpp"
+
+namespace landtrace::perf {
+
+struct Event;
+
+class OutputRing {
+ public:
+  explicit OutputRing(std::shared_ptr<RingBuffer> ring) : ring_(std::move(ring)) {}
+
+  [[nodiscard]] RingBuffer& ring() { return *ring_; }
+
+  // Events whose output this is, from here on or not any more. The first decides when who polls is woken.
+  void add(Event& event);
+  void remove(Event& event);
+  [[nodiscard]] const std::vector<Event*>& events() const { return events_; }
+
+  // Whether a sample of this size fits, with what may have to be said before it.
+  [[nodiscard]] bool has_room(std::size_t sample) const;
+  // A sample; what was lost before is told first. False: there is no room.
+  bool write(std::span<const std::byte> sample, const Event& event, const SampleFacts& facts);
+  // Another event's samples that were lost.
+  void lose(Event& event, std::uint64_t count);
+  // What has been lost and not told yet.
+  void tell_lost(const SampleFacts& facts);
+
+  // A thread's name, before its first sample and where it has changed.
+  void tell_name(const SampleFacts& facts, const std::string& name);
+  // Objects on stacks, those of `all` that have not been told yet.
+  void tell_objects(const SampleFacts& facts, const std::vector<output::MappedObject>& all);
+  // A record as it is, of a kernel's event.
+  bool copy(std::span<const std::byte> record);
+
+  // Lets the program see what was written, and wakes it where it wants to be woken.
+  void publish();
+  // What has been overwritten before, and what is unread now, as the program says.
+  [[nodiscard]] bool is_due() const;
+
+ private:
+  [[nodiscard]] const Event* event_for(bool (*wants)(const perf_event_attr&)) const;
+  bool tell_object(const Event& event, const SampleFacts& facts, const output::MappedObject& object);
+
+  std::shared_ptr<RingBuffer> ring_;
+  std::vector<Event*> events_;
+  Bytes bytes_;
+  std::uint64_t lost_ = 0;
+  std::uint64_t lost_id_ = 0;
+  std::unordered_map<std::uint32_t, std::string> names_;
+  // How many of each list have been told.
+  std::unordered_map<const void*, std::size_t> objects_told_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t watermark_ = 0;
+  std::uint64_t wakeup_events_ = 0;
+  bool is_notified_ = false;
+};
+
+}  // namespace landtrace::perf

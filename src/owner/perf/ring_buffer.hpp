@@ -1,0 +1,58 @@
+// The memory that a program maps in the place of a perf event's descriptor: a page that says where things are, and
+// records behind it.
+//
+//   0                    4096                                       4096 + size
+//   +--------------------+--------------------------------------------+
+//   | data_head  (ours)  |  records; position p lies at p mod size    |
+//   | data_tail  (its)   |                                            |
+//   +--------------------+--------------------------------------------+
+//
+// The program may write anywhere here. What we need is kept beside it, and data_tail is bounded.
+#pragma once
+
+#include <linux/perf_event.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/mapping.hpp"
+
+namespace landtrace::perf {
+
+class RingBuffer {
+ public:
+  static constexpr std::size_t kPage = 4096;
+
+  // `data_pages` is 0 or a power of two. ENOMEM.
+  static Result<std::shared_ptr<RingBuffer>> create(std::size_t data_pages, bool overwrites);
+
+  [[nodiscard]] int fd() const { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const { return mapping_.size(); }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  // Whether the program cannot say how far it has read (it has mapped the page for reading alone): the newest records
+  // are kept.
+  [[nodiscard]] bool overwrites() const { return overwrites_; }
+
+  // Written and not read yet, as the program says.
+  [[nodiscard]] std::uint64_t unread() const;
+  [[nodiscard]] bool fits(std::size_t record) const;
+  // It must fit. The program sees it from publish() on.
+  void write(std::span<const std::byte> record);
+  void publish();
+  // Records that have been written so far.
+  [[nodiscard]] std::uint64_t written() const { return written_; }
+
+ private:
+  RingBuffer(Fd memory, Mapping mapping, bool overwrites);
+  [[nodiscard]] perf_event_mmap_page& page() const { return *reinterpret_cast<perf_event_mmap_page*>(mapping_.data()); }
+
+  Fd memory_;
+  Mapping mapping_;
+  std::uint64_t size_;
+  bool overwrites_;
+  std::uint64_t head_ = 0;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace landtrace::perf

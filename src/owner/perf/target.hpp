@@ -1,0 +1,60 @@
+// Whose events a perf event is about: one thread, and with `inherit` those that it makes, and theirs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "programs/thread_events.hpp"
+
+namespace landtrace::perf {
+
+// Who has made whom since the first event was opened, as the kernel tells it. Where it does not tell (a network
+// namespace, an old kernel and another user than root) parents are looked up when a thread is first met.
+class Births {
+ public:
+  Births();
+
+  // Takes what has happened since the last call.
+  void catch_up();
+  // The thread that made this one since then; nullopt: none is known.
+  [[nodiscard]] std::optional<std::uint32_t> parent_of(std::uint32_t tid) const;
+  // Grows when a thread began: what was found out about its number before may be wrong.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  [[nodiscard]] bool are_told() const { return events_.has_value(); }
+
+ private:
+  std::optional<programs::ThreadEvents> events_;
+  std::unordered_map<std::uint32_t, std::uint32_t> parents_;
+  std::uint64_t changes_ = 0;
+};
+
+class Target {
+ public:
+  // `births` must outlive it.
+  Target(Births& births, std::uint32_t tid, bool inherits);
+
+  // Whether the thread's events count. `tgid` is its process, 0 where that is not known.
+  [[nodiscard]] bool has(std::uint32_t tid, std::uint32_t tgid);
+  // Whether none of its threads lives any more.
+  [[nodiscard]] bool is_gone();
+
+  // For enable_on_exec: whether the process runs another program than when this was called first.
+  [[nodiscard]] bool has_called_exec();
+
+ private:
+  [[nodiscard]] bool find_out(std::uint32_t tid, std::uint32_t tgid) const;
+  [[nodiscard]] bool is_descendant(std::uint32_t tid) const;
+  [[nodiscard]] bool was_begun_below(std::uint32_t tid, std::uint32_t tgid) const;
+
+  Births& births_;
+  std::uint32_t tid_;
+  bool inherits_;
+  std::uint64_t began_ticks_;
+  std::uint64_t program_ = 0;
+  std::unordered_map<std::uint32_t, bool> known_;
+  std::uint64_t changes_seen_ = 0;
+};
+
+}  // namespace landtrace::perf

@@ -1,0 +1,43 @@
+// mmap of perf events. Programs map memory in the middle of anything, also before libraries are ready: what is not such
+// an event goes to the kernel without a look for the next library.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+
+#include "base/system_call.hpp"
+#include "preload/perf_events.hpp"
+#include "preload/real.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+void* map_any(void* address, std::size_t size, int protection, int flags, int fd, off_t offset) {
+  if (__builtin_expect(perf_is_used && fd >= 0, 0)) {
+    const FdEntry entry = FdTable::get(fd);
+    if (is_perf_event(entry)) return map_perf_event(entry, address, size, protection, flags, offset);
+  }
+  const long mapped = system_call(SYS_mmap, address, size, protection, flags, fd, offset);
+  constexpr long kErrors = 4096;
+  if (mapped < 0 && mapped >= -kErrors) {
+    errno = static_cast<int>(-mapped);
+    return MAP_FAILED;
+  }
+  if (__builtin_expect(perf_is_used && fd >= 0 && (flags & MAP_SHARED) != 0, 0)) {
+    perf_event_mapped(fd, reinterpret_cast<void*>(mapped), size);
+  }
+  return reinterpret_cast<void*>(mapped);
+}
+
+}  // namespace
+}  // namespace landtrace::preload
+
+using namespace landtrace::preload;
+
+LT_EXPORT void* mmap(void* address, std::size_t size, int protection, int flags, int fd, off_t offset) noexcept {
+  return map_any(address, size, protection, flags, fd, offset);
+}
+
+LT_EXPORT void* mmap64(void* address, std::size_t size, int protection, int flags, int fd, off64_t offset) noexcept {
+  return map_any(address, size, protection, flags, fd, offset);
+}

@@ -1,0 +1,232 @@
+#include "preload/perf_events.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/system_call.hpp"
+#include "preload/real.hpp"
+#include "preload/user_memory.hpp"
+
+namespace landtrace::preload {
+namespace {
+
+using ipc::PerfLibrary;
+
+const PerfLibrary* library = nullptr;
+
+// The library's own calls of libc come through the shim, too; and a signal's handler may interrupt it.
+thread_local bool is_inside __attribute__((tls_model("initial-exec"))) = false;
+
+class Inside {
+ public:
+  Inside() { is_inside = true; }
+  ~Inside() {
+    is_inside = false;
+    errno = saved_errno_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  int saved_errno_ = errno;
+};
+
+// Beside the shim.
+const PerfLibrary* load() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&perf_after_fork), &self) == 0 || self.dli_fname == nullptr) return nullptr;
+  const std::string own(self.dli_fname);
+  const std::string path = own.substr(0, own.rfind('/') + 1) + "liblandtrace-perf.so";
+  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) return nullptr;
+  auto* const entry = reinterpret_cast<const PerfLibrary* (*)()>(::dlsym(object, ipc::kPerfLibraryEntry));
+  const PerfLibrary* const found = entry == nullptr ? nullptr : entry();
+  return found != nullptr && found->version == ipc::kPerfLibraryVersion ? found : nullptr;
+}
+
+const PerfLibrary* find_library() {
+  static const PerfLibrary* const found = load();
+  return found;
+}
+
+template <typename T>
+T finish(T result) {
+  if (result >= 0) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+enum class Kind { kTracepoint, kDummy, kOther };
+
+Kind kind_of(const void* attr) {
+  // Type, size and config stand first in every version.
+  struct {
+    std::uint32_t type;
+    std::uint32_t size;
+    std::uint64_t config;
+  } head{};
+  const int saved_errno = errno;
+  const bool is_there = copy_in(&head, attr, sizeof head);
+  errno = saved_errno;
+  if (!is_there) return Kind::kOther;
+  if (head.type == PERF_TYPE_TRACEPOINT) return Kind::kTracepoint;
+  return head.type == PERF_TYPE_SOFTWARE && head.config == PERF_COUNT_SW_DUMMY ? Kind::kDummy : Kind::kOther;
+}
+
+bool is_a_refusal(int error) { return error == EACCES || error == EPERM || error == ENOSYS; }
+
+int note(const ipc::PerfOpened& opened) {
+  if (!FdTable::set(opened.fd, {opened.handle, 0, kPerfEvent})) {
+    real().close(opened.fd);
+    library->drop(opened.handle);
+    errno = ENOMEM;
+    return -1;
+  }
+  // A thread that waits in poll() already is none of ours.
+  __atomic_store_n(&perf_is_used, true, __ATOMIC_RELAXED);
+  return opened.fd;
+}
+
+}  // namespace
+
+long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long flags) {
+  const auto kernel = [&] { return real().syscall(SYS_perf_event_open, attr, pid, cpu, group, flags); };
+  const Kind kind = is_inside ? Kind::kOther : kind_of(attr);
+  if (kind == Kind::kOther) return kernel();
+  // A dummy event only shows where names go: a program that the kernel gives none records the domain all the same.
+  long answer = -1;
+  int refused_with = 0;
+  if (kind == Kind::kDummy) {
+    const int saved_errno = errno;
+    answer = kernel();
+    if (answer >= 0 || !is_a_refusal(errno)) return answer;
+    refused_with = errno;
+    errno = saved_errno;
+  }
+  const PerfLibrary* const found = find_library();
+  if (found == nullptr) {
+    if (refused_with == 0) return kernel();
+    errno = refused_with;
+    return -1;
+  }
+  library = found;
+  const FdEntry leader = FdTable::get(group);
+  const ipc::PerfOpen wanted{attr, pid, cpu, is_perf_event(leader) ? leader.generation : 0, group != -1, flags,
+                             refused_with};
+  ipc::PerfOpened opened{};
+  int result;
+  {
+    const Inside inside;
+    result = found->open(wanted, opened);
+  }
+  if (result == 0) return note(opened);
+  if (result < 0) return finish(result);
+  if (refused_with == 0) return kernel();
+  errno = refused_with;
+  return -1;
+}
+
+bool is_output_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_OUTPUT; }
+
+int perf_ioctl(FdEntry entry, unsigned long request, void* argument) {
+  if (is_inside) return finish(-EBUSY);
+  long result;
+  {
+    const Inside inside;
+    if (is_output_request(request)) {
+      const int fd = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
+      const FdEntry to = FdTable::get(fd);
+      result = library->set_output(entry.generation, fd, is_perf_event(to) ? to.generation : 0);
+    } else {
+      result = library->ioctl(entry.generation, request, argument);
+    }
+  }
+  return static_cast<int>(finish(result));
+}
+
+int perf_output_of_kernel(int fd, FdEntry to) {
+  if (is_inside) return finish(-EBUSY);
+  long result;
+  {
+    const Inside inside;
+    result = library->take_output(fd, to.generation);
+  }
+  return static_cast<int>(finish(result));
+}
+
+ssize_t read_perf_event(FdEntry entry, void* buffer, std::size_t size) {
+  if (is_inside) return finish(-EBUSY);
+  long result;
+  {
+    const Inside inside;
+    result = library->read(entry.generation, buffer, size);
+  }
+  return finish(result);
+}
+
+void* map_perf_event(FdEntry entry, void* address, std::size_t size, int protection, int flags, off_t offset) {
+  int memory;
+  {
+    const Inside inside;
+    memory = library->memory(entry.generation, size, protection, flags, offset);
+  }
+  const long mapped = memory < 0 ? memory : system_call(SYS_mmap, address, size, protection, flags, memory, 0L);
+  constexpr long kErrors = 4096;
+  if (mapped >= 0 || mapped < -kErrors) return reinterpret_cast<void*>(mapped);
+  errno = static_cast<int>(-mapped);
+  return MAP_FAILED;
+}
+
+void perf_event_mapped(int fd, void* address, std::size_t size) {
+  if (is_inside || library == nullptr) return;
+  const Inside inside;
+  library->mapped(fd, address, size);
+}
+
+void perf_descriptor_gone(FdEntry entry) {
+  if (!is_perf_event(entry) || is_inside || library == nullptr) return;
+  for (unsigned fd = 0; fd < FdTable::end(); ++fd) {
+    const FdEntry other = FdTable::get(static_cast<int>(fd));
+    if (is_perf_event(other) && other.generation == entry.generation) return;
+  }
+  const Inside inside;
+  library->drop(entry.generation);
+}
+
+bool pull_perf_events() {
+  if (is_inside || library == nullptr) return false;
+  const Inside inside;
+  return library->pull();
+}
+
+void perf_after_own_event() {
+  if (library != nullptr && *library->watches_memory) std::ignore = pull_perf_events();
+}
+
+int mark_hung_up(pollfd* fds, nfds_t count) {
+  if (is_inside || library == nullptr) return 0;
+  const Inside inside;
+  int hung_up = 0;
+  for (nfds_t i = 0; i < count; ++i) {
+    const FdEntry entry = FdTable::get(fds[i].fd);
+    if (!is_perf_event(entry) || !library->is_hung_up(entry.generation)) continue;
+    if (fds[i].revents == 0) ++hung_up;
+    fds[i].revents = static_cast<short>(fds[i].revents | POLLHUP);
+  }
+  return hung_up;
+}
+
+void perf_after_fork() {
+  if (library == nullptr) return;
+  const Inside inside;
+  library->child();
+}
+
+}  // namespace landtrace::preload
