@@ -26,7 +26,7 @@ def programs_for_everybody():
     os.makedirs(os.path.join(root, "lib", "landtrace"))
     for folder in (root, os.path.join(root, "bin"), os.path.join(root, "lib"), os.path.join(root, "lib", "landtrace")):
         os.chmod(folder, 0o755)
-    for library in (shim, AGENT):
+    for library in (shim, AGENT, PERF_LIBRARY):
         if os.path.exists(library):
             shutil.copy(library, os.path.join(root, "lib", "landtrace"))
     programs = (landtrace, os.path.join(os.path.dirname(landtrace), "landtraced"), producer)
@@ -34,6 +34,7 @@ def programs_for_everybody():
 
 
 AGENT = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-agent.so")  # where there are probes
+PERF_LIBRARY = os.path.join(os.path.dirname(os.environ["SHIM"]), "liblandtrace-perf.so")
 LANDTRACE, LANDTRACED, PRODUCER = programs_for_everybody()
 
 NOBODY = 65534

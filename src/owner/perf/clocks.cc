@@ -5,7 +5,7 @@
 
 #include "base/fd.hpp"
 #include "base/system_call.hpp"
-#include "perf/ring_buffer.hpp"
+#include "perf/mapped_ring.hpp"
 
 namespace landtrace::perf {
 namespace {
@@ -28,10 +28,10 @@ std::unique_ptr<SampleClock> SampleClock::of_kernel(arch::RawClock raw) {
   attr.exclude_kernel = attr.exclude_hv = 1;
   const Fd event(static_cast<int>(system_call(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
   if (event.get() < 0) return nullptr;
-  const long mapped = system_call(SYS_mmap, 0L, RingBuffer::kPage, PROT_READ, MAP_SHARED, event.get(), 0);
-  if (mapped < 0 && mapped > -static_cast<long>(RingBuffer::kPage)) return nullptr;
+  const long mapped = system_call(SYS_mmap, 0L, MappedRing::kPage, PROT_READ, MAP_SHARED, event.get(), 0);
+  if (mapped < 0 && mapped > -static_cast<long>(MappedRing::kPage)) return nullptr;
   const perf_event_mmap_page page = *reinterpret_cast<const perf_event_mmap_page*>(mapped);
-  system_call(SYS_munmap, mapped, RingBuffer::kPage);
+  system_call(SYS_munmap, mapped, MappedRing::kPage);
   if (page.cap_user_time_zero == 0) return nullptr;
   std::unique_ptr<SampleClock> clock(new SampleClock());
   clock->zero_ = page.time_zero;

@@ -48,10 +48,8 @@ void mapped(int fd, void* address, std::size_t size) {
     return Result<int>(0);
   });
 }
-// Somebody else who is at it is enough.
+// Waits for a thread that is at it: it may have begun before what is looked for happened.
 bool pull() {
-  if (!Library::get().mutex().try_lock()) return false;
-  Library::get().mutex().unlock();
   return guarded([](Library& library) { return Result<bool>(library.pull()); }) == 1;
 }
 bool is_hung_up(std::uint32_t handle) {
@@ -72,9 +70,21 @@ void child() {
   });
 }
 
-constexpr ipc::PerfLibrary kLibrary{ipc::kPerfLibraryVersion, open,       ioctl, set_output, take_output,
-                                    read,                     memory,     mapped, pull,       is_hung_up,
-                                    drop,                     child,      &Library::watches_memory};
+constexpr ipc::PerfLibrary kLibrary{ipc::kPerfLibraryVersion,
+                                    open,
+                                    ioctl,
+                                    set_output,
+                                    take_output,
+                                    read,
+                                    memory,
+                                    mapped,
+                                    pull,
+                                    is_hung_up,
+                                    drop,
+                                    child,
+                                    &Library::watches_memory,
+                                    &Library::awaits_exec,
+                                    &Library::is_sampling};
 
 }  // namespace
 }  // namespace landtrace::perf

@@ -16,6 +16,9 @@ namespace landtrace::perf {
 class Source;
 class Counter;
 
+// Of a raw time that is not known yet.
+inline constexpr std::uint64_t kNotYet = ~0ull;
+
 // The event of the domain that is meant.
 struct Tracepoint {
   std::uint32_t slot = 0;
@@ -47,7 +50,7 @@ struct Event {
 
   bool is_on = false;
   bool waits_for_exec = false;
-  // Raw times between which it is on; `end` while it is not known yet: ~0.
+  // Raw times between which it is on; `end` may be kNotYet.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   // Of the time that it was on before `on_since_ns`.

@@ -22,7 +22,7 @@ constexpr std::size_t kMostPages = 64;
 
 std::byte* map(int fd, std::size_t size) {
   const long mapped = system_call(SYS_mmap, 0L, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  return mapped < 0 && mapped > -static_cast<long>(RingBuffer::kPage) ? nullptr : reinterpret_cast<std::byte*>(mapped);
+  return mapped < 0 && mapped > -static_cast<long>(MappedRing::kPage) ? nullptr : reinterpret_cast<std::byte*>(mapped);
 }
 
 // Whether a perf event is mapped there: the program may have unmapped it since.
@@ -48,7 +48,7 @@ void KernelOutput::mapped(int fd, void* address, std::size_t size) {
 
 Result<void> KernelOutput::take_over(int fd, std::shared_ptr<OutputRing> to) {
   for (std::size_t pages = kMostPages; pages > 0; pages /= 2) {
-    const std::size_t size = (pages + 1) * RingBuffer::kPage;
+    const std::size_t size = (pages + 1) * MappedRing::kPage;
     std::byte* const address = map(fd, size);
     if (address == nullptr) continue;
     rings_.push_back({address, size, to});
@@ -64,7 +64,7 @@ Result<std::shared_ptr<OutputRing>> KernelOutput::replace_memory(int fd) {
   Mapped& mapped = found->second;
   if (auto known = mapped.replaced.lock()) return known;
   if (!maps_event(mapped.address, mapped.size)) return fail(EINVAL);
-  LT_TRY(std::shared_ptr<RingBuffer> memory, RingBuffer::create(mapped.size / RingBuffer::kPage - 1, false));
+  LT_TRY(std::shared_ptr<MappedRing> memory, MappedRing::create(mapped.size / MappedRing::kPage - 1, false));
   void* const room = ::mmap(nullptr, mapped.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return fail_errno("mmap");
   void* const moved = ::mremap(mapped.address, mapped.size, mapped.size, MREMAP_MAYMOVE | MREMAP_FIXED, room);
@@ -82,11 +82,11 @@ bool KernelOutput::copy(Ring& ring) {
   const auto output = ring.to.lock();
   if (!output) return false;
   auto& page = *reinterpret_cast<perf_event_mmap_page*>(ring.address);
-  const std::uint64_t size = ring.size - RingBuffer::kPage;
+  const std::uint64_t size = ring.size - MappedRing::kPage;
   // Pairs with the kernel's store behind the records.
   const auto head = static_cast<std::uint64_t>(__atomic_load_n(&page.data_head, __ATOMIC_ACQUIRE));
   std::uint64_t tail = page.data_tail;
-  const std::byte* const data = ring.address + RingBuffer::kPage;
+  const std::byte* const data = ring.address + MappedRing::kPage;
   const auto copy_from = [&](std::uint64_t from, void* to, std::size_t bytes) {
     const std::size_t first = std::min<std::uint64_t>(bytes, size - (from & (size - 1)));
     std::memcpy(to, data + (from & (size - 1)), first);

@@ -1,5 +1,5 @@
-// Events of the kernel that go to the same memory as events of the domain. The kernel writes into a ring of its own that
-// this process maps; its records are copied from there.
+// Events of the kernel that go to the same memory as events of the domain. The kernel writes into a ring of its own
+// that this process maps; its records are copied from there.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ class KernelOutput {
   void mapped(int fd, void* address, std::size_t size);
   // The records of a kernel's event go to `to` from here on. The kernel's errno where it does not let us map the event.
   Result<void> take_over(int fd, std::shared_ptr<OutputRing> to);
-  // The output of an event of the domain is to be that of a kernel's event, whose ring the program has mapped: memory of
-  // ours takes its place. EINVAL where the program has not.
+  // The output of an event of the domain is to be that of a kernel's event, whose ring the program has mapped: memory
+  // of ours takes its place. EINVAL where the program has not.
   Result<std::shared_ptr<OutputRing>> replace_memory(int fd);
 
   // Copies what the kernel has written. True if there was anything.

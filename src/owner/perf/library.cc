@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "buffer/event_table.hpp"
-#include "ipc/path.hpp"
 #include "language/filter/compile.hpp"
 #include "perf/attr.hpp"
 
@@ -23,7 +22,6 @@ constexpr std::size_t kLongestFilter = 4096;
 constexpr std::uint64_t kFirstId = 1ull << 40;
 constexpr std::uint64_t kSampleClocksAfter_ns = 50'000'000;
 constexpr std::uint64_t kLookForEndsAfter_ns = 50'000'000;
-constexpr std::uint64_t kNotYet = ~0ull;
 
 bool is_dummy(const perf_event_attr& attr) {
   return attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_DUMMY;
@@ -46,16 +44,16 @@ Result<void> check_filter(const buffer::SlotText& text, const std::string& filte
 }  // namespace
 
 bool Library::watches_memory = false;
+bool Library::awaits_exec = false;
+bool Library::is_sampling = false;
 
 Library& Library::get() {
   static Library* const library = new Library();  // a program may end while it polls in another thread
   return *library;
 }
 
-Result<void> Library::connect() {
+Result<void> Library::connect(const std::string& socket) {
   if (view_ && !view_->owner_died()) return {};
-  const std::string socket = ipc::default_socket();
-  if (!ipc::is_trusted_socket(socket.c_str())) return fail(ENOENT);
   LT_TRY(consumer::DomainView view, consumer::DomainView::connect(socket));
   socket_ = socket;
   view_ = std::make_unique<consumer::DomainView>(std::move(view));
@@ -130,7 +128,7 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
   LT_TRY(const perf_event_attr attr, read_attr(wanted.attr));
   const bool dummy = is_dummy(attr);
   if (attr.type != PERF_TYPE_TRACEPOINT && !dummy) return false;
-  if (!connect()) return false;
+  if (!connect(wanted.socket)) return false;
   const std::optional<Tracepoint> tracepoint = dummy ? std::nullopt : find_tracepoint(attr.config);
   if (!dummy && !tracepoint) return false;
   LT_TRY(std::unique_ptr<Event> event, make_event(wanted, attr));
@@ -156,6 +154,7 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
   ++next_handle_;
   if (!dummy) {
     kept.waits_for_exec = attr.enable_on_exec != 0 && attr.disabled != 0;
+    kept.begin = arch::read_raw_clock(clocks_->raw());
     const auto begun = attr.disabled == 0 ? enable(kept) : kept.waits_for_exec ? listen(kept) : Result<void>();
     if (!begun) {
       const Error error = begun.error();
@@ -235,6 +234,11 @@ void Library::note_what_is_watched() {
     const Event& event = *entry.second;
     return event.output && event.is_on && event.target.has_value();
   });
+  is_sampling = std::any_of(events_.begin(), events_.end(), [](const auto& entry) {
+    return entry.second->output && (entry.second->is_on || entry.second->waits_for_exec);
+  });
+  awaits_exec = std::any_of(events_.begin(), events_.end(),
+                            [](const auto& entry) { return entry.second->output && entry.second->waits_for_exec; });
 }
 
 Result<long> Library::for_all(Event& event, void* argument, bool on) {
@@ -379,7 +383,8 @@ Result<long> Library::read(std::uint32_t handle, void* buffer, std::size_t size)
   }
   std::vector<Reading> readings;
   const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
-  for (Event* const one : is_group ? group_of(*event) : std::vector<Event*>{event}) readings.push_back(reading_of(*one));
+  const std::vector<Event*> read = is_group ? group_of(*event) : std::vector<Event*>{event};
+  for (Event* const one : read) readings.push_back(reading_of(*one));
   if (readings.empty()) readings.push_back(reading_of(*event));
   const std::vector<std::uint64_t> words = make_reading(event->attr.read_format, readings);
   const std::size_t bytes = words.size() * sizeof words[0];
@@ -394,13 +399,14 @@ Result<int> Library::memory(std::uint32_t handle, std::size_t size, int protecti
   if ((flags & MAP_SHARED) == 0 || offset != 0) return fail(EINVAL);
   // The kernel's: one ring for the threads of several CPUs would be written by all of them.
   if (event->cpu == -1 && event->attr.inherit != 0) return fail(EINVAL);
-  const std::size_t pages = size / RingBuffer::kPage;
-  if (pages == 0 || size % RingBuffer::kPage != 0 || (pages > 1 && !std::has_single_bit(pages - 1))) return fail(EINVAL);
+  const std::size_t pages = size / MappedRing::kPage;
+  if (pages == 0 || size % MappedRing::kPage != 0 || (pages > 1 && !std::has_single_bit(pages - 1)))
+    return fail(EINVAL);
   if (event->output) {
     if (event->output->ring().bytes() != size) return fail(EINVAL);
     return event->output->ring().fd();
   }
-  LT_TRY(std::shared_ptr<RingBuffer> ring, RingBuffer::create(pages - 1, (protection & PROT_WRITE) == 0));
+  LT_TRY(std::shared_ptr<MappedRing> ring, MappedRing::create(pages - 1, (protection & PROT_WRITE) == 0));
   move_output(*event, std::make_shared<OutputRing>(std::move(ring)));
   return event->output->ring().fd();
 }
@@ -421,6 +427,7 @@ bool Library::pull() {
       event->is_on = false;
     }
   }
+  if (awaits_exec) note_what_is_watched();
   return any;
 }
 
@@ -447,8 +454,7 @@ void Library::drop(std::uint32_t handle) {
 void Library::child() {
   for (const auto& source : sources_) source->disconnect();
   for (const auto& counter : counters_) counter->disconnect();
-  watches_memory = false;
-  std::ignore = sources_;
+  watches_memory = awaits_exec = is_sampling = false;
   for (auto& [handle, event] : events_) std::ignore = event.release();
   events_.clear();
   for (auto& source : sources_) std::ignore = source.release();

@@ -32,10 +32,12 @@ class Library {
 
   std::mutex& mutex() { return mutex_; }
   static bool watches_memory;
+  static bool awaits_exec;
+  static bool is_sampling;
 
  private:
   // Where tracepoints are looked up, and held.
-  Result<void> connect();
+  Result<void> connect(const std::string& socket);
   [[nodiscard]] std::optional<Tracepoint> find_tracepoint(std::uint64_t id);
   Event* find(std::uint32_t handle);
   [[nodiscard]] std::vector<Event*> group_of(const Event& leader);

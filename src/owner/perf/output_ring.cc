@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arch/clock.hpp"
 #include "output/perf_data/mappings.hpp"
 #include "perf/event.hpp"
 
@@ -43,6 +44,17 @@ void OutputRing::remove(Event& event) { std::erase(events_, &event); }
 
 bool OutputRing::has_room(std::size_t sample) const {
   return ring_->overwrites() ? ring_->fits(sample) : ring_->fits(sample + kReserve);
+}
+
+bool OutputRing::is_left_alone() {
+  constexpr std::uint64_t kPatience_ns = 500'000'000;
+  const std::uint64_t now = arch::monotonic_ns();
+  const std::uint64_t tail = ring_->tail();
+  if (full_since_ns_ == 0 || tail != tail_when_full_) {
+    tail_when_full_ = tail;
+    full_since_ns_ = now;
+  }
+  return now - full_since_ns_ > kPatience_ns;
 }
 
 bool OutputRing::write(std::span<const std::byte> sample, const Event& event, const SampleFacts& facts) {

@@ -1,4 +1,4 @@
-// Where samples of one or several events go: a RingBuffer, and what its reader has to be told besides samples.
+// Where samples of one or several events go: a MappedRing, and what its reader has to be told besides samples.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "output/stack/object_map.hpp"
-#include "perf/ring_buffer.hpp"
+#include "perf/mapped_ring.hpp"
 #include "perf/sample.hpp"
 
 namespace landtrace::perf {
@@ -15,9 +15,9 @@ struct Event;
 
 class OutputRing {
  public:
-  explicit OutputRing(std::shared_ptr<RingBuffer> ring) : ring_(std::move(ring)) {}
+  explicit OutputRing(std::shared_ptr<MappedRing> ring) : ring_(std::move(ring)) {}
 
-  [[nodiscard]] RingBuffer& ring() { return *ring_; }
+  [[nodiscard]] MappedRing& ring() { return *ring_; }
 
   // Events whose output this is, from here on or not any more. The first decides when who polls is woken.
   void add(Event& event);
@@ -26,10 +26,13 @@ class OutputRing {
 
   // Whether a sample of this size fits, with what may have to be said before it.
   [[nodiscard]] bool has_room(std::size_t sample) const;
+  // Whether it has been full for so long that nobody seems to read it: then others' events do not wait for it.
+  [[nodiscard]] bool is_left_alone();
   // A sample; what was lost before is told first. False: there is no room.
   bool write(std::span<const std::byte> sample, const Event& event, const SampleFacts& facts);
   // Another event's samples that were lost.
   void lose(Event& event, std::uint64_t count);
+  [[nodiscard]] bool has_lost() const { return lost_ > 0; }
   // What has been lost and not told yet.
   void tell_lost(const SampleFacts& facts);
 
@@ -49,7 +52,7 @@ class OutputRing {
   [[nodiscard]] const Event* event_for(bool (*wants)(const perf_event_attr&)) const;
   bool tell_object(const Event& event, const SampleFacts& facts, const output::MappedObject& object);
 
-  std::shared_ptr<RingBuffer> ring_;
+  std::shared_ptr<MappedRing> ring_;
   std::vector<Event*> events_;
   Bytes bytes_;
   std::uint64_t lost_ = 0;
@@ -61,6 +64,9 @@ class OutputRing {
   std::uint64_t watermark_ = 0;
   std::uint64_t wakeup_events_ = 0;
   bool is_notified_ = false;
+  // What was unread when it was full first, and when that was.
+  std::uint64_t tail_when_full_ = 0;
+  std::uint64_t full_since_ns_ = 0;
 };
 
 }  // namespace landtrace::perf

@@ -23,7 +23,6 @@ Result<std::unique_ptr<Source>> Source::open(const std::string& socket) {
   std::unique_ptr<Source> source(new Source(std::make_unique<consumer::DomainView>(std::move(view))));
   LT_TRY(consumer::Session session, consumer::Session::open(*source->view_, {.ring_bytes = kSourceRingBytes}));
   source->session_ = std::make_unique<consumer::Session>(std::move(session));
-  source->merges_.resize(source->view_->cpus());
   return source;
 }
 
@@ -105,7 +104,7 @@ void Source::add_new_users() {
                                                              static_cast<std::uint32_t>(i), session_->raw_clock(),
                                                              session_->started())});
       const std::uint32_t cpu = ring::cpu_of_ring(ring, view_->cpus());
-      merges_[cpu].add({rings_.back().cursor.get(), cpu});
+      merge_.add({rings_.back().cursor.get(), cpu});
     }
   }
 }
@@ -127,6 +126,7 @@ void Source::watch_for_exec() {
     }
     event->waits_for_exec = false;
     event->is_on = true;
+    event->end = kNotYet;
     event->on_since_ns = arch::monotonic_ns();
   }
 }
@@ -139,14 +139,31 @@ bool Source::pull() {
     renewed_ns_ = now_ns;
   }
   watch_for_exec();
+  for (Event* const event : all_) {
+    if (event->target) event->target->look_around();
+  }
   const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
   add_new_users();
   if (has_stacks_) look_at_objects();
-  bool any = false;
-  for (std::uint32_t cpu = 0; cpu < merges_.size(); ++cpu) any |= pull_cpu(cpu, is_finishing_ ? buffer::kNoHorizon : horizon);
+  const bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
   if (has_stacks_) give_old(is_finishing_ ? buffer::kNoHorizon : horizon);
+  note_rest();
   publish_positions();
   return any;
+}
+
+// Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.
+void Source::note_rest() {
+  for (const RingOfUser& ring : rings_) {
+    if (!is_finishing_ && ring.cursor->ready()) continue;
+    note_lost(ring::cpu_of_ring(ring.ring, view_->cpus()), ring.cursor->take_rest());
+  }
+  for (const Event* const event : all_) {
+    if (!event->output || !event->output->has_lost()) continue;
+    SampleFacts facts;
+    facts.time = event->clock->to_ns(newest_);
+    event->output->tell_lost(facts);
+  }
 }
 
 void Source::finish() {
@@ -155,23 +172,14 @@ void Source::finish() {
   // When it returns, no producer is in the middle of an event any more.
   std::ignore = session_->stop();
   std::ignore = pull();
-  for (const RingOfUser& ring : rings_) {
-    note_lost(ring::cpu_of_ring(ring.ring, view_->cpus()), ring.cursor->take_rest());
-  }
   is_finishing_ = false;
-  for (const Event* const event : all_) {
-    SampleFacts facts;
-    facts.time = event->clock->to_ns(arch::read_raw_clock(session_->raw_clock()));
-    if (event->output) event->output->tell_lost(facts);
-  }
 }
 
-bool Source::pull_cpu(std::uint32_t cpu, std::uint64_t horizon) {
-  buffer::Merge& merge = merges_[cpu];
-  merge.begin(horizon);
+bool Source::pull_rings(std::uint64_t horizon) {
+  merge_.begin(horizon);
   bool any = false;
-  while (const buffer::Merge::Source* const next = merge.next()) {
-    if (!take(cpu, *next->cursor)) break;
+  while (const buffer::Merge::Source* const next = merge_.next()) {
+    if (!take(next->cpu, *next->cursor)) break;
     next->cursor->pop();
     any = true;
   }
@@ -233,7 +241,7 @@ bool Source::has_room(const Listeners& listeners, const Happened& what) {
     for (const Event* const event : listeners.events[cpu]) {
       // What never fits need not be waited for.
       if (!event->output || !event->is_sampled() || bytes > event->output->ring().size() / 2) continue;
-      if (!event->output->has_room(bytes)) return false;
+      if (!event->output->has_room(bytes) && !event->output->is_left_alone()) return false;
     }
   }
   return true;
@@ -265,6 +273,7 @@ bool Source::give(Listeners& listeners, const Happened& what) {
 
 void Source::give_to(Event& event, const Happened& what, SampleFacts facts, const output::Task* task) {
   ++event.count;
+  newest_ = std::max(newest_, what.clock);
   if (!event.output || !event.is_sampled() || --event.until_sample > 0) return;
   event.until_sample = event.period;
   facts.time = event.clock->to_ns(what.clock);

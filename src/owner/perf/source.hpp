@@ -65,8 +65,9 @@ class Source {
   [[nodiscard]] bool is_wanted(std::uint32_t slot) const;
   void unlisten(const Tracepoint& tracepoint);
   void finish();
+  void note_rest();
   void add_new_users();
-  bool pull_cpu(std::uint32_t cpu, std::uint64_t horizon);
+  bool pull_rings(std::uint64_t horizon);
   bool take(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool take_with_stack(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool give_waiting(std::uint32_t tid, std::span<const std::uint64_t> frames);
@@ -99,8 +100,12 @@ class Source {
   std::vector<std::unique_ptr<Listeners>> by_slot_;
   bool has_stacks_ = false;
   bool is_finishing_ = false;
+  // The newest event that was given: what is told besides must not be newer than events to come.
+  std::uint64_t newest_ = 0;
 
-  std::vector<buffer::Merge> merges_;  // by CPU
+  // Of all CPUs: whoever reads several rings round by round, as perf does, wants nothing that is older than what it got
+  // a round before.
+  buffer::Merge merge_;
   struct RingOfUser {
     std::uint32_t user;
     std::uint32_t ring;

@@ -44,6 +44,12 @@ void Births::catch_up() {
   }
 }
 
+void Births::look_below(std::uint32_t process) {
+  for (const programs::TaskStat& task : programs::tasks_below(process)) {
+    if (parents_.insert_or_assign(task.pid, task.parent).second) ++changes_;
+  }
+}
+
 std::optional<std::uint32_t> Births::parent_of(std::uint32_t tid) const {
   const auto found = parents_.find(tid);
   if (found == parents_.end()) return std::nullopt;
@@ -83,6 +89,7 @@ bool Target::is_descendant(std::uint32_t tid) const {
 // By what there is of it now: the processes above it, of which those in between may have ended.
 bool Target::was_begun_below(std::uint32_t tid, std::uint32_t tgid) const {
   if (tgid == 0) tgid = programs::process_of(tid);
+  if (is_descendant(tgid)) return true;
   if (tgid == programs::process_of(tid_)) {
     const auto thread = programs::stat_of(tid);
     return !thread || thread->start_ticks >= began_ticks_;

@@ -23,6 +23,8 @@ class Births {
   // Grows when a thread began: what was found out about its number before may be wrong.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   [[nodiscard]] bool are_told() const { return events_.has_value(); }
+  // Where they are not: notes what is below the process now.
+  void look_below(std::uint32_t process);
 
  private:
   std::optional<programs::ThreadEvents> events_;
@@ -37,6 +39,10 @@ class Target {
 
   // Whether the thread's events count. `tgid` is its process, 0 where that is not known.
   [[nodiscard]] bool has(std::uint32_t tid, std::uint32_t tgid);
+  // Call it now and then: where the kernel does not tell of processes, they are only found while they live.
+  void look_around() {
+    if (inherits_ && !births_.are_told()) births_.look_below(tid_);
+  }
   // Whether none of its threads lives any more.
   [[nodiscard]] bool is_gone();
 

@@ -1,8 +1,7 @@
 // What the shim wants of liblandtrace-perf.so, which it loads when a program asks for its first perf event: functions,
 // found under one name. Whatever these return below 0 is an errno. None of them throws.
 //
-// The library is the owner's side of the house in a consumer's process: few programs call perf_event_open(), and the shim
-// is in all.
+// The library is a consumer of the domain (owner/perf). Few programs call perf_event_open(), and the shim is in all.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +22,8 @@ struct PerfOpen {
   // Whether there is a group_fd.
   bool has_group;
   std::uint64_t flags;
-  // What the kernel has answered, where it was asked first; 0: it was not.
-  std::int32_t refused_with;
+  // Where the domain is served.
+  const char* socket;
 };
 
 // An event of the library, by which the shim names it from there on.
@@ -60,6 +59,10 @@ struct PerfLibrary {
   // Whether an event is on whose ring the program may look at without a call: then what it emits itself is pulled at
   // once.
   const bool* watches_memory;
+  // Whether an event with a ring waits for a program that is about to be started.
+  const bool* awaits_exec;
+  // Whether an event with a ring is on, or waits.
+  const bool* is_sampling;
 };
 
 }  // namespace landtrace::ipc

@@ -29,7 +29,10 @@ class SignalsHeld {
   SignalsHeld() {
     sigset_t all;
     ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t held;
+    ::pthread_sigmask(SIG_SETMASK, &all, &held);
+    // Not before: it would come before the first look.
+    before_ = without_held_signal(held);
   }
   ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsHeld(const SignalsHeld&) = delete;
@@ -55,7 +58,10 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const Wait& wait) 
 }
 
 bool has_perf_event(const pollfd* fds, nfds_t count) {
-  return std::any_of(fds, fds + count, [](const pollfd& one) { return is_perf_event(FdTable::get(one.fd)); });
+  return std::any_of(fds, fds + count, [](const pollfd& one) {
+    const FdEntry entry = FdTable::get(one.fd);
+    return is_perf_event(entry) && entry.slot != kPerfDummy;
+  });
 }
 
 int poll_events(pollfd* fds, nfds_t count, bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask) {

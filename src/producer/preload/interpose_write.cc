@@ -2,20 +2,30 @@
 #include <cerrno>
 #include <unistd.h>
 
+#include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/writes.hpp"
 
 using namespace landtrace::preload;
 
+namespace {
+
+ssize_t written_elsewhere(ssize_t result) {
+  if (__builtin_expect(perf_is_used, 0)) perf_after_write();
+  return result;
+}
+
+}  // namespace
+
 LT_EXPORT ssize_t write(int fd, const void* buffer, std::size_t size) {
   const FdEntry entry = FdTable::get(fd);
-  if (__builtin_expect(entry.generation == 0, 1)) return real().write(fd, buffer, size);
+  if (__builtin_expect(entry.generation == 0, 1)) return written_elsewhere(real().write(fd, buffer, size));
   return write_data_file(fd, entry, buffer, size);
 }
 
 LT_EXPORT ssize_t writev(int fd, const iovec* vectors, int count) {
   const FdEntry entry = FdTable::get(fd);
-  if (__builtin_expect(entry.generation == 0, 1)) return real().writev(fd, vectors, count);
+  if (__builtin_expect(entry.generation == 0, 1)) return written_elsewhere(real().writev(fd, vectors, count));
   return writev_data_file(fd, entry, vectors, count);
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "base/system_call.hpp"
+#include "client/process.hpp"
 #include "preload/real.hpp"
 #include "preload/user_memory.hpp"
 
@@ -80,10 +82,26 @@ Kind kind_of(const void* attr) {
   return head.type == PERF_TYPE_SOFTWARE && head.config == PERF_COUNT_SW_DUMMY ? Kind::kDummy : Kind::kOther;
 }
 
+thread_local bool holds_child_signal __attribute__((tls_model("initial-exec"))) = false;
+
+sigset_t child_signal() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+void hold_child_signal() {
+  if (holds_child_signal) return;
+  const sigset_t set = child_signal();
+  sigset_t before;
+  if (::pthread_sigmask(SIG_BLOCK, &set, &before) == 0) holds_child_signal = ::sigismember(&before, SIGCHLD) == 0;
+}
+
 bool is_a_refusal(int error) { return error == EACCES || error == EPERM || error == ENOSYS; }
 
-int note(const ipc::PerfOpened& opened) {
-  if (!FdTable::set(opened.fd, {opened.handle, 0, kPerfEvent})) {
+int note(const ipc::PerfOpened& opened, Kind kind) {
+  if (!FdTable::set(opened.fd, {opened.handle, kind == Kind::kDummy ? kPerfDummy : std::uint16_t{0}, kPerfEvent})) {
     real().close(opened.fd);
     library->drop(opened.handle);
     errno = ENOMEM;
@@ -110,7 +128,8 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
     refused_with = errno;
     errno = saved_errno;
   }
-  const PerfLibrary* const found = find_library();
+  client::Process& process = client::Process::get();
+  const PerfLibrary* const found = process.attach() ? find_library() : nullptr;
   if (found == nullptr) {
     if (refused_with == 0) return kernel();
     errno = refused_with;
@@ -118,15 +137,15 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
   }
   library = found;
   const FdEntry leader = FdTable::get(group);
-  const ipc::PerfOpen wanted{attr, pid, cpu, is_perf_event(leader) ? leader.generation : 0, group != -1, flags,
-                             refused_with};
+  const ipc::PerfOpen wanted{
+      attr, pid, cpu, is_perf_event(leader) ? leader.generation : 0, group != -1, flags, process.socket_path()};
   ipc::PerfOpened opened{};
   int result;
   {
     const Inside inside;
     result = found->open(wanted, opened);
   }
-  if (result == 0) return note(opened);
+  if (result == 0) return note(opened, kind);
   if (result < 0) return finish(result);
   if (refused_with == 0) return kernel();
   errno = refused_with;
@@ -136,6 +155,7 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
 bool is_output_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_OUTPUT; }
 
 int perf_ioctl(FdEntry entry, unsigned long request, void* argument) {
+  let_child_signal_through();
   if (is_inside) return finish(-EBUSY);
   long result;
   {
@@ -162,6 +182,7 @@ int perf_output_of_kernel(int fd, FdEntry to) {
 }
 
 ssize_t read_perf_event(FdEntry entry, void* buffer, std::size_t size) {
+  let_child_signal_through();
   if (is_inside) return finish(-EBUSY);
   long result;
   {
@@ -196,6 +217,7 @@ void perf_descriptor_gone(FdEntry entry) {
     const FdEntry other = FdTable::get(static_cast<int>(fd));
     if (is_perf_event(other) && other.generation == entry.generation) return;
   }
+  let_child_signal_through();
   const Inside inside;
   library->drop(entry.generation);
 }
@@ -204,6 +226,25 @@ bool pull_perf_events() {
   if (is_inside || library == nullptr) return false;
   const Inside inside;
   return library->pull();
+}
+
+void perf_after_write() {
+  if (library == nullptr || !*library->is_sampling) return;
+  std::ignore = pull_perf_events();
+  if (*library->awaits_exec) hold_child_signal();
+}
+
+void let_child_signal_through() {
+  if (!holds_child_signal) return;
+  holds_child_signal = false;
+  const sigset_t set = child_signal();
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+sigset_t without_held_signal(sigset_t mask) {
+  if (holds_child_signal) ::sigdelset(&mask, SIGCHLD);
+  holds_child_signal = false;
+  return mask;
 }
 
 void perf_after_own_event() {

@@ -1,9 +1,10 @@
-// Perf events of the domain's events, for programs that call perf_event_open() through libc. What there is to do is done
-// by liblandtrace-perf.so, which is loaded at the first such call (ipc/perf_library.hpp); here is what stands between it
-// and the program's descriptors.
+// Perf events of the domain's events, for programs that call perf_event_open() through libc. What there is to do is
+// done by liblandtrace-perf.so, which is loaded at the first such call (ipc/perf_library.hpp); here is what stands
+// between it and the program's descriptors.
 #pragma once
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include "ipc/perf_library.hpp"
@@ -13,6 +14,8 @@ namespace landtrace::preload {
 
 // How a descriptor's entry says that it is one: FdEntry::access. Its generation is the library's handle.
 inline constexpr std::uint16_t kPerfEvent = 6;
+// As FdEntry::slot: it never happens, and nobody need look while a thread waits for it.
+inline constexpr std::uint16_t kPerfDummy = 1;
 inline bool is_perf_event(FdEntry entry) { return entry.access == kPerfEvent && entry.generation != 0; }
 
 // Whether the process has, or had, such events. Until then nothing costs more than this.
@@ -33,6 +36,16 @@ void perf_event_mapped(int fd, void* address, std::size_t size);
 void perf_descriptor_gone(FdEntry entry);
 // Brings what was recorded to where the program looks for it. True if there was anything.
 bool pull_perf_events();
+// After a write of this program, whatever it was to: perf lets its command go by one, and writes to its file before it
+// looks at its memory for the last time.
+//
+// perf ends when its command does, without another call where SIGCHLD comes before it first waits. So that signal is
+// held back from the write that lets the command go to the first wait, which finds what the command has emitted.
+void perf_after_write();
+// perf_after_write() may hold SIGCHLD back, until this is called: where a program waits, or asks for something.
+void let_child_signal_through();
+// For who sets its mask itself: the mask without what was held back, which is not held any more.
+sigset_t without_held_signal(sigset_t mask);
 // After an event of this program itself, which may look for it without another call.
 void perf_after_own_event();
 // How many of the descriptors are of events whose threads have all ended; marks them.

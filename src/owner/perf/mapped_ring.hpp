@@ -20,12 +20,12 @@
 
 namespace landtrace::perf {
 
-class RingBuffer {
+class MappedRing {
  public:
   static constexpr std::size_t kPage = 4096;
 
   // `data_pages` is 0 or a power of two. ENOMEM.
-  static Result<std::shared_ptr<RingBuffer>> create(std::size_t data_pages, bool overwrites);
+  static Result<std::shared_ptr<MappedRing>> create(std::size_t data_pages, bool overwrites);
 
   [[nodiscard]] int fd() const { return memory_.get(); }
   [[nodiscard]] std::size_t bytes() const { return mapping_.size(); }
@@ -34,7 +34,9 @@ class RingBuffer {
   // are kept.
   [[nodiscard]] bool overwrites() const { return overwrites_; }
 
-  // Written and not read yet, as the program says.
+  // How far the program says that it has read.
+  [[nodiscard]] std::uint64_t tail() const;
+  // Written and not read yet.
   [[nodiscard]] std::uint64_t unread() const;
   [[nodiscard]] bool fits(std::size_t record) const;
   // It must fit. The program sees it from publish() on.
@@ -44,7 +46,7 @@ class RingBuffer {
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
  private:
-  RingBuffer(Fd memory, Mapping mapping, bool overwrites);
+  MappedRing(Fd memory, Mapping mapping, bool overwrites);
   [[nodiscard]] perf_event_mmap_page& page() const { return *reinterpret_cast<perf_event_mmap_page*>(mapping_.data()); }
 
   Fd memory_;

@@ -1,33 +1,37 @@
-#include "perf/ring_buffer.hpp"
+#include "perf/mapped_ring.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace landtrace::perf {
-RingBuffer::RingBuffer(Fd memory, Mapping mapping, bool overwrites)
-    : memory_(std::move(memory)), mapping_(std::move(mapping)), size_(mapping_.size() - kPage), overwrites_(overwrites) {
+MappedRing::MappedRing(Fd memory, Mapping mapping, bool overwrites)
+    : memory_(std::move(memory)),
+      mapping_(std::move(mapping)),
+      size_(mapping_.size() - kPage),
+      overwrites_(overwrites) {
   page().data_offset = kPage;
   page().data_size = size_;
 }
 
-Result<std::shared_ptr<RingBuffer>> RingBuffer::create(std::size_t data_pages, bool overwrites) {
+Result<std::shared_ptr<MappedRing>> MappedRing::create(std::size_t data_pages, bool overwrites) {
   const std::size_t bytes = (data_pages + 1) * kPage;
   LT_TRY(Fd memory, create_memfd("landtrace-perf", bytes));
   LT_TRY(Mapping mapping, Mapping::map(memory.get(), bytes, Mapping::Access::kReadWrite));
-  return std::shared_ptr<RingBuffer>(new RingBuffer(std::move(memory), std::move(mapping), overwrites));
+  return std::shared_ptr<MappedRing>(new MappedRing(std::move(memory), std::move(mapping), overwrites));
 }
 
-std::uint64_t RingBuffer::unread() const {
+std::uint64_t MappedRing::tail() const {
   // Pairs with the program's store, behind which it does not read what was there any more.
-  const std::uint64_t tail = __atomic_load_n(&page().data_tail, __ATOMIC_ACQUIRE);
-  return std::min(head_ - tail, size_);
+  return __atomic_load_n(&page().data_tail, __ATOMIC_ACQUIRE);
 }
 
-bool RingBuffer::fits(std::size_t record) const {
+std::uint64_t MappedRing::unread() const { return std::min(head_ - tail(), size_); }
+
+bool MappedRing::fits(std::size_t record) const {
   return record <= size_ && (overwrites_ || size_ - unread() >= record);
 }
 
-void RingBuffer::write(std::span<const std::byte> record) {
+void MappedRing::write(std::span<const std::byte> record) {
   const std::uint64_t at = head_ & (size_ - 1);
   const std::size_t first = std::min<std::uint64_t>(record.size(), size_ - at);
   std::byte* const data = mapping_.data() + kPage;
@@ -37,7 +41,7 @@ void RingBuffer::write(std::span<const std::byte> record) {
   ++written_;
 }
 
-void RingBuffer::publish() {
+void MappedRing::publish() {
   __u64& head = page().data_head;
   // Pairs with the program's load, behind which it reads the records.
   if (__atomic_load_n(&head, __ATOMIC_RELAXED) != head_) __atomic_store_n(&head, head_, __ATOMIC_RELEASE);

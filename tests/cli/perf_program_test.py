@@ -1,0 +1,55 @@
+"""Programs of one's own that call perf_event_open() for events of a domain (examples/perf_consumer.c)."""
+import os
+import re
+import unittest
+
+import support
+from support import PRODUCER, needs
+
+TRACEFS = "/sys/kernel/tracing"
+CONSUMER = support.copied(os.environ["PERF_CONSUMER"])
+
+
+@support.needs_fuse
+@support.needs_root
+@support.needs_namespaces
+@needs("setpriv")
+class PerfProgramTest(support.UnderTracefs, support.Case):
+    def consumed(self, words, count=1000000):
+        """What the consumer says while a program emits an event every millisecond; $pid is that one."""
+        return self.shell(f"{PRODUCER} --abi --count {count} --pause 1000 >/dev/null & pid=$!; "
+                          f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                          f"{CONSUMER} user_events:job {words} 2>&1; kill $pid; wait")
+
+    @staticmethod
+    def sequences(said):
+        return [int.from_bytes(bytes.fromhex(payload)[4:8], "little")
+                for payload in re.findall(r"^\d+ \d+ ([0-9a-f]+)$", said, re.MULTILINE)]
+
+    def test_it_takes_samples_as_they_come(self):
+        said = self.consumed("--samples 50")
+        numbers = sorted(self.sequences(said))
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 50)))
+        self.assertGreaterEqual(int(re.search(r"counted (\d+)", said)[1]), 50)
+
+    def test_a_filter_and_a_process(self):
+        self.assertEqual({n % 2 for n in self.sequences(self.consumed("--pid $pid --filter 'sequence & 1'"))}, {1})
+
+    def test_it_learns_that_the_process_has_ended(self):
+        said = self.consumed("--pid $pid --samples 1000000", count=300)
+        self.assertEqual(self.sequences(said)[-1], 299)
+
+    def test_another_process_counts_for_nothing(self):
+        said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; sleep 0.3 & other=$!; "
+                          f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                          f"{CONSUMER} user_events:job --pid $other; kill $pid; wait")
+        self.assertEqual(said, "counted 0\n")
+
+    def test_an_event_that_is_not_there(self):
+        status, _, err = self.run_tracefs(CONSUMER, "user_events:nosuch")
+        self.assertNotEqual(status, 0)
+        self.assertIn("No such file", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

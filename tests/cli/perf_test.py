@@ -1,0 +1,185 @@
+"""perf, unmodified, on the events of a domain."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import support
+from support import LANDTRACE, PRODUCER, needs
+
+TRACEFS = "/sys/kernel/tracing"
+JOB = "user_events:job"
+USER = 4242
+# Emits an event each millisecond until it is ended.
+STEADY = f"{PRODUCER} --abi --count 1000000 --pause 1000"
+
+
+class Cases(support.UnderTracefs):
+    """As root and as a user."""
+
+    def with_events(self, script, events=("job",), options=""):
+        """What the script says while a program emits each of the events every millisecond; $pid is the last one's."""
+        begin = "".join(f"{STEADY} {options} --event {event} >/dev/null & pid=$!; pids=\"$pids $pid\"; i=0; "
+                        f"while [ $i -lt 500 ] && ! grep -q '^user_events:{event}$' {TRACEFS}/available_events; do "
+                        f"sleep 0.02; i=$((i + 1)); done; " for event in events)
+        return self.shell(f"cd {self.folder}; export HOME={self.folder}; {begin} {{ {script}; }} 2>&1; kill $pids; wait")
+
+    def perf(self, *words):
+        """What perf says of a file, outside of the domain."""
+        done = subprocess.run(["perf", *words, "--force"], cwd=self.folder, capture_output=True, text=True,
+                              env=dict(os.environ, HOME=self.folder), timeout=support.TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def samples(self, file="perf.data"):
+        """(program, event, sequence) of each sample."""
+        text = self.perf("script", "-i", file, "-F", "comm,event,trace")
+        return [(m[1], m[2], int(m[3])) for m in re.finditer(r"^\s*(\S+)\s+(\S+): .*sequence=(\d+)", text, re.MULTILINE)]
+
+    def sequences(self, file="perf.data"):
+        return [sequence for _, _, sequence in self.samples(file)]
+
+    def assert_follow(self, numbers):
+        self.assertTrue(numbers)
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+
+    def test_it_lists_the_events(self):
+        self.assertRegex(self.with_events("perf list 'user_events:*'"), r"user_events:job +\[Tracepoint event\]")
+
+    def test_what_all_programs_emit_is_recorded(self):
+        said = self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.3")
+        numbers = self.sequences()
+        self.assertIn(f"({len(numbers)} samples)", said)
+        self.assert_follow(numbers)
+        self.assertEqual({(program, event) for program, event, _ in self.samples()}, {("producer", JOB)})
+
+    def test_what_a_command_and_its_children_emit_is_recorded_and_nothing_else(self):
+        self.with_events(f"perf record -o perf.data -e {JOB} {PRODUCER} --abi --count 200 --threads 2 --children 2 --pause 200")
+        self.assertEqual(sorted(self.sequences()), sorted(6 * list(range(200))))
+
+    def test_a_command_that_ends_at_once_is_recorded_whole(self):
+        self.with_events("for i in 1 2 3 4 5 6 7 8; do "
+                         f"perf record -o $i.data -e {JOB} {PRODUCER} --abi --count 20; done")
+        for i in range(1, 9):
+            self.assertEqual(self.sequences(f"{i}.data"), list(range(20)))
+
+    def test_a_process_is_followed_until_it_ends(self):
+        script = (f"{PRODUCER} --abi --count 1000 --pause 500 & own=$!; perf record -o perf.data -e {JOB} -p $own; "
+                  "wait $own")
+        self.with_events(script)
+        numbers = self.sequences()
+        self.assert_follow(numbers)
+        self.assertEqual(numbers[-1], 999)
+
+    def test_a_thread_is_followed(self):
+        self.with_events(f"perf record -o perf.data -e {JOB} -t $pid -- sleep 0.2", options="--threads 2")
+        sources = {int(n) for n in re.findall(r"source=(\d+)", self.perf("script"))}
+        self.assertEqual(len(sources), 1)
+
+    def test_a_filter_is_evaluated_in_the_programs(self):
+        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -- sleep 0.2")
+        numbers = self.sequences()
+        self.assertTrue(numbers)
+        self.assertEqual([n for n in numbers if n % 2 == 0], [])
+
+    def test_a_filter_of_a_field_that_is_not_there_is_refused(self):
+        said = self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'nosuch == 1' -- true || true")
+        self.assertIn("Invalid argument", said)
+
+    def test_the_same_event_twice_has_two_filters(self):
+        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -e {JOB} --filter 'sequence & 2' -- sleep 0.2")
+        counts = {bits: 0 for bits in (1, 2, 3)}
+        for number in self.sequences():
+            counts[number & 3] += 1
+        self.assertGreater(counts[1], 0)
+        self.assertAlmostEqual(counts[3], counts[1] + counts[2], delta=6)
+
+    def test_several_events_and_patterns(self):
+        self.with_events("perf record -o two.data -a -e user_events:job -e user_events:jab -- sleep 0.2; "
+                         "perf record -o all.data -a -e 'user_events:j*' -- sleep 0.2", events=("job", "jab"))
+        for file in ("two.data", "all.data"):
+            self.assertEqual({event for _, event, _ in self.samples(file)}, {"user_events:job", "user_events:jab"})
+
+    def test_a_recording_goes_into_a_pipe(self):
+        said = self.with_events(f"perf record -o - -a -e {JOB} -- sleep 0.2 2>/dev/null | perf script -i - -F event")
+        self.assertGreater(said.count(JOB), 20)
+
+    def test_stacks_have_names(self):
+        self.with_events(f"perf record -o perf.data -g -a -e {JOB} -- sleep 0.2")
+        frames = re.findall(r"^\s+[0-9a-f]+ (\w+)\+", self.perf("script"), re.MULTILINE)
+        self.assertIn("main", frames)
+        self.assertIn("main", self.perf("report", "--stdio", "-g"))
+        self.assertIn("producer", self.perf("report", "--stdio", "-s", "comm,dso"))
+
+    def test_a_recording_is_converted(self):
+        self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.2")
+        self.perf("data", "convert", "--to-json", "out.json")
+        with open(os.path.join(self.folder, "out.json"), encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)["samples"]), len(self.sequences()))
+
+    def test_events_are_counted(self):
+        script = (f"perf stat -x, -o cmd.txt -e {JOB} {PRODUCER} --abi --count 700; "
+                  f"perf stat -x, -o all.txt -a -e {JOB} -- sleep 0.2; "
+                  f"perf stat -x, -o lines.txt -I 50 -a -e {JOB} -- sleep 0.3")
+        self.with_events(script)
+        counted = [line.split(",") for name in ("cmd", "all", "lines")
+                   for line in support.read_text(os.path.join(self.folder, f"{name}.txt")).splitlines() if JOB in line]
+        self.assertEqual(counted[0][0], "700")
+        self.assertGreater(int(counted[1][0]), 20)
+        self.assertGreaterEqual(len(counted[2:]), 3)
+        self.assertNotIn("<not counted>", str(counted))
+
+    def test_events_are_traced_as_they_happen(self):
+        said = self.with_events(f"perf trace -a -e {JOB} -- sleep 0.2")
+        self.assertRegex(said, r"producer/\d+ user_events:job\(.*sequence: \d+\)")
+
+    def test_top_shows_the_event(self):
+        self.assertIn("user_events:job", self.with_events(f"(sleep 1; echo q) | perf top --stdio -e {JOB}"))
+
+    def test_every_event_is_recorded_or_counted_as_lost(self):
+        # More than perf's ring and the domain's hold.
+        count = 400000
+        self.with_events(f"{PRODUCER} --abi --event full --wait 30000 --count 1 & "
+                         f"while ! grep -q '^user_events:full$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                         f"perf record -o perf.data -m 1 -e user_events:full {PRODUCER} --abi --event full --count {count}")
+        said = self.perf("report", "-D")
+        lost = sum(int(n) for n in re.findall(r"PERF_RECORD_LOST: .*lost:(\d+)", said))
+        self.assertEqual(said.count("PERF_RECORD_SAMPLE") + lost, count)
+
+    def test_a_recording_of_perf_and_one_of_our_own_do_not_disturb_each_other(self):
+        self.with_events(f"perf record -o a.data -a -e {JOB} -- sleep 0.6 & "
+                         f"perf record -o b.data -a -e {JOB} --filter 'sequence & 1' -- sleep 0.3; "
+                         f"{LANDTRACE} record -o own.dat -- sleep 0.1; wait %2")
+        self.assert_follow(self.sequences("a.data"))
+        self.assertTrue(self.sequences("b.data"))
+
+    def test_synthetic_events_and_probes(self):
+        define = (f"echo 's:late unsigned int sequence' >> {TRACEFS}/dynamic_events; "
+                  f"echo 'hist:keys=common_pid:s=sequence:onmatch(user_events.job).late($s)' "
+                  f"> {TRACEFS}/events/user_events/job/trigger; ")
+        self.with_events(define + "perf record -o perf.data -a -e synthetic:late -- sleep 0.2")
+        self.assertEqual({event for _, event, _ in self.samples()}, {"synthetic:late"})
+
+
+@support.needs_fuse
+@support.needs_root
+@support.needs_namespaces
+@needs("perf")
+class Root(Cases, support.Case):
+    pass
+
+
+@support.needs_users_fuse
+@needs("perf")
+class User(Cases, support.Case):
+    # Not nobody: in a user namespace that may be anybody, and a domain of nobody's is not trusted.
+    prefix = [word.replace(str(support.NOBODY), str(USER)) for word in support.AS_NOBODY_WITH_FUSE]
+
+    def setUp(self):
+        super().setUp()
+        os.chown(self.folder, USER, USER)
+
+
+if __name__ == "__main__":
+    unittest.main()
