@@ -1,6 +1,7 @@
 """Programs of one's own that call perf_event_open() for events of a domain (examples/perf_consumer.c)."""
 import os
 import re
+import sys
 import unittest
 
 import support
@@ -8,6 +9,7 @@ from support import PRODUCER, needs
 
 TRACEFS = "/sys/kernel/tracing"
 CONSUMER = support.copied(os.environ["PERF_CONSUMER"])
+SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "perf_scenarios.py")
 
 
 @support.needs_fuse
@@ -45,11 +47,41 @@ class PerfProgramTest(support.UnderTracefs, support.Case):
                           f"{CONSUMER} user_events:job --pid $other; kill $pid; wait")
         self.assertEqual(said, "counted 0\n")
 
+    def run_scenario(self, name):
+        """Beside a program that has the event "job", and emits none while the scenario runs."""
+        said = self.shell(f"export PRODUCER_COPY={PRODUCER}; {PRODUCER} --abi --count 2 --pause 60000000 >/dev/null & "
+                          f"pid=$!; while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                          f"{sys.executable} {SCENARIOS} {name} $pid 2>&1 || echo failed; kill $pid 2>/dev/null; wait")
+        self.assertEqual(said.replace("Killed\n", ""), "")
+
+    def test_many_at_once(self):
+        one = f"{CONSUMER} user_events:job --samples 20 2>/dev/null | grep -c '^counted'"
+        said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; "
+                          f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                          f"all=; for i in $(seq 50); do {{ {one}; }} & all=\"$all $!\"; done; wait $all; kill $pid; wait")
+        self.assertEqual(said.split(), 50 * ["1"])
+
+    def test_consumers_that_are_killed_leave_the_others_alone(self):
+        said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; "
+                          f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
+                          f"{CONSUMER} user_events:job --samples 600 2>/dev/null & own=$!; "
+                          f"for i in $(seq 20); do {CONSUMER} user_events:job --samples 100000 >/dev/null 2>&1 & other=$!; "
+                          "sleep 0.02; kill -9 $other; done; wait $own; kill $pid; wait")
+        numbers = sorted(self.sequences(said))
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 600)))
+
     def test_an_event_that_is_not_there(self):
         status, _, err = self.run_tracefs(CONSUMER, "user_events:nosuch")
         self.assertNotEqual(status, 0)
         self.assertIn("No such file", err)
 
+
+def add_scenarios():
+    for name in re.findall(r"^def ([a-z]+_[a-z_]+)\(\):", support.read_text(SCENARIOS), re.MULTILINE):
+        setattr(PerfProgramTest, "test_" + name, lambda self, name=name: self.run_scenario(name))
+
+
+add_scenarios()
 
 if __name__ == "__main__":
     unittest.main()

@@ -43,7 +43,7 @@ def compiled(path, kernel, programs, work):
     """The folder with the programs, made where they are not there yet or are another archive's."""
     folder = os.path.join(work, "linux-" + kernel)
     stamp = os.path.join(folder, "stamp")
-    if os.path.exists(stamp):
+    if os.path.exists(stamp) and all(os.path.exists(os.path.join(folder, program)) for program in programs):
         with open(stamp, encoding="utf-8") as file:
             if file.read() == stamp_of(path):
                 return folder

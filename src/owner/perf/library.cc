@@ -211,7 +211,7 @@ void Library::disable(Event& event) {
   event.end = std::min(event.end, arch::read_raw_clock(clocks_->raw()));
   if (event.source != nullptr) event.source->hush(event);
   if (event.counter != nullptr) event.counter->hush(event);
-  if (event.output) event.output->publish();
+  publish_outputs();
   note_what_is_watched();
 }
 
@@ -411,6 +411,12 @@ Result<int> Library::memory(std::uint32_t handle, std::size_t size, int protecti
   return event->output->ring().fd();
 }
 
+void Library::publish_outputs() {
+  for (const auto& [handle, event] : events_) {
+    if (event->output && event->output->events().front() == event.get()) event->output->publish();
+  }
+}
+
 bool Library::pull() {
   bool any = false;
   for (const auto& source : sources_) any |= source->pull();
@@ -420,8 +426,8 @@ bool Library::pull() {
     clocks_->sample();
     sampled_ns_ = now;
   }
+  publish_outputs();
   for (const auto& [handle, event] : events_) {
-    if (event->output && event->output->events().front() == event.get()) event->output->publish();
     if (event->has_ended && event->is_on) {
       event->enabled_ns += now - event->on_since_ns;
       event->is_on = false;

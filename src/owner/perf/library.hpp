@@ -55,6 +55,7 @@ class Library {
   template <typename Listener>
   Result<Listener*> listener_for(std::vector<std::unique_ptr<Listener>>& listeners, const Event& event);
   [[nodiscard]] Reading reading_of(Event& event);
+  void publish_outputs();
   void note_what_is_watched();
 
   std::mutex mutex_;

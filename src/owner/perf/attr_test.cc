@@ -1,0 +1,66 @@
+// What programs of other ages pass as their attr, and what is refused.
+#include "perf/attr.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace landtrace::perf {
+namespace {
+
+struct Passed {
+  alignas(8) char bytes[4096] = {};
+  explicit Passed(std::uint32_t size) {
+    auto& attr = *reinterpret_cast<perf_event_attr*>(bytes);
+    attr.type = PERF_TYPE_TRACEPOINT;
+    attr.size = size;
+    attr.config = 77;
+  }
+};
+
+TEST(AttrTest, AnOlderOneIsFilledUp) {
+  Passed passed(PERF_ATTR_SIZE_VER0);
+  std::memset(passed.bytes + PERF_ATTR_SIZE_VER0, 0xff, 64);
+  const auto attr = read_attr(passed.bytes);
+  ASSERT_TRUE(attr);
+  EXPECT_EQ(attr->config, 77u);
+  EXPECT_EQ(attr->branch_sample_type, 0u);
+  Passed sizeless(0);
+  EXPECT_TRUE(read_attr(sizeless.bytes));
+}
+
+TEST(AttrTest, ANewerOneMayNotWantWhatIsNotKnown) {
+  Passed passed(sizeof(perf_event_attr) + 16);
+  EXPECT_TRUE(read_attr(passed.bytes));
+  passed.bytes[sizeof(perf_event_attr) + 3] = 1;
+  EXPECT_EQ(read_attr(passed.bytes).error().code, E2BIG);
+  EXPECT_EQ(reinterpret_cast<perf_event_attr*>(passed.bytes)->size, sizeof(perf_event_attr));
+}
+
+TEST(AttrTest, SizesThatNoneHasAreRefused) {
+  for (const std::uint32_t size : {8u, 63u, 4097u, ~0u}) {
+    Passed passed(size);
+    EXPECT_EQ(read_attr(passed.bytes).error().code, E2BIG) << size;
+  }
+  EXPECT_EQ(read_attr(nullptr).error().code, EFAULT);
+  EXPECT_EQ(read_attr(reinterpret_cast<void*>(64)).error().code, EFAULT);
+}
+
+TEST(AttrTest, WhatIsNotKnownIsRefused) {
+  perf_event_attr attr{};
+  EXPECT_TRUE(check_attr(attr));
+  attr.sample_type = PERF_SAMPLE_MAX;
+  EXPECT_EQ(check_attr(attr).error().code, EINVAL);
+  attr = {};
+  attr.read_format = 1u << 5;
+  EXPECT_EQ(check_attr(attr).error().code, EINVAL);
+  attr = {};
+  attr.write_backward = 1;
+  EXPECT_EQ(check_attr(attr).error().code, EINVAL);
+  attr = {};
+  attr.sample_period = 1ull << 63;
+  EXPECT_EQ(check_attr(attr).error().code, EINVAL);
+}
+
+}  // namespace
+}  // namespace landtrace::perf

@@ -1,0 +1,297 @@
+"""Programs of perf_test's: each a function, run by its name under the shim. They call perf_event_open() through libc."""
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import random
+import select
+import struct
+import subprocess
+import sys
+
+TRACEFS = "/sys/kernel/tracing"
+LIBC = ctypes.CDLL(None, use_errno=True)
+PERF_EVENT_OPEN = 298 if os.uname().machine == "x86_64" else 241
+ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
+ID, SET_FILTER, PERIOD = 0x80082407, 0x40082406, 0x40082404
+TID, TIME, READ, CPU, RAW = 1 << 1, 1 << 2, 1 << 4, 1 << 7, 1 << 10
+FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 8, 16
+PAGE = 4096
+PRODUCER = os.environ.get("PRODUCER_COPY", "")
+
+
+class Failure(Exception):
+    pass
+
+
+def check(value, what=""):
+    if not value:
+        raise Failure(what)
+
+
+def check_equal(value, wanted):
+    check(value == wanted, f"{value!r} instead of {wanted!r}")
+
+
+def event_id(name="job"):
+    with open(f"{TRACEFS}/events/user_events/{name}/id", encoding="ascii") as file:
+        return int(file.read())
+
+
+def attr(period=1, sample_type=TID | RAW, read_format=0, flags=1, wakeup=1, config=None, size=128):
+    """Bits of `flags`: 0 disabled, 1 inherit, 12 enable_on_exec."""
+    words = struct.pack("<IIQQQQQI", 2, size, event_id() if config is None else config, period, sample_type, read_format,
+                        flags, wakeup)
+    return ctypes.create_string_buffer(words.ljust(max(size, 128), b"\0"))
+
+
+def open_event(of=None, pid=-1, cpu=0, group=-1, flags=8, **what):
+    fd = LIBC.syscall(PERF_EVENT_OPEN, of if of is not None else attr(**what), pid, cpu, group, flags)
+    return fd if fd >= 0 else -ctypes.get_errno()
+
+
+def ioctl(fd, request, argument=0):
+    done = LIBC.ioctl(fd, ctypes.c_ulong(request), argument)
+    return done if done >= 0 else -ctypes.get_errno()
+
+
+def emit(count, *words):
+    subprocess.run([PRODUCER, "--abi", "--wait", "5000", "--count", str(count), *words], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+class Ring:
+    def __init__(self, fd, pages=16, protection=mmap.PROT_READ | mmap.PROT_WRITE):
+        LIBC.mmap.restype = ctypes.c_void_p
+        LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        self.at = LIBC.mmap(None, (1 + pages) * PAGE, protection, mmap.MAP_SHARED, fd, 0)
+        check(self.at != ctypes.c_void_p(-1).value, os.strerror(ctypes.get_errno()))
+
+    def word(self, offset):
+        return ctypes.c_uint64.from_address(self.at + offset)
+
+    def records(self):
+        """(type, bytes) of what is unread."""
+        head, tail, size = (self.word(offset).value for offset in (1024, 1032, 1048))
+        data = ctypes.string_at(self.at + PAGE, size) * 2
+        found = []
+        while tail < head:
+            kind, _, length = struct.unpack_from("<IHH", data, tail % size)
+            check(length >= 8 and length % 8 == 0, f"a record of {length} bytes")
+            found.append((kind, data[tail % size:tail % size + length]))
+            tail += length
+        self.word(1032).value = tail
+        return found
+
+    def samples(self):
+        return [record for kind, record in self.records() if kind == 9]
+
+
+def each_cpu(**what):
+    fds = [open_event(cpu=cpu, **what) for cpu in range(os.cpu_count())]
+    check(all(fd >= 0 for fd in fds), str(fds))
+    return fds
+
+
+def read_words(fd):
+    return struct.unpack("<" + "Q" * (len(data := os.read(fd, 512)) // 8), data)
+
+
+def a_period_of_ten_gives_a_tenth():
+    fds = each_cpu(period=10)
+    rings = [Ring(fd) for fd in fds]
+    for fd in fds:
+        check_equal(ioctl(fd, ENABLE), 0)
+    emit(1000)
+    counts = [read_words(fd)[0] for fd in fds]
+    check_equal(sum(counts), 1000)
+    check_equal([len(ring.samples()) for ring in rings], [count // 10 for count in counts])
+    period = ctypes.c_uint64(1)
+    check_equal(ioctl(fds[0], PERIOD, ctypes.byref(period)), 0)
+    check_equal(ioctl(fds[0], PERIOD, ctypes.byref(ctypes.c_uint64(0))), -errno.EINVAL)
+    for fd in fds:
+        ioctl(fd, RESET)
+        check_equal(read_words(fd)[0], 0)
+
+
+def refresh_ends_by_itself():
+    fd = open_event(pid=0, cpu=-1)
+    check_equal(ioctl(fd, REFRESH, 3), 0)
+    os.close(fd)
+    fds = each_cpu()
+    rings = [Ring(fd) for fd in fds]
+    for fd in fds:
+        check_equal(ioctl(fd, REFRESH, 3), 0)
+    emit(100)
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    hung_up = [fd for fd, events in poll.poll(1000) if events & select.POLLHUP]
+    samples = [len(ring.samples()) for ring in rings]
+    check(hung_up and max(samples) == 3, f"{hung_up} {samples}")
+
+
+def a_group_is_read_at_once():
+    read_format = FORMAT_ENABLED | FORMAT_RUNNING | FORMAT_ID | FORMAT_GROUP | FORMAT_LOST
+    leader = open_event(read_format=read_format, period=0)
+    member = open_event(read_format=read_format, period=0, group=leader)
+    check(leader >= 0 and member >= 0)
+    number = ctypes.c_uint64()
+    check_equal(ioctl(member, ID, ctypes.byref(number)), 0)
+    check_equal(ioctl(leader, ENABLE, 1), 0)
+    words = read_words(leader)
+    check_equal(len(words), 3 + 2 * 3)
+    check_equal(words[0], 2)
+    check_equal(words[7], number.value)
+    check(0 < words[1] <= read_words(leader)[1] and words[1] == words[2], "time goes on")
+    check_equal(ioctl(leader, DISABLE, 1), 0)
+    check_equal(read_words(leader)[1], read_words(leader)[1])
+    check_equal(open_event(group=member), -errno.EINVAL)
+
+
+def epoll_wakes_who_waits():
+    fds = each_cpu(wakeup=1)
+    rings = [Ring(fd) for fd in fds]
+    epoll = select.epoll()
+    for fd in fds:
+        epoll.register(fd, select.EPOLLIN)
+        ioctl(fd, ENABLE)
+    check_equal(epoll.poll(0.05), [])
+    emit(5)
+    check(epoll.poll(5), "nobody was woken")
+    check_equal(sum(len(ring.samples()) for ring in rings), 5)
+    check_equal(epoll.poll(0.05), [])
+
+
+def one_output_for_two_events():
+    first = open_event()
+    second = open_event()
+    ring = Ring(first)
+    check_equal(ioctl(second, SET_OUTPUT, first), 0)
+    other_cpu = open_event(cpu=os.cpu_count() - 1)
+    if os.cpu_count() > 1:
+        check_equal(ioctl(other_cpu, SET_OUTPUT, first), -errno.EINVAL)
+    check_equal(ioctl(second, SET_OUTPUT, second), -errno.EINVAL)
+    for fd in (first, second):
+        ioctl(fd, ENABLE)
+    os.sched_setaffinity(0, {0})
+    emit(7)
+    for fd in (first, second):
+        ioctl(fd, DISABLE)
+    check_equal(len(ring.samples()), 14)
+
+
+def one_cpu_has_its_own_events_alone():
+    last = os.cpu_count() - 1
+    fd = open_event(cpu=0, period=0)
+    ioctl(fd, ENABLE)
+    os.sched_setaffinity(0, {last})
+    emit(30)
+    os.sched_setaffinity(0, {0})
+    emit(12)
+    check_equal(read_words(fd)[0], 12 if last > 0 else 42)
+
+
+def what_was_lost_is_told():
+    fds = each_cpu(read_format=FORMAT_LOST)
+    rings = [Ring(fd, pages=1) for fd in fds]
+    for fd in fds:
+        ioctl(fd, ENABLE)
+    emit(200000)
+    for fd in fds:
+        ioctl(fd, DISABLE)
+    records = [record for ring in rings for record in ring.records()]
+    told = sum(struct.unpack_from("<Q", record, 16)[0] for kind, record in records if kind == 2)
+    check_equal(sum(1 for kind, _ in records if kind == 9) + told, 200000)
+    check_equal(sum(read_words(fd)[1] for fd in fds), told)
+
+
+def a_descriptor_keeps_its_event():
+    fd = open_event()
+    check(fd >= 0)
+    os.kill(int(sys.argv[2]), 9)
+    while os.path.exists(f"/proc/{sys.argv[2]}/mem") and open(f"/proc/{sys.argv[2]}/cmdline", "rb").read():
+        pass
+    with open(f"{TRACEFS}/events/user_events/job/format", encoding="ascii") as file:
+        check("name: job" in file.read())
+    check_equal(ioctl(fd, ENABLE), 0)
+    emit(3)
+    check_equal(read_words(fd)[0] <= 3, True)
+
+
+def a_child_does_not_disturb_its_parent():
+    fds = each_cpu()
+    rings = [Ring(fd) for fd in fds]
+    for fd in fds:
+        ioctl(fd, ENABLE)
+    child = os.fork()
+    if child == 0:
+        for fd in fds:
+            check_equal(ioctl(fd, DISABLE), -errno.ENODEV)  # it has the descriptors, and not the events
+            os.close(fd)
+        os._exit(0)
+    check_equal(os.waitpid(child, 0)[1], 0)
+    emit(20)
+    copies = [os.dup(fd) for fd in fds]
+    for fd in fds:
+        os.close(fd)
+    check_equal(sum(read_words(fd)[0] for fd in copies), 20)
+    check_equal(sum(len(ring.samples()) for ring in rings), 20)
+
+
+def errors_are_the_kernels():
+    check_equal(open_event(pid=-1, cpu=-1), -errno.EINVAL)
+    check_equal(open_event(cpu=4096), -errno.ENODEV)
+    check_equal(open_event(pid=2**22 + 5, cpu=-1), -errno.ESRCH)
+    check_equal(open_event(of=ctypes.c_void_p(8)), -errno.EFAULT)
+    check_equal(open_event(size=8192), -errno.E2BIG)
+    check_equal(open_event(sample_type=1 << 40), -errno.EINVAL)
+    check_equal(open_event(flags=1 << 20), -errno.EINVAL)
+    fd = open_event()
+    check_equal(ioctl(fd, SET_FILTER, b"nosuch == 1"), -errno.EINVAL)
+    check_equal(ioctl(fd, SET_FILTER, ctypes.c_void_p(8)), -errno.EFAULT)
+    check_equal(ioctl(fd, ID, ctypes.c_void_p(8)), -errno.EFAULT)
+    check_equal(ioctl(fd, 0x2480), -errno.ENOTTY)
+    check_equal(ioctl(fd, SET_OUTPUT, 0), -errno.EINVAL)
+    for size in (PAGE * 4, PAGE + 1):
+        LIBC.mmap.restype = ctypes.c_void_p
+        LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        check_equal(LIBC.mmap(None, size, 3, mmap.MAP_SHARED, fd, 0), ctypes.c_void_p(-1).value)
+    check_equal(fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK), 0)
+    check(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK)
+
+
+def garbage_does_no_harm():
+    rng = random.Random(7)
+    fds = [open_event()]
+    for _ in range(3000):
+        bits = bytearray(rng.randbytes(128))
+        bits[0:8] = struct.pack("<II", 2, rng.choice((64, 72, 112, 128, 0, 4000)))
+        bits[8:16] = struct.pack("<Q", event_id())
+        if rng.random() < 0.7:
+            bits[24:40] = struct.pack("<QQ", rng.getrandbits(19), rng.getrandbits(5))
+            bits[40:48] = struct.pack("<Q", rng.getrandbits(24))
+            bits[92:128] = bytes(36)
+        fd = open_event(of=ctypes.create_string_buffer(bytes(bits), 4096), pid=rng.choice((-1, 0, 1, -7)),
+                        cpu=rng.choice((-1, 0, 1, -5, 10**6)), group=rng.choice((-1, *fds)))
+        if fd >= 0:
+            fds.append(fd)
+        one = rng.choice(fds)
+        ioctl(one, rng.choice((ENABLE, DISABLE, RESET, REFRESH, ID, SET_FILTER, PERIOD, SET_OUTPUT, rng.getrandbits(32))),
+              rng.choice((0, 1, 2**40, *fds)))
+        if rng.random() < 0.3:
+            LIBC.mmap(None, rng.choice((0, 1, PAGE, 2 * PAGE, 3 * PAGE)), rng.getrandbits(2), rng.getrandbits(2), one, 0)
+        if rng.random() < 0.3:
+            LIBC.read(one, ctypes.c_void_p(rng.choice((0, 8))), rng.choice((0, 8, 100)))
+        if len(fds) > 40:
+            os.close(fds.pop(rng.randrange(1, len(fds))))
+    emit(3)
+    select.select([], [], [], 0.01)
+    for fd in fds[1:]:
+        os.close(fd)
+    a_period_of_ten_gives_a_tenth()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
