@@ -7,6 +7,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
+import browser
 import support
 from support import LANDTRACE, PRODUCER, needs
 
@@ -303,6 +304,49 @@ class Flame(Exported):
         self.assertIn("nosuch_function", err)
         self.assertFalse(os.path.exists(self.folder + "/f.svg"))
         self.assertEqual(self.landtrace("report", self.file, "-o", "x.svg")[0], 2)
+
+
+@unittest.skipUnless(browser.find_browser(), "SKIPPED: no chromium here")
+class InABrowser(Exported):
+    WIDTHS = "Object.fromEntries(frames.filter(f => f.g.style.display !== 'none').map(f => [f.name, Math.round(f.rect.getBoundingClientRect().width)]))"
+
+    def open(self, *words):
+        status, _, err = self.landtrace("flame", "-o", "f.svg", *words)
+        self.assertEqual(status, 0, err)
+        page = browser.Browser()
+        self.addCleanup(page.close)
+        page.open(self.folder + "/f.svg")
+        self.assertEqual(page.requests, [f"file://{self.folder}/f.svg"], "it needs nothing from elsewhere")
+        return page
+
+    def click(self, page, name):
+        x, y = page.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])(frames.find(f => f.name === '{name}')"
+                        ".rect.getBoundingClientRect())")
+        page.click(x, y)
+
+    def test_frames_can_be_zoomed_into_and_searched(self):
+        script = f"{PRODUCER} --count 30 >/dev/null; {support.copied(PRODUCER, 'other')} --count 10 >/dev/null"
+        page = self.open("job", "--", "sh", "-c", script)
+        before = page.run(self.WIDTHS)
+        self.assertEqual((before["all"], before["producer"], before["other"]), (1180, 885, 295))
+        self.click(page, "other")
+        zoomed = page.run(self.WIDTHS)
+        self.assertEqual((zoomed["all"], zoomed["other"]), (1180, 1180))
+        self.assertNotIn("producer", zoomed)
+        page.key("Escape")
+        self.assertEqual(page.run(self.WIDTHS), before)
+        page.run("window.prompt = () => 'OTHER'")
+        page.key("/")
+        self.assertEqual(page.run("hint.textContent"), "OTHER: 25.0 %")
+        self.assertEqual(page.run("frames.filter(f => f.rect.classList.contains('found')).map(f => f.name)"), ["other"])
+        self.assertEqual(page.mistakes, [])
+
+    def test_markup_in_names_stays_text(self):
+        program = support.copied(PRODUCER, "<img src=x>")
+        page = self.open("--", program)
+        self.assertEqual(page.run("document.querySelectorAll('img').length"), 0)
+        self.assertIn("<img src=x>", page.run("frames.map(f => f.name)"))
+        self.assertEqual(page.mistakes, [])
 
 
 class Direct(Exported):

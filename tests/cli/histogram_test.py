@@ -67,6 +67,18 @@ class Histograms(support.Case):
         self.assertEqual(group["sequence"]["buckets"][0], {"from": 0, "to": 1, "count": 2})
         self.assertEqual(group["sequence"]["buckets"][-1], {"from": 513, "to": 1024, "count": 511})
         self.assertTrue(480 < group["sequence"]["p50"] < 544, group)
+        found = self.hist("hist", "--vals", "sequence.log2=32", "job", "--", PRODUCER, "--count", "1024")
+        [group] = found["groups"]
+        self.assertEqual(group["sequence"]["buckets"][63:66], [{"from": 63, "to": 63, "count": 1}, {"from": 64, "to": 65, "count": 2},
+                                                               {"from": 66, "to": 67, "count": 2}])
+        for name, exact in (("p50", 512), ("p90", 921), ("p99", 1013), ("p99.9", 1022)):
+            self.assertAlmostEqual(group["sequence"][name], exact, delta=0.03 * exact)
+
+    def test_steps_that_are_none_are_said(self):
+        for steps in ("33", "0", ""):
+            status, _, err = self.landtrace("hist", "--vals", f"sequence.log2={steps}", "job", "--", PRODUCER)
+            self.assertEqual(status, 1)
+            self.assertIn("modifier", err)
 
     def test_a_chart_for_people(self):
         status, out, err = self.landtrace("hist", "--keys", "source", "job", "--", PRODUCER, "--count", "10")
@@ -121,6 +133,27 @@ class Histograms(support.Case):
         means = {group["key"]["route"]: group["latency_ns"]["mean"] for group in found["groups"]}
         # A request takes as long as it sleeps, and longer on a busy machine.
         self.assertTrue(means["/"] > 20e3 and means["/login"] > 80e3 and means["/search"] > 320e3, means)
+
+    def test_percentiles_are_within_three_percent_of_the_exact_ones(self):
+        self.serve()
+        recorder = self.start_recording("-e", "req_*")
+        watching = self.start("latency", "--json", "--from", "req_start", "--to", "req_done", "--key", "id")
+        self.assertIn("watching", watching.stderr.readline())
+        self.assertEqual(self.landtrace("run", "--", REQUESTS)[0], 0)
+        for process in (recorder, watching):
+            process.send_signal(signal.SIGINT)
+        out, _ = watching.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.wait(timeout=support.TIMEOUT_S), 0)
+        events, lost = self.report_json()
+        self.assertEqual((len(events), lost), (2000, 0))
+        start = {event["fields"]["id"]: event["time"] for event in events if event["event"] == "req_start"}
+        times = sorted(event["time"] - start[event["fields"]["id"]] for event in events if event["event"] == "req_done")
+        [group] = json.loads(out.splitlines()[-1])["groups"]
+        self.assertEqual(group["count"], 1000)
+        for name, place in (("p50", 500), ("p90", 900), ("p99", 990), ("p99.9", 999)):
+            # A percentile may be the one or its neighbour; and two recorders' clocks differ by some ns.
+            shown, low, high = group["latency_ns"][name], times[place - 1], times[place]
+            self.assertTrue(0.97 * low - 100 <= shown <= 1.03 * high + 100, (name, shown, low, high))
 
     def test_latency_of_far_more_keys_than_a_table_has_rows(self):
         found = self.hist("latency", "--from", "job", "--to", "job", "--key", "sequence", "--", PRODUCER, "--count", "20000",

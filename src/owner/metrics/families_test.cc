@@ -135,6 +135,14 @@ TEST(FamiliesTest, RangesReachToTheirLastNumber) {
   EXPECT_THAT(the(with(table), "landtrace_histogram").series[0].buckets, ElementsAre(Bucket{99, 2}, Bucket{299, 1}));
 }
 
+TEST(FamiliesTest, StepsReachToTheirLastNumber) {
+  ipc::HistogramTable table;
+  table.trigger = "hist:keys=size.log2=32 [active]";
+  table.keys = {{KeyKind::kSteps, "size.log2=32", 32}};
+  table.rows = {{{{1024, "", {}}}, 1, {}}, {{{63, "", {}}}, 2, {}}};
+  EXPECT_THAT(the(with(table), "landtrace_histogram").series[0].buckets, ElementsAre(Bucket{63, 2}, Bucket{1055, 1}));
+}
+
 TEST(FamiliesTest, SumsThatMayFallAreGauges) {
   ipc::HistogramTable table;
   table.trigger = "hist:name=n:keys=status:vals=change [active]";

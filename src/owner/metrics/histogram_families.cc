@@ -16,11 +16,14 @@ using ipc::HistogramKey;
 using ipc::HistogramKeyValue;
 using ipc::KeyKind;
 
-bool is_bucketed(const HistogramKey& key) { return key.kind == KeyKind::kLog2 || key.kind == KeyKind::kRange; }
+bool is_bucketed(const HistogramKey& key) {
+  return key.kind == KeyKind::kLog2 || key.kind == KeyKind::kRange || key.kind == KeyKind::kSteps;
+}
 
 // The largest value that is in the bucket of that number.
 double upper_of(const HistogramKey& key, std::uint64_t number) {
   if (key.kind == KeyKind::kLog2) return std::ldexp(1, static_cast<int>(std::min<std::uint64_t>(number, 64)));
+  if (key.kind == KeyKind::kSteps) return static_cast<double>(ipc::last_in_step(number, key.width));
   return static_cast<double>(number) + static_cast<double>(key.width - 1);
 }
 

@@ -106,6 +106,28 @@ TEST(HistEvaluateTest, Log2IsThatOfTheNextPowerOfTwo) {
   for (const auto& [value, bits] : known) EXPECT_EQ(computed({constant(value), op(OpCode::kLog2)}), bits) << value;
 }
 
+TEST(HistEvaluateTest, StepsKeepTheLeadingBits) {
+  const auto step = [](std::uint64_t value, std::uint64_t steps_log2) {
+    return computed({constant(value), {OpCode::kSteps, 8, false, 0, 0, steps_log2}});
+  };
+  const std::pair<std::uint64_t, std::uint64_t> of_32[] = {{0, 0},
+                                                           {1, 1},
+                                                           {63, 63},
+                                                           {64, 64},
+                                                           {65, 64},
+                                                           {66, 66},
+                                                           {1023, 1008},
+                                                           {1024, 1024},
+                                                           {1055, 1024},
+                                                           {1056, 1056},
+                                                           {(1ull << 63) - 1, 63ull << 57}};
+  for (const auto& [value, first] : of_32) EXPECT_EQ(step(value, 5), first) << value;
+  EXPECT_EQ(step(7, 1), 6u);
+  EXPECT_EQ(step(1ull << 63, 5), 0u) << "as log2 has no power of two";
+  EXPECT_EQ(step(static_cast<std::uint64_t>(-1), 5), 0u);
+  EXPECT_EQ(step((1ull << 63) - 1, 62), (1ull << 63) - 1);
+}
+
 TEST(HistEvaluateTest, Log2OfWhatHasNoNextPowerOfTwoIsZero) {
   const std::pair<std::uint64_t, std::uint64_t> known[] = {
       {1ull << 63, 63}, {(1ull << 63) + 1, 0}, {static_cast<std::uint64_t>(-1), 0}};

@@ -157,6 +157,7 @@ enum class OpCode : std::uint8_t {
   kDivide,  // unsigned; by 0: ~0; `number`: see quotient()
   kLog2,    // of the next power of two that is not smaller; 0 where there is none, and of 0
   kBucket,  // rounded down to a multiple of `number`
+  kSteps,   // rounded down to its `number` + 1 leading bits: 2^number steps a power of two; from 2^63 on 0, as kLog2
 };
 
 // CLOCK_… of clock_gettime(), or this: the raw clock of the domain, unconverted.

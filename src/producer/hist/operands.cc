@@ -30,6 +30,14 @@ std::uint64_t log2_of(std::uint64_t value) {
   return bits == kTooLarge ? 0 : bits;
 }
 
+// What is below 2^63 has a bit width of 63 at most: the shift does not go too far.
+std::uint64_t step_of(std::uint64_t value, std::uint64_t steps_log2) {
+  if (value >> 63 != 0) return 0;
+  const auto bits = static_cast<std::uint64_t>(std::bit_width(value));
+  const std::uint64_t cut = bits > steps_log2 + 1 ? bits - steps_log2 - 1 : 0;
+  return value >> cut << cut;
+}
+
 }  // namespace
 
 std::uint64_t Operands::push(const Op& op) const {
@@ -68,6 +76,9 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
         break;
       case OpCode::kBucket:
         *top -= *top % op->number;
+        break;
+      case OpCode::kSteps:
+        *top = step_of(*top, op->number);
         break;
       case OpCode::kAdd:
         --top;

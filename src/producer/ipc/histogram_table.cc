@@ -125,6 +125,7 @@ class Decoder {
     is_good_ = is_good_ && key.kind <= kLastKeyKind;
     key.name = text();
     key.width = number<std::uint64_t>();
+    is_good_ = is_good_ && (key.kind != KeyKind::kSteps || std::has_single_bit(key.width));
     key.signed_bits = number<std::uint8_t>();
     is_good_ = is_good_ && key.signed_bits <= kMostBits;
     return key;

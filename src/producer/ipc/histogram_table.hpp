@@ -15,6 +15,7 @@
 // Whoever reads it refuses another version: what is added is added with a new one.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@
 
 namespace landtrace::ipc {
 
-inline constexpr std::uint32_t kHistogramVersion = 3;
+inline constexpr std::uint32_t kHistogramVersion = 4;
 
 enum class KeyKind : std::uint8_t {
   kUnsigned,
@@ -40,15 +41,22 @@ enum class KeyKind : std::uint8_t {
   kRange,         // values from the number on, `width` of them
   kFloat,         // the number has its bits
   kDouble,
+  kSteps,  // values from the number on, up to last_in_step(): `width` steps a power of two, a power of two themselves
 };
-inline constexpr KeyKind kLastKeyKind = KeyKind::kDouble;
+inline constexpr KeyKind kLastKeyKind = KeyKind::kSteps;
+
+// Of a step that begins with `first`, where a power of two has so many. Below twice that number each value is one.
+inline std::uint64_t last_in_step(std::uint64_t first, std::uint64_t steps) {
+  if (first < 2 * steps) return first;
+  return first + (std::bit_floor(first) / steps) - 1;
+}
 
 struct HistogramKey {
   KeyKind kind = KeyKind::kUnsigned;
   std::string name;
-  std::uint64_t width = 0;  // kRange
-  // Of a field that may be negative: its size in bits. kRange and kHex take it for an unsigned one; in kLog2 negative
-  // values have the number 0, with 0 and 1.
+  std::uint64_t width = 0;  // kRange, kSteps
+  // Of a field that may be negative: its size in bits. kRange and kHex take it for an unsigned one; in kLog2 and kSteps
+  // negative values have the number 0, with 0 and 1.
   std::uint8_t signed_bits = 0;
 
   friend bool operator==(const HistogramKey&, const HistogramKey&) = default;

@@ -18,6 +18,7 @@ HistogramTable table_of_all_kinds() {
     table.keys.push_back({static_cast<KeyKind>(kind), "key" + std::to_string(kind), 0});
   }
   table.keys[static_cast<std::size_t>(KeyKind::kRange)].width = 10;
+  table.keys[static_cast<std::size_t>(KeyKind::kSteps)].width = 32;
   table.keys[static_cast<std::size_t>(KeyKind::kLog2)].signed_bits = 32;
   table.values = {{"n", false}, {"m", true}, {"k", false, true}, {"j", true, true}, {"l", false, false, true}};
   HistogramRow row{std::vector<HistogramKeyValue>(table.keys.size()), 7, {1, ~0ull, 2, 3, 4}};

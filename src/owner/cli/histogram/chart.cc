@@ -77,19 +77,16 @@ Widths widths_of_spread(std::uint64_t largest_count, std::size_t columns) {
 
 // A line for each power of two from the first to the last that has events.
 void add_spread(std::string& out, const HistShape& shape, const Distribution& spread, std::size_t columns) {
+  const std::vector<Distribution::Bucket> powers = spread.powers();
   std::uint64_t most = 0;
-  for (const auto& [power, bucket] : spread.buckets()) most = std::max(most, bucket.count);
+  for (const Distribution::Bucket& bucket : powers) most = std::max(most, bucket.count);
   const Widths widths = widths_of_spread(most, columns);
-  const unsigned first = spread.buckets().begin()->first;
-  const unsigned last = spread.buckets().rbegin()->first;
-  for (unsigned power = first; power <= last; ++power) {
-    const auto found = spread.buckets().find(power);
-    const std::uint64_t count = found == spread.buckets().end() ? 0 : found->second.count;
-    const auto high = static_cast<double>(Distribution::high(power));
-    const std::string low =
-        power == 0 && spread.has_negative() ? "negative" : amount(shape, static_cast<double>(Distribution::low(power)));
-    out += fmt::format("  {:>{}} .. {:<{}} {:>{}} {}\n", low, widths.number, amount(shape, high), widths.number,
-                       count_text(count), widths.count, bar(count, most, widths.bar));
+  for (const Distribution::Bucket& bucket : powers) {
+    const bool is_negative = bucket.low == 0 && spread.has_negative();
+    const std::string low = is_negative ? "negative" : amount(shape, static_cast<double>(bucket.low));
+    out += fmt::format("  {:>{}} .. {:<{}} {:>{}} {}\n", low, widths.number,
+                       amount(shape, static_cast<double>(bucket.high)), widths.number, count_text(bucket.count),
+                       widths.count, bar(bucket.count, most, widths.bar));
   }
 }
 
@@ -107,9 +104,10 @@ void add_group_with_spread(std::string& out, const HistShape& shape, const HistV
                            std::size_t columns) {
   const Distribution& spread = group.spread;
   std::string line = group.keys.empty() ? "" : name_of(shape, group) + ": ";
-  line += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}", events_text(group.count), amount(shape, spread.mean()),
-                      amount(shape, spread.percentile(0.5)), amount(shape, spread.percentile(0.9)),
-                      amount(shape, spread.percentile(0.99)));
+  line += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}", events_text(group.count),
+                      amount(shape, spread.mean()), amount(shape, spread.percentile(0.5)),
+                      amount(shape, spread.percentile(0.9)), amount(shape, spread.percentile(0.99)),
+                      amount(shape, spread.percentile(0.999)));
   for (std::size_t i = 0; i < group.sums.size(); ++i) {
     line += fmt::format(", {} {}", shape.sums[i], sum_text(view, i, group.sums[i]));
   }

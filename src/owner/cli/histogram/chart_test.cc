@@ -17,11 +17,11 @@ std::size_t lines_of(const std::string& text) {
 TEST(HistChartTest, HasALineForEachPowerOfTwo) {
   EXPECT_EQ(chart_text(kSpread, *make_view(kSpread, spread_by_route())),
             "done: 5 events\n"
-            "route=/a: 4 events, mean 400 ns, p50 214 ns, p90 820 ns, p99 1.0 us\n"
+            "route=/a: 4 events, mean 400 ns, p50 214 ns, p90 820 ns, p99 1.0 us, p99.9 1.0 us\n"
             "      129 ns .. 256 ns                3 ########################################\n"
             "      257 ns .. 512 ns                0 \n"
             "      513 ns .. 1.0 us                1 #############\n"
-            "route=/b: 1 event, mean 8 ns, p50 6.5 ns, p90 7.7 ns, p99 8.0 ns\n"
+            "route=/b: 1 event, mean 8 ns, p50 6.5 ns, p90 7.7 ns, p99 8.0 ns, p99.9 8.0 ns\n"
             "        5 ns .. 8 ns                  1 ########################################\n"
             "2 events found no room in the table: a larger --size keeps more\n");
 }
@@ -80,12 +80,14 @@ TEST(HistChartTest, ANarrowTerminalHasNarrowBuckets) {
   EXPECT_EQ(chart_text(kSpread, *make_view(kSpread, spread_by_route()), 40),
             "done: 5 events\n"
             "route=/a: 4 events, mean 400 ns, p50 214\n"
-            "  ns, p90 820 ns, p99 1.0 us\n"
+            "  ns, p90 820 ns, p99 1.0 us, p99.9 1.0\n"
+            "  us\n"
             "    129 ns .. 256 ns   3 ###############\n"
             "    257 ns .. 512 ns   0 \n"
             "    513 ns .. 1.0 us   1 #####\n"
             "route=/b: 1 event, mean 8 ns, p50 6.5\n"
-            "  ns, p90 7.7 ns, p99 8.0 ns\n"
+            "  ns, p90 7.7 ns, p99 8.0 ns, p99.9 8.0\n"
+            "  ns\n"
             "      5 ns .. 8 ns     1 ###############\n"
             "2 events found no room in the table: a larger --size keeps more\n");
 }
@@ -97,7 +99,7 @@ TEST(HistChartTest, SumsStandBehindASpread) {
   view.groups.resize(1);
   view.groups[0] = {{"x"}, 1, {4096}, {}};
   view.groups[0].spread.add(3, 1, 8);
-  EXPECT_THAT(chart_text(shape, view), HasSubstr("p99 8.0 ns, bytes 4,096\n"));
+  EXPECT_THAT(chart_text(shape, view), HasSubstr("p99.9 8.0 ns, bytes 4,096\n"));
 }
 
 TEST(HistChartTest, SumsHaveTheirSign) {
@@ -118,7 +120,7 @@ TEST(HistChartTest, NegativeValuesAreSaidToBeInTheFirstLine) {
   view.groups[0].spread.add(0, 2, static_cast<std::uint64_t>(-30));
   view.groups[0].spread.may_be_negative(32);
   EXPECT_EQ(chart_text(shape, view),
-            "done: 2 events\n2 events, mean -15, p50 -15, p90 -15, p99 -15\n"
+            "done: 2 events\n2 events, mean -15, p50 -15, p90 -15, p99 -15, p99.9 -15\n"
             "    negative .. 1                     2 " +
                 std::string(40, '#') + "\n");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/histogram/fits.hpp"
+#include "cli/histogram/pairs.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -78,11 +79,13 @@ Result<void> WatchedFunction::begin(Workplace& place, consumer::Session& session
   LT_CHECK(check_filter_fits(options_.filter, type));
   LT_CHECK(session.record(false));
   std::vector<std::string> keys = request_.by;
-  keys.push_back(std::string(kLatencyField) + ".log2");
+  keys.push_back(fmt::format("{}.log2={}", kLatencyField, Pairs::kSteps));
+  // Steps take rows, too.
+  const std::string size = options_.size == 0 ? ":size=16384" : size_text(options_);
   const std::string condition = options_.filter.empty() ? "" : " if " + options_.filter;
-  return session.select({.pattern = returns_,
-                         .triggers = {fmt::format("hist:keys={}:vals={}{}{}", with_commas(keys), kLatencyField,
-                                                  size_text(options_), condition)}});
+  return session.select(
+      {.pattern = returns_,
+       .triggers = {fmt::format("hist:keys={}:vals={}{}{}", with_commas(keys), kLatencyField, size, condition)}});
 }
 
 Result<HistView> WatchedFunction::view(const HistShape& shape) {

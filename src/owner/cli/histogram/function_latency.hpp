@@ -1,7 +1,7 @@
 // `landtrace latency --function`: how long the calls of a function take, in a histogram that the programs fill. Nothing
 // is recorded, so nothing is lost however often it is called:
 //
-//     probes:run_ret   latency_ns=$elapsed:u64 BY…   hist:keys=BY…,latency_ns.log2:vals=latency_ns
+//     probes:run_ret   latency_ns=$elapsed:u64 BY…   hist:keys=BY…,latency_ns.log2=32:vals=latency_ns
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 #include "cli/histogram/hist_request.hpp"
 
+#include <algorithm>
+
 #include "cli/histogram/fits.hpp"
 
 namespace landtrace::cli {
@@ -7,6 +9,14 @@ namespace {
 
 constexpr std::size_t kMaxKeys = 3;
 constexpr std::string_view kSpread = ".log2";
+
+// "took.log2", or "took.log2=32" with so many steps a power of two.
+bool is_spread(const std::string& value) {
+  const std::size_t dot = value.find('.');
+  if (dot == std::string::npos) return false;
+  const std::string_view modifier = std::string_view(value).substr(dot);
+  return modifier == kSpread || (modifier.starts_with(kSpread) && modifier[kSpread.size()] == '=');
+}
 
 // What an owner calls a key.
 std::string printed_name(const std::string& key) {
@@ -21,7 +31,7 @@ Result<HistShape> shape_of(const HistOptions& options) {
   shape.title = options.event;
   for (const std::string& key : options.keys) shape.keys.push_back(printed_name(key));
   for (const std::string& value : options.vals) {
-    if (!value.ends_with(kSpread)) {
+    if (!is_spread(value)) {
       shape.sums.push_back(value);
     } else if (shape.spread) {
       return fail(EINVAL, "--vals: one value can have .log2");
@@ -41,7 +51,7 @@ std::string trigger_of(const HistOptions& options, const HistShape& shape) {
   std::vector<std::string> keys = options.keys;
   std::vector<std::string> values = shape.sums;
   if (shape.spread) {
-    keys.push_back(*shape.spread + std::string(kSpread));
+    keys.push_back(*std::find_if(options.vals.begin(), options.vals.end(), is_spread));
     values.push_back(*shape.spread);
   }
   return "hist:keys=" + with_commas(keys) + (values.empty() ? "" : ":vals=" + with_commas(values)) +

@@ -22,10 +22,11 @@ Json spread_json(const Distribution& spread) {
             {"p50", spread.percentile(0.5)},
             {"p90", spread.percentile(0.9)},
             {"p99", spread.percentile(0.99)},
+            {"p99.9", spread.percentile(0.999)},
             {"sum", sum_json(spread.sum(), spread.has_negative())}};
-  for (const auto& [power, bucket] : spread.buckets()) {
-    const Json from = power == 0 ? Json(spread.lowest()) : Json(Distribution::low(power));
-    json["buckets"].push_back({{"from", from}, {"to", Distribution::high(power)}, {"count", bucket.count}});
+  for (const auto& [low, bucket] : spread.buckets()) {
+    const Json from = low == 0 ? Json(spread.lowest()) : Json(low);
+    json["buckets"].push_back({{"from", from}, {"to", bucket.high}, {"count", bucket.count}});
   }
   return json;
 }

@@ -58,10 +58,9 @@ TEST(HistJsonTest, NegativeValuesAreInTheFirstBucket) {
   view.groups.resize(1);
   view.groups[0].spread.add(0, 2, static_cast<std::uint64_t>(-3));
   view.groups[0].spread.may_be_negative(8);
-  EXPECT_THAT(
-      json_text({"t", {}, {}, "v", false}, view),
-      HasSubstr(
-          R"("v":{"mean":-1.5,"p50":-1.5,"p90":-1.5,"p99":-1.5,"sum":-3,"buckets":[{"from":-128,"to":1,"count":2}])"));
+  EXPECT_THAT(json_text({"t", {}, {}, "v", false}, view),
+              HasSubstr(R"("v":{"mean":-1.5,"p50":-1.5,"p90":-1.5,"p99":-1.5,"p99.9":-1.5,"sum":-3,)"
+                        R"("buckets":[{"from":-128,"to":1,"count":2}])"));
 }
 
 TEST(HistJsonTest, NothingIsAnEmptyList) {

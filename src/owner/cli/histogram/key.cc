@@ -29,9 +29,10 @@ HistKey real(const std::string& text) {
   return key;
 }
 
-// The kernel has negative numbers where 0 and 1 are.
+// The kernel has negative numbers where 0 and 1 are, and so have steps where 0 is.
 HistKey power(const ipc::HistogramKey& key, std::uint64_t number, std::string text) {
-  return {number, key.signed_bits != 0 && number == 0 ? "<= 1" : std::move(text)};
+  if (key.signed_bits == 0 || number != 0) return {number, std::move(text)};
+  return {number, key.kind == KeyKind::kSteps ? "<= 0" : "<= 1"};
 }
 
 HistKey range(const ipc::HistogramKey& key, std::uint64_t number, std::string text) {
@@ -79,6 +80,8 @@ HistKey typed_key(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& va
     case KeyKind::kDouble:
       return real(fmt::format("{}", std::bit_cast<double>(value.number)));
     case KeyKind::kLog2:
+      return power(key, value.number, std::move(text));
+    case KeyKind::kSteps:
       return power(key, value.number, std::move(text));
     case KeyKind::kRange:
       return range(key, value.number, std::move(text));

@@ -1,12 +1,16 @@
 #include "cli/histogram/pairs.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace landtrace::cli {
 namespace {
 
-// 2^(power-1) < ns <= 2^power, as a .log2 of histograms has it.
-std::uint64_t power_of(std::uint64_t ns) { return ns <= 1 ? 0 : static_cast<std::uint64_t>(std::bit_width(ns - 1)); }
+// What the step of this time begins with, as .log2=32 of histograms has it.
+std::uint64_t step_of(std::uint64_t ns) {
+  const std::uint64_t width = std::max<std::uint64_t>(std::bit_floor(ns) / Pairs::kSteps, 1);
+  return ns / width * width;
+}
 
 // Texts have no NUL.
 std::string row_name(const std::vector<ipc::HistogramKeyValue>& keys) {
@@ -47,12 +51,19 @@ void Pairs::end(const std::string& key, std::uint64_t time_ns, std::vector<ipc::
   count(ns, std::move(by));
 }
 
+// As many rows as there would be without steps: they are for groups.
+bool Pairs::has_room(const std::vector<ipc::HistogramKeyValue>& by, std::uint64_t ns) {
+  std::string name = row_name(by) + std::to_string(std::bit_width(ns));
+  return powers_.contains(name) || (powers_.size() < limits_.rows && powers_.insert(std::move(name)).second);
+}
+
 void Pairs::count(std::uint64_t ns, std::vector<ipc::HistogramKeyValue> by) {
-  by.push_back({.number = power_of(ns), .text = {}, .frames = {}});
+  const bool fits = has_room(by, ns);
+  by.push_back({.number = step_of(ns), .text = {}, .frames = {}});
   std::string name = row_name(by);
   auto row = rows_.find(name);
   if (row == rows_.end()) {
-    if (rows_.size() >= limits_.rows) {
+    if (!fits) {
       ++dropped_;
       return;
     }
@@ -66,7 +77,7 @@ void Pairs::count(std::uint64_t ns, std::vector<ipc::HistogramKeyValue> by) {
 ipc::HistogramTable Pairs::table(const std::vector<ipc::HistogramKey>& by, const std::string& name) const {
   ipc::HistogramTable table;
   table.keys = by;
-  table.keys.push_back({ipc::KeyKind::kLog2, name, 0});
+  table.keys.push_back({ipc::KeyKind::kSteps, name, kSteps});
   table.values = {{name, false}};
   for (const auto& [row_name, row] : rows_) table.rows.push_back(row);
   table.hits = hits_;

@@ -6,6 +6,7 @@
 #include <list>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ipc/histogram_table.hpp"
@@ -14,8 +15,11 @@ namespace landtrace::cli {
 
 class Pairs {
  public:
+  // For each power of two: percentiles are within 3 %.
+  static constexpr std::uint64_t kSteps = 32;
+
   struct Limits {
-    std::size_t rows = 2048;         // of the table
+    std::size_t rows = 2048;         // of the table; the steps of a power of two are one
     std::size_t waiting = 1u << 20;  // starts; the oldest are given up for newer ones
   };
   explicit Pairs(Limits limits) : limits_(limits) {}
@@ -24,7 +28,7 @@ class Pairs {
   void start(std::string key, std::uint64_t time_ns);
   void end(const std::string& key, std::uint64_t time_ns, std::vector<ipc::HistogramKeyValue> by);
 
-  // A row for each group and each power of two that its times have: the values of `by`, then the power; their sum.
+  // A row for each group and each step that its times have: the values of `by`, then the step's beginning; their sum.
   [[nodiscard]] ipc::HistogramTable table(const std::vector<ipc::HistogramKey>& by, const std::string& name) const;
 
   // Including those that wait.
@@ -36,12 +40,14 @@ class Pairs {
     std::uint64_t time_ns;
     std::list<std::string>::iterator place;
   };
+  bool has_room(const std::vector<ipc::HistogramKeyValue>& by, std::uint64_t ns);
   void count(std::uint64_t ns, std::vector<ipc::HistogramKeyValue> by);
 
   Limits limits_;
   std::unordered_map<std::string, Start> waiting_;  // by key
   std::list<std::string> order_;                    // their keys, the oldest first
   std::unordered_map<std::string, ipc::HistogramRow> rows_;
+  std::unordered_set<std::string> powers_;  // names of rows as they would be with a power of two each
   std::uint64_t hits_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t given_up_ = 0;

@@ -10,11 +10,15 @@ using Groups = std::map<std::vector<HistKey>, HistGroup>;
 
 constexpr std::uint64_t kMaxPower = 64;
 
+bool is_spread(const ipc::HistogramKey& key) {
+  return key.kind == ipc::KeyKind::kLog2 || key.kind == ipc::KeyKind::kSteps;
+}
+
 Result<void> check_fit(const HistShape& shape, const ipc::HistogramTable& table) {
   const std::size_t spreads = shape.spread ? 1 : 0;
   const bool fits = table.keys.size() == shape.keys.size() + spreads &&
                     table.values.size() == shape.sums.size() + spreads &&
-                    (!shape.spread || table.keys.back().kind == ipc::KeyKind::kLog2);
+                    (!shape.spread || is_spread(table.keys.back()));
   return fits ? Result<void>() : fail(EINVAL, "the histogram has other keys or values than were asked for");
 }
 
@@ -25,9 +29,15 @@ std::vector<HistKey> keys_of(const HistShape& shape, const ipc::HistogramTable& 
 }
 
 Result<void> add_to_spread(const ipc::HistogramTable& table, const ipc::HistogramRow& row, Distribution& spread) {
-  const std::uint64_t power = row.keys.back().number;
-  if (power > kMaxPower) return fail(EINVAL, "no power of two");
-  spread.add(static_cast<unsigned>(power), row.hits, row.values.back());
+  const ipc::HistogramKey& key = table.keys.back();
+  const std::uint64_t number = row.keys.back().number;
+  if (key.kind == ipc::KeyKind::kSteps) {
+    spread.add_step(number, key.width, row.hits, row.values.back());
+  } else if (number > kMaxPower) {
+    return fail(EINVAL, "no power of two");
+  } else {
+    spread.add(static_cast<unsigned>(number), row.hits, row.values.back());
+  }
   if (table.values.back().is_signed) spread.may_be_negative(table.keys.back().signed_bits);
   return {};
 }

@@ -6,6 +6,7 @@
 //   LT_TRY(const auto plan, control.store(build_hist_plan(what, shape, table)));   // -> plan::Trigger::histogram
 #pragma once
 
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,10 @@ constexpr hist::Op timestamp(std::uint8_t clock, std::uint64_t divisor = 1) {
 constexpr hist::Op cpu() { return {hist::OpCode::kCpu, 8, false, 0, 0, 0}; }
 constexpr hist::Op reference(std::uint32_t index) { return {hist::OpCode::kReference, 8, false, 0, index, 0}; }
 constexpr hist::Op variable(std::uint32_t index) { return {hist::OpCode::kVariable, 8, false, 0, index, 0}; }
+// `steps` for each power of two: a power of two itself.
+constexpr hist::Op steps(std::uint64_t steps) {
+  return {hist::OpCode::kSteps, 8, false, 0, 0, static_cast<std::uint64_t>(std::bit_width(steps)) - 1};
+}
 constexpr hist::Op bucket(std::uint64_t width) { return {hist::OpCode::kBucket, 8, false, 0, 0, width}; }
 // `divisor`: where it is known, what the topmost number is; else 0.
 constexpr hist::Op divide(std::uint64_t divisor) {

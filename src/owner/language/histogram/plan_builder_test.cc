@@ -86,6 +86,8 @@ TEST(HistPlanBuilderTest, WhatCannotBeComputedIsRefused) {
       {op(hist::OpCode::kNegate)},
       {bucket(0)},
       {constant(1), bucket(0)},
+      {steps(32)},
+      {constant(1), {hist::OpCode::kSteps, 8, false, 0, 0, 63}},
       {field(0, 3)},
       {field(0, 16)},
       {header(6, 4)},

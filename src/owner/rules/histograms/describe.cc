@@ -117,7 +117,8 @@ class Describer {
   void append(const HistogramField& field, language::HistExpression& ops) const {
     append_source(field, ops);
     if (field.source == FieldSource::kReference || field.source == FieldSource::kAlias) return;
-    if (field.view == FieldView::kLog2) ops.push_back(ops::op(OpCode::kLog2));
+    if (field.view == FieldView::kLog2)
+      ops.push_back(field.width == 0 ? ops::op(OpCode::kLog2) : ops::steps(field.width));
     if (field.view == FieldView::kBuckets) ops.push_back(ops::bucket(field.width));
   }
 

@@ -1,6 +1,7 @@
 #include "rules/histograms/event_fields.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/input.hpp"
 #include "language/filter/fields.hpp"
@@ -33,10 +34,24 @@ Result<void> parse_width(std::string_view text, HistogramField& made, language::
   return {};
 }
 
+// Ours: log2=32 has 32 steps for each power of two.
+Result<void> parse_steps(std::string_view text, HistogramField& made, language::HistComplaints& complaints) {
+  constexpr std::uint64_t kMostSteps = 1024;
+  const auto steps = number_in(text);
+  if (!steps || *steps < 2 || *steps > kMostSteps || !std::has_single_bit(*steps)) {
+    return complaints.refuse(HistMistake::kFieldModifier, text);
+  }
+  made.view = FieldView::kLog2;
+  made.width = *steps;
+  return {};
+}
+
 Result<void> parse_view(std::string_view text, std::string_view name, HistogramField& made,
                         language::HistComplaints& complaints) {
   constexpr std::string_view kBucket = "bucket";
   if (text.starts_with(kBucket)) return parse_width(text.substr(kBucket.size()), made, complaints);
+  constexpr std::string_view kSteps = "log2=";
+  if (text.starts_with(kSteps)) return parse_steps(text.substr(kSteps.size()), made, complaints);
   const bool is_share = text.starts_with("percent") || text.starts_with("graph");
   if (is_share && made.role != FieldRole::kVariable && made.role != FieldRole::kKey) {
     made.view = text.front() == 'p' ? FieldView::kPercent : FieldView::kGraph;

@@ -75,7 +75,7 @@ struct HistogramField {
   std::string name;      // of an expression: its text; of a reference: the variable's name
   std::string system;    // of a reference that is written SYSTEM.EVENT.$NAME
   std::string event;
-  std::uint64_t width = 0;   // of buckets
+  std::uint64_t width = 0;   // of buckets; with kLog2 how many steps a power of two has, 0: one
   bool is_constant = false;  // a constant, or a variable that is one
   std::uint64_t constant = 0;
   language::HistOperator op = language::HistOperator::kNone;

@@ -173,12 +173,22 @@ TEST_F(HistogramsTest, AFieldMayBeSeenInOtherWays) {
   };
   EXPECT_EQ(row_of("id.hex"), "{ id: 12c } hitcount: 1");
   EXPECT_EQ(row_of("id.log2"), "{ id: ~ 2^9 } hitcount: 1");
+  EXPECT_EQ(row_of("id.log2=32"), "{ id: ~ 296-303 } hitcount: 1");
+  EXPECT_EQ(row_of("v.log2=2"), "{ v: ~ 4096-6143 } hitcount: 1");
   EXPECT_EQ(row_of("id.buckets=100"), "{ id: ~ 300-399 } hitcount: 1");
   EXPECT_EQ(row_of("v.sym").substr(0, 10), "{ v: [1000");
   EXPECT_NE(row_of("v.sym").find("f1000"), std::string::npos);
   EXPECT_NE(row_of("v.sym-offset").find("f1000+0x0"), std::string::npos);
   EXPECT_EQ(row_of("common_pid"), "{ common_pid: 7 } hitcount: 1");
   EXPECT_NE(row_of("id.syscall").find("[300]"), std::string::npos);
+}
+
+TEST_F(HistogramsTest, StepsArePowersOfTwo) {
+  EXPECT_EQ(shown("hist:keys=id.log2=32"), "hist:keys=id.log2=32:vals=hitcount:sort=hitcount:size=2048");
+  for (const char* const steps : {"", "0", "1", "3", "33", "2048", "x", "-2"}) {
+    EXPECT_NE(apply(event_, std::string("hist:keys=id.log2=") + steps), 0) << steps;
+  }
+  EXPECT_NE(apply(event_, "hist:keys=id:vals=v.log2=32"), 0) << "it is for keys";
 }
 
 TEST_F(HistogramsTest, ACommandIsShownInTheKernelsOrder) {

@@ -23,7 +23,7 @@ KeyKind kind_of(const HistogramField& field) {
     case FieldView::kSyscall:
       return KeyKind::kSyscall;
     case FieldView::kLog2:
-      return KeyKind::kLog2;
+      return field.width == 0 ? KeyKind::kLog2 : KeyKind::kSteps;
     case FieldView::kBuckets:
       return KeyKind::kRange;
     default:

@@ -42,6 +42,8 @@ std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValu
       return fmt::format("{:<30}[{:3}]", value.text, value.number);
     case KeyKind::kLog2:
       return fmt::format("~ 2^{:<2}", value.number);
+    case KeyKind::kSteps:
+      return fmt::format("~ {}-{}", value.number, ipc::last_in_step(value.number, key.width));
     case KeyKind::kRange:
       return fmt::format("~ {}-{}", value.number, value.number + key.width - 1);
     case KeyKind::kUnsigned:
