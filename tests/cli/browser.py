@@ -91,9 +91,10 @@ class Browser:
             self.requests.append(told["request"]["url"])
 
     def open(self, path):
+        """A file, or an address."""
         before = self.loaded
         self.requests.clear()
-        self.call("Page.navigate", url=path if "://" in path else f"file://{path}")
+        self.call("Page.navigate", url=f"file://{path}" if path.startswith("/") else path)
         while self.loaded == before:
             self._message()
 

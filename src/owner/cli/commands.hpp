@@ -10,6 +10,7 @@ void add_report(Program& program);
 void add_tail(Program& program);
 void add_export(Program& program);
 void add_view(Program& program);
+void add_ui(Program& program);
 void add_list(Program& program);
 void add_functions(Program& program);
 void add_attach(Program& program);

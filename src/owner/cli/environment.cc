@@ -63,12 +63,12 @@ Result<std::string> find_agent() {
   return agent.string();
 }
 
-Result<std::string> find_metrics_program() {
+Result<std::string> find_helper(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ENOENT, "/proc is not mounted here, so landtrace-metrics is not found");
-  return (program.parent_path().parent_path() / LANDTRACE_LIBDIR / "landtrace" / "landtrace-metrics").string();
+  if (error) return fail(ENOENT, "/proc is not mounted here, so " + name + " is not found");
+  return (program.parent_path().parent_path() / LANDTRACE_LIBDIR / "landtrace" / name).string();
 }
 
 std::vector<std::string> traced_environment(const std::string& socket, const std::string& preload) {

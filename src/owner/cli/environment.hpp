@@ -16,8 +16,9 @@ Result<void> check_machine_has_probes();
 // The path of what is loaded into programs for probes, beside the shim.
 Result<std::string> find_agent();
 
-// The path of the program that serves metrics; it need not be there.
-Result<std::string> find_metrics_program();
+// The path of another program of ours, which landtrace or landtraced starts ("landtrace-metrics"); it need not be
+// there.
+Result<std::string> find_helper(const std::string& name);
 
 // The environment of the calling process with LANDTRACE_SOCKET set and the shim first in LD_PRELOAD. ASAN_OPTIONS
 // allows that for programs with AddressSanitizer.

@@ -54,7 +54,7 @@ using Metrics = std::optional<daemon::MetricsProgram>;
 // Served as long as the domain is; a port that is chosen by the system is said.
 Result<void> serve_metrics(const Settings& settings, const std::string& socket, Metrics& metrics) {
   if (!settings.metrics.is_wanted()) return {};
-  LT_TRY(const std::string program, find_metrics_program());
+  LT_TRY(const std::string program, find_helper("landtrace-metrics"));
   LT_TRY(daemon::MetricsProgram started, daemon::MetricsProgram::start(program, socket, settings.metrics));
   metrics.emplace(std::move(started));
   for (std::size_t i = 0; i < metrics->places().size(); ++i) {

@@ -16,6 +16,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_tail(program);
   add_export(program);
   add_view(program);
+  add_ui(program);
   add_list(program);
   add_functions(program);
   add_attach(program);

@@ -1,7 +1,7 @@
-# Puts the page together: page.html with style.css and the modules in it, and the hashes of both in its security policy.
+# Puts a page together: its page.html with styles and modules in it, and the hashes of both in its security policy.
 # Writes it as two C++ string literals, before and behind where the data go.
 #
-#     cmake -DFOLDER=… -DMODULES="a.js;b.js" -DOUT=page.inc -P bundle.cmake
+#     cmake -DFOLDER=… -DMODULES="a.js;b.js" -DSTYLES=a.css -DOUT=page.inc -P bundle.cmake
 #
 # All modules become one script, in one scope: `import` lines and the word `export` are left out. So a module may import
 # by names alone, and two modules cannot give the same name to different things.
@@ -33,7 +33,11 @@ foreach(module ${MODULES})
   string(APPEND script "\n// ${module}\n${text}")
 endforeach()
 string(APPEND script "})();\n")
-file(READ ${FOLDER}/style.css style)
+set(style)
+foreach(part ${STYLES})
+  file(READ ${FOLDER}/${part} text)
+  string(APPEND style "${text}")
+endforeach()
 file(READ ${FOLDER}/page.html page)
 base64_of_sha256("${script}" script_hash)
 base64_of_sha256("${style}" style_hash)

@@ -1,0 +1,16 @@
+#include "ui/page.hpp"
+
+#include <string_view>
+
+namespace landtrace::ui {
+namespace {
+
+constexpr std::string_view kLivePage[] = {
+#include "landtrace_live_page.inc"
+};
+
+}  // namespace
+
+std::string page() { return std::string(kLivePage[0]) + std::string(kLivePage[1]); }
+
+}  // namespace landtrace::ui

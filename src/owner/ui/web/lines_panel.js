@@ -1,0 +1,39 @@
+// The last lines of what is recorded, and what the page did.
+
+import { byId } from './dom.js';
+import { onCommand } from './server.js';
+import { visibleText } from './text.js';
+
+const kMostLines = 400;
+
+function showEnd(pre, lines) {
+  const isAtEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 4;
+  pre.textContent = lines.join('\n');
+  if (isAtEnd) pre.scrollTop = pre.scrollHeight;
+}
+
+export class LinesPanel {
+  #lines = [];
+  #isPaused = false;
+
+  constructor() {
+    const pause = byId('pause');
+    pause.addEventListener('click', () => {
+      this.#isPaused = !this.#isPaused;
+      pause.textContent = this.#isPaused ? 'Go on' : 'Pause';
+      pause.setAttribute('aria-pressed', String(this.#isPaused));
+      if (!this.#isPaused) this.#draw();
+    });
+    onCommand((commands) => showEnd(byId('commands'), commands));
+  }
+
+  take({ lines }) {
+    if (lines.length === 0) return;
+    this.#lines.push(...lines.map(visibleText));
+    this.#lines.splice(0, this.#lines.length - kMostLines);
+    if (!this.#isPaused) this.#draw();
+  }
+  #draw() {
+    showEnd(byId('lines'), this.#lines);
+  }
+}

@@ -1,0 +1,231 @@
+"""landtrace ui: a running domain in a browser, live."""
+import http.client
+import os
+import re
+import shutil
+import unittest
+
+import browser
+import support
+from support import PRODUCER
+
+PROGRAM = os.path.join(os.path.dirname(os.environ["SHIM"]), "landtrace-ui")
+if os.path.exists(PROGRAM):
+    shutil.copy(PROGRAM, os.path.join(os.path.dirname(support.LANDTRACE), "..", "lib", "landtrace"))
+
+needs_browser = unittest.skipUnless(browser.find_browser(), "SKIPPED: no chromium here")
+
+
+class Served(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.daemon = self.serve()
+        self.start_ui()
+
+    def start_ui(self, *words):
+        self.ui = self.start("ui", *words)
+        self.url = self.ui.stdout.readline().strip()
+        self.assertRegex(self.url, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
+        self.host, _, self.token = self.url[len("http://"):-1].partition("/")
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, text)"""
+        connection = http.client.HTTPConnection(self.host, timeout=support.TIMEOUT_S)
+        self.addCleanup(connection.close)
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def write(self, path, text, append=0, **headers):
+        headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"} | headers
+        return self.ask("POST", f"/{self.token}/write?path={path}&append={append}", text, **headers)
+
+    def emit(self, *words):
+        """A producer that goes on until it is stopped."""
+        program = self.start_program(support.LANDTRACE, "run", "--", PRODUCER, "--abi", "--count", "100000000", "--pause", "1000", *words)
+        self.wait_until(lambda: "user_events:" in self.landtrace("list")[1])
+        return program
+
+
+class Server(Served):
+    """What it lets in and what not."""
+
+    def test_files_of_its_instance_and_no_others(self):
+        self.emit()
+        self.assertEqual(self.ask("GET", f"/{self.token}/read?path=available_events"), (200, "user_events:job\n"))
+        enable = "instances/ui/events/user_events/job/enable"
+        self.assertEqual(self.write(enable, "1"), (200, ""))
+        self.assertEqual(self.ask("GET", f"/{self.token}/read?path={enable}"), (200, "1\n"))
+        self.assertEqual(self.landtrace("cat", enable)[1], "1\n")
+        self.assertEqual(self.landtrace("cat", "events/user_events/job/enable")[1], "0\n")
+        for path in ("events/user_events/job/enable", "instances/ui/../../tracing_on", "instances/ui/..", "instances/ui2/tracing_on", ""):
+            self.assertEqual(self.write(path, "1")[0], 422, path)
+            self.assertEqual(self.ask("GET", f"/{self.token}/read?path={path}")[0], 422, path)
+        self.assertEqual(self.ask("GET", f"/{self.token}/read?path=instances/ui/trace_pipe")[0], 422)
+
+    def test_what_the_kernel_says_of_a_mistake(self):
+        self.emit()
+        self.assertEqual(self.write("instances/ui/events/user_events/job/filter", "nix == 1"), (422, "Field not found"))
+        self.assertEqual(self.write("instances/ui/events/user_events/jbo/filter", "a == 1")[0], 422)
+
+    def test_other_sites_and_guessers_stay_out(self):
+        self.emit()
+        page = f"/{self.token}/"
+        enable = "instances/ui/events/user_events/job/enable"
+        self.assertEqual(self.ask("GET", page)[0], 200)
+        for status, path, headers in ((403, "/", {}), (403, f"/{'0' * 32}/", {}), (403, page, {"Host": "evil.example"}),
+                                      (403, page, {"Origin": "http://evil.example"}), (403, page, {"Sec_Fetch_Site": "cross-site"}),
+                                      (404, page + "nothing", {})):
+            self.assertEqual(self.ask("GET", path, **headers)[0], status, (path, headers))
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": ""}, {"X_Landtrace": ""}, {"Host": "localhost:1"}):
+            self.assertEqual(self.write(enable, "1", **headers)[0], 403, headers)
+        self.assertEqual(self.landtrace("cat", enable)[1], "0\n")
+        self.assertEqual(self.write(enable, "1" * 100_000)[0], 413)
+
+    def test_its_instance_goes_with_it(self):
+        self.assertEqual(self.landtrace("ls", "instances")[1], "ui\n")
+        first = self.ui
+        self.start_ui()
+        self.assertEqual(self.landtrace("ls", "instances")[1], "ui\nui-2\n")
+        self.assertEqual(self.stop(first)[0], 0)
+        self.assertEqual(self.landtrace("ls", "instances")[1], "ui-2\n")
+
+    def test_bad_addresses(self):
+        for address in ("4711", "127.0.0.1", "127.0.0.1:x", "nix:1", "127.0.0.1:70000"):
+            status, out, err = self.landtrace("ui", "--listen", address)
+            self.assertEqual((status, out), (2, ""))
+            self.assert_one_line(err, address, "want 127.0.0.1:PORT")
+        status, _, err = self.landtrace("ui", "--listen", self.host)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, self.host, "in use")
+
+    def test_no_domain(self):
+        self.stop(self.ui)
+        self.stop(self.daemon)
+        status, out, err = self.landtrace("ui")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("landtraced", err)
+
+    def test_modules_do_not_share_names(self):
+        _, page = self.ask("GET", f"/{self.token}/")
+        names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", page, re.MULTILINE)
+        self.assertGreater(len(names), 40)
+        self.assertEqual(sorted(names), sorted(set(names)))
+
+
+@needs_browser
+class InABrowser(Served):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def open(self):
+        self.browser.mistakes.clear()
+        self.browser.open(self.url)
+        self.browser.wait_until("landtraceLive.isConnected")
+        return self.browser
+
+    def tearDown(self):
+        # What the kernel refuses is an answer, too.
+        self.assertEqual([mistake for mistake in self.browser.mistakes if "422" not in mistake], [])
+        self.assertTrue(all(address.startswith(self.url) for address in self.browser.requests), self.browser.requests)
+        self.browser.open("about:blank")
+        self.browser.requests.clear()
+
+    def choose(self, page, name):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run(f"[...document.querySelectorAll('.event button')].find((each) => each.innerText === {name!r}).click()")
+        page.wait_until("document.getElementById('filter') !== null")
+
+    def switch_on(self, page):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run("document.querySelector('.event input').click()")
+        page.wait_until("document.getElementById('lines').innerText.includes(': job: ')")
+
+    def test_an_event_is_switched_on_and_off(self):
+        self.emit()
+        page = self.open()
+        self.switch_on(page)
+        page.wait_until("landtraceLive.count > 10 && document.getElementById('program-rows').innerText.includes('producer')")
+        self.assertIn("landtrace write instances/ui/events/user_events/job/enable 1", page.run("document.getElementById('commands').innerText"))
+        page.run("document.querySelector('.event input').click()")
+        self.wait_until(lambda: self.landtrace("cat", "instances/ui/events/user_events/job/enable")[1] == "0\n")
+
+    def test_a_wrong_filter_has_its_caret(self):
+        self.emit()
+        page = self.open()
+        self.choose(page, "job")
+        page.run("document.getElementById('filter').focus()")
+        page.type("sequence > 5 && nix == 3")
+        page.key("Enter")
+        page.wait_until("document.getElementById('mistake')?.hidden === false")
+        self.assertEqual(page.run("document.getElementById('mistake').textContent"),
+                         "sequence > 5 && nix == 3\n" + " " * 20 + "^\nparse_error: Field not found")
+        page.run("document.getElementById('filter').value = ''")
+        page.type("sequence > 5")
+        page.key("Enter")
+        page.wait_until("document.getElementById('mistake').hidden")
+        self.wait_until(lambda: self.landtrace("cat", "instances/ui/events/user_events/job/filter")[1] == "sequence > 5\n")
+
+    def test_a_histogram_grows(self):
+        self.emit("--threads", "3")
+        page = self.open()
+        self.choose(page, "job")
+        page.run("document.getElementById('key').value = 'source'; document.getElementById('count').click()")
+        page.wait_until("document.querySelectorAll('#bars i').length === 3")
+        counted = int(page.run("parseInt(document.getElementById('hits').innerText.replaceAll(',', ''))"))
+        page.wait_until(f"parseInt(document.getElementById('hits').innerText.replaceAll(',', '')) > {counted}")
+
+    def test_reloaded_and_two_pages(self):
+        self.emit()
+        page = self.open()
+        self.switch_on(page)
+        page = self.open()
+        page.wait_until("document.querySelector('.event input')?.checked")
+        other = browser.Browser()
+        self.addCleanup(other.close)
+        other.open(self.url)
+        for each in (page, other):
+            each.wait_until("document.getElementById('lines').innerText.includes(': job: ')")
+            before = each.run("landtraceLive.updates")
+            each.wait_until(f"landtraceLive.updates > {before + 2}")
+
+    def test_the_owner_is_restarted_under_it(self):
+        program = self.emit()
+        page = self.open()
+        self.stop(program)
+        self.stop(self.daemon)
+        page.wait_until("document.getElementById('state').innerText.includes('the domain is gone')")
+        self.daemon = self.serve()
+        page.wait_until("landtraceLive.isConnected && document.getElementById('state').innerText.includes('records into')")
+        self.emit()
+        self.switch_on(page)
+
+    def test_no_text_becomes_markup(self):
+        text = "</pre><img src=x onerror=hurt()>\x1b\u2028"
+        self.start_program(support.LANDTRACE, "run", "--", support.copied(PRODUCER, "<img src=x>"), "--text", text, "--event", "<b>job",
+                           "--count", "100000000", "--pause", "1000")
+        self.wait_until(lambda: "<b>job" in self.landtrace("list")[1])
+        page = self.open()
+        self.choose(page, "<b>job")
+        page.run("document.querySelector('.event input').click()")
+        page.wait_until("document.getElementById('lines').innerText.includes('</pre><img src=x onerror=hurt()>\\\\x1b\\\\u2028')")
+        page.wait_until("document.getElementById('program-rows').innerText.includes('<img src=x>')")
+        self.assertEqual(page.run("document.querySelectorAll('img, main b:not(.field b)').length"), 0)
+
+    def test_a_small_dark_window(self):
+        self.emit()
+        page = self.open()
+        page.prefer("dark")
+        page.resize(400, 300)
+        self.addCleanup(page.resize, 1200, 760)
+        page.wait_until("document.documentElement.dataset.theme === 'dark'")
+        self.choose(page, "job")
+        self.assertEqual(page.run("document.documentElement.scrollWidth"), 400)
+
+
+if __name__ == "__main__":
+    if os.path.exists(PROGRAM):
+        unittest.main()
+    print("SKIPPED: built without libmicrohttpd")
