@@ -21,6 +21,9 @@ install(FILES ${PROJECT_BINARY_DIR}/landtrace.pc DESTINATION ${CMAKE_INSTALL_LIB
 
 if(TARGET landtrace_cli)
   install(TARGETS landtrace_cli landtraced RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET landtrace_bpf_program)
+    install(TARGETS landtrace_bpf_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
+  endif()
   install(TARGETS landtrace_dwarf_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
   if(TARGET landtrace_metrics_program)
     install(TARGETS landtrace_metrics_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)

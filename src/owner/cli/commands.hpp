@@ -21,6 +21,7 @@ void add_top_functions(Program& program);
 void add_top(Program& program);
 void add_flame(Program& program);
 void add_run(Program& program);
+void add_bpf(Program& program);
 void add_cat(Program& program);
 void add_write(Program& program);
 void add_ls(Program& program);

@@ -27,6 +27,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_top(program);
   add_flame(program);
   add_run(program);
+  add_bpf(program);
   add_cat(program);
   add_write(program);
   add_ls(program);

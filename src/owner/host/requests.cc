@@ -484,6 +484,15 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
     case Operation::kTreeClose:
     case Operation::kTreeWriteAtEnd:
       break;  // see tree_requests.hpp
+    case Operation::kBpfMap:
+    case Operation::kBpfCode:
+    case Operation::kBpfLoad:
+    case Operation::kBpfLog:
+    case Operation::kBpfAttach:
+    case Operation::kBpfDrop:
+    case Operation::kBpfLines:
+    case Operation::kBpfList:
+      break;  // see bpf_requests.hpp
   }
   return error_response(Error(EOPNOTSUPP, "no such operation"));
 }

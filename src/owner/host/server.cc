@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "domain/reaper.hpp"
+#include "host/bpf_requests.hpp"
 #include "host/tree_requests.hpp"
 
 namespace landtrace::host {
@@ -69,6 +70,7 @@ Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd
       reserve_(open_reserve()),
       proxy_(domain),
       tree_(domain, rules),
+      bpf_objects_(domain, rules),
       buffer_(kMaxDatagram) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path) {
@@ -397,6 +399,8 @@ bool Server::serve_one(Connection& connection) {
     response = done_or_not(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
+  } else if (request.version == ipc::kProtocolVersion && is_bpf_request(request.operation)) {
+    response = handle_bpf_request(bpf_objects_, domain_, connection, who, request, text);
   } else {
     response = handle_request(domain_, tree_.context().rules, holder_of(connection, request), received->pid, who,
                               request, text);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "bpf_objects/objects.hpp"
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "host/last_words.hpp"
@@ -39,6 +40,7 @@ struct Connection {
   std::unique_ptr<tracefs::OpenFile> tree_file;
   int tree_flags = 0;  // as it was opened
   std::vector<LastWord> last_words;
+  bpf_objects::Holdings bpf;
 };
 
 // A mounted /dev/fuse that somebody asks the owner to serve.
@@ -123,6 +125,7 @@ class Server : private domain::ServingThread {
   domain::Proxy proxy_;
   tracefs::Tree tree_;  // outlives the connections, which have files of it open
   LastWords last_words_;
+  bpf_objects::Objects bpf_objects_;  // outlives the connections, which hold them
   Mounter mounter_;
   unsigned abi_ = 0;
   std::optional<std::uint32_t> group_;

@@ -40,7 +40,8 @@ struct FileRules final : domain::Attachment {
   // newest throw counts. 0: not needed yet.
   std::uint32_t hist_switch = 0;
   std::vector<EventTrigger> triggers;       // the newest first, then the histograms, the oldest first
-  std::vector<std::uint32_t> event_probes;  // slots of the event probes whose trigger is here; they come last
+  std::vector<std::uint32_t> event_probes;  // slots of the event probes whose trigger is here; they come behind these
+  std::vector<std::uint32_t> programs;      // offsets of bpf::Programs in the control segment; they come last
 };
 
 // nullptr: there are none yet.

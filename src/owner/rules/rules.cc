@@ -23,6 +23,7 @@ Rules::Rules(Domain& domain)
                 histograms_),
       event_probes_(domain.control(), domain.grace(), domain.events(), domain.instances(), domain.registrar(),
                     domain.listening(), filters_, lists_),
+      event_programs_(domain.events(), domain.instances(), domain.listening(), lists_),
       probes_(domain.events(), domain.registrar(), functions_),
       selections_(domain.events(), domain.instances(), domain.plans(), domain.listening(), filters_, triggers_) {
   domain_.set_rules(this);
@@ -33,6 +34,8 @@ Rules::~Rules() { domain_.set_rules(nullptr); }
 // The instance wants nothing of the event any more: its filter and triggers go.
 void Rules::drop(Instance& instance, Event& event) {
   if (find_rules(event, instance) == nullptr) return;
+  const Events::Hold hold(domain_.events(), event);
+  event_programs_.drop(instance, event);
   triggers_.remove_all(instance, event);
   filters_.clear(instance, event);
   if (const std::uint32_t cell = rules_of(event, instance).hist_switch; cell != 0) {

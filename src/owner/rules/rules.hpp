@@ -4,6 +4,7 @@
 //     Triggers      what happens with an event: tracing switched, snapshots, stacks, other events switched, histograms
 //     Histograms    counted by producers in tables of the data segments; they may make synthetic events happen
 //     EventProbes   events made out of another one's fields
+//     EventPrograms eBPF programs that run when events happen
 //     Probes        events of places in programs' code
 //     Selections    what instances want of events that match a pattern, now and later
 #pragma once
@@ -12,6 +13,7 @@
 #include "programs/program_functions.hpp"
 #include "rules/domain_names.hpp"
 #include "rules/event_probes.hpp"
+#include "rules/event_programs.hpp"
 #include "rules/filters.hpp"
 #include "rules/histograms/histograms.hpp"
 #include "rules/histograms/tables.hpp"
@@ -34,6 +36,7 @@ class Rules final : public domain::EventRules {
   [[nodiscard]] Triggers& triggers() { return triggers_; }
   [[nodiscard]] Histograms& histograms() { return histograms_; }
   [[nodiscard]] EventProbes& event_probes() { return event_probes_; }
+  [[nodiscard]] EventPrograms& event_programs() { return event_programs_; }
   [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] Selections& selections() { return selections_; }
   // Where functions of the domain's programs are.
@@ -43,7 +46,10 @@ class Rules final : public domain::EventRules {
   // recorded it have it all the same.
   Result<void> remove(Event& event, std::uint32_t uid);
 
-  Result<void> select(Event& event) override { return selections_.apply_to(event); }
+  Result<void> select(Event& event) override {
+    event_programs_.came(event);
+    return selections_.apply_to(event);
+  }
   Result<void> listeners_changed(Event& event) override;
   void gone(Event& event) override;
   void stop(Instance& instance) override;
@@ -62,6 +68,7 @@ class Rules final : public domain::EventRules {
   Histograms histograms_;
   Triggers triggers_;
   EventProbes event_probes_;
+  EventPrograms event_programs_;
   Probes probes_;
   Selections selections_;
 };

@@ -72,6 +72,12 @@ std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) co
     trigger.target = probe->plan;
     triggers.push_back(trigger);
   }
+  for (const std::uint32_t offset : rules.programs) {
+    plan::Trigger trigger{};
+    trigger.action = plan::TriggerAction::kProgram;
+    trigger.target = offset;
+    triggers.push_back(trigger);
+  }
   return triggers;
 }
 
@@ -81,7 +87,7 @@ Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   const std::vector<plan::Trigger> shared = shared_forms(rules);
   std::uint32_t next = 0;
   if (!shared.empty()) {
-    const bool has_probes = shared.size() > rules.triggers.size();
+    const bool has_probes = !rules.event_probes.empty();
     const bool is_print = event.slot == plan::kPrintSlot;
     LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes || is_print)));
   }

@@ -167,6 +167,29 @@ enum class Operation : std::uint32_t {
   // -> text = "PID OFFSET PROGRAM\0OBJECT\0WHY\0" each, for each program in which one of the event's places could not
   //    be probed; a = where to go on, 0: that was all.
   kRefusedPlaces,
+
+  // eBPF: maps, programs, and which program is at which event. What a connection has made goes with it.
+
+  // text = BpfMapWish -> a = the map's number, text = its bpf::MapLayout.
+  kBpfMap = 256,
+  // What is too large for one request, piece by piece: a = bytes that were said before (0: begins anew); text.
+  kBpfCode,
+  // What kBpfCode has said is a BpfProgramWish with all that follows it -> a = the program's number, b = bytes of an
+  // event that it looks at, c = the size of the log. An error has the verifier's reason.
+  kBpfLoad,
+  // a = bytes to pass over -> text = the log of the last kBpfLoad from there on, a = its size.
+  kBpfLog,
+  // a = a program, text = "SYSTEM\0EVENT\0", or b = an event's id; c = 1: once the event is there
+  // -> a = the link's number.
+  kBpfAttach,
+  // a = a map, a program, a link: the connection does not hold it any more.
+  kBpfDrop,
+  // -> text = a bpf::MapLayout: of the ring buffer with the lines of bpf_trace_printk(). Of programs that are loaded from
+  //    here on.
+  kBpfLines,
+  // For who may record; others see their own. a = entries to pass over -> text = "NUMBER KIND UID NAME\0WHAT\0" each;
+  //    a = where to go on, 0: that was all.
+  kBpfList,
 };
 
 // How a field of a synthetic event gets its value.

@@ -128,6 +128,8 @@ enum class TriggerAction : std::uint32_t {
   kPauseHistogram,
   // `target` is the offset of a EventProbePlan in the control segment.
   kEventProbe,
+  // … of a bpf::Program.
+  kProgram,
 };
 
 //   0        4         5      8        12       16      20          24      32

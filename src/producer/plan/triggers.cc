@@ -11,6 +11,7 @@
 #include "base/system_call.hpp"
 #include "plan/event_probe.hpp"
 #include "plan/histogram.hpp"
+#include "plan/program.hpp"
 #include "plan/stack.hpp"
 
 namespace landtrace::plan {
@@ -138,6 +139,8 @@ class Firing {
         return throw_each_time(trigger, true);
       case TriggerAction::kEventProbe:
         return run_event_probe(view_, thread_, *control_at<EventProbePlan>(view_, trigger.target), request_);
+      case TriggerAction::kProgram:
+        return run_bpf(view_, thread_, program_of(view_, trigger), request_);
       case TriggerAction::kHistogram:
         return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "bpf_calls/bpf_call.hpp"
 #include "client/process.hpp"
 #include "preload/data_file.hpp"
 #include "preload/perf_events.hpp"
@@ -31,6 +32,7 @@ int duplicated(int from, int to) {
 }
 
 void closing(int fd) {
+  if (bpf_calls::has_bpf_descriptors() && !in_vfork_child()) bpf_calls::bpf_closing(fd);
   if (FdTable::is_ours(fd) && !in_vfork_child()) FdTable::clear(fd);
 }
 

@@ -1,4 +1,5 @@
 // syscall(): programs that go around libc's wrappers, but not around libc.
+#include <cerrno>
 #include <cstdarg>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -6,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "bpf_calls/bpf_call.hpp"
 #include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
@@ -57,6 +59,14 @@ LT_EXPORT long syscall(long number, ...) noexcept {
       return landtrace::preload::open_perf_event(Arguments::pointer<void>(x.a), static_cast<pid_t>(x.b),
                                                  static_cast<int>(x.c), static_cast<int>(x.d),
                                                  static_cast<unsigned long>(x.e));
+    case SYS_bpf:
+      if (const auto answer = landtrace::bpf_calls::bpf_call(static_cast<int>(x.a), Arguments::pointer<const void>(x.b),
+                                                             static_cast<unsigned>(x.c))) {
+        if (*answer >= 0) return *answer;
+        errno = static_cast<int>(-*answer);
+        return -1;
+      }
+      return landtrace::preload::real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f);
     case SYS_prctl:
     case SYS_seccomp:
       return landtrace::preload::sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);

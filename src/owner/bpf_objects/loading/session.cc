@@ -1,0 +1,185 @@
+#include "bpf_objects/loading/session.hpp"
+
+#include <fmt/format.h>
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "bpf/maps/ring.hpp"
+#include "bpf/program.hpp"
+#include "client/process.hpp"
+#include "bpf_objects/loading/map_text.hpp"
+
+namespace landtrace::loading {
+namespace {
+
+using bpf_calls::Kind;
+using ipc::Operation;
+
+void complain(const std::string& text) { fmt::print(stderr, "landtrace bpf: {}\n", text); }
+
+std::string libbpf_says;
+
+// Only what went wrong, and only if something did: libbpf warns of much that does not matter here.
+int keep_warning(libbpf_print_level level, const char* format, va_list arguments) {
+  if (level != LIBBPF_WARN) return 0;
+  char line[4096];
+  const int length = std::vsnprintf(line, sizeof line, format, arguments);
+  if (length > 0) libbpf_says += line;
+  return length;
+}
+
+// "SYSTEM:EVENT", or "" where the section is none of a tracepoint.
+std::string event_of(const char* section) {
+  std::string name = section;
+  for (const char* const prefix : {"tracepoint/", "tp/"}) {
+    if (name.rfind(prefix, 0) != 0) continue;
+    name = name.substr(std::strlen(prefix));
+    const std::size_t split = name.find('/');
+    if (split == std::string::npos) return "";
+    name[split] = ':';
+    return name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Session::Session() {
+  ::libbpf_set_print(keep_warning);
+  ::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
+}
+
+bool Session::load(const char* path) {
+  if (!client::Process::get().attach()) {
+    complain("there is no domain");
+    return false;
+  }
+  data_ = reinterpret_cast<std::byte*>(client::Process::view().data);
+  object_.reset(bpf_object__open_file(path, nullptr));
+  if (object_ == nullptr) {
+    complain(fmt::format("cannot open {}: {}\n{}", path, std::strerror(errno), libbpf_says));
+    return false;
+  }
+  unsigned wanted = 0;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object_.get()) {
+    const char* const section = bpf_program__section_name(program);
+    const bool is_one = !event_of(section).empty();
+    bpf_program__set_autoload(program, is_one);
+    wanted += is_one ? 1 : 0;
+    if (!is_one) {
+      complain(fmt::format("{}: section '{}' is left out: want SEC(\"tracepoint/SYSTEM/EVENT\")",
+                           bpf_program__name(program), section));
+    }
+  }
+  if (wanted == 0) {
+    complain(fmt::format("{} has no program for an event", path));
+    return false;
+  }
+  if (!take_lines()) return false;
+  if (bpf_object__load(object_.get()) != 0) {
+    complain(fmt::format("cannot load {}: {}\n{}", path, std::strerror(errno), libbpf_says));
+    return false;
+  }
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object_.get()) {
+    if (bpf_map__type(map) != BPF_MAP_TYPE_RINGBUF) continue;
+    rings_.push_back({bpf_map__name(map), bpf_calls::Objects::get().find(bpf_map__fd(map), Kind::kMap)});
+  }
+  return true;
+}
+
+bool Session::take_lines() {
+  const auto answer = client::Process::get().ask({.operation = Operation::kBpfLines});
+  if (!answer || answer->text.size() != sizeof lines_) {
+    complain("the domain runs no eBPF programs" + (answer ? std::string() : ": " + answer.error().message));
+    return false;
+  }
+  std::memcpy(&lines_, answer->text.data(), sizeof lines_);
+  return true;
+}
+
+bool Session::attach() {
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object_.get()) {
+    if (!bpf_program__autoload(program)) continue;
+    const auto loaded = bpf_calls::Objects::get().find(bpf_program__fd(program), Kind::kProgram);
+    if (loaded == nullptr) continue;
+    const std::string event = event_of(bpf_program__section_name(program));
+    std::string text = event;
+    text[text.find(':')] = '\0';
+    text += '\0';
+    const auto attached =
+        client::Process::get().ask({.operation = Operation::kBpfAttach, .a = loaded->number, .c = 1}, text);
+    if (attached) continue;
+    complain(fmt::format(
+        "{} cannot be attached to {}: {}", bpf_program__name(program), event,
+        attached.error().message.empty() ? std::strerror(attached.error().code) : attached.error().message));
+    return false;
+  }
+  return true;
+}
+
+void Session::show_lines() {
+  bpf::RingBuffer(data_, lines_).consume([](const std::byte* data, std::uint32_t size) {
+    if (size < sizeof(bpf::LineHeader)) return;
+    bpf::LineHeader header;
+    std::memcpy(&header, data, sizeof header);
+    std::string text(reinterpret_cast<const char*>(data) + sizeof header, size - sizeof header);
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    const std::string comm(header.comm, ::strnlen(header.comm, sizeof header.comm));
+    fmt::print("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm), header.pid, header.cpu,
+               header.time_ns / 1'000'000'000, header.time_ns / 1000 % 1'000'000, visible(text));
+  });
+}
+
+void Session::show_records() {
+  for (const Ring& ring : rings_) {
+    if (ring.map == nullptr) continue;
+    const btf* const types = bpf_object__btf(object_.get());
+    bpf::RingBuffer(ring.map->data, ring.map->layout).consume([&](const std::byte* data, std::uint32_t size) {
+      fmt::print("{{\"map\":\"{}\",\"data\":{}}}\n", ring.name, record_json(types, data, size));
+    });
+  }
+}
+
+bool Session::show_new() {
+  show_lines();
+  show_records();
+  return std::fflush(stdout) == 0;
+}
+
+void Session::show_maps() {
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object_.get()) {
+    if (bpf_map__is_internal(map)) continue;
+    const auto found = bpf_calls::Objects::get().find(bpf_map__fd(map), Kind::kMap);
+    if (found == nullptr || !found->layout.has_values()) continue;
+    show_map(*found, bpf_map__name(map), bpf_object__btf(object_.get()), bpf_map__btf_key_type_id(map),
+             bpf_map__btf_value_type_id(map));
+  }
+  std::fflush(stdout);
+}
+
+bool Session::complain_of_links() {
+  const auto answer = client::Process::get().ask({.operation = Operation::kBpfList});
+  if (!answer) return false;
+  bool found = false;
+  for (std::string_view rest = answer->text; !rest.empty();) {
+    const std::string_view head = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), head.size() + 1));
+    const std::string_view what = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), what.size() + 1));
+    if (head.find(" link ") == std::string_view::npos || what.find(" looks at ") == std::string_view::npos) continue;
+    complain(std::string(what));
+    found = true;
+  }
+  return found;
+}
+
+}  // namespace landtrace::loading

@@ -1,0 +1,143 @@
+// Maps and programs of a domain, and which program is at which event. Whoever calls these holds the domain.
+//
+//     Link ---> Program ---> Map, Map, …         each held by what is to its left, and by the connections that asked for
+//       |          |           |                 it; freed behind the producers that may be in the middle of it
+//       v          v           v
+//     Event      control     a range of each
+//     (rules)    segment     data segment
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bpf/instruction.hpp"
+#include "bpf/program.hpp"
+#include "bpf_objects/map_shape.hpp"
+#include "domain/domain.hpp"
+#include "rules/rules.hpp"
+
+namespace landtrace::bpf_objects {
+
+struct Owner {
+  std::uint32_t uid;
+  // Of the domain's users.
+  std::uint32_t index;
+};
+
+struct Map {
+  std::uint32_t number;
+  std::string name;
+  Owner owner;
+  bpf::MapLayout layout;
+};
+using MapRef = std::shared_ptr<const Map>;
+
+struct Program {
+  std::uint32_t number;
+  std::string name;
+  Owner owner;
+  // bpf_prog_type.
+  std::uint32_t kind;
+  std::vector<MapRef> maps;
+  MapRef lines;
+  std::uint32_t instruction_count;
+  // Bytes of an event's entry that it looks at.
+  std::uint32_t context_end;
+  // Offsets: in the control segment, in data segments.
+  std::uint32_t shared;
+  std::uint64_t figures;
+};
+using ProgramRef = std::shared_ptr<const Program>;
+
+struct Link {
+  std::uint32_t number;
+  ProgramRef program;
+  std::string system;
+  std::string event;
+  // Its slot; nullopt: there is no such event yet.
+  std::optional<std::uint32_t> slot;
+  // It is attached to events of this user alone, once they come; nullopt: to anybody's.
+  std::optional<std::uint32_t> only_of;
+  // Why it could not be attached when the event came.
+  std::string refusal;
+};
+using LinkRef = std::shared_ptr<Link>;
+
+struct ProgramWish {
+  std::string name;
+  std::uint32_t kind;
+  std::vector<MapRef> maps;
+  // Where bpf_trace_printk() leaves its lines; nullptr: nowhere.
+  MapRef lines;
+  std::span<const bpf::Instruction> code;
+  unsigned log_level;
+};
+
+class Objects {
+ public:
+  Objects(domain::Domain& domain, rules::Rules& rules);
+  ~Objects();
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
+
+  // As shape_map(); ENOSPC, ENOMEM where a user has as many as there may be.
+  Result<MapRef> create_map(const MapWish& wish, std::string name, const Owner& owner);
+  // EINVAL, EACCES, E2BIG with the verifier's reason; `log` is what it had to say.
+  Result<ProgramRef> load(const ProgramWish& wish, const Owner& owner, std::string& log);
+  // EACCES: the event has fewer bytes than the program looks at. EINVAL.
+  Result<LinkRef> attach(const ProgramRef& program, domain::Event& event);
+  // The same once there is an event of that name; `only_of` a user, unless that is nullopt.
+  LinkRef attach_later(const ProgramRef& program, std::string system, std::string event,
+                       std::optional<std::uint32_t> only_of);
+
+  // All that there are, the oldest first.
+  [[nodiscard]] std::vector<MapRef> maps() const { return all_of(maps_); }
+  [[nodiscard]] std::vector<ProgramRef> programs() const { return all_of(programs_); }
+  [[nodiscard]] std::vector<LinkRef> links() const { return all_of(links_); }
+
+  [[nodiscard]] bpf::Figures figures_of(const Program& program) const;
+
+ private:
+  template <typename T>
+  static std::vector<std::shared_ptr<T>> all_of(const std::map<std::uint32_t, std::weak_ptr<T>>& known) {
+    std::vector<std::shared_ptr<T>> found;
+    for (const auto& [number, one] : known) {
+      if (auto there = one.lock()) found.push_back(std::move(there));
+    }
+    return found;
+  }
+  Result<void> check_room(const Owner& owner, std::uint64_t bytes) const;
+  Result<std::uint64_t> rows();
+  [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program, std::uint64_t rows,
+                                                   std::uint32_t frames) const;
+  void free_map(const Map& map);
+  void free_program(const Program& program);
+  Result<void> attach_now(Link& link, domain::Event& event);
+  LinkRef make_link(Link link);
+  void end_link(const Link& link);
+  void event_came(domain::Event& event);
+
+  domain::Domain& domain_;
+  rules::Rules& rules_;
+  std::uint32_t last_number_ = 0;
+  std::map<std::uint32_t, std::weak_ptr<const Map>> maps_;
+  std::map<std::uint32_t, std::weak_ptr<const Program>> programs_;
+  std::map<std::uint32_t, std::weak_ptr<Link>> links_;
+  std::uint64_t rows_ = 0;
+};
+
+// What one connection holds.
+struct Holdings {
+  std::map<std::uint32_t, LinkRef> links;
+  std::map<std::uint32_t, ProgramRef> programs;
+  std::map<std::uint32_t, MapRef> maps;
+  MapRef lines;
+  std::string pending;  // a program that comes in pieces
+  std::string log;
+};
+
+}  // namespace landtrace::bpf_objects

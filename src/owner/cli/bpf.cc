@@ -1,0 +1,181 @@
+// `landtrace bpf`
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/domain_choice.hpp"
+#include "cli/environment.hpp"
+#include "cli/failure.hpp"
+#include "cli/full_path.hpp"
+#include "cli/signals.hpp"
+#include "cli/visible.hpp"
+#include "cli/workplace.hpp"
+#include "domain/domain.hpp"
+#include "ipc/socket.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+struct BpfOptions {
+  std::vector<std::string> words;
+  std::vector<std::string> command;
+  std::string socket;
+};
+
+// What loads objects is a program of its own, beside the shim.
+std::string loader_path() {
+  namespace fs = std::filesystem;
+  if (const char* const named = std::getenv("LANDTRACE_BPF"); named != nullptr && *named != '\0') return named;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  return (own.parent_path().parent_path() / LANDTRACE_LIBDIR / "landtrace" / "landtrace-bpf").string();
+}
+
+struct Pipe {
+  Fd read, write;
+};
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+// A loader that has an object's programs in a domain, until it is let go.
+class Loader {
+ public:
+  static Result<Loader> start(const std::string& object, const std::string& socket, const sigset_t& mask) {
+    LT_TRY(Pipe ready, make_pipe());
+    LT_TRY(Pipe until, make_pipe());
+    // The one that is inherited: everybody else's are closed by exec.
+    ::fcntl(ready.write.get(), F_SETFD, 0);
+    ::fcntl(until.read.get(), F_SETFD, 0);
+    std::vector<std::string> environment = own_environment();
+    std::erase_if(environment, [](const std::string& one) { return one.rfind("LANDTRACE_SOCKET=", 0) == 0; });
+    environment.push_back("LANDTRACE_SOCKET=" + socket);
+    auto child =
+        Child::start({loader_path(), object, std::to_string(ready.write.get()), std::to_string(until.read.get())},
+                     environment, mask);
+    if (!child) {
+      if (child.error().code != ENOENT) return tl::unexpected<Error>(std::move(child).error());
+      return fail(ENOENT, "no " + loader_path() + ": built without libbpf (libbpf-dev)");
+    }
+    return Loader(*std::move(child), std::move(ready.read), std::move(until.write));
+  }
+
+  // Whether the programs are attached; if not, it has said why.
+  bool is_ready() {
+    char word[8];
+    return ::read(ready_.get(), word, sizeof word) > 0;
+  }
+  bool has_ended() { return child_.has_ended(); }
+  // It shows what is left, and ends.
+  int let_go() {
+    until_.reset();
+    while (!child_.has_ended()) ::poll(nullptr, 0, 5);
+    return child_.exit_status();
+  }
+  [[nodiscard]] int exit_status() const { return child_.exit_status(); }
+
+ private:
+  Loader(Child child, Fd ready, Fd until)
+      : child_(std::move(child)), ready_(std::move(ready)), until_(std::move(until)) {}
+
+  Child child_;
+  Fd ready_;
+  Fd until_;
+};
+
+// Until the command ends, or without one a signal comes; or the loader ends, whose output nobody reads any more.
+int wait_for_end(Loader& loader, std::optional<Child>& child, Signals& signals) {
+  constexpr int kLook_ms = 200;
+  for (;;) {
+    if (child && child->has_ended()) return child->exit_status();
+    if (loader.has_ended()) return kSuccess;
+    const auto arrived = signals.wait(kLook_ms);
+    if (!arrived || arrived->number == SIGCHLD) continue;
+    if (!child) return kSuccess;
+    if (!arrived->from_terminal) child->send(arrived->number);
+  }
+}
+
+int run_object(const BpfOptions& options) {
+  const std::string object = full_path(options.words[0]);
+  if (::access(object.c_str(), R_OK) != 0)
+    return fail_with(kFailure, "cannot read " + object + ": " + errno_text(errno));
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  auto place = Workplace::find(!options.command.empty(), domain::kDefaultRingBytes);
+  if (!place) return fail_with(kFailure, sentence(place.error()));
+  auto loader = Loader::start(object, place->socket(), signals->mask_before());
+  if (!loader) return fail_with(kFailure, sentence(loader.error()));
+  if (!loader->is_ready()) {
+    loader->let_go();
+    return kFailure;
+  }
+  std::optional<Child> child;
+  if (!options.command.empty()) {
+    auto started = place->start(options.command, false, signals->mask_before());
+    if (!started) {
+      loader->let_go();
+      return fail_with(status_of_spawn_error(started.error()),
+                       "cannot run '" + options.command[0] + "': " + sentence(started.error()));
+    }
+    child = *std::move(started);
+  }
+  const int status = wait_for_end(*loader, child, *signals);
+  const int shown = loader->let_go();
+  return status == kSuccess ? shown : status;
+}
+
+Result<void> print_list(const std::string& socket) {
+  auto owner = ipc::connect_to(socket);
+  if (!owner) return unreached(owner.error());
+  ipc::set_timeout(owner->get(), ipc::kAnswerPatience_ms);
+  for (std::uint64_t from = 0;;) {
+    LT_TRY(const ipc::Answer answer, ipc::ask(owner->get(), {.operation = ipc::Operation::kBpfList, .a = from}));
+    for (std::string_view rest = answer.text; !rest.empty();) {
+      const std::string_view head = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(rest.size(), head.size() + 1));
+      const std::string_view what = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(std::min(rest.size(), what.size() + 1));
+      fmt::print("{}  {}\n", visible(head, Lines::kNone), visible(what, Lines::kNone));
+    }
+    from = answer.reply.a;
+    if (from == 0) return {};
+  }
+}
+
+int run(const BpfOptions& options) {
+  if (options.words.size() != 1) return fail_with(kBadUse, "want one OBJECT, or list");
+  if (options.words[0] != "list") return run_object(options);
+  if (!options.command.empty()) return fail_with(kBadUse, "list takes no CMD");
+  const auto printed = print_list(domain_to_speak_to(options.socket));
+  return printed ? kSuccess : fail_with(kFailure, sentence(printed.error()));
+}
+
+}  // namespace
+
+void add_bpf(Program& program) {
+  auto options = std::make_shared<BpfOptions>();
+  Command& command = program.add("bpf", "Run eBPF programs where events happen, in the programs themselves");
+  command.words("OBJECT", options->words, "Object file of programs (clang -target bpf), or list: what the domain has",
+                {.required = true});
+  command.option("--socket", options->socket, "With list: socket of the domain; without it, the user's",
+                 {.type = "PATH"});
+  command.takes_command(options->command, "landtrace bpf OBJECT|list [-- CMD [ARG...]]");
+  command.examples(
+      "Programs are attached by their sections, SEC(\"tracepoint/SYSTEM/EVENT\"); their maps are printed at the end,\n"
+      "lines of bpf_printk() and records of ring buffers as they come.\n\n"
+      "Examples:\n"
+      "  clang -O2 -g -target bpf -c count.bpf.c -o count.bpf.o\n"
+      "  landtrace bpf count.bpf.o -- ./server           in a domain of its own\n"
+      "  landtrace bpf count.bpf.o                       in the user's domain, until ^C\n"
+      "  landtrace bpf list                              maps, programs and links");
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,70 @@
+#include "bpf/maps/ring.hpp"
+
+namespace landtrace::bpf {
+
+// The header at the producer position is that of a record to come. False: the position is another one by now.
+bool RingBuffer::mark(std::uint64_t position) const {
+  std::uint64_t seen = __atomic_load_n(header(position), __ATOMIC_RELAXED);
+  const std::uint64_t wanted = word_of(kRingBusy, check_of(position));
+  // Pairs with the swap in reserve(): what was seen was there before anybody had that place.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(producer(), __ATOMIC_ACQUIRE) != position) return false;
+  if (seen == wanted) return true;
+  return __atomic_compare_exchange_n(header(position), &seen, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
+         seen == wanted;
+}
+
+RingBuffer::Record RingBuffer::reserve(std::uint32_t length, std::uint32_t tid) const {
+  constexpr std::uint32_t kMaxTries = 4096;
+  const std::uint64_t total = rounded(std::uint64_t{length} + kRingHeaderSize, 8);
+  for (std::uint32_t i = 0; i < kMaxTries && total <= size_; ++i) {
+    // Pairs with the swap below, and with the reader's release store: what it has read may be overwritten.
+    const std::uint64_t at = __atomic_load_n(producer(), __ATOMIC_ACQUIRE);
+    const std::uint64_t consumed = __atomic_load_n(consumer(), __ATOMIC_ACQUIRE);
+    const std::uint64_t left = size_ - at % size_;
+    const std::uint64_t skipped = total > left ? left : 0;
+    if (at % 8 != 0 || at + skipped + total - consumed > size_) break;
+    if (!mark(at)) continue;
+    std::uint64_t now = at;
+    // The header that was marked, then the position: pairs with the acquire loads of readers.
+    if (!__atomic_compare_exchange_n(producer(), &now, at + skipped + total, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED)) {
+      continue;
+    }
+    std::uint64_t* const record = header(at + skipped);
+    __atomic_store_n(record, word_of(length | kRingBusy, tid), __ATOMIC_RELAXED);
+    if (skipped != 0) {
+      const auto rest = static_cast<std::uint32_t>(skipped - kRingHeaderSize);
+      // The record's own header, then this: pairs with the acquire loads of readers.
+      __atomic_store_n(header(at), word_of(rest | kRingDiscard, check_of(at)), __ATOMIC_RELEASE);
+    }
+    return {reinterpret_cast<std::byte*>(record) + kRingHeaderSize, length, at + skipped};
+  }
+  __atomic_fetch_add(dropped(), 1, __ATOMIC_RELAXED);
+  return {nullptr, 0, 0};
+}
+
+void RingBuffer::release(const Record& record, bool discard) const {
+  // Of this position, so that nobody who has seen the place a lap ago takes it for what was there. Publishes the data:
+  // pairs with the acquire loads of readers.
+  __atomic_store_n(header(record.position),
+                   word_of(record.length | (discard ? kRingDiscard : 0), check_of(record.position)), __ATOMIC_RELEASE);
+}
+
+std::uint32_t RingBuffer::holder() const {
+  const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+  if (at == __atomic_load_n(producer(), __ATOMIC_ACQUIRE)) return 0;  // pairs with the swap in reserve()
+  const std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
+  return (word & kRingBusy) != 0 && (word & (kRingBusy - 1)) != 0 ? static_cast<std::uint32_t>(word >> 32) : 0;
+}
+
+void RingBuffer::release_dead(std::uint32_t tid) const {
+  const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+  std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
+  if ((word & kRingBusy) == 0 || word >> 32 != tid) return;
+  const auto length = static_cast<std::uint32_t>(word) & (kRingBusy - 1);
+  __atomic_compare_exchange_n(header(at), &word, word_of(length | kRingDiscard, check_of(at)), false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_RELAXED);
+}
+
+}  // namespace landtrace::bpf

@@ -1,0 +1,54 @@
+// The maps, programs and links that this process has from its domain, by descriptor.
+//
+// Each has a descriptor of its own (an eventfd), so that it can be closed, and waited for, as the kernel's. What the
+// owner holds for the process goes when the descriptor is closed, or with the process.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "bpf/map_layout.hpp"
+
+namespace landtrace::bpf_calls {
+
+enum class Kind : std::uint8_t { kMap, kProgram, kLink };
+
+struct Object {
+  Kind kind{};
+  // The owner's.
+  std::uint32_t number = 0;
+  // Of a process that has forked: whose the descriptor is.
+  std::uint64_t inode = 0;
+  char name[16] = {};
+  // kMap: where it lies in this process, and how.
+  std::byte* data = nullptr;
+  bpf::MapLayout layout{};
+  // kProgram.
+  std::uint32_t type = 0;
+  std::uint32_t instructions = 0;
+};
+using ObjectRef = std::shared_ptr<const Object>;
+
+class Objects {
+ public:
+  static Objects& get();
+
+  // A descriptor, or a negative errno.
+  int add(Object object);
+  // nullptr: the descriptor is none of ours, or of another kind.
+  ObjectRef find(int fd, Kind kind);
+  // The descriptor is about to be closed.
+  void forget(int fd);
+  // Looked at before each close().
+  [[nodiscard]] bool has_any() const { return __atomic_load_n(&count_, __ATOMIC_RELAXED) != 0; }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  std::map<int, ObjectRef> objects_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace landtrace::bpf_calls

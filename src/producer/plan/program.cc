@@ -1,0 +1,84 @@
+#include "plan/program.hpp"
+
+#include "arch/thread_time.hpp"
+#include "base/system_call.hpp"
+#include "bpf/run.hpp"
+#include "plan/program_memory.hpp"
+#include "plan/stack.hpp"
+
+namespace landtrace::plan {
+namespace {
+
+class Place final : public bpf::Surroundings {
+ public:
+  Place(const View& view, const Thread& thread) : view_(view), thread_(thread) {}
+
+  std::uint32_t cpu() override { return detail::current_cpu(thread_); }
+  std::uint32_t tid() override { return thread_.tid; }
+  std::uint64_t pid_tgid() override {
+    const TaskEntry& task = view_.data->tasks[thread_.tid % kMaxTasks];
+    const std::uint32_t process = thread_.is_proxy || thread_.slot->pid == 0 ? task.pid : thread_.slot->pid;
+    return std::uint64_t{process} << 32 | thread_.tid;
+  }
+  std::uint64_t uid_gid() override {
+    // Of a thread that cannot be asked: nobody's.
+    constexpr std::uint64_t kNobody = 65534;
+    if (thread_.is_proxy || !arch::may_call()) return kNobody << 32 | kNobody;
+    const auto uid = static_cast<std::uint32_t>(system_call(SYS_getuid));
+    const auto gid = static_cast<std::uint32_t>(system_call(SYS_getgid));
+    return std::uint64_t{gid} << 32 | uid;
+  }
+  void comm(char* name) override {
+    char whole[filter::kCommSize];
+    detail::read_name(view_, thread_, whole);
+    for (std::uint32_t i = 0; i < bpf::kCommSize; ++i) name[i] = whole[i];
+  }
+  std::uint64_t time_ns() override { return arch::system_clock_ns(CLOCK_MONOTONIC); }
+  std::uint32_t capture_stack(std::uint64_t* frames, std::uint32_t max) override {
+    return plan::capture_stack(view_, thread_, frames, max);
+  }
+  // Addresses of another process mean nothing here.
+  std::size_t read_memory(std::uint64_t from, void* to, std::size_t size) override {
+    return thread_.is_proxy ? 0 : read_program(from, to, size);
+  }
+  bool read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) override {
+    return !thread_.is_proxy && read_program_text(from, to, size, length);
+  }
+
+ private:
+  const View& view_;
+  const Thread& thread_;
+};
+static_assert(filter::kCommSize == bpf::kCommSize);
+
+void count_missed(const View& view, const bpf::Program& program) {
+  auto* const figures = reinterpret_cast<bpf::Figures*>(reinterpret_cast<std::byte*>(view.data) + program.figures);
+  __atomic_fetch_add(&figures->missed, 1, __ATOMIC_RELAXED);
+}
+
+// The context is in one piece: what is in several is copied first.
+[[gnu::noinline]] void run_on_copy(const View& view, Place& place, const bpf::Program& program,
+                                   const arch::WriteRequest& request) {
+  constexpr std::uint64_t kMaxCopied = 3072;
+  std::byte whole[kMaxCopied];
+  const std::size_t size =
+      abi::Payload(request.segments, request.segment_count - view.unseen).copy(0, whole, sizeof whole);
+  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), place, whole, size);
+}
+
+}  // namespace
+
+void run_bpf(const View& view, const Thread& thread, const bpf::Program& program, const arch::WriteRequest& request) {
+  if (program.owner != view.consumed_row) return;
+  Place place(view, thread);
+  if (__builtin_expect(request.segment_count == 1, 1)) {
+    const Segment& payload = request.segments[0];
+    bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), place,
+                     static_cast<const std::byte*>(payload.data), payload.size);
+    return;
+  }
+  if (request.segment_count == view.unseen) return count_missed(view, program);
+  run_on_copy(view, place, program, request);
+}
+
+}  // namespace landtrace::plan

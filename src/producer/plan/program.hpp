@@ -1,0 +1,17 @@
+// An eBPF program among the triggers of an event.
+#pragma once
+
+#include "bpf/program.hpp"
+#include "plan/emit.hpp"
+
+namespace landtrace::plan {
+
+inline const bpf::Program& program_of(const View& view, const Trigger& trigger) {
+  return *control_at<bpf::Program>(view, trigger.target);
+}
+
+// Runs it in programs of the user whose it is. The caller is inside a Section. Async-signal-safe; takes some 3 KiB of
+// stack, and 3.5 more for subprograms, or for an event that was written in several pieces.
+void run_bpf(const View& view, const Thread& thread, const bpf::Program& program, const arch::WriteRequest& request);
+
+}  // namespace landtrace::plan
