@@ -88,7 +88,7 @@ Result<MapLayout> shape_of_kind(const MapWish& wish, MapLayout map, std::uint32_
     case bpf::kArray:
     case bpf::kPercpuArray:
       return shape_array(wish, map);
-    case bpf::kRingBuffer:
+    case bpf::kRingbuf:
       return shape_ring(wish, map);
     case bpf::kStackTrace:
       return shape_stacks(wish, map);
@@ -105,7 +105,7 @@ Result<MapLayout> shape_map(const MapWish& wish, std::uint32_t cpus) {
   constexpr std::uint32_t kFlags = BPF_F_NO_PREALLOC | BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_MMAPABLE;
   if ((wish.flags & ~kFlags) != 0) return fail(EINVAL, "flags that maps do not have here");
   if (wish.max_entries == 0) return fail(EINVAL, "a map has at least one entry");
-  if (wish.kind != bpf::kRingBuffer && wish.max_entries > kMaxElements)
+  if (wish.kind != bpf::kRingbuf && wish.max_entries > kMaxElements)
     return fail(E2BIG, "more entries than a map can have");
   MapLayout map{};
   map.kind = wish.kind;

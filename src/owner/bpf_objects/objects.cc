@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bpf/maps/ring.hpp"
 #include "bpf/rows.hpp"
+#include "plan/thread_slots.hpp"
 #include "verifier/verify.hpp"
 
 namespace landtrace::bpf_objects {
@@ -211,6 +213,26 @@ void Objects::event_came(domain::Event& event) {
 void Objects::end_link(const Link& link) {
   links_.erase(link.number);
   if (link.slot) rules_.event_programs().detach(*link.slot, link.program->shared);
+}
+
+void Objects::reap() {
+  const std::uint32_t cpus = domain_.control().segment().cpus;
+  for (const domain::User& user : domain_.users().all()) {
+    const auto is_gone = [&](std::uint32_t tid) {
+      const plan::TaskEntry& task = user.data().tasks[tid % plan::kMaxTasks];
+      return tid != 0 && task.tid == tid && plan::thread_is_gone(task.pid, tid);
+    };
+    std::byte* const data = user.mapping.data();
+    const bpf::Rows rows(data + rows_, cpus);
+    for (std::uint32_t i = 0; rows_ != 0 && i < cpus; ++i) {
+      if (const std::uint32_t tid = rows.holder(i); is_gone(tid)) rows.free_dead(i, tid);
+    }
+    for (const MapRef& map : maps()) {
+      if (map->layout.kind != bpf::kRingbuf || map->owner.uid != user.uid) continue;
+      const bpf::RecordRing ring(data, map->layout);
+      if (const std::uint32_t tid = ring.holder(); is_gone(tid)) ring.release_dead(tid);
+    }
+  }
 }
 
 bpf::Figures Objects::figures_of(const Program& program) const {

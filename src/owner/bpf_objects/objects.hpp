@@ -1,7 +1,7 @@
 // Maps and programs of a domain, and which program is at which event. Whoever calls these holds the domain.
 //
-//     Link ---> Program ---> Map, Map, …         each held by what is to its left, and by the connections that asked for
-//       |          |           |                 it; freed behind the producers that may be in the middle of it
+//     Link ---> Program ---> Map, Map, …        each held by what is to its left, and by connections that asked for
+//       |          |           |                it; freed behind the producers that may be in the middle of it
 //       v          v           v
 //     Event      control     a range of each
 //     (rules)    segment     data segment
@@ -100,6 +100,9 @@ class Objects {
   [[nodiscard]] std::vector<LinkRef> links() const { return all_of(links_); }
 
   [[nodiscard]] bpf::Figures figures_of(const Program& program) const;
+
+  // What threads that were killed in a program still hold: rows of per-CPU values, records of ring buffers.
+  void reap();
 
  private:
   template <typename T>

@@ -201,7 +201,7 @@ Response lines(const Context& c) {
   if (!held.lines) {
     const auto owner = owner_of(c);
     if (!owner) return error_response(owner.error());
-    auto ring = c.objects.create_map({bpf::kRingBuffer, 0, 0, kLineBytes, 0}, "lines", *owner);
+    auto ring = c.objects.create_map({bpf::kRingbuf, 0, 0, kLineBytes, 0}, "lines", *owner);
     if (!ring) return error_response(ring.error());
     held.lines = *std::move(ring);
   }

@@ -185,6 +185,7 @@ void Server::keep_house() {
     producers_ended_ = false;
     next_reap_ = now + kReapInterval;
     domain::reap(domain_.users(), domain_.instances());
+    bpf_objects_.reap();
   }
   if (sweeping_ && (now >= next_sweep_ || ended_.size() > ended_before_)) sweep(now);
   last_words_.speak(now);

@@ -23,7 +23,7 @@ using bpf::kPercpuArray;
 using bpf::kPercpuHash;
 using bpf::kPerfEventArray;
 using bpf::kRegisters;
-using bpf::kRingBuffer;
+using bpf::kRingbuf;
 using bpf::kStackTrace;
 using bpf::MapLayout;
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kinds(std::uint32_t first, Rest... rest) {
 }
 
 constexpr std::uint64_t kWithValues = kinds(kHash, kArray, kPercpuHash, kPercpuArray, kLruHash);
-constexpr std::uint64_t kRings = kinds(kRingBuffer);
+constexpr std::uint64_t kRings = kinds(kRingbuf);
 
 constexpr HelperRule kRules[] = {
     {BPF_FUNC_map_lookup_elem, "map_lookup_elem", {kMap, kKey}, Returns::kMapValueOrNull, kWithValues},

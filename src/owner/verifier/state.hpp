@@ -96,8 +96,8 @@ struct State {
 // Registers that are read before they are written, by instruction: a bit each.
 using LiveRegisters = std::vector<std::uint16_t>;
 
-// Whether all that can come of `next` has come of `seen`: both are at the same instruction. `exactly`: they are the same
-// in all that is looked at from here on.
+// Whether all that can come of `next` has come of `seen`: both are at the same instruction. `exactly`: they are the
+// same in all that is looked at from here on.
 bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly);
 
 }  // namespace landtrace::verifier

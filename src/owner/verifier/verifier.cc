@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxLog = 4 << 20;
 constexpr std::size_t kMaxOpenWays = 8192;
+// States of one instruction before ranges are forgotten.
+constexpr std::size_t kFewMet = 8;
 // States of one instruction that are kept to be compared with.
 constexpr std::size_t kMaxMet = 64;
 // … and of all together: what a program's verification takes of memory.
@@ -17,8 +19,13 @@ constexpr std::size_t kMaxKept = 20'000;
 
 }  // namespace
 
+// What is too much to be looked at with all that is known may be less where ranges of numbers are forgotten: programs
+// that test many bits of one number.
 Verdict verify(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level) {
-  return Verifier(code, maps, log_level).run();
+  Verdict exact = Verifier(code, maps, log_level, Verifier::Ranges::kKept).run();
+  if (exact.accepted || exact.error != E2BIG) return exact;
+  Verdict rough = Verifier(code, maps, log_level, Verifier::Ranges::kForgotten).run();
+  return rough.accepted ? rough : exact;
 }
 
 Verdict Verifier::run() {
@@ -86,9 +93,22 @@ void Verifier::walk(Way way) {
   end_way(current_);
 }
 
+// Of numbers that are looked at from here on and that are no constants only the size is kept.
+void Verifier::forget_ranges(State& state) const {
+  const std::uint16_t live = live_[state.pc];
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    Register& reg = state.frame().registers[i];
+    if ((live >> i & 1) == 0 || !reg.is_scalar() || reg.value.is_constant()) continue;
+    std::uint32_t bytes = 1;
+    while (bytes < 8 && reg.value.most >> 8 * bytes != 0) bytes *= 2;
+    reg = Register::unknown(bytes);
+  }
+}
+
 // Whether nothing new can come of the state. It is remembered if it can.
-bool Verifier::is_known(const State& state, Met* from) {
+bool Verifier::is_known(State& state, Met* from) {
   auto& met = met_[state.pc];
+  if (ranges_ == Ranges::kForgotten && met.size() >= kFewMet) forget_ranges(state);
   for (const auto& one : met) {
     if (one->open == 0) {
       if (covers(one->state, state, live_, false)) return true;

@@ -22,8 +22,9 @@ inline Register constant_operand(const Instruction& one) {
 
 class Verifier {
  public:
-  Verifier(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level)
-      : code_(code), maps_(maps), log_level_(log_level) {}
+  enum class Ranges { kKept, kForgotten };
+  Verifier(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level, Ranges ranges)
+      : code_(code), maps_(maps), log_level_(log_level), ranges_(ranges) {}
 
   Verdict run();
 
@@ -51,7 +52,8 @@ class Verifier {
 
   // -- ways: verifier.cc
   void walk(Way way);
-  bool is_known(const State& state, Met* from);
+  void forget_ranges(State& state) const;
+  bool is_known(State& state, Met* from);
   void end_way(Met* last);
   void take_other_way(State state);
   // False: the way has ended.
@@ -109,6 +111,7 @@ class Verifier {
   std::span<const Instruction> code_;
   std::span<const MapLayout> maps_;
   unsigned log_level_;
+  Ranges ranges_;
   Verdict verdict_;
   LiveRegisters live_;
   std::vector<bool> meets_;

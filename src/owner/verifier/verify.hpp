@@ -14,7 +14,7 @@
 namespace landtrace::verifier {
 
 // Instructions that are looked at, over all ways: what the owner's time allows.
-inline constexpr std::uint32_t kMaxProcessed = 400'000;
+inline constexpr std::uint32_t kMaxProcessed = 200'000;
 // Of an event's entry: its common header, which programs cannot read, and where the context ends.
 inline constexpr std::int32_t kContextBegin = 8;
 inline constexpr std::int32_t kContextEnd = 8192;

@@ -115,12 +115,12 @@ struct Execution {
   struct HeldRing {
     std::byte* data = nullptr;
     const MapLayout* map = nullptr;
-    void release(const RingBuffer::Record& record, bool discard) const {
-      RingBuffer(data, *map).release(record, discard);
+    void release(const RecordRing::Record& record, bool discard) const {
+      RecordRing(data, *map).release(record, discard);
     }
   };
   HeldRing held_rings[kMaxHeldRecords];
-  RingBuffer::Record held_records[kMaxHeldRecords];
+  RecordRing::Record held_records[kMaxHeldRecords];
 };
 
 }  // namespace landtrace::bpf

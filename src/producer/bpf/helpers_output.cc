@@ -11,13 +11,13 @@ namespace {
 const MapLayout* ring_of(Execution& run, std::uint64_t handle) {
   std::uint32_t index = 0;
   const MapLayout* const map = run.map_of(handle, index);
-  return map != nullptr && map->kind == kRingBuffer ? map : nullptr;
+  return map != nullptr && map->kind == kRingbuf ? map : nullptr;
 }
 
 void leave_line(Execution& run, const char* text, std::uint32_t size) {
   if (run.program.lines == 0) return;
-  const RingBuffer ring(run.data + run.program.lines, run.program.line_bytes);
-  const RingBuffer::Record record =
+  const RecordRing ring(run.data + run.program.lines, run.program.line_bytes);
+  const RecordRing::Record record =
       ring.reserve(static_cast<std::uint32_t>(sizeof(LineHeader)) + size, run.around.tid());
   if (record.data == nullptr) return run.count(&Figures::lines_lost);
   LineHeader header{run.around.time_ns(), run.around.tid(), run.around.cpu(), {}};
@@ -84,8 +84,8 @@ std::uint64_t ringbuf_output(Execution& run, std::uint64_t map, std::uint64_t da
   if (layout == nullptr || from == nullptr) return run.stop(End::kFault);
   if ((flags & ~kWakeFlags) != 0) return answer(-EINVAL);
   if (size > layout->max_entries) return answer(-E2BIG);
-  const RingBuffer ring(run.data, *layout);
-  const RingBuffer::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
+  const RecordRing ring(run.data, *layout);
+  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
   if (record.data == nullptr) return answer(-EAGAIN);
   std::memcpy(record.data, from, size);
   ring.release(record, false);
@@ -100,8 +100,8 @@ std::uint64_t ringbuf_reserve(Execution& run, std::uint64_t map, std::uint64_t s
   std::uint32_t number = 0;
   while (number < kMaxHeldRecords && (run.held >> number & 1) != 0) ++number;
   if (number == kMaxHeldRecords) return 0;
-  const RingBuffer ring(run.data, *layout);
-  const RingBuffer::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
+  const RecordRing ring(run.data, *layout);
+  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
   if (record.data == nullptr) return 0;
   run.held |= 1u << number;
   run.held_records[number] = record;
@@ -124,7 +124,7 @@ std::uint64_t ringbuf_query(Execution& run, std::uint64_t map, std::uint64_t fla
                             std::uint64_t) {
   const MapLayout* const layout = ring_of(run, map);
   if (layout == nullptr) return run.stop(End::kFault);
-  const RingBuffer ring(run.data, *layout);
+  const RecordRing ring(run.data, *layout);
   const std::uint64_t consumer = __atomic_load_n(ring.consumer(), __ATOMIC_RELAXED);
   const std::uint64_t producer = __atomic_load_n(ring.producer(), __ATOMIC_RELAXED);
   switch (flags) {

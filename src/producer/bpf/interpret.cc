@@ -46,7 +46,9 @@ bool store(const Execution& run, std::uint64_t address, std::uint64_t value) {
   return true;
 }
 
-// Sequentially consistent, as the kernel's are: programs may order other things by them.
+// As the kernel's are: programs may order other things by them. Each pairs with those of other programs.
+constexpr int kProgramOrder = __ATOMIC_SEQ_CST;
+
 template <typename T>
 bool change(const Execution& run, std::uint64_t address, std::int32_t how, std::uint64_t& source, std::uint64_t& r0) {
   if (address % sizeof(T) != 0) return false;
@@ -56,23 +58,23 @@ bool change(const Execution& run, std::uint64_t address, std::int32_t how, std::
   T before = 0;
   switch (how & ~BPF_FETCH) {
     case BPF_ADD:
-      before = __atomic_fetch_add(at, operand, __ATOMIC_SEQ_CST);
+      before = __atomic_fetch_add(at, operand, kProgramOrder);
       break;
     case BPF_OR:
-      before = __atomic_fetch_or(at, operand, __ATOMIC_SEQ_CST);
+      before = __atomic_fetch_or(at, operand, kProgramOrder);
       break;
     case BPF_AND:
-      before = __atomic_fetch_and(at, operand, __ATOMIC_SEQ_CST);
+      before = __atomic_fetch_and(at, operand, kProgramOrder);
       break;
     case BPF_XOR:
-      before = __atomic_fetch_xor(at, operand, __ATOMIC_SEQ_CST);
+      before = __atomic_fetch_xor(at, operand, kProgramOrder);
       break;
     case BPF_XCHG & ~BPF_FETCH:
-      before = __atomic_exchange_n(at, operand, __ATOMIC_SEQ_CST);
+      before = __atomic_exchange_n(at, operand, kProgramOrder);
       break;
     case BPF_CMPXCHG & ~BPF_FETCH: {
       T expected = static_cast<T>(r0);
-      __atomic_compare_exchange_n(at, &expected, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      __atomic_compare_exchange_n(at, &expected, operand, false, kProgramOrder, kProgramOrder);
       r0 = expected;
       return true;
     }

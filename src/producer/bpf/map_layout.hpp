@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kPercpuHash = 5;
 inline constexpr std::uint32_t kPercpuArray = 6;
 inline constexpr std::uint32_t kStackTrace = 7;
 inline constexpr std::uint32_t kLruHash = 9;
-inline constexpr std::uint32_t kRingBuffer = 27;
+inline constexpr std::uint32_t kRingbuf = 27;
 
 inline constexpr std::uint32_t kMaxKeySize = 512;
 inline constexpr std::uint32_t kMaxValueSize = 1 << 20;
@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kPerfSlotBytes = 1 << 20;
 //   +-------+-------+-------------+-----------+--------------+------------+
 //   | place | bytes | elements_at | window_at | window_bytes | row_stride |
 //   +-------+-------+-------------+-----------+--------------+------------+
-//   | kind | flags | key_size | value_size | max_entries | stride | value_at | rows | buckets | can_write |     u32 each
+//   | kind | flags | key_size | value_size | max_entries | stride | value_at | rows | buckets | can_write |    u32 each
 //   +------+-------+----------+------------+-------------+--------+----------+------+---------+-----------+
 struct MapLayout {
   // Offset in a data segment; the others are from there.

@@ -1,9 +1,9 @@
 // Which row of per-CPU values a running program has to itself: that of its CPU, or another one while somebody was
-// interrupted on this CPU in the middle of a program. A program counts without atomic instructions there, as it would in
-// the kernel, where nobody interrupts it.
+// interrupted on this CPU in the middle of a program. A program counts without atomic instructions there, as it would
+// in the kernel, where nobody interrupts it.
 //
-// A row is claimed by swapping a 0 for the thread's id. Where all are taken (a thread was killed in a program), the CPU's
-// own is used all the same; a row whose thread is gone is freed by the owner.
+// A row is claimed by swapping a 0 for the thread's id. Where all are taken (a thread was killed in a program), the
+// CPU's own is used all the same; a row whose thread is gone is freed by the owner.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,7 @@ class Rows {
     }
     return own;
   }
+  // Pairs with the swap in claim().
   void give_back(std::uint32_t row) const { __atomic_store_n(word(row), 0, __ATOMIC_RELEASE); }
 
   [[nodiscard]] std::uint32_t holder(std::uint32_t row) const { return __atomic_load_n(word(row), __ATOMIC_RELAXED); }

@@ -2,7 +2,7 @@
 //
 //   63             47          40 39                                  0
 //   +---------------+-----------+-------------------------------------+
-//   | 1111…1        | window    | offset                              |      as numbers they look like a kernel's addresses
+//   | 1111…1        | window    | offset                              |     they look like addresses of a kernel
 //   +---------------+-----------+-------------------------------------+
 //
 //     window  0                the stack: a frame of 512 bytes for each subprogram that is being run

@@ -24,7 +24,7 @@ bool is_kind_of_ours(std::uint32_t kind) {
     case bpf::kPercpuArray:
     case bpf::kStackTrace:
     case bpf::kLruHash:
-    case bpf::kRingBuffer:
+    case bpf::kRingbuf:
       return true;
     default:
       return false;

@@ -23,8 +23,7 @@ class Lock {
   pthread_mutex_t& mutex_;
 };
 
-// All eventfds have one inode; the position in the table of descriptors tells them apart, until one is closed behind our
-// back and its number is another file's.
+// All eventfds have one inode: what was closed behind our back is noticed where its number is another kind of file's.
 std::uint64_t inode_of(int fd) {
   struct stat status;
   return ::fstat(fd, &status) == 0 ? status.st_ino + 1 : 0;

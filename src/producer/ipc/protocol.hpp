@@ -184,8 +184,8 @@ enum class Operation : std::uint32_t {
   kBpfAttach,
   // a = a map, a program, a link: the connection does not hold it any more.
   kBpfDrop,
-  // -> text = a bpf::MapLayout: of the ring buffer with the lines of bpf_trace_printk(). Of programs that are loaded from
-  //    here on.
+  // -> text = a bpf::MapLayout: of the ring buffer with the lines of bpf_trace_printk(), for programs that are loaded
+  //    from here on.
   kBpfLines,
   // For who may record; others see their own. a = entries to pass over -> text = "NUMBER KIND UID NAME\0WHAT\0" each;
   //    a = where to go on, 0: that was all.

@@ -126,7 +126,7 @@ bool Session::attach() {
 }
 
 void Session::show_lines() {
-  bpf::RingBuffer(data_, lines_).consume([](const std::byte* data, std::uint32_t size) {
+  bpf::RecordRing(data_, lines_).consume([](const std::byte* data, std::uint32_t size) {
     if (size < sizeof(bpf::LineHeader)) return;
     bpf::LineHeader header;
     std::memcpy(&header, data, sizeof header);
@@ -142,7 +142,7 @@ void Session::show_records() {
   for (const Ring& ring : rings_) {
     if (ring.map == nullptr) continue;
     const btf* const types = bpf_object__btf(object_.get());
-    bpf::RingBuffer(ring.map->data, ring.map->layout).consume([&](const std::byte* data, std::uint32_t size) {
+    bpf::RecordRing(ring.map->data, ring.map->layout).consume([&](const std::byte* data, std::uint32_t size) {
       fmt::print("{{\"map\":\"{}\",\"data\":{}}}\n", ring.name, record_json(types, data, size));
     });
   }

@@ -65,7 +65,7 @@ Hash::Walk Hash::walk_once(std::uint32_t bucket, const void* key, Spot& spot, bo
     if (spot.index == kNone) return Walk::kEnd;
     if (spot.index >= layout_.max_entries) return Walk::kBroken;
     HashElement& at = element(spot.index);
-    // As above.
+    // As above: pairs with the swaps of links.
     spot.link = __atomic_load_n(&at.link, __ATOMIC_ACQUIRE);
     // Pairs with the swaps of that word: if it has not changed, the link is that of an element in this chain.
     if (__atomic_load_n(spot.from, __ATOMIC_ACQUIRE) != spot.from_word || load_relaxed(&at.bucket) != bucket) break;
@@ -129,7 +129,7 @@ int Hash::store(const void* key, std::uint64_t flags, const Fill& fill) const {
       if (layout_.key_size % 8 != 0) clear_words(at.key() + layout_.key_size / 8 * 8, 8);
       copy_in(at.key(), key, layout_.key_size);
       fill(fresh, true);
-      __atomic_store_n(&at.touched, 1, __ATOMIC_RELAXED);
+      __atomic_store_n(&at.touched, 0, __ATOMIC_RELAXED);
       __atomic_store_n(&at.bucket, bucket, __ATOMIC_RELAXED);
     }
     std::uint64_t& link = element(fresh).link;
@@ -192,7 +192,7 @@ int Hash::remove(const void* key) const {
 
 int Hash::key_of(std::uint32_t index, std::uint32_t bucket, void* key) const {
   HashElement& at = element(index);
-  // As in walk_once().
+  // As in walk_once(): pairs with the swaps of links and heads.
   const std::uint64_t link = __atomic_load_n(&at.link, __ATOMIC_ACQUIRE);
   if ((link & kDeleted) != 0 || load_relaxed(&at.bucket) != bucket) return -ENOENT;
   copy_out(key, at.key(), layout_.key_size);
@@ -202,13 +202,13 @@ int Hash::key_of(std::uint32_t index, std::uint32_t bucket, void* key) const {
 
 int Hash::first_from(std::uint32_t bucket, void* key) const {
   for (; bucket < layout_.buckets; ++bucket) {
-    // As in walk_once().
+    // As in walk_once(): pairs with the swaps of links and heads.
     std::uint64_t word = __atomic_load_n(head(bucket), __ATOMIC_ACQUIRE);
     for (std::uint32_t steps = 0; steps < kMaxSteps && (word & kIndexMask) != 0; ++steps) {
       const auto index = static_cast<std::uint32_t>(word & kIndexMask) - 1;
       if (index >= layout_.max_entries) break;
       if (key_of(index, bucket, key) == 0) return 0;
-      word = __atomic_load_n(&element(index).link, __ATOMIC_ACQUIRE);  // as above
+      word = __atomic_load_n(&element(index).link, __ATOMIC_ACQUIRE);  // pairs with the swaps of links
     }
   }
   return -ENOENT;
@@ -224,7 +224,7 @@ int Hash::next(const void* key, void* next_key) const {
     const auto index = static_cast<std::uint32_t>(word & kIndexMask) - 1;
     if (index >= layout_.max_entries) break;
     if (key_of(index, bucket, next_key) == 0) return 0;
-    word = __atomic_load_n(&element(index).link, __ATOMIC_ACQUIRE);  // as in walk_once()
+    word = __atomic_load_n(&element(index).link, __ATOMIC_ACQUIRE);  // pairs with the swaps of links
   }
   return first_from(bucket + 1, next_key);
 }
@@ -276,7 +276,7 @@ bool Hash::make_room() const {
     const auto index =
         static_cast<std::uint32_t>(__atomic_fetch_add(&header().hand, 1, __ATOMIC_RELAXED) % layout_.max_entries);
     HashElement& at = element(index);
-    // As in walk_once().
+    // As in walk_once(): pairs with the swaps of links and heads.
     const std::uint64_t link = __atomic_load_n(&at.link, __ATOMIC_ACQUIRE);
     const std::uint32_t bucket = load_relaxed(&at.bucket);
     if ((link & kDeleted) != 0 || bucket >= layout_.buckets) continue;

@@ -1,5 +1,5 @@
-// HASH, PERCPU_HASH and LRU_HASH: found, filled and emptied by any number of threads of any number of processes, without
-// a lock.
+// HASH, PERCPU_HASH and LRU_HASH: found, filled and emptied by any number of threads of any number of processes,
+// without a lock.
 //
 //     heads[hash % buckets] ---> element ---> element ---> …     each element in one chain at most
 //     header.spare -----------> element ---> …                   those that were given back
@@ -63,8 +63,8 @@ class Hash {
 
   // The row's value; nullptr: not there.
   [[nodiscard]] std::byte* find(const void* key, std::uint32_t row) const;
-  // BPF_ANY, BPF_NOEXIST or BPF_EXIST. The value is the row's alone; other rows of a new element are zero. 0, or -EEXIST,
-  // -ENOENT, -E2BIG, -EINVAL.
+  // BPF_ANY, BPF_NOEXIST or BPF_EXIST. The value is the row's alone; other rows of a new element are zero. 0, or
+  // -EEXIST, -ENOENT, -E2BIG, -EINVAL.
   int update(const void* key, const void* value, std::uint32_t row, std::uint64_t flags) const;
   // All rows, each of rounded(value_size, 8) bytes: what a tool hands over.
   int update_rows(const void* key, const std::byte* values, std::uint64_t flags) const;

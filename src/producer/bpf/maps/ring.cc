@@ -3,7 +3,7 @@
 namespace landtrace::bpf {
 
 // The header at the producer position is that of a record to come. False: the position is another one by now.
-bool RingBuffer::mark(std::uint64_t position) const {
+bool RecordRing::mark(std::uint64_t position) const {
   std::uint64_t seen = __atomic_load_n(header(position), __ATOMIC_RELAXED);
   const std::uint64_t wanted = word_of(kRingBusy, check_of(position));
   // Pairs with the swap in reserve(): what was seen was there before anybody had that place.
@@ -14,7 +14,7 @@ bool RingBuffer::mark(std::uint64_t position) const {
          seen == wanted;
 }
 
-RingBuffer::Record RingBuffer::reserve(std::uint32_t length, std::uint32_t tid) const {
+RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid) const {
   constexpr std::uint32_t kMaxTries = 4096;
   const std::uint64_t total = rounded(std::uint64_t{length} + kRingHeaderSize, 8);
   for (std::uint32_t i = 0; i < kMaxTries && total <= size_; ++i) {
@@ -44,25 +44,26 @@ RingBuffer::Record RingBuffer::reserve(std::uint32_t length, std::uint32_t tid) 
   return {nullptr, 0, 0};
 }
 
-void RingBuffer::release(const Record& record, bool discard) const {
+void RecordRing::release(const Record& record, bool discard) const {
   // Of this position, so that nobody who has seen the place a lap ago takes it for what was there. Publishes the data:
   // pairs with the acquire loads of readers.
   __atomic_store_n(header(record.position),
                    word_of(record.length | (discard ? kRingDiscard : 0), check_of(record.position)), __ATOMIC_RELEASE);
 }
 
-std::uint32_t RingBuffer::holder() const {
+std::uint32_t RecordRing::holder() const {
   const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
   if (at == __atomic_load_n(producer(), __ATOMIC_ACQUIRE)) return 0;  // pairs with the swap in reserve()
   const std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
   return (word & kRingBusy) != 0 && (word & (kRingBusy - 1)) != 0 ? static_cast<std::uint32_t>(word >> 32) : 0;
 }
 
-void RingBuffer::release_dead(std::uint32_t tid) const {
+void RecordRing::release_dead(std::uint32_t tid) const {
   const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
   std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_RELAXED);
   if ((word & kRingBusy) == 0 || word >> 32 != tid) return;
   const auto length = static_cast<std::uint32_t>(word) & (kRingBusy - 1);
+  // Pairs with the acquire loads of readers.
   __atomic_compare_exchange_n(header(at), &word, word_of(length | kRingDiscard, check_of(at)), false, __ATOMIC_ACQ_REL,
                               __ATOMIC_RELAXED);
 }

@@ -12,9 +12,9 @@
 //     a thread's id        while a thread holds the record
 //
 // To reserve: mark the header at the producer position as busy, by a swap of what is there for a header of that very
-// position; then swap the position. Two threads that do so at once put down the same mark, and one that comes late fails
-// to: what is there now is not what it has seen. So a reader that sees a position sees a busy header behind it. Only
-// then the header gets its length. Records do not wrap around: the rest of the data is a discarded record.
+// position; then swap the position. Two threads that do so at once put down the same mark, and one that comes late
+// fails to: what is there now is not what it has seen. So a reader that sees a position sees a busy header behind it.
+// Only then the header gets its length. Records do not wrap around: the rest of the data is a discarded record.
 //
 // A thread that is killed while it holds a record leaves it busy: release_dead() gives it up once the thread is gone.
 //
@@ -30,11 +30,11 @@ inline constexpr std::uint32_t kRingHeaderSize = 8;
 inline constexpr std::uint32_t kRingBusy = 1u << 31;
 inline constexpr std::uint32_t kRingDiscard = 1u << 30;
 
-class RingBuffer {
+class RecordRing {
  public:
   // `data` is the data segment.
-  RingBuffer(std::byte* data, const MapLayout& layout) : RingBuffer(data + layout.place, layout.max_entries) {}
-  RingBuffer(std::byte* base, std::uint64_t size) : base_(base), size_(size) {}
+  RecordRing(std::byte* data, const MapLayout& layout) : RecordRing(data + layout.place, layout.max_entries) {}
+  RecordRing(std::byte* base, std::uint64_t size) : base_(base), size_(size) {}
 
   struct Record {
     // nullptr: no room, which is counted.
@@ -59,8 +59,10 @@ class RingBuffer {
   template <typename Take>
   std::uint32_t consume(const Take& take) const {
     std::uint32_t count = 0;
-    for (std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);;) {
-      if (at == __atomic_load_n(producer(), __ATOMIC_ACQUIRE)) return count;  // pairs with the swap in reserve()
+    const std::uint64_t begin_at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+    for (std::uint64_t at = begin_at;;) {
+      // Pairs with the swap in reserve(). One lap at most: positions that are spoilt may be any.
+      if (at == __atomic_load_n(producer(), __ATOMIC_ACQUIRE) || at - begin_at > size_) return count;
       // Pairs with the release store in release().
       const std::uint64_t word = __atomic_load_n(header(at), __ATOMIC_ACQUIRE);
       const auto length = static_cast<std::uint32_t>(word);

@@ -1,0 +1,171 @@
+#include "bpf_objects/objects.hpp"
+
+#include <gmock/gmock.h>
+
+#include "bpf/maps/array.hpp"
+#include "bpf/test_code.hpp"
+#include "rules/test_rules.hpp"
+
+namespace landtrace::bpf_objects {
+namespace {
+
+using namespace bpf::code;
+using testing::HasSubstr;
+
+class BpfObjects : public rules::RulesFixture {
+ protected:
+  BpfObjects() {
+    event_ = make("e u32 id");
+    owner_ = {kUser, *domain_->join(kUser)};
+    other_ = {kUser + 1, *domain_->join(kUser + 1)};
+  }
+
+  MapRef counts(const Owner& owner) {
+    auto map = objects_.create_map({bpf::kArray, 4, 8, 8, 0}, "counts", owner);
+    EXPECT_TRUE(map);
+    return *map;
+  }
+  // Adds the event's id to value 0.
+  Result<ProgramRef> load(const MapRef& map, const Owner& owner, int offset = 8) {
+    const Code code =
+        Code{load_id(offset)} + map_value(2, 0, 0) + Code{atomic(BPF_DW, BPF_ADD, 2, 0, 1), set(0, 0), leave()};
+    std::string log;
+    return objects_.load({"adds", BPF_PROG_TYPE_TRACEPOINT, {map}, nullptr, code, 1}, owner, log);
+  }
+  static bpf::Instruction load_id(int offset) { return bpf::code::load(BPF_W, 1, 1, offset); }
+  std::uint64_t value_of(const MapRef& map) {
+    std::byte* const data = domain_->users().all()[map->owner.index].mapping.data();
+    return *reinterpret_cast<const std::uint64_t*>(bpf::Array(data, map->layout).find(0, 0));
+  }
+
+  Objects objects_{*domain_, rules_};
+  domain::Event* event_;
+  Owner owner_;
+  Owner other_;
+};
+
+TEST_F(BpfObjects, AProgramRunsWhereItIsAttachedAndNoLonger) {
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(write(0, 5u), -EBADF);
+  auto link = objects_.attach(*program, *event_);
+  ASSERT_TRUE(link);
+  EXPECT_GT(write(0, 5u), 0);
+  EXPECT_GT(write(0, 37u), 0);
+  EXPECT_EQ(value_of(map), 42u);
+  EXPECT_THAT(recorded(), testing::IsEmpty()) << "nobody has asked for a record";
+  link->reset();
+  EXPECT_EQ(write(0, 5u), -EBADF);
+  EXPECT_EQ(value_of(map), 42u);
+}
+
+TEST_F(BpfObjects, ItRunsBesideRecordsAndTriggersAndTwice) {
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_);
+  listen(event_);
+  EXPECT_EQ(apply(event_, "traceoff if id == 3"), 0);
+  const auto one = objects_.attach(*program, *event_);
+  const auto two = objects_.attach(*program, *event_);
+  for (const std::uint32_t id : {1u, 3u, 4u}) write(0, id);
+  EXPECT_EQ(value_of(map), 16u) << "also of events that are not recorded";
+  EXPECT_THAT(recorded(), testing::ElementsAre(1u, 3u));
+}
+
+TEST_F(BpfObjects, ItRunsInProgramsOfItsOwnUserAlone) {
+  const MapRef map = counts(other_);
+  const auto program = load(map, other_);
+  const auto link = objects_.attach(*program, *event_);
+  EXPECT_GT(write(0, 5u), 0);
+  EXPECT_EQ(value_of(map), 0u);
+  EXPECT_FALSE(load(map, owner_)) << "the map is another user's";
+}
+
+TEST_F(BpfObjects, AnEventThatComesLaterGetsItsProgramFromItsFirstOccurrenceOn) {
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_);
+  const LinkRef link = objects_.attach_later(*program, "user_events", "late", std::nullopt);
+  const LinkRef strangers = objects_.attach_later(*program, "user_events", "late", kUser + 1);
+  make("late u32 id");
+  EXPECT_TRUE(link->slot);
+  EXPECT_FALSE(strangers->slot) << "it is for events of another user";
+  EXPECT_GT(write(1, 7u), 0);
+  EXPECT_EQ(value_of(map), 7u);
+}
+
+TEST_F(BpfObjects, AnEventWithFewerFieldsRefusesIt) {
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_, 12);
+  ASSERT_TRUE(program);
+  const auto link = objects_.attach(*program, *event_);
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().code, EACCES);
+  EXPECT_THAT(link.error().message, HasSubstr("looks at 16 bytes of an event, user_events:e has 12"));
+  const LinkRef later = objects_.attach_later(*program, "user_events", "short", std::nullopt);
+  make("short u32 id");
+  EXPECT_THAT(later->refusal, HasSubstr("looks at 16 bytes"));
+}
+
+TEST_F(BpfObjects, TheEventStaysAsLongAsItsProgram) {
+  const auto program = load(counts(owner_), owner_);
+  const std::uint32_t slot = event_->slot;
+  auto link = objects_.attach(*program, *event_);
+  EXPECT_EQ(domain_->events().remove(*event_, 0).error().code, EBUSY);
+  link->reset();
+  EXPECT_NE(domain_->events().at(slot), nullptr);
+}
+
+TEST_F(BpfObjects, WhatIsGoneLeavesNothing) {
+  const auto settle = [&] {
+    for (int i = 0; i < 100 && domain_->grace().poll(); ++i) continue;
+  };
+  { const auto rows = load(counts(owner_), owner_); }
+  settle();
+  const std::uint64_t control = domain_->control().bytes_in_use();
+  const std::uint64_t memory = domain_->users().most_memory();
+  {
+    const MapRef map = counts(owner_);
+    const auto program = load(map, owner_);
+    const auto link = objects_.attach(*program, *event_);
+    write(0, 5u);
+    EXPECT_GT(domain_->users().most_memory(), memory);
+  }
+  domain_->grace().drain(std::chrono::milliseconds(2000));
+  EXPECT_EQ(domain_->control().bytes_in_use(), control);
+  EXPECT_EQ(domain_->users().most_memory(), memory);
+  EXPECT_THAT(objects_.maps(), testing::IsEmpty());
+  EXPECT_THAT(objects_.programs(), testing::IsEmpty());
+  EXPECT_THAT(objects_.links(), testing::IsEmpty());
+}
+
+TEST_F(BpfObjects, GuestsHaveLessRoom) {
+  const Owner guest{77, *domain_->join(77)};
+  const MapWish large{bpf::kArray, 4, 1 << 20, 20, 0};
+  const auto one = objects_.create_map(large, "one", guest);
+  ASSERT_TRUE(one);
+  const auto two = objects_.create_map(large, "two", guest);
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code, ENOMEM);
+  EXPECT_EQ(objects_.create_map({bpf::kArray, 4, 1 << 20, 4000, 0}, "huge", owner_).error().code, ENOMEM);
+}
+
+TEST(BpfMapShape, RefusesWhatNoMapIs) {
+  const auto error_of = [](const MapWish& wish) {
+    const auto shaped = shape_map(wish, 2);
+    return shaped ? 0 : shaped.error().code;
+  };
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, 0}), 0);
+  EXPECT_EQ(error_of({bpf::kHash, 0, 8, 16, 0}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 0, 0}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kHash, 513, 8, 16, 0}), E2BIG);
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 1u << 31, 0}), E2BIG);
+  EXPECT_EQ(error_of({bpf::kArray, 8, 8, 16, 0}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kRingbuf, 0, 0, 5000, 0}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kRingbuf, 0, 0, 8192, 0}), 0);
+  EXPECT_EQ(error_of({bpf::kStackTrace, 4, 12, 16, 0}), EINVAL);
+  EXPECT_EQ(error_of({12, 4, 8, 16, 0}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, 1u << 30}), EINVAL);
+}
+
+}  // namespace
+}  // namespace landtrace::bpf_objects

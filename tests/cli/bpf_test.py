@@ -1,0 +1,141 @@
+"""landtrace bpf: eBPF programs run in the programs that emit events."""
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import support
+from support import LANDTRACE
+
+REQUESTS = support.copied(os.environ["REQUESTS"])
+LOADER = os.path.join(os.path.dirname(os.environ["SHIM"]), "landtrace-bpf")
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "count.bpf.c")
+INCLUDES = f"-I/usr/include/{platform.machine()}-linux-gnu"
+
+HEAD = """
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, int); __type(value, long); } counts SEC(".maps");
+char LICENSE[] SEC("license") = "GPL";
+"""
+
+
+def compiled(source, folder, *options):
+    made = os.path.join(folder, os.path.basename(source) + "".join(options) + ".o")
+    subprocess.run(["clang", "-O2", "-g", "-target", "bpf", *options, INCLUDES, "-c", source, "-o", made], check=True)
+    return made
+
+
+class Bpf(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.mkdtemp(prefix="landtrace-bpf-")
+        os.chmod(self.folder, 0o755)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def program(self, body):
+        source = os.path.join(self.folder, "program.c")
+        with open(source, "w", encoding="utf-8") as text:
+            text.write(HEAD + body)
+        return compiled(source, self.folder)
+
+    def example(self, *options):
+        source = shutil.copy(EXAMPLE, self.folder)
+        return compiled(source, self.folder, *options)
+
+
+class Running(Bpf):
+    def assert_counted(self, out, total=1000):
+        self.assertRegex(out, rf"(?m)^all:\n  0: {total} \[\d+,\d+")
+        by_id = dict(re.findall(r"(?m)^  (\d): (\d+)$", out[out.index("by_id:"):]))
+        self.assertEqual(by_id, {str(i): str(total // 8) for i in range(8)})
+
+    def test_maps_lines_and_records_of_each_instruction_set(self):
+        for cpu in ("v1", "v2", "v3"):
+            with self.subTest(cpu):
+                status, out, err = self.landtrace("bpf", self.example("-mcpu=" + cpu), "--", REQUESTS)
+                self.assertEqual((status, err), (0, ""), out)
+                self.assert_counted(out)
+                lines = re.findall(r"(?m)^ *example_request-\d+ +\[\d+\] [\d.]+: bpf_trace_printk: request (\d+)$", out)
+                self.assertEqual(lines, ["0", "1", "2"])
+                records = [json.loads(line)["data"] for line in out.splitlines() if line.startswith('{"map":"firsts"')]
+                self.assertEqual([record["id"] for record in records], [0, 1, 2])
+                self.assertEqual(records[0]["comm"], "example_request")
+
+    def test_without_root(self):
+        words = [*support.AS_NOBODY, LANDTRACE, "bpf", self.example(), "--", REQUESTS]
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=support.TIMEOUT_S)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assert_counted(ran.stdout)
+
+    def test_the_commands_status_is_handed_on(self):
+        status, _, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", "exit 7")
+        self.assertEqual((status, err), (7, ""))
+
+    def test_an_event_with_fewer_fields_is_said(self):
+        found = self.program("""
+            SEC("tracepoint/user_events/req_start") int far(char *c) { return *(int *)(c + 512); }""")
+        status, _, err = self.landtrace("bpf", found, "--", REQUESTS)
+        self.assertEqual(status, 2)
+        self.assertIn("program far looks at 516 bytes of an event, user_events:req_start has 12", err)
+
+    def test_the_list_has_what_is_there_and_nothing_is_left(self):
+        socket = os.path.join(self.folder, "domain")
+        inside = f"{LANDTRACE} bpf list --socket $LANDTRACE_SOCKET; exec {REQUESTS}"
+        status, out, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", inside)
+        self.assertEqual((status, err), (0, ""), socket)
+        self.assertRegex(out, r"(?m)^\d+ map \d+ by_id  type 1 key 4 value 8 entries 1024$")
+        self.assertRegex(out, r"(?m)^\d+ program \d+ on_start  instructions \d+ faults 0 exceeded 0 missed 0$")
+        self.assertRegex(out, r"(?m)^\d+ link \d+ on_start  program \d+ at user_events:req_start \(which is not there yet\)$")
+
+
+class Refusing(Bpf):
+    def refusal(self, body):
+        status, out, err = self.landtrace("bpf", self.program(body), "--", "echo", "started")
+        self.assertEqual((status, out), (1, ""), err)
+        return err
+
+    def test_a_lookup_without_a_comparison(self):
+        err = self.refusal("""
+            SEC("tracepoint/user_events/req_start") int bad(void *c) {
+              int key = 0; long *value = bpf_map_lookup_elem(&counts, &key); return *value; }""")
+        self.assertRegex(err, r"(?m)^\d+: \(\w\w\) r0 = \*\(u64 \*\)\(r0 \+0\)$")
+        self.assertIn("compare it with 0 first", err)
+
+    def test_an_endless_loop(self):
+        err = self.refusal("""
+            SEC("tracepoint/user_events/req_start") int bad(int *c) {
+              volatile int n = 0; while (c[2]) n = 1; return n; }""")
+        self.assertIn("infinite loop detected", err)
+
+    def test_what_is_no_object(self):
+        for name, text in (("missing.o", "cannot read"), ("/etc/passwd", "cannot open")):
+            status, out, err = self.landtrace("bpf", name, "--", "echo", "started")
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(text, err)
+
+    def test_an_object_without_a_program_for_an_event(self):
+        err = self.refusal("""SEC("socket") int other(void *c) { return 0; }""")
+        self.assertIn("section 'socket' is left out", err)
+        self.assertIn("has no program for an event", err)
+
+    def test_words_that_make_no_sense(self):
+        for words in (("bpf",), ("bpf", "a", "b"), ("bpf", "list", "--", "true")):
+            status, _, err = self.landtrace(*words)
+            self.assertNotEqual(status, 0)
+            self.assert_one_line(err)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(LOADER):
+        print("SKIPPED: built without libbpf (libbpf-dev)")
+    elif not support.works("sh", "-c", "clang --print-targets | grep -q ' bpf '"):
+        print("SKIPPED: no clang that compiles for eBPF")
+    else:
+        shutil.copy(LOADER, os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace"))
+        unittest.main()
