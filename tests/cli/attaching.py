@@ -22,6 +22,8 @@ class Attach(support.Case):
     def attach(self, process):
         """Milliseconds for which it was stopped."""
         status, out, err = self.landtrace("attach", process.pid)
+        if status != 0 and process.poll() is not None:
+            self.fail(f"{process.args} has ended with {process.returncode}: {process.communicate()}: {err}")
         self.assertEqual((status, out), (0, ""), err)
         match = STOPPED.fullmatch(err)
         self.assertIsNotNone(match, err)
