@@ -154,7 +154,27 @@ class Cases(support.UnderTracefs):
         self.assert_follow(self.sequences("a.data"))
         self.assertTrue(self.sequences("b.data"))
 
-    def test_synthetic_events_and_probes(self):
+    def test_events_of_the_kernel_stand_beside(self):
+        work = f"sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; exec {PRODUCER} --abi --count 50'"
+        for i, events in enumerate((f"-e cpu-clock -e {JOB}", f"-e {JOB} -e cpu-clock")):
+            said = self.with_events(f"perf record -o {i}.data {events} {work}")
+            text = self.perf("script", "-i", f"{i}.data", "-F", "comm,event")
+            self.assertEqual(len(re.findall(rf"^ *producer +{JOB}:", text, re.MULTILINE)), 50, said)
+            self.assertGreater(len(re.findall(r"^ *sh +cpu-clock", text, re.MULTILINE)), 5, said)
+
+    def test_all_threads_of_a_process_are_followed(self):
+        self.with_events(f"perf record -o perf.data -e {JOB} -p $pid -- sleep 0.3", options="--threads 3")
+        sources = set(re.findall(r"source=(\d+)", self.perf("script")))
+        self.assertEqual(sources, {"0", "1", "2"})
+
+    def test_probes(self):
+        if not os.path.exists(support.AGENT):
+            self.skipTest("SKIPPED: functions cannot be probed on this machine yet")
+        define = f"echo 'p:uprobes/pause libc.so.6:nanosleep' >> {TRACEFS}/uprobe_events; "
+        self.with_events(define + "perf record -o perf.data -a -e uprobes:pause -- sleep 0.5")
+        self.assertIn("uprobes:pause", self.perf("script"))
+
+    def test_synthetic_events(self):
         define = (f"echo 's:late unsigned int sequence' >> {TRACEFS}/dynamic_events; "
                   f"echo 'hist:keys=common_pid:s=sequence:onmatch(user_events.job).late($s)' "
                   f"> {TRACEFS}/events/user_events/job/trigger; ")

@@ -10,6 +10,7 @@
 #include "perf/clocks.hpp"
 #include "perf/output_ring.hpp"
 #include "perf/target.hpp"
+#include "perf/tracker.hpp"
 
 namespace landtrace::perf {
 
@@ -44,6 +45,8 @@ struct Event {
   SampleClock* clock = nullptr;
   // The leader of its group; its own handle where it is none of another's.
   std::uint32_t leader = 0;
+  // Of the event's threads, besides its samples.
+  Tracker tracker;
   // What the program polls.
   Fd notifier;
   std::shared_ptr<OutputRing> output;

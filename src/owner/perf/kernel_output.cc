@@ -46,12 +46,13 @@ void KernelOutput::mapped(int fd, void* address, std::size_t size) {
   mapped_[fd] = {static_cast<std::byte*>(address), size, {}};
 }
 
-Result<void> KernelOutput::take_over(int fd, std::shared_ptr<OutputRing> to) {
+Result<void> KernelOutput::take_over(int fd, const std::shared_ptr<OutputRing>& to,
+                                     const std::optional<Renumbering>& as) {
   for (std::size_t pages = kMostPages; pages > 0; pages /= 2) {
     const std::size_t size = (pages + 1) * MappedRing::kPage;
     std::byte* const address = map(fd, size);
     if (address == nullptr) continue;
-    rings_.push_back({address, size, to});
+    rings_.push_back({address, size, to, as});
     return {};
   }
   return fail(EPERM);
@@ -99,6 +100,7 @@ bool KernelOutput::copy(Ring& ring) {
     if (header.size < sizeof header || header.size > head - tail) break;
     record_.resize(header.size);
     copy_from(tail, record_.data(), record_.size());
+    if (ring.as) renumber(record_, *ring.as);
     if (!output->copy(record_)) break;
     tail += header.size;
     any = true;

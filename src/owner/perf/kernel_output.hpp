@@ -4,9 +4,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "perf/output_ring.hpp"
+#include "perf/tracker.hpp"
 
 namespace landtrace::perf {
 
@@ -14,8 +16,10 @@ class KernelOutput {
  public:
   // The program has mapped a kernel's event.
   void mapped(int fd, void* address, std::size_t size);
-  // The records of a kernel's event go to `to` from here on. The kernel's errno where it does not let us map the event.
-  Result<void> take_over(int fd, std::shared_ptr<OutputRing> to);
+  // The records of a kernel's event go to `to` from here on, perhaps as another's. The kernel's errno where it does not
+  // let us map the event.
+  Result<void> take_over(int fd, const std::shared_ptr<OutputRing>& to,
+                         const std::optional<Renumbering>& as = std::nullopt);
   // The output of an event of the domain is to be that of a kernel's event, whose ring the program has mapped: memory
   // of ours takes its place. EINVAL where the program has not.
   Result<std::shared_ptr<OutputRing>> replace_memory(int fd);
@@ -30,6 +34,7 @@ class KernelOutput {
     std::byte* address;
     std::size_t size;
     std::weak_ptr<OutputRing> to;
+    std::optional<Renumbering> as = std::nullopt;
   };
   bool copy(Ring& ring);
 

@@ -133,6 +133,7 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
   if (!dummy && !tracepoint) return false;
   LT_TRY(std::unique_ptr<Event> event, make_event(wanted, attr));
   event->is_dummy = dummy;
+  if (!dummy) event->tracker = Tracker(attr, wanted.pid, wanted.cpu);
   if (tracepoint) {
     event->tracepoint = *tracepoint;
     std::string name = tracepoint->system + '\0' + tracepoint->name;
@@ -191,6 +192,7 @@ Result<void> Library::listen(Event& event) {
 Result<void> Library::enable(Event& event) {
   if (event.is_on) return {};
   std::ignore = pull();
+  event.tracker.enable(true);
   event.begin = arch::read_raw_clock(clocks_->raw());
   event.end = kNotYet;
   event.waits_for_exec = false;
@@ -211,6 +213,7 @@ void Library::disable(Event& event) {
   event.end = std::min(event.end, arch::read_raw_clock(clocks_->raw()));
   if (event.source != nullptr) event.source->hush(event);
   if (event.counter != nullptr) event.counter->hush(event);
+  event.tracker.enable(false);
   publish_outputs();
   note_what_is_watched();
 }
@@ -226,6 +229,10 @@ void Library::move_output(Event& event, std::shared_ptr<OutputRing> to) {
   if (event.output) event.output->remove(event);
   event.output = std::move(to);
   if (event.output) event.output->add(event);
+  if (event.output && event.tracker) {
+    const Renumbering as{event.attr.sample_id_all != 0 ? event.attr.sample_type : 0, event.id};
+    std::ignore = kernel_.take_over(event.tracker.fd(), event.output, as);
+  }
   note_what_is_watched();
 }
 
@@ -419,8 +426,9 @@ void Library::publish_outputs() {
 
 bool Library::pull() {
   bool any = false;
-  for (const auto& source : sources_) any |= source->pull();
+  // First: a program's name stands before its samples.
   any |= kernel_.pull();
+  for (const auto& source : sources_) any |= source->pull();
   const std::uint64_t now = arch::monotonic_ns();
   if (clocks_ && now - sampled_ns_ > kSampleClocksAfter_ns) {
     clocks_->sample();

@@ -85,13 +85,13 @@ void OutputRing::tell_lost(const SampleFacts& facts) {
   lost_ = 0;
 }
 
-const Event* OutputRing::event_for(bool (*wants)(const perf_event_attr&)) const {
-  const auto found = std::find_if(events_.begin(), events_.end(), [&](const Event* e) { return wants(e->attr); });
+const Event* OutputRing::event_for(bool (*tells)(const Event&)) const {
+  const auto found = std::find_if(events_.begin(), events_.end(), [&](const Event* e) { return tells(*e); });
   return found == events_.end() ? nullptr : *found;
 }
 
 void OutputRing::tell_name(const SampleFacts& facts, const std::string& name) {
-  const Event* const event = event_for([](const perf_event_attr& attr) { return attr.comm != 0; });
+  const Event* const event = event_for([](const Event& e) { return e.attr.comm != 0 && !e.tracker; });
   if (event == nullptr) return;
   const auto [told, is_new] = names_.try_emplace(facts.tid, name);
   if (!is_new && told->second == name) return;
@@ -105,7 +105,8 @@ void OutputRing::tell_name(const SampleFacts& facts, const std::string& name) {
 void OutputRing::tell_objects(const SampleFacts& facts, const std::vector<output::MappedObject>& all) {
   std::size_t& told = objects_told_[&all];
   if (told == all.size()) return;
-  const Event* const event = event_for([](const perf_event_attr& attr) { return attr.mmap2 != 0 || attr.mmap != 0; });
+  const Event* const event =
+      event_for([](const Event& e) { return (e.attr.mmap2 != 0 || e.attr.mmap != 0) && !e.tracker; });
   if (event == nullptr) return;
   while (told < all.size() && tell_object(*event, facts, all[told])) ++told;
 }

@@ -49,7 +49,7 @@ class OutputRing {
   [[nodiscard]] bool is_due() const;
 
  private:
-  [[nodiscard]] const Event* event_for(bool (*wants)(const perf_event_attr&)) const;
+  [[nodiscard]] const Event* event_for(bool (*tells)(const Event&)) const;
   bool tell_object(const Event& event, const SampleFacts& facts, const output::MappedObject& object);
 
   std::shared_ptr<MappedRing> ring_;
