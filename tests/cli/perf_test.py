@@ -170,9 +170,9 @@ class Cases(support.UnderTracefs):
     def test_probes(self):
         if not os.path.exists(support.AGENT):
             self.skipTest("SKIPPED: functions cannot be probed on this machine yet")
-        define = f"echo 'p:uprobes/pause libc.so.6:nanosleep' >> {TRACEFS}/uprobe_events; "
-        self.with_events(define + "perf record -o perf.data -a -e uprobes:pause -- sleep 0.5")
-        self.assertIn("uprobes:pause", self.perf("script"))
+        define = f"echo 'p:uprobes/pause libc.so.6:usleep' >> {TRACEFS}/uprobe_events; "
+        self.with_events(define + f"perf record -o perf.data -e uprobes:pause {PRODUCER} --abi --count 20 --pause 1000")
+        self.assertEqual(self.perf("script").count("uprobes:pause"), 20)
 
     def test_synthetic_events(self):
         define = (f"echo 's:late unsigned int sequence' >> {TRACEFS}/dynamic_events; "

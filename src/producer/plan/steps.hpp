@@ -30,7 +30,7 @@
 
 namespace landtrace::plan {
 
-inline constexpr std::uint32_t kMaxInstances = 64;
+inline constexpr std::uint32_t kMaxInstances = 128;
 
 // These types have flags that are bool.
 static_assert(sizeof(bool) == 1);
