@@ -131,6 +131,22 @@ class Refusing(Bpf):
             self.assert_one_line(err)
 
 
+class Unmodified(Bpf):
+    """A tool with libbpf, under the shim."""
+
+    @support.needs_root
+    def test_libbpf_loads_attaches_and_reads_maps(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bpf_tool.c")
+        tool = os.path.join(self.folder, "bpf_tool")
+        subprocess.run(["cc", "-O1", source, "-lbpf", "-o", tool], check=True)
+        # An event that is there before a program is.
+        inside = f"""echo 'u:req_start u32 id' > /sys/kernel/tracing/dynamic_events || exit 9
+            exec {tool} {self.example()} '{REQUESTS} > /dev/null'"""
+        status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
+        self.assertEqual((status, err), (0, ""), out)
+        self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\n")
+
+
 if __name__ == "__main__":
     if not os.path.exists(LOADER):
         print("SKIPPED: built without libbpf (libbpf-dev)")

@@ -33,6 +33,7 @@ constexpr HelperRule kRules[] = {
     {BPF_FUNC_probe_read_kernel_str, "probe_read_kernel_str", {kWritten, kSizeOrZero, kAnything}, Returns::kNumber, 0},
     {BPF_FUNC_ktime_get_ns, "ktime_get_ns", {}, Returns::kNumber, 0},
     {BPF_FUNC_ktime_get_boot_ns, "ktime_get_boot_ns", {}, Returns::kNumber, 0},
+    {BPF_FUNC_ktime_get_coarse_ns, "ktime_get_coarse_ns", {}, Returns::kNumber, 0},
     {BPF_FUNC_get_current_pid_tgid, "get_current_pid_tgid", {}, Returns::kNumber, 0},
     {BPF_FUNC_get_current_uid_gid, "get_current_uid_gid", {}, Returns::kNumber, 0},
     {BPF_FUNC_get_current_comm, "get_current_comm", {kWritten, kSize}, Returns::kNumber, 0},

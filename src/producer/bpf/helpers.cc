@@ -16,6 +16,7 @@ struct Table {
     at[BPF_FUNC_probe_read_kernel_str] = helpers::probe_read_str;
     at[BPF_FUNC_ktime_get_ns] = helpers::ktime_get_ns;
     at[BPF_FUNC_ktime_get_boot_ns] = helpers::ktime_get_ns;
+    at[BPF_FUNC_ktime_get_coarse_ns] = helpers::ktime_get_ns;
     at[BPF_FUNC_get_current_pid_tgid] = helpers::get_current_pid_tgid;
     at[BPF_FUNC_get_current_uid_gid] = helpers::get_current_uid_gid;
     at[BPF_FUNC_get_current_comm] = helpers::get_current_comm;

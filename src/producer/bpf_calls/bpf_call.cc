@@ -139,6 +139,10 @@ std::optional<long> answer(int command, const bpf_attr& call, void* attributes) 
       return 0;
     case BPF_OBJ_GET_INFO_BY_FD:
       return info_of(call, attributes);
+    case BPF_LINK_CREATE:
+      // Libraries go on with PERF_EVENT_IOC_SET_BPF.
+      if (!has_program(call.link_create.prog_fd)) return std::nullopt;
+      return -EINVAL;
     case BPF_RAW_TRACEPOINT_OPEN:
       if (!has_program(call.raw_tracepoint.prog_fd)) return std::nullopt;
       return attach_by_name(call);

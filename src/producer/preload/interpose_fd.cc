@@ -9,6 +9,7 @@
 #include <climits>
 
 #include "bpf_calls/bpf_call.hpp"
+#include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
 #include "preload/data_file.hpp"
 #include "preload/perf_events.hpp"
@@ -66,6 +67,7 @@ int ioctl_on(FdEntry file, int fd, unsigned long request, void* argument) {
     default:
       break;
   }
+  if (is_perf_event(file) && is_program_request(request)) return set_perf_program(fd, argument);
   if (is_perf_event(file)) return perf_ioctl(file, request, argument);
   const int saved_errno = errno;
   const int result = is_status_file(file) ? -ENOTTY : data_request(file, request, argument);
@@ -83,7 +85,10 @@ LT_EXPORT int close(int fd) {
   const FdEntry file = FdTable::get(fd);
   closing(fd);
   const int result = real().close(fd);
-  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) perf_descriptor_gone(file);
+  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) {
+    landtrace::bpf_calls::forget_perf_event(fd);
+    perf_descriptor_gone(file);
+  }
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/system_call.hpp"
+#include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
 #include "preload/real.hpp"
 #include "preload/user_memory.hpp"
@@ -82,6 +83,15 @@ Kind kind_of(const void* attr) {
   return head.type == PERF_TYPE_SOFTWARE && head.config == PERF_COUNT_SW_DUMMY ? Kind::kDummy : Kind::kOther;
 }
 
+// Of a tracepoint: its id. 0 where the program has changed its mind about the memory.
+std::uint64_t config_of(const void* attr) {
+  perf_event_attr copy{};
+  const int saved_errno = errno;
+  const bool is_there = copy_in(&copy, attr, PERF_ATTR_SIZE_VER0);
+  errno = saved_errno;
+  return is_there ? copy.config : 0;
+}
+
 thread_local bool holds_child_signal __attribute__((tls_model("initial-exec"))) = false;
 
 sigset_t child_signal() {
@@ -145,11 +155,22 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
     const Inside inside;
     result = found->open(wanted, opened);
   }
-  if (result == 0) return note(opened, kind);
+  if (result == 0) {
+    const int fd = note(opened, kind);
+    if (fd >= 0 && kind == Kind::kTracepoint) bpf_calls::note_perf_event(fd, config_of(attr));
+    return fd;
+  }
   if (result < 0) return finish(result);
   if (refused_with == 0) return kernel();
   errno = refused_with;
   return -1;
+}
+
+bool is_program_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_BPF; }
+
+int set_perf_program(int fd, void* argument) {
+  const auto set = bpf_calls::set_program(fd, static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));
+  return static_cast<int>(finish(set ? *set : -EBADF));
 }
 
 bool is_output_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_OUTPUT; }

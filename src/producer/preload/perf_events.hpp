@@ -27,6 +27,9 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
 // As ioctl(), read() and mmap() of such a descriptor, and ioctl() of another one that may have to do with one.
 int perf_ioctl(FdEntry entry, unsigned long request, void* argument);
 bool is_output_request(unsigned long request);
+// PERF_EVENT_IOC_SET_BPF, of an event of ours.
+bool is_program_request(unsigned long request);
+int set_perf_program(int fd, void* argument);
 int perf_output_of_kernel(int fd, FdEntry to);
 ssize_t read_perf_event(FdEntry entry, void* buffer, std::size_t size);
 void* map_perf_event(FdEntry entry, void* address, std::size_t size, int protection, int flags, off_t offset);
