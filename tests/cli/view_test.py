@@ -178,6 +178,18 @@ class InABrowser(Pages):
         page.key("Escape")
         self.check_figures(page, [took for _, took in done])
 
+    def test_values_from_the_least_to_below_the_most_can_be_selected(self):
+        self.record_requests()
+        page = self.open(*SPAN)
+        for name in ("req_start → req_done: duration", "req_start.id"):
+            whole = page.run(f"landtrace.figures('{name}')")
+            page.run(f"""landtrace.select(new landtrace.selection.constructor({{low: {whole["least"]}, high: {whole["most"]},
+                subject: landtrace.subjects.find((each) => each.name === '{name}')}}))""")
+            part = page.run(f"landtrace.figures('{name}')")
+            self.assertEqual((part["least"], part["count"]), (whole["least"], 999))
+            self.assertLess(part["most"], whole["most"])
+            page.key("Escape")
+
     def check_figures(self, page, values):
         figures = page.run("landtrace.figures('req_start → req_done: duration')")
         values = sorted(values)
@@ -255,7 +267,17 @@ class InABrowser(Pages):
         page = self.open()
         losses = page.run("landtrace.trace.losses")
         self.assertEqual(sum(loss["count"] for loss in losses), summary.lost)
-        self.assertTrue(all(loss["begin"] <= loss["end"] for loss in losses))
+        # From the CPU's event before, or the beginning, to the one behind.
+        lines = [json.loads(line) for line in self.report("--json").splitlines()]
+        base = next(line["time"] for line in lines if "lost" not in line)
+        before, expected = {}, []
+        for line, following in zip(lines, lines[1:]):
+            if "lost" not in line:
+                before[line["cpu"]] = line["time"] - base
+            elif following.get("cpu") == line["cpu"]:
+                expected.append([line["cpu"], before.get(line["cpu"], 0), following["time"] - base])
+        self.assertGreater(len(expected), 0)
+        self.assertEqual([[loss["cpu"], loss["begin"], loss["end"]] for loss in losses][:len(expected)], expected)
         self.assertIn(f"{summary.lost:,} events were lost", page.run("document.getElementById('notice').innerText"))
         self.assertEqual(sum(int(re.search(r"([\d,]+) lost", text)[1].replace(",", "")) for text in
                              page.run("landtrace.merged(1000, true).map((each) => each.text)")), summary.lost)

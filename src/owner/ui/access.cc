@@ -1,5 +1,6 @@
 #include "ui/access.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 
@@ -18,6 +19,20 @@ bool is_equal(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// "192.0.2.1:4711", "[2001:db8::1]:4711"
+bool is_number_with_port(std::string_view host, std::string_view port) {
+  if (!host.ends_with(port)) return false;
+  host.remove_suffix(port.size());
+  in6_addr address;
+  const bool is_six = host.starts_with('[') && host.ends_with(']');
+  const std::string number(is_six ? host.substr(1, host.size() - 2) : host);
+  return ::inet_pton(is_six ? AF_INET6 : AF_INET, number.c_str(), &address) == 1;
+}
+
+bool fits_host(const std::string& wanted, std::string_view host) {
+  return wanted.starts_with('*') ? is_number_with_port(host, std::string_view(wanted).substr(1)) : host == wanted;
+}
+
 }  // namespace
 
 Result<std::string> Access::make_token() {
@@ -29,7 +44,7 @@ Result<std::string> Access::make_token() {
 }
 
 Result<std::string> Access::check(const Asked& asked) const {
-  const auto is_host = [&](std::string_view host) { return asked.host == host; };
+  const auto is_host = [&](const std::string& host) { return fits_host(host, asked.host); };
   if (std::none_of(hosts_.begin(), hosts_.end(), is_host)) return fail(EACCES, "the host is another's");
   const bool is_own_origin = asked.origin == fmt::format("http://{}", asked.host);
   if (!asked.origin.empty() && !is_own_origin) return fail(EACCES, "the page is another site's");

@@ -21,7 +21,8 @@ struct Asked {
 
 class Access {
  public:
-  // `hosts`: what the server goes by, "127.0.0.1:4711". By another name comes a page whose DNS entry leads here.
+  // `hosts`: what the server goes by, "127.0.0.1:4711"; "*:4711" is any number, but no name. By another name comes a
+  // page whose DNS entry leads here.
   Access(std::string token, std::vector<std::string> hosts) : token_(std::move(token)), hosts_(std::move(hosts)) {}
 
   // 32 hexadecimal digits from the system's source of random numbers.

@@ -54,7 +54,10 @@ bool is_readable(const Fd& fd) {
 
 int serve(const std::string& socket, const std::string& listen, const Fd& stop) {
   Live live(socket);
-  if (auto begun = live.begin(); !begun) return give_up(1, sentence_of(begun.error()));
+  if (auto begun = live.begin(); !begun) {
+    return give_up(1,
+                   fmt::format("{}: the page's instance cannot be made there: {}", socket, sentence_of(begun.error())));
+  }
   const auto token = Access::make_token();
   if (!token) return give_up(1, sentence_of(token.error()));
   auto server = Server::start(

@@ -26,6 +26,7 @@ struct Address {
   sockaddr_storage bytes{};
   socklen_t size = 0;
   bool is_loopback = false;
+  bool is_any = false;
 };
 
 Result<Address> parse_address(const std::string& text) {
@@ -46,6 +47,7 @@ Result<Address> parse_address(const std::string& text) {
     six.sin6_port = htons(port);
     address.size = sizeof six;
     address.is_loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
+    address.is_any = IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr);
     return address;
   }
   auto& four = reinterpret_cast<sockaddr_in&>(address.bytes);
@@ -54,6 +56,7 @@ Result<Address> parse_address(const std::string& text) {
   four.sin_port = htons(port);
   address.size = sizeof four;
   address.is_loopback = ntohl(four.sin_addr.s_addr) >> 24 == 127;
+  address.is_any = four.sin_addr.s_addr == INADDR_ANY;
   return address;
 }
 
@@ -243,6 +246,7 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& listen, const s
   if (host == "localhost") host = "127.0.0.1";
   std::vector<std::string> hosts{fmt::format("{}:{}", host, port)};
   if (address.is_loopback) hosts.push_back(fmt::format("localhost:{}", port));
+  if (address.is_any) hosts.push_back(fmt::format("*:{}", port));
   auto server =
       std::make_unique<HttpServer>(std::move(calls), Access(token, hosts), hosts.front(), address.is_loopback);
   LT_CHECK(server->begin(std::move(listening)));
