@@ -413,9 +413,9 @@ class Direct(Exported):
             status, _, err = self.landtrace("record", *words, "--", "true")
             self.assertEqual(status, 2, words)
             self.assert_one_line(err)
-        status, _, err = self.landtrace("record", "--format", "json", "-o", "/dev/full", "--", PRODUCER)
+        status, _, err = self.landtrace("record", "--format", "json", "-o", "/dev/full", "--", PRODUCER, "--count", "20000")
         self.assertEqual(status, 1)
-        self.assertIn("No space left", err)
+        self.assertIn("/dev/full: write: No space left on device; the recording ends here", err)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ int flame(FlameOptions& options) {
   if (!format) return fail_with(kBadUse, sentence(format.error()));
   auto output = ExportOutput::open(**format, options.output, "", {.clock = "mono", .title = title_of(options)});
   if (!output) return fail_with(kFailure, sentence(output.error()));
-  ExportSink sink(output->exporter(), [&output] { return output->written(); });
+  ExportSink sink(output->exporter(), [&output] { return output->named(output->written()); });
   sink.leave_out_lone_stacks();
   options.live.owns_standard_output = output->is_standard_output();
   const int status = Live(options.live).run(sink);

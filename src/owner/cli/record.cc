@@ -97,7 +97,7 @@ int record_in_format(RecordOptions& options) {
   if (!output) return fail_with(kFailure, sentence(output.error()));
   ExportSink sink(output->exporter(), [&output] {
     if (output->is_standard_output()) output->flush();
-    return output->written();
+    return output->named(output->written());
   });
   LiveOptions live;
   live.listen = std::move(options.listen);

@@ -108,7 +108,7 @@ TEST(HistEvaluateTest, Log2IsThatOfTheNextPowerOfTwo) {
 
 TEST(HistEvaluateTest, StepsKeepTheLeadingBits) {
   const auto step = [](std::uint64_t value, std::uint64_t steps_log2) {
-    return computed({constant(value), {OpCode::kSteps, 8, false, 0, 0, steps_log2}});
+    return computed({constant(value), {OpCode::kLog2, 8, false, 0, 0, steps_log2}});
   };
   const std::pair<std::uint64_t, std::uint64_t> of_32[] = {{0, 0},
                                                            {1, 1},

@@ -31,7 +31,7 @@ std::uint64_t log2_of(std::uint64_t value) {
 }
 
 // What is below 2^63 has a bit width of 63 at most: the shift does not go too far.
-std::uint64_t step_of(std::uint64_t value, std::uint64_t steps_log2) {
+[[gnu::noinline]] std::uint64_t step_of(std::uint64_t value, std::uint64_t steps_log2) {
   if (value >> 63 != 0) return 0;
   const auto bits = static_cast<std::uint64_t>(std::bit_width(value));
   const std::uint64_t cut = bits > steps_log2 + 1 ? bits - steps_log2 - 1 : 0;
@@ -72,13 +72,10 @@ std::uint64_t Operands::compute(const Op* op, const Op* end) const {
         *top = 0 - *top;
         break;
       case OpCode::kLog2:
-        *top = log2_of(*top);
+        *top = op->number == 0 ? log2_of(*top) : step_of(*top, op->number);
         break;
       case OpCode::kBucket:
         *top -= *top % op->number;
-        break;
-      case OpCode::kSteps:
-        *top = step_of(*top, op->number);
         break;
       case OpCode::kAdd:
         --top;

@@ -28,6 +28,11 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
 
 Result<void> ExportOutput::written() const { return target_ ? target_->result() : exporter_->result(); }
 
+Result<void> ExportOutput::named(Result<void> written) const {
+  if (written) return written;
+  return fail(written.error().code, sentence(written.error(), is_standard_output() ? "standard output" : path_));
+}
+
 void ExportOutput::flush() {
   if (target_) target_->flush();
 }

@@ -20,6 +20,8 @@ class ExportOutput {
   [[nodiscard]] output::Exporter& exporter() { return *exporter_; }
   // Whether everything could be written so far.
   [[nodiscard]] Result<void> written() const;
+  // The same with the name in the error, for who tells it later.
+  [[nodiscard]] Result<void> named(Result<void> written) const;
   // Writes what has been made until now, and does not wait for more.
   void flush();
   // It is whole: it takes its place.

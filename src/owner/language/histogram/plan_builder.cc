@@ -119,11 +119,10 @@ class Checker {
         case hist::OpCode::kBucket:
           is_good = op.number != 0 && depth >= 1;
           break;
-        case hist::OpCode::kSteps:
+        case hist::OpCode::kLog2:
           is_good = op.number < 63 && depth >= 1;
           break;
         case hist::OpCode::kNegate:
-        case hist::OpCode::kLog2:
           is_good = depth >= 1;
           break;
         case hist::OpCode::kAdd:

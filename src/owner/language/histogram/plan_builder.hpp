@@ -36,7 +36,7 @@ constexpr hist::Op reference(std::uint32_t index) { return {hist::OpCode::kRefer
 constexpr hist::Op variable(std::uint32_t index) { return {hist::OpCode::kVariable, 8, false, 0, index, 0}; }
 // `steps` for each power of two: a power of two itself.
 constexpr hist::Op steps(std::uint64_t steps) {
-  return {hist::OpCode::kSteps, 8, false, 0, 0, static_cast<std::uint64_t>(std::bit_width(steps)) - 1};
+  return {hist::OpCode::kLog2, 8, false, 0, 0, static_cast<std::uint64_t>(std::bit_width(steps)) - 1};
 }
 constexpr hist::Op bucket(std::uint64_t width) { return {hist::OpCode::kBucket, 8, false, 0, 0, width}; }
 // `divisor`: where it is known, what the topmost number is; else 0.

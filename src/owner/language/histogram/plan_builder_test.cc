@@ -87,7 +87,7 @@ TEST(HistPlanBuilderTest, WhatCannotBeComputedIsRefused) {
       {bucket(0)},
       {constant(1), bucket(0)},
       {steps(32)},
-      {constant(1), {hist::OpCode::kSteps, 8, false, 0, 0, 63}},
+      {constant(1), {hist::OpCode::kLog2, 8, false, 0, 0, 63}},
       {field(0, 3)},
       {field(0, 16)},
       {header(6, 4)},
