@@ -155,9 +155,9 @@ enum class OpCode : std::uint8_t {
   kSubtract,
   kMultiply,
   kDivide,  // unsigned; by 0: ~0; `number`: see quotient()
-  // Of the next power of two that is not smaller; 0 where there is none, and of 0. With a `number` above 0: rounded down
-  // to that many + 1 leading bits, so 2^number steps a power of two; 0 from 2^63 on. Not an op of its own: one more would
-  // make all others slower.
+  // Of the next power of two that is not smaller; 0 where there is none, and of 0. With a `number` above 0: rounded
+  // down to that many + 1 leading bits, so 2^number steps a power of two; 0 from 2^63 on. No op of its own: one more
+  // would make all others slower.
   kLog2,
   kBucket,  // rounded down to a multiple of `number`
 };
