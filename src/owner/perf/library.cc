@@ -449,8 +449,10 @@ bool Library::is_hung_up(std::uint32_t handle) {
   Event* const event = find(handle);
   if (event == nullptr || event->has_ended) return true;
   if (view_ && view_->owner_died()) return true;
-  if (!event->target) return false;
-  return event->target->is_gone();
+  if (!event->target || !event->target->is_gone()) return false;
+  // What it has emitted since the last look, and before it ended.
+  std::ignore = pull();
+  return true;
 }
 
 void Library::drop(std::uint32_t handle) {
