@@ -9,7 +9,8 @@
 namespace landtrace::perf {
 namespace {
 
-constexpr std::uint64_t kSourceRingBytes = 2u << 20;
+constexpr std::uint64_t kSourceRingBytes = 1u << 19;
+constexpr std::uint64_t kSmallRingBytes = 1u << 18;
 constexpr std::uint64_t kRenewAfter_ns = 20'000'000;
 // Of raw time: a stack is written microseconds after its event.
 constexpr std::uint64_t kLongestWait = 1u << 28;
@@ -21,8 +22,11 @@ constexpr std::size_t kFixedBytes = 256;
 Result<std::unique_ptr<Source>> Source::open(const std::string& socket) {
   LT_TRY(consumer::DomainView view, consumer::DomainView::connect(socket));
   std::unique_ptr<Source> source(new Source(std::make_unique<consumer::DomainView>(std::move(view))));
-  LT_TRY(consumer::Session session, consumer::Session::open(*source->view_, {.ring_bytes = kSourceRingBytes}));
-  source->session_ = std::make_unique<consumer::Session>(std::move(session));
+  auto session = consumer::Session::open(*source->view_, {.ring_bytes = kSourceRingBytes});
+  // Where many record at once, small rings have room when large ones have none.
+  if (!session) session = consumer::Session::open(*source->view_, {.ring_bytes = kSmallRingBytes});
+  if (!session) return tl::unexpected<Error>(session.error());
+  source->session_ = std::make_unique<consumer::Session>(*std::move(session));
   return source;
 }
 
