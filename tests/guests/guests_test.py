@@ -137,6 +137,7 @@ class ForeignFolder(support.Case):
     def setUp(self):
         super().setUp()
         self.foreign = "/tmp/landtrace-%d" % FOREIGN
+        shutil.rmtree(self.foreign, ignore_errors=True)  # of a test that was killed
         os.mkdir(self.foreign)
         self.addCleanup(shutil.rmtree, self.foreign)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
