@@ -234,6 +234,14 @@ std::vector<std::uint32_t> Attachment::threads_that_still_wait() const {
   return same;
 }
 
+// The system lets nobody trace such a thread. In a program that is killed, those that this process has let go before
+// may seem to be traced by it still.
+bool is_ending(std::uint32_t tid, const Facts& facts) {
+  const char state = state_of_thread(facts.pid, tid);
+  if (state == 'Z' || state == 'X' || facts.state == 'X') return true;
+  return facts.tracer != 0 && ::access(fmt::format("/proc/self/task/{}", facts.tracer).c_str(), F_OK) == 0;
+}
+
 // True: it is on its way. False: it was not at a safe place, and goes on as if nothing had been.
 Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& places) {
   auto thread = TracedThread::seize(tid);
@@ -241,6 +249,7 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
     if (thread.error().code != EPERM) return false;  // it is gone
     const auto facts = facts_of(facts_.pid);
     if (!facts) return has_gone();
+    if (is_ending(tid, *facts)) return false;
     LT_CHECK(check(*facts, {}));
     return fail(EPERM, why_not_permitted(*facts, rights_over(facts_.pid)));
   }

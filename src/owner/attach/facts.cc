@@ -38,7 +38,27 @@ tl::unexpected<Error> refuse(int code, const Facts& facts, const std::string& wh
   return fail(code, fmt::format("{} cannot be attached: {}", name_of(facts), why));
 }
 
+// What stands behind the name of "PID (NAME) STATE …": names may have brackets.
+std::string behind_name(const std::string& stat_file) {
+  const auto stat = read_file(stat_file);
+  const std::size_t end = stat ? stat->rfind(") ") : std::string::npos;
+  return end == std::string::npos ? "" : stat->substr(end + 2);
+}
+
+// PF_KTHREAD among the flags, the seventh word there.
+bool has_kernels_flag(std::uint32_t pid) {
+  constexpr unsigned long kKernelThread = 0x0020'0000;
+  const std::string text = behind_name(fmt::format("/proc/{}/stat", pid));
+  unsigned long flags = 0;
+  return std::sscanf(text.c_str(), "%*c %*d %*d %*d %*d %*d %lu", &flags) == 1 && (flags & kKernelThread) != 0;
+}
+
 }  // namespace
+
+char state_of_thread(std::uint32_t pid, std::uint32_t tid) {
+  const std::string text = behind_name(fmt::format("/proc/{}/task/{}/stat", pid, tid));
+  return text.empty() ? 'X' : text[0];
+}
 
 std::string name_of(const Facts& facts) { return fmt::format("{} ({})", facts.pid, facts.name); }
 
@@ -54,8 +74,9 @@ Result<Facts> facts_of(std::uint32_t pid) {
     std::sscanf(uids->c_str(), "%u %u", &facts.real_uid, &facts.effective_uid);
   }
   facts.tracer = number_of(*status, "TracerPid");
+  facts.is_kernel_thread = has_kernels_flag(pid);
   const bool has_memory = value_of(*status, "VmSize").has_value();
-  facts.is_kernel_thread = !has_memory && facts.state != 'Z' && facts.state != 'X';
+  if (!has_memory && !facts.is_kernel_thread && facts.state != 'Z') facts.state = 'X';
   return facts;
 }
 

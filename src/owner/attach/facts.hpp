@@ -12,7 +12,7 @@ namespace landtrace::attach {
 struct Facts {
   std::uint32_t pid = 0;  // of the process, where a thread was named
   std::string name;
-  char state = '?';
+  char state = '?';  // as /proc says; 'X' also of one that has given up its memory to end
   std::uint32_t real_uid = 0;
   std::uint32_t effective_uid = 0;
   std::uint32_t tracer = 0;
@@ -20,6 +20,8 @@ struct Facts {
 };
 // ESRCH: there is none.
 Result<Facts> facts_of(std::uint32_t pid);
+// As of Facts::state; 'X' where there is no such thread.
+char state_of_thread(std::uint32_t pid, std::uint32_t tid);
 // "1234 (bash)"
 std::string name_of(const Facts& facts);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace landtrace::attach {
@@ -44,6 +45,29 @@ TEST(Facts, OfAProcessThatIsNotThere) {
   EXPECT_EQ(facts.error().message, "there is no process 999999999");
 }
 
+TEST(Facts, OfAProcessThatHasEnded) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  const auto pid = static_cast<std::uint32_t>(child);
+  const auto facts = facts_of(pid);
+  ASSERT_TRUE(facts);
+  EXPECT_FALSE(facts->is_kernel_thread);
+  EXPECT_EQ(facts->state, 'Z');
+  EXPECT_EQ(state_of_thread(pid, pid), 'Z');
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(state_of_thread(pid, pid), 'X');
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  EXPECT_EQ(state_of_thread(self, self), 'R');
+}
+
+TEST(Facts, OfAThreadOfTheKernel) {
+  const auto facts = facts_of(2);
+  if (!facts || facts->name != "kthreadd") GTEST_SKIP() << "SKIPPED: there are none of them here";
+  EXPECT_TRUE(facts->is_kernel_thread);
+}
+
 TEST(Facts, SayWhatIsInTheWay) {
   EXPECT_EQ(refusal(app(1000), glibc()), "");
   // What cannot be read is found out by trying.
@@ -55,6 +79,7 @@ TEST(Facts, SayWhatIsInTheWay) {
   };
   EXPECT_THAT(with([](Facts& facts) { facts.is_kernel_thread = true; }), HasSubstr("thread of the kernel"));
   EXPECT_THAT(with([](Facts& facts) { facts.state = 'Z'; }), HasSubstr("it has ended"));
+  EXPECT_THAT(with([](Facts& facts) { facts.state = 'X'; }), HasSubstr("it has ended"));
   EXPECT_THAT(with([](Facts& facts) { facts.state = 'T'; }), HasSubstr("kill -CONT 1234"));
   EXPECT_THAT(with([](Facts& facts) { facts.tracer = 7; }), HasSubstr("process 7 "));
   const auto of = [](auto change) {
