@@ -24,17 +24,20 @@ class MetricsProgramTest : public testing::Test {
     std::string pattern = std::filesystem::temp_directory_path() / "landtrace-metrics-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
     program_ = folder_ + "/program";
-    // Writes its words, and waits for its end.
-    std::ofstream(program_) << "#!/bin/sh\nprintf '%s\\n' \"$@\" >" << folder_ << "/words.new\n"
-                            << "mv " << folder_ << "/words.new " << folder_ << "/words\nexec sleep 1000\n";
+    // Writes its words, and waits for its end. It starts nothing: that would have its sockets, too.
+    std::ofstream(program_) << "#!/bin/sh\nprintf '%s\\n' \"$@\" . >" << folder_ << "/words\nexec sleep 1000\n";
     ::chmod(program_.c_str(), 0700);
   }
   ~MetricsProgramTest() override { std::filesystem::remove_all(folder_); }
 
   std::string words() {
-    while (!std::filesystem::exists(folder_ + "/words")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::ifstream file(folder_ + "/words");
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    while (!text.ends_with("\n.\n")) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::ifstream file(folder_ + "/words");
+      text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return text;
   }
 
   std::string folder_;
