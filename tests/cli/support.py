@@ -153,8 +153,14 @@ class Case(unittest.TestCase):
         process.send_signal(signal.SIGSTOP)
         self.addCleanup(process.send_signal, signal.SIGCONT)
         threads = f"/proc/{process.pid}/task"
-        self.wait_until(lambda: all(read_text(f"{threads}/{tid}/stat").rpartition(")")[2].split()[0] == "T"
-                                    for tid in os.listdir(threads)))
+
+        def is_held(thread):
+            try:
+                return read_text(f"{threads}/{thread}/stat").rpartition(")")[2].split()[0] == "T"
+            except (FileNotFoundError, ProcessLookupError):
+                return False  # it ended meanwhile: the list is old
+
+        self.wait_until(lambda: all(map(is_held, os.listdir(threads))))
 
     def wait_for_events(self, count=1, file=None):
         """Until so many can be read in the file that is being recorded."""
