@@ -1,0 +1,150 @@
+"""Landtrace for Python: trace events of a program, and reading those of all programs.
+
+    import landtrace
+
+    job_done = landtrace.Event("job_done", id="u32", route="str")
+    job_done.emit(1, "/")                    # costs next to nothing while nobody listens
+
+    with landtrace.span("load"):             # load_begin, load_end
+        ...
+
+    @landtrace.traced                        # the same for each call
+    def work(): ...
+
+    logging.getLogger().addHandler(landtrace.LogHandler())
+
+    for e in landtrace.open("trace.dat"):    # what `landtrace record` has written
+        print(e.time, e.event, e.fields)
+
+Types of fields: u8 ... s64, bool, float, double, str, bytes, and char[N] for text that is cut or padded to N bytes.
+Where events go is said by the environment, as for every program: docs of `landtrace record` and landtraced.
+"""
+
+import functools
+import itertools
+import logging
+import re
+import time
+
+from . import _landtrace
+from ._landtrace import attach
+from .reading import Reader, Record, hist, open, tail
+
+__all__ = ["Event", "LogHandler", "MULTI_FORMAT", "PERSIST", "Reader", "Record", "attach", "hist", "open", "span", "tail",
+           "traced"]
+
+PERSIST = 1
+MULTI_FORMAT = 2
+
+# kind, size and how it is declared; the kinds are those of _landtrace.c.
+FIELD_KINDS = {
+    **{f"u{bits}": ("u", bits // 8, f"u{bits} {{}}") for bits in (8, 16, 32, 64)},
+    **{f"s{bits}": ("s", bits // 8, f"s{bits} {{}}") for bits in (8, 16, 32, 64)},
+    "bool": ("u", 1, "u8 {}"),
+    "float": ("f", 4, "struct float {} 4"),
+    "double": ("d", 8, "struct double {} 8"),
+    "str": ("t", 4, "__rel_loc char[] {}"),
+    "bytes": ("b", 4, "__rel_loc u8[] {}"),
+}
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+CHARS = re.compile(r"char\[([1-9][0-9]{0,3})\]", re.ASCII)
+MAX_CHARS = 1024
+
+
+def _field_kind(type_name):
+    chars = CHARS.fullmatch(type_name)
+    if chars and int(chars[1]) <= MAX_CHARS:
+        return "c", int(chars[1]), f"{type_name} {{}}"
+    try:
+        return FIELD_KINDS[type_name]
+    except KeyError:
+        raise ValueError(f"no type of a field: {type_name!r}; there are {', '.join(FIELD_KINDS)} and char[N]") from None
+
+
+class Event(_landtrace.Event):
+    """An event of this name with these fields. It is there as long as the object."""
+
+    def __new__(cls, event_name, /, *, event_flags=0, **fields):
+        for word in (event_name, *fields):
+            if not IDENTIFIER.fullmatch(word):
+                raise ValueError(f"no identifier: {word!r}")
+        kinds = [_field_kind(type_name) for type_name in fields.values()]
+        texts = ";".join(text.format(name) for name, (_, _, text) in zip(fields, kinds))
+        offsets = itertools.accumulate((size for _, size, _ in kinds), initial=0)
+        layout = tuple((kind, offset, size) for (kind, size, _), offset in zip(kinds, offsets))
+        return super().__new__(cls, f"{event_name} {texts}".strip().encode(), tuple(fields), layout, event_flags)
+
+    def __init__(self, *_, **__):
+        super().__init__()
+
+    def __repr__(self):
+        return f"<landtrace.Event {self.declaration!r}>"
+
+
+_span_numbers = itertools.count(1)
+
+
+@functools.lru_cache(maxsize=None)
+def _span_events(name):
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)
+    word = word if IDENTIFIER.fullmatch(word) else "_" + word
+    return Event(word + "_begin", span="u64"), Event(word + "_end", span="u64", duration_ns="u64")
+
+
+class span:  # pylint: disable=invalid-name
+    """`with span("load"):` makes the events load_begin and load_end, with a number that both have, and the duration.
+
+    As a page: landtrace view --span load_begin,load_end,span
+    """
+
+    __slots__ = ("_begin", "_end", "_number", "_started")
+
+    def __init__(self, name):
+        self._begin, self._end = _span_events(name)
+        self._number = None
+
+    def __enter__(self):
+        if self._begin.enabled or self._end.enabled:
+            self._number = next(_span_numbers)
+            self._begin.emit(self._number)
+            self._started = time.perf_counter_ns()
+        return self
+
+    def __exit__(self, *_):
+        if self._number is not None:
+            self._end.emit(self._number, time.perf_counter_ns() - self._started)
+            self._number = None
+
+
+def traced(function=None, *, name=None):
+    """A decorator: each call is a span, named like the function if nothing else is said."""
+    if function is None:
+        return functools.partial(traced, name=name)
+    label = name or function.__name__
+    begin, end = _span_events(label)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if not (begin.enabled or end.enabled):
+            return function(*args, **kwargs)
+        with span(label):
+            return function(*args, **kwargs)
+
+    return call
+
+
+class LogHandler(logging.Handler):
+    """Each log record as the event `python_log`, or of another name."""
+
+    def __init__(self, level=logging.NOTSET, event="python_log"):
+        super().__init__(level)
+        self._event = Event(event, level="u8", logger="str", message="str", file="str", line="u32")
+
+    def emit(self, record):
+        if not self._event.enabled:
+            return
+        try:
+            message = record.getMessage() if self.formatter is None else self.format(record)
+            self._event.emit(min(max(record.levelno, 0), 255), record.name, message, record.pathname, record.lineno)
+        except Exception:  # pylint: disable=broad-except
+            self.handleError(record)

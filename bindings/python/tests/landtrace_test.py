@@ -1,0 +1,161 @@
+"""The Python package: each test runs a program under `landtrace record`, and reads what came of it by the package."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import landtrace
+
+LANDTRACE = os.environ["LANDTRACE"]
+TIMEOUT_S = 120
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-python-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.file = os.path.join(self.folder, "trace.dat")
+        self.program = os.path.join(self.folder, "program.py")
+        os.environ["XDG_RUNTIME_DIR"] = self.folder
+        os.environ.pop("LANDTRACE_SOCKET", None)
+        os.environ["PATH"] = os.path.dirname(LANDTRACE) + ":" + os.environ["PATH"]
+
+    def write(self, program):
+        with open(self.program, "w", encoding="utf-8") as file:
+            file.write("import landtrace\n" + textwrap.dedent(program))
+
+    def record(self, program):
+        self.write(program)
+        done = subprocess.run([LANDTRACE, "record", "-o", self.file, "--", sys.executable, self.program],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def events(self, program):
+        self.record(program)
+        return [(e.event, e.fields) for e in landtrace.open(self.file)]
+
+
+class Emitting(Case):
+    def test_each_type_of_field_arrives_as_it_was_given(self):
+        self.assertEqual(self.events("""
+            e = landtrace.Event("all", a="u8", b="s64", c="bool", d="float", e="double", f="str", g="bytes", h="char[4]", i="u16")
+            assert e.emit(255, -1 << 63, True, 0.5, -2.25, "\u00fc", b"\\0\\xff", "longer", 7) is True
+            e.emit(i=1, h="", g=b"", f="", e=0.0, d=0, c=False, b=0, a=0)
+            """), [("all", {"a": 255, "b": -1 << 63, "c": 1, "d": 0.5, "e": -2.25, "f": "\u00fc", "g": [0, 255],
+                            "h": "long", "i": 7}),
+                   ("all", {"a": 0, "b": 0, "c": 0, "d": 0.0, "e": 0.0, "f": "", "g": [], "h": "", "i": 1})])
+
+    def test_values_that_do_not_fit_are_errors_and_no_events(self):
+        self.assertEqual(self.events("""
+            e = landtrace.Event("small", a="u8", b="s16", text="str")
+            for values in (256, 0, ""), (-1, 0, ""), (0, 1 << 15, ""), (0, -(1 << 15) - 1, ""), ("", 0, ""), (0, 0, b""), \\
+                    (0, 0, "x" * 65536), (0, 0), (0, 0, "", 0):
+                try:
+                    e.emit(*values)
+                except (OverflowError, TypeError, ValueError):
+                    continue
+                raise SystemExit(f"{values} was taken")
+            try:
+                e.emit(0, 0, other="")
+                raise SystemExit("a field that is none was taken")
+            except TypeError:
+                pass
+            e.emit(1, -2, "fits")
+            """), [("small", {"a": 1, "b": -2, "text": "fits"})])
+
+    def test_an_event_without_a_listener_says_so(self):
+        event = landtrace.Event("nobody_listens", n="u64")
+        self.assertFalse(event.enabled)
+        self.assertIs(event.emit(1), False)
+        with self.assertRaises(TypeError):
+            event.emit()
+
+    def test_what_is_no_declaration_is_refused(self):
+        for arguments in ({"n": "u12"}, {"n": "char[0]"}, {"n": "char[1025]"}, {"\u00fc": "u8"}):
+            with self.assertRaises(ValueError):
+                landtrace.Event("refused", **arguments)
+        with self.assertRaises(ValueError):
+            landtrace.Event("no identifier")
+        with self.assertRaises(ValueError):
+            landtrace.Event("wide", **{f"n{i}": "char[1024]" for i in range(5)})
+
+    def test_spans_have_a_begin_and_an_end_also_when_an_exception_ends_them(self):
+        events = self.events("""
+            @landtrace.traced
+            def work(n):
+                "Says what it does."
+                return n + 1
+            assert (work(1), work.__name__, work.__doc__) == (2, "work", "Says what it does.")
+            try:
+                with landtrace.span("load file"):
+                    raise KeyError
+            except KeyError:
+                pass
+            """)
+        self.assertEqual([(name, fields["span"]) for name, fields in events],
+                         [("work_begin", 1), ("work_end", 1), ("load_file_begin", 2), ("load_file_end", 2)])
+        self.assertTrue(all(fields["duration_ns"] > 0 for name, fields in events if name.endswith("_end")))
+
+    def test_log_records_are_events(self):
+        self.assertEqual(self.events("""
+            import logging
+            log = logging.getLogger("app.part")
+            log.addHandler(landtrace.LogHandler(logging.WARNING))
+            log.propagate = False
+            log.warning("%s of %d", "one", 2)
+            log.info("not this")
+            """), [("python_log", {"level": 30, "logger": "app.part", "message": "one of 2", "file": self.program,
+                                   "line": 7})])
+
+
+class Reading(Case):
+    PROGRAM = """
+        e = landtrace.Event("job", id="u32", kind="str")
+        for i in range(10):
+            e.emit(i, "odd" if i % 2 else "even")
+        """
+
+    def test_records_have_their_fields_as_attributes(self):
+        self.record(self.PROGRAM)
+        with landtrace.open(self.file) as reader:
+            records = list(reader)
+        self.assertEqual([e.id for e in records], list(range(10)))
+        self.assertEqual(reader.lost, 0)
+        self.assertEqual(records[0].system, "user_events")
+        self.assertLessEqual(records[0].time, records[9].time)
+        with self.assertRaises(AttributeError):
+            records[0].missing  # pylint: disable=pointless-statement
+
+    def test_only_what_is_asked_for_is_read(self):
+        self.record(self.PROGRAM)
+        self.assertEqual([e.id for e in landtrace.open(self.file, events="job", filter="id > 7")], [8, 9])
+        self.assertEqual(list(landtrace.open(self.file, events=["nothing*"])), [])
+
+    def test_a_file_that_is_none_is_an_error_with_its_reason(self):
+        with self.assertRaisesRegex(OSError, "missing.dat"):
+            list(landtrace.open(os.path.join(self.folder, "missing.dat")))
+
+    def test_a_reader_may_be_closed_before_its_end(self):
+        self.record(self.PROGRAM)
+        with landtrace.open(self.file) as reader:
+            self.assertEqual(next(reader).id, 0)
+
+    def test_a_histogram_of_a_command(self):
+        self.write(self.PROGRAM)
+        table = landtrace.hist("job", keys="kind", vals="id", command=[sys.executable, self.program])
+        self.assertEqual(table["hits"], 10)
+        self.assertEqual({row["key"]["kind"]: (row["count"], row["sums"]["id"]) for row in table["groups"]},
+                         {"even": (5, 20), "odd": (5, 25)})
+
+    def test_a_histogram_that_is_refused_says_why(self):
+        self.write(self.PROGRAM)
+        with self.assertRaisesRegex(OSError, "nothing"):
+            landtrace.hist("job", keys="nothing", command=[sys.executable, self.program])
+
+
+if __name__ == "__main__":
+    unittest.main()
