@@ -11,6 +11,9 @@
 namespace landtrace::bench {
 namespace {
 
+LANDTRACE_EVENT(bench_recorded, LT_U64(a), LT_U64(b));
+LANDTRACE_EVENT(bench_disabled, LT_U64(a), LT_U64(b));
+
 void empty_loop(benchmark::State& state) {
   for (auto _ : state) benchmark::ClobberMemory();
 }
@@ -32,6 +35,27 @@ void recorded(benchmark::State& state, Owner& owner) {
   std::uint64_t i = 0;
   for (auto _ : state) {
     Recorded::emit(i, ~i);
+    ++i;
+  }
+  check.expect(state, i);
+}
+
+// The macros of C and C++11.
+void disabled_macro(benchmark::State& state) {
+  if (LANDTRACE_ENABLED(bench_disabled)) return state.SkipWithError("the event is enabled");
+  std::uint64_t i = 0;
+  for (auto _ : state) {
+    LANDTRACE_EMIT(bench_disabled, i, ~i);
+    ++i;
+    benchmark::ClobberMemory();
+  }
+}
+
+void recorded_by_macro(benchmark::State& state, Owner& owner) {
+  const RecordedCheck check([&] { return owner.written(); });
+  std::uint64_t i = 0;
+  for (auto _ : state) {
+    LANDTRACE_EMIT(bench_recorded, i, ~i);
     ++i;
   }
   check.expect(state, i);
@@ -89,6 +113,8 @@ void add_native(Owner& owner, const Setting& setting) {
   benchmark::RegisterBenchmark(name::kDisabled, disabled);
   benchmark::RegisterBenchmark(name::kClock, clock_alone);
   benchmark::RegisterBenchmark(name::kRecorded, [&](auto& state) { recorded(state, owner); });
+  benchmark::RegisterBenchmark(name::kDisabledMacro, disabled_macro);
+  benchmark::RegisterBenchmark(name::kRecordedByMacro, [&](auto& state) { recorded_by_macro(state, owner); });
   for (const int size : name::kPayloads) add_payload(owner, size);
   const char* const rounds = setting.quick ? "3" : "9";
   benchmark::RegisterBenchmark(name::kPortable, [&, rounds](auto& state) {

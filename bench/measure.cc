@@ -27,6 +27,7 @@ void add_all(Owner& owner, const Setting& setting) {
   add_rules(owner);
   add_snapshot(setting);
   add_hist(owner, setting);
+  add_bpf(owner, setting);
   add_peers(setting);
   add_shim(owner);
   add_threads(owner, setting);

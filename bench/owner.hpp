@@ -20,6 +20,8 @@ class Owner {
   void write(const std::string& path, const std::string& text);
   // A command of Histograms (histograms.hpp), and its answer.
   std::uint64_t hist(const std::string& command) { return ask("hist " + command); }
+  // A command of Programs (programs.hpp), and its answer.
+  std::uint64_t bpf(const std::string& command) { return ask("bpf " + command); }
   // Events that the rings took so far: from restartable sequences, and from portable writers.
   std::uint64_t written();
   std::uint64_t written_portably();

@@ -10,6 +10,7 @@
 #include "host/server.hpp"
 #include "ipc/path.hpp"
 #include "probes/publisher.hpp"
+#include "programs.hpp"
 #include "ring/reader.hpp"
 #include "rules/rules.hpp"
 #include "roles.hpp"
@@ -53,13 +54,15 @@ std::uint64_t write(tracefs::Tree& tree, const std::string& line) {
   return 0;
 }
 
-std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, Histograms& histograms, const std::string& line) {
+std::uint64_t answer(domain::Domain& domain, tracefs::Tree& tree, Histograms& histograms, Programs& programs,
+                     const std::string& line) {
   const std::size_t space = line.find(' ');
   const std::string command = line.substr(0, space);
   const std::uint32_t claimed = domain.instances().first_claimed();
   if (command == "written") return events_written(domain, 0, claimed);
   if (command == "written-portably") return events_written(domain, claimed, domain.instances().rings_per_set());
   if (command == "hist") return histograms.answer(line.substr(space + 1));
+  if (command == "bpf") return programs.answer(line.substr(space + 1));
   if (command == "write") return write(tree, line.substr(space + 1));
   return listen(domain, tree.context().rules, line.substr(space + 1), command == "listen");
 }
@@ -76,13 +79,14 @@ int own_domain(const char* socket) {
   if (!server) throw Broken(server.error().message);
   std::thread serving([&] { (*server)->run(); });
   Histograms histograms(**domain);
+  Programs programs(**domain, rules);
   fmt::print("ready\n");
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::uint64_t number = 0;
     {
       const auto access = (*domain)->enter();
-      number = answer(**domain, (*server)->tree(), histograms, line);
+      number = answer(**domain, (*server)->tree(), histograms, programs, line);
     }
     fmt::print("{}\n", number);
     std::fflush(stdout);

@@ -75,6 +75,10 @@ void add_events(Rows& rows, const Results& results, const Setting& setting) {
   }
   rows.alone("disabled event, native, over an empty loop", empty ? disabled : std::nullopt, "ns", 1, false, note);
   rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "rdtsc", name::kClock, 2.5, "");
+  rows.ratio("recorded event, C macro, 16 bytes", name::kRecordedByMacro, "C++ Event<>", name::kRecorded, 1.1, "");
+  auto disabled_macro = results.median(name::kDisabledMacro);
+  if (disabled_macro && empty) *disabled_macro -= *empty;
+  rows.alone("disabled event, C macro, over an empty loop", empty ? disabled_macro : std::nullopt, "ns", 1, false, "");
   rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "LTTng-UST tracepoint", name::kLttng, 0.25,
              setting.lttng.absent);
   rows.ratio("recorded event, shim writev, 16 bytes", name::kShim, "kernel trace_marker", name::kMarker, 0.10,
@@ -156,6 +160,41 @@ void add_hist(Rows& rows, const Results& results) {
              256, false, "all that its program has resident");
 }
 
+void add_bpf(Rows& rows, const Results& results) {
+  const auto found = results.median(name::kRuleFound);
+  const auto over_found = [&](const char* what, const char* benchmark, double bar) {
+    auto figure = results.median(benchmark);
+    std::string note;
+    if (figure && found) {
+      note = fmt::format("{:.1f} ns in all, {:.1f} ns where a switch refuses it", *figure, *found);
+      *figure -= *found;
+    }
+    rows.alone(what, found ? figure : std::nullopt, "ns", bar, false, note);
+  };
+  over_found("eBPF, status >= 500 && d > 1000000, compiled, over the look-up", name::kBpfCompiled, 6);
+  over_found("the same, interpreted", name::kBpfInterpreted, 25);
+  const auto of_filter = [&](const char* benchmark) {
+    auto figure = results.median(benchmark);
+    if (figure && found) *figure -= *found;
+    return figure;
+  };
+  const auto program = of_filter(name::kBpfCompiled);
+  const auto own = of_filter(name::kBpfOwnFilter);
+  if (program && own && found) {
+    rows.alone("the same, compiled, over our own filter", *program / *own, "x", 2, false,
+               fmt::format("{:.1f} and {:.1f} ns over the look-up", *program, *own));
+  }
+  over_found("eBPF, count by a u32 key in a hash, compiled", name::kBpfCount, 40);
+  rows.ratio("eBPF, count by a u32 key in a hash, compiled", name::kBpfCount, "the trigger hist:keys=id",
+             name::kBpfCountHist, 1, "");
+  rows.information("eBPF, count by a u32 key in a hash, interpreted", name::kBpfCountInterpreted);
+  rows.alone("eBPF, two threads on distinct keys over one", results.median(name::kBpfThreads), "x", 1.7, true,
+             fmt::format("{:.1f} and {:.1f} M/s in the best 2 ms windows",
+                         results.median(name::kBpfThreads, "two").value_or(0) / kMillion,
+                         results.median(name::kBpfThreads, "one").value_or(0) / kMillion),
+             "it takes two CPUs");
+}
+
 void add_threads(Rows& rows, const Results& results) {
   const auto per_second = [&](const char* which) {
     return results.median(name::kTwoThreads, which).value_or(0) / kMillion;
@@ -233,6 +272,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_rules(rows, results, setting);
   add_snapshot(rows, results);
   add_hist(rows, results);
+  add_bpf(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
   add_owner(rows, results);

@@ -1,10 +1,12 @@
 # What `cmake --install` puts where: the library with its headers and the files by which CMake and pkg-config find it, the
-# programs, the shim, the manual pages, the systemd units, what mount(8) runs for a mount of ours.
+# programs, the shim, the manual pages, the systemd units, shells' completions, what mount(8) runs for a mount of ours.
 include(CMakePackageConfigHelpers)
 
 set(LANDTRACE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/landtrace)
 
-install(TARGETS landtrace EXPORT landtraceTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS landtrace landtrace_shared EXPORT landtraceTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY include/landtrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT landtraceTargets NAMESPACE landtrace:: DESTINATION ${LANDTRACE_PACKAGE_DIR} COMPONENT development)
 
@@ -31,11 +33,28 @@ if(TARGET landtrace_cli)
   if(TARGET landtrace_ui_program)
     install(TARGETS landtrace_ui_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/landtrace)
   endif()
-  # systemd looks for both below lib, whatever the libraries' folder is called.
-  configure_file(packaging/systemd/landtraced.service.in ${PROJECT_BINARY_DIR}/systemd/landtraced.service @ONLY)
-  configure_file(packaging/systemd/landtraced-user.service.in ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/systemd/landtraced.service DESTINATION lib/systemd/system)
-  install(FILES ${PROJECT_BINARY_DIR}/systemd-user/landtraced.service DESTINATION lib/systemd/user)
+  # systemd looks for both below lib, whatever the libraries' folder is called. They name the program by its path, which
+  # is known when they are installed: --prefix may differ from what was configured.
+  install(CODE "
+    cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
+    cmake_path(APPEND prefix \"${CMAKE_INSTALL_BINDIR}\" OUTPUT_VARIABLE LANDTRACE_BINDIR)
+    foreach(kind system user)
+      foreach(unit landtraced.service landtraced.socket)
+        configure_file(\"${PROJECT_SOURCE_DIR}/packaging/systemd/\${kind}/\${unit}.in\"
+          \"${PROJECT_BINARY_DIR}/systemd/\${kind}/\${unit}\" @ONLY)
+        file(INSTALL \"${PROJECT_BINARY_DIR}/systemd/\${kind}/\${unit}\"
+          DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/\${kind}\")
+      endforeach()
+    endforeach()" COMPONENT units)
+  install(FILES packaging/sysusers.conf DESTINATION lib/sysusers.d RENAME landtrace.conf COMPONENT units)
+  install(FILES packaging/tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME landtrace.conf COMPONENT units)
+  install(PROGRAMS packaging/completions/complete DESTINATION ${CMAKE_INSTALL_DATADIR}/landtrace COMPONENT completions)
+  install(FILES packaging/completions/landtrace.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME landtrace COMPONENT completions)
+  install(FILES packaging/completions/_landtrace
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT completions)
+  install(FILES packaging/completions/landtrace.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT completions)
   install(PROGRAMS packaging/mount.fuse.tracefs DESTINATION ${CMAKE_INSTALL_SBINDIR})
 endif()
 if(TARGET landtrace_preload)
@@ -52,5 +71,5 @@ file(GLOB LANDTRACE_MAN_PAGES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
 if(LANDTRACE_MAN_PAGES)
   install(FILES ${LANDTRACE_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
-install(FILES man/landtraced.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES man/landtraced.8 man/mount.fuse.tracefs.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -7,7 +7,7 @@
  *
  * It prints what the domain's trace has at the end. */
 #include <landtrace/control.h>
-#include <landtrace/trace_events.h>
+#include <landtrace/kernel_words.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  *
  * It prints what the domain's trace has at the end. */
 #include <landtrace/control.h>
-#include <landtrace/trace_events.h>
+#include <landtrace/kernel_words.h>
 
 #include <stdio.h>
 #include <string.h>

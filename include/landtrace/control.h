@@ -38,6 +38,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef LANDTRACE_BUILDS_SHARED /* what the shared library exports */
+#pragma GCC visibility push(default)
+#endif
 
 struct landtrace_control;
 
@@ -108,6 +111,9 @@ ssize_t landtrace_control_triggers(struct landtrace_control* control, const char
 ssize_t landtrace_control_read(struct landtrace_control* control, const char* path, char* text, size_t size);
 int landtrace_control_write(struct landtrace_control* control, const char* path, const char* text);
 
+#ifdef LANDTRACE_BUILDS_SHARED
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

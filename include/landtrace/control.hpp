@@ -12,6 +12,10 @@
 // -EBADF while it is not open.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "<landtrace/control.hpp> needs C++20 (-std=c++20). For older standards: <landtrace/control.h>"
+#else
+
 #include <landtrace/control.h>
 
 #include <cerrno>
@@ -112,3 +116,5 @@ class Control {
 };
 
 }  // namespace landtrace
+
+#endif

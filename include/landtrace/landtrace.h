@@ -25,6 +25,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef LANDTRACE_BUILDS_SHARED /* what the shared library exports */
+#pragma GCC visibility push(default)
+#endif
 
 /* Largest payload in bytes. */
 #define LANDTRACE_MAX_PAYLOAD 65536
@@ -125,8 +128,15 @@ static inline enum landtrace_backend landtrace_event_backend(const struct landtr
   return (enum landtrace_backend)event->backend;
 }
 
+#ifdef LANDTRACE_BUILDS_SHARED
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
+#endif
+
+#ifndef LANDTRACE_NO_MACROS
+#include <landtrace/detail/event_macros.h>
 #endif
 
 #endif

@@ -30,6 +30,10 @@
 //     LANDTRACE_DESCRIBE(Position, x, y);          // moved: to={x=3 y=-4}     "to":{"x":3,"y":-4}
 #pragma once
 
+#if __cplusplus < 202002L
+#error "<landtrace/landtrace.hpp> needs C++20 (-std=c++20). LANDTRACE_EVENT() of <landtrace/landtrace.h> does not."
+#else
+
 #include <landtrace/landtrace.h>
 
 #include <cerrno>
@@ -204,3 +208,5 @@ struct Event : detail::EventBase<Name, typename detail::Sort<detail::Parts<0>, P
 inline int attach() { return landtrace_attach(); }
 
 }  // namespace landtrace
+
+#endif

@@ -2,21 +2,21 @@
  * kernel, for programs. Synthetic events are made, by one call or piece by piece, and traced; so are probes of
  * functions, which happen by themselves; instances are made and events switched on in them; and the dynevent_cmd layer
  * below puts commands together. Names, order of arguments and return values are the document's, so that its code
- * compiles, but for how it allocates memory.
+ * compiles with <landtrace/kernel_words.h>, but for how it allocates memory.
  *
  *     static struct synth_field_desc fields[] = {{"pid_t", "worker"}, {"char[16]", "job"}, {"u64", "took_ns"}};
- *     synth_event_create("job_done", fields, ARRAY_SIZE(fields), THIS_MODULE);
+ *     synth_event_create("job_done", fields, 3, NULL);
  *     struct trace_event_file* file = trace_get_event_file(NULL, "synthetic", "job_done");
  *     trace_array_set_clr_event(file->tr, "synthetic", "job_done", true);
- *     synth_event_trace(file, 3, gettid(), (u64)"resize", 1200000);
+ *     synth_event_trace(file, 3, gettid(), (landtrace_u64)"resize", 1200000);
  *
  * The domain is the one that $LANDTRACE_SOCKET names, else the user's own, as for <landtrace/landtrace.h>. Calls that
  * make and switch things ask its owner and wait for the answer: thread-safe, not async-signal-safe. Calls that trace
  * do so in the calling thread, with system calls only as landtrace_emit(): thread-safe, and where it is said
  * async-signal-safe.
  *
- * Functions return 0 or a negative errno, those that return a pointer the pointer or ERR_PTR(-errno). Besides what
- * each says:
+ * Functions return 0 or a negative errno, those that return a pointer the pointer or a negative errno in its place, see
+ * landtrace_is_err(). Besides what each says:
  *   -ENOENT, -ECONNREFUSED  there is no domain
  *   -EPIPE                  its owner ended meanwhile
  *   -EACCES                 only the user who runs the domain and its group may change it */
@@ -30,29 +30,24 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef LANDTRACE_BUILDS_SHARED /* what the shared library exports */
+#pragma GCC visibility push(default)
+#endif
 
-/* The document's words. A program that has its own defines LANDTRACE_NO_KERNEL_WORDS before. */
+/* The document's other words (u64, ARRAY_SIZE, THIS_MODULE, ERR_PTR(), IS_ERR(), smp_processor_id() ...) are in
+ * <landtrace/kernel_words.h>, for code that wants them: here they would clash with a program's own. */
 typedef unsigned long long landtrace_u64;
 unsigned landtrace_this_cpu(void); /* async-signal-safe */
-#ifndef LANDTRACE_NO_KERNEL_WORDS
-typedef landtrace_u64 u64;
-#ifndef ARRAY_SIZE
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-#endif
-#ifndef THIS_MODULE
-#define THIS_MODULE ((struct module*)0)
-#endif
-#ifndef smp_processor_id
-#define smp_processor_id() landtrace_this_cpu()
-#endif
-#endif
 
-static inline void* ERR_PTR(long error) { return (void*)error; }
-static inline long PTR_ERR(const void* pointer) { return (long)pointer; }
-static inline bool IS_ERR(const void* pointer) { return (uintptr_t)pointer > (uintptr_t)-4096; }
-static inline bool IS_ERR_OR_NULL(const void* pointer) { return pointer == NULL || IS_ERR(pointer); }
+/* A pointer that is a negative errno. */
+static inline void* landtrace_err_ptr(long error) { return (void*)error; }
+static inline long landtrace_ptr_err(const void* pointer) { return (long)pointer; }
+static inline bool landtrace_is_err(const void* pointer) { return (uintptr_t)pointer > (uintptr_t)-4096; }
+static inline bool landtrace_is_err_or_null(const void* pointer) {
+  return pointer == NULL || landtrace_is_err(pointer);
+}
 
-struct module; /* has no meaning here: pass THIS_MODULE or NULL */
+struct module; /* has no meaning here: pass NULL */
 
 /* -- commands (7.4) ------------------------------------------------------------------------------------------------ */
 
@@ -201,8 +196,8 @@ int trace_array_set_clr_event(struct trace_array* tr, const char* system, const 
 struct trace_event_file {
   struct trace_array* tr;
 };
-/* `instance` NULL: the top one. The event and the instance stay until the file is put. ERR_PTR(-ENOENT): there is no
- * such instance, ERR_PTR(-EINVAL): no such event, ERR_PTR(-ENOMEM). */
+/* `instance` NULL: the top one. The event and the instance stay until the file is put. -ENOENT: there is no
+ * such instance, -EINVAL: no such event, -ENOMEM. */
 struct trace_event_file* trace_get_event_file(const char* instance, const char* system, const char* event);
 void trace_put_event_file(struct trace_event_file* file);
 
@@ -249,6 +244,9 @@ int synth_event_add_val(const char* field_name, landtrace_u64 val, struct synth_
 /* The event happens. -EINVAL: it was not started; else as synth_event_trace_array(). */
 int synth_event_trace_end(struct synth_event_trace_state* trace_state);
 
+#ifdef LANDTRACE_BUILDS_SHARED
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 

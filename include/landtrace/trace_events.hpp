@@ -13,6 +13,10 @@
 // SyntheticEvent::trace().
 #pragma once
 
+#if __cplusplus < 202002L
+#error "<landtrace/trace_events.hpp> needs C++20 (-std=c++20). For older standards: <landtrace/trace_events.h>"
+#else
+
 #include <landtrace/trace_events.h>
 
 #include <initializer_list>
@@ -88,7 +92,7 @@ class TraceEvent {
 
   // 0: it is there.
   [[nodiscard]] int error() const {
-    return file_ == nullptr ? -22 : IS_ERR(file_) ? static_cast<int>(PTR_ERR(file_)) : 0;
+    return file_ == nullptr ? -22 : landtrace_is_err(file_) ? static_cast<int>(landtrace_ptr_err(file_)) : 0;
   }
   [[nodiscard]] trace_event_file* file() const { return error() == 0 ? file_ : nullptr; }
 
@@ -149,3 +153,5 @@ class SyntheticTrace {
 };
 
 }  // namespace landtrace
+
+#endif

@@ -81,12 +81,14 @@ class Unnoticed(Attach):
                 self.assertIn("42\n", self.end_of(process, line))
 
     def test_many_times(self):
-        """Whatever programs do, while others have the processors. LANDTRACE_ATTACHES: how often."""
+        """Whatever programs do, while others have the processors. None ends before it is told to, however long the
+        command has to wait for its turn. LANDTRACE_ATTACHES: how often."""
         for _ in range(2):
             self.start_program("python3", "-c", "while True: pass")
         shell = ["bash", "-c", "echo ready; read number; echo $((6 * number)), interrupted 0"]
         python = ["python3", "-c", "print('ready', flush=True); print(6 * int(input()), ', interrupted 0', sep='')"]
-        programs = [*([ATTACHED, way] for way in ("malloc", "malloc_alone", "tick", "read", "futex")), shell, python]
+        programs = [*([ATTACHED, way] for way in ("malloc", "malloc_alone", "tick", "read", "futex_until_input")),
+                    shell, python]
         for i in range(int(os.environ.get("LANDTRACE_ATTACHES", "50"))):
             words = programs[i % len(programs)]
             process = self.start_program(*words, stdin=subprocess.PIPE)

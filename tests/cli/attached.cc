@@ -97,6 +97,23 @@ void wait_for_input() {
   over = true;
 }
 
+// Waits with a limit, again and again, for what another thread says.
+int futex_until_input() {
+  std::mutex mutex;
+  std::condition_variable condition;
+  std::thread other([&] {
+    wait_for_input();
+    const std::lock_guard lock(mutex);
+    condition.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  std::puts("ready");
+  while (!over) condition.wait_for(lock, std::chrono::milliseconds(1500));
+  lock.unlock();
+  other.join();
+  return 0;
+}
+
 void work(unsigned seed) {
   std::vector<void*> kept(64);
   while (!over) {
@@ -166,7 +183,10 @@ int handlers() {
 int tick_often() {
   std::puts("ready");
   pollfd input{0, POLLIN, 0};
-  while (::poll(&input, 1, 1) == 0) ticks = tick(ticks);
+  for (int ready = 0; ready != 1; ready = ::poll(&input, 1, 1)) {
+    if (ready < 0) ++interrupted;
+    ticks = tick(ticks);
+  }
   return 0;
 }
 
@@ -204,6 +224,7 @@ const std::map<std::string, std::function<int()>> kWays = {
     {"signal", [] { return wait_once(signal_once); }},
     {"semaphore", [] { return wait_once(semaphore_once); }},
     {"futex", [] { return wait_once(futex_once); }},
+    {"futex_until_input", futex_until_input},
     {"read", read_input},
     {"malloc", malloc_in_threads},
     {"malloc_alone", malloc_alone},

@@ -74,8 +74,17 @@ class Running(Bpf):
         self.assert_counted(ran.stdout)
 
     def test_the_commands_status_is_handed_on(self):
-        status, _, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", "exit 7")
+        status, _, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", f"{REQUESTS}; exit 7")
         self.assertEqual((status, err), (7, ""))
+
+    def test_an_event_that_never_was_is_said(self):
+        found = self.program("""SEC("tracepoint/user_events/req_strat") int mistyped(void *c) { return 0; }""")
+        status, _, err = self.landtrace("bpf", found, "--", REQUESTS)
+        self.assertEqual(status, 1)
+        self.assertEqual(err, "landtrace: no event 'user_events:req_strat' registered; did you mean user_events:req_start?\n")
+        status, _, err = self.landtrace("bpf", found, "--", "true")
+        self.assertEqual(status, 1)
+        self.assertIn("no event registered", err)
 
     def test_an_event_with_fewer_fields_is_said(self):
         found = self.program("""
@@ -90,7 +99,7 @@ class Running(Bpf):
         status, out, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", inside)
         self.assertEqual((status, err), (0, ""), socket)
         self.assertRegex(out, r"(?m)^\d+ map \d+ by_id  type 1 key 4 value 8 entries 1024$")
-        self.assertRegex(out, r"(?m)^\d+ program \d+ on_start  instructions \d+ faults 0 exceeded 0 missed 0$")
+        self.assertRegex(out, r"(?m)^\d+ program \d+ on_start  instructions \d+ code [1-9]\d* faults 0 exceeded 0 missed 0$")
         self.assertRegex(out, r"(?m)^\d+ link \d+ on_start  program \d+ at user_events:req_start \(which is not there yet\)$")
 
 
@@ -118,6 +127,7 @@ class Refusing(Bpf):
             status, out, err = self.landtrace("bpf", name, "--", "echo", "started")
             self.assertEqual((status, out), (1, ""))
             self.assertIn(text, err)
+            self.assertNotIn("Unknown error", err)
 
     def test_an_object_without_a_program_for_an_event(self):
         err = self.refusal("""SEC("socket") int other(void *c) { return 0; }""")
@@ -145,6 +155,32 @@ class Unmodified(Bpf):
         status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
         self.assertEqual((status, err), (0, ""), out)
         self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\n")
+
+    @support.needs_root
+    @unittest.skipUnless(shutil.which("bpftrace"), "no bpftrace")
+    def test_bpftrace_counts_draws_and_prints(self):
+        script = """tracepoint:user_events:req_start {
+            @by_rest[args->id & 7] = count(); @spread = hist(args->id); @mean = avg(args->id); @names[comm] = count();
+            @steps = lhist(args->id, 0, 1000, 250);
+            if (args->id < 3) { printf("id %d of %s\\n", args->id, comm); }
+            if (args->id == 999) { @rounds += 1; if (@rounds == 2) { exit(); } } }"""
+        path = os.path.join(self.folder, "script.bt")
+        with open(path, "w", encoding="utf-8") as text:
+            text.write(script)
+        # Requests come until it has seen all of a round: it does not say when it has begun.
+        inside = f"""echo 'u:req_start u32 id' > /sys/kernel/tracing/dynamic_events || exit 9
+            bpftrace {path} & tracer=$!
+            while kill -0 $tracer 2> /dev/null; do {REQUESTS} > /dev/null; done; wait $tracer"""
+        status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
+        self.assertEqual(status, 0, out + err)
+        for number in range(3):
+            self.assertIn(f"id {number} of example_request\n", out)
+        counts = {int(key): int(count) for key, count in re.findall(r"(?m)^@by_rest\[(\d)\]: (\d+)$", out)}
+        self.assertEqual(sorted(counts), list(range(8)))
+        self.assertGreaterEqual(sum(counts.values()), 1000)
+        self.assertRegex(out, r"(?m)^@names\[example_request\]: \d{4,}$")
+        self.assertRegex(out, r"(?m)^\[256, 512\) +\d+ \|@+")
+        self.assertRegex(out, r"(?m)^\[250, 500\) +\d+ \|@+")
 
 
 if __name__ == "__main__":

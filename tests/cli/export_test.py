@@ -79,6 +79,7 @@ class Perf(Export):
         self.exported("--format", "perf")
         self.run_in_folder("perf", "data", "convert", "--to-json", "out.json")
         self.assertEqual(support.read_text(f"{self.folder}/out.json").count('"timestamp"'), 10)
+        self.run_in_folder("perf", "data", "convert", "--to-ctf", "out.ctf")
 
     def test_an_empty_recording(self):
         self.landtrace("record", "-o", self.file, "--", "true")

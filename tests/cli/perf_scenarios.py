@@ -14,7 +14,9 @@ TRACEFS = "/sys/kernel/tracing"
 LIBC = ctypes.CDLL(None, use_errno=True)
 PERF_EVENT_OPEN = 298 if os.uname().machine == "x86_64" else 241
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
-ID, SET_FILTER, PERIOD = 0x80082407, 0x40082406, 0x40082404
+ID, SET_FILTER, PERIOD, PAUSE_OUTPUT = 0x80082407, 0x40082406, 0x40082404, 0x40042409
+REGISTER = 0xc0082a00  # DIAG_IOCSREG
+BACKWARD = 1 << 27
 TID, TIME, READ, CPU, RAW = 1 << 1, 1 << 2, 1 << 4, 1 << 7, 1 << 10
 FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 8, 16
 PAGE = 4096
@@ -59,6 +61,23 @@ def ioctl(fd, request, argument=0):
 def emit(count, *words):
     subprocess.run([PRODUCER, "--abi", "--wait", "5000", "--count", str(count), *words], check=True,
                    stdout=subprocess.DEVNULL)
+
+
+def a_process_that_emits(signs, count):
+    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe."""
+    pid = os.fork()
+    if pid != 0:
+        return pid
+    word, name = ctypes.c_uint32(), ctypes.create_string_buffer(b"job u32 source;u32 sequence")
+    reg = bytearray(struct.pack("<IBBHQQI", 28, 0, 4, 0, ctypes.addressof(word), ctypes.addressof(name), 0))
+    file = os.open(f"{TRACEFS}/user_events_data", os.O_RDWR)
+    fcntl.ioctl(file, REGISTER, reg)
+    payload = struct.pack("<III", struct.unpack_from("<I", reg, 24)[0], 7, 7)
+    os.write(file, payload)
+    os.read(signs, 1)
+    for _ in range(count):
+        os.write(file, payload)
+    os._exit(0)
 
 
 class Ring:
@@ -207,11 +226,92 @@ def what_was_lost_is_told():
     check_equal(sum(read_words(fd)[1] for fd in fds), told)
 
 
+def what_others_emit_is_not_lost_here():
+    count = 200000  # many times what the domain's ring holds
+    everything = [open_event(cpu=cpu, period=0) for cpu in range(os.cpu_count())]
+    for fd in everything:
+        check_equal(ioctl(fd, ENABLE), 0)
+    reading, writing = os.pipe()
+    stranger = a_process_that_emits(reading, count)
+    while sum(read_words(fd)[0] for fd in everything) < 1:
+        pass
+    own = [open_event(of=attr(flags=3, read_format=FORMAT_LOST), pid=0, cpu=cpu) for cpu in range(os.cpu_count())]
+    rings = [Ring(fd) for fd in own]
+    for fd in own:
+        check_equal(ioctl(fd, ENABLE), 0)
+    os.write(writing, b"x")
+    check_equal(os.waitpid(stranger, 0)[1], 0)
+    emit(5)
+    check_equal(sum(read_words(fd)[0] for fd in everything), count + 6)
+    check_equal([read_words(fd)[1] for fd in own], [0] * len(own))
+    check_equal(sum(len(ring.samples()) for ring in rings), 5)
+
+
+def newest_first(ring, size):
+    """The records of a ring that is written backwards."""
+    head = ring.word(1024).value
+    data = ctypes.string_at(ring.at + PAGE, size) * 2
+    at, records = head % size, []
+    while at < head % size + size:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == 0 or length == 0 or at + length > head % size + size:
+            break
+        records.append((kind, data[at:at + length]))
+        at += length
+    return records
+
+
+def a_ring_that_is_written_backwards_has_the_newest_events():
+    fds = each_cpu(of=attr(flags=1 | BACKWARD))
+    rings = [Ring(fd, pages=1, protection=mmap.PROT_READ) for fd in fds]
+    for fd in fds:
+        check_equal(ioctl(fd, ENABLE), 0)
+    os.sched_setaffinity(0, {0})
+    emit(1000)
+    check_equal(ioctl(fds[0], PAUSE_OUTPUT, 1), 0)
+    numbers = [struct.unpack_from("<I", record, 32)[0] for kind, record in newest_first(rings[0], PAGE) if kind == 9]
+    check(len(numbers) > 50, f"{len(newest_first(rings[0], PAGE))} {numbers} {rings[0].word(1024).value}")
+    check_equal(numbers, list(range(999, 999 - len(numbers), -1)))
+    head = rings[0].word(1024).value
+    emit(30)
+    read_words(fds[0])
+    check_equal(rings[0].word(1024).value, head)
+    check_equal(ioctl(fds[0], PAUSE_OUTPUT, 0), 0)
+    read_words(fds[0])
+    numbers = [struct.unpack_from("<I", record, 32)[0] for kind, record in newest_first(rings[0], PAGE) if kind == 9]
+    check_equal(numbers[:31], [*range(29, -1, -1), 999])
+    forward = open_event()
+    check_equal(ioctl(forward, SET_OUTPUT, fds[0]), -errno.EINVAL)
+    check_equal(ioctl(forward, PAUSE_OUTPUT, 1), -errno.EINVAL)
+
+
+def a_ring_that_overwrites_wakes_once_for_so_much():
+    fd = open_event(wakeup=0)
+    Ring(fd, pages=1, protection=mmap.PROT_READ)
+    check_equal(ioctl(fd, ENABLE), 0)
+    os.sched_setaffinity(0, {0})
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    for _ in range(2):
+        emit(500)
+        check(poll.poll(5000), "nobody was woken")
+        check_equal(poll.poll(20), [])
+
+
+def is_running(process):
+    """Neither gone nor a zombie, whose command line is empty. It may go between the opening of the file and the reading."""
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return file.read() != b""
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def a_descriptor_keeps_its_event():
     fd = open_event()
     check(fd >= 0)
     os.kill(int(sys.argv[2]), 9)
-    while os.path.exists(f"/proc/{sys.argv[2]}/mem") and open(f"/proc/{sys.argv[2]}/cmdline", "rb").read():
+    while is_running(sys.argv[2]):
         pass
     with open(f"{TRACEFS}/events/user_events/job/format", encoding="ascii") as file:
         check("name: job" in file.read())

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import sys
 import threading
 
 import support
@@ -305,6 +306,28 @@ class Mistakes(Probe):
         status, _, err = self.landtrace("record", "-o", self.file, "-p", "handle_request", "--", STATIC, "1")
         self.assertEqual(status, 1)
         self.assert_one_line(err, "is linked statically")
+
+    def test_a_static_program_that_the_command_starts(self):
+        link = os.path.join(self.folder, "static")
+        os.symlink(STATIC, link)
+        says = f"'{link}' is linked statically: nothing can be loaded into it, and it was not probed"
+        self.environment["PATH"] = self.folder + ":" + os.environ["PATH"]
+        spawns = f"import os; os.posix_spawn({link!r}, [{link!r}, '1'], {{}}); os.wait()"
+        for words in (["sh", "-c", link + " 1; true"], ["env", link, "1"], [sys.executable, "-c", spawns],
+                      ["sh", "-c", "nice static 1; static 1; true"]):
+            with self.subTest(words):
+                status, _, err = self.landtrace("record", "-o", self.file, "-p", "libc.so.6:malloc", "--", *words)
+                self.assertEqual(status, 0, err)
+                self.assertEqual(err.count("is linked statically"), 1, err)
+                self.assertIn(says, err)
+        left = [name for name in os.listdir(os.path.join(self.folder, "landtrace")) if "unprobed" in name]
+        self.assertEqual(left, [])
+
+    def test_no_static_program_is_spoken_of_where_there_is_none(self):
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "libc.so.6:malloc", "--", "sh", "-c",
+                                        "env true; ls /nonexistent/static || /bin/true")
+        self.assertEqual(status, 0, err)
+        self.assertNotIn("is linked statically", err)
 
     def test_a_script(self):
         script = os.path.join(self.folder, "script")

@@ -1,34 +1,99 @@
-"""The units for systemd."""
+"""The units for systemd, as they are installed."""
 import os
-import re
+import socket
 import subprocess
 import unittest
 
 import support
 from support import LANDTRACED
 
-UNITS = os.environ["UNITS"]
+BUILD = os.environ["BUILD"]
+CMAKE = os.environ["CMAKE"]
 
 
-@support.needs("systemd-analyze")
+def install(prefix):
+    subprocess.run([CMAKE, "--install", BUILD, "--prefix", prefix, "--component", "units"], check=True,
+                   stdout=subprocess.DEVNULL, timeout=support.TIMEOUT_S)
+
+
 class Units(support.Case):
-    def assert_sound(self, folder, *options):
-        """What the unit says is understood, and what it starts is there: for that, the program as it is built."""
-        text = support.read_text(os.path.join(UNITS, folder, "landtraced.service"))
-        text, replaced = re.subn(r"^ExecStart=\S*/landtraced\b", "ExecStart=" + LANDTRACED, text, flags=re.MULTILINE)
-        self.assertEqual(replaced, 1)
-        unit = os.path.join(self.folder, "landtraced.service")
-        with open(unit, "w", encoding="utf-8") as file:
-            file.write(text)
-        done = subprocess.run(["systemd-analyze", *options, "verify", "--man=no", unit], env=self.environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=support.TIMEOUT_S)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
+    def install_with_program(self):
+        """What the units start is there: the program as it is built."""
+        prefix = os.path.join(self.folder, "prefix")
+        install(prefix)
+        os.makedirs(os.path.join(prefix, "bin"))
+        os.symlink(LANDTRACED, os.path.join(prefix, "bin", "landtraced"))
+        return prefix
 
+    def assert_sound(self, kind, *options):
+        folder = os.path.join(self.install_with_program(), "lib/systemd", kind)
+        for unit in "landtraced.service", "landtraced.socket":
+            done = subprocess.run(["systemd-analyze", *options, "verify", "--man=no", os.path.join(folder, unit)],
+                                  env=dict(self.environment, SYSTEMD_UNIT_PATH=folder + ":"),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=support.TIMEOUT_S)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    @support.needs("systemd-analyze")
     def test_the_systems(self):
-        self.assert_sound("systemd")
+        self.assert_sound("system")
 
+    @support.needs("systemd-analyze")
     def test_a_users(self):
-        self.assert_sound("systemd-user", "--user")
+        self.assert_sound("user", "--user")
+
+    def test_name_the_program_below_the_prefix_of_the_installation(self):
+        for prefix in "one", "two":
+            prefix = os.path.join(self.folder, prefix)
+            install(prefix)
+            for kind, end in ("system", " --system\n"), ("user", "\n"):
+                text = support.read_text(os.path.join(prefix, "lib/systemd", kind, "landtraced.service"))
+                self.assertIn("\nExecStart=%s/bin/landtraced%s" % (prefix, end), text)
+
+
+class Activation(support.Case):
+    def given_socket(self, path):
+        """A program that has a listening socket at 3, as the service manager starts it."""
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(listener.close)
+        listener.bind(path)
+        listener.listen()
+        script = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.environ.update(LISTEN_PID=str(os.getpid()), " \
+                 "LISTEN_FDS='1'); os.execv(sys.argv[2], sys.argv[2:])"
+        return listener, lambda *words: self.start_program("python3", "-c", script, listener.fileno(), LANDTRACED, *words,
+                                                           pass_fds=[listener.fileno()], close_fds=True)
+
+    def end(self, daemon):
+        daemon.terminate()
+        said = daemon.communicate(timeout=support.TIMEOUT_S)[1]
+        return daemon.returncode, said
+
+    def test_a_client_that_came_before_the_daemon_is_answered_and_the_socket_stays(self):
+        path = os.path.join(self.folder, "domain.sock")
+        _, start = self.given_socket(path)
+        environment = dict(self.environment, LANDTRACE_SOCKET=path)
+        client = self.start("ls", "events", env=environment)
+        for _ in range(2):
+            daemon = start("--socket", path)
+            if client:
+                out = client.communicate(timeout=support.TIMEOUT_S)[0]
+                self.assertEqual(client.returncode, 0)
+                self.assertIn("user_events", out)
+                client = None
+            else:
+                done = subprocess.run([support.LANDTRACE, "ls", "events"], env=environment, timeout=support.TIMEOUT_S,
+                                      stdout=subprocess.PIPE, text=True, check=True)
+                self.assertIn("user_events", done.stdout)
+            self.assertEqual(self.end(daemon), (0, ""))
+            self.assertTrue(os.path.exists(path))
+
+    def test_a_socket_of_another_place_is_refused(self):
+        _, start = self.given_socket(os.path.join(self.folder, "another"))
+        path = os.path.join(self.folder, "domain.sock")
+        daemon = start("--socket", path)
+        said = daemon.communicate(timeout=support.TIMEOUT_S)[1]
+        self.assertEqual(daemon.returncode, 1)
+        self.assertIn("LISTEN_FDS: none of them is a listening SOCK_SEQPACKET socket at " + path, said)
 
 
 if __name__ == "__main__":

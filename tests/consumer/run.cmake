@@ -14,7 +14,7 @@ set(ENV{PKG_CONFIG_PATH} ${pc_folder})
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${prefix}
     -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-foreach(program by_package by_pkg_config c_by_pkg_config)
+foreach(program by_package by_static c_by_static own_words own_words_11 by_pkg_config c_by_pkg_config)
   if(EXISTS ${WORK}/build/${program})
     run(${WORK}/build/${program})
   endif()

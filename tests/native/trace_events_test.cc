@@ -1,5 +1,6 @@
 // The trace event API against a domain that is served here: section 7 of the kernel's "Event Tracing".
 #include <landtrace/control.hpp>
+#include <landtrace/kernel_words.h>
 #include <landtrace/trace_events.hpp>
 
 #include <gtest/gtest.h>
@@ -74,8 +75,8 @@ class TraceEventsTest : public testing::Test {
   }
   trace_event_file* get(const char* event, const char* instance = nullptr) {
     trace_event_file* const file = trace_get_event_file(instance, "synthetic", event);
-    EXPECT_FALSE(IS_ERR(file)) << PTR_ERR(file);
-    if (!IS_ERR(file)) files.push_back(file);
+    EXPECT_FALSE(landtrace_is_err(file)) << landtrace_ptr_err(file);
+    if (!landtrace_is_err(file)) files.push_back(file);
     return file;
   }
   void put(trace_event_file* file) {
@@ -221,7 +222,7 @@ TEST_F(TraceEventsTest, AllValuesAtOnce) {
   ASSERT_EQ(trace_array_set_clr_event(file->tr, "synthetic", "job", true), 0);
   EXPECT_EQ(synth_event_trace(file, 5, 444, (u64) "clackers", 1000000, smp_processor_id() & 0, 3), 0);
   u64 vals[] = {777, (u64) "a name of more than 16", ~0ull, 1, 127};
-  EXPECT_EQ(synth_event_trace_array(file, vals, ARRAY_SIZE(vals)), 0);
+  EXPECT_EQ(synth_event_trace_array(file, vals, std::size(vals)), 0);
   EXPECT_EQ(lines(), (std::vector<std::string>{
                          "pid=444 name=clackers ns=1000000 cpu=0 priority=3",
                          "pid=777 name=a name of more  ns=18446744073709551615 cpu=1 priority=127",
@@ -300,9 +301,9 @@ TEST_F(TraceEventsTest, AnEventInUseIsNotDeleted) {
 }
 
 TEST_F(TraceEventsTest, WhatIsNotThereIsNoFile) {
-  EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, "synthetic", "nosuch")), -EINVAL);
-  EXPECT_EQ(PTR_ERR(trace_get_event_file("noinstance", "synthetic", "nosuch")), -ENOENT);
-  EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, nullptr, "nosuch")), -EINVAL);
+  EXPECT_EQ(landtrace_ptr_err(trace_get_event_file(nullptr, "synthetic", "nosuch")), -EINVAL);
+  EXPECT_EQ(landtrace_ptr_err(trace_get_event_file("noinstance", "synthetic", "nosuch")), -ENOENT);
+  EXPECT_EQ(landtrace_ptr_err(trace_get_event_file(nullptr, nullptr, "nosuch")), -EINVAL);
   EXPECT_EQ(trace_array_set_clr_event(nullptr, "synthetic", "job", true), -ENOENT);
 }
 
@@ -340,7 +341,7 @@ TEST_F(TraceEventsTest, AnEventHappensInTheInstanceOfItsFile) {
 // Whose stack begins with whoever calls the API.
 [[gnu::noinline]] int trace_from_here(trace_event_file* file) {
   const u64 vals[] = {1, (u64) "stack", 0, 0, 0};
-  const int result = synth_event_trace_array(file, vals, ARRAY_SIZE(vals));
+  const int result = synth_event_trace_array(file, vals, std::size(vals));
   asm volatile("");
   return result;
 }

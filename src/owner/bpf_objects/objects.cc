@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "bpf/maps/ring.hpp"
 #include "bpf/rows.hpp"
+#include "bpf_code/compile.hpp"
 #include "plan/thread_slots.hpp"
 #include "verifier/verify.hpp"
 
@@ -94,7 +96,19 @@ Result<std::uint64_t> Objects::rows() {
   return rows_;
 }
 
-std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Program& program, std::uint64_t rows,
+// Where there is no room, or no code can be made, the program is interpreted.
+void Objects::make_code(Program& program, std::span<const bpf::Instruction> code) {
+  if (!makes_code_) return;
+  const std::vector<std::byte> bytes = bpf_code::compile(code, static_cast<std::uint32_t>(program.maps.size()));
+  if (bytes.empty()) return;
+  const auto place = code_areas_.store(program.owner.index, bytes);
+  if (!place) return;
+  program.code = *place;
+  program.code_bytes = static_cast<std::uint32_t>(bytes.size());
+}
+
+std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Program& program,
+                                            std::span<const bpf::Instruction> code, std::uint64_t rows,
                                             std::uint32_t frames) const {
   const plan::ControlSegment& control = domain_.control().segment();
   bpf::Program shared{};
@@ -105,6 +119,7 @@ std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Progr
   shared.figures = program.figures;
   shared.rows = rows;
   shared.row_count = control.cpus;
+  shared.code = program.code;
   if (wish.lines) {
     shared.lines = wish.lines->layout.place;
     shared.line_bytes = wish.lines->layout.max_entries;
@@ -112,7 +127,6 @@ std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Progr
   std::vector<std::byte> bytes;
   append(bytes, &shared, 1);
   for (const MapRef& map : wish.maps) append(bytes, &map->layout, 1);
-  const std::vector<bpf::Instruction> code = placed(wish.code);
   append(bytes, code.data(), code.size());
   return bytes;
 }
@@ -133,11 +147,14 @@ Result<ProgramRef> Objects::load(const ProgramWish& wish, const Owner& owner, st
 
   LT_TRY(const std::uint64_t rows, rows());
   LT_TRY(const std::uint64_t figures, domain_.users().allocate(sizeof(bpf::Figures)));
-  auto made =
-      std::make_unique<Program>(Program{++last_number_, wish.name, owner, wish.kind, wish.maps, wish.lines,
-                                        static_cast<std::uint32_t>(wish.code.size()), verdict.context_end, 0, figures});
-  const auto shared = domain_.control().store(shared_form(wish, *made, rows, verdict.frames));
+  auto made = std::make_unique<Program>(Program{++last_number_, wish.name, owner, wish.kind, wish.maps, wish.lines,
+                                                static_cast<std::uint32_t>(wish.code.size()), verdict.context_end, 0,
+                                                figures, 0, 0});
+  const std::vector<bpf::Instruction> code = placed(wish.code);
+  make_code(*made, code);
+  const auto shared = domain_.control().store(shared_form(wish, *made, code, rows, verdict.frames));
   if (!shared) {
+    if (made->code != 0) code_areas_.freeing(owner.index, made->code)();
     domain_.users().free(figures, sizeof(bpf::Figures));
     return fail(shared.error().code, shared.error().message);
   }
@@ -157,9 +174,16 @@ void Objects::free_program(const Program& program) {
   domain_.grace().after_readers(
       [&users = domain_.users(), figures = program.figures] { users.free(figures, sizeof(bpf::Figures)); },
       domain::Holders::of_own_memory());
+  if (program.code == 0) return;
+  // Who is stopped in the middle of it goes on in it.
+  domain_.grace().after_readers(code_areas_.freeing(program.owner.index, program.code),
+                                domain::Holders::these({program.owner.uid}));
 }
 
-Objects::Objects(domain::Domain& domain, rules::Rules& rules) : domain_(domain), rules_(rules) {
+Objects::Objects(domain::Domain& domain, rules::Rules& rules)
+    : domain_(domain), rules_(rules), code_areas_(domain.control()) {
+  const char* const way = std::getenv("LANDTRACE_BPF");
+  makes_code_ = way == nullptr || std::strcmp(way, "interpreter") != 0;
   rules_.event_programs().set_on_new([this](domain::Event& event) { event_came(event); });
 }
 

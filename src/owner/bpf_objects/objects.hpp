@@ -16,6 +16,7 @@
 
 #include "bpf/instruction.hpp"
 #include "bpf/program.hpp"
+#include "bpf_objects/code_areas.hpp"
 #include "bpf_objects/map_shape.hpp"
 #include "domain/domain.hpp"
 #include "rules/rules.hpp"
@@ -50,6 +51,9 @@ struct Program {
   // Offsets: in the control segment, in data segments.
   std::uint32_t shared;
   std::uint64_t figures;
+  // In the user's code area; no bytes: it is interpreted.
+  std::uint32_t code;
+  std::uint32_t code_bytes;
 };
 using ProgramRef = std::shared_ptr<const Program>;
 
@@ -79,10 +83,15 @@ struct ProgramWish {
 
 class Objects {
  public:
+  // LANDTRACE_BPF=interpreter in the environment: no code is made of programs.
   Objects(domain::Domain& domain, rules::Rules& rules);
   ~Objects();
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
+
+  // Of those that are loaded from here on; else they are interpreted.
+  void make_code_of_programs(bool wanted) { makes_code_ = wanted; }
+  [[nodiscard]] CodeAreas& code_areas() { return code_areas_; }
 
   // As shape_map(); ENOSPC, ENOMEM where a user has as many as there may be.
   Result<MapRef> create_map(const MapWish& wish, std::string name, const Owner& owner);
@@ -115,8 +124,10 @@ class Objects {
   }
   Result<void> check_room(const Owner& owner, std::uint64_t bytes) const;
   Result<std::uint64_t> rows();
-  [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program, std::uint64_t rows,
+  [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program,
+                                                   std::span<const bpf::Instruction> code, std::uint64_t rows,
                                                    std::uint32_t frames) const;
+  void make_code(Program& program, std::span<const bpf::Instruction> code);
   void free_map(const Map& map);
   void free_program(const Program& program);
   Result<void> attach_now(Link& link, domain::Event& event);
@@ -131,6 +142,8 @@ class Objects {
   std::map<std::uint32_t, std::weak_ptr<const Program>> programs_;
   std::map<std::uint32_t, std::weak_ptr<Link>> links_;
   std::uint64_t rows_ = 0;
+  CodeAreas code_areas_;
+  bool makes_code_ = true;
 };
 
 // What one connection holds.

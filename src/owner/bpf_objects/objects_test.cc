@@ -4,6 +4,7 @@
 
 #include "bpf/maps/array.hpp"
 #include "bpf/test_code.hpp"
+#include "bpf_code/compile.hpp"
 #include "rules/test_rules.hpp"
 
 namespace landtrace::bpf_objects {
@@ -136,6 +137,40 @@ TEST_F(BpfObjects, WhatIsGoneLeavesNothing) {
   EXPECT_THAT(objects_.maps(), testing::IsEmpty());
   EXPECT_THAT(objects_.programs(), testing::IsEmpty());
   EXPECT_THAT(objects_.links(), testing::IsEmpty());
+}
+
+TEST_F(BpfObjects, CodeIsInTheAreaOfItsUserAndGoesWithItsProgram) {
+  if (!bpf_code::can_compile()) GTEST_SKIP();
+  const auto begins_with_code = [&](const Owner& owner, std::uint32_t at) {
+    return domain_->control().code_area(owner.index)[at] != std::byte{0};
+  };
+  auto one = load(counts(owner_), owner_);
+  const auto two = load(counts(other_), other_);
+  ASSERT_GT((*one)->code_bytes, 0u);
+  EXPECT_TRUE(begins_with_code(owner_, (*one)->code));
+  EXPECT_TRUE(begins_with_code(other_, (*two)->code));
+  const std::uint32_t place = (*one)->code;
+  const auto beside = load(counts(owner_), owner_);
+  EXPECT_GE((*beside)->code, place + (*one)->code_bytes);
+  one->reset();
+  domain_->grace().drain(std::chrono::milliseconds(2000));
+  EXPECT_EQ((*load(counts(owner_), owner_))->code, place) << "the place is free";
+  objects_.make_code_of_programs(false);
+  EXPECT_EQ((*load(counts(owner_), owner_))->code, 0u);
+}
+
+TEST_F(BpfObjects, AProgramWithoutRoomForItsCodeIsInterpreted) {
+  if (!bpf_code::can_compile()) GTEST_SKIP();
+  const MapRef map = counts(owner_);
+  CodeAreas& areas = objects_.code_areas();
+  while (areas.store(owner_.index, std::vector<std::byte>(4096))) continue;
+  while (areas.store(owner_.index, std::vector<std::byte>(64))) continue;
+  const auto program = load(map, owner_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ((*program)->code_bytes, 0u);
+  const auto link = objects_.attach(*program, *event_);
+  write(0, 5u);
+  EXPECT_EQ(value_of(map), 5u);
 }
 
 TEST_F(BpfObjects, GuestsHaveLessRoom) {

@@ -6,12 +6,15 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "buffer/event_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
+#include "cli/missing_events.hpp"
 #include "cli/signals.hpp"
+#include "cli/static_program.hpp"
 #include "cli/visible.hpp"
 #include "cli/workplace.hpp"
 #include "domain/domain.hpp"
@@ -66,10 +69,17 @@ class Loader {
     return Loader(*std::move(child), std::move(ready.read), std::move(until.write));
   }
 
-  // Whether the programs are attached; if not, it has said why.
-  bool is_ready() {
-    char word[8];
-    return ::read(ready_.get(), word, sizeof word) > 0;
+  // The events to which its programs are attached; if there are none, it has said why.
+  std::vector<event::Pattern> wait_for_events() {
+    std::string names;
+    char some[4096];
+    for (ssize_t n = 0; (n = ::read(ready_.get(), some, sizeof some)) > 0;)
+      names.append(some, static_cast<std::size_t>(n));
+    std::vector<event::Pattern> events;
+    for (std::size_t at = 0, end = 0; (end = names.find('\0', at)) != std::string::npos; at = end + 1) {
+      if (auto name = event::Pattern::parse(names.substr(at, end - at))) events.push_back(*std::move(name));
+    }
+    return events;
   }
   bool has_ended() { return child_.has_ended(); }
   // It shows what is left, and ends.
@@ -102,6 +112,15 @@ int wait_for_end(Loader& loader, std::optional<Child>& child, Signals& signals) 
   }
 }
 
+void say_what_is_waited_for(const std::vector<event::Pattern>& events, buffer::EventTable& seen) {
+  seen.refresh();
+  const std::vector<EventName> there = names_of(seen.types());
+  for (const event::Pattern& missing : unmatched(events, there)) {
+    complain(
+        fmt::format("waiting: {} yet{}", missing_text(missing), there.empty() ? "" : instead_text(missing, there)));
+  }
+}
+
 int run_object(const BpfOptions& options) {
   const std::string object = full_path(options.words[0]);
   if (::access(object.c_str(), R_OK) != 0)
@@ -112,10 +131,13 @@ int run_object(const BpfOptions& options) {
   if (!place) return fail_with(kFailure, sentence(place.error()));
   auto loader = Loader::start(object, place->socket(), signals->mask_before());
   if (!loader) return fail_with(kFailure, sentence(loader.error()));
-  if (!loader->is_ready()) {
+  const std::vector<event::Pattern> events = loader->wait_for_events();
+  if (events.empty()) {
     loader->let_go();
     return kFailure;
   }
+  buffer::EventTable seen(place->view().control());
+  if (options.command.empty()) say_what_is_waited_for(events, seen);
   std::optional<Child> child;
   if (!options.command.empty()) {
     auto started = place->start(options.command, false, signals->mask_before());
@@ -128,7 +150,10 @@ int run_object(const BpfOptions& options) {
   }
   const int status = wait_for_end(*loader, child, *signals);
   const int shown = loader->let_go();
-  return status == kSuccess ? shown : status;
+  seen.refresh();
+  const bool were_there =
+      complain_of_missing(events, names_of(seen.types()), why_none_registered(options.command, false, place->socket()));
+  return status != kSuccess ? status : shown != kSuccess || were_there ? shown : kFailure;
 }
 
 Result<void> print_list(const std::string& socket) {

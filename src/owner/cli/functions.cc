@@ -111,6 +111,7 @@ int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
     if (rows.empty()) continue;
     if (options.args) std::ignore = add_sources(rows, path);  // not every object has debugging information
     any = true;
+    for (FunctionRow& row : rows) row.object = path;
     const bool is_counted = options.summary || options.glob.empty();
     if (!is_counted && !options.json) fmt::print("{}\n", path);
     std::fflush(stdout);

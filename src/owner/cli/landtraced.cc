@@ -11,6 +11,7 @@
 #include "cli/full_path.hpp"
 #include "cli/settings.hpp"
 #include "cli/signals.hpp"
+#include "daemon/activation.hpp"
 #include "daemon/background.hpp"
 #include "daemon/notify.hpp"
 
@@ -77,6 +78,8 @@ int serve(const Settings& settings) {
   auto socket = socket_of(settings);
   if (!socket) return fail_with(kFailure, sentence(socket.error()));
   options->socket = full_path(*socket);
+  auto listener = daemon::activated_socket(options->socket);
+  if (!listener) return fail_with(kFailure, sentence(listener.error()));
   const auto events = read_events_files(settings);
   if (!events) return fail_with(events.error().code == EINVAL ? kBadUse : kFailure, sentence(events.error()));
   std::optional<daemon::Background> background;
@@ -88,6 +91,7 @@ int serve(const Settings& settings) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   options->may_come_back = true;
+  options->listener = listener->release();
   options->agent = find_agent().value_or("");
   daemon::HostedDomain::Prepare prepare;
   if (!events->empty()) prepare = [&](ipc::TreeClient domain) { return define_all(std::move(domain), *events); };

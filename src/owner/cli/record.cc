@@ -12,6 +12,7 @@
 #include "cli/recording.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/trace_file_sink.hpp"
+#include "cli/ui_page.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -24,6 +25,8 @@ struct RecordOptions {
   std::string duration;
   bool overwrite = false;
   bool tracefs = false;
+  bool ui = false;
+  std::string ui_listen;
   bool to_standard_output = false;
   std::vector<std::string> command;
 
@@ -34,6 +37,8 @@ struct RecordOptions {
 Result<void> check_options(RecordOptions& options) {
   if (options.tracefs && options.command.empty())
     return fail(EINVAL, "--tracefs: there is no command to show files to");
+  if (!options.ui_listen.empty()) options.ui = true;
+  if (options.ui && options.file == "-") return fail(EINVAL, "--ui excludes -o -");
   LT_CHECK(options.format.check());
   const ExportFormat* const format = options.format.chosen;
   if (format != nullptr && format->needs_all_types) {
@@ -42,6 +47,7 @@ Result<void> check_options(RecordOptions& options) {
                             "then `landtrace export --format {}`",
                             format->name, format->name));
   }
+  if (format != nullptr && options.ui) return fail(EINVAL, "--format excludes --ui");
   if (format != nullptr && options.overwrite) return fail(EINVAL, "--format excludes --overwrite");
   LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
   if (!options.duration.empty()) {
@@ -93,10 +99,11 @@ int record_in_format(RecordOptions& options) {
                                     .wall_offset_ns = WallClock::offset_now(),
                                     .spans = options.format.spans,
                                     .counters = options.format.counters,
-                                    .title = fmt::format("{}", fmt::join(options.command, " "))});
+                                    .title = fmt::format("{}", fmt::join(options.command, " ")),
+                                    .lasts = true});
   if (!output) return fail_with(kFailure, sentence(output.error()));
   ExportSink sink(output->exporter(), [&output] {
-    if (output->is_standard_output()) output->flush();
+    output->flush_now_and_then();
     return output->named(output->written());
   });
   LiveOptions live;
@@ -116,6 +123,14 @@ int record_in_format(RecordOptions& options) {
   return status;
 }
 
+// What is recorded of a domain of one's own is all that there is; of another one, what was asked for.
+Result<UiPage> start_page(const RecordOptions& options, const std::string& socket, const sigset_t& mask) {
+  std::vector<std::string> patterns;
+  for (const auto& selection : options.listen.selections) patterns.push_back(selection.pattern);
+  if (!options.command.empty()) patterns = {"*:*"};
+  return UiPage::start(socket, options.ui_listen.empty() ? "127.0.0.1:0" : options.ui_listen, patterns, mask);
+}
+
 int record_to_file(RecordOptions& options) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
@@ -128,6 +143,12 @@ int record_to_file(RecordOptions& options) {
   std::ignore = setup.collector->look();  // an error comes again
   listening.say_what_is_waited_for(setup.collector->types());
 
+  std::optional<UiPage> page;
+  if (options.ui) {
+    auto started = start_page(options, place.socket(), signals->mask_before());
+    if (!started) return fail_with(kFailure, sentence(started.error()));
+    page.emplace(*std::move(started));
+  }
   std::optional<Child> child;
   if (!options.command.empty()) {
     auto started = place.start(options.command, options.tracefs, signals->mask_before());
@@ -179,6 +200,8 @@ void add_record(Program& program) {
                  {.type = "SIZE", .shows_default = true});
   command.flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
   command.option("--duration", options->duration, "Stop recording after this time", {.type = "SECONDS"});
+  command.flag("--ui", options->ui, "Show what is recorded in a browser meanwhile, as landtrace ui does");
+  command.option("--listen", options->ui_listen, "--ui, there", {.type = "ADDRESS:PORT"});
   command.flag("--tracefs", options->tracefs, "Show the command the domain's files at /sys/kernel/tracing");
   command.takes_command(options->command, "landtrace record [OPTIONS] [--] [CMD [ARG...]]");
   command.examples(
@@ -191,6 +214,7 @@ void add_record(Program& program) {
       "  landtrace record --overwrite -- ./server        keep the last events only\n"
       "  landtrace record --format perfetto --span request,response,id -- ./server\n"
       "  landtrace record --format json -o - -- ./server | jq .fields\n"
+      "  landtrace record --ui -- ./server               … and show it in a browser meanwhile\n"
       "  landtrace record --duration 10                  what runs in the user's domain, for 10 seconds\n"
       "  landtrace record -e user_events:job --filter 'n > 5' --trigger 'traceoff if n == 100' ./server");
   command.runs([options] { return record(*options); });

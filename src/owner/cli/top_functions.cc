@@ -17,7 +17,7 @@ constexpr std::uint64_t kSmallestRings = 64 * 1024;
 // Each function takes two of the 8192 counters that a domain has for probes.
 constexpr std::uint64_t kMostFunctions = 4000;
 
-struct TopOptions : WatchOptions {
+struct TopFunctionsOptions : WatchOptions {
   std::vector<std::string> wanted;
   std::string sort = "calls";
   std::uint64_t rows = 0;
@@ -34,13 +34,13 @@ Result<TopOrder> order_of(const std::string& text) {
 }
 
 // `top-functions ./server` without a "--": words that can be no functions are the CMD.
-void find_command(TopOptions& options) {
+void find_command(TopFunctionsOptions& options) {
   const bool names_functions =
       options.wanted.empty() || options.wanted.front().find_first_of(":*?[") != std::string::npos;
   if (options.command.empty() && !names_functions) options.command = std::exchange(options.wanted, {});
 }
 
-int top_functions(TopOptions& options) {
+int top_functions(TopFunctionsOptions& options) {
   find_command(options);
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
   if (!checked) return fail_with(kBadUse, sentence(checked.error()));
@@ -62,7 +62,7 @@ int top_functions(TopOptions& options) {
 }  // namespace
 
 void add_top_functions(Program& program) {
-  auto options = std::make_shared<TopOptions>();
+  auto options = std::make_shared<TopFunctionsOptions>();
   Command& command = program.add("top-functions", "Show which functions are called most, and how long they take");
   command.words("OBJECT:GLOB", options->wanted, "The functions; without any, all of CMD's program");
   command.option("--sort", options->sort, "By calls, total, mean or max", {.type = "COLUMN", .shows_default = true});

@@ -1,14 +1,11 @@
 // `landtrace ui`: becomes landtrace-ui, the program that has the HTTP server in it.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/domain_choice.hpp"
-#include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/tree_command.hpp"
+#include "cli/ui_page.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -16,14 +13,7 @@ namespace {
 int become_ui(const std::string& socket, const std::string& listen) {
   // Here, because it says how to start a domain.
   if (const auto tree = connect_to_tree(socket); !tree) return fail_with(kFailure, sentence(tree.error()));
-  const auto program = find_helper("landtrace-ui");
-  if (!program) return fail_with(kFailure, sentence(program.error()));
-  const std::string path = domain_to_speak_to(socket);
-  ::execl(program->c_str(), "landtrace-ui", path.c_str(), listen.c_str(), nullptr);
-  if (errno == ENOENT) {
-    return fail_with(kFailure, *program + " is not there: it was built without libmicrohttpd-dev, or not installed");
-  }
-  return fail_with(kFailure, *program + ": " + errno_text(errno));
+  return fail_with(kFailure, sentence(UiPage::become(domain_to_speak_to(socket), listen)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "code/caller_sensitive.hpp"
 #include "code/choices.hpp"
@@ -21,6 +22,9 @@ namespace {
 constexpr std::uint64_t kMaxLookedThrough = 64u << 20;
 // Of a function, where padding is looked for behind it.
 constexpr std::uint64_t kMostBeforePadding = 64u << 10;
+
+// More functions have few objects; all would be some megabytes.
+constexpr std::size_t kMostRecipes = 1 << 14;
 
 // Both vendors promise that a store within 8 aligned bytes is seen at once or not at all; see recipe.hpp.
 bool in_one_word(std::uint64_t address, std::uint32_t size) { return (address & 7) + size <= 8; }
@@ -304,6 +308,17 @@ std::vector<std::uint64_t> Analysis::choices(const Function& chooser) const {
 }
 
 Recipe Analysis::recipe(std::uint64_t offset) {
+  if (const auto known = recipes_.find(offset); known != recipes_.end()) return known->second;
+  if (recipes_.size() == kMostRecipes) recipes_.clear();
+  return recipes_[offset] = find_recipe(offset);
+}
+
+void Analysis::learn_recipes() {
+  if (functions().size() > kMostRecipes) return;
+  for (const Function& function : functions()) std::ignore = recipe(offset_of(function));
+}
+
+Recipe Analysis::find_recipe(std::uint64_t offset) {
   const Segment* const segment = image_->code_at_offset(offset);
   if (segment == nullptr) return refused(Refusal::kNoCode);
   const std::uint64_t address = segment->begin + (offset - segment->offset);

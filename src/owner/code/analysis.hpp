@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "agent/recipe.hpp"
 #include "code/object.hpp"
@@ -50,14 +51,18 @@ class Analysis {
   // nothing is loaded from there.
   [[nodiscard]] std::optional<std::int64_t> distance(std::uint64_t from, std::uint64_t to) const;
 
-  // How the place at that offset in the file is probed.
+  // How the place at that offset in the file is probed. Known from then on: it is asked when a pattern's functions are
+  // found, and again when they are listened to.
   [[nodiscard]] agent::Recipe recipe(std::uint64_t offset);
+  // Finds that out of all functions' beginnings, unless they are too many to be kept.
+  void learn_recipes();
   // Why the returns of the function that begins at that offset cannot be probed; kNone: they can, if its entry can.
   [[nodiscard]] agent::Refusal return_refusal(std::uint64_t offset);
 
  private:
   explicit Analysis(Object object);
   void look_at_everything(const std::vector<Frame>& frames);
+  [[nodiscard]] agent::Recipe find_recipe(std::uint64_t offset);
   [[nodiscard]] bool is_own(const Function& function) const;
   [[nodiscard]] bool begins_instruction(const Function& function, std::uint64_t address);
   [[nodiscard]] agent::Refusal refusal_of(const Function* function, std::uint64_t address);
@@ -84,6 +89,7 @@ class Analysis {
   std::unique_ptr<Functions> functions_;
   std::unique_ptr<Targets> targets_;
   std::unique_ptr<Reader> reader_;
+  std::unordered_map<std::uint64_t, agent::Recipe> recipes_;  // by offset
   std::string build_id_;
   bool is_own_object_ = false;  // what is loaded into programs for us
 };

@@ -105,6 +105,10 @@ TEST_F(AnalysisTest, JumpsIntoThePatchRefuseItWhereverTheyAre) {
   EXPECT_EQ(refusal("landtest_enters"), Refusal::kNone);
 }
 
+TEST_F(AnalysisTest, JumpsAreSeenBehindBytesThatAreNoInstruction) {
+  EXPECT_EQ(refusal("landtest_entered_behind_data"), Refusal::kJumpTarget);
+}
+
 TEST_F(AnalysisTest, AShortJumpToPaddingDoesWhereThereIsNoRoomForALongOne) {
   const Recipe recipe = at("landtest_entered");  // 3 bytes, and then a target of jumps
   EXPECT_EQ(recipe.way, Way::kOneStore);

@@ -110,6 +110,21 @@ landtest_after_one_byte:
     jmp landtest_inner_label
   END landtest_enters
 
+  FUNCTION landtest_entered_behind_data
+    pushq %rbx
+  landtest_label_behind_data:
+    addq %rsi, %rax
+    addq %rsi, %rax
+    popq %rbx
+    ret
+  END landtest_entered_behind_data
+  FUNCTION landtest_enters_behind_data
+    ret
+    .byte 0x06  # no instruction; the jump begins behind it
+    .byte 0xe9
+    .long landtest_label_behind_data - (. + 4)
+  END landtest_enters_behind_data
+
   FUNCTION landtest_switch
     cmpl $2, %edi
     ja 3f

@@ -33,9 +33,10 @@ Session::Session(DomainView& view)
 
 Result<Session> Session::open(DomainView& view, const Options& options) {
   Session session(view);
-  LT_TRY(
-      const ipc::Answer answer,
-      view.ask({.operation = ipc::Operation::kOpenSession, .a = options.ring_bytes, .b = options.overwrite ? 1u : 0u}));
+  LT_TRY(const ipc::Answer answer, view.ask({.operation = ipc::Operation::kOpenSession,
+                                             .a = options.ring_bytes,
+                                             .b = options.overwrite ? 1u : 0u,
+                                             .c = options.least_ring_bytes}));
   const std::uint64_t rings = std::uint64_t{view.cpus()} + view.claimed();
   if (!rings_lie_within(answer.reply.a, answer.reply.b, rings, view.data_bytes())) {
     return fail(EPROTO, "the owner of the domain gave rings that make no sense");
@@ -87,6 +88,12 @@ Result<std::vector<ipc::HistogramTable>> Session::histograms(const std::string& 
   names.append(2, '\0');  // behind the event, and of no instance's name
   return gather_histograms(
       [&](std::uint64_t at) { return view_->ask({.operation = ipc::Operation::kHistograms, .a = at, .b = 1}, names); });
+}
+
+Result<void> Session::leave_out(std::span<const std::uint32_t> threads) {
+  LT_CHECK(view_->ask({.operation = ipc::Operation::kSessionThreads},
+                      {reinterpret_cast<const char*>(threads.data()), threads.size_bytes()}));
+  return {};
 }
 
 Result<void> Session::stop() {

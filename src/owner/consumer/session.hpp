@@ -18,6 +18,8 @@ class Session {
   struct Options {
     std::uint64_t ring_bytes = 4u << 20;  // per CPU and user; rounded up to a power of two
     bool overwrite = false;               // keep the newest events instead of the oldest
+    // Rings of this size will do where larger ones would leave little room for other sessions; 0: none but ring_bytes.
+    std::uint64_t least_ring_bytes = 0;
   };
   // Opens the session on the connection of the view, which must outlive it and stay in its place. EPERM
   // unless the caller runs the domain or is root, EBUSY when the connection has a session, ENOSPC when the
@@ -56,6 +58,9 @@ class Session {
   // What the event's histograms in this session have counted; `event` is SYSTEM:EVENT. ENOENT: there is no such event
   // (yet).
   Result<std::vector<ipc::HistogramTable>> histograms(const std::string& event);
+
+  // Takes no events of these threads from here on, and again of those that were left out before.
+  Result<void> leave_out(std::span<const std::uint32_t> threads);
 
   // Stops listening. When it returns no producer is in the middle of an event any more, but for one that is
   // stopped.

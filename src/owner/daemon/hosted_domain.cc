@@ -43,7 +43,8 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
     LT_CHECK(rules->selections().listen(domain->top(), pattern, true));
   auto publisher = std::make_unique<probes::Publisher>(*domain, ipc::probes_mark(options.socket));
   rules->probes().observe(publisher.get());
-  LT_TRY(std::unique_ptr<host::Server> server, host::Server::create(*domain, *rules, options.socket));
+  LT_TRY(std::unique_ptr<host::Server> server,
+         host::Server::create(*domain, *rules, options.socket, Fd(options.listener)));
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
   std::ignore = domain->succession().keep_journal(
       options.socket + ".state", options.may_come_back ? domain::Successor::kMayCome : domain::Successor::kNone);

@@ -51,6 +51,8 @@ class HostedDomain {
     bool may_come_back = false;
     // Members of permissions.gid may record.
     bool group_records = false;
+    // A listening socket at that place which this process was given; taken over. -1: it makes one itself.
+    int listener = -1;
     // What is loaded into programs for probes; "": programs that are there before there are any are left alone.
     std::string agent{};
   };

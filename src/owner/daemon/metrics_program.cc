@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -15,6 +14,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+
+#include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
 namespace {
@@ -106,31 +107,6 @@ Result<Listening> listen_at_path(const std::string& path) {
   if (!is_bound || ::listen(socket.get(), kBacklog) != 0) return fail_errno("--metrics " + path);
   return Listening{std::move(socket), path};
 }
-
-class SpawnSettings {
- public:
-  SpawnSettings() {
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    // Of its own group: a ^C is not for it.
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t files{};
-  posix_spawnattr_t attributes{};
-};
 
 }  // namespace
 

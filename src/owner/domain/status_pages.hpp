@@ -24,10 +24,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/mapping.hpp"
+#include "domain/arrivals.hpp"
 
 namespace landtrace::domain {
 
@@ -69,6 +71,8 @@ class StatusPages {
   };
   void add_watcher(Watcher& watcher) { watchers_.push_back(&watcher); }
   void remove_watcher(const Watcher& watcher) { std::erase(watchers_, &watcher); }
+  // Of what watchers bring further. It needs no domain that is held.
+  [[nodiscard]] Arrivals& arrivals() const { return *arrivals_; }
 
  private:
   struct Sheet {
@@ -83,6 +87,7 @@ class StatusPages {
 
   Sheet sheets_[2];
   std::vector<Watcher*> watchers_;
+  std::unique_ptr<Arrivals> arrivals_ = std::make_unique<Arrivals>();
 };
 
 }  // namespace landtrace::domain

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/spawn_settings.hpp"
 #include "dwarf/talk.hpp"
 
 namespace landtrace::dwarf {
@@ -23,37 +23,16 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestAnswer = 256u << 20;
 constexpr const char* kProgram = "landtrace-dwarf";
 
-struct SpawnSettings {
-  posix_spawn_file_actions_t files{};
-  posix_spawnattr_t attributes{};
+void set_files(posix_spawn_file_actions_t& files, int object, int out) {
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  // `object` may be what `out` becomes: both are above 3.
+  ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, object, kObjectFd);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, kObjectFd + 1);
+}
 
-  SpawnSettings(int object, int out) {
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // `object` may be what `out` becomes: both are above 3.
-    ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, object, kObjectFd);
-    ::posix_spawn_file_actions_addclosefrom_np(&files, kObjectFd + 1);
-    ::posix_spawnattr_init(&attributes);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    // Of its own group: a ^C is not for it.
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&files);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-};
-
-// One that no dup2() of the settings above writes over.
+// One that no dup2() of the set_files() writes over.
 Result<Fd> above_standard(int fd) {
   Fd above(::fcntl(fd, F_DUPFD_CLOEXEC, kObjectFd + 1));
   if (!above) return fail_errno("a descriptor");
@@ -76,7 +55,8 @@ Result<Started> start(const std::string& program, int object, const std::vector<
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::array<char*, 1> environment{nullptr};
-  const SpawnSettings settings(own_object.get(), own_out.get());
+  SpawnSettings settings;
+  set_files(settings.files, own_object.get(), own_out.get());
   Started started;
   const int code = ::posix_spawn(&started.pid, program.c_str(), &settings.files, &settings.attributes, arguments.data(),
                                  environment.data());

@@ -56,7 +56,7 @@ void print_one(std::string& out, const FetchType& type, Bytes bytes, Bytes paylo
   const std::uint64_t value = abi::load_unsigned(bytes);
   if (type.name == "char") {
     out += '\'';
-    if (value != 0) out += static_cast<char>(value);
+    out += static_cast<char>(value);  // as kernels do, also of 0
     out += '\'';
   } else if (type.name.front() == 'x' || type.name == "symbol") {
     fmt::format_to(to, "0x{:x}", value);

@@ -80,6 +80,9 @@ TEST(ProbeFields, ArePrintedAsTheKernelPrintsThem) {
   std::memcpy(payload.data() + 8, &to, sizeof to);
   payload[16] = '\xff';
   EXPECT_EQ(printed_probe(probe_with(Flavour::kReturnProbe, {{"s8", 0}}), payload), " (0x401200 <- 0x401136) a0=-1");
+  payload[9] = '\0';
+  EXPECT_EQ(printed_probe(probe_with(Flavour::kEntryProbe, {{"char", 2}}), payload.replace(8, 2, "A\0", 2)),
+            std::string(" (0x401136) a0={'A','\0'}", 24));
   // Of a record that ends too early there is what there is.
   EXPECT_EQ(printed_probe(probe_with(Flavour::kEntryProbe, {{"u32", 0}}), payload.substr(0, 9)),
             " (0x401136) a0=<OVERFLOW>");

@@ -18,8 +18,8 @@ void Courier::stop() {
     is_stopping_ = true;
   }
   work_.notify_one();
-  brought_.notify_all();
   if (thread_.joinable()) thread_.join();
+  for (const Change& change : std::exchange(changes_, {})) arrivals_.end(change.ticket);
 }
 
 void Courier::poke() {
@@ -33,14 +33,10 @@ void Courier::poke() {
 void Courier::bring(std::uint64_t inode, const std::byte* page, std::size_t offset, std::size_t size) {
   {
     const std::lock_guard lock(mutex_);
-    changes_.push_back({inode, page, offset, size});
+    if (is_stopping_) return;
+    changes_.push_back({inode, page, offset, size, arrivals_.begin()});
   }
   work_.notify_one();
-}
-
-void Courier::wait_for_pages() {
-  std::unique_lock lock(mutex_);
-  brought_.wait(lock, [this] { return (changes_.empty() && !is_bringing_) || is_stopping_; });
 }
 
 void Courier::bring_all(const std::vector<Change>& changes) {
@@ -50,6 +46,7 @@ void Courier::bring_all(const std::vector<Change>& changes) {
     // An error is no loss: with ENOENT the inode is not in the page cache, and whoever maps it reads the page then.
     fuse_lowlevel_notify_store(session_, change.inode, static_cast<off_t>(change.offset), &bytes,
                                static_cast<fuse_buf_copy_flags>(0));
+    arrivals_.end(change.ticket);
   }
 }
 
@@ -68,16 +65,9 @@ void Courier::run() {
     // Both are taken before the work: what comes meanwhile makes another round.
     const bool was_poked = std::exchange(is_poked_, false);
     const auto changes = std::exchange(changes_, {});
-    is_bringing_ = !changes.empty();
     // Unlocked: storing into a page may wait for a read of that page, which a worker has to answer first.
     lock.unlock();
     bring_all(changes);
-    if (!changes.empty()) {
-      lock.lock();
-      is_bringing_ = false;
-      brought_.notify_all();
-      lock.unlock();
-    }
     if (was_poked) errands_->serve_interrupted();
     if (was_poked || is_anyone_waiting) {
       const auto access = domain_.enter();

@@ -17,7 +17,8 @@ class Errands;
 
 class Courier {
  public:
-  Courier(domain::Domain& domain, Waiters& waiters) : domain_(domain), waiters_(waiters) {}
+  Courier(domain::Domain& domain, Waiters& waiters)
+      : domain_(domain), waiters_(waiters), arrivals_(domain.status_pages().arrivals()) {}
   ~Courier() { stop(); }
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
@@ -30,10 +31,10 @@ class Courier {
   // The bytes [offset, offset + size) of the page at `page` have changed: the courier brings their then current
   // values to every mapping of the inode. For any thread, whatever it holds.
   void bring(std::uint64_t inode, const std::byte* page, std::size_t offset, std::size_t size);
-  // Waits until all changes have arrived. A request that caused a change calls it before it is answered, so that its
-  // program sees the change. The caller must not hold the domain, nor be the only thread that can answer reads of
-  // pages: the kernel may have to read the page before it stores into it.
-  void wait_for_pages();
+  // Waits until all changes have arrived, those that other couriers bring, too. A request that caused a change calls it
+  // before it is answered, so that all programs see the change. The caller must not hold the domain, nor be the only
+  // thread that can answer reads of pages: the kernel may have to read the page before it stores into it.
+  void wait_for_pages() { arrivals_.wait(); }
 
  private:
   struct Change {
@@ -41,6 +42,7 @@ class Courier {
     const std::byte* page;
     std::size_t offset;
     std::size_t size;
+    domain::Arrivals::Ticket ticket;
   };
   void run();
   void bring_all(const std::vector<Change>& changes);
@@ -51,15 +53,14 @@ class Courier {
 
   domain::Domain& domain_;
   Waiters& waiters_;
+  domain::Arrivals& arrivals_;
   fuse_session* session_ = nullptr;
   Errands* errands_ = nullptr;
 
   std::mutex mutex_;
   std::condition_variable work_;
-  std::condition_variable brought_;
   bool is_stopping_ = false;
   bool is_poked_ = false;
-  bool is_bringing_ = false;
   std::vector<Change> changes_;
   std::thread thread_;
 };

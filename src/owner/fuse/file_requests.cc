@@ -15,6 +15,11 @@ namespace {
 // Whoever waits for the domain has it before the thread that gave it up takes it again.
 constexpr std::chrono::milliseconds kOthersTurn(1);
 
+void let_others(MountedTree& tree) {
+  tree.let_pass();
+  std::this_thread::sleep_for(kOthersTurn);
+}
+
 struct Opened {
   Handle* handle;
   std::uint32_t flags;  // as OPEN answers them
@@ -66,8 +71,12 @@ void close_handle(MountedTree& tree, Handle& handle) {
 
 void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   MountedTree& tree = tree_of(request);
-  const auto opened = open_file(tree, number, caller_of(request), info->flags);
+  auto opened = open_file(tree, number, caller_of(request), info->flags);
   tree.courier.wait_for_pages();
+  while (!opened && opened.error().code == tracefs::kNotYet) {
+    let_others(tree);
+    opened = open_file(tree, number, caller_of(request), info->flags);
+  }
   if (!opened) return answer_error(request, opened.error());
   const wire::OpenAnswer answer{Handles::name(*opened->handle), opened->flags};
   if (fuse_reply_buf(request, reinterpret_cast<const char*>(&answer), sizeof answer) != 0) {
@@ -147,18 +156,20 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t size, 
   }
   MountedTree& tree = tree_of(request);
   std::size_t done = 0;
+  bool has_turns = false;
   const auto write_more = [&] {
     const auto access = tree.domain.enter();
-    return handle.file->write(caller, {bytes + done, size - done}, static_cast<std::uint64_t>(offset) + done);
+    auto taken = handle.file->write(caller, {bytes + done, size - done}, static_cast<std::uint64_t>(offset) + done);
+    has_turns = handle.file->takes_turns();
+    return taken;
   };
   for (;;) {
     const auto taken = write_more();
     tree.courier.wait_for_pages();
     if (!taken) return answer_error(request, taken.error());
     done += *taken;
-    if (done == size || !handle.file->takes_turns()) break;
-    tree.let_pass();
-    std::this_thread::sleep_for(kOthersTurn);
+    if (done == size || !has_turns) break;
+    let_others(tree);
   }
   fuse_reply_write(request, done);
 }

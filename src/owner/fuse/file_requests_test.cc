@@ -235,6 +235,41 @@ TEST_F(MountedFiles, PagesWithoutTextAreMappedOnAnyKernelAndFollowTheDomain) {
   }
 }
 
+// Each program under `landtrace run --tracefs` has a mount of its own.
+TEST_F(MountedFiles, ChangesMadeThroughOneMountAreInTheMappingsOfAnotherWhenTheyAreAnswered) {
+  tree_->root->add<BytesPage>("bytes", *domain_);
+  serve();
+  std::string other = (std::filesystem::temp_directory_path() / "landtrace-fuse-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(other.data()), nullptr);
+  auto fuse = mount_here(other, {});
+  ASSERT_TRUE(fuse) << fuse.error().message;
+  auto session = Session::serve(*domain_, tree_->root, *std::move(fuse), {});
+  ASSERT_TRUE(session) << session.error().message;
+  {
+    const Fd file = open("bytes", O_RDONLY);
+    void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file.get(), 0);
+    ASSERT_NE(mapped, MAP_FAILED) << errno_text(errno);
+    const auto* const page = static_cast<volatile const unsigned char*>(mapped);
+    // Many, so that the last one takes longer than a request.
+    const auto place = change([&] {
+      for (int i = 0; i < 3000; ++i) std::ignore = domain_->status_pages().take(domain::Page::kBytes);
+      return *domain_->status_pages().take(domain::Page::kBytes);
+    });
+    for (int i = 0; i < 20; ++i) {
+      const bool on = i % 2 == 0;
+      change([&] {
+        for (std::uint32_t each = 1; each <= place; ++each) domain_->status_pages().set(domain::Page::kBytes, each, on);
+      });
+      (void)Fd(::open((other + "/notebook").c_str(), O_RDONLY | O_CLOEXEC));
+      ASSERT_EQ(page[place] != 0, on) << i;
+    }
+    ::munmap(mapped, 4096);
+  }
+  (void)unmount(other);
+  session->reset();
+  ::rmdir(other.c_str());
+}
+
 TEST_F(MountedFiles, PagesForSpliceThatSomebodyMapsAllTheSameDescribeNothing) {
   tree_->root->put("status", status_);
   serve();

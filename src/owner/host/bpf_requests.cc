@@ -228,8 +228,8 @@ Response list(const Context& c) {
   for (const auto& program : c.objects.programs()) {
     const bpf::Figures figures = c.objects.figures_of(*program);
     add(program->number, "program", program->owner.uid, program->name,
-        fmt::format("instructions {} faults {} exceeded {} missed {}", program->instruction_count, figures.faults,
-                    figures.exceeded, figures.missed));
+        fmt::format("instructions {} code {} faults {} exceeded {} missed {}", program->instruction_count,
+                    program->code_bytes, figures.faults, figures.exceeded, figures.missed));
   }
   for (const auto& link : c.objects.links()) {
     add(link->number, "link", link->program->owner.uid, link->program->name,

@@ -23,7 +23,10 @@ void LastWords::speak(Time now) {
   std::erase_if(waiting_, [now](Waiting& waiting) {
     LastWord& word = waiting.word;
     const auto written = word.file->write(word.caller, word.text, 0);
-    return written || written.error().code != EBUSY || now >= waiting.until;
+    if (!written) return written.error().code != EBUSY || now >= waiting.until;
+    word.text.erase(0, *written);  // not all of what takes several turns
+    waiting.until = now + kPatience;
+    return word.text.empty();
   });
 }
 

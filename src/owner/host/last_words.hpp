@@ -26,7 +26,8 @@ class LastWords {
 
   // Those of a connection that has ended.
   void take(std::vector<LastWord> words, Time now);
-  // Writes them. What is still in use (EBUSY), as its listeners go with the same process, is tried again for a moment.
+  // Writes them, or some of what takes several turns. What is still in use (EBUSY), as its listeners go with the same
+  // process, is tried again for a moment.
   void speak(Time now);
   // When to speak next; none: there is nothing to say.
   [[nodiscard]] std::optional<Time> due() const;

@@ -26,6 +26,21 @@ class Refusing : public tracefs::OpenFile {
   std::string& log_;
 };
 
+// Takes a byte at a time, and now and then none. Once, long after its beginning, it is in use for a moment.
+class Slow : public tracefs::OpenFile {
+ public:
+  explicit Slow(std::string& log) : log_(log) {}
+  Result<std::size_t> write(const tracefs::Caller&, std::string_view bytes, std::uint64_t) override {
+    constexpr std::size_t kInUse = 500;
+    log_ += bytes.front();
+    if (log_.size() == kInUse) return fail(EBUSY, "not now");
+    return log_.size() % 2;
+  }
+
+ private:
+  std::string& log_;
+};
+
 class LastWordsTest : public testing::Test {
  protected:
   void take(int times, int error) {
@@ -59,6 +74,17 @@ TEST_F(LastWordsTest, WaitUntilWhatIsInUseIsNot) {
   EXPECT_EQ(log_, "-");
   speak_for(100ms);
   EXPECT_EQ(log_, "---7a");
+}
+
+TEST_F(LastWordsTest, MayTakeManyTurns) {
+  std::vector<LastWord> all;
+  all.push_back({std::make_unique<Slow>(log_), {1, {7, 7}}, std::string(400, 'a') + "b"});
+  words_.take(std::move(all), begin_);
+  speak_for(7s);
+  EXPECT_TRUE(words_.due());
+  speak_for(9s);
+  EXPECT_FALSE(words_.due());
+  EXPECT_TRUE(log_.ends_with("aabb")) << log_;
 }
 
 TEST_F(LastWordsTest, AreGivenUpWhereTheyAreOfNoUse) {

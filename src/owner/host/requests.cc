@@ -2,15 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "domain/status.hpp"
-#include "ring/reader.hpp"
-#include "rules/selection.hpp"
-#include "tracefs/events/address_names.hpp"
+#include "host/histogram_requests.hpp"
 #include "host/probe_requests.hpp"
-#include "host/server.hpp"
-#include "language/trigger/command.hpp"
+#include "host/request_context.hpp"
+#include "host/session_requests.hpp"
 
 namespace landtrace::host {
 namespace {
@@ -21,33 +18,6 @@ using ipc::Request;
 
 // Events that one connection may hold; one counts as often as it is registered.
 constexpr std::size_t kMaxHeldByOne = 1 << 16;
-
-struct Context {
-  Domain& domain;
-  rules::Rules& rules;
-  Connection& connection;
-  std::uint32_t pid;
-  programs::Identity who;
-  const Request& request;
-  std::string_view text;
-
-  [[nodiscard]] programs::EnableBit bit() const { return {request.a, static_cast<std::uint8_t>(request.b)}; }
-  [[nodiscard]] domain::FileId file() const { return {request.file_slot, request.file_generation}; }
-};
-
-template <typename T>
-Response respond(const Result<T>& result) {
-  if (!result) return error_response(result.error());
-  Response response;
-  if constexpr (!std::is_void_v<T>) response.reply.a = *result;
-  return response;
-}
-
-// A recording sees the events of all users.
-Result<void> may_consume(const Context& c) {
-  if (!c.domain.registrar().is_guest(c.who.uid) || c.connection.in_group) return {};
-  return fail(EPERM, "only the user who runs the domain, root and members of its group may record it");
-}
 
 Response about() {
   Response response;
@@ -139,17 +109,6 @@ Response describe_structs(const Context& c) {
   return respond(c.domain.events().describe_structs(*event, c.text));
 }
 
-// The texts of a request, each with a NUL behind it. Missing ones are empty.
-template <std::size_t Count>
-std::array<std::string_view, Count> texts_of(std::string_view text) {
-  std::array<std::string_view, Count> parts;
-  for (std::string_view& part : parts) {
-    part = text.substr(0, text.find('\0'));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-  }
-  return parts;
-}
-
 Response hold_event(const Context& c) {
   if (c.domain.registrar().is_guest(c.who.uid))
     return error_response(Error(EACCES, "events are held by who runs the domain"));
@@ -208,175 +167,6 @@ Response users(const Context& c) {
   return response;
 }
 
-Response open_session(const Context& c) {
-  if (auto may = may_consume(c); !may) return error_response(may.error());
-  if (c.connection.session != 0) return error_response(Error(EBUSY, "this connection has a session"));
-  const auto instance = c.domain.instances().create(fmt::format("session-{}-{}", c.pid, c.connection.fd.get()),
-                                                    ring::Geometry::holding(c.request.a), c.request.b != 0);
-  if (!instance) return error_response(instance.error());
-  c.connection.session = (*instance)->index;
-  Response response;
-  response.reply.a = (*instance)->place.rings;
-  response.reply.b = (*instance)->place.geometry.size_log2;
-  response.reply.c = (*instance)->index;
-  return response;
-}
-
-domain::Instance* session(const Context& c) {
-  return c.connection.session == 0 ? nullptr : c.domain.instances().at(c.connection.session);
-}
-
-Response session_events(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  const auto pattern = event::Pattern::parse(c.text);
-  if (!pattern) return error_response(pattern.error());
-  return respond(c.rules.selections().listen(*instance, *pattern, c.request.a != 0));
-}
-
-// The next of the texts that each end in a NUL.
-std::string_view take_text(std::string_view& texts) {
-  const std::string_view text = texts.substr(0, texts.find('\0'));
-  texts.remove_prefix(std::min(text.size() + 1, texts.size()));
-  return text;
-}
-
-// Only an instance of the tree has a snapshot: the rings of a session are emptied while they fill.
-bool wants_snapshot(const std::string& text) {
-  const auto command = language::parse_trigger(text);
-  return command && command->kind == language::TriggerKind::kSnapshot;
-}
-
-Response session_select(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  std::string_view texts = c.text;
-  auto pattern = event::Pattern::parse(take_text(texts));
-  if (!pattern) return error_response(pattern.error());
-  rules::Selection selection{*std::move(pattern), std::string(take_text(texts)), {}};
-  while (!texts.empty()) selection.triggers.emplace_back(take_text(texts));
-  if (std::any_of(selection.triggers.begin(), selection.triggers.end(), wants_snapshot)) {
-    return error_response(Error(EINVAL, "a recording has no snapshot; instances of the tree have one"));
-  }
-  return respond(c.rules.selections().select(*instance, std::move(selection)));
-}
-
-Response session_state(const Context& c) {
-  const domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  Response response;
-  response.reply.a = c.domain.instances().is_tracing(*instance) ? 1 : 0;
-  const std::vector<rules::Unfit>& all_unfit = rules::Selections::unfit_of(*instance);
-  for (std::size_t i = c.request.a; i < all_unfit.size(); ++i) {
-    const rules::Unfit& unfit = all_unfit[i];
-    const std::string entry = fmt::format("{}{:c}{}{}{:c}{}{:c}", unfit.event, '\0', unfit.is_trigger ? 't' : 'f',
-                                          unfit.rule, '\0', unfit.reason, '\0');
-    if (response.text.size() + entry.size() > ipc::kMaxText) {
-      response.reply.b = i;
-      break;
-    }
-    response.text += entry;
-  }
-  return response;
-}
-
-Response session_record(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  c.domain.instances().set_tracing(*instance, c.request.a != 0);
-  return {};
-}
-
-// The same users as by the modes of the tree.
-Result<void> may_read_files(const Context& c) {
-  if (!c.domain.registrar().is_guest(c.who.uid) || c.connection.in_group) return {};
-  return fail(EACCES, "histograms are for the user who runs the domain, root and members of its group");
-}
-
-Result<std::string> count_histograms(const Context& c) {
-  LT_CHECK(may_read_files(c));
-  const auto [system, name, instance_name] = texts_of<3>(c.text);
-  const domain::Instance* const instance = c.request.b == 1 ? session(c) : c.domain.instances().find(instance_name);
-  if (instance == nullptr) return fail(ENOENT, "there is no such instance");
-  const domain::Event* const event = c.domain.events().find(system, name);
-  if (event == nullptr) return fail(ENOENT, "there is no such event");
-  tracefs::ProducerNames names(c.domain.users(), c.rules.functions());
-  return ipc::encode(c.rules.histograms().tables(*instance, *event, names));
-}
-
-// All pieces of an answer show the moment of the first.
-Response histograms(const Context& c) {
-  std::string& bytes = c.connection.histograms;
-  if (c.request.a == 0) {
-    auto counted = count_histograms(c);
-    if (!counted) return error_response(counted.error());
-    bytes = *std::move(counted);
-  }
-  if (c.request.a >= bytes.size()) return error_response(Error(EINVAL, "there is no such piece"));
-  Response response;
-  response.reply.a = bytes.size();
-  response.text = bytes.substr(c.request.a, ipc::kMaxText);
-  if (c.request.a + response.text.size() == bytes.size()) bytes = {};
-  return response;
-}
-
-// "INSTANCE\0SYSTEM\0EVENT\0" of each event with histograms.
-std::vector<std::string> histogram_entries(const Context& c) {
-  std::vector<std::string> entries;
-  for (const domain::Instance* const instance : c.domain.instances().all()) {
-    if (instance->is_recorder()) continue;
-    for (const domain::Event* const event : c.domain.events().all_and_print()) {
-      if (!rules::Histograms::has_any(*instance, *event)) continue;
-      std::string& entry = entries.emplace_back();
-      for (const std::string& part : {instance->name, event->system, event->name}) entry.append(part).push_back('\0');
-    }
-  }
-  return entries;
-}
-
-Response histogram_events(const Context& c) {
-  if (const auto may = may_read_files(c); !may) return error_response(may.error());
-  const std::vector<std::string> entries = histogram_entries(c);
-  Response response;
-  for (std::size_t i = c.request.a; i < entries.size(); ++i) {
-    if (response.text.size() + entries[i].size() > ipc::kMaxText) {
-      response.reply.a = i;
-      break;
-    }
-    response.text += entries[i];
-  }
-  return response;
-}
-
-Response session_stop(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  domain::quiesce(*instance, c.domain.listening(), c.domain.grace());
-  return {};
-}
-
-// A recorder may not know yet that the index is another user's, whose ring is empty.
-bool is_in_ring(const Context& c, const domain::Instance& instance, const ipc::ConsumedPosition& position) {
-  const auto& users = c.domain.users().all();
-  if (position.user >= users.size() || position.ring >= c.domain.instances().rings_per_set()) return false;
-  const domain::RingPlace& place = instance.place;
-  const std::byte* const ring =
-      users[position.user].mapping.data() + place.rings + position.ring * place.geometry.stride();
-  return position.position <= ring::Reader(ring, place.geometry, {}).end().position;
-}
-
-Response consumed(const Context& c) {
-  domain::Instance* const instance = session(c);
-  if (instance == nullptr) return error_response(Error(EINVAL, "this connection has no session"));
-  for (std::size_t at = 0; at + sizeof(ipc::ConsumedPosition) <= c.text.size(); at += sizeof(ipc::ConsumedPosition)) {
-    ipc::ConsumedPosition position;
-    std::memcpy(&position, c.text.data() + at, sizeof position);
-    if (!is_in_ring(c, *instance, position)) continue;
-    c.domain.instances().set_consumed(*instance, position.user, position.ring, position.position);
-  }
-  return {};
-}
-
 Response data_segment(const Context& c) {
   if (auto may = may_consume(c); !may) return error_response(may.error());
   const auto& users = c.domain.users().all();
@@ -404,6 +194,7 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
     return error_response(Error(EPROTO, fmt::format("the owner speaks version {} of the protocol, the client {}",
                                                     ipc::kProtocolVersion, request.version)));
   }
+  if (auto answer = handle_session_request(c)) return *std::move(answer);
   switch (request.operation) {
     case Operation::kAttach:
       return attach(c);
@@ -433,24 +224,10 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       const auto [system, name] = texts_of<2>(text);
       return refused_places(rules, domain.events().find(system, name), request.a);
     }
-    case Operation::kOpenSession:
-      return open_session(c);
-    case Operation::kSessionEvents:
-      return session_events(c);
-    case Operation::kSessionSelect:
-      return session_select(c);
-    case Operation::kSessionState:
-      return session_state(c);
-    case Operation::kSessionRecord:
-      return session_record(c);
     case Operation::kHistograms:
       return histograms(c);
     case Operation::kHistogramEvents:
       return histogram_events(c);
-    case Operation::kSessionStop:
-      return session_stop(c);
-    case Operation::kConsumed:
-      return consumed(c);
     case Operation::kDataSegment:
       return data_segment(c);
     case Operation::kAbout:
@@ -469,6 +246,15 @@ Response handle_request(Domain& domain, rules::Rules& rules, Connection& connect
       return status_page(c);
     case Operation::kStatusText:
       return status_text(c);
+    case Operation::kOpenSession:
+    case Operation::kSessionEvents:
+    case Operation::kSessionSelect:
+    case Operation::kSessionThreads:
+    case Operation::kSessionState:
+    case Operation::kSessionRecord:
+    case Operation::kSessionStop:
+    case Operation::kConsumed:
+      break;  // see session_requests.hpp
     case Operation::kOpenFile:
     case Operation::kReopenFile:
     case Operation::kOfferMount:

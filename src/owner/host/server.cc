@@ -61,9 +61,11 @@ Fd open_reserve() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
 
-Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd listener, Fd epoll, Fd wake)
+Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, bool owns_path, Fd listener, Fd epoll,
+               Fd wake)
     : domain_(domain),
       path_(std::move(path)),
+      owns_path_(owns_path),
       listener_(std::move(listener)),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
@@ -73,8 +75,12 @@ Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd
       bpf_objects_(domain, rules),
       buffer_(kMaxDatagram) {}
 
-Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path) {
-  LT_TRY(Fd listener, ipc::listen_at(path));
+Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path,
+                                               Fd listener) {
+  const bool owns_path = !listener;
+  if (owns_path) {
+    LT_TRY(listener, ipc::listen_at(path));
+  }
   LT_CHECK(ipc::want_credentials(listener.get()));
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -82,10 +88,12 @@ Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Ru
   LT_CHECK(watch(epoll.get(), listener.get()));
   LT_CHECK(watch(epoll.get(), wake.get()));
   return std::unique_ptr<Server>(
-      new Server(domain, rules, path, std::move(listener), std::move(epoll), std::move(wake)));
+      new Server(domain, rules, path, owns_path, std::move(listener), std::move(epoll), std::move(wake)));
 }
 
-Server::~Server() { ::unlink(path_.c_str()); }
+Server::~Server() {
+  if (owns_path_) ::unlink(path_.c_str());
+}
 
 Result<Fd> Server::keep_out() {
   int ends[2];
@@ -132,26 +140,31 @@ void Server::run() {
   // Pairs with the release store in stop().
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
-    const std::lock_guard alone(domain_.mutex());
-    domain_.thread_lists().catch_up();  // before a child's own request
-    if (n > 0) serve_ended();
-    for (int i = 0; i < n; ++i) {
-      const int fd = events[static_cast<std::size_t>(i)].data.fd;
-      if (fd == listener_.get()) {
-        accept_some();
-      } else if (fd == wake_.get()) {
-        was_woken();
-      } else if (fd == domain_.thread_lists().events_fd()) {
-        continue;  // done above
-      } else {
-        serve(fd);
-      }
-    }
-    keep_house();
+    serve_round(std::span(events).first(static_cast<std::size_t>(std::max(n, 0))));
+    answer_late();
   }
   const std::lock_guard alone(domain_.mutex());
   domain_.serve_by(nullptr);
   domain_.shut_down();
+}
+
+void Server::serve_round(std::span<const epoll_event> events) {
+  const std::lock_guard alone(domain_.mutex());
+  domain_.thread_lists().catch_up();  // before a child's own request
+  if (!events.empty()) serve_ended();
+  for (const epoll_event& event : events) {
+    const int fd = event.data.fd;
+    if (fd == listener_.get()) {
+      accept_some();
+    } else if (fd == wake_.get()) {
+      was_woken();
+    } else if (fd == domain_.thread_lists().events_fd()) {
+      continue;  // done above
+    } else {
+      serve(fd);
+    }
+  }
+  keep_house();
 }
 
 // A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
@@ -408,15 +421,35 @@ bool Server::serve_one(Connection& connection) {
   }
   if (domain_.enable_words().has_process(received->pid)) watch_process(received->pid);
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
+  // Descriptors are not kept: a request that comes meanwhile may close them.
+  const bool has_descriptors = response.fds[0] >= 0 || response.fds[1] >= 0;
+  if (has_descriptors || !domain_.status_pages().arrivals().are_awaited()) return answer(connection, response);
+  late_answers_.emplace_back(connection.fd.get(), std::move(response));
+  return true;
+}
+
+// A client that does not read its replies is not waited for.
+bool Server::answer(const Connection& connection, Response response) {
   response.reply.text_size = static_cast<std::uint32_t>(response.text.size());
-  // A client that does not read its replies is not waited for.
   return ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&response.reply, 1)),
                        std::as_bytes(std::span(response.text)), response.fds[0], response.fds[1])
       .has_value();
 }
 
+// Not while the domain is held: a page may have to be read before it is changed.
+void Server::answer_late() {
+  if (late_answers_.empty()) return;
+  domain_.status_pages().arrivals().wait();
+  const std::lock_guard alone(domain_.mutex());
+  for (auto& [fd, response] : std::exchange(late_answers_, {})) {
+    const auto found = connections_.find(fd);
+    if (found != connections_.end() && !answer(found->second, std::move(response))) close_connection(fd);
+  }
+}
+
 void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
+  std::erase_if(late_answers_, [fd](const auto& late) { return late.first == fd; });
   Connection& connection = node.mapped();
   domain_.descriptors().give_back(connection.counted_for, 1);
   if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};

@@ -1,11 +1,14 @@
 // Serves a domain over a socket: the event loop of an owner.
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -66,8 +69,10 @@ Response handle_request(domain::Domain& domain, rules::Rules& rules, Connection&
 
 class Server : private domain::ServingThread {
  public:
-  // Listens at `path`; EADDRINUSE when an owner is there. The domain and its rules must outlive the server.
-  static Result<std::unique_ptr<Server>> create(domain::Domain& domain, rules::Rules& rules, const std::string& path);
+  // Listens at `path`; EADDRINUSE when an owner is there. The domain and its rules must outlive the server. With a
+  // listener that somebody else has bound there, it takes that, and leaves the path alone when it ends.
+  static Result<std::unique_ptr<Server>> create(domain::Domain& domain, rules::Rules& rules, const std::string& path,
+                                                Fd listener = {});
   ~Server() override;
 
   // Serves until stop(). The calling thread is the owner: when it ends, producers see the domain as gone. Clears
@@ -93,10 +98,11 @@ class Server : private domain::ServingThread {
   [[nodiscard]] tracefs::Tree& tree() { return tree_; }
 
  private:
-  Server(domain::Domain& domain, rules::Rules& rules, std::string path, Fd listener, Fd epoll, Fd wake);
+  Server(domain::Domain& domain, rules::Rules& rules, std::string path, bool owns_path, Fd listener, Fd epoll, Fd wake);
 
   void wake() override;
   void was_woken();
+  void serve_round(std::span<const epoll_event> events);
   void serve_ended();
   void follow_threads();
   void accept_some();
@@ -105,6 +111,8 @@ class Server : private domain::ServingThread {
   void refuse(int fd, int error, const std::string& why) const;
   void serve(int fd);
   bool serve_one(Connection& connection);
+  bool answer(const Connection& connection, Response response);
+  void answer_late();
   void open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid);
   Result<void> offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const;
   Result<void> serve_mount(Connection& connection, MountOffer offer);
@@ -118,6 +126,7 @@ class Server : private domain::ServingThread {
 
   domain::Domain& domain_;
   std::string path_;
+  bool owns_path_;
   Fd listener_;
   Fd epoll_;
   Fd wake_;
@@ -130,6 +139,8 @@ class Server : private domain::ServingThread {
   unsigned abi_ = 0;
   std::optional<std::uint32_t> group_;
   std::unordered_map<int, Connection> connections_;
+  // By the descriptor of a connection: what it is told when the pages that were changed show it (domain/arrivals.hpp).
+  std::vector<std::pair<int, Response>> late_answers_;
   struct Watched {
     Fd pidfd;
     std::uint32_t pid;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "domain/data_call.hpp"
+#include "host/test_serving.hpp"
 #include "ipc/tree_client.hpp"
 
 namespace landtrace::host {
@@ -249,6 +250,75 @@ TEST_F(ServerTest, OlderProgramsGetTheirPagesAndPlaces) {
   ASSERT_TRUE(text);
   EXPECT_EQ(text->text, "# Used by ftrace\n\nActive: 1\nBusy: 1\n");
   EXPECT_EQ(text->reply.a, text->text.size() + 3);
+}
+
+// As a mounted tree brings changes of pages to the mappings of programs.
+class SlowCourier : public domain::StatusPages::Watcher {
+ public:
+  explicit SlowCourier(domain::Domain& domain) : pages_(domain.status_pages()) {
+    const auto access = domain.enter();
+    pages_.add_watcher(*this);
+  }
+  ~SlowCourier() override {
+    if (thread_.joinable()) thread_.join();
+  }
+  void page_changed(domain::Page, std::size_t) override {
+    const auto ticket = pages_.arrivals().begin();
+    if (thread_.joinable()) thread_.join();
+    thread_ = std::thread([this, ticket] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      ++arrived;
+      pages_.arrivals().end(ticket);
+    });
+  }
+  std::atomic<int> arrived = 0;
+
+ private:
+  domain::StatusPages& pages_;
+  std::thread thread_;
+};
+
+TEST_F(ServerTest, WhoHasAPageChangedIsAnsweredWhenAllProgramsSeeIt) {
+  const DataFile file = open_data_file();
+  const Fd control = connect();
+  const auto ask = [&](ipc::Request request, std::string_view text) {
+    request.file_slot = file.identity.slot;
+    request.file_generation = file.identity.generation;
+    return ipc::ask(control.get(), request, text);
+  };
+  ASSERT_TRUE(ask({.operation = Operation::kRegisterStatusBit}, "e1 u32 n"));
+  SlowCourier courier(*domain_);
+  const Fd recorder = connect();
+  ASSERT_TRUE(ipc::ask(recorder.get(), {.operation = Operation::kOpenSession, .a = 1 << 20}));
+  EXPECT_EQ(courier.arrived, 0);
+  ASSERT_TRUE(ipc::ask(recorder.get(), {.operation = Operation::kSessionEvents, .a = 1}, "user_events:e1"));
+  EXPECT_EQ(courier.arrived, 1);
+  ASSERT_TRUE(ipc::ask(recorder.get(), {.operation = Operation::kSessionEvents, .a = 0}, "user_events:e1"));
+  EXPECT_EQ(courier.arrived, 2);
+  const auto access = domain_->enter();
+  domain_->status_pages().remove_watcher(courier);
+}
+
+// The answer that is kept for a client must not reach whoever comes next with its descriptor.
+TEST_F(ServerTest, AClientThatGoesBeforeItsLateAnswerHoldsUpNobody) {
+  const DataFile file = open_data_file();
+  ASSERT_TRUE(ipc::ask(connect().get(),
+                       {.operation = Operation::kRegisterStatusBit,
+                        .file_slot = file.identity.slot,
+                        .file_generation = file.identity.generation},
+                       "e1 u32 n"));
+  SlowCourier courier(*domain_);
+  for (int i = 0; i < 10; ++i) {
+    const Fd recorder = connect();
+    ASSERT_TRUE(ipc::ask(recorder.get(), {.operation = Operation::kOpenSession, .a = 1 << 20}));
+    const ipc::Request request{.operation = Operation::kSessionEvents, .text_size = 14, .a = 1};
+    ASSERT_TRUE(ipc::send(recorder.get(), std::as_bytes(std::span(&request, 1)),
+                          std::as_bytes(std::span("user_events:e1", 14))));
+  }
+  EXPECT_TRUE(still_serves());
+  ASSERT_TRUE(wait_for_server(path_));
+  const auto access = domain_->enter();
+  domain_->status_pages().remove_watcher(courier);
 }
 
 TEST_F(ServerTest, AFileIsClosedBeforeWhatItsProgramAsksNext) {

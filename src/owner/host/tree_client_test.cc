@@ -69,6 +69,24 @@ TEST_F(TreeClientTest, WhatIsToBeWrittenAtTheEndIsWrittenWhenTheConnectionEnds) 
   EXPECT_EQ(contents("dynamic_events"), "u:kept\n");
 }
 
+TEST_F(TreeClientTest, AFolderThatIsToGoAtTheEndGoesWhenTheConnectionEnds) {
+  {
+    auto other = ipc::TreeClient::connect(server_->path());
+    EXPECT_EQ(other->remove_folder_at_end("instances/none").error().code, ENOENT);
+    EXPECT_EQ(other->remove_folder_at_end("set_event").error().code, ENOTDIR);
+    for (const char* path : {"instances/goes", "instances/stays"}) {
+      ASSERT_TRUE(other->make_folder(path));
+      ASSERT_TRUE(other->remove_folder_at_end(path));
+    }
+    other->forget_at_end("instances/stays");
+    ASSERT_TRUE(wait_for_server(server_->path()));
+    EXPECT_TRUE(tree_.stat("instances/goes"));
+  }
+  ASSERT_TRUE(wait_for_server(server_->path()));
+  EXPECT_EQ(tree_.stat("instances/goes").error().code, ENOENT);
+  EXPECT_TRUE(tree_.stat("instances/stays"));
+}
+
 TEST_F(TreeClientTest, ReadsAndListsMoreThanOneAnswerHolds) {
   std::string definitions;
   constexpr int kEvents = 3000;

@@ -108,6 +108,43 @@ Result<Response> write(const TreeRequest& r) {
   return response;
 }
 
+struct FolderPlace {
+  NodePtr parent;
+  std::string_view name;  // empty: the root of the tree
+};
+
+Result<FolderPlace> find_parent(const TreeRequest& r) {
+  std::string_view path = r.text;
+  while (path.ends_with('/')) path.remove_suffix(1);
+  const auto slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  LT_TRY(NodePtr parent, r.find(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash)));
+  if (parent->folder() == nullptr) return fail(ENOTDIR, "not a folder");
+  LT_CHECK(r.check(*parent, kWrite | kEnter));
+  return FolderPlace{std::move(parent), name};
+}
+
+// Whatever is written to it: a folder is removed.
+class Removal : public tracefs::OpenFile {
+ public:
+  Removal(NodePtr parent, std::string name) : parent_(std::move(parent)), name_(std::move(name)) {}
+  Result<std::size_t> write(const tracefs::Caller& caller, std::string_view bytes, std::uint64_t) override {
+    LT_CHECK(parent_->folder()->remove_folder(name_, caller));
+    return bytes.size();
+  }
+
+ private:
+  NodePtr parent_;
+  std::string name_;
+};
+
+Result<std::unique_ptr<tracefs::OpenFile>> removal(const TreeRequest& r) {
+  LT_TRY(FolderPlace place, find_parent(r));
+  LT_TRY(const NodePtr node, place.parent->folder()->find(place.name));
+  if (node->folder() == nullptr) return fail(ENOTDIR, "not a folder");
+  return std::make_unique<Removal>(std::move(place.parent), std::string(place.name));
+}
+
 // The open file is kept for it.
 Result<Response> write_at_end(const TreeRequest& r) {
   auto& words = r.connection.last_words;
@@ -115,21 +152,21 @@ Result<Response> write_at_end(const TreeRequest& r) {
     std::erase_if(words, [&](const LastWord& word) { return word.text == r.text; });
     return Response{};
   }
-  LT_CHECK(opened(r, O_RDONLY));
   if (words.size() == kMostLastWords) return fail(ENOSPC, "this connection has too much to say when it ends");
+  if (r.request.a == 2) {
+    LT_TRY(auto file, removal(r));
+    words.push_back({std::move(file), r.caller, std::string(r.text)});
+    return Response{};
+  }
+  LT_CHECK(opened(r, O_RDONLY));
   words.push_back({std::move(r.connection.tree_file), r.caller, std::string(r.text)});
   return Response{};
 }
 
 Result<Response> change_folder(const TreeRequest& r) {
-  std::string_view path = r.text;
-  while (path.ends_with('/')) path.remove_suffix(1);
-  const auto slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  LT_TRY(const NodePtr parent, r.find(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash)));
-  tracefs::Folder* const folder = parent->folder();
-  if (folder == nullptr) return fail(ENOTDIR, "not a folder");
-  LT_CHECK(r.check(*parent, kWrite | kEnter));
+  LT_TRY(const FolderPlace place, find_parent(r));
+  tracefs::Folder* const folder = place.parent->folder();
+  const std::string_view name = place.name;
   const bool makes = r.request.operation == Operation::kTreeMakeFolder;
   // The order of these checks is that of the kernel's VFS, so that the errno is the same as through a mount.
   if (name.empty()) return fail(makes ? EEXIST : EBUSY, "the root of the tree");

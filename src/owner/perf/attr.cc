@@ -55,8 +55,6 @@ Result<perf_event_attr> read_attr(void* from) {
 
 Result<void> check_attr(const perf_event_attr& attr) {
   if ((attr.sample_type & ~kKnownSampleType) != 0 || (attr.read_format & ~kKnownReadFormat) != 0) return fail(EINVAL);
-  // Written backwards, a ring is for who reads it rarely: perf does without where it is refused.
-  if (attr.write_backward != 0) return fail(EINVAL);
   if (attr.freq == 0 && (attr.sample_period >> 63) != 0) return fail(EINVAL);
   if (attr.remove_on_exec != 0 && attr.enable_on_exec != 0) return fail(EINVAL);
   return {};

@@ -55,7 +55,7 @@ TEST(AttrTest, WhatIsNotKnownIsRefused) {
   attr.read_format = 1u << 5;
   EXPECT_EQ(check_attr(attr).error().code, EINVAL);
   attr = {};
-  attr.write_backward = 1;
+  attr.remove_on_exec = attr.enable_on_exec = 1;
   EXPECT_EQ(check_attr(attr).error().code, EINVAL);
   attr = {};
   attr.sample_period = 1ull << 63;

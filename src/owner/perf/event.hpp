@@ -26,6 +26,8 @@ struct Tracepoint {
   std::uint16_t id = 0;
   std::string system;
   std::string name;
+  // Of a probe: where in the payload its address stands, which is the sample's where it has no stack.
+  std::optional<std::uint32_t> address_at;
 
   [[nodiscard]] std::string full_name() const { return system + ':' + name; }
 };

@@ -65,7 +65,7 @@ Result<std::shared_ptr<OutputRing>> KernelOutput::replace_memory(int fd) {
   Mapped& mapped = found->second;
   if (auto known = mapped.replaced.lock()) return known;
   if (!maps_event(mapped.address, mapped.size)) return fail(EINVAL);
-  LT_TRY(std::shared_ptr<MappedRing> memory, MappedRing::create(mapped.size / MappedRing::kPage - 1, false));
+  LT_TRY(std::shared_ptr<MappedRing> memory, MappedRing::create(mapped.size / MappedRing::kPage - 1, {}));
   void* const room = ::mmap(nullptr, mapped.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return fail_errno("mmap");
   void* const moved = ::mremap(mapped.address, mapped.size, mapped.size, MREMAP_MAYMOVE | MREMAP_FIXED, room);

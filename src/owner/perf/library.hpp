@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ipc/perf_library.hpp"
-#include "perf/counter.hpp"
 #include "perf/kernel_output.hpp"
-#include "perf/source.hpp"
+#include "perf/listening.hpp"
+#include "perf/tracepoints.hpp"
 
 namespace landtrace::perf {
 
@@ -36,36 +36,32 @@ class Library {
   static bool is_sampling;
 
  private:
-  // Where tracepoints are looked up, and held.
+  Library() = default;
+
   Result<void> connect(const std::string& socket);
-  [[nodiscard]] std::optional<Tracepoint> find_tracepoint(std::uint64_t id);
   Event* find(std::uint32_t handle);
   [[nodiscard]] std::vector<Event*> group_of(const Event& leader);
 
   Result<std::unique_ptr<Event>> make_event(const ipc::PerfOpen& wanted, const perf_event_attr& attr);
   Result<void> enable(Event& event);
-  Result<void> listen(Event& event);
   void disable(Event& event);
   Result<long> for_all(Event& event, void* argument, bool on);
   Result<long> set_filter(Event& event, void* argument);
   Result<long> set_period(Event& event, void* argument);
   Result<long> refresh(Event& event, void* argument);
   void move_output(Event& event, std::shared_ptr<OutputRing> to);
-  void stop_listening(Event& event);
-  template <typename Listener>
-  Result<Listener*> listener_for(std::vector<std::unique_ptr<Listener>>& listeners, const Event& event);
+  [[nodiscard]] bool is_meant(std::uint32_t tid, std::uint32_t tgid);
   [[nodiscard]] Reading reading_of(Event& event);
   void publish_outputs();
   void note_what_is_watched();
 
   std::mutex mutex_;
-  std::string socket_;
-  std::unique_ptr<consumer::DomainView> view_;
+  Tracepoints tracepoints_;
   std::unique_ptr<Births> births_;
   std::unique_ptr<SampleClocks> clocks_;
   std::map<std::uint32_t, std::unique_ptr<Event>> events_;
-  std::vector<std::unique_ptr<Source>> sources_;
-  std::vector<std::unique_ptr<Counter>> counters_;
+  ThreadGate::IsMeant is_meant_ = [this](std::uint32_t tid, std::uint32_t tgid) { return is_meant(tid, tgid); };
+  Listening listening_{is_meant_};
   KernelOutput kernel_;
   std::uint32_t next_handle_ = 1;
   std::uint64_t sampled_ns_ = 0;

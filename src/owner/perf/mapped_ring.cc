@@ -4,20 +4,18 @@
 #include <cstring>
 
 namespace landtrace::perf {
-MappedRing::MappedRing(Fd memory, Mapping mapping, bool overwrites)
-    : memory_(std::move(memory)),
-      mapping_(std::move(mapping)),
-      size_(mapping_.size() - kPage),
-      overwrites_(overwrites) {
+
+MappedRing::MappedRing(Fd memory, Mapping mapping, Way way)
+    : memory_(std::move(memory)), mapping_(std::move(mapping)), size_(mapping_.size() - kPage), way_(way) {
   page().data_offset = kPage;
   page().data_size = size_;
 }
 
-Result<std::shared_ptr<MappedRing>> MappedRing::create(std::size_t data_pages, bool overwrites) {
+Result<std::shared_ptr<MappedRing>> MappedRing::create(std::size_t data_pages, Way way) {
   const std::size_t bytes = (data_pages + 1) * kPage;
   LT_TRY(Fd memory, create_memfd("landtrace-perf", bytes));
   LT_TRY(Mapping mapping, Mapping::map(memory.get(), bytes, Mapping::Access::kReadWrite));
-  return std::shared_ptr<MappedRing>(new MappedRing(std::move(memory), std::move(mapping), overwrites));
+  return std::shared_ptr<MappedRing>(new MappedRing(std::move(memory), std::move(mapping), way));
 }
 
 std::uint64_t MappedRing::tail() const {
@@ -25,19 +23,23 @@ std::uint64_t MappedRing::tail() const {
   return __atomic_load_n(&page().data_tail, __ATOMIC_ACQUIRE);
 }
 
-std::uint64_t MappedRing::unread() const { return std::min(head_ - tail(), size_); }
+std::uint64_t MappedRing::unread() const {
+  const std::uint64_t from = way_.overwrites ? seen_ : tail();
+  return std::min(way_.backward ? from - head_ : head_ - from, size_);
+}
 
 bool MappedRing::fits(std::size_t record) const {
-  return record <= size_ && (overwrites_ || size_ - unread() >= record);
+  return record <= size_ && (way_.overwrites || size_ - unread() >= record);
 }
 
 void MappedRing::write(std::span<const std::byte> record) {
+  if (way_.backward) head_ -= record.size();
   const std::uint64_t at = head_ & (size_ - 1);
   const std::size_t first = std::min<std::uint64_t>(record.size(), size_ - at);
   std::byte* const data = mapping_.data() + kPage;
   std::memcpy(data + at, record.data(), first);
   std::memcpy(data, record.data() + first, record.size() - first);
-  head_ += record.size();
+  if (!way_.backward) head_ += record.size();
   ++written_;
 }
 

@@ -7,6 +7,9 @@
 //   | data_tail  (its)   |                                            |
 //   +--------------------+--------------------------------------------+
 //
+// Written backwards (attr.write_backward), data_head falls from 0 on, and the newest record stands at data_head:
+// whoever looks rarely at a ring that keeps the newest finds the beginning of a record there.
+//
 // The program may write anywhere here. What we need is kept beside it, and data_tail is bounded.
 #pragma once
 
@@ -24,36 +27,44 @@ class MappedRing {
  public:
   static constexpr std::size_t kPage = 4096;
 
+  struct Way {
+    // The program cannot say how far it has read (it has mapped the page for reading alone): the newest records are
+    // kept.
+    bool overwrites = false;
+    bool backward = false;
+  };
   // `data_pages` is 0 or a power of two. ENOMEM.
-  static Result<std::shared_ptr<MappedRing>> create(std::size_t data_pages, bool overwrites);
+  static Result<std::shared_ptr<MappedRing>> create(std::size_t data_pages, Way way);
 
   [[nodiscard]] int fd() const { return memory_.get(); }
   [[nodiscard]] std::size_t bytes() const { return mapping_.size(); }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Whether the program cannot say how far it has read (it has mapped the page for reading alone): the newest records
-  // are kept.
-  [[nodiscard]] bool overwrites() const { return overwrites_; }
+  [[nodiscard]] bool overwrites() const { return way_.overwrites; }
+  [[nodiscard]] bool is_backward() const { return way_.backward; }
 
   // How far the program says that it has read.
   [[nodiscard]] std::uint64_t tail() const;
-  // Written and not read yet.
+  // Written and not read yet; of a ring that overwrites, written since forget_unread().
   [[nodiscard]] std::uint64_t unread() const;
   [[nodiscard]] bool fits(std::size_t record) const;
   // It must fit. The program sees it from publish() on.
   void write(std::span<const std::byte> record);
   void publish();
+  void forget_unread() { seen_ = head_; }
   // Records that have been written so far.
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
  private:
-  MappedRing(Fd memory, Mapping mapping, bool overwrites);
+  MappedRing(Fd memory, Mapping mapping, Way way);
   [[nodiscard]] perf_event_mmap_page& page() const { return *reinterpret_cast<perf_event_mmap_page*>(mapping_.data()); }
 
   Fd memory_;
   Mapping mapping_;
   std::uint64_t size_;
-  bool overwrites_;
+  Way way_;
   std::uint64_t head_ = 0;
+  // As far as forget_unread() was told of.
+  std::uint64_t seen_ = 0;
   std::uint64_t written_ = 0;
 };
 

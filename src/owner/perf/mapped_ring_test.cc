@@ -13,8 +13,8 @@ constexpr std::size_t kPage = MappedRing::kPage;
 
 class MappedRingTest : public testing::Test {
  protected:
-  explicit MappedRingTest(bool overwrites = false)
-      : ring_(*MappedRing::create(1, overwrites)),
+  explicit MappedRingTest(MappedRing::Way way = {})
+      : ring_(*MappedRing::create(1, way)),
         seen_(*Mapping::map(ring_->fd(), ring_->bytes(), Mapping::Access::kReadWrite)) {}
   perf_event_mmap_page& page() { return *reinterpret_cast<perf_event_mmap_page*>(seen_.data()); }
   void write(std::size_t size, char fill) {
@@ -70,7 +70,7 @@ TEST_F(MappedRingTest, ATailThatMakesNoSenseDoesNoHarm) {
 
 class OverwritingRingTest : public MappedRingTest {
  protected:
-  OverwritingRingTest() : MappedRingTest(true) {}
+  OverwritingRingTest() : MappedRingTest({.overwrites = true}) {}
 };
 
 TEST_F(OverwritingRingTest, IsNeverFull) {
@@ -81,6 +81,53 @@ TEST_F(OverwritingRingTest, IsNeverFull) {
   ring_->publish();
   EXPECT_EQ(page().data_head, 100u * 1024);
   EXPECT_EQ(byte_at(100 * 1024 - 1), 'a' + 99 % 26);
+}
+
+TEST_F(OverwritingRingTest, WhatWasSeenIsNotUnread) {
+  write(512, 'a');
+  EXPECT_EQ(ring_->unread(), 512u);
+  ring_->forget_unread();
+  page().data_tail = 8;
+  EXPECT_EQ(ring_->unread(), 0u);
+  write(64, 'b');
+  EXPECT_EQ(ring_->unread(), 64u);
+}
+
+class BackwardRingTest : public MappedRingTest {
+ protected:
+  explicit BackwardRingTest(bool overwrites = true) : MappedRingTest({overwrites, true}) {}
+};
+
+TEST_F(BackwardRingTest, TheNewestRecordStandsAtTheHead) {
+  write(64, 'a');
+  write(32, 'b');
+  ring_->publish();
+  EXPECT_EQ(page().data_head, static_cast<std::uint64_t>(-96));
+  for (int i = 0; i < 96; ++i) EXPECT_EQ(byte_at(page().data_head + i), i < 32 ? 'b' : 'a') << i;
+  EXPECT_EQ(ring_->unread(), 96u);
+}
+
+TEST_F(BackwardRingTest, IsNeverFull) {
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(ring_->fits(kPage));
+    write(1024, static_cast<char>('a' + i % 26));
+  }
+  ring_->publish();
+  EXPECT_EQ(page().data_head, static_cast<std::uint64_t>(-100 * 1024));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(byte_at(page().data_head + i * 1024), 'a' + (99 - i) % 26);
+}
+
+class BackwardReadRingTest : public BackwardRingTest {
+ protected:
+  BackwardReadRingTest() : BackwardRingTest(false) {}
+};
+
+TEST_F(BackwardReadRingTest, IsFullUntilTheProgramHasRead) {
+  write(kPage - 64, 'a');
+  EXPECT_TRUE(ring_->fits(64));
+  EXPECT_FALSE(ring_->fits(72));
+  page().data_tail = static_cast<std::uint64_t>(-8);
+  EXPECT_TRUE(ring_->fits(72));
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ void OutputRing::add(Event& event) {
 void OutputRing::remove(Event& event) { std::erase(events_, &event); }
 
 bool OutputRing::has_room(std::size_t sample) const {
+  if (is_paused_) return false;
   return ring_->overwrites() ? ring_->fits(sample) : ring_->fits(sample + kReserve);
 }
 
@@ -76,7 +77,7 @@ void OutputRing::lose(Event& event, std::uint64_t count) {
 }
 
 void OutputRing::tell_lost(const SampleFacts& facts) {
-  if (lost_ == 0 || events_.empty() || ring_->overwrites()) return;
+  if (lost_ == 0 || events_.empty() || is_paused_ || ring_->overwrites()) return;
   SampleFacts of_loser = facts;
   of_loser.id = lost_id_;
   make_lost(bytes_, events_.front()->attr, of_loser, lost_);
@@ -99,7 +100,7 @@ void OutputRing::tell_name(const SampleFacts& facts, const std::string& name) {
   SampleFacts of_event = facts;
   of_event.id = event->id;
   make_name(bytes_, event->attr, of_event, name);
-  if (ring_->fits(bytes_.size())) ring_->write(bytes_);
+  if (!is_paused_ && ring_->fits(bytes_.size())) ring_->write(bytes_);
 }
 
 void OutputRing::tell_objects(const SampleFacts& facts, const std::vector<output::MappedObject>& all) {
@@ -140,6 +141,11 @@ void OutputRing::publish() {
   if (ring_->unread() == 0) samples_ = 0;
   ring_->publish();
   const bool is_due_now = is_due();
+  // Nobody says how far such a ring was read: who polls is woken once for so many bytes.
+  if (is_due_now && ring_->overwrites()) {
+    ring_->forget_unread();
+    samples_ = 0;
+  }
   if (is_due_now == is_notified_) return;
   is_notified_ = is_due_now;
   for (const Event* const event : events_) is_due_now ? signal(*event) : unsignal(*event);

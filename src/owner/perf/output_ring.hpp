@@ -24,6 +24,9 @@ class OutputRing {
   void remove(Event& event);
   [[nodiscard]] const std::vector<Event*>& events() const { return events_; }
 
+  // Nothing is written while it is paused (PERF_EVENT_IOC_PAUSE_OUTPUT): the program looks at a ring that overwrites.
+  void pause(bool on) { is_paused_ = on; }
+
   // Whether a sample of this size fits, with what may have to be said before it.
   [[nodiscard]] bool has_room(std::size_t sample) const;
   // Whether it has been full for so long that nobody seems to read it: then others' events do not wait for it.
@@ -64,6 +67,7 @@ class OutputRing {
   std::uint64_t watermark_ = 0;
   std::uint64_t wakeup_events_ = 0;
   bool is_notified_ = false;
+  bool is_paused_ = false;
   // What was unread when it was full first, and when that was.
   std::uint64_t tail_when_full_ = 0;
   std::uint64_t full_since_ns_ = 0;

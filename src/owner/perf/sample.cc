@@ -94,7 +94,7 @@ void make_sample(Bytes& out, const perf_event_attr& attr, const SampleFacts& fac
   begin(out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
   const std::uint64_t wanted = attr.sample_type;
   if ((wanted & PERF_SAMPLE_IDENTIFIER) != 0) put(out, facts.id);
-  if ((wanted & PERF_SAMPLE_IP) != 0) put(out, facts.frames.empty() ? 0 : facts.frames.front());
+  if ((wanted & PERF_SAMPLE_IP) != 0) put(out, facts.frames.empty() ? facts.address : facts.frames.front());
   if ((wanted & PERF_SAMPLE_TID) != 0) {
     put(out, facts.pid);
     put(out, facts.tid);

@@ -27,6 +27,8 @@ struct SampleFacts {
   std::uint32_t cpu = 0;
   std::uint64_t id = 0;
   std::uint64_t period = 1;
+  // Where in the program it happened; 0: that is not known.
+  std::uint64_t address = 0;
   std::span<const std::uint64_t> frames = {};
   // Of the entry: common_type, and what follows the common header.
   std::uint16_t type = 0;

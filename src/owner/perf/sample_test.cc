@@ -78,6 +78,14 @@ TEST_F(SampleTest, AStackBeginsWithTheContext) {
   EXPECT_THAT(words(sample(PERF_SAMPLE_CALLCHAIN)), ElementsAre(0));
 }
 
+TEST_F(SampleTest, WithoutAStackItIsWhereItsEventSays) {
+  facts_.address = 0x3000;
+  EXPECT_THAT(words(sample(PERF_SAMPLE_IP)), ElementsAre(0x3000));
+  const std::uint64_t frames[] = {0x1000};
+  facts_.frames = frames;
+  EXPECT_THAT(words(sample(PERF_SAMPLE_IP)), ElementsAre(0x1000));
+}
+
 TEST_F(SampleTest, WhatAnEventHasNotIsEmpty) {
   EXPECT_THAT(words(sample(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT)), ElementsAre(0, 0, 0));
 }

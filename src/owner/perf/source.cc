@@ -1,6 +1,7 @@
 #include "perf/source.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "buffer/stream.hpp"
 #include "output/stack/user_stack.hpp"
@@ -9,8 +10,9 @@
 namespace landtrace::perf {
 namespace {
 
-constexpr std::uint64_t kSourceRingBytes = 1u << 19;
-constexpr std::uint64_t kSmallRingBytes = 1u << 18;
+// A few milliseconds of a program at full speed.
+constexpr std::uint64_t kSourceRingBytes = 1u << 21;
+constexpr std::uint64_t kLeastRingBytes = 1u << 18;
 constexpr std::uint64_t kRenewAfter_ns = 20'000'000;
 // Of raw time: a stack is written microseconds after its event.
 constexpr std::uint64_t kLongestWait = 1u << 28;
@@ -19,14 +21,13 @@ constexpr std::size_t kFixedBytes = 256;
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> Source::open(const std::string& socket) {
+Result<std::unique_ptr<Source>> Source::open(const std::string& socket, const ThreadGate::IsMeant& is_meant) {
   LT_TRY(consumer::DomainView view, consumer::DomainView::connect(socket));
   std::unique_ptr<Source> source(new Source(std::make_unique<consumer::DomainView>(std::move(view))));
-  auto session = consumer::Session::open(*source->view_, {.ring_bytes = kSourceRingBytes});
-  // Where many record at once, small rings have room when large ones have none.
-  if (!session) session = consumer::Session::open(*source->view_, {.ring_bytes = kSmallRingBytes});
-  if (!session) return tl::unexpected<Error>(session.error());
-  source->session_ = std::make_unique<consumer::Session>(*std::move(session));
+  LT_TRY(consumer::Session session, consumer::Session::open(*source->view_, {.ring_bytes = kSourceRingBytes,
+                                                                             .least_ring_bytes = kLeastRingBytes}));
+  source->session_ = std::make_unique<consumer::Session>(std::move(session));
+  source->gate_.emplace(*source->view_, *source->session_, is_meant);
   return source;
 }
 
@@ -49,6 +50,7 @@ Source::Listeners& Source::listeners_for(const Event& event) {
     listeners = std::make_unique<Listeners>();
     listeners->filter = event.filter;
     listeners->id = event.tracepoint.id;
+    listeners->address_at = event.tracepoint.address_at;
     listeners->events.resize(std::size_t{view_->cpus()} + 1);
   }
   return *listeners;
@@ -56,6 +58,9 @@ Source::Listeners& Source::listeners_for(const Event& event) {
 
 Result<void> Source::listen(Event& event) {
   if (!view_) return fail(ENODEV);
+  if (event.source != this) {
+    gate_->let_in([&event](std::uint32_t tid) { return !event.target || event.target->has(tid, 0); });
+  }
   Listeners& listeners = listeners_for(event);
   const bool needs_stacks = event.wants_stack() && !listeners.has_stacks;
   if (needs_stacks) listeners.has_stacks = has_stacks_ = true;
@@ -123,6 +128,7 @@ void Source::look_at_objects() {
 void Source::watch_for_exec() {
   for (Event* const event : all_) {
     if (!event->waits_for_exec) continue;
+    // Read first: what the program emits once it has called exec comes later.
     const std::uint64_t now = arch::read_raw_clock(session_->raw_clock());
     if (event->target && !event->target->has_called_exec()) {
       event->begin = now;
@@ -153,6 +159,7 @@ bool Source::pull() {
   if (has_stacks_) give_old(is_finishing_ ? buffer::kNoHorizon : horizon);
   note_rest();
   publish_positions();
+  gate_->renew(now_ns);
   return any;
 }
 
@@ -265,13 +272,20 @@ bool Source::give(Listeners& listeners, const Happened& what) {
   facts.cpu = what.cpu;
   facts.frames = what.frames;
   facts.type = listeners.id;
+  if (listeners.address_at && *listeners.address_at + sizeof facts.address <= what.payload.size()) {
+    std::memcpy(&facts.address, what.payload.data() + *listeners.address_at, sizeof facts.address);
+  }
   facts.payload = what.payload;
+  bool is_wanted = false;
   for (const std::size_t cpu : {std::size_t{what.cpu}, listeners.events.size() - 1}) {
     for (Event* const event : listeners.events[cpu]) {
       if (event->waits_for_exec) watch_for_exec();
-      if (!event->waits_for_exec && is_about(*event, what, facts.pid)) give_to(*event, what, facts, task);
+      if (event->waits_for_exec || !is_about(*event, what, facts.pid)) continue;
+      give_to(*event, what, facts, task);
+      is_wanted = true;
     }
   }
+  if (!is_wanted) gate_->note_unwanted(facts.tid, facts.pid);
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,14 @@
 #include "buffer/tasks.hpp"
 #include "consumer/session.hpp"
 #include "perf/event.hpp"
+#include "perf/thread_gate.hpp"
 
 namespace landtrace::perf {
 
 class Source {
  public:
-  static Result<std::unique_ptr<Source>> open(const std::string& socket);
+  // `is_meant` must outlive it.
+  static Result<std::unique_ptr<Source>> open(const std::string& socket, const ThreadGate::IsMeant& is_meant);
 
   // Whether the event can have that filter here.
   [[nodiscard]] bool takes(const Event& event) const;
@@ -48,6 +51,7 @@ class Source {
     bool is_listening = false;
     bool has_stacks = false;
     std::uint16_t id = 0;
+    std::optional<std::uint32_t> address_at;
     // By CPU; the last are those for any.
     std::vector<std::vector<Event*>> events;
   };
@@ -95,6 +99,7 @@ class Source {
 
   std::unique_ptr<consumer::DomainView> view_;
   std::unique_ptr<consumer::Session> session_;
+  std::optional<ThreadGate> gate_;
   std::vector<Event*> all_;
   std::uint64_t renewed_ns_ = 0;
   std::vector<std::unique_ptr<Listeners>> by_slot_;

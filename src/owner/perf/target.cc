@@ -39,49 +39,64 @@ void Births::catch_up() {
   if (!events_) return;
   for (const programs::ThreadChange& change : events_->drain()) {
     if (!change.begins) continue;
-    parents_[change.thread] = change.parent;
-    ++changes_;
+    births_[change.thread] = {change.parent, ++changes_, 0};
   }
 }
 
 void Births::look_below(std::uint32_t process) {
   for (const programs::TaskStat& task : programs::tasks_below(process)) {
-    if (parents_.insert_or_assign(task.pid, task.parent).second) ++changes_;
+    const auto [known, is_new] = births_.try_emplace(task.pid);
+    if (!is_new && known->second.start_ticks == task.start_ticks) continue;
+    known->second = {task.parent, ++changes_, task.start_ticks};
   }
 }
 
-std::optional<std::uint32_t> Births::parent_of(std::uint32_t tid) const {
-  const auto found = parents_.find(tid);
-  if (found == parents_.end()) return std::nullopt;
-  return found->second;
+const Births::Birth* Births::find(std::uint32_t tid) const {
+  const auto found = births_.find(tid);
+  return found == births_.end() ? nullptr : &found->second;
 }
 
 Target::Target(Births& births, std::uint32_t tid, bool inherits)
-    : births_(births), tid_(tid), inherits_(inherits), began_ticks_(programs::now_ticks()), program_(program_of(tid)) {}
+    : births_(births), tid_(tid), inherits_(inherits), began_ticks_(programs::now_ticks()), program_(program_of(tid)) {
+  births_.catch_up();
+  births_before_ = births_.changes();
+}
 
 bool Target::has(std::uint32_t tid, std::uint32_t tgid) {
   if (tid == tid_) return true;
   if (!inherits_) return false;
-  if (changes_seen_ != births_.changes()) known_.clear();
+  if (changes_seen_ != births_.changes()) forget_what_may_be_wrong();
   changes_seen_ = births_.changes();
   const auto found = known_.find(tid);
   if (found != known_.end()) return found->second;
   // It may have begun a moment ago.
   births_.catch_up();
+  if (changes_seen_ != births_.changes()) forget_what_may_be_wrong();
   changes_seen_ = births_.changes();
   return known_[tid] = find_out(tid, tgid);
+}
+
+// Where the kernel does not tell, who was found to be below the process may have ended since, and nobody could find it
+// out again.
+void Target::forget_what_may_be_wrong() {
+  if (births_.are_told()) return known_.clear();
+  std::erase_if(known_, [](const auto& entry) { return !entry.second; });
 }
 
 bool Target::find_out(std::uint32_t tid, std::uint32_t tgid) const {
   return births_.are_told() ? is_descendant(tid) : was_begun_below(tid, tgid);
 }
 
+bool Target::is_inherited(const Births::Birth& birth) const {
+  return birth.start_ticks == 0 ? birth.number > births_before_ : birth.start_ticks >= began_ticks_;
+}
+
 bool Target::is_descendant(std::uint32_t tid) const {
   for (int i = 0; i < kMostGenerations; ++i) {
-    const auto parent = births_.parent_of(tid);
-    if (!parent) return false;
-    if (*parent == tid_) return true;
-    tid = *parent;
+    const Births::Birth* const birth = births_.find(tid);
+    if (birth == nullptr) return false;
+    if (birth->parent == tid_) return is_inherited(*birth);
+    tid = birth->parent;
   }
   return false;
 }
@@ -91,6 +106,8 @@ bool Target::was_begun_below(std::uint32_t tid, std::uint32_t tgid) const {
   if (tgid == 0) tgid = programs::process_of(tid);
   if (is_descendant(tgid)) return true;
   if (tgid == programs::process_of(tid_)) {
+    // Nobody tells which of its threads has made it: the first one, as where the kernel tells of threads.
+    if (tid_ != tgid) return false;
     const auto thread = programs::stat_of(tid);
     return !thread || thread->start_ticks >= began_ticks_;
   }

@@ -18,8 +18,15 @@ class Births {
 
   // Takes what has happened since the last call.
   void catch_up();
-  // The thread that made this one since then; nullopt: none is known.
-  [[nodiscard]] std::optional<std::uint32_t> parent_of(std::uint32_t tid) const;
+  struct Birth {
+    std::uint32_t parent;
+    // As changes() was behind it.
+    std::uint64_t number;
+    // 0 where the kernel has told of it.
+    std::uint64_t start_ticks;
+  };
+  // Of a thread that was made since then; nullptr: nothing is known.
+  [[nodiscard]] const Birth* find(std::uint32_t tid) const;
   // Grows when a thread began: what was found out about its number before may be wrong.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   [[nodiscard]] bool are_told() const { return events_.has_value(); }
@@ -28,7 +35,7 @@ class Births {
 
  private:
   std::optional<programs::ThreadEvents> events_;
-  std::unordered_map<std::uint32_t, std::uint32_t> parents_;
+  std::unordered_map<std::uint32_t, Birth> births_;
   std::uint64_t changes_ = 0;
 };
 
@@ -50,14 +57,18 @@ class Target {
   [[nodiscard]] bool has_called_exec();
 
  private:
+  void forget_what_may_be_wrong();
   [[nodiscard]] bool find_out(std::uint32_t tid, std::uint32_t tgid) const;
+  [[nodiscard]] bool is_inherited(const Births::Birth& birth) const;
   [[nodiscard]] bool is_descendant(std::uint32_t tid) const;
   [[nodiscard]] bool was_begun_below(std::uint32_t tid, std::uint32_t tgid) const;
 
   Births& births_;
   std::uint32_t tid_;
   bool inherits_;
+  // When it was opened: what the thread had made before is not inherited.
   std::uint64_t began_ticks_;
+  std::uint64_t births_before_;
   std::uint64_t program_ = 0;
   std::unordered_map<std::uint32_t, bool> known_;
   std::uint64_t changes_seen_ = 0;

@@ -1,5 +1,6 @@
 #include "probes/publisher.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,6 +27,12 @@ std::string name_of(const rules::ProbePlace& place) {
   const auto& named = place.named;
   return named.symbol.empty() ? fmt::format("{}:{:#x}", named.object, place.offset)
                               : fmt::format("{}:{}", named.object, named.symbol);
+}
+
+bool is_no_object(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  char begin[SELFMAG] = {};
+  return file && ::pread(file.get(), begin, sizeof begin, 0) >= 0 && std::memcmp(begin, ELFMAG, sizeof begin) != 0;
 }
 
 // What a call has to leave for its return.
@@ -75,7 +82,10 @@ Result<code::Analysis*> Publisher::analysis_of(const programs::ObjectFile& objec
 
 Result<std::optional<agent::ProbeSite>> Publisher::describe(const rules::ProbePlace& place, std::uint64_t offset,
                                                             bool is_return) {
-  LT_TRY(code::Analysis* const analysis, analysis_of(*place.object));
+  const auto analysed = analysis_of(*place.object);
+  // The kernel takes a place of any file. Nothing happens in one that no program runs.
+  if (!analysed && is_no_object(place.object->path)) return std::nullopt;
+  LT_TRY(code::Analysis* const analysis, analysed);
   agent::ProbeSite site{};
   site.device = place.object->device;
   site.inode = place.object->inode;

@@ -335,6 +335,18 @@ TEST_F(PublisherTest, APlaceThatCannotBeProbedSaysWhy) {
   EXPECT_FALSE(domain_->probe_slots().any());
 }
 
+TEST_F(PublisherTest, NothingHappensInAFileThatNoProgramRuns) {
+  define("p:g/e /etc/passwd:0x10");
+  EXPECT_TRUE(enable("e"));
+  EXPECT_TRUE(event("e").listeners.any());
+  EXPECT_FALSE(domain_->probe_slots().any());
+  EXPECT_TRUE(enable("e", false));
+  define("p:g/made_when_read /proc/version:0x0");
+  EXPECT_EQ(enable("made_when_read").error().code, EIO);
+  define("p:g/behind_it /proc/version:0x1");
+  EXPECT_EQ(enable("behind_it").error().code, EIO);
+}
+
 TEST_F(PublisherTest, NothingHappensWhereNoThreadComes) {
   define("p:g/e " + self_ + ":lt_publisher_function+2");  // within an instruction
   define("p:g/d " + self_ + ":0x8");                      // the file's header

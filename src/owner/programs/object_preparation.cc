@@ -39,7 +39,7 @@ bool ObjectPreparation::is_ready(const KnownObjects::Key& key, const std::string
   job_->key = key;
   worker_.leave([job = job_, path, read = std::move(read)] {
     std::ignore = job->found.object(job->key, read);
-    std::ignore = job->found.analysis(job->key, path, read);
+    if (const auto analysis = job->found.analysis(job->key, path, read)) (*analysis)->learn_recipes();
     const std::lock_guard lock(job->mutex);
     job->is_done = true;
   });

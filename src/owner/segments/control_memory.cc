@@ -8,8 +8,8 @@ ControlMemory::ControlMemory(Fd fd, Mapping mapping)
     : fd_(std::move(fd)), mapping_(std::move(mapping)), heap_(sizeof(ControlSegment), plan::kControlBytes) {}
 
 Result<ControlMemory> ControlMemory::create(const Shape& shape) {
-  LT_TRY(Fd fd, create_memfd("landtrace-control", plan::kControlBytes));
-  LT_TRY(Mapping mapping, Mapping::map(fd.get(), plan::kControlBytes, Mapping::Access::kReadWrite));
+  LT_TRY(Fd fd, create_memfd("landtrace-control", plan::kControlFileBytes));
+  LT_TRY(Mapping mapping, Mapping::map(fd.get(), plan::kControlFileBytes, Mapping::Access::kReadWrite));
   LT_CHECK(seal_against_new_writers(fd.get()));
   auto& segment = *reinterpret_cast<ControlSegment*>(mapping.data());
   segment.version = plan::kLayoutVersion;

@@ -38,6 +38,8 @@ class ControlMemory {
   Result<std::uint32_t> allocate(std::uint64_t size, std::uint64_t alignment);
   void free(std::uint32_t offset) { heap_.free(offset); }
   [[nodiscard]] std::uint64_t bytes_in_use() const { return heap_.bytes_in_use(); }
+  // plan::kCodeBytes.
+  [[nodiscard]] std::byte* code_area(std::uint32_t user) { return mapping_.data() + plan::code_area(user); }
   [[nodiscard]] std::byte* at(std::uint32_t offset) { return mapping_.data() + offset; }
 
   // To be called by the thread that serves the domain and lives as long as it does: when that thread is gone, for

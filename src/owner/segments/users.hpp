@@ -41,6 +41,8 @@ class Users {
 
   // Makes room, if it can, where there is none.
   void set_room_maker(RoomMaker* maker) { room_maker_ = maker; }
+  // What is left of it, perhaps in pieces.
+  [[nodiscard]] std::uint64_t free_bytes() const { return data_bytes_ - most_memory(); }
   // A range at the same offset in every user's segment.
   Result<std::uint64_t> allocate(std::uint64_t size);
   // Gives the range's memory back to the system: all of it is zero.

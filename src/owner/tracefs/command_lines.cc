@@ -5,9 +5,8 @@
 namespace landtrace::tracefs {
 
 Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result<void>(std::string_view)>& run,
-                              std::chrono::microseconds turn) {
+                              const domain::Turn& turn) {
   constexpr std::size_t kMaxLine = 4094;
-  const auto end_of_turn = std::chrono::steady_clock::now() + turn;
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::size_t before = bytes.size() - rest.size();
     const auto end = rest.find('\n');
@@ -18,7 +17,7 @@ Result<std::size_t> run_lines(std::string_view bytes, const std::function<Result
     const auto done = run(line.substr(0, line.find('#')));
     if (!done && done.error().code == kNotYet) return before;
     LT_CHECK(done);
-    if (std::chrono::steady_clock::now() >= end_of_turn) return bytes.size() - rest.size();
+    if (turn.is_over()) return bytes.size() - rest.size();
   }
   return bytes.size();
 }

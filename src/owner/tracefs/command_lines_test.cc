@@ -8,7 +8,7 @@
 namespace landtrace::tracefs {
 namespace {
 
-constexpr std::chrono::hours kLong(1);
+const domain::Turn kLong{std::chrono::hours(1)};
 
 TEST(CommandLines, AreRunUntilOneFails) {
   std::vector<std::string> seen;
@@ -28,7 +28,7 @@ TEST(CommandLines, AreRunUntilOneFails) {
 TEST(CommandLines, OneIsRunInATurnThatIsOverAtOnce) {
   unsigned seen = 0;
   const auto run = [&](std::string_view) -> Result<void> { return ++seen == 3 ? fail(ENOENT) : Result<void>(); };
-  const std::chrono::microseconds over(0);
+  const domain::Turn over(std::chrono::microseconds(0));
   EXPECT_EQ(*run_lines("a\nbb\nccc", run, over), 2u);
   EXPECT_EQ(*run_lines("bb\nccc", run, over), 3u);
   EXPECT_EQ(run_lines("ccc", run, over).error().code, ENOENT);

@@ -12,20 +12,21 @@ namespace landtrace::tracefs {
 
 Result<std::string> DynamicEvents::text() { return domain::dynamic_events_text(context_.domain.events()); }
 
-Result<std::size_t> DynamicEvents::store(const Caller& caller, std::string_view bytes) {
-  return run_lines(bytes, [&](std::string_view line) { return run(caller, line); });
+Result<std::size_t> DynamicEvents::store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest) {
+  return run_lines(bytes, [&](std::string_view line) { return run(caller, line, rest); });
 }
 
-Result<void> DynamicEvents::run(const Caller& caller, std::string_view line) {
+Result<void> DynamicEvents::run(const Caller& caller, std::string_view line, Rest& rest) {
   if (line.starts_with('-') || line.starts_with('!')) {
-    return remove_dynamic(context_, caller, line, [](const domain::Event&) { return true; });
+    return remove_dynamic(
+        context_, caller, line, [](const domain::Event&) { return true; }, rest);
   }
   const std::string_view command = skip_spaces(line);
   if (command.empty()) return {};
   if (command.starts_with("s:"))
     return define_synthetic(context_, caller, line, language::split_dynamic_synthetic(line));
   if (language::EventProbeCommand::is_one(line)) return make_event_probe(caller, line);
-  if (command.starts_with('p') || command.starts_with('r')) return make_probe(caller, line);
+  if (command.starts_with('p') || command.starts_with('r')) return make_probe(caller, line, rest);
   if (!line.starts_with("u:")) {
     return fail(EINVAL, "want u:NAME FIELDS, s:NAME FIELDS, e:NAME SYSTEM.EVENT, p:NAME PLACE or r:NAME PLACE");
   }
@@ -40,9 +41,9 @@ Result<void> DynamicEvents::make(const Caller& caller, std::string_view definiti
 }
 
 // Whoever takes the line first has it.
-Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line) {
+Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view line, Rest& rest) {
   for (const auto family : {language::ProbeFamily::kKprobe, language::ProbeFamily::kUprobe}) {
-    auto made = define_probe(context_, caller, family, line);
+    auto made = define_probe(context_, caller, family, line, rest);
     if (made || made.error().code != language::FunctionProbeCommand::kOther) return made;
   }
   return fail(EINVAL, "not a probe's definition");

@@ -19,14 +19,14 @@ class DynamicEvents : public TextFile {
 
  protected:
   Result<std::string> text() override;
-  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<std::size_t> store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest) override;
   [[nodiscard]] bool takes_turns() const override { return true; }
   Result<void> truncate(const Caller& caller) override;
 
  private:
-  Result<void> run(const Caller& caller, std::string_view line);
+  Result<void> run(const Caller& caller, std::string_view line, Rest& rest);
   Result<void> make(const Caller& caller, std::string_view definition);
-  Result<void> make_probe(const Caller& caller, std::string_view line);
+  Result<void> make_probe(const Caller& caller, std::string_view line, Rest& rest);
   Result<void> make_event_probe(const Caller& caller, std::string_view line);
 
   Context& context_;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,9 @@ struct Caller {
   std::uint32_t tid = 0;  // the calling thread; 0: not known
   programs::Identity who{};
 };
+
+// What can only be gone on with in a moment, when others had their turn.
+inline constexpr int kNotYet = EINPROGRESS;
 
 class Folder;
 class File;
@@ -92,7 +96,8 @@ class File : public Node {
  public:
   File* file() final { return this; }
 
-  // `flags` as of open(2); O_TRUNC has its effect here.
+  // `flags` as of open(2); O_TRUNC has its effect here. kNotYet: that takes more than one turn, the caller is to open
+  // it again in a moment.
   virtual Result<std::unique_ptr<OpenFile>> open(const Caller& caller, int flags) = 0;
   // What stat() shows; 0 for files whose text is made while it is read.
   [[nodiscard]] virtual std::uint64_t size() const { return 0; }

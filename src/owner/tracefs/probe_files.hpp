@@ -15,7 +15,7 @@ class ProbeEvents : public TextFile {
 
  protected:
   Result<std::string> text() override;
-  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<std::size_t> store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest) override;
   [[nodiscard]] bool takes_turns() const override { return true; }
   Result<void> truncate(const Caller& caller) override;
 
@@ -36,7 +36,9 @@ class ProbeProfile : public TextFile {
   language::ProbeFamily family_;
 };
 
-// Defines the probe, or says in the error log why not. FunctionProbeCommand::kOther: the line is none of that family's.
-Result<void> define_probe(Context& context, const Caller& caller, language::ProbeFamily family, std::string_view line);
+// Defines the probe, or says in the error log why not. FunctionProbeCommand::kOther: the line is none of that family's;
+// kNotYet: it is to be called again for this line.
+Result<void> define_probe(Context& context, const Caller& caller, language::ProbeFamily family, std::string_view line,
+                          Rest& rest);
 
 }  // namespace landtrace::tracefs

@@ -51,6 +51,14 @@ TEST_F(ProbeFilesTest, WhatLiesBehindTheEndOfTheFileCanBeDefinedButNotEnabled) {
   }
 }
 
+TEST_F(ProbeFilesTest, SeveralTextsAreATextToAFilter) {
+  ASSERT_EQ(define("p:g/e " + at("40") + " a=+0(%di):string[2] b=+0(%di):u8[2]"), "ok");
+  EXPECT_EQ(session_.put("events/g/e/filter", "a ~ \"x*\""), "ok");
+  EXPECT_EQ(session_.put("events/g/e/filter", "a == \"x\""), "ok");
+  EXPECT_EQ(session_.put("events/g/e/filter", "a <= 1"), "-EINVAL");
+  EXPECT_EQ(session_.put("events/g/e/filter", "b ~ \"x*\""), "-EINVAL");
+}
+
 TEST_F(ProbeFilesTest, EachFileTakesItsOwnAndEmptiesItself) {
   ASSERT_EQ(define("p:g/u " + at("40")), "ok");
   ASSERT_EQ(session_.append("kprobe_events", "p:g/k lt_no_such_module:f"), "ok");

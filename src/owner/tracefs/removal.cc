@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "language/probe/probe_pattern.hpp"
 #include "language/words.hpp"
@@ -85,6 +86,7 @@ bool is_meant(const domain::Event& event, const Removal& removal, abi::Version a
 struct Meant {
   std::uint64_t serial;  // by which they are in order
   std::uint32_t slot;
+  std::uint64_t event;  // its own serial
   bool is_place;
 };
 
@@ -94,12 +96,12 @@ std::vector<Meant> find_meant(domain::Events& events, const Removal& removal, ab
   for (const domain::Event* const event : events.all()) {
     if (!is_ours(*event)) continue;
     if (!event::is_function_probe(event->flavour())) {
-      if (is_meant(*event, removal, abi)) meant.push_back({event->serial, event->slot, false});
+      if (is_meant(*event, removal, abi)) meant.push_back({event->serial, event->slot, event->serial, false});
       continue;
     }
     if (removal.system && event->system != *removal.system) continue;
     for (const auto& each : event->definitions) {
-      if (is_meant_place(*event, each.text, removal)) meant.push_back({each.serial, event->slot, true});
+      if (is_meant_place(*event, each.text, removal)) meant.push_back({each.serial, event->slot, event->serial, true});
     }
   }
   std::sort(meant.begin(), meant.end(), [](const Meant& a, const Meant& b) { return a.serial < b.serial; });
@@ -125,30 +127,58 @@ Result<void> check_all(domain::Events& events, const std::vector<Meant>& meant, 
   return {};
 }
 
+class Removing final : public Work {
+ public:
+  Removing(Context& context, const Caller& caller, std::vector<Meant> meant)
+      : context_(context), caller_(caller), meant_(std::move(meant)), places_(places_of(meant_)) {}
+
+  Result<bool> go_on(const domain::Turn& turn) override {
+    while (next_ < meant_.size()) {
+      LT_CHECK(remove(meant_[next_++]));
+      if (next_ < meant_.size() && turn.is_over()) return false;
+    }
+    return true;
+  }
+
+ private:
+  Result<void> remove(const Meant& each) {
+    domain::Event* const event = context_.domain.events().at(each.slot);
+    // It may have gone with its probe, or between two turns.
+    if (event == nullptr || event->serial != each.event) return {};
+    const auto remove_event = [&](domain::Event& one) { return context_.rules.remove(one, caller_.who.uid); };
+    // All of its places go, which need not be one by one.
+    if (each.is_place && places_.at(each.slot) == event->definitions.size() && !event->in_use()) {
+      return remove_event(*event);
+    }
+    return each.is_place ? remove_place(*event, each.serial, remove_event) : remove_event(*event);
+  }
+  Result<void> remove_place(domain::Event& event, std::uint64_t serial,
+                            const std::function<Result<void>(domain::Event&)>& remove_event) {
+    const auto& all = event.definitions;
+    const bool is_there = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.serial == serial; });
+    if (!is_there) return {};
+    return context_.rules.probes().remove_place(event, serial, caller_.who.uid, remove_event);
+  }
+
+  Context& context_;
+  Caller caller_;
+  std::vector<Meant> meant_;
+  std::map<std::uint32_t, std::size_t> places_;  // how many are meant, by slot
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 Result<void> remove_dynamic(Context& context, const Caller& caller, std::string_view command,
-                            const std::function<bool(const domain::Event&)>& is_ours) {
+                            const std::function<bool(const domain::Event&)>& is_ours, Rest& rest) {
+  if (rest.is_of(command)) return done_or_not_yet(rest.go_on());
   LT_TRY(const Removal removal, parse_removal(command));
   context.domain.enable_words().sweep();  // the process that kept the event may have ended
   domain::Events& events = context.domain.events();
-  const auto meant = find_meant(events, removal, context.domain.abi(), is_ours);
+  auto meant = find_meant(events, removal, context.domain.abi(), is_ours);
   if (meant.empty()) return fail(ENOENT, "no such event");
   if (language::is_name_pattern(removal.name)) LT_CHECK(check_all(events, meant, caller.who.uid));
-  const auto remove = [&](domain::Event& event) { return context.rules.remove(event, caller.who.uid); };
-  const auto places = places_of(meant);
-  for (const Meant& each : meant) {
-    domain::Event* const event = events.at(each.slot);  // which may have gone with its probe
-    if (event == nullptr) continue;
-    // All of its places go, which need not be one by one.
-    if (each.is_place && places.at(each.slot) == event->definitions.size() && !event->in_use()) {
-      LT_CHECK(remove(*event));
-      continue;
-    }
-    LT_CHECK(each.is_place ? context.rules.probes().remove_place(*event, each.serial, caller.who.uid, remove)
-                           : remove(*event));
-  }
-  return {};
+  return done_or_not_yet(rest.begin(command, std::make_unique<Removing>(context, caller, std::move(meant))));
 }
 
 }  // namespace landtrace::tracefs

@@ -16,13 +16,13 @@ Result<std::string> SetEvent::text() {
   return text;
 }
 
-Result<std::size_t> SetEvent::store(const Caller&, std::string_view bytes) {
-  LT_TRY(language::Word word, language::next_word(bytes));
+Result<std::size_t> SetEvent::store_in_turns(const Caller&, std::string_view bytes, Rest& rest) {
+  LT_TRY(const language::Word word, language::next_word(bytes));
   if (word.text.empty()) return word.taken;
   const bool on = !word.text.starts_with('!');
-  if (!on) word.text.remove_prefix(1);
-  LT_CHECK(listen_to(*instance_, Selection::parse(word.text), on));
-  return word.taken;
+  const Selection selection = Selection::parse(on ? word.text : word.text.substr(1));
+  LT_TRY(const bool done, listen_in_turns(instance_, selection, on, word.text, rest));
+  return done ? word.taken : 0;
 }
 
 Result<void> SetEvent::truncate(const Caller&) { return listen_to(*instance_, {}, false); }

@@ -15,7 +15,7 @@ class SetEvent : public TextFile {
 
  protected:
   Result<std::string> text() override;
-  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<std::size_t> store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest) override;
   Result<void> truncate(const Caller& caller) override;
 
  private:

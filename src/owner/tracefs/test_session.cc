@@ -81,7 +81,7 @@ void TestSession::clean() {
   std::vector<std::string> folders;  // an event may go with another's trigger
   for (const domain::Event* const event : domain_->events().all()) folders.push_back(event->system + "/" + event->name);
   std::reverse(folders.begin(), folders.end());  // a trigger cannot be named any more once its onmatch() event is gone
-  for (int round = 0; round < 2; ++round) {  // a histogram stays while another uses its variables
+  for (int round = 0; round < 2; ++round) {      // a histogram stays while another uses its variables
     for (const std::string& folder : folders) remove_triggers("events/" + folder + "/trigger");
     remove_triggers("events/ftrace/print/trigger");
   }
@@ -146,7 +146,8 @@ std::string TestSession::write(const std::string& file, std::string_view bytes, 
   const auto node = tree_.find(file);
   if (!node) return answer(node.error());
   if ((*node)->file() == nullptr) return "-EISDIR";
-  const auto open = (*node)->file()->open(caller(), O_WRONLY | flags);
+  auto open = (*node)->file()->open(caller(), O_WRONLY | flags);
+  while (!open && open.error().code == kNotYet) open = (*node)->file()->open(caller(), O_WRONLY | flags);
   if (!open) return answer(open.error());
   for (std::size_t done = 0;;) {
     const auto written = (*open)->write(caller(), bytes.substr(done), done);

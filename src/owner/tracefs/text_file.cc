@@ -19,18 +19,22 @@ class OpenTextFile : public OpenFile {
     return size;
   }
   Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t) override {
-    return file_->store(caller, bytes);
+    return file_->store_in_turns(caller, bytes, rest_);
   }
-  [[nodiscard]] bool takes_turns() const override { return file_->takes_turns(); }
+  [[nodiscard]] bool takes_turns() const override { return rest_.any() || file_->takes_turns(); }
 
  private:
   std::shared_ptr<TextFile> file_;
   std::optional<std::string> text_;
+  Rest rest_;
 };
 
 Result<std::string> TextFile::text() { return fail(EINVAL, "the file is not readable"); }
 Result<std::size_t> TextFile::store(const Caller&, std::string_view) {
   return fail(EINVAL, "the file is not writable");
+}
+Result<std::size_t> TextFile::store_in_turns(const Caller& caller, std::string_view bytes, Rest&) {
+  return store(caller, bytes);
 }
 Result<void> TextFile::truncate(const Caller&) { return {}; }
 Result<void> TextFile::check_open(const Caller&, int) { return {}; }

@@ -5,6 +5,7 @@
 
 #include "base/input.hpp"
 #include "tracefs/node.hpp"
+#include "tracefs/rest.hpp"
 
 namespace landtrace::tracefs {
 
@@ -20,9 +21,12 @@ class TextFile : public File, public std::enable_shared_from_this<TextFile> {
   virtual Result<std::string> text();
   // The bytes of one write(), with a newline if there was one. Returns how many were taken, usually all.
   virtual Result<std::size_t> store(const Caller& caller, std::string_view bytes);
+  // The same of a file whose writes may take several turns: what is left to do stands in `rest`, and not all bytes are
+  // taken, or none.
+  virtual Result<std::size_t> store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest);
   // As of OpenFile.
   [[nodiscard]] virtual bool takes_turns() const { return false; }
-  // Opened for writing with O_TRUNC.
+  // Opened for writing with O_TRUNC. kNotYet: not all of it is gone yet, the file is to be opened again.
   virtual Result<void> truncate(const Caller& caller);
   // May refuse any open.
   virtual Result<void> check_open(const Caller& caller, int flags);

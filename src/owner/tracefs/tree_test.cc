@@ -82,13 +82,26 @@ TEST_F(TreeTest, ModesAreThoseOfTracefs) {
 
 TEST_F(TreeTest, TheReadmeHasWhatToolsLookFor) {
   const std::string text = session_.cat("README");
-  for (const char* const needle :
-       {"set_event_pid", "synthetic events", "hist trigger", "user_events", "dynamic_events", "s:[synthetic/]",
-        "e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>]", "' >> synthetic_events",
-        "long[] stack' >> synthetic_events", "Create/append/", "[gid=<gid>]", "x8/16/32/64",
-        " <type>\\[<array-size>\\]", "imm-value", "imm-string", "trace(<synthetic_event>", "snapshot()",
-        "<var1>=<field|var_ref|numeric_literal>", "onchange(var)",
-        "can be any field, or the special string 'common_stacktrace'"}) {
+  for (const char* const needle : {"set_event_pid",
+                                   "synthetic events",
+                                   "hist trigger",
+                                   "user_events",
+                                   "dynamic_events",
+                                   "s:[synthetic/]",
+                                   "e[:[<group>/][<event>]] <attached-group>.<attached-event> [<args>]",
+                                   "' >> synthetic_events",
+                                   "long[] stack' >> synthetic_events",
+                                   "Create/append/",
+                                   "[gid=<gid>]",
+                                   "x8/16/32/64",
+                                   " <type>\\[<array-size>\\]",
+                                   "imm-value",
+                                   "imm-string",
+                                   "trace(<synthetic_event>",
+                                   "snapshot()",
+                                   "<var1>=<field|var_ref|numeric_literal>",
+                                   "onchange(var)",
+                                   "can be any field, or the special string 'common_stacktrace'"}) {
     EXPECT_NE(text.find(needle), std::string::npos) << needle;
   }
 }

@@ -3,45 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "output/json/string.hpp"
 
 namespace landtrace::ui {
 namespace {
 
-//     "            comm-1234    [001] .....  5853.601981: name: fields"
-// Names of threads have at most 15 bytes, in a column of 16, so one that looks like the rest of a line misleads nobody.
-constexpr std::size_t kCommColumn = 16;
-
-struct Parts {
-  std::string_view comm;
-  std::int32_t tid = 0;
-  std::string_view event;
-};
-
-bool parse_line(std::string_view line, Parts& parts) {
-  if (line.size() <= kCommColumn || line[kCommColumn] != '-') return false;
-  const std::string_view comm = line.substr(0, kCommColumn);
-  parts.comm = comm.substr(std::min(comm.find_first_not_of(' '), comm.size()));
-  const char* const end = line.data() + line.size();
-  const auto [behind, error] = std::from_chars(line.data() + kCommColumn + 1, end, parts.tid);
-  if (error != std::errc{}) return false;
-  const std::string_view rest(behind, static_cast<std::size_t>(end - behind));
-  const std::size_t time = rest.find(": ");
-  if (time == std::string_view::npos) return false;
-  parts.event = rest.substr(time + 2);
-  parts.event = parts.event.substr(0, parts.event.find(':'));
-  return true;
-}
-
-// "CPU:1 [LOST 123 EVENTS]"; without a number some were.
-std::uint64_t lost_in(std::string_view line) {
-  const std::size_t at = line.find(" [LOST ");
-  if (!line.starts_with("CPU:") || at == std::string_view::npos) return 0;
-  std::uint64_t count = 1;
-  std::from_chars(line.data() + at + 7, line.data() + line.size(), count);
-  return count;
+void add_comma(std::string& out) {
+  if (out.back() != '{' && out.back() != '[') out += ',';
 }
 
 }  // namespace
@@ -55,58 +24,99 @@ void Lines::add(std::string_view bytes) {
   partial_.erase(0, begin);
 }
 
+std::uint32_t Lines::kind_of(std::string_view name) {
+  const auto known = kind_by_name_.find(name);
+  if (known != kind_by_name_.end()) return known->second;
+  if (kinds_.size() >= kMostNames) return 0;
+  kinds_.push_back({std::string(name)});
+  const auto kind = static_cast<std::uint32_t>(kinds_.size() - 1);
+  kind_by_name_.emplace(name, kind);
+  return kind;
+}
+
+// Of too many threads the one that has been silent for longest is forgotten.
+Lines::Thread& Lines::thread_of(std::int32_t tid) {
+  if (threads_.size() >= kMostNames && !threads_.contains(tid)) {
+    threads_.erase(std::min_element(threads_.begin(), threads_.end(),
+                                    [](const auto& a, const auto& b) { return a.second.last_us < b.second.last_us; }));
+  }
+  return threads_[tid];
+}
+
 void Lines::add_line(std::string_view line) {
   has_news_ = true;
-  kept_.emplace_back(line);
-  if (kept_.size() > kKept) kept_.pop_front();
   new_lines_ = std::min(new_lines_ + 1, kKept);
-  Parts parts;
+  LineParts parts;
   if (!parse_line(line, parts)) {
-    lost_ += lost_in(line);
-    return;
+    const std::uint64_t lost = lost_in(line);
+    lost_ += lost;
+    return lost > 0 ? recent_.add_lost(line, lost) : recent_.add_text(line);
   }
   ++count_;
-  auto event = events_.find(parts.event);
-  if (event == events_.end() && events_.size() < kMostNames) event = events_.emplace(parts.event, 0).first;
-  if (event != events_.end() && ++event->second > 0 && !changed_events_.contains(parts.event)) {
-    changed_events_.emplace(parts.event);
+  const std::uint32_t kind = kind_of(parts.event);
+  ++kinds_[kind].count;
+  kinds_[kind].has_changed = true;
+  recent_.add(line, parts.time_us, parts.tid, kind);
+  Thread& thread = thread_of(parts.tid);
+  if (thread.comm != parts.comm) thread.comm = parts.comm;
+  thread.tgid = parts.tgid;
+  thread.last_us = parts.time_us;
+  thread.has_changed = true;
+  ++thread.count;
+  for (auto& [known, count] : thread.kinds) {
+    if (known != kind) continue;
+    ++count;
+    return;
   }
-  if (programs_.size() >= kMostNames && !programs_.contains(parts.tid)) programs_.erase(programs_.begin());
-  Program& program = programs_[parts.tid];
-  if (program.comm != parts.comm) program.comm = parts.comm;
-  ++program.count;
-  changed_programs_.insert(parts.tid);
+  thread.kinds.emplace_back(kind, 1);
+}
+
+ThreadName Lines::name_of(std::int32_t tid) const {
+  const auto thread = threads_.find(tid);
+  return thread == threads_.end() ? ThreadName() : ThreadName{thread->second.tgid, thread->second.comm};
+}
+
+// "NAME":[number, count]
+void Lines::add_kinds(std::string& out, bool all) const {
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    const Kind& kind = kinds_[i];
+    if (kind.count == 0 || (!all && !kind.has_changed)) continue;
+    add_comma(out);
+    output::json::append_string(out, kind.name);
+    out += fmt::format(":[{},{}]", i, kind.count);
+  }
+}
+
+// [tid, tgid, name, count, [[kind, count]]]
+void Lines::add_threads(std::string& out, bool all) const {
+  for (const auto& [tid, thread] : threads_) {
+    if (!all && !thread.has_changed) continue;
+    add_comma(out);
+    out += fmt::format("[{},{},", tid, thread.tgid);
+    output::json::append_string(out, thread.comm);
+    out += fmt::format(",{},[", thread.count);
+    for (const auto& [kind, count] : thread.kinds) {
+      add_comma(out);
+      out += fmt::format("[{},{}]", kind, count);
+    }
+    out += "]]";
+  }
 }
 
 std::string Lines::news(bool all) {
   std::string out = fmt::format("\"count\":{},\"lost\":{},\"events\":{{", count_, lost_);
-  const auto comma = [&out] {
-    if (out.back() != '{' && out.back() != '[') out += ',';
-  };
-  for (const auto& [name, count] : events_) {
-    if (!all && !changed_events_.contains(name)) continue;
-    comma();
-    output::json::append_string(out, name);
-    out += fmt::format(":{}", count);
-  }
+  add_kinds(out, all);
   out += "},\"programs\":[";
-  for (const auto& [tid, program] : programs_) {
-    if (!all && !changed_programs_.contains(tid)) continue;
-    comma();
-    out += fmt::format("[{},", tid);
-    output::json::append_string(out, program.comm);
-    out += fmt::format(",{}]", program.count);
-  }
+  add_threads(out, all);
   out += "],\"lines\":[";
-  const std::size_t lines = all ? kept_.size() : std::min({new_lines_, kNews, kept_.size()});
-  for (std::size_t i = kept_.size() - lines; i < kept_.size(); ++i) {
-    comma();
-    output::json::append_string(out, kept_[i]);
+  for (const std::string_view line : recent_.last_lines(all ? kKept : std::min(new_lines_, kNews))) {
+    add_comma(out);
+    output::json::append_string(out, line);
   }
   out += ']';
   if (all) return out;
-  changed_events_.clear();
-  changed_programs_.clear();
+  for (Kind& kind : kinds_) kind.has_changed = false;
+  for (auto& [tid, thread] : threads_) thread.has_changed = false;
   new_lines_ = 0;
   has_news_ = false;
   return out;

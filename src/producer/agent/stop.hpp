@@ -72,6 +72,7 @@ class Stop {
   std::uint32_t go = 0;  // set when the helper may begin
 
  private:
+  void be_first() const;
   StopResult stop_all();
   StopResult stop_running(bool& settled);
   bool guard_blocked();

@@ -14,12 +14,19 @@ namespace landtrace::agent {
 namespace {
 
 // Threads are stopped for no longer than this, and rather again, while the machine is too busy to let them come to
-// their stop; from the third time on for twice as long each time, lest a place is never patched.
+// their stop. That the last thread of many gets its turn on a CPU is a matter of luck then: several times the same, and
+// then for twice as long each time, lest a place is never patched.
 constexpr std::uint64_t kPatience = 4'000'000;  // ns
 constexpr std::uint64_t kMostPatience = 128'000'000;
-constexpr unsigned kTries = 10;
+constexpr unsigned kShortTries = 6;
+constexpr unsigned kTries = kShortTries + 6;
 std::uint64_t patience_at(unsigned attempt) {
-  return attempt < 2 ? kPatience : std::min(kPatience << (attempt - 1), kMostPatience);
+  return attempt < kShortTries ? kPatience : std::min(kPatience << (attempt - kShortTries + 1), kMostPatience);
+}
+// Before the next try: others that want the CPUs have them for a while, and are not in the way then.
+std::uint64_t pause_before(unsigned attempt) {
+  constexpr std::uint64_t kShortest = 1'000'000;
+  return kShortest << std::min(attempt - 1, 3u);
 }
 
 Reason reason_of(StopResult result) {
@@ -86,7 +93,7 @@ void Agent::write_locked(std::vector<Job>& jobs) {
 void Agent::write_stopped(std::vector<Job*>& jobs) {
   for (unsigned i = 0; i < kTries && !jobs.empty(); ++i) {
     if (i != 0) {
-      const timespec pause = {0, 1'000'000};
+      const timespec pause = {0, static_cast<long>(pause_before(i))};
       raw(SYS_nanosleep, raw_address(&pause), 0);
     }
     std::vector<Patch> patches;

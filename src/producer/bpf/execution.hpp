@@ -1,6 +1,7 @@
 // A program that is being run: its windows, its budget, and what it holds. On the stack of the thread that runs it.
 #pragma once
 
+#include "bpf/machine.hpp"
 #include "bpf/maps/ring.hpp"
 #include "bpf/program.hpp"
 #include "bpf/rows.hpp"
@@ -8,18 +9,18 @@
 
 namespace landtrace::bpf {
 
-enum class End : std::uint32_t {
-  kNone,
-  // It has touched what is in none of its windows, or run into something that is no instruction.
-  kFault,
-  // It wanted more instructions than there are.
-  kExceeded,
-};
+// helpers.cc
+const Helper* helper_table();
 
-struct Execution {
-  // `stack` has what.frames of kFrameSize bytes.
+struct Execution : Machine {
+  // `stack` has what.frames of kFrameSize bytes. No initialisers: nothing is stored that nobody asks for.
   Execution(const Program& what, std::byte* data_segment, Surroundings& where, std::byte* stack)
       : program(what), data(data_segment), around(where) {
+    budget = kMaxRun;
+    end = End::kNone;
+    helpers = helper_table();
+    frame_end = stack + kFrameSize;
+    frame_address = window_address(kStackWindow, kFrameSize);
     const std::uint64_t stack_bytes = std::uint64_t{what.frames} * kFrameSize;
     windows[kStackWindow] = {stack, stack_bytes, stack_bytes};
     for (std::uint32_t i = 0; i < kMaxHeldRecords; ++i) windows[kFirstRecordWindow + i] = {};
@@ -98,12 +99,6 @@ struct Execution {
     has_row = false;
   }
 
-  // No initialisers: nothing is stored that nobody asks for.
-  Window windows[kMaxWindows];
-  std::uint64_t window_count;
-  std::uint64_t budget = kMaxRun;
-  End end = End::kNone;
-
   const Program& program;
   std::byte* data;
   Surroundings& around;
@@ -113,8 +108,8 @@ struct Execution {
   bool row_is_mine = false;
   std::uint32_t row_number = 0;
   struct HeldRing {
-    std::byte* data = nullptr;
-    const MapLayout* map = nullptr;
+    std::byte* data;
+    const MapLayout* map;
     void release(const RecordRing::Record& record, bool discard) const {
       RecordRing(data, *map).release(record, discard);
     }

@@ -38,6 +38,8 @@ constexpr Table kTable;
 
 }  // namespace
 
+const Helper* helper_table() { return kTable.at; }
+
 Helper find_helper(std::uint32_t number) { return number < kHelperLimit ? kTable.at[number] : nullptr; }
 
 }  // namespace landtrace::bpf

@@ -5,8 +5,6 @@
 
 namespace landtrace::bpf {
 
-using Helper = std::uint64_t (*)(Execution&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
-
 // Above the greatest number that has one.
 inline constexpr std::uint32_t kHelperLimit = 192;
 

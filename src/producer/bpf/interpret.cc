@@ -264,6 +264,8 @@ std::uint64_t interpret(Execution& run) {
           run.budget = left;
           r[0] = helper(run, r[1], r[2], r[3], r[4], r[5]);
           if (__builtin_expect(run.end != End::kNone, 0)) return 0;
+          // As behind any function: what was there is gone.
+          r[1] = r[2] = r[3] = r[4] = r[5] = 0;
         }
         break;
       case kExit:

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "bpf/test_arithmetic.hpp"
 #include "bpf/test_run.hpp"
 #include "bpf/maps/array.hpp"
 #include "bpf/maps/hash.hpp"
@@ -42,6 +45,37 @@ TEST(BpfInterpreter, CalculatesWith64And32Bits) {
   EXPECT_EQ(result_of({set(0, 6), alu(BPF_MUL, 0, -7), leave()}), static_cast<std::uint64_t>(-42));
   EXPECT_EQ(result_of({set(0, 5), make(BPF_ALU64 | BPF_NEG, 0, 0, 0, 0), leave()}), static_cast<std::uint64_t>(-5));
   EXPECT_EQ(result_of({set(0, 0x1234), make(BPF_ALU | BPF_END | BPF_TO_BE, 0, 0, 0, 16), leave()}), 0x3412u);
+}
+
+// Numbers where something happens: the edges of 32 and 64 bits, and any.
+std::uint64_t some_number(std::mt19937_64& random) {
+  constexpr std::uint64_t kEdges[] = {0,          1,          31,         32,          63,        64,
+                                      0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 1ull << 63};
+  const std::uint64_t any = random();
+  return any % 2 == 0 ? kEdges[random() % std::size(kEdges)] - random() % 2 : any >> random() % 64;
+}
+
+TEST(BpfInterpreter, CalculatesAndJumpsAsTheDefinitionSays) {
+  constexpr int kOperations[] = {BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_OR,   BPF_AND,
+                                 BPF_LSH, BPF_RSH, BPF_MOD, BPF_XOR, BPF_ARSH, BPF_NEG};
+  constexpr int kJumps[] = {BPF_JEQ,  BPF_JNE,  BPF_JGT,  BPF_JGE,  BPF_JLT, BPF_JLE,
+                            BPF_JSET, BPF_JSGT, BPF_JSGE, BPF_JSLT, BPF_JSLE};
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t a = some_number(random), b = some_number(random);
+    const bool is_64 = random() % 2 == 0;
+    const int operation = kOperations[random() % std::size(kOperations)];
+    const int source = operation == BPF_NEG ? BPF_K : BPF_X;
+    const Code numbers = constant(0, a) + constant(1, b);
+    ASSERT_EQ(result_of(numbers + Code{make((is_64 ? BPF_ALU64 : BPF_ALU) | operation | source, 0, 1, 0, 0), leave()}),
+              Arithmetic(is_64).result(operation, a, b))
+        << operation << (is_64 ? " 64: " : " 32: ") << a << " " << b;
+    const int jump_kind = kJumps[random() % std::size(kJumps)];
+    ASSERT_EQ(result_of(numbers + Code{make((is_64 ? BPF_JMP : BPF_JMP32) | jump_kind | BPF_X, 0, 1, 2, 0), set(0, 0),
+                                       leave(), set(0, 1), leave()}),
+              Arithmetic(is_64).jumps(jump_kind, a, b) ? 1u : 0u)
+        << jump_kind << (is_64 ? " 64: " : " 32: ") << a << " " << b;
+  }
 }
 
 TEST(BpfInterpreter, DivisionByZeroIsZeroAndItsRestTheNumber) {

@@ -43,10 +43,10 @@ struct Figures {
 };
 LT_SHARED(Figures, 64, 8);
 
-//   0                   4           8       12       16        24     32      40          44           48         64
-//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+----------+
-//   | instruction_count | map_count | owner | frames | figures | rows | lines | row_count | line_bytes | reserved |
-//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+----------+
+//   0                   4           8       12       16        24     32      40          44           48     52     64
+//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+------+------+
+//   | instruction_count | map_count | owner | frames | figures | rows | lines | row_count | line_bytes | code |      |
+//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+------+------+
 struct alignas(8) Program {
   std::uint32_t instruction_count;
   std::uint32_t map_count;
@@ -63,7 +63,9 @@ struct alignas(8) Program {
   std::uint32_t row_count;
   // Bytes of that ring buffer's data.
   std::uint32_t line_bytes;
-  std::uint32_t reserved[4];
+  // Where its code begins in the user's code area; 0: it has none, and is interpreted.
+  std::uint32_t code;
+  std::uint32_t reserved[3];
 
   [[nodiscard]] const MapLayout* maps() const { return reinterpret_cast<const MapLayout*>(this + 1); }
   [[nodiscard]] const Instruction* instructions() const {
@@ -80,5 +82,6 @@ LT_SHARED_AT(Program, rows, 24);
 LT_SHARED_AT(Program, lines, 32);
 LT_SHARED_AT(Program, row_count, 40);
 LT_SHARED_AT(Program, line_bytes, 44);
+LT_SHARED_AT(Program, code, 48);
 
 }  // namespace landtrace::bpf

@@ -68,6 +68,10 @@ class TestMaps {
   TestMaps(const TestMaps&) = delete;
   TestMaps& operator=(const TestMaps&) = delete;
 
+  // All that programs can change.
+  [[nodiscard]] std::string_view bytes() const { return {reinterpret_cast<const char*>(data), size_}; }
+  void clear() const { std::memset(data, 0, size_); }
+
   static constexpr std::uint64_t kFigures = 1024;
   std::vector<MapLayout> layouts;
   std::byte* data;
@@ -109,10 +113,18 @@ class TestProgram {
 
   [[nodiscard]] const Program& program() const { return *reinterpret_cast<const Program*>(bytes_.data()); }
   std::uint64_t run(const TestMaps& maps, Surroundings& place, std::string_view payload = {}) const {
-    return run_program(program(), maps.data, place, reinterpret_cast<const std::byte*>(payload.data()), payload.size());
+    return run_program(program(), maps.data, code_area_, place, reinterpret_cast<const std::byte*>(payload.data()),
+                       payload.size());
+  }
+
+  // From here on `area` is where its code is, `at` bytes behind the beginning; nullptr: it is interpreted.
+  void use_code(const std::byte* area, std::uint32_t at) {
+    code_area_ = area;
+    reinterpret_cast<Program*>(bytes_.data())->code = at;
   }
 
  private:
+  const std::byte* code_area_ = nullptr;
   std::vector<std::uint64_t> bytes_;
 };
 

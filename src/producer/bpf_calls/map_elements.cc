@@ -8,6 +8,7 @@
 #include "bpf/maps/hash.hpp"
 #include "bpf/maps/stacks.hpp"
 #include "bpf/words.hpp"
+#include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/user_bytes.hpp"
 
 namespace landtrace::bpf_calls {
@@ -70,6 +71,14 @@ long next_stack(const Object& map, const std::vector<std::byte>* key, std::uint3
   return -ENOENT;
 }
 
+// A slot's number, and a descriptor of a perf event.
+long put_perf_event(const Object& map, const bpf_attr& call) {
+  std::uint32_t slot = 0;
+  std::int32_t fd = -1;
+  if (!copy_from_user(&slot, call.key, sizeof slot) || !copy_from_user(&fd, call.value, sizeof fd)) return -EFAULT;
+  return connect_perf_buffer(map, slot, fd);
+}
+
 }  // namespace
 
 std::uint64_t value_bytes(const MapLayout& map) {
@@ -92,6 +101,7 @@ long lookup_element(const Object& map, const bpf_attr& call) {
 
 long update_element(const Object& map, const bpf_attr& call) {
   const MapLayout& layout = map.layout;
+  if (layout.kind == bpf::kPerfEventArray) return put_perf_event(map, call);
   if (!layout.has_values()) return -EINVAL;
   std::vector<std::byte> key;
   std::vector<std::byte> value(bpf::rounded(value_bytes(layout), 8));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
@@ -53,6 +54,14 @@ ObjectRef Objects::find(int fd, Kind kind) {
   const auto found = objects_.find(fd);
   if (found == objects_.end() || found->second->kind != kind || inode_of(fd) != found->second->inode) return nullptr;
   return found->second;
+}
+
+bool Objects::has_map_of(std::uint32_t map_kind) {
+  if (!has_any()) return false;
+  const Lock lock(mutex_);
+  return std::any_of(objects_.begin(), objects_.end(), [&](const auto& one) {
+    return one.second->kind == Kind::kMap && one.second->layout.kind == map_kind;
+  });
 }
 
 void Objects::forget(int fd) {

@@ -40,6 +40,7 @@ class Objects {
   int add(Object object);
   // nullptr: the descriptor is none of ours, or of another kind.
   ObjectRef find(int fd, Kind kind);
+  [[nodiscard]] bool has_map_of(std::uint32_t map_kind);
   // The descriptor is about to be closed.
   void forget(int fd);
   // Looked at before each close().

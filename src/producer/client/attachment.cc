@@ -1,5 +1,6 @@
 #include "client/attachment.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,16 @@ void* map(int fd, std::size_t size, int protection) {
   if (address == MAP_FAILED) return nullptr;
   ::madvise(address, size, MADV_DONTDUMP);
   return address;
+}
+
+// Nobody but the owner writes there, who is root or we ourselves. Without it programs are interpreted.
+const std::byte* map_code(int control, std::uint32_t user) {
+  constexpr int kNobodyElseWrites = F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+  if (!is_sealed_memfd(control, plan::kControlFileBytes)) return nullptr;
+  if ((::fcntl(control, F_GET_SEALS) & kNobodyElseWrites) != kNobodyElseWrites) return nullptr;
+  void* const address = ::mmap(nullptr, plan::kCodeBytes, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_NORESERVE, control,
+                               static_cast<off_t>(plan::code_area(user)));
+  return address == MAP_FAILED ? nullptr : static_cast<const std::byte*>(address);
 }
 
 }  // namespace
@@ -43,6 +54,7 @@ Attachment* make_attachment(const ipc::Reply& reply, const int (&fds)[2], Attach
   auto* const attachment = static_cast<Attachment*>(own);
   attachment->view =
       plan::make_view(segment, static_cast<plan::DataSegment*>(data), static_cast<std::uint32_t>(reply.a));
+  attachment->view.code = map_code(fds[0], static_cast<std::uint32_t>(reply.a));
   attachment->data_bytes = reply.b;
   attachment->control_inode = inode_of_memory(fds[0]);
   attachment->foreign = reply.c != static_cast<std::uint64_t>(::getpid());

@@ -7,7 +7,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "base/mapping.hpp"
 
@@ -122,6 +124,29 @@ TEST_F(AttachmentTest, WhatTheReplySaysIsChecked) {
   EXPECT_EQ(attach(reply(0, kDataBytes + 4096)), nullptr);
   EXPECT_EQ(mappings(), before);
   EXPECT_NE(attach(reply(plan::kMaxUsers - 1, sizeof(plan::DataSegment))), nullptr);
+}
+
+TEST_F(AttachmentTest, CodeIsMappedToBeRunWhereNobodyButTheOwnerCanWriteIt) {
+  constexpr std::uint32_t kUser = 3;
+  control_ = *create_memfd("control", plan::kControlFileBytes);
+  const Mapping whole = *Mapping::map(control_.get(), plan::kControlFileBytes, Mapping::Access::kReadWrite);
+  std::memcpy(whole.data(), control_memory_.data(), sizeof(plan::ControlSegment));
+  const Attachment* const open = attach(reply(kUser));
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->view.code, nullptr) << "whoever has the descriptor can map it writable";
+  ASSERT_TRUE(seal_against_new_writers(control_.get()));
+  const Attachment* const sealed = attach(reply(kUser));
+  ASSERT_NE(sealed->view.code, nullptr);
+  // What the owner writes there is there: of this user.
+  whole.data()[plan::code_area(kUser) + 64] = std::byte{0xc3};
+  EXPECT_EQ(sealed->view.code[64], std::byte{0xc3});
+  reinterpret_cast<void (*)()>(reinterpret_cast<std::uintptr_t>(sealed->view.code + 64))();
+  std::ifstream maps("/proc/self/maps");
+  std::stringstream begin;
+  begin << std::hex << reinterpret_cast<std::uintptr_t>(sealed->view.code) << '-';
+  std::string line;
+  while (std::getline(maps, line) && line.rfind(begin.str(), 0) != 0) continue;
+  EXPECT_NE(line.find(" r-xs "), std::string::npos) << line;
 }
 
 TEST_F(AttachmentTest, AControlSegmentOfAnotherLayoutIsRefusedAndUnmapped) {

@@ -64,7 +64,8 @@ enum class Operation : std::uint32_t {
   kRegisterNative,
   // a = event slot.
   kReleaseNative,
-  // An instance of the consumer's own: a = bytes per ring, b = 1 to overwrite
+  // An instance of the consumer's own: a = bytes per ring, b = 1 to overwrite; c = bytes that will do where larger
+  //    rings would leave little room for others (0: none but `a`)
   // -> a = offset of its rings in data segments, b = size_log2, c = instance.
   kOpenSession,
   // text = pattern; a = 1 listen, 0 stop. Holds for events that register later, too.
@@ -97,6 +98,9 @@ enum class Operation : std::uint32_t {
   // The events that have histograms, for who may read their `hist` files. a = entries to pass over
   // -> text = "INSTANCE\0SYSTEM\0EVENT\0" each, the instance "" for the top one; a = where to go on, 0: that was all.
   kHistogramEvents,
+  // text = uint32_t[], threads by their ids: the session takes no event of these from here on, and again of those that
+  //    an earlier list named.
+  kSessionThreads,
 
   // Older programs' user_events; which rules the domain has for structures is in its control segment (abi).
 
@@ -143,7 +147,7 @@ enum class Operation : std::uint32_t {
   // Closes the file that is open, if any: an open file may keep an instance from being removed.
   kTreeClose,
   // text is written to the file that is open when the connection ends, however it ends; the file is closed for all
-  // else. a = 1: what was said so before is not.
+  // else. a = 1: what was said so before is not. a = 2: text is the path of a folder, which goes then.
   kTreeWriteAtEnd,
 
   // Events that are there, for <landtrace/trace_events.h>. text = "SYSTEM\0EVENT\0".

@@ -11,6 +11,10 @@
 namespace landtrace::ipc {
 namespace {
 
+// A file that takes nothing yet, or is not emptied yet, is asked again, so often, and so long after.
+constexpr int kMostTries = 10'000;
+constexpr useconds_t kUntilNextTry_us = 4'000;
+
 // Appends what is in one answer to a listing.
 Result<void> append_entries(std::vector<TreeClient::Entry>& entries, std::string_view text) {
   while (!text.empty()) {
@@ -69,7 +73,12 @@ Result<void> TreeClient::remove_folder(const std::string& path) {
 }
 
 Result<void> TreeClient::open(const std::string& path, int flags) {
-  LT_CHECK(ask(Operation::kTreeOpen, path, static_cast<std::uint64_t>(flags)));
+  for (int i = 0;; ++i) {
+    const auto opened = ask(Operation::kTreeOpen, path, static_cast<std::uint64_t>(flags));
+    if (opened) break;
+    if (opened.error().code != EINPROGRESS || i == kMostTries) return tl::unexpected<Error>(opened.error());
+    ::usleep(kUntilNextTry_us);
+  }
   position_ = 0;
   return {};
 }
@@ -83,10 +92,6 @@ Result<std::string> TreeClient::read() {
 }
 
 namespace {
-
-// A file that takes nothing yet is asked again, so often, and so long after.
-constexpr int kMostTries = 10'000;
-constexpr useconds_t kUntilNextTry_us = 4'000;
 
 // No more than goes into one request, and whole lines if there are any.
 std::string_view first_part(std::string_view bytes) {
@@ -130,6 +135,11 @@ Result<std::size_t> TreeClient::try_write(std::string_view bytes) {
 
 Result<void> TreeClient::write_at_end(std::string_view bytes) {
   LT_CHECK(ask(Operation::kTreeWriteAtEnd, bytes));
+  return {};
+}
+
+Result<void> TreeClient::remove_folder_at_end(const std::string& path) {
+  LT_CHECK(ask(Operation::kTreeWriteAtEnd, path, 2));
   return {};
 }
 

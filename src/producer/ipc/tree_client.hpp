@@ -48,6 +48,8 @@ class TreeClient {
   // When this connection ends, by the owner; the open file is closed. EOPNOTSUPP: the owner is an older one.
   Result<void> write_at_end(std::string_view bytes);
   void forget_at_end(std::string_view bytes);
+  // When this connection ends, a folder goes. ENOENT: it is not there; an older owner answers EBADF or EOPNOTSUPP.
+  Result<void> remove_folder_at_end(const std::string& path);
 
   // Where in its bytes the last write was wrong, if that is known.
   [[nodiscard]] std::optional<std::uint64_t> refused_at() const { return refused_at_; }

@@ -7,6 +7,7 @@
 //   ...        counter_line
 //   ...        ProbeSlot  probes[kMaxProbes]    16 each       128 KiB
 //   sizeof     heap, up to kControlBytes                      sparse: only what is used is there
+//   256 MiB    code areas                     2 MiB a user    not mapped with the others
 //
 // Words that publish something are read and written atomically: plan, generation, text and registered of an event's
 // slot, table and generation of a file's, count of a table, event_changes, event_high, user_count, user_changes. The
@@ -24,7 +25,6 @@
 #include "plan/steps.hpp"
 
 namespace landtrace::plan {
-
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
@@ -46,6 +46,11 @@ inline constexpr std::uint32_t kMaxFiles = 65536;
 inline constexpr std::uint32_t kMaxProbes = 8192;
 inline constexpr std::uint32_t kMaxUsers = 64;
 inline constexpr std::uint64_t kControlBytes = 256ull << 20;
+// Behind the segment, in the same memory: code of each user's eBPF programs, by the user's index. A producer maps what
+// is of its own user, to be read and run.
+inline constexpr std::uint64_t kCodeBytes = 2ull << 20;
+inline constexpr std::uint64_t kControlFileBytes = kControlBytes + kMaxUsers * kCodeBytes;
+constexpr std::uint64_t code_area(std::uint32_t user) { return kControlBytes + user * kCodeBytes; }
 
 // A slot is taken for one event after another. Its parts are written in the order generation, texts and numbers,
 // generation (domain/events.cc), so that a reader who finds the same generation before and after has them of one event;

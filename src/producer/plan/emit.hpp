@@ -24,6 +24,8 @@ struct View {
   std::uint32_t nesting = 0;
   // How many of the event's last segments its triggers do not look at: the newline that is put behind a marker.
   std::uint32_t unseen = 0;
+  // Where this user's code of eBPF programs can be run; nullptr: they are interpreted.
+  const std::byte* code = nullptr;
 };
 
 inline View make_view(const ControlSegment* control, DataSegment* data, std::uint32_t user) {

@@ -63,7 +63,7 @@ void count_missed(const View& view, const bpf::Program& program) {
   std::byte whole[kMaxCopied];
   const std::size_t size =
       abi::Payload(request.segments, request.segment_count - view.unseen).copy(0, whole, sizeof whole);
-  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), place, whole, size);
+  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, whole, size);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void run_bpf(const View& view, const Thread& thread, const bpf::Program& program
   Place place(view, thread);
   if (__builtin_expect(request.segment_count == 1, 1)) {
     const Segment& payload = request.segments[0];
-    bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), place,
+    bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place,
                      static_cast<const std::byte*>(payload.data), payload.size);
     return;
   }

@@ -21,8 +21,7 @@ std::string agent_path() {
 
 }  // namespace
 
-void load_agent_if_wanted() {
-  const std::string socket = ipc::default_socket();
+void load_agent_if_wanted(const std::string& socket) {
   if (::access(ipc::probes_mark(socket).c_str(), F_OK) != 0) return client::let_owner_trace(socket.c_str());
   // Without it the program runs as ever, and its functions are not probed: `landtrace doctor` says why.
   void* const agent = ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -9,6 +9,7 @@
 #include <climits>
 
 #include "bpf_calls/bpf_call.hpp"
+#include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
 #include "preload/data_file.hpp"
@@ -84,6 +85,7 @@ LT_EXPORT int close(int fd) {
   if (is_own(fd)) return 0;  // a program that closes whatever there is goes on as it would
   const FdEntry file = FdTable::get(fd);
   closing(fd);
+  if (__builtin_expect(perf_is_used, 0) && !in_vfork_child()) landtrace::bpf_calls::forget_perf_buffer(fd);
   const int result = real().close(fd);
   if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) {
     landtrace::bpf_calls::forget_perf_event(fd);
@@ -197,6 +199,8 @@ LT_EXPORT int ioctl(int fd, unsigned long request, ...) noexcept {
     const FdEntry to = FdTable::get(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));
     if (is_perf_event(to)) return perf_output_of_kernel(fd, to);
   }
+  // They are always on.
+  if (__builtin_expect(perf_is_used, 0) && landtrace::bpf_calls::is_perf_buffer(fd)) return 0;
   if (__builtin_expect(file.generation == 0, 1)) return real().ioctl(fd, request, argument);
   return ioctl_on(file, fd, request, argument);
 }

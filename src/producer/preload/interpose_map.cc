@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/system_call.hpp"
+#include "bpf_calls/perf_buffers.hpp"
 #include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 
@@ -17,7 +18,9 @@ void* map_any(void* address, std::size_t size, int protection, int flags, int fd
     const FdEntry entry = FdTable::get(fd);
     if (is_perf_event(entry)) return map_perf_event(entry, address, size, protection, flags, offset);
   }
-  const long mapped = system_call(SYS_mmap, address, size, protection, flags, fd, offset);
+  const bool is_buffer = __builtin_expect(perf_is_used && fd >= 0, 0) && bpf_calls::is_perf_buffer(fd);
+  const long mapped = is_buffer ? bpf_calls::map_perf_buffer(fd, size)
+                                : system_call(SYS_mmap, address, size, protection, flags, fd, offset);
   constexpr long kErrors = 4096;
   if (mapped < 0 && mapped >= -kErrors) {
     errno = static_cast<int>(-mapped);

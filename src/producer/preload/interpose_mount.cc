@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "preload/real.hpp"
+#include "preload/unprobed_programs.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -91,5 +92,6 @@ LT_EXPORT int execv(const char* path, char* const* words) {
   if (is_helper(path) && is_remount_by_helper(words)) {
     ::_exit(remount(words[2], options_of(words + 3)) == 0 ? 0 : kMountFailed);
   }
+  note_program(path);
   return real_execv(path, words);
 }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/system_call.hpp"
+#include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
 #include "preload/real.hpp"
@@ -66,7 +67,7 @@ T finish(T result) {
   return -1;
 }
 
-enum class Kind { kTracepoint, kDummy, kOther };
+enum class Kind { kTracepoint, kDummy, kProgramOutput, kOther };
 
 Kind kind_of(const void* attr) {
   // Type, size and config stand first in every version.
@@ -80,7 +81,10 @@ Kind kind_of(const void* attr) {
   errno = saved_errno;
   if (!is_there) return Kind::kOther;
   if (head.type == PERF_TYPE_TRACEPOINT) return Kind::kTracepoint;
-  return head.type == PERF_TYPE_SOFTWARE && head.config == PERF_COUNT_SW_DUMMY ? Kind::kDummy : Kind::kOther;
+  if (head.type != PERF_TYPE_SOFTWARE) return Kind::kOther;
+  // Of programs of the domain's, if the process has a map for that; else of the kernel's.
+  if (head.config == PERF_COUNT_SW_BPF_OUTPUT && bpf_calls::wants_perf_buffers()) return Kind::kProgramOutput;
+  return head.config == PERF_COUNT_SW_DUMMY ? Kind::kDummy : Kind::kOther;
 }
 
 // Of a tracepoint: its id. 0 where the program has changed its mind about the memory.
@@ -128,6 +132,10 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
   const auto kernel = [&] { return real().syscall(SYS_perf_event_open, attr, pid, cpu, group, flags); };
   const Kind kind = is_inside ? Kind::kOther : kind_of(attr);
   if (kind == Kind::kOther) return kernel();
+  if (kind == Kind::kProgramOutput) {
+    __atomic_store_n(&perf_is_used, true, __ATOMIC_RELAXED);
+    return finish(bpf_calls::open_perf_buffer((flags & PERF_FLAG_FD_CLOEXEC) != 0));
+  }
   // A dummy event only shows where names go: a program that the kernel gives none records the domain all the same.
   long answer = -1;
   int refused_with = 0;
@@ -244,9 +252,11 @@ void perf_descriptor_gone(FdEntry entry) {
 }
 
 bool pull_perf_events() {
-  if (is_inside || library == nullptr) return false;
+  if (is_inside) return false;
+  const bool has_samples = bpf_calls::show_perf_buffers();
+  if (library == nullptr) return has_samples;
   const Inside inside;
-  return library->pull();
+  return library->pull() || has_samples;
 }
 
 void perf_after_write() {

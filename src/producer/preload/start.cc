@@ -4,13 +4,16 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <string>
 
 #include "client/process.hpp"
+#include "ipc/path.hpp"
 #include "plan/stack.hpp"
 #include "preload/agent_loader.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/requests.hpp"
+#include "preload/unprobed_programs.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -33,7 +36,9 @@ __attribute__((constructor)) void start() {
   client::Process::get().set_on_next_owner(on_next_owner);
   ::pthread_atfork(announce_fork, nullptr, announce_child);
   look_at_inherited();
-  load_agent_if_wanted();
+  const std::string socket = ipc::default_socket();
+  set_noting(socket);
+  load_agent_if_wanted(socket);
   errno = saved_errno;
 }
 

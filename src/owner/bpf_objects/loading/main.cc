@@ -4,8 +4,9 @@
 //
 //     landtrace-bpf OBJECT READY UNTIL
 //
-// Says "ready" on the descriptor READY when all is attached, and goes on until UNTIL, a pipe, ends. Exits with 1 where
-// the object cannot be loaded, and 2 where an event has fewer fields than a program looks at.
+// Names its events, "SYSTEM:EVENT\0" each, on the descriptor READY when all is attached, and goes on until UNTIL, a
+// pipe, ends. Exits with 1 where the object cannot be loaded, and 2 where an event has fewer fields than a program
+// looks at.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ int main(int argc, char** argv) {
   landtrace::loading::Session session;
   if (!session.load(argv[1]) || !session.attach()) return 1;
   const int ready = std::atoi(argv[2]);
-  if (::write(ready, "ready", 5) != 5) return 1;
+  const std::string events = session.events();
+  if (::write(ready, events.data(), events.size()) != static_cast<ssize_t>(events.size())) return 1;
   ::close(ready);
   pollfd until{std::atoi(argv[3]), POLLIN, 0};
   // What comes within this time is shown together.

@@ -33,6 +33,13 @@ int keep_warning(libbpf_print_level level, const char* format, va_list arguments
   return length;
 }
 
+// Codes of libbpf's own, too.
+std::string error_text(int code) {
+  char text[256] = "";
+  ::libbpf_strerror(code, text, sizeof text);
+  return text;
+}
+
 // "SYSTEM:EVENT", or "" where the section is none of a tracepoint.
 std::string event_of(const char* section) {
   std::string name = section;
@@ -62,7 +69,7 @@ bool Session::load(const char* path) {
   data_ = reinterpret_cast<std::byte*>(client::Process::view().data);
   object_.reset(bpf_object__open_file(path, nullptr));
   if (object_ == nullptr) {
-    complain(fmt::format("cannot open {}: {}\n{}", path, std::strerror(errno), libbpf_says));
+    complain(fmt::format("cannot open {}: {}\n{}", path, error_text(errno), libbpf_says));
     return false;
   }
   unsigned wanted = 0;
@@ -83,7 +90,7 @@ bool Session::load(const char* path) {
   }
   if (!take_lines()) return false;
   if (bpf_object__load(object_.get()) != 0) {
-    complain(fmt::format("cannot load {}: {}\n{}", path, std::strerror(errno), libbpf_says));
+    complain(fmt::format("cannot load {}: {}\n{}", path, error_text(errno), libbpf_says));
     return false;
   }
   bpf_map* map = nullptr;
@@ -123,6 +130,15 @@ bool Session::attach() {
     return false;
   }
   return true;
+}
+
+std::string Session::events() const {
+  std::string all;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object_.get()) {
+    if (bpf_program__autoload(program)) all += event_of(bpf_program__section_name(program)) + '\0';
+  }
+  return all;
 }
 
 void Session::show_lines() {

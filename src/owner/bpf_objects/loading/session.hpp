@@ -20,6 +20,8 @@ class Session {
   bool load(const char* path);
   // By their sections: SEC("tracepoint/SYSTEM/EVENT"). An event that is not there yet gets its program when it comes.
   bool attach();
+  // "SYSTEM:EVENT" of each, with a 0 behind it.
+  [[nodiscard]] std::string events() const;
 
   // Lines and records that have come. False: nobody reads the output.
   bool show_new();

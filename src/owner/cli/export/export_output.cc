@@ -6,12 +6,18 @@
 #include "cli/quantity.hpp"
 
 namespace landtrace::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kCheckpointEvery(200);
+
+}  // namespace
 
 Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::string& path,
                                         const std::string& not_this, const ExportOptions& options) {
   ExportOutput output(path.empty() ? format.file : path);
   if (format.make_folder == nullptr) {
-    LT_TRY(OutputFile file, OutputFile::create(output.path_, not_this, format.is_binary));
+    LT_TRY(OutputFile file, options.lasts ? OutputFile::create_lasting(output.path_, format.is_binary)
+                                          : OutputFile::create(output.path_, not_this, format.is_binary));
     output.file_.emplace(std::move(file));
     output.target_ = std::make_unique<output::Target>(output.file_->fd());
     output.exporter_ = format.make(*output.target_, options);
@@ -20,7 +26,8 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
   if (output.is_standard_output()) {
     return fail(EINVAL, fmt::format("--format {} is a folder of files: -o FOLDER", format.name));
   }
-  LT_TRY(OutputFolder folder, OutputFolder::create(output.path_, format.is_file));
+  LT_TRY(OutputFolder folder, options.lasts ? OutputFolder::create_lasting(output.path_, format.is_file)
+                                            : OutputFolder::create(output.path_, format.is_file));
   output.folder_.emplace(std::move(folder));
   output.exporter_ = format.make_folder(output.folder_->fd(), options);
   return output;
@@ -31,6 +38,14 @@ Result<void> ExportOutput::written() const { return target_ ? target_->result() 
 Result<void> ExportOutput::named(Result<void> written) const {
   if (written) return written;
   return fail(written.error().code, sentence(written.error(), is_standard_output() ? "standard output" : path_));
+}
+
+void ExportOutput::flush_now_and_then() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_standard_output() && now < next_checkpoint_) return;
+  next_checkpoint_ = now + kCheckpointEvery;
+  exporter_->checkpoint();
+  flush();
 }
 
 void ExportOutput::flush() {

@@ -1,6 +1,7 @@
 // Where an export goes, a file or a folder, and what is written there.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ class ExportOutput {
   [[nodiscard]] Result<void> named(Result<void> written) const;
   // Writes what has been made until now, and does not wait for more.
   void flush();
+  // The same for what is recorded just now, as far as its format can be read without its end: of standard output at
+  // once, else a few times a second.
+  void flush_now_and_then();
   // It is whole: it takes its place.
   Result<void> keep();
 
@@ -42,6 +46,7 @@ class ExportOutput {
   std::optional<OutputFolder> folder_;
   std::unique_ptr<output::Target> target_;
   std::unique_ptr<output::Exporter> exporter_;
+  std::chrono::steady_clock::time_point next_checkpoint_{};
 };
 
 }  // namespace landtrace::cli

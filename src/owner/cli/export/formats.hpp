@@ -19,6 +19,7 @@ struct ExportOptions {
   std::vector<output::SpanRule> spans = {};
   std::vector<output::CounterRule> counters = {};
   std::string title = {};  // above a picture
+  bool lasts = false;      // it is written as it comes: what there is of it stays where the program is killed
 };
 
 struct ExportFormat {

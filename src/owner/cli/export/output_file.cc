@@ -32,9 +32,26 @@ Fd open_without_name(const std::string& path) {
   return fd && ::access(place_of(fd.get()).c_str(), F_OK) == 0 ? std::move(fd) : Fd();
 }
 
+// What one that was killed has left is not lost to the next one.
+Result<void> keep_killed(const std::string& partial, const std::string& killed) {
+  struct stat st {};
+  if (::lstat(partial.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) return {};
+  if (::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
+  return {};
+}
+
 }  // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path, const std::string& not_this, bool is_binary) {
+  return create(path, not_this, is_binary, false);
+}
+
+Result<OutputFile> OutputFile::create_lasting(const std::string& path, bool is_binary) {
+  return create(path, "", is_binary, true);
+}
+
+Result<OutputFile> OutputFile::create(const std::string& path, const std::string& not_this, bool is_binary,
+                                      bool lasts) {
   if (path == "-") {
     if (is_binary && ::isatty(STDOUT_FILENO) == 1) return fail(EINVAL, "this format is not for a terminal: -o FILE");
     Fd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
@@ -51,7 +68,8 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
     }
   }
   const std::string partial = path + ".partial";
-  if (Fd fd = open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
+  if (lasts) LT_CHECK(keep_killed(partial, path + ".killed"));
+  if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
   LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
   return OutputFile(std::move(fd), path, partial, true);
 }

@@ -14,6 +14,8 @@ class OutputFile {
   // "-" is standard output. EINVAL: it is `not_this`, which is being read, or a folder, or a terminal which
   // `is_binary` is not for; and what open(2) says.
   static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary);
+  // The same for what is written as it comes: it is PATH.partial from its beginning, and stays where this is killed.
+  static Result<OutputFile> create_lasting(const std::string& path, bool is_binary);
 
   OutputFile(OutputFile&&) noexcept = default;
   ~OutputFile();
@@ -24,6 +26,7 @@ class OutputFile {
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:
+  static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary, bool lasts);
   OutputFile(Fd fd, std::string path, std::string partial, bool has_name)
       : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)), has_name_(has_name) {}
 

@@ -41,12 +41,25 @@ Result<void> remove_ours(const std::string& path, OutputFolder::IsOurs is_ours) 
 
 }  // namespace
 
-Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ours) {
+Result<OutputFolder> OutputFolder::create(const std::string& path, IsOurs is_ours) {
+  return create(path, is_ours, false);
+}
+
+Result<OutputFolder> OutputFolder::create_lasting(const std::string& path, IsOurs is_ours) {
+  return create(path, is_ours, true);
+}
+
+Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ours, bool lasts) {
   std::string path = named;
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   LT_CHECK(our_files(path, is_ours));
   LT_CHECK(our_files(path + ".old", is_ours));
   const std::string partial = path + ".partial";
+  if (lasts && fs::exists(partial)) {
+    LT_CHECK(our_files(partial, is_ours));
+    LT_CHECK(remove_ours(path + ".killed", is_ours));
+    if (std::rename(partial.c_str(), (path + ".killed").c_str()) != 0) return fail_errno(path + ".killed");
+  }
   LT_CHECK(remove_ours(partial, is_ours));
   if (::mkdir(partial.c_str(), 0777) != 0) return fail_errno(partial);
   Fd fd(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -14,6 +14,8 @@ class OutputFolder {
   // files that may be replaced.
   using IsOurs = bool (*)(const std::string& name);
   static Result<OutputFolder> create(const std::string& path, IsOurs is_ours);
+  // The same for what is written as it comes: what one that was killed has left becomes PATH.killed.
+  static Result<OutputFolder> create_lasting(const std::string& path, IsOurs is_ours);
 
   OutputFolder(OutputFolder&&) noexcept = default;
   // Without keep(): it goes, with what is in it.
@@ -25,6 +27,7 @@ class OutputFolder {
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:
+  static Result<OutputFolder> create(const std::string& path, IsOurs is_ours, bool lasts);
   OutputFolder(Fd fd, std::string path, IsOurs is_ours)
       : fd_(std::move(fd)), path_(std::move(path)), is_ours_(is_ours) {}
 

@@ -17,6 +17,7 @@ struct FunctionRow {
   std::vector<std::string> aliases;  // its other names
   std::uint64_t offset = 0;          // in the file
   std::uint64_t size = 0;
+  std::string object = {};  // its file, where several are listed
   bool is_chooser = false;
   std::vector<std::string> choices;  // what it may choose
   agent::Way way = agent::Way::kRefused;

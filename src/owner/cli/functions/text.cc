@@ -123,6 +123,7 @@ std::string function_json(const FunctionRow& row) {
   Json json;
   json["name"] = row.name.empty() ? Json() : Json(row.name);
   if (!row.aliases.empty()) json["aliases"] = row.aliases;
+  if (!row.object.empty()) json["object"] = row.object;
   json["offset"] = row.offset;
   json["size"] = row.size;
   json["entry"] = row.has_entry() ? Json(code::way_word(row.way)) : Json();

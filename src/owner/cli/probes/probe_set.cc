@@ -52,7 +52,9 @@ Result<ProbeSet> ProbeSet::connect(const std::string& socket, const std::vector<
   LT_CHECK(check_machine_has_probes());
   LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket));
   const std::size_t slash = socket.rfind('/');
-  return ProbeSet(std::move(tree), slash == std::string::npos ? "." : socket.substr(0, slash + 1), command);
+  ProbeSet probes(std::move(tree), slash == std::string::npos ? "." : socket.substr(0, slash + 1), command);
+  probes.unprobed_.emplace(socket);
+  return probes;
 }
 
 ProbeSet::~ProbeSet() {

@@ -1,11 +1,13 @@
 // The probes that a command has defined in a domain, in a group of their own. They go with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
 #include "cli/probes/probe_text.hpp"
+#include "cli/probes/unprobed_programs.hpp"
 #include "ipc/tree_client.hpp"
 
 namespace landtrace::cli {
@@ -59,6 +61,7 @@ class ProbeSet {
   std::string folder_;  // of the domain's socket
   std::vector<std::string> command_;
   std::vector<Defined> defined_;
+  std::optional<UnprobedPrograms> unprobed_;  // noted as long as there are probes
 };
 
 }  // namespace landtrace::cli

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "attach/agent_status.hpp"
+#include "cli/probes/unprobed_programs.hpp"
 #include "cli/static_program.hpp"
 #include "code/analysis.hpp"
 #include "ipc/socket.hpp"
@@ -145,13 +146,10 @@ std::string why_without_agent(const std::vector<std::string>& command) {
   if (command.empty()) return "";
   const std::string& program = command.front();
   if (is_static_program(program)) {
-    return fmt::format("'{}' is linked statically: nothing can be loaded into it, and it was not probed", program);
+    return static_program_text(program);
   }
   if (changes_rights(path_of_program(program))) {
-    return fmt::format(
-        "'{}' has rights of its own (setuid): the system lets nothing be loaded into it, and it was not "
-        "probed; `landtrace attach`, as root, probes it once it runs",
-        program);
+    return setuid_program_text(program);
   }
   return "";
 }

@@ -13,6 +13,7 @@
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/probes/refusals.hpp"
+#include "cli/probes/unprobed_programs.hpp"
 #include "programs/object_files.hpp"
 
 namespace landtrace::cli {
@@ -102,8 +103,12 @@ void RunningPrograms::tell_refusals(const std::string& socket, const std::vector
                                     const std::vector<std::string>& command) const {
   for (const std::string& text : refusal_texts(pids_)) complain(text);
   for (const std::string& text : refusal_texts(socket, events, pids_)) complain(text);
-  const std::string why = events.empty() ? "" : why_without_agent(command);
+  if (events.empty()) return;
+  const std::string why = why_without_agent(command);
   if (!why.empty()) complain(why);
+  for (const std::string& text : UnprobedPrograms::texts(socket)) {
+    if (text != why) complain(text);
+  }
 }
 
 bool RunningPrograms::have_ended() const {

@@ -26,6 +26,10 @@ constexpr std::array<CommonField, 11> kCommonFields{{
 }};
 
 FilterFieldClass class_of(const event::Field& field) {
+  // Of several texts, the first.
+  if (field.kind == event::FieldKind::kArray && field.type.starts_with("__data_loc char")) {
+    return FilterFieldClass::kDataLocText;
+  }
   switch (field.kind) {
     case event::FieldKind::kCharArray:
       return FilterFieldClass::kText;

@@ -51,6 +51,9 @@ TEST(EventProbeCommand, NamesAndWhatTheyStandFor) {
   EXPECT_EQ(probe_answer("e:/n a.b"), "Group name is not specified @2;");
   EXPECT_EQ(probe_answer("e:g/1 a.b"), "Event name must follow the same rules as C identifiers @4;");
   EXPECT_EQ(probe_answer("e:1/n a.b"), "Group name must follow the same rules as C identifiers @2;");
+  EXPECT_EQ(probe_answer("e:n a.1"),
+            "Event name must follow the same rules as C identifiers @6;"
+            "This requires both group and event name to attach @4;");
   EXPECT_EQ(probe_answer("e:n b"), "This requires both group and event name to attach @4;");
   EXPECT_EQ(probe_answer("e:" + std::string(64, 'n') + " a.b"), "Event name is too long @2;");
   EXPECT_EQ(probe_answer("e:" + std::string(64, 'g') + "/n a.b"), "Group name is too long @2;");

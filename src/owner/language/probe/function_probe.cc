@@ -66,6 +66,15 @@ std::string default_name(const FunctionProbe& probe) {
   return name;
 }
 
+// What begins otherwise is no function's name, nor a pattern of names, in any language.
+bool may_be_name(std::string_view text) {
+  if (text.empty()) return false;
+  const char first = text[0];
+  const bool is_letter = (first | 0x20) >= 'a' && (first | 0x20) <= 'z';
+  return is_letter || (first & 0x80) != 0 || std::string_view("_.$~*?[<{").find(first) != std::string_view::npos ||
+         text.starts_with("(anonymous");
+}
+
 }  // namespace
 
 std::string place_text(ProbeFamily family, const NamedPlace& place) {
@@ -283,6 +292,7 @@ FunctionProbeCommand::Done FunctionProbeCommand::parse_uprobe_place(FunctionProb
           words_.refusal(is_there ? "Not a regular file" : "Failed to find the given file", kPlaceWord, 0, code));
     }
   }
+  if (!is_offset && !may_be_name(rest)) return refuse_silently(kOther);
   if (!is_offset && parse_parameters(probe, objects, rest)) return {};
   if (auto done = parse_counter(rest, at, place); !done) return done;
   if (auto done = parse_suffix(rest, at, probe.is_return); !done) return done;

@@ -96,7 +96,9 @@ TEST(FunctionProbe, APlaceIsAnOffsetInAFile) {
 
 TEST(FunctionProbe, WhatIsNoneOfTheFamilysIsRefusedWithoutAWord) {
   for (const char* const line : {"p", "p:e", "q:e /bin/app:0x10", "e:e /bin/app:0x10", "p:e /bin/app", "p:e app:0x10",
-                                 "p:e /bin/app:-1", "p:e /bin/app:", "p:e /bin/app:nosuch", "p:e /bin/app:run+64"}) {
+                                 "p:e /bin/app:-1", "p:e /bin/app:", "p:e /bin/app:nosuch", "p:e /bin/app:run+64",
+                                 "p:e /bin/app:(0x10", "p:e /bin/app:=", "p:e /bin/app:)(1",
+                                 "p:e /bin/app:%return", "p:e /bin/app:0x10%di:s32"}) {
     EXPECT_EQ(uprobe(line), "125") << line;
   }
   for (const char* const line : {"p", "q:e m:f", "p:e /bin/app:0x10", "r:e /m:f"})

@@ -1,20 +1,17 @@
 #include "output/chrome/writer.hpp"
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
+#include "output/decimal.hpp"
 #include "output/json/string.hpp"
 #include "output/json/value.hpp"
 #include "output/text/own_events.hpp"
 
 namespace landtrace::output {
 namespace {
-
-constexpr std::uint64_t kUs = 1000;
 
 void append_arguments(std::string& out, const EventType& type, std::span<const std::byte> payload) {
   out += ",\"args\":{";
@@ -36,11 +33,16 @@ ChromeWriter::ChromeWriter(Target& target, Options options)
 
 // Times are in microseconds.
 void ChromeWriter::begin(char phase, std::uint64_t time_ns, std::uint32_t pid, std::int32_t tid) {
-  if (!is_first_) target_.bytes() += ",\n";
+  std::string& out = target_.bytes();
+  out += is_first_ ? "{\"ph\":\"" : ",\n{\"ph\":\"";
   is_first_ = false;
-  fmt::format_to(std::back_inserter(target_.bytes()),
-                 FMT_COMPILE("{{\"ph\":\"{}\",\"ts\":{}.{:03},\"pid\":{},\"tid\":{}"), phase, time_ns / kUs,
-                 time_ns % kUs, pid, tid);
+  out += phase;
+  out += "\",\"ts\":";
+  append_us(out, time_ns);
+  out += ",\"pid\":";
+  append_decimal(out, pid);
+  out += ",\"tid\":";
+  append_decimal(out, tid);
 }
 
 void ChromeWriter::put_name(const char* what, std::uint32_t pid, std::int32_t tid, const std::string& name) {
@@ -78,11 +80,10 @@ void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::ui
     json::append_string(out, span.key);
     out += '}';
   };
-  const auto to = [this] { return std::back_inserter(target_.bytes()); };
   if (span.is_nested) {
     begin('X', span.begin_ns, span.pid, span.tid);
-    const std::uint64_t took = span.end_ns - span.begin_ns;
-    fmt::format_to(to(), FMT_COMPILE(",\"dur\":{}.{:03}"), took / kUs, took % kUs);
+    target_.bytes() += ",\"dur\":";
+    append_us(target_.bytes(), span.end_ns - span.begin_ns);
     put_rest();
     put_key();
     return finish();
@@ -95,7 +96,8 @@ void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::ui
     const bool is_begin = phase == 'b' || phase == 's';
     begin(phase, is_begin ? span.begin_ns : span.end_ns, is_begin || !is_flow ? span.pid : pid,
           is_begin || !is_flow ? span.tid : last.record.tid);
-    fmt::format_to(to(), FMT_COMPILE(",\"id\":{}"), span.number);
+    target_.bytes() += ",\"id\":";
+    append_decimal(target_.bytes(), span.number);
     if (phase == 'f') target_.bytes() += ",\"bp\":\"e\"";
     put_rest();
     if (phase == 'b') put_key();
@@ -134,7 +136,9 @@ void ChromeWriter::event(const ExportedEvent& event) {
   if (event.stack != nullptr) {
     const std::uint32_t number = frames_.number(*event.stack);
     stacks_ = std::max(stacks_, number + 1);
-    fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"sf\":\"s{}\""), number);
+    out += ",\"sf\":\"s";
+    append_decimal(out, number);
+    out += '"';
   }
   finish();
   put_counters(event, pid);

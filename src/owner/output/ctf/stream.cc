@@ -60,7 +60,7 @@ void Stream::put_packet(std::uint64_t end_ns) {
   target_->flush_if_full();
 }
 
-void Stream::end() {
+void Stream::flush() {
   if (!events_.empty()) put_packet(last_ns_);
   target_->flush();
 }

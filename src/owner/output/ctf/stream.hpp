@@ -24,7 +24,8 @@ class Stream {
   std::string& begin_event(std::uint16_t id, std::uint64_t time_ns);
   // So many events are missing between the last one and this time.
   void lost(std::uint64_t count, std::uint64_t time_ns);
-  void end();
+  // All until now is in the file, in whole packets.
+  void flush();
 
   [[nodiscard]] const Result<void>& result() const { return target_->result(); }
 

@@ -44,6 +44,17 @@ CtfWriter::CtfWriter(const Options& options) : options_(options) {
   if (::getrandom(uuid_.data(), uuid_.size(), 0) != static_cast<ssize_t>(uuid_.size())) note(fail_errno("getrandom"));
   uuid_[6] = static_cast<unsigned char>((uuid_[6] & 0x0f) | 0x40);  // a random one, as RFC 4122 marks it
   uuid_[8] = static_cast<unsigned char>((uuid_[8] & 0x3f) | 0x80);
+  auto file = create(kMetadata);
+  if (file) {
+    metadata_ = *std::move(file);
+  } else {
+    note(tl::unexpected<Error>(file.error()));
+  }
+  put_metadata(ctf::preamble(uuid_, options_.wall_offset_ns, options_.has_stacks));
+}
+
+void CtfWriter::put_metadata(const std::string& text) {
+  if (metadata_) note(write_all(metadata_.get(), text.data(), text.size()));
 }
 
 bool CtfWriter::is_file(const std::string& name) { return name == kMetadata || name.starts_with(kStreams); }
@@ -65,7 +76,7 @@ std::uint16_t CtfWriter::number_of(const EventType& type) {
   if (found != types_.end() && found->second.fields == fields) return found->second.id;
   const auto id = static_cast<std::uint16_t>(next_id_++);
   if (next_id_ > kMostTypes) note(fail(E2BIG, "more types of events than CTF has numbers"));
-  events_ += ctf::event_text(id, type, fields);
+  put_metadata(ctf::event_text(id, type, fields));
   types_.insert_or_assign(type.id, Known{std::move(fields), id});
   return id;
 }
@@ -111,15 +122,11 @@ void CtfWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_
   if (ctf::Stream* const stream = stream_of(cpu)) stream->lost(count == kLostUnknown ? 1 : count, time_ns);
 }
 
-void CtfWriter::end() {
+void CtfWriter::checkpoint() {
   for (auto& [cpu, stream] : streams_) {
-    stream.end();
+    stream.flush();
     note(stream.result());
   }
-  auto file = create(kMetadata);
-  if (!file) return note(tl::unexpected<Error>(file.error()));
-  const std::string text = ctf::preamble(uuid_, options_.wall_offset_ns, options_.has_stacks) + events_;
-  note(write_all(file->get(), text.data(), text.size()));
 }
 
 std::string CtfWriter::complaint() const {

@@ -25,7 +25,8 @@ class CtfWriter : public Exporter {
   void type(const EventType& type) override { std::ignore = number_of(type); }
   void event(const ExportedEvent& event) override;
   void lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) override;
-  void end() override;
+  void checkpoint() override;
+  void end() override { checkpoint(); }
   [[nodiscard]] std::string complaint() const override;
   [[nodiscard]] Result<void> result() const override { return result_; }
 
@@ -41,13 +42,14 @@ class CtfWriter : public Exporter {
   ctf::Stream* stream_of(std::uint32_t cpu);
   void put_context(std::string& out, const ExportedEvent& event) const;
   Result<Fd> create(const std::string& name) const;
+  void put_metadata(const std::string& text);
   void note(const Result<void>& result);
 
   Options options_;
   ctf::Uuid uuid_{};
   std::map<std::uint32_t, ctf::Stream> streams_;    // by CPU
   std::unordered_map<std::uint16_t, Known> types_;  // by the record's id
-  std::string events_;                              // their declarations
+  Fd metadata_;                                     // has the types' declarations, each before its first event
   std::uint32_t next_id_ = 0;
   bool knows_no_count_ = false;
   Result<void> result_;

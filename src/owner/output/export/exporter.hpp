@@ -33,6 +33,9 @@ class Exporter {
   virtual void event(const ExportedEvent& event) = 0;
   // `count` events (or kLostUnknown) of this CPU are missing before this time.
   virtual void lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) = 0;
+  // It goes on, but may be killed: what was told until now is to be written as far as the format can be read without
+  // its end. The caller flushes its target.
+  virtual void checkpoint() {}
   // Nothing follows.
   virtual void end() {}
 

@@ -26,6 +26,12 @@ void Target::flush() {
   bytes_.clear();
 }
 
+void Target::begin_again() {
+  bytes_.clear();
+  written_ = 0;
+  if (result_ && (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0)) result_ = fail_errno("the file");
+}
+
 void Target::overwrite(std::uint64_t offset, std::string_view bytes) {
   flush();
   if (!result_) return;

@@ -26,6 +26,8 @@ class Target {
   // Whether overwrite() may be called: it is no pipe.
   [[nodiscard]] bool can_go_back() const { return can_go_back_; }
   void overwrite(std::uint64_t offset, std::string_view bytes);
+  // What was written goes; the next bytes are the first.
+  void begin_again();
 
   // The first error; EPIPE: nobody reads any more. From then on nothing is written.
   [[nodiscard]] const Result<void>& result() const { return result_; }

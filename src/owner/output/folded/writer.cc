@@ -42,7 +42,18 @@ std::map<std::string, std::uint64_t> FoldedWriter::folded() {
   return lines;
 }
 
+void FoldedWriter::checkpoint() {
+  // A pipe gets each line once, at the end.
+  if (!target_.can_go_back()) return;
+  for (const auto& [line, count] : folded()) {
+    std::uint64_t& told = told_[line];
+    if (count > told) target_.bytes() += fmt::format("{} {}\n", line, count - told);
+    told = count;
+  }
+}
+
 void FoldedWriter::end() {
+  if (!told_.empty()) target_.begin_again();
   for (const auto& [line, count] : folded()) {
     target_.bytes() += fmt::format("{} {}\n", line, count);
     target_.flush_if_full();

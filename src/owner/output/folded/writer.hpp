@@ -3,6 +3,8 @@
 //   app;_start;main;handle 12
 //
 // An event without a stack stands under its own name: "app;user_events:job 3".
+//
+// Until its end a file has the same line several times, each with what came since the one before: readers add them up.
 #pragma once
 
 #include <map>
@@ -17,6 +19,7 @@ class FoldedWriter : public StackCounter {
   using StackCounter::StackCounter;
 
   void event(const ExportedEvent& event) override;
+  void checkpoint() override;
   void end() override;
 
  protected:
@@ -32,6 +35,7 @@ class FoldedWriter : public StackCounter {
     auto operator<=>(const Seen&) const = default;
   };
   std::map<Seen, std::uint64_t> counts_;
+  std::map<std::string, std::uint64_t> told_;  // what stands in the file so far, by line
 };
 
 }  // namespace landtrace::output

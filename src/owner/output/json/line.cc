@@ -1,10 +1,10 @@
 #include "output/json/line.hpp"
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <iterator>
 
+#include "output/decimal.hpp"
 #include "output/json/string.hpp"
 #include "output/json/value.hpp"
 #include "output/text/own_events.hpp"
@@ -13,7 +13,10 @@ namespace landtrace::output {
 namespace {
 
 void append_task(std::string& out, const Task& task) {
-  if (task.tgid != 0) fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"tgid\":{}"), task.tgid);
+  if (task.tgid != 0) {
+    out += ",\"tgid\":";
+    append_decimal(out, task.tgid);
+  }
   out += ",\"comm\":";
   json::append_string(out, task.comm);
 }
@@ -49,13 +52,19 @@ std::string count_or_null(std::uint64_t count) { return count == kLostUnknown ? 
 
 void append_json_line(std::string& out, const Record& record, const Task* task, const EventType* type,
                       StackNames* names) {
-  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{{\"time\":{},\"cpu\":{},\"pid\":{}"), record.time_ns,
-                 record.cpu, record.tid);
+  out += "{\"time\":";
+  append_decimal(out, record.time_ns);
+  out += ",\"cpu\":";
+  append_decimal(out, record.cpu);
+  out += ",\"pid\":";
+  append_decimal(out, record.tid);
   if (task) append_task(out, *task);
   if (type) {
     append_event(out, record, *type, names);
   } else {
-    fmt::format_to(std::back_inserter(out), FMT_COMPILE(",\"id\":{},\"payload\":"), record.event_id);
+    out += ",\"id\":";
+    append_decimal(out, record.event_id);
+    out += ",\"payload\":";
     json::append_hex(out, record.payload);
   }
   out += "}\n";

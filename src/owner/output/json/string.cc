@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "output/utf8.hpp"
@@ -14,7 +14,18 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-bool is_plain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+// By byte: what stands for itself.
+constexpr std::array<bool, 256> kIsPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned c = ' '; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+std::size_t plain_length(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && kIsPlain[static_cast<unsigned char>(text[length])]) ++length;
+  return length;
+}
 
 void append_ascii(std::string& out, char c) {
   if (c == '"' || c == '\\') {
@@ -34,8 +45,8 @@ void append_ascii(std::string& out, char c) {
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
-    out += text.substr(0, plain);
+    const std::size_t plain = plain_length(text);
+    out.append(text.data(), plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
     std::size_t length = 1;

@@ -11,6 +11,7 @@
 #include "abi/entry.hpp"
 #include "event/description.hpp"
 #include "event/probe_fields.hpp"
+#include "output/decimal.hpp"
 #include "output/json/string.hpp"
 
 namespace landtrace::output::json {
@@ -19,22 +20,17 @@ namespace {
 using abi::Bytes;
 using event::FieldKind;
 
-template <typename T>
-void append_number(std::string& out, T value) {
-  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
-}
-
 void append_integer(std::string& out, Bytes bytes, bool is_signed) {
   if (bytes.size() > sizeof(std::uint64_t) || !std::has_single_bit(bytes.size())) return append_hex(out, bytes);
   const std::uint64_t value = abi::load_unsigned(bytes);
-  if (!is_signed) return append_number(out, value);
-  append_number(out, static_cast<std::int64_t>(abi::sign_extended(value, static_cast<std::uint32_t>(bytes.size()))));
+  if (!is_signed) return append_decimal(out, value);
+  append_decimal(out, static_cast<std::int64_t>(abi::sign_extended(value, static_cast<std::uint32_t>(bytes.size()))));
 }
 
 template <typename T>
 void append_real(std::string& out, T value) {
   if (std::isfinite(value)) {
-    append_number(out, value);
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{}"), value);
   } else {
     out += "null";
   }
@@ -73,7 +69,7 @@ void append_array(std::string& out, Bytes bytes) {
   out += '[';
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i > 0) out += ',';
-    append_number(out, std::to_integer<unsigned>(bytes[i]));
+    append_decimal(out, std::to_integer<unsigned>(bytes[i]));
   }
   out += ']';
 }

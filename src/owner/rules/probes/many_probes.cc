@@ -1,12 +1,13 @@
-// An event for each function of a pattern.
+#include "rules/probes/many_probes.hpp"
+
 #include <fmt/format.h>
 
-#include "rules/probes/probes.hpp"
 #include "symbols/short_name.hpp"
 
 namespace landtrace::rules {
 namespace {
 
+using language::AcceptedProbe;
 using language::FunctionProbeCommand;
 using language::ProbePattern;
 using language::ProbeRefusal;
@@ -26,32 +27,61 @@ tl::unexpected<ProbeRefusal> refuse_as_written(ProbeRefusal refusal, const Probe
 
 }  // namespace
 
-language::AcceptedProbe<std::string> Probes::define_each(const ProbePattern& pattern, const programs::Asker& asker,
-                                                         const std::function<Result<void>(Event&)>& remove_event) {
-  CallersObjects objects(files_, programs_, asker);
-  const auto spots = objects.find_each(pattern);
+ManyProbes::ManyProbes(Probes& probes, ProbePattern pattern, const programs::Asker& asker, RemoveEvent remove_event)
+    : probes_(probes),
+      pattern_(std::move(pattern)),
+      asker_(asker),
+      remove_event_(std::move(remove_event)),
+      objects_(probes.files_, probes.programs_, asker) {}
+
+AcceptedProbe<std::unique_ptr<ManyProbes>> ManyProbes::begin(Probes& probes, ProbePattern pattern,
+                                                             const programs::Asker& asker, RemoveEvent remove_event) {
+  std::unique_ptr<ManyProbes> many(new ManyProbes(probes, std::move(pattern), asker, std::move(remove_event)));
+  const auto spots = many->objects_.find_each(many->pattern_);
   if (!spots && spots.error().message.empty()) {
     return tl::unexpected<ProbeRefusal>(ProbeRefusal{FunctionProbeCommand::kOther});
   }
-  if (!spots) return refuse_pattern(pattern, spots.error().code, spots.error().message);
-  std::vector<std::uint32_t> made;
+  if (!spots) return refuse_pattern(many->pattern_, spots.error().code, spots.error().message);
   language::ProbeEventNames names;
-  const auto give_up = [&](tl::unexpected<ProbeRefusal> refusal) {
-    for (auto last = made.rbegin(); last != made.rend(); ++last) std::ignore = remove_event(*events_.at(*last));
-    return refusal;
-  };
   for (const auto& one : spots->functions) {
-    const std::string event = names.name_of(symbols::WrittenName(one.name).plain());
-    // It would be one place more of an event that somebody else has defined.
-    if (events_.find(pattern.group, event) != nullptr) {
-      return give_up(
-          refuse_pattern(pattern, EEXIST, fmt::format("There is an event {}/{} already", pattern.group, event)));
-    }
-    const auto defined = define(pattern.family, pattern.line(one.name, event), asker, objects);
-    if (!defined) return give_up(refuse_as_written(defined.error(), pattern, one.name, event));
-    made.push_back((*defined)->slot);
+    std::string event = names.name_of(symbols::WrittenName(one.name).plain());
+    many->wanted_.emplace_back(one.name, std::move(event));
   }
-  return objects.left_out();
+  return many;
+}
+
+AcceptedProbe<bool> ManyProbes::go_on(const domain::Turn& turn) {
+  while (made_.size() < wanted_.size()) {
+    const auto& [function, event] = wanted_[made_.size()];
+    if (auto defined = define(function, event); !defined) {
+      take_back();
+      return defined;
+    }
+    if (made_.size() < wanted_.size() && turn.is_over()) return false;
+  }
+  made_.clear();
+  wanted_.clear();
+  return true;
+}
+
+AcceptedProbe<bool> ManyProbes::define(const std::string& function, const std::string& event) {
+  // It would be one place more of an event that somebody else has defined.
+  if (probes_.events_.find(pattern_.group, event) != nullptr) {
+    return refuse_pattern(pattern_, EEXIST, fmt::format("There is an event {}/{} already", pattern_.group, event));
+  }
+  const auto defined = probes_.define(pattern_.family, pattern_.line(function, event), asker_, objects_);
+  if (!defined) return refuse_as_written(defined.error(), pattern_, function, event);
+  made_.emplace_back((*defined)->slot, (*defined)->serial);
+  return true;
+}
+
+// One that somebody has begun to use meanwhile stays.
+void ManyProbes::take_back() {
+  for (auto last = made_.rbegin(); last != made_.rend(); ++last) {
+    Event* const event = probes_.events_.at(last->first);
+    if (event != nullptr && event->serial == last->second) std::ignore = remove_event_(*event);
+  }
+  made_.clear();
 }
 
 }  // namespace landtrace::rules

@@ -92,6 +92,57 @@ TEST_F(FunctionProbesTest, AllThatAPatternMeansOrNone) {
   EXPECT_EQ(listed(), before);
 }
 
+// One turn after the other, until it fails or is done.
+class ManyProbesTest : public FunctionProbesTest {
+ protected:
+  std::unique_ptr<ManyProbes> begin(const std::string& line) {
+    const auto pattern = language::ProbePattern::parse(ProbeFamily::kUprobe, line);
+    return *ManyProbes::begin(rules_.probes(), *pattern, asker_,
+                              [this](Event& event) { return rules_.remove(event, 0); });
+  }
+  inline static const domain::Turn kOver{std::chrono::microseconds(0)};
+  const std::string line_ = "p:g/* " + self_ + ":lt_probes_test_*";
+};
+
+TEST_F(ManyProbesTest, EachTurnMakesSome) {
+  const auto many = begin(line_);
+  EXPECT_EQ(listed(), "");
+  EXPECT_FALSE(*many->go_on(kOver));
+  EXPECT_EQ(domain_->events().all().size(), 1u);
+  EXPECT_TRUE(*many->go_on(kOver));
+  EXPECT_EQ(domain_->events().all().size(), 2u);
+}
+
+TEST_F(ManyProbesTest, WhatIsNotGoneOnWithIsTakenBack) {
+  auto many = begin(line_);
+  ASSERT_FALSE(*many->go_on(kOver));
+  many.reset();
+  EXPECT_EQ(listed(), "");
+  many = begin(line_);
+  ASSERT_TRUE(*many->go_on(domain::Turn(std::chrono::hours(1))));
+  many.reset();
+  EXPECT_EQ(domain_->events().all().size(), 2u) << "what is done stays";
+}
+
+TEST_F(ManyProbesTest, ANameThatIsTakenInBetweenTakesAllBackButThatOne) {
+  const auto many = begin(line_);
+  ASSERT_FALSE(*many->go_on(kOver));
+  const std::string taken = domain_->events().find("g", "lt_probes_test_other") == nullptr ? "lt_probes_test_other"
+                                                                                           : "lt_probes_test_function";
+  ASSERT_EQ(define("p:g/" + taken + " " + self_ + ":0x40"), 0);
+  EXPECT_EQ(many->go_on(kOver).error().code, EEXIST);
+  ASSERT_EQ(domain_->events().all().size(), 1u);
+  EXPECT_EQ(domain_->events().all()[0]->name, taken);
+}
+
+TEST_F(ManyProbesTest, WhatSomebodyUsesAlreadyStays) {
+  auto many = begin(line_);
+  ASSERT_FALSE(*many->go_on(kOver));
+  ASSERT_TRUE(enable(domain_->events().all()[0]->name.c_str()));
+  many.reset();
+  EXPECT_EQ(domain_->events().all().size(), 1u);
+}
+
 TEST_F(FunctionProbesTest, APatternHasALimit) {
   EXPECT_EQ(define_each("p:g/* " + self_ + ":lt_many_*"), E2BIG);
   EXPECT_EQ(log_, "4097 functions fit 'lt_many_*', and one definition can have 4096 at most@" +

@@ -1,5 +1,8 @@
 #include "rules/probes/probes.hpp"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -104,6 +107,13 @@ const Probe* find_probe(const Event& event) {
 
 namespace {
 
+// Such files have no pages, and kernels say so first.
+bool is_made_when_read(const ProbePlace& place) {
+  struct statfs system {};
+  return place.object && place.object->size == 0 && ::statfs(place.object->path.c_str(), &system) == 0 &&
+         system.f_type == PROC_SUPER_MAGIC;
+}
+
 // Kernels look at these only when the event is enabled.
 bool is_sound(const ProbePlace& place) {
   return (!place.object || place.offset <= place.object->size) && place.named.ref_counter % sizeof(std::uint16_t) == 0;
@@ -112,6 +122,9 @@ bool is_sound(const ProbePlace& place) {
 }  // namespace
 
 Result<void> Probes::start(const Event& event, const Probe& probe) {
+  if (std::any_of(probe.places.begin(), probe.places.end(), is_made_when_read)) {
+    return fail(EIO, "a place in a file of /proc, which no program can run");
+  }
   if (!std::all_of(probe.places.begin(), probe.places.end(), is_sound)) {
     return fail(EINVAL, "a place behind the end of its file, or a counter at an odd offset");
   }

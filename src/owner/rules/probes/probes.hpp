@@ -35,8 +35,8 @@ struct ProbePlace : ProbeSpot {
   language::NamedPlace named;
   std::optional<programs::ObjectFile> object;  // nullopt: no program has it yet; `named` says what is waited for
   std::vector<ProbeSpot> others;               // besides the first
-  std::uint32_t maxactive = 0;  // 0: as many as there are
-  std::uint64_t serial = 0;     // no other place of the domain has or had this one
+  std::uint32_t maxactive = 0;                 // 0: as many as there are
+  std::uint64_t serial = 0;                    // no other place of the domain has or had this one
 };
 
 // What a probe has beyond an event.
@@ -108,10 +108,6 @@ class Probes {
   // As define(), and what was left out of a pattern, for a person.
   language::AcceptedProbe<std::string> define_some(language::ProbeFamily family, std::string_view line,
                                                    const programs::Asker& asker);
-  // An event for each function of a pattern: all of them, or none. The rest as define_some(); kOther: there is no such
-  // object. `remove_event` as of remove_place().
-  language::AcceptedProbe<std::string> define_each(const language::ProbePattern& pattern, const programs::Asker& asker,
-                                                   const std::function<Result<void>(Event&)>& remove_event);
   // The same as the journal has it.
   void restore(std::string_view commands, std::uint32_t uid);
 
@@ -138,6 +134,7 @@ class Probes {
   void look_again();
 
  private:
+  friend class ManyProbes;
   language::AcceptedProbe<Event*> define(language::ProbeFamily family, std::string_view line,
                                          const programs::Asker& asker, CallersObjects& objects);
   struct Definition {

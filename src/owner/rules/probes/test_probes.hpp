@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "domain/status.hpp"
+#include "rules/probes/many_probes.hpp"
 #include "rules/probes/probes.hpp"
 #include "rules/rules.hpp"
 
@@ -47,8 +48,12 @@ class FunctionProbesTest : public testing::Test {
     const auto pattern = language::ProbePattern::parse(family, line);
     if (!pattern) return -1;
     const auto remove = [&](Event& last) { return rules_.remove(last, 0); };
-    const auto made = rules_.probes().define_each(*pattern, asker_, remove);
-    log_ = made.value_or("");
+    auto many = ManyProbes::begin(rules_.probes(), *pattern, asker_, remove);
+    if (!many) return log(many.error());
+    const domain::Turn over(std::chrono::microseconds(0));
+    auto made = (*many)->go_on(over);
+    while (made && !*made) made = (*many)->go_on(over);
+    log_ = (*many)->left_out();
     return made ? 0 : log(made.error());
   }
   int log(const language::ProbeRefusal& refusal) {

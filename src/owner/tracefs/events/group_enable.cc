@@ -19,10 +19,10 @@ Result<std::string> GroupEnable::text() {
   return static_cast<std::size_t>(on) == events.size() ? "1\n" : "X\n";
 }
 
-Result<std::size_t> GroupEnable::store(const Caller&, std::string_view bytes) {
+Result<std::size_t> GroupEnable::store_in_turns(const Caller&, std::string_view bytes, Rest& rest) {
   LT_TRY(const bool on, switch_in(bytes));
-  LT_CHECK(listen_to(*instance_, events_, on));
-  return bytes.size();
+  LT_TRY(const bool done, listen_in_turns(instance_, events_, on, bytes, rest));
+  return done ? bytes.size() : 0;
 }
 
 }  // namespace landtrace::tracefs

@@ -15,7 +15,7 @@ class GroupEnable : public TextFile {
  protected:
   Result<void> check_open(const Caller& caller, int flags) override;
   Result<std::string> text() override;
-  Result<std::size_t> store(const Caller& caller, std::string_view bytes) override;
+  Result<std::size_t> store_in_turns(const Caller& caller, std::string_view bytes, Rest& rest) override;
 
  private:
   InstancePtr instance_;

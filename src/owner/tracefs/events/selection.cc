@@ -1,6 +1,7 @@
 #include "tracefs/events/selection.hpp"
 
 #include "tracefs/context.hpp"
+#include "tracefs/events/switching.hpp"
 
 namespace landtrace::tracefs {
 namespace {
@@ -15,6 +16,15 @@ bool fits(const std::optional<std::string>& wanted, const std::string& name) { r
 bool has_all_user_events(const Selection& selection) {
   if (selection.is_all() || selection.either == domain::kSystem) return true;
   return selection.system == domain::kSystem && !selection.event;
+}
+
+// The events that are meant.
+Result<std::vector<domain::Event*>> begin_listening(const InstanceState& state, domain::Instance& instance,
+                                                    const Selection& selection, bool on) {
+  auto events = select(state, selection);
+  if (events.empty() && !selection.is_all()) return fail(EINVAL, "no event is called that");
+  if (!on && has_all_user_events(selection)) rules::Selections::deselect(instance, kUserEvents);
+  return events;
 }
 
 }  // namespace
@@ -38,10 +48,16 @@ std::vector<domain::Event*> select(const InstanceState& instance, const Selectio
 
 Result<void> listen_to(const InstanceState& state, const Selection& selection, bool on) {
   LT_TRY(domain::Instance* const instance, state.get());
-  const auto events = select(state, selection);
-  if (events.empty() && !selection.is_all()) return fail(EINVAL, "no event is called that");
-  if (!on && has_all_user_events(selection)) rules::Selections::deselect(*instance, kUserEvents);
+  LT_TRY(const auto events, begin_listening(state, *instance, selection, on));
   return state.context.domain.listening().set(*instance, events, on);
+}
+
+Result<bool> listen_in_turns(const InstancePtr& state, const Selection& selection, bool on, std::string_view text,
+                             Rest& rest) {
+  if (rest.is_of(text)) return rest.go_on();
+  LT_TRY(domain::Instance* const instance, state->get());
+  LT_TRY(const auto events, begin_listening(*state, *instance, selection, on));
+  return rest.begin(text, std::make_unique<Switching>(state, events, on));
 }
 
 }  // namespace landtrace::tracefs

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tracefs/instance_state.hpp"
+#include "tracefs/rest.hpp"
 
 namespace landtrace::tracefs {
 
@@ -27,5 +28,8 @@ inline constexpr const char* kUserEvents = "user_events:*";
 // Listens to them, or stops. EINVAL: there are none (but all of no events are fine). Who stops listening to all of
 // user_events expects none any more.
 Result<void> listen_to(const InstanceState& instance, const Selection& selection, bool on);
+// The same in turns, for the write of `text`. True: it is done.
+Result<bool> listen_in_turns(const InstancePtr& instance, const Selection& selection, bool on, std::string_view text,
+                             Rest& rest);
 
 }  // namespace landtrace::tracefs

@@ -1,17 +1,21 @@
-// landtrace-ui SOCKET ADDRESS:PORT: serves the live page of a domain, until it is interrupted. `landtrace ui` becomes
-// it.
+// landtrace-ui SOCKET ADDRESS:PORT LANDTRACE [PATTERN...]: serves the live page of a domain, until it is interrupted,
+// with the events of these patterns switched on. `landtrace ui` becomes it; `landtrace record --ui` starts it.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 
 #include "base/fd.hpp"
+#include "ui/command.hpp"
 #include "ui/live.hpp"
 #include "ui/page.hpp"
 #include "ui/serving/server.hpp"
+#include "ui/timeline.hpp"
 
 namespace {
 
@@ -28,23 +32,68 @@ int give_up(int status, const std::string& what) {
   return status;
 }
 
+std::string argument(const Request& request, const char* name) {
+  const auto found = request.arguments.find(name);
+  return found == request.arguments.end() ? std::string() : found->second;
+}
+
 Answer refused(const Error& error) { return {422, "text/plain; charset=utf-8", sentence_of(error)}; }
 
-Answer answer(Live& live, const Request& request) {
-  const auto argument = [&](const char* name) {
-    const auto found = request.arguments.find(name);
-    return found == request.arguments.end() ? std::string() : found->second;
+std::uint64_t number_in(const std::string& text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Answer timeline_answer(const Live& live, const std::map<std::string, std::string>& arguments) {
+  const auto number = [&](const char* name) {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? 0 : number_in(found->second);
   };
-  if (request.method == "GET" && request.path.empty()) return {200, "text/html; charset=utf-8", page()};
-  if (request.method == "GET" && request.path == "read") {
-    auto text = live.read(argument("path"));
+  const TimelinePart part{number("from"), number("to"), number("columns")};
+  const Lines& lines = live.lines();
+  return {200, "application/json",
+          timeline(lines.recent(), part, [&lines](std::int32_t tid) { return lines.name_of(tid); })};
+}
+
+Answer run_answer(Live& live, const std::map<std::string, std::string>& arguments) {
+  if (!live.is_connected()) return refused(Error(ENOTCONN, "the domain is gone"));
+  const auto command = command_of(arguments);
+  if (!command) return refused(command.error());
+  const auto number = live.tasks().start(*command);
+  return number ? Answer{.body = fmt::format("{}", *number)} : refused(number.error());
+}
+
+Answer get(Live& live, const Request& request) {
+  if (request.path.empty()) return {200, "text/html; charset=utf-8", page()};
+  if (request.path == "timeline") return timeline_answer(live, request.arguments);
+  if (request.path == "snapshot") {
+    return {.body = "# tracer: nop\n#\n" + live.lines().recent().all(), .file = "landtrace-snapshot.txt"};
+  }
+  if (request.path == "read") {
+    auto text = live.read(argument(request, "path"));
     return text ? Answer{.body = *std::move(text)} : refused(text.error());
   }
-  if (request.method == "POST" && request.path == "write") {
-    const auto written = live.write(argument("path"), request.body, argument("append") == "1");
+  return {404, "text/plain; charset=utf-8", "not found\n"};
+}
+
+Answer post(Live& live, const Request& request) {
+  if (request.path == "write") {
+    const auto written = live.write(argument(request, "path"), request.body, argument(request, "append") == "1");
     return written ? Answer() : refused(written.error());
   }
+  if (request.path == "run") return run_answer(live, request.arguments);
+  if (request.path == "stop") {
+    const auto stopped = live.tasks().stop(static_cast<unsigned>(number_in(argument(request, "number"))));
+    return stopped ? Answer() : refused(stopped.error());
+  }
   return {404, "text/plain; charset=utf-8", "not found\n"};
+}
+
+Answer answer(Live& live, const Request& request) {
+  if (request.method == "GET") return get(live, request);
+  if (request.method == "POST") return post(live, request);
+  return {405, "text/plain; charset=utf-8", "GET or POST\n"};
 }
 
 bool is_readable(const Fd& fd) {
@@ -52,8 +101,9 @@ bool is_readable(const Fd& fd) {
   return ::poll(&asked, 1, 0) != 0;
 }
 
-int serve(const std::string& socket, const std::string& listen, const Fd& stop) {
-  Live live(socket);
+int serve(Live::Options options, const std::string& listen, const Fd& stop) {
+  const std::string socket = options.socket;
+  Live live(std::move(options));
   if (auto begun = live.begin(); !begun) {
     return give_up(1,
                    fmt::format("{}: the page's instance cannot be made there: {}", socket, sentence_of(begun.error())));
@@ -71,7 +121,11 @@ int serve(const std::string& socket, const std::string& listen, const Fd& stop) 
   }
   while (!is_readable(stop)) {
     (*server)->run((*server)->streams() > 0 ? kNews_ms : kIdle_ms);
-    if ((*server)->streams() > 0 && live.look()) (*server)->send(live.news(false));
+    if ((*server)->streams() == 0) {
+      live.look_unwatched();
+    } else if (live.look()) {
+      (*server)->send(live.news(false));
+    }
   }
   return 0;
 }
@@ -79,15 +133,23 @@ int serve(const std::string& socket, const std::string& listen, const Fd& stop) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: landtrace-ui SOCKET ADDRESS:PORT\n(landtrace ui starts it)\n");
+  if (argc < 4) {
+    fmt::print(stderr, "usage: landtrace-ui SOCKET ADDRESS:PORT LANDTRACE [PATTERN...]\n(landtrace ui starts it)\n");
     return 2;
   }
+  Live::Options options{.socket = argv[1], .program = argv[3]};
+  for (int i = 4; i < argc; ++i) {
+    auto pattern = event::Pattern::parse(argv[i]);
+    if (!pattern) return give_up(2, sentence_of(pattern.error()));
+    options.switched_on.push_back(*std::move(pattern));
+  }
+  // A recording that is killed takes its page with it.
+  if (!options.switched_on.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t ends;
   ::sigemptyset(&ends);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);
   ::sigprocmask(SIG_BLOCK, &ends, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   const Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
-  return stop ? serve(argv[1], argv[2], stop) : 1;
+  return stop ? serve(std::move(options), argv[2], stop) : 1;
 }

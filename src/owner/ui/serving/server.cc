@@ -198,8 +198,8 @@ class HttpServer : public Server {
     return MHD_YES;
   }
 
-  static MHD_Result queue(MHD_Connection* connection, unsigned status, MHD_Response* response,
-                          const std::string& type) {
+  static MHD_Result queue(MHD_Connection* connection, unsigned status, MHD_Response* response, const std::string& type,
+                          const std::string& file = {}) {
     if (response == nullptr) return MHD_NO;
     MHD_add_response_header(response, "Content-Type", type.c_str());
     MHD_add_response_header(response, "Cache-Control", "no-store");
@@ -207,6 +207,9 @@ class HttpServer : public Server {
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "X-Frame-Options", "DENY");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    if (!file.empty()) {
+      MHD_add_response_header(response, "Content-Disposition", fmt::format("attachment; filename={}", file).c_str());
+    }
     const MHD_Result queued = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return queued;
@@ -215,7 +218,7 @@ class HttpServer : public Server {
   static MHD_Result give(MHD_Connection* connection, const Answer& answer) {
     MHD_Response* const response = MHD_create_response_from_buffer(
         answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY);
-    return queue(connection, answer.status, response, answer.type);
+    return queue(connection, answer.status, response, answer.type, answer.file);
   }
 
   MHD_Result begin_stream(MHD_Connection* connection) {

@@ -23,6 +23,7 @@ struct Answer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
+  std::string file = {};  // what a browser is to save it as; empty: it shows it
 };
 
 class Server {

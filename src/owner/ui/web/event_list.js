@@ -1,4 +1,4 @@
-// The domain's events, by system: on and off, and how often each comes; and the programs that they come from.
+// The domain's events, by system: on and off, and how often each comes.
 
 import { byId, element } from './dom.js';
 import { readFile, writeFile } from './server.js';
@@ -12,7 +12,7 @@ export class EventList {
     this.switches = 0; // begun and done
     this.chosen = null;
     this.counts = new Map(); // by name without system
-    this.programs = new Map(); // by thread: {comm, count}
+    this.kinds = new Map(); // names by the number that the server gave them
     this.before = new Map();
     this.rates = new Map();
     this.rows = new Map(); // by name: {box, number}
@@ -36,6 +36,7 @@ export class EventList {
     const isSame = all.length === this.names.length && all.every((name, i) => name === this.names[i]);
     this.names = all;
     if (!isSame) this.draw();
+    if (!isSame) this.live.latency.setEvents(all);
     if (switches !== this.switches) return;
     for (const [name, { box }] of this.rows) box.checked = this.enabled.has(name);
   }
@@ -86,12 +87,18 @@ export class EventList {
   choose(name) {
     this.chosen = name;
     this.draw();
+    this.live.showTab('event');
     this.live.panel.show(name);
   }
 
-  take({ events, programs }) {
-    for (const [name, count] of Object.entries(events)) this.counts.set(name, count);
-    for (const [tid, comm, count] of programs) this.programs.set(tid, { comm, count });
+  take({ events }) {
+    for (const [name, [kind, count]] of Object.entries(events)) {
+      this.counts.set(name, count);
+      this.kinds.set(kind, name);
+    }
+  }
+  kindName(kind) {
+    return this.kinds.get(kind) ?? '?';
   }
 
   // Now and then: rates since the last time.
@@ -101,17 +108,6 @@ export class EventList {
       this.before.set(name, count);
     }
     this.drawNumbers();
-    const busiest = [...this.programs].sort(([, a], [, b]) => b.count - a.count).slice(0, 30);
-    byId('program-rows').replaceChildren(
-      ...busiest.map(([tid, { comm, count }]) =>
-        element(
-          'div',
-          { className: 'program' },
-          `${visibleText(comm)} ${tid}`,
-          element('span', { className: 'number' }, `${countText(count)} events`),
-        ),
-      ),
-    );
   }
 
   drawNumbers() {

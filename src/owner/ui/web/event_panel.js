@@ -1,11 +1,23 @@
-// One event: its fields, its filter with what the kernel says of it, and a histogram that grows.
+// One event: its fields, its filter with what the kernel says of it, its triggers, and a histogram that grows.
 
+import { barsOf } from './bars.js';
 import { byId, element } from './dom.js';
+import { Mistake } from './mistake.js';
 import { readFile, writeFile } from './server.js';
 import { countText, visibleText } from './text.js';
-import { fieldsOf, orderOfKey, rowsOfHistogram } from './tree_files.js';
+import { fieldsOf, orderOfKey, rowsOfHistogram, triggersOf } from './tree_files.js';
+import { TriggerPart } from './trigger_part.js';
 
 const kMostRows = 64;
+
+// Of the first histogram that is shown here: one of one field.
+function keysOfHistogram(triggers) {
+  for (const trigger of triggers) {
+    const [, keys] = /^hist:keys=([\w.]+):vals=hitcount:/u.exec(trigger) ?? [];
+    if (keys) return keys;
+  }
+  return null;
+}
 
 export class EventPanel {
   constructor(live) {
@@ -23,12 +35,14 @@ export class EventPanel {
     this.keys = null;
     const panel = byId('event');
     try {
-      const [format, filter] = await Promise.all([
-        readFile(`${this.#folder}/format`),
-        readFile(`${this.#folder}/filter`),
-      ]);
+      const [format, filter, triggers] = await Promise.all(
+        ['format', 'filter', 'trigger'].map((file) => readFile(`${this.#folder}/${file}`)),
+      );
       if (this.name !== name) return;
       const fields = fieldsOf(format);
+      this.triggers = new TriggerPart(this.#folder, this.live.instance);
+      // Another page, or this one before it was loaded again, may have begun one.
+      this.keys = keysOfHistogram(triggersOf(triggers));
       panel.replaceChildren(
         element('h2', {}, visibleText(name)),
         element(
@@ -40,8 +54,10 @@ export class EventPanel {
           ]),
         ),
         ...this.#filterParts(filter.trim()),
+        ...this.triggers.parts,
         ...this.#histogramParts(fields),
       );
+      await this.look();
     } catch (error) {
       panel.replaceChildren(element('p', { className: 'empty' }, visibleText(error.message)));
     }
@@ -58,17 +74,16 @@ export class EventPanel {
     input.value = filter === 'none' ? '' : filter.split('\n')[0];
     const set = element('button', { type: 'submit' }, 'Set');
     const none = element('button', { type: 'button' }, 'None');
-    const mistake = element('pre', { className: 'mistake', id: 'mistake', hidden: true, role: 'alert' });
+    const mistake = new Mistake('mistake');
     const form = element('form', { className: 'row' }, input, set, none);
     const write = async (text) => {
-      mistake.hidden = true;
+      mistake.clear();
       try {
         await writeFile(`${this.#folder}/filter`, text || '0');
       } catch (error) {
         // The file now says what was wrong, with a caret below the place.
         const said = await readFile(`${this.#folder}/filter`).catch(() => '');
-        mistake.textContent = said.includes('^') ? said.trimEnd() : visibleText(error.message);
-        mistake.hidden = false;
+        mistake.say(said.includes('^') ? said.trimEnd() : error.message);
       }
     };
     form.addEventListener('submit', (event) => {
@@ -79,7 +94,7 @@ export class EventPanel {
       input.value = '';
       write('');
     });
-    return [element('h2', {}, 'Filter: only what fits is recorded'), form, mistake];
+    return [element('h2', {}, 'Filter: only what fits is recorded'), form, mistake.box];
   }
 
   #histogramParts(fields) {
@@ -91,6 +106,7 @@ export class EventPanel {
       select.append(element('option', { value: name }, `${shown}, each value`));
     }
     select.append(element('option', { value: 'common_pid.execname' }, 'program'));
+    if (this.keys) select.value = this.keys;
     const start = element('button', { type: 'button', id: 'count' }, 'Count');
     const stop = element('button', { type: 'button' }, 'Stop');
     const said = element('span', { className: 'field', id: 'hits' });
@@ -124,20 +140,15 @@ export class EventPanel {
   // Now and then: how the histogram has grown.
   async look() {
     const { keys, name } = this;
+    if (!name) return;
+    await this.triggers?.look();
     if (!keys) return;
     const text = await readFile(`${this.#folder}/hist`).catch(() => '');
     if (this.keys !== keys || this.name !== name) return;
     const { rows, hits } = rowsOfHistogram(text, keys);
     rows.sort((a, b) => orderOfKey(a.key) - orderOfKey(b.key) || (a.key < b.key ? -1 : 1));
-    const most = rows.reduce((highest, { count }) => Math.max(highest, count), 1);
     byId('hits').textContent =
       `${countText(hits)} counted${rows.length > kMostRows ? `, the first ${kMostRows} keys` : ''}`;
-    byId('bars').replaceChildren(
-      ...rows.slice(0, kMostRows).flatMap(({ key, count }) => {
-        const bar = element('i');
-        bar.style.width = `${(100 * count) / most}%`;
-        return [element('span', {}, visibleText(key)), element('span', {}, bar), element('span', {}, countText(count))];
-      }),
-    );
+    byId('bars').replaceChildren(...barsOf(rows.slice(0, kMostRows)));
   }
 }

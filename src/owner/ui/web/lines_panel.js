@@ -1,7 +1,7 @@
 // The last lines of what is recorded, and what the page did.
 
 import { byId } from './dom.js';
-import { onCommand } from './server.js';
+import { onCommand, saveSnapshot } from './server.js';
 import { visibleText } from './text.js';
 
 const kMostLines = 400;
@@ -16,7 +16,7 @@ export class LinesPanel {
   #lines = [];
   #isPaused = false;
 
-  constructor() {
+  constructor(live) {
     const pause = byId('pause');
     pause.addEventListener('click', () => {
       this.#isPaused = !this.#isPaused;
@@ -24,6 +24,7 @@ export class LinesPanel {
       pause.setAttribute('aria-pressed', String(this.#isPaused));
       if (!this.#isPaused) this.#draw();
     });
+    byId('snapshot').addEventListener('click', () => saveSnapshot(live.instance));
     onCommand((commands) => showEnd(byId('commands'), commands));
   }
 

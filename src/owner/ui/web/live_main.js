@@ -3,26 +3,40 @@
 import { byId } from './dom.js';
 import { EventList } from './event_list.js';
 import { EventPanel } from './event_panel.js';
+import { LatencyPanel } from './latency_panel.js';
 import { LinesPanel } from './lines_panel.js';
+import { ProbePanel } from './probe_panel.js';
+import { ProgramList } from './program_list.js';
 import { RateChart } from './rate_chart.js';
-import { listen } from './server.js';
+import { listen, noteSocket } from './server.js';
 import { countText, visibleText } from './text.js';
 import { startTheme } from './theme.js';
+import { TimelinePanel } from './timeline_panel.js';
 
 const kEvery_ms = 1000;
+const kTabs = ['event', 'latency', 'probe'];
 
 class Live {
   constructor() {
     this.instance = null;
+    this.group = null;
     this.isConnected = false;
     this.updates = 0;
     this.events = new EventList(this);
+    this.programs = new ProgramList(this);
     this.panel = new EventPanel(this);
-    this.lines = new LinesPanel();
+    this.latency = new LatencyPanel(this);
+    this.probes = new ProbePanel(this);
+    this.lines = new LinesPanel(this);
+    this.timeline = new TimelinePanel(this);
     this.chart = new RateChart(byId('chart'));
+    for (const name of kTabs) byId(`${name}-tab`).addEventListener('click', () => this.showTab(name));
     byId('theme').addEventListener(
       'click',
-      startTheme(() => this.chart.draw()),
+      startTheme(() => {
+        this.chart.draw();
+        this.timeline.draw();
+      }),
     );
   }
 
@@ -31,7 +45,14 @@ class Live {
       (news) => this.take(news),
       () => this.#tell('no contact with landtrace ui', true),
     );
-    setInterval(() => this.#lookAgain(), kEvery_ms);
+    setInterval(() => this.lookAgain(), kEvery_ms);
+  }
+
+  showTab(wanted) {
+    for (const name of kTabs) {
+      byId(name).hidden = name !== wanted;
+      byId(`${name}-tab`).setAttribute('aria-selected', String(name === wanted));
+    }
   }
 
   #tell(text, isGone) {
@@ -48,8 +69,13 @@ class Live {
     this.lost = news.lost;
     const isOther = news.instance !== this.instance || news.isConnected !== this.isConnected;
     this.instance = news.instance;
+    this.group = news.group;
     this.isConnected = news.isConnected;
+    noteSocket(news.socket);
     this.events.take(news);
+    this.programs.take(news);
+    this.latency.take(news.tasks);
+    this.probes.take(news.tasks);
     this.lines.take(news);
     this.#drawTotals();
     if (isOther) this.#begin();
@@ -68,11 +94,12 @@ class Live {
     await this.events.refresh().catch((error) => this.complain(error.message));
   }
 
-  async #lookAgain() {
+  async lookAgain() {
     if (!this.isConnected) return;
     this.#drawTotals();
     this.events.count(kEvery_ms / 1000);
-    await Promise.allSettled([this.events.refresh(), this.panel.look()]);
+    this.programs.draw();
+    await Promise.allSettled([this.events.refresh(), this.panel.look(), this.probes.look()]);
   }
 }
 

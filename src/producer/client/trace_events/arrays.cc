@@ -72,7 +72,7 @@ trace_array* get_array(const char* name, IfMissing if_missing) {
   }
   if (error == 0) return &*found;
   if (is_new) arrays().erase(found);
-  return static_cast<trace_array*>(ERR_PTR(error));
+  return static_cast<trace_array*>(landtrace_err_ptr(error));
 }
 
 }  // namespace landtrace::client
@@ -84,17 +84,17 @@ extern "C" {
 trace_array* trace_array_get_by_name(const char* name) {
   if (name == nullptr || name[0] == '\0') return nullptr;
   trace_array* const tr = get_array(name, IfMissing::kMake);
-  return IS_ERR(tr) ? nullptr : tr;
+  return landtrace_is_err(tr) ? nullptr : tr;
 }
 
 void trace_array_put(trace_array* tr) {
-  if (IS_ERR_OR_NULL(tr)) return;
+  if (landtrace_is_err_or_null(tr)) return;
   const std::lock_guard held(lock);
   if (tr->references > 0 && --tr->references == 0) tr->hold = {};
 }
 
 int trace_array_destroy(trace_array* tr) {
-  if (IS_ERR_OR_NULL(tr)) return -EINVAL;
+  if (landtrace_is_err_or_null(tr)) return -EINVAL;
   const std::lock_guard held(lock);
   const auto found = std::find_if(arrays().begin(), arrays().end(), [&](const trace_array& a) { return &a == tr; });
   if (found == arrays().end()) return -ENODEV;
@@ -107,7 +107,7 @@ int trace_array_destroy(trace_array* tr) {
 }
 
 int trace_array_set_clr_event(trace_array* tr, const char* system, const char* event, bool enable) {
-  if (IS_ERR_OR_NULL(tr)) return -ENOENT;
+  if (landtrace_is_err_or_null(tr)) return -ENOENT;
   const auto is_name = [](const std::string& name) {
     return name != "." && name != ".." && name.find('/') == std::string::npos;
   };

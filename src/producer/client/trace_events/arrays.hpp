@@ -17,7 +17,7 @@ struct trace_array {
 namespace landtrace::client {
 
 enum class IfMissing { kMake, kFail };
-// Takes a reference to the instance. ERR_PTR if it does not exist and is not to be made.
+// Takes a reference to the instance. A negative errno if it does not exist and is not to be made.
 trace_array* get_array(const char* name, IfMissing if_missing);
 
 }  // namespace landtrace::client

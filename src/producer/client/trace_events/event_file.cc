@@ -78,10 +78,10 @@ using namespace landtrace::client;
 extern "C" {
 
 trace_event_file* trace_get_event_file(const char* instance, const char* system, const char* event) {
-  const auto failed = [](int error) { return static_cast<trace_event_file*>(ERR_PTR(error)); };
+  const auto failed = [](int error) { return static_cast<trace_event_file*>(landtrace_err_ptr(error)); };
   if (system == nullptr || event == nullptr) return failed(-EINVAL);
   trace_array* const tr = get_array(instance, IfMissing::kFail);
-  if (IS_ERR(tr)) return failed(static_cast<int>(PTR_ERR(tr)));
+  if (landtrace_is_err(tr)) return failed(static_cast<int>(landtrace_ptr_err(tr)));
   std::unique_ptr<EventFile> file(new (std::nothrow) EventFile);
   int error = -ENOMEM;
   if (file != nullptr) {
@@ -95,7 +95,7 @@ trace_event_file* trace_get_event_file(const char* instance, const char* system,
 }
 
 void trace_put_event_file(trace_event_file* file) {
-  if (IS_ERR_OR_NULL(file)) return;
+  if (landtrace_is_err_or_null(file)) return;
   const std::unique_ptr<EventFile> own(static_cast<EventFile*>(file));
   landtrace_unregister(&own->event);
   trace_array_put(own->tr);

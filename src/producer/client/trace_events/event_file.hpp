@@ -36,7 +36,7 @@ void name_tracing_frames();
 
 // The file of a synthetic event; nullptr for another event's.
 inline EventFile* synthetic_file(trace_event_file* file) {
-  if (IS_ERR_OR_NULL(file)) return nullptr;
+  if (landtrace_is_err_or_null(file)) return nullptr;
   auto* const own = static_cast<EventFile*>(file);
   return own->is_synthetic ? own : nullptr;
 }

@@ -43,7 +43,7 @@ using ArrayTest = TraceEventApiTest;
 TEST_F(ArrayTest, TheTopInstanceNeedsNobodyToHoldIt) {
   with_owner([](FakeOwner& owner) {
     trace_array* const top = get_array(nullptr, IfMissing::kFail);
-    ASSERT_FALSE(IS_ERR(top));
+    ASSERT_FALSE(landtrace_is_err(top));
     EXPECT_EQ(get_array("", IfMissing::kFail), top);
     EXPECT_TRUE(owner.asked().empty());
     EXPECT_EQ(trace_array_destroy(top), -EINVAL);
@@ -55,7 +55,7 @@ TEST_F(ArrayTest, TheTopInstanceNeedsNobodyToHoldIt) {
 TEST_F(ArrayTest, AnInstanceIsHeldByAnOpenFileUntilItIsPutAsOftenAsItWasGot) {
   with_owner([](FakeOwner& owner) {
     trace_array* const mine = get_array("mine", IfMissing::kFail);
-    ASSERT_FALSE(IS_ERR(mine));
+    ASSERT_FALSE(landtrace_is_err(mine));
     const auto opened = owner.asked(Operation::kTreeOpen);
     ASSERT_EQ(opened.size(), 1u);
     EXPECT_EQ(opened[0].text, "instances/mine/tracing_on");
@@ -83,7 +83,7 @@ TEST_F(ArrayTest, AnInstanceThatIsMissingIsMadeOrAnError) {
       is_there = true;
       return FakeAnswer::error(EEXIST);  // somebody else was faster
     });
-    EXPECT_EQ(PTR_ERR(get_array("mine", IfMissing::kFail)), -ENOENT);
+    EXPECT_EQ(landtrace_ptr_err(get_array("mine", IfMissing::kFail)), -ENOENT);
     EXPECT_TRUE(owner.asked(Operation::kTreeMakeFolder).empty());
     EXPECT_NE(trace_array_get_by_name("mine"), nullptr);
     EXPECT_EQ(owner.asked(Operation::kTreeMakeFolder).back().text, "instances/mine");
@@ -94,10 +94,10 @@ TEST_F(ArrayTest, AnInstanceThatCannotBeMadeIsNone) {
   with_owner([](FakeOwner& owner) {
     owner.answer(Operation::kTreeOpen, FakeAnswer::error(ENOENT));
     owner.answer(Operation::kTreeMakeFolder, FakeAnswer::error(ENOSPC));
-    EXPECT_EQ(PTR_ERR(get_array("mine", IfMissing::kMake)), -ENOSPC);
+    EXPECT_EQ(landtrace_ptr_err(get_array("mine", IfMissing::kMake)), -ENOSPC);
     EXPECT_EQ(trace_array_get_by_name("mine"), nullptr);
     owner.answer(Operation::kTreeOpen, FakeAnswer::error(EACCES));
-    EXPECT_EQ(PTR_ERR(get_array("mine", IfMissing::kMake)), -EACCES);
+    EXPECT_EQ(landtrace_ptr_err(get_array("mine", IfMissing::kMake)), -EACCES);
     EXPECT_EQ(owner.asked(Operation::kTreeMakeFolder).size(), 2u);
   });
 }
@@ -111,7 +111,7 @@ TEST_F(ArrayTest, RemovingWhatIsNotThereOrNotOursToRemoveIsAnError) {
     owner.answer(Operation::kTreeRemoveFolder, FakeAnswer::error(ENOENT));
     EXPECT_EQ(trace_array_destroy(mine), -ENODEV);
     EXPECT_EQ(trace_array_destroy(nullptr), -EINVAL);
-    EXPECT_EQ(trace_array_destroy(static_cast<trace_array*>(ERR_PTR(-ENOENT))), -EINVAL);
+    EXPECT_EQ(trace_array_destroy(static_cast<trace_array*>(landtrace_err_ptr(-ENOENT))), -EINVAL);
   });
 }
 
@@ -267,7 +267,7 @@ class EventFileTest : public TraceEventApiTest {
   static trace_event_file* get() { return trace_get_event_file("mine", "synthetic", "job"); }
   static long error() {
     trace_event_file* const file = get();
-    if (IS_ERR(file)) return PTR_ERR(file);
+    if (landtrace_is_err(file)) return landtrace_ptr_err(file);
     trace_put_event_file(file);
     return 0;
   }
@@ -288,7 +288,7 @@ TEST_F(EventFileTest, TheEventIsHeldInItsInstanceUntilItIsPut) {
   with_owner([](FakeOwner& owner) {
     answer_layout(owner, {"0 8 n id"});
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     EXPECT_EQ(owner.asked(Operation::kEventLayout).back().text, std::string("synthetic\0job\0mine\0", 19));
     EXPECT_EQ(owner.asked(Operation::kHoldEvent).back().text, std::string("synthetic\0job\0", 14));
     EXPECT_EQ(file->tr->name, "mine");
@@ -298,14 +298,14 @@ TEST_F(EventFileTest, TheEventIsHeldInItsInstanceUntilItIsPut) {
     EXPECT_EQ(owner.asked(Operation::kReleaseNative).back().request.a, kSlot);
     EXPECT_EQ(trace_array_destroy(mine), 0);
     trace_put_event_file(nullptr);
-    trace_put_event_file(static_cast<trace_event_file*>(ERR_PTR(-EINVAL)));
+    trace_put_event_file(static_cast<trace_event_file*>(landtrace_err_ptr(-EINVAL)));
   });
 }
 
 TEST_F(EventFileTest, WhatIsNotThereIsAnErrorAndHoldsNothing) {
   with_owner([](FakeOwner& owner) {
-    EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, nullptr, "job")), -EINVAL);
-    EXPECT_EQ(PTR_ERR(trace_get_event_file(nullptr, "synthetic", nullptr)), -EINVAL);
+    EXPECT_EQ(landtrace_ptr_err(trace_get_event_file(nullptr, nullptr, "job")), -EINVAL);
+    EXPECT_EQ(landtrace_ptr_err(trace_get_event_file(nullptr, "synthetic", nullptr)), -EINVAL);
     owner.answer(Operation::kEventLayout, FakeAnswer::error(ENOENT));
     EXPECT_EQ(error(), -EINVAL);
     owner.answer(Operation::kEventLayout, FakeAnswer::error(EPERM));
@@ -340,7 +340,7 @@ TEST_F(EventFileTest, AnEventOfAProgramsOwnCannotBeTraced) {
     answer_layout(owner, {"0 8 n id"}, /*is_synthetic=*/false);
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const landtrace_u64 value = 1;
     EXPECT_EQ(synth_event_trace_array(file, &value, 1), -EINVAL);
     synth_event_trace_state state;
@@ -357,7 +357,7 @@ TEST_F(EventFileTest, ValuesStandWhereTheLayoutSays) {
     answer_layout(owner, {"0 8 n id", "8 4 n small", "16 6 t name"});
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const landtrace_u64 values[] = {0x1111, 0x2222'3333'4444'5555, text("a long name")};
     EXPECT_EQ(synth_event_trace_array(file, values, 3), 0);
     const std::string expected = plan::bytes_of(std::uint64_t{0x1111}, 0x4444'5555, 0) + std::string("a lon\0\0\0", 8);
@@ -376,7 +376,7 @@ TEST_F(EventFileTest, DynamicFieldsFollowWhatHasAFixedPlace) {
     answer_layout(owner, {"0 4 d text", "4 4 s stack"});
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const landtrace_u64 words[] = {0x10, 0x20, 0};
     const landtrace_u64 values[] = {text("abc"), reinterpret_cast<landtrace_u64>(words)};
     EXPECT_EQ(synth_event_trace_array(file, values, 2), 0);
@@ -398,7 +398,7 @@ TEST_F(EventFileTest, AStackHasSixteenWordsAtMost) {
     answer_layout(owner, {"0 4 s stack"});
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const std::vector<landtrace_u64> words(20, 7);
     const landtrace_u64 value = reinterpret_cast<landtrace_u64>(words.data());
     EXPECT_EQ(synth_event_trace_array(file, &value, 1), 0);
@@ -413,7 +413,7 @@ TEST_F(EventFileTest, AnEntryHasAsManyDynamicFieldsAndBytesAsItCan) {
     answer_layout(owner, lines);
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     std::vector<landtrace_u64> values(64, text("x"));
     EXPECT_EQ(synth_event_trace_array(file, values.data(), 64), -E2BIG);
     lines.pop_back();
@@ -437,7 +437,7 @@ TEST_F(EventFileTest, PiecesArePutTogetherInOrderOrByName) {
     answer_layout(owner, {"0 8 n id", "8 8 t name"});
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     synth_event_trace_state state;
     ASSERT_EQ(synth_event_trace_start(file, &state), 0);
     EXPECT_EQ(synth_event_add_val(nullptr, 1, &state), -EINVAL);
@@ -462,7 +462,7 @@ TEST_F(EventFileTest, ALargeEntryHasMemoryOfItsOwn) {
     answer_layout(owner, {"0 " + size + " t text"});
     listen(owner);
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const std::string content(LANDTRACE_SYNTH_ROOM, 'z');
     synth_event_trace_state state;
     ASSERT_EQ(synth_event_trace_start(file, &state), 0);
@@ -481,7 +481,7 @@ TEST_F(EventFileTest, WhatNobodyListensToIsNoError) {
   with_owner([&](FakeOwner& owner) {
     answer_layout(owner, {"0 8 n id", "8 8 t name"});
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     const landtrace_u64 unheard[] = {1, 0};
     EXPECT_EQ(synth_event_trace_array(file, unheard, 2), 0);  // not looked at
     EXPECT_EQ(synth_event_trace_array(file, unheard, 1), -EINVAL);
@@ -505,7 +505,7 @@ TEST_F(EventFileTest, AnotherOwnersInstanceIsNotTheFiles) {
     std::optional<FakeOwner> first(path());
     answer_layout(*first, {"0 8 n id"});
     trace_event_file* const file = get();
-    ASSERT_FALSE(IS_ERR(file));
+    ASSERT_FALSE(landtrace_is_err(file));
     first->die();
     FakeOwner second(path());
     listen(second);

@@ -1,0 +1,103 @@
+// The compiler at work: see compile.hpp. Its parts are in files by what an instruction does.
+#pragma once
+
+#include "bpf/helpers.hpp"
+#include "bpf/machine.hpp"
+#include "bpf_code/assembler.hpp"
+#include "bpf_code/hints.hpp"
+
+namespace landtrace::bpf_code {
+
+inline constexpr Reg kMachine = Reg::kRbx;
+
+// Parts of the machine.
+namespace in_machine {
+inline constexpr At kBudget{kMachine, offsetof(bpf::Machine, budget)};
+inline constexpr At kEnd{kMachine, offsetof(bpf::Machine, end)};
+inline constexpr At kHelpers{kMachine, offsetof(bpf::Machine, helpers)};
+inline constexpr At kFrameEnd{kMachine, offsetof(bpf::Machine, frame_end)};
+inline constexpr At kFrameAddress{kMachine, offsetof(bpf::Machine, frame_address)};
+inline constexpr At kWindowCount{kMachine, offsetof(bpf::Machine, window_count)};
+inline constexpr std::int32_t kWindows = offsetof(bpf::Machine, windows);
+
+constexpr At window(std::uint32_t number, std::size_t part) {
+  return {kMachine, kWindows + static_cast<std::int32_t>(number * sizeof(bpf::Window) + part)};
+}
+}  // namespace in_machine
+
+class Compiler {
+ public:
+  Compiler(std::span<const bpf::Instruction> code, std::uint32_t map_count)
+      : code_(code), map_count_(map_count), hints_(code, map_count) {}
+
+  // The program is well formed: see is_well_formed().
+  std::vector<std::byte> run();
+
+ private:
+  using Label = Assembler::Label;
+  enum class Access { kRead, kWrite };
+
+  // -- the whole: compiler.cc
+  void look_around();
+  void begin();
+  void end();
+  void count(std::uint32_t pc);
+  void translate(std::uint32_t pc);
+  void stop_with(Label label, bpf::End why);
+  // Back to who has called the program, or the subprogram.
+  void return_from();
+
+  // -- numbers: compiler_alu.cc
+  void calculate(const bpf::Instruction& one);
+  void move(const bpf::Instruction& one, Width width);
+  void change_byte_order(const bpf::Instruction& one);
+  void shift(const bpf::Instruction& one, Width width);
+  void divide(const bpf::Instruction& one, Width width);
+
+  // -- jumps and calls: compiler_flow.cc
+  void jump(std::uint32_t pc);
+  void call_helper(const bpf::Instruction& one);
+  void call_subprogram(std::uint32_t pc);
+
+  // -- memory: compiler_memory.cc
+  void load(std::uint32_t pc);
+  void store(std::uint32_t pc);
+  void change(std::uint32_t pc);
+  void fetch_and(Op op, Width width, const At& at, unsigned source);
+  // Where the bytes are; what leads there may be in r10.
+  At place_of(std::uint32_t pc, unsigned reg, std::uint32_t size, Access access);
+  At in_frame(std::int32_t distance, std::uint32_t size);
+  At behind_frame_pointer(const Hint& hint, unsigned reg, std::int32_t offset, std::uint32_t size, Access access);
+  At in_context(const Hint& hint, unsigned reg, std::int32_t offset, std::uint32_t size);
+  At in_window(std::uint32_t window, unsigned reg, std::int32_t offset, std::uint32_t size, Access access);
+  void find_window(unsigned reg, std::int32_t offset, std::uint32_t size, Access access);
+  void write_window_search(Label label, std::size_t limit);
+
+  // The register of the CPU; r10 of the program is loaded to `scratch` first.
+  Reg value_of(unsigned reg, Reg scratch);
+
+  // Behind the program: an access whose hint was wrong.
+  struct Detour {
+    Label from;
+    Label back;
+    unsigned reg;
+    std::int32_t offset;
+    std::uint32_t size;
+    Access access;
+    // What the instruction adds by itself.
+    std::int32_t less;
+  };
+
+  std::span<const bpf::Instruction> code_;
+  std::uint32_t map_count_;
+  Hints hints_;
+  Assembler out_;
+  std::vector<Label> at_;       // by instruction
+  std::vector<bool> is_begin_;  // of a straight piece
+  std::vector<Detour> detours_;
+  bool counts_ = false;
+  bool has_subprograms_ = false;
+  Label fault_{}, exceeded_{}, stop_{}, leave_{}, read_window_{}, write_window_{};
+};
+
+}  // namespace landtrace::bpf_code

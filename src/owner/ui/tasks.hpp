@@ -1,0 +1,66 @@
+// Commands that run for the page, each as a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "ui/command.hpp"
+
+namespace landtrace::ui {
+
+class Tasks {
+ public:
+  // `program` is landtrace; `socket` the domain's.
+  Tasks(std::string program, std::string socket) : program_(std::move(program)), socket_(std::move(socket)) {}
+  Tasks(const Tasks&) = delete;
+  Tasks& operator=(const Tasks&) = delete;
+  // Ends them.
+  ~Tasks();
+
+  // Its number. EAGAIN: too many run; else what starting it says.
+  Result<unsigned> start(const CommandLine& line);
+  // Interrupts it, as Ctrl-C would. ESRCH: there is none of that number.
+  Result<void> stop(unsigned number);
+  void stop_all();
+  [[nodiscard]] bool is_empty() const { return tasks_.empty(); }
+
+  // Takes what they have printed. True: there is news.
+  bool look();
+  // [{"number", "words", "isRunning", "status", "out", "err"}]: those of which there is news, or all. `out` of one that
+  // lasts is its last line.
+  std::string news(bool all);
+
+ private:
+  static constexpr std::size_t kMostTasks = 8;      // that run
+  static constexpr std::size_t kMostEnded = 16;     // that are still told of
+  static constexpr std::size_t kMostOut = 1 << 20;  // bytes
+
+  struct Task {
+    CommandLine line;
+    pid_t pid = 0;  // 0: it has ended
+    int status = 0;
+    Fd out_end;
+    Fd err_end;
+    std::string out;
+    std::string err;
+    std::string last_line;
+    bool is_too_long = false;
+    bool has_news = true;
+  };
+
+  void read_out(Task& task);
+  void end_of(Task& task);
+  [[nodiscard]] std::size_t running() const;
+
+  std::string program_;
+  std::string socket_;
+  std::map<unsigned, Task> tasks_;
+  unsigned next_ = 1;
+};
+
+}  // namespace landtrace::ui

@@ -1,0 +1,95 @@
+"""What shells complete behind `landtrace`, as it is installed."""
+import os
+import subprocess
+import unittest
+
+import support
+from support import LANDTRACE
+
+BUILD = os.environ["BUILD"]
+CMAKE = os.environ["CMAKE"]
+
+
+class Completion(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.prefix = os.path.join(self.folder, "prefix")
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", self.prefix, "--component", "completions"], check=True,
+                       stdout=subprocess.DEVNULL, timeout=support.TIMEOUT_S)
+        os.makedirs(os.path.join(self.prefix, "bin"))
+        self.program = os.path.join(self.prefix, "bin", "landtrace")
+        os.symlink(LANDTRACE, self.program)
+        self.environment["PATH"] = os.path.dirname(self.program) + ":" + self.environment["PATH"]
+
+    def output(self, *words, **options):
+        return subprocess.run(words, env=self.environment, check=True, stdout=subprocess.PIPE, text=True,
+                              timeout=support.TIMEOUT_S, **options).stdout
+
+    def complete(self, *words):
+        helper = os.path.join(self.prefix, "share/landtrace/complete")
+        return self.output(helper, *words).splitlines()
+
+    def in_shell(self, shell):
+        """How that shell is asked to complete words: a function of a line that gives candidates."""
+        if shell == "bash":
+            script = """. /usr/share/bash-completion/bash_completion; . "$1/share/bash-completion/completions/landtrace"
+                COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="${COMP_WORDS[*]}"
+                COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=" "; compopt() { :; }; _landtrace; printf '%s\\n' "${COMPREPLY[@]}" """
+            return lambda *words: self.output("bash", "-c", script, "bash", self.prefix, "landtrace", *words).splitlines()
+        folder = os.path.join(self.prefix, "share/fish/vendor_completions.d/landtrace.fish")
+        return lambda *words: self.output("fish", "--no-config", "-c", f"source {folder}; complete -C $argv[1]",
+                                          " ".join(["landtrace", *words])).splitlines()
+
+    def serve_events(self):
+        """An event that stays."""
+        self.serve()
+        status, _, err = self.landtrace("write", "dynamic_events", "u:kept_event u32 id;char[8] kind")
+        self.assertEqual(status, 0, err)
+
+    def test_commands_and_their_options_are_those_of_the_help(self):
+        self.assertLess({"record", "report", "hist", "doctor"}, set(self.complete("")))
+        self.assertLess({"--keys", "--vals", "-p", "--probe"}, set(self.complete("hist", "--")))
+        self.assertNotIn("--keys", self.complete("report", "--"))
+
+    def test_events_and_fields_are_those_of_the_running_domain(self):
+        self.assertEqual(self.complete("record", "-e", ""), [])
+        self.serve_events()
+        self.assertEqual(self.complete("record", "-e", ""), ["user_events:kept_event"])
+        self.assertEqual(self.complete("hist", ""), ["user_events:kept_event"])
+        self.assertEqual(self.complete("hist", "kept_event", "--keys", ""), ["common_pid", "id", "kind"])
+        self.assertEqual(self.complete("hist", "user_events:kept_event", "--keys", "id,k"),
+                         ["id,common_pid", "id,id", "id,kind"])
+        self.assertEqual(self.complete("hist", "another", "--keys", ""), [])
+
+    def test_functions_are_those_of_the_object(self):
+        found = self.complete("record", "-p", "libc.so.6:mallo")
+        self.assertIn("libc.so.6:malloc", found)
+        self.assertTrue(all(name.startswith("libc.so.6:mallo") for name in found), found)
+        self.assertIn("libc.so.6:", self.complete("record", "-p", ""))
+        self.assertEqual(self.complete("record", "-p", "no such object:f"), [])
+
+    def test_the_words_of_the_program_that_is_run_are_left_to_the_shell(self):
+        self.assertEqual(self.complete("record", "--", "ls", "--"), [])
+
+    @unittest.skipUnless(os.path.exists("/usr/share/bash-completion/bash_completion"), "bash-completion is not installed")
+    def test_bash(self):
+        complete = self.in_shell("bash")
+        self.assertEqual(complete("top-f"), ["top-functions"])
+        self.serve_events()
+        self.assertEqual(complete("record", "-e", "user_events:k"), ["user_events:kept_event"])
+        self.assertEqual(complete("hist", "kept_event", "--keys", "k"), ["kind"])
+
+    @support.needs("fish")
+    def test_fish(self):
+        complete = self.in_shell("fish")
+        self.assertEqual(complete("top-f"), ["top-functions"])
+        self.serve_events()
+        self.assertEqual(complete("hist", "kept_event", "--keys", "k"), ["kind"])
+
+    @support.needs("zsh")
+    def test_zsh(self):
+        self.output("zsh", "-n", os.path.join(self.prefix, "share/zsh/site-functions/_landtrace"))
+
+
+if __name__ == "__main__":
+    unittest.main()

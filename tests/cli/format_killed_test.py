@@ -1,0 +1,112 @@
+"""What `landtrace record --format` leaves where it is killed: all until the last flush, for others' readers."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+import support
+from support import PRODUCER
+
+
+class Killed(support.Case):
+    def kill_one(self, name, is_enough):
+        """Records until `is_enough` of what there is, then kills the recorder: the path of what is left."""
+        path = os.path.join(self.folder, f"out.{name}")
+        partial = path + ".partial"
+        recording = self.start("record", "--format", name, "-o", path, "--", PRODUCER, "--abi", "--count", "100000000", "--pause", "1000")
+        self.wait_until(lambda: os.path.exists(partial) and is_enough(partial))
+        producer = int(support.read_text(f"/proc/{recording.pid}/task/{recording.pid}/children").split()[0])
+        self.stop_both(recording, producer)
+        self.assertFalse(os.path.exists(path))
+        return partial
+
+    def stop_both(self, recording, producer):
+        recording.send_signal(signal.SIGKILL)
+        recording.wait()
+        os.kill(producer, signal.SIGKILL)
+
+    def sequences(self, numbers):
+        numbers = [int(number, 0) for number in numbers]
+        self.assertGreater(len(numbers), 50)
+        self.assertEqual(numbers, list(range(len(numbers))))
+
+    def test_json_lines(self):
+        partial = self.kill_one("json", lambda path: support.read_text(path).count("\n") > 100)
+        lines = support.read_text(partial).split("\n")[:-1]
+        self.sequences(str(json.loads(line)["fields"]["sequence"]) for line in lines)
+
+    def test_chrome_without_its_end(self):
+        partial = self.kill_one("chrome", lambda path: support.read_text(path).count('"job"') > 100)
+        text = support.read_text(partial)
+        events = json.loads(text[:text.rindex("}") + 1] + "]}")["traceEvents"]
+        self.sequences(str(event["args"]["sequence"]) for event in events if event["name"] == "job")
+
+    def test_folded_stacks_add_up(self):
+        def count(path):
+            return sum(int(line.rsplit(" ", 1)[1]) for line in support.read_text(path).splitlines())
+        partial = self.kill_one("folded", lambda path: count(path) > 100 and len(support.read_text(path).splitlines()) > 2)
+        self.assertEqual({line.rsplit(" ", 1)[0] for line in support.read_text(partial).splitlines()}, {"producer;user_events:job"})
+        self.assertGreater(count(partial), 100)
+
+    @support.needs("babeltrace2")
+    def test_ctf(self):
+        def size(path):
+            return sum(entry.stat().st_size for entry in os.scandir(path) if entry.name.startswith("channel"))
+        partial = self.kill_one("ctf", lambda path: size(path) > 10_000)
+        read = subprocess.run(["babeltrace2", partial], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        self.sequences(re.findall(r"sequence = (\d+)", read.stdout))
+
+    def test_perfetto_packets(self):
+        partial = self.kill_one("perfetto", lambda path: os.stat(path).st_size > 20_000)
+        with open(partial, "rb") as file:
+            data = file.read()
+        at = packets = 0
+        while at < len(data):
+            self.assertEqual(data[at], 0x0a)  # Trace.packet
+            at, size, shift = at + 1, 0, 0
+            while True:
+                byte = data[at]
+                size |= (byte & 0x7f) << shift
+                at, shift = at + 1, shift + 7
+                if byte < 0x80:
+                    break
+            at += size
+            packets += 1
+        self.assertEqual(at, len(data))
+        self.assertGreater(packets, 100)
+
+    def test_the_next_recording_keeps_it(self):
+        partial = self.kill_one("json", lambda path: support.read_text(path).count("\n") > 10)
+        left = support.read_text(partial)
+        path = partial[:-len(".partial")]
+        status, _, err = self.landtrace("record", "--format", "json", "-o", path, "--", PRODUCER, "--abi", "--count", "3")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(support.read_text(path).count("\n"), 3)
+        self.assertEqual(support.read_text(path + ".killed"), left)
+        self.assertFalse(os.path.exists(partial))
+
+    def test_the_next_folder_keeps_it(self):
+        partial = self.kill_one("ctf", lambda path: any(name.startswith("channel") for name in os.listdir(path)))
+        path = partial[:-len(".partial")]
+        for _ in range(2):  # an older one goes
+            status, _, err = self.landtrace("record", "--format", "ctf", "-o", path, "--", PRODUCER, "--abi", "--count", "3")
+            self.assertEqual(status, 0, err)
+        self.assertTrue(os.path.exists(os.path.join(path + ".killed", "metadata")))
+        shutil.copytree(path + ".killed", partial)
+        self.assertEqual(self.landtrace("record", "--format", "ctf", "-o", path, "--", PRODUCER, "--abi", "--count", "3")[0], 0)
+        self.assertFalse(os.path.exists(partial))
+
+    def test_the_end_of_a_folded_recording_has_each_line_once(self):
+        path = os.path.join(self.folder, "out.folded")
+        recording = self.start("record", "--format", "folded", "-o", path, "--", PRODUCER, "--abi", "--count", "100000000", "--pause", "1000")
+        partial = path + ".partial"
+        self.wait_until(lambda: os.path.exists(partial) and len(support.read_text(partial).splitlines()) > 2)
+        self.stop(recording, signal.SIGINT)
+        self.assertRegex(support.read_text(path), r"^producer;user_events:job \d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+"""What the tests of the live page share: a domain, `landtrace ui`, and a browser that looks at it."""
+import http.client
+import os
+import shutil
+import unittest
+import urllib.parse
+
+import browser
+import support
+from support import PRODUCER
+
+PROGRAM = os.path.join(os.path.dirname(os.environ["SHIM"]), "landtrace-ui")
+if os.path.exists(PROGRAM):
+    shutil.copy(PROGRAM, os.path.join(os.path.dirname(support.LANDTRACE), "..", "lib", "landtrace"))
+
+
+def main():
+    """unittest.main() where there is a live page."""
+    if os.path.exists(PROGRAM):
+        unittest.main()
+    print("SKIPPED: built without libmicrohttpd")
+
+
+needs_browser = unittest.skipUnless(browser.find_browser(), "SKIPPED: no chromium here")
+
+
+class Served(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.daemon = self.serve()
+        self.start_ui()
+
+    def start_ui(self, *words):
+        self.ui = self.start("ui", *words)
+        self.url = self.ui.stdout.readline().strip()
+        self.assertRegex(self.url, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
+        self.host, _, self.token = self.url[len("http://"):-1].partition("/")
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, text)"""
+        connection = http.client.HTTPConnection(self.host, timeout=support.TIMEOUT_S)
+        self.addCleanup(connection.close)
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def write(self, path, text, append=0, **headers):
+        headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"} | headers
+        return self.ask("POST", f"/{self.token}/write?path={path}&append={append}", text, **headers)
+
+    def run_command(self, **parameters):
+        headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"}
+        return self.ask("POST", f"/{self.token}/run?{urllib.parse.urlencode(parameters)}", "", **headers)
+
+    def emit(self, *words):
+        """A producer that goes on until it is stopped."""
+        program = self.start_program(support.LANDTRACE, "run", "--", PRODUCER, "--abi", "--count", "100000000", "--pause", "1000", *words)
+        self.wait_until(lambda: "user_events:" in self.landtrace("list")[1])
+        return program
+
+
+@needs_browser
+class PageCase(Served):
+    """Tests in a browser, of which there is one for each class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def open(self):
+        self.browser.mistakes.clear()
+        self.browser.open(self.url)
+        self.browser.wait_until("landtraceLive.isConnected")
+        return self.browser
+
+    def tearDown(self):
+        # What the kernel refuses is an answer, too.
+        self.assertEqual([mistake for mistake in self.browser.mistakes if "422" not in mistake], [])
+        self.assertTrue(all(address.startswith(self.url) for address in self.browser.requests), self.browser.requests)
+        self.browser.open("about:blank")
+        self.browser.requests.clear()
+
+    def choose(self, page, name):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run(f"[...document.querySelectorAll('.event button')].find((each) => each.innerText === {name!r}).click()")
+        page.wait_until("document.getElementById('filter') !== null")
+
+    def switch_on(self, page):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run("document.querySelector('.event input').click()")
+        page.wait_until("document.getElementById('lines').innerText.includes(': job: ')")
+
+    def set(self, page, name, text):
+        """Types into a field."""
+        page.run(f"document.getElementById('{name}').value = ''; document.getElementById('{name}').focus()")
+        page.type(text)
+
+    def commands(self, page):
+        return page.run("document.getElementById('commands').innerText").splitlines()
+
+    def press(self, page, text, where="document"):
+        """The button that is called so."""
+        page.run(f"[...{where}.querySelectorAll('button')].find((each) => each.innerText === {text!r}).click()")
