@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "agent/agent.hpp"
+#include "agent/maps.hpp"
 #include "agent/test_places.hpp"
 
 // A thousand functions whose first instructions are one, three and one byte long.
@@ -75,6 +77,16 @@ void call_all() {
   if (lt_test_add_one(1) != 2) ++wrong;
   if (lt_test_push(1) != 3) ++wrong;
   if (lt_test_crossing(1) != 3) ++wrong;
+}
+
+// What is mapped to be written and executed, as long as something is being patched and no longer.
+std::string writable_code() {
+  constexpr int kWritableCode = PROT_WRITE | PROT_EXEC;
+  std::string found;
+  for (const Mapped& mapped : read_maps()) {
+    if ((mapped.protection & kWritableCode) == kWritableCode) found += mapped.path + '\n';
+  }
+  return found;
 }
 
 class AgentThreadsTest : public testing::Test {
@@ -159,6 +171,7 @@ TEST_F(AgentThreadsTest, CallsThatWaitAreNotInterrupted) {
   for (unsigned i = 0; i < rounds(50); ++i) {
     const Outcome outcome = apply(agent, wanted(push_place(), 1));
     ASSERT_EQ(outcome.state, PlaceState::kPatched) << text_of(outcome.reason);
+    ASSERT_EQ(writable_code(), "");
     drop(agent, {1});
   }
   over = true;
