@@ -216,6 +216,13 @@ TEST_F(AgentThreadsTest, SignalsArriveWhileThreadsAreStopped) {
 TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
   std::atomic<unsigned> children = 0;
   std::atomic<unsigned> bad = 0;
+  int pipes[2];
+  ASSERT_EQ(::pipe(pipes), 0);
+  // Where it comes back to, a child comes by, too.
+  std::thread reader([&] {
+    char byte = 0;
+    if (::read(pipes[0], &byte, 1) != 1) ++bad;
+  });
   {
     const Busy busy(2, call_all);
     const Busy starters(1, [] { std::thread([] { call_all(); }).join(); });
@@ -227,6 +234,8 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
           ::alarm(20);
           call_all();
           ::usleep(100);
+          char byte = 0;
+          if (::read(-1, &byte, 1) != -1) ::_exit(2);
           ::_exit(wrong == 0 ? 0 : 1);
         }
         int status = -1;
@@ -242,6 +251,10 @@ TEST_F(AgentThreadsTest, ChildrenThatAreForkedMeanwhileWork) {
     over = true;
     forks.join();
   }
+  ASSERT_EQ(::write(pipes[1], "", 1), 1);
+  reader.join();
+  ::close(pipes[0]);
+  ::close(pipes[1]);
   EXPECT_GT(children, 0u);
   EXPECT_EQ(bad, 0u);
   EXPECT_EQ(wrong, 0u);
