@@ -11,8 +11,9 @@ from support import LANDTRACE, PRODUCER, needs
 TRACEFS = "/sys/kernel/tracing"
 JOB = "user_events:job"
 USER = 4242
-# Emits an event each millisecond until it is ended.
-STEADY = f"{PRODUCER} --abi --count 1000000 --pause 1000"
+# Emits an event each millisecond until it is ended. On one CPU: perf switches those of all CPUs on and off one after
+# the other, so that of a program that moves meanwhile some in the middle are nobody's.
+STEADY = f"taskset -c {min(os.sched_getaffinity(0))} {PRODUCER} --abi --count 1000000 --pause 1000"
 
 
 class Cases(support.UnderTracefs):
