@@ -15,6 +15,7 @@
 #include "cli/missing_events.hpp"
 #include "cli/signals.hpp"
 #include "cli/static_program.hpp"
+#include "cli/text_output.hpp"
 #include "cli/visible.hpp"
 #include "cli/workplace.hpp"
 #include "domain/domain.hpp"
@@ -156,7 +157,7 @@ int run_object(const BpfOptions& options) {
   return status != kSuccess ? status : shown != kSuccess || were_there ? shown : kFailure;
 }
 
-Result<void> print_list(const std::string& socket) {
+Result<void> print_list(const std::string& socket, TextOutput& output) {
   auto owner = ipc::connect_to(socket);
   if (!owner) return unreached(owner.error());
   ipc::set_timeout(owner->get(), ipc::kAnswerPatience_ms);
@@ -167,8 +168,9 @@ Result<void> print_list(const std::string& socket) {
       rest.remove_prefix(std::min(rest.size(), head.size() + 1));
       const std::string_view what = rest.substr(0, rest.find('\0'));
       rest.remove_prefix(std::min(rest.size(), what.size() + 1));
-      fmt::print("{}  {}\n", visible(head, Lines::kNone), visible(what, Lines::kNone));
+      output.text() += fmt::format("{}  {}\n", visible(head, Lines::kNone), visible(what, Lines::kNone));
     }
+    if (!output.flush()) return {};
     from = answer.reply.a;
     if (from == 0) return {};
   }
@@ -178,8 +180,9 @@ int run(const BpfOptions& options) {
   if (options.words.size() != 1) return fail_with(kBadUse, "want one OBJECT, or list");
   if (options.words[0] != "list") return run_object(options);
   if (!options.command.empty()) return fail_with(kBadUse, "list takes no CMD");
-  const auto printed = print_list(domain_to_speak_to(options.socket));
-  return printed ? kSuccess : fail_with(kFailure, sentence(printed.error()));
+  TextOutput output;
+  const auto printed = print_list(domain_to_speak_to(options.socket), output);
+  return printed ? output.status() : fail_with(kFailure, sentence(printed.error()));
 }
 
 }  // namespace

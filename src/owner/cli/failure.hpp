@@ -21,7 +21,7 @@ inline constexpr int kNotFound = 127;
 inline const char* program_name = "landtrace";
 
 inline void complain(const std::string& what) {
-  fmt::print(stderr, "{}: {}\n", program_name, visible(what, Lines::kKept));
+  std::fputs(fmt::format("{}: {}\n", program_name, visible(what, Lines::kKept)).c_str(), stderr);
 }
 
 // The first line: messages of CLI11 may have several.

@@ -113,7 +113,7 @@ int functions_of_program(const FunctionsOptions& options, std::uint32_t pid) {
     any = true;
     for (FunctionRow& row : rows) row.object = path;
     const bool is_counted = options.summary || options.glob.empty();
-    if (!is_counted && !options.json) fmt::print("{}\n", path);
+    if (!is_counted && !options.json) std::fputs((path + '\n').c_str(), stdout);
     std::fflush(stdout);
     FunctionsOptions here = options;
     here.no_pager = true;

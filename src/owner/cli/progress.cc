@@ -68,7 +68,7 @@ void Progress::draw(std::uint64_t events, std::uint64_t lost, std::uint64_t byte
   const auto rate = static_cast<std::uint64_t>(static_cast<double>(events - last_events_) / seconds);
   // Not in the last column, behind which a terminal begins another line; asked for anew, as it may have changed.
   const std::size_t columns = Screen::of(STDERR_FILENO).columns;
-  fmt::print(stderr, "\r\033[K{}", progress_text(events, rate, lost, bytes, columns - 1));
+  std::fputs(fmt::format("\r\033[K{}", progress_text(events, rate, lost, bytes, columns - 1)).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
   last_ns_ = now;
@@ -76,7 +76,7 @@ void Progress::draw(std::uint64_t events, std::uint64_t lost, std::uint64_t byte
 }
 
 void Progress::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) std::fputs("\r\033[K", stderr);
   drawn_ = false;
 }
 

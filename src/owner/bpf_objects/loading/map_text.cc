@@ -167,11 +167,11 @@ void show_map(const bpf_calls::Object& map, const char* name, const btf* types, 
   std::vector<Row> rows = rows_of(map, types, key_type, value_type);
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return a.order != b.order ? a.order < b.order : a.key < b.key; });
-  fmt::print("{}:\n", name);
-  for (const Row& row : rows) fmt::print("  {}\n", row.text);
+  std::fputs(fmt::format("{}:\n", name).c_str(), stdout);
+  for (const Row& row : rows) std::fputs(fmt::format("  {}\n", row.text).c_str(), stdout);
   if (!map.layout.is_hash()) return;
   const std::uint64_t dropped = bpf::load_relaxed(&bpf::Hash(map.data, map.layout).header().dropped);
-  if (dropped != 0) fmt::print("  ({} insertions found the map full)\n", dropped);
+  if (dropped != 0) std::fputs(fmt::format("  ({} insertions found the map full)\n", dropped).c_str(), stdout);
 }
 
 std::string record_json(const btf* types, const std::byte* data, std::uint32_t size) {

@@ -20,7 +20,7 @@ namespace {
 using bpf_calls::Kind;
 using ipc::Operation;
 
-void complain(const std::string& text) { fmt::print(stderr, "landtrace bpf: {}\n", text); }
+void complain(const std::string& text) { std::fputs(fmt::format("landtrace bpf: {}\n", text).c_str(), stderr); }
 
 std::string libbpf_says;
 
@@ -149,8 +149,10 @@ void Session::show_lines() {
     std::string text(reinterpret_cast<const char*>(data) + sizeof header, size - sizeof header);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     const std::string comm(header.comm, ::strnlen(header.comm, sizeof header.comm));
-    fmt::print("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm), header.pid, header.cpu,
-               header.time_ns / 1'000'000'000, header.time_ns / 1000 % 1'000'000, visible(text));
+    const std::string line = fmt::format("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm),
+                                         header.pid, header.cpu, header.time_ns / 1'000'000'000,
+                                         header.time_ns / 1000 % 1'000'000, visible(text));
+    std::fputs(line.c_str(), stdout);
   });
 }
 
@@ -159,7 +161,8 @@ void Session::show_records() {
     if (ring.map == nullptr) continue;
     const btf* const types = bpf_object__btf(object_.get());
     bpf::RecordRing(ring.map->data, ring.map->layout).consume([&](const std::byte* data, std::uint32_t size) {
-      fmt::print("{{\"map\":\"{}\",\"data\":{}}}\n", ring.name, record_json(types, data, size));
+      const std::string json = record_json(types, data, size);
+      std::fputs(fmt::format("{{\"map\":\"{}\",\"data\":{}}}\n", ring.name, json).c_str(), stdout);
     });
   }
 }

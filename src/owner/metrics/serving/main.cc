@@ -21,14 +21,14 @@ using namespace landtrace::metrics;
 int serve(const std::string& socket, const Push& push, char** listening, int stop) {
   Current current(socket);
   if (const auto families = current.families(); !families) {
-    fmt::print(stderr, "landtraced: metrics: {}\n", families.error().message);
+    std::fputs(fmt::format("landtraced: metrics: {}\n", families.error().message).c_str(), stderr);
     return 1;
   }
   std::deque<HttpServer> servers;
   for (; *listening != nullptr; ++listening) {
     servers.emplace_back(current);
     if (const auto started = servers.back().start(Fd(std::atoi(*listening))); !started) {
-      fmt::print(stderr, "landtraced: metrics: {}\n", started.error().message);
+      std::fputs(fmt::format("landtraced: metrics: {}\n", started.error().message).c_str(), stderr);
       return 1;
     }
   }
@@ -46,7 +46,7 @@ int serve(const std::string& socket, const Push& push, char** listening, int sto
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    fmt::print(stderr, "usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD...\n(landtraced starts it)\n");
+    std::fputs("usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD...\n(landtraced starts it)\n", stderr);
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -61,7 +61,7 @@ class Sender {
 };
 
 void say(const std::string& what) {
-  fmt::print(stderr, "landtraced: {}\n", what);
+  std::fputs(fmt::format("landtraced: {}\n", what).c_str(), stderr);
   std::fflush(stderr);
 }
 

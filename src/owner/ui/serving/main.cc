@@ -28,7 +28,7 @@ constexpr int kIdle_ms = 500;  // between looks for a signal, when nobody looks 
 std::string sentence_of(const Error& error) { return error.message.empty() ? errno_text(error.code) : error.message; }
 
 int give_up(int status, const std::string& what) {
-  fmt::print(stderr, "landtrace: {}\n", what);
+  std::fputs(fmt::format("landtrace: {}\n", what).c_str(), stderr);
   return status;
 }
 
@@ -114,10 +114,10 @@ int serve(Live::Options options, const std::string& listen, const Fd& stop) {
       listen, *token,
       {[&live](const Request& request) { return answer(live, request); }, [&live] { return live.news(true); }});
   if (!server) return give_up(server.error().code == EINVAL ? 2 : 1, sentence_of(server.error()));
-  fmt::print("http://{}/{}/\n", (*server)->address(), *token);
+  std::fputs(fmt::format("http://{}/{}/\n", (*server)->address(), *token).c_str(), stdout);
   std::fflush(stdout);
   if ((*server)->is_open_to_others()) {
-    fmt::print(stderr, "landtrace: others can reach this address; what passes is not encrypted\n");
+    std::fputs("landtrace: others can reach this address; what passes is not encrypted\n", stderr);
   }
   while (!is_readable(stop)) {
     (*server)->run((*server)->streams() > 0 ? kNews_ms : kIdle_ms);
@@ -134,7 +134,7 @@ int serve(Live::Options options, const std::string& listen, const Fd& stop) {
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    fmt::print(stderr, "usage: landtrace-ui SOCKET ADDRESS:PORT LANDTRACE [PATTERN...]\n(landtrace ui starts it)\n");
+    std::fputs("usage: landtrace-ui SOCKET ADDRESS:PORT LANDTRACE [PATTERN...]\n(landtrace ui starts it)\n", stderr);
     return 2;
   }
   Live::Options options{.socket = argv[1], .program = argv[3]};
