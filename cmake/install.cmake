@@ -1,10 +1,14 @@
-# What `cmake --install` puts where: the library with its headers and the files by which CMake and pkg-config find it, the
+# What `cmake --install` puts where: the libraries with their headers and the files by which CMake and pkg-config find it, the
 # programs, the shim, the manual pages, the systemd units, shells' completions, what mount(8) runs for a mount of ours.
 include(CMakePackageConfigHelpers)
 
 set(LANDTRACE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/landtrace)
 
-install(TARGETS landtrace landtrace_shared EXPORT landtraceTargets
+set(LANDTRACE_LIBRARIES landtrace landtrace_shared)
+if(TARGET landtrace_reader_shared)
+  list(APPEND LANDTRACE_LIBRARIES landtrace_reader_shared)
+endif()
+install(TARGETS ${LANDTRACE_LIBRARIES} EXPORT landtraceTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY include/landtrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
@@ -18,8 +22,10 @@ install(FILES ${PROJECT_BINARY_DIR}/landtraceConfig.cmake ${PROJECT_BINARY_DIR}/
 
 # The prefix follows the file, so that an installation can be moved.
 file(RELATIVE_PATH LANDTRACE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/landtrace.pc.in ${PROJECT_BINARY_DIR}/landtrace.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/landtrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+foreach(library landtrace landtrace-reader)
+  configure_file(cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endforeach()
 
 if(TARGET landtrace_cli)
   install(TARGETS landtrace_cli landtraced RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -19,3 +19,12 @@ foreach(program by_package by_static c_by_static own_words own_words_11 by_pkg_c
     run(${WORK}/build/${program})
   endif()
 endforeach()
+# They find their library, and say that what they are to read is not there.
+foreach(program reads_by_package reads_by_pkg_config)
+  if(EXISTS ${WORK}/build/${program})
+    execute_process(COMMAND ${WORK}/build/${program} ${WORK}/nosuch.dat RESULT_VARIABLE status ERROR_VARIABLE said)
+    if(NOT status EQUAL 1 OR NOT said MATCHES "nosuch.dat")
+      message(FATAL_ERROR "${program}: ${status}: ${said}")
+    endif()
+  endif()
+endforeach()

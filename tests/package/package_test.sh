@@ -41,7 +41,7 @@ in_root sh -c 'apt-get update -qq && apt-get install -y -qq g++ libc6-dev pkg-co
 step "installed"
 mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
-in_root sh -c 'apt-get install -y -qq --no-install-recommends /packages/landtrace_*.deb /packages/liblandtrace1_*.deb \
+in_root sh -c 'apt-get install -y -qq --no-install-recommends /packages/landtrace_*.deb /packages/liblandtrace1_*.deb /packages/liblandtrace-reader1_*.deb \
   /packages/liblandtrace-dev_*.deb /packages/python3-landtrace_*.deb' >"$work/install.log" 2>&1 ||
   { cat "$work/install.log"; fail "they do not install"; }
 in_root getent group tracing >/dev/null || fail "there is no group tracing"
@@ -67,6 +67,8 @@ for program in "/root/c" "/root/c_static" "/root/abi 3"; do
   in_root landtrace record -o /root/t.dat -- $program >/dev/null 2>"$work/err" || { cat "$work/err"; fail "$program"; }
   [ "$(in_root landtrace report --json /root/t.dat | grep -c '"event"')" -eq 3 ] || fail "$program: not 3 events"
 done
+in_root g++ -std=c++20 -Wall -Werror -O2 /usr/share/doc/liblandtrace-dev/examples/reader.cc -o /root/reader -llandtrace-reader
+[ "$(in_root /root/reader /root/t.dat | grep -c abi_request)" -eq 3 ] || fail "the reader library"
 in_root landtrace record -o /root/t.dat -- python3 -c 'import landtrace; landtrace.Event("e", n="u8").emit(7)' 2>/dev/null
 in_root landtrace report /root/t.dat | grep -q 'e: n=' || fail "python3-landtrace"
 in_root landtrace hist --json -p 'libc.so.6:malloc size=$arg1' --keys size.log2 -- ls / | grep -q '"hits"' || fail "probes"
@@ -95,7 +97,7 @@ wait "$producer" "$daemon" 2>/dev/null || true
 daemon=
 
 step "purged"
-in_root apt-get purge -y -qq landtrace liblandtrace1 liblandtrace-dev python3-landtrace >"$work/purge.log" 2>&1 || { cat "$work/purge.log"; fail "purge"; }
+in_root apt-get purge -y -qq landtrace liblandtrace1 liblandtrace-reader1 liblandtrace-dev python3-landtrace >"$work/purge.log" 2>&1 || { cat "$work/purge.log"; fail "purge"; }
 left=$(cd "$root" && find etc usr lib var/lib run 2>/dev/null | grep -i landtrace | grep -v '/dpkg/\|/apt/' || true)
 [ -z "$left" ] || fail "this is left: $left"
 echo "PASSED"

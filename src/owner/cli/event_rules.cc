@@ -5,7 +5,6 @@
 #include "cli/probes/probe_text.hpp"
 #include "event/pattern.hpp"
 #include "language/filter/compile.hpp"
-#include "language/filter/text.hpp"
 #include "language/trigger/command.hpp"
 
 namespace landtrace::cli {
@@ -73,20 +72,6 @@ std::vector<Session::Selection> EventRules::selections() const {
   std::vector<Session::Selection> selections;
   for (const Session::Selection& own : own_) selections.push_back(joined(all_, own));
   return selections;
-}
-
-tl::unexpected<Error> pointed_at(const std::string& option, const std::string& mistake, const std::string& line,
-                                 std::size_t index) {
-  return fail(EINVAL, fmt::format("{}: {}\n  {}\n  {:>{}}", option, mistake, line, "^", index + 1));
-}
-
-tl::unexpected<Error> point_at_filter(const std::string& option, const std::string& line, std::string_view expression,
-                                      const language::FilterFailure& failure) {
-  if (failure.kind == language::FilterFailureKind::kUnspecified) {
-    return fail(EINVAL, fmt::format("{}: {}: this is no filter expression", option, line));
-  }
-  return pointed_at(option, std::string(filter_failure_text(failure.kind)), line,
-                    line.size() - expression.size() + language::begin_of_mistake(failure, expression));
 }
 
 Result<void> check_filter(const std::string& text) {

@@ -3,7 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "consumer/session.hpp"
-#include "language/filter/failure.hpp"
+#include "reader/filter_mistake.hpp"
 
 namespace landtrace::cli {
 
@@ -43,12 +43,9 @@ void add_event_options(Command& command, EventRules& rules);
 // the mistake.
 Result<void> check_event_rules(const std::vector<consumer::Session::Selection>& selections);
 
-// What is wrong with the value of an option, and below it the value and a caret. EINVAL.
-tl::unexpected<Error> pointed_at(const std::string& option, const std::string& mistake, const std::string& line,
-                                 std::size_t index);
-// The same for a filter, which ends `line`.
-tl::unexpected<Error> point_at_filter(const std::string& option, const std::string& line, std::string_view expression,
-                                      const language::FilterFailure& failure);
+// What is wrong with the value of an option.
+using reader::point_at_filter;
+using reader::pointed_at;
 // EINVAL for what can be no filter of any event.
 Result<void> check_filter(const std::string& text);
 

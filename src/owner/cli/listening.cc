@@ -32,7 +32,7 @@ Result<void> Listening::define_probes() {
   }
   std::vector<std::string> patterns;
   for (const auto& selection : options_.selections) patterns.push_back(selection.pattern);
-  LT_TRY(filter_, EventFilter::parse(patterns));
+  LT_TRY(filter_, reader::EventFilter::parse(patterns));
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <optional>
 
-#include "cli/event_filter.hpp"
+#include "reader/event_filter.hpp"
 #include "cli/listen_options.hpp"
 #include "cli/probes/probe_set.hpp"
 #include "cli/workplace.hpp"
@@ -27,7 +27,7 @@ class Listening {
   Workplace& place() { return *place_; }
   consumer::Session& session() { return *session_; }
   // What was named, probes by the names that they got.
-  [[nodiscard]] const EventFilter& filter() const { return filter_; }
+  [[nodiscard]] const reader::EventFilter& filter() const { return filter_; }
 
   using Types = std::deque<output::EventType>;
   // In a domain that others are in: a mistyped name is better known before than at the end.
@@ -47,7 +47,7 @@ class Listening {
   std::optional<Workplace> place_;
   std::optional<ProbeSet> probes_;
   std::optional<consumer::Session> session_;
-  EventFilter filter_;
+  reader::EventFilter filter_;
 };
 
 }  // namespace landtrace::cli

@@ -57,7 +57,7 @@ int Live::refuse(int status, const Error& error) {
   return fail_with(status, sentence(error));
 }
 
-int Live::run(RecorderSink& sink, const Tune& tune) {
+int Live::run(consumer::RecorderSink& sink, const Tune& tune) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   if (auto begun = listening_.begin({options_.ring_bytes, false}); !begun) return refuse(kFailure, begun.error());

@@ -38,7 +38,7 @@ class Live {
   using Tune = std::function<void(Recording&, const consumer::Collector&)>;
   // Returns the exit status, CMD's if that is none of success. It has said what was wrong.
   int run(
-      RecorderSink& sink, const Tune& tune = [](Recording&, const consumer::Collector&) {});
+      consumer::RecorderSink& sink, const Tune& tune = [](Recording&, const consumer::Collector&) {});
 
  private:
   [[nodiscard]] Child::Output command_output() const;

@@ -24,7 +24,7 @@ bool has_no_reader(int fd) {
 
 }  // namespace
 
-Recording::Recording(consumer::Collector& collector, RecorderSink& sink, Signals& signals, Child* child,
+Recording::Recording(consumer::Collector& collector, consumer::RecorderSink& sink, Signals& signals, Child* child,
                      std::uint64_t duration_ns, bool overwrite)
     : collector_(collector),
       sink_(sink),

@@ -7,7 +7,7 @@
 #include "cli/child.hpp"
 #include "cli/probes/running_programs.hpp"
 #include "cli/progress.hpp"
-#include "cli/recorder_sink.hpp"
+#include "consumer/recorder_sink.hpp"
 #include "cli/signals.hpp"
 #include "consumer/collector.hpp"
 
@@ -16,7 +16,7 @@ namespace landtrace::cli {
 class Recording {
  public:
   // `child` may be nullptr; `duration_ns` 0 is without end.
-  Recording(consumer::Collector& collector, RecorderSink& sink, Signals& signals, Child* child,
+  Recording(consumer::Collector& collector, consumer::RecorderSink& sink, Signals& signals, Child* child,
             std::uint64_t duration_ns, bool overwrite);
 
   // Records until CMD has ended, a signal says so, the time is over, the domain is gone, or the disk is full.
@@ -45,7 +45,7 @@ class Recording {
   void show_progress();
 
   consumer::Collector& collector_;
-  RecorderSink& sink_;
+  consumer::RecorderSink& sink_;
   Signals& signals_;
   Child* child_;
   const RunningPrograms* programs_ = nullptr;

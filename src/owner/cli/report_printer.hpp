@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/lines/line_writer.hpp"
-#include "cli/loss_count.hpp"
+#include "reader/loss_count.hpp"
 #include "cli/selection.hpp"
 #include "cli/text_output.hpp"
 #include "output/trace_dat/reader.hpp"
@@ -49,7 +49,7 @@ class ReportPrinter {
   output::TraceDatReader reader_;
   TextOutput out_{false};  // control characters are dealt with line by line
   LineWriter lines_;
-  LossCount loss_;
+  reader::LossCount loss_;
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;
   std::map<std::uint16_t, std::uint64_t> counts_;  // events, by id

@@ -4,14 +4,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstring>
 
 #include "cli/event_rules.hpp"
 #include "cli/quantity.hpp"
-#include "filter/evaluate.hpp"
-#include "language/filter/compile.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -59,9 +55,9 @@ void Selection::add_place_options(Command& command, Texts& texts) {
 
 Result<Selection> Selection::parse(const Texts& texts) {
   Selection selection;
-  LT_TRY(selection.events_, EventFilter::parse(texts.events));
+  LT_TRY(selection.events_, reader::EventFilter::parse(texts.events));
   if (!texts.filter.empty()) LT_CHECK(check_filter(texts.filter));
-  selection.filter_ = texts.filter;
+  selection.filter_ = reader::ExpressionFilter(texts.filter);
   if (!texts.from.empty()) {
     LT_TRY(selection.from_ns_, parse_seconds(texts.from));
     selection.from_ns_ -= std::min(selection.from_ns_, kHalfMicrosecond_ns);
@@ -80,25 +76,16 @@ Result<Selection> Selection::parse(const Texts& texts) {
   return selection;
 }
 
-// The kernel's language is for one event: another one may have none of the fields. Such events are not wanted.
 Result<void> Selection::know(const std::map<std::uint16_t, output::EventType>& types, std::uint32_t cpus) {
-  std::optional<Error> mistake;
   for (const auto& [id, type] : types) {
     if (known_[id]) continue;
     known_[id] = true;
     wanted_[id] = events_.wants(type);
-    stacks_[id] = output::is_user_stack(type) && !(wanted_[id] && filter_.empty());
+    stacks_[id] = output::is_user_stack(type) && !(wanted_[id] && filter_.is_empty());
     has_stacks_ = has_stacks_ || stacks_[id];
-    if (!wanted_[id] || filter_.empty() || stacks_[id]) continue;
-    auto program = language::compile_filter(filter_, {.fields = type.declaration.fields, .cpus = std::max(cpus, 1u)});
-    wanted_[id] = program.has_value();
-    if (program) {
-      programs_.insert_or_assign(id, *std::move(program));
-    } else if (!mistake && type.system != "ftrace") {
-      mistake = point_at_filter("--filter", filter_, filter_, program.error()).value();
-    }
+    if (wanted_[id] && !stacks_[id]) wanted_[id] = filter_.know(type, cpus);
   }
-  if (mistake && programs_.empty()) return tl::unexpected<Error>(*std::move(mistake));
+  if (auto mistake = filter_.mistake("--filter")) return tl::unexpected<Error>(*std::move(mistake));
   return {};
 }
 
@@ -111,26 +98,15 @@ bool Selection::is_theirs(const output::Record& record, const output::Task* task
                             }));
 }
 
-bool Selection::passes(const output::Record& record, const output::Task* task) const {
-  const auto program = programs_.find(record.event_id);
-  if (program == programs_.end()) return false;
-  std::array<char, filter::kCommSize> comm{};
-  if (task != nullptr) std::memcpy(comm.data(), task->comm.data(), std::min(task->comm.size(), comm.size() - 1));
-  const arch::Segment payload{record.payload.data(), record.payload.size()};
-  return filter::passes(program->second.program(),
-                        {.header = {record.event_id, 0, 0, record.tid}, .cpu = record.cpu, .comm = comm.data()},
-                        &payload, 1);
-}
-
 bool Selection::wants(const output::Record& record, const output::Task* task) {
   if (stacks_[record.event_id]) {
     const auto last = last_.find(record.tid);
     return last != last_.end() && last->second;
   }
   // Of an event that nothing describes no name is known.
-  const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.empty();
+  const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.is_empty();
   const bool is_wanted =
-      is_named && wants_cpu(record.cpu) && is_theirs(record, task) && (filter_.empty() || passes(record, task));
+      is_named && wants_cpu(record.cpu) && is_theirs(record, task) && filter_.passes(record, task);
   if (has_stacks_) last_[record.tid] = is_wanted;
   return is_wanted;
 }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/event_filter.hpp"
 #include "language/filter/cpu_list.hpp"
-#include "language/filter/program_buffer.hpp"
 #include "output/record.hpp"
 #include "output/text/own_events.hpp"
+#include "reader/event_filter.hpp"
+#include "reader/expression_filter.hpp"
 
 namespace landtrace::cli {
 
@@ -54,16 +54,14 @@ class Selection {
 
  private:
   [[nodiscard]] bool is_theirs(const output::Record& record, const output::Task* task) const;
-  [[nodiscard]] bool passes(const output::Record& record, const output::Task* task) const;
 
-  EventFilter events_;
+  reader::EventFilter events_;
   std::bitset<65536> wanted_;  // by id
   std::bitset<65536> known_;   // …, whether it has been looked at
   std::bitset<65536> stacks_;  // …, whether it is a stack that goes with its event
   bool has_stacks_ = false;    // … of those there are some
   std::unordered_map<std::int32_t, bool> last_;  // whether a thread's last event was wanted, where there are stacks
-  std::string filter_;
-  std::unordered_map<std::uint16_t, language::ProgramBuffer> programs_;  // by id
+  reader::ExpressionFilter filter_;
   std::uint64_t from_ns_ = 0;
   std::uint64_t to_ns_ = ~0ull;
   std::vector<std::uint32_t> pids_;

@@ -4,15 +4,15 @@
 #include <bitset>
 #include <optional>
 
-#include "cli/event_filter.hpp"
-#include "cli/recorder_sink.hpp"
+#include "reader/event_filter.hpp"
+#include "consumer/recorder_sink.hpp"
 #include "output/trace_dat/writer.hpp"
 
 namespace landtrace::cli {
 
-class TraceFileSink : public RecorderSink {
+class TraceFileSink : public consumer::RecorderSink {
  public:
-  TraceFileSink(output::TraceDatWriter writer, EventFilter filter)
+  TraceFileSink(output::TraceDatWriter writer, reader::EventFilter filter)
       : writer_(std::move(writer)), filter_(std::move(filter)) {}
 
   void type(const output::EventType& type) override;
@@ -36,7 +36,7 @@ class TraceFileSink : public RecorderSink {
 
  private:
   output::TraceDatWriter writer_;
-  EventFilter filter_;
+  reader::EventFilter filter_;
   std::bitset<65536> described_;  // by id
   std::optional<Error> failure_;
   std::uint64_t written_ = 0;

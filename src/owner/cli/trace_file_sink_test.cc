@@ -13,7 +13,7 @@ namespace {
 class TraceFileSinkTest : public testing::Test {
  protected:
   TraceFileSink sink(const std::vector<std::string>& patterns = {}) {
-    return {output::create_writer(path_, 1), *EventFilter::parse(patterns)};
+    return {output::create_writer(path_, 1), *reader::EventFilter::parse(patterns)};
   }
   output::TraceDatReader reader() {
     auto opened = output::TraceDatReader::open(path_);

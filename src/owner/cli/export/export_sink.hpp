@@ -4,13 +4,13 @@
 #include <bitset>
 #include <functional>
 
-#include "cli/ordered_sink.hpp"
+#include "consumer/ordered_sink.hpp"
 #include "output/export/exporter.hpp"
 #include "output/export/stacks.hpp"
 
 namespace landtrace::cli {
 
-class ExportSink : public OrderedSink {
+class ExportSink : public consumer::OrderedSink {
  public:
   // `written` flushes what has been made, and says whether that could be written. All must outlive it.
   ExportSink(output::Exporter& exporter, std::function<Result<void>()> written);

@@ -4,7 +4,7 @@
 #include <bitset>
 #include <string>
 
-#include "cli/loss_count.hpp"
+#include "reader/loss_count.hpp"
 #include "cli/selection.hpp"
 #include "output/export/exporter.hpp"
 #include "output/export/stacks.hpp"
@@ -45,7 +45,7 @@ class RecordingExport {
   bool joins_;
   bool wants_stacks_ = false;
   std::bitset<65536> stacks_;  // by event id
-  LossCount loss_;
+  reader::LossCount loss_;
   std::uint64_t events_ = 0;
   std::uint64_t unknown_ = 0;
   std::uint64_t last_ns_ = 0;

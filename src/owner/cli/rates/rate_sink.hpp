@@ -7,11 +7,11 @@
 
 #include "cli/rates/keyboard.hpp"
 #include "cli/rates/rate_table.hpp"
-#include "cli/recorder_sink.hpp"
+#include "consumer/recorder_sink.hpp"
 
 namespace landtrace::cli {
 
-class RateSink : public RecorderSink {
+class RateSink : public consumer::RecorderSink {
  public:
   struct Options {
     RateView view;

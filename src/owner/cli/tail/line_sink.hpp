@@ -2,13 +2,13 @@
 #pragma once
 
 #include "cli/lines/line_writer.hpp"
-#include "cli/ordered_sink.hpp"
+#include "consumer/ordered_sink.hpp"
 #include "cli/selection.hpp"
 #include "cli/text_output.hpp"
 
 namespace landtrace::cli {
 
-class LineSink : public OrderedSink {
+class LineSink : public consumer::OrderedSink {
  public:
   // `style` must outlive it.
   LineSink(const LineStyle& style, Selection selection);

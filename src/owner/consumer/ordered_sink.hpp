@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/recorder_sink.hpp"
+#include "consumer/recorder_sink.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::consumer {
 
 class OrderedSink : public RecorderSink {
  public:
@@ -62,4 +62,4 @@ class OrderedSink : public RecorderSink {
   std::optional<Error> failure_;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::consumer

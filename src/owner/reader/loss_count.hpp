@@ -8,7 +8,7 @@
 #include "output/cpu_stats.hpp"
 #include "output/record.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::reader {
 
 class LossCount {
  public:
@@ -39,4 +39,4 @@ class LossCount {
   std::vector<std::uint64_t> given_;  // events, by CPU
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::reader

@@ -1,10 +1,10 @@
-#include "cli/ordered_sink.hpp"
+#include "consumer/ordered_sink.hpp"
 
 #include <gtest/gtest.h>
 
 #include "output/trace_dat/test_support.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::consumer {
 namespace {
 
 class Noted : public OrderedSink {
@@ -101,4 +101,4 @@ TEST_F(OrderedSinkTest, AfterAFailureNothingIsGiven) {
 }
 
 }  // namespace
-}  // namespace landtrace::cli
+}  // namespace landtrace::consumer

@@ -5,9 +5,9 @@
 
 #include "consumer/sink.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::consumer {
 
-class RecorderSink : public consumer::Sink {
+class RecorderSink : public Sink {
  public:
   // Why nothing more is taken: a full disk. EPIPE: nobody reads any more, which ends the recording without a word.
   [[nodiscard]] virtual const std::optional<Error>& failure() const = 0;
@@ -18,4 +18,4 @@ class RecorderSink : public consumer::Sink {
   virtual Result<void> finish() = 0;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::consumer

@@ -1,8 +1,8 @@
-#include "cli/event_filter.hpp"
+#include "reader/event_filter.hpp"
 
 #include <gtest/gtest.h>
 
-namespace landtrace::cli {
+namespace landtrace::reader {
 namespace {
 
 output::EventType type(const char* system, const char* name) {
@@ -40,4 +40,4 @@ TEST(EventFilterTest, ABadPatternIsRefusedWhereverItStands) {
 }
 
 }  // namespace
-}  // namespace landtrace::cli
+}  // namespace landtrace::reader

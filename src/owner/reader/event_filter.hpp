@@ -8,7 +8,7 @@
 #include "event/pattern.hpp"
 #include "output/record.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::reader {
 
 class EventFilter {
  public:
@@ -23,4 +23,4 @@ class EventFilter {
   std::vector<event::Pattern> patterns_;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::reader

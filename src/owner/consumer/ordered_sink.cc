@@ -1,9 +1,9 @@
-#include "cli/ordered_sink.hpp"
+#include "consumer/ordered_sink.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace landtrace::cli {
+namespace landtrace::consumer {
 
 void OrderedSink::type(const output::EventType& type) {
   types_.insert_or_assign(type.id, type);
@@ -68,4 +68,4 @@ Result<void> OrderedSink::finish() {
   return {};
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::consumer

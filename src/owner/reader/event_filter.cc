@@ -1,6 +1,6 @@
-#include "cli/event_filter.hpp"
+#include "reader/event_filter.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::reader {
 
 Result<EventFilter> EventFilter::parse(const std::vector<std::string>& patterns) {
   EventFilter filter;
@@ -17,4 +17,4 @@ bool EventFilter::wants(const output::EventType& type) const {
          });
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::reader

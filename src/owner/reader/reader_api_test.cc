@@ -1,0 +1,227 @@
+// <landtrace/reader.hpp> as programs have it: with the shared library. Domains are read in tests/cli/reader_test.py.
+#include <landtrace/reader.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "output/trace_dat/test_support.hpp"
+
+namespace landtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ReaderTest : public testing::Test {
+ protected:
+  // "number" 11 at 1 s, then one lost and 22 at 2 s; on CPU 1 "other" 33 at 1.5 s, and two lost behind it.
+  void SetUp() override {
+    output::TraceDatWriter writer = output::create_writer(path_, 2);
+    writer.add_event(output::number_type());
+    writer.add_event(output::make_type(7, "other u32 m"));
+    writer.set_task(100, {"app", 90});
+    put(writer, output::number_record(1'000'000'000, 0, 11));
+    writer.lost(0, 1);
+    put(writer, output::number_record(2'000'000'000, 0, 22));
+    const std::uint32_t m = 33;
+    output::Record other = output::number_record(1'500'000'000, 1, m, 200);
+    other.event_id = 7;
+    put(writer, other);
+    writer.lost(1, 2);
+    ASSERT_EQ(output::message_of(writer.finish()), "");
+  }
+
+  static void put(output::TraceDatWriter& writer, const output::Record& record) {
+    ASSERT_EQ(output::message_of(writer.append(record)), "");
+  }
+
+  // "NAME FIELD=VALUE" of each event.
+  std::vector<std::string> read() {
+    std::vector<std::string> events;
+    for (const Record& record : reader_) {
+      std::string text = record.name();
+      for (const FieldValue& field : record.fields()) text += std::string(" ") + field.name() + '=' + field.to_string();
+      events.push_back(text);
+    }
+    return events;
+  }
+
+  output::TempDir folder_;
+  std::string path_ = folder_.file("t.dat");
+  Reader reader_;
+};
+
+TEST_F(ReaderTest, EventsComeInTheOrderOfTimeWithWhoEmittedThem) {
+  ASSERT_EQ(reader_.open(path_), 0) << reader_.failure();
+  const Record* record = reader_.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->time_ns(), 1'000'000'000u);
+  EXPECT_STREQ(record->system(), "user_events");
+  EXPECT_STREQ(record->name(), "number");
+  EXPECT_STREQ(record->comm(), "app");
+  EXPECT_EQ(record->tid(), 100u);
+  EXPECT_EQ(record->tgid(), 90u);
+  EXPECT_EQ(record->id(), output::kNumberId);
+  EXPECT_EQ(record->payload().size(), 4u);
+  EXPECT_EQ(record->lost(), 0u);
+  record = reader_.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_STREQ(record->name(), "other");
+  EXPECT_STREQ(record->comm(), "");
+  EXPECT_EQ(record->tgid(), 0u);
+  EXPECT_EQ(record->cpu(), 1u);
+  record = reader_.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->lost(), 1u);
+  EXPECT_EQ(reader_.lost(), 1u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(reader_.next(), nullptr);
+    EXPECT_EQ(reader_.code(), 0);
+    EXPECT_EQ(reader_.lost(), 3u);
+  }
+}
+
+TEST_F(ReaderTest, AFieldIsGivenAsWhatItIsWhereItFits) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  const Record* const record = reader_.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->get<int>("n"), 11);
+  EXPECT_EQ(record->get<double>("n"), 11.0);
+  EXPECT_EQ(record->get<std::string_view>("n"), std::nullopt);
+  EXPECT_EQ(record->get<int>("m"), std::nullopt);
+  EXPECT_FALSE(record->field("nosuch"));
+  EXPECT_STREQ(record->field("n")->type(), "u32");
+  EXPECT_EQ(record->fields().size(), 1u);
+}
+
+TEST_F(ReaderTest, EveryKindOfFieldHasItsValue) {
+  output::TraceDatWriter writer = output::create_writer(path_, 1);
+  writer.add_event(output::make_type(
+      9,
+      "kinds s8 small; u64 large; struct double real 8; char[4] name; __rel_loc char[] text; __rel_loc u8[] bytes; "
+      "struct pair both 2; u32 last"));
+  std::string payload;
+  const auto add = [&payload](const auto& value) {
+    payload.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  add(std::int8_t{-5});
+  add(~std::uint64_t{0});
+  add(2.5);
+  payload += "abcd";
+  add(std::uint32_t{3 << 16 | 10});  // behind `last`
+  add(std::uint32_t{2 << 16 | 9});
+  payload += "\x0a\xff";
+  add(std::uint32_t{7});
+  payload += std::string("x\xfe\0\x01\x02", 5);
+  output::Record record{.time_ns = 1, .cpu = 0, .tid = 1, .event_id = 9, .payload = output::bytes_of(payload)};
+  put(writer, record);
+  const std::string little = payload.substr(0, 3);
+  record.payload = output::bytes_of(little);
+  put(writer, record);
+  ASSERT_EQ(output::message_of(writer.finish()), "");
+
+  ASSERT_EQ(reader_.open(path_), 0);
+  const Record* event = reader_.next();
+  ASSERT_NE(event, nullptr);
+  EXPECT_EQ(event->get<int>("small"), -5);
+  EXPECT_EQ(event->get<unsigned>("small"), std::nullopt);
+  EXPECT_EQ(event->get<std::uint64_t>("large"), ~std::uint64_t{0});
+  EXPECT_EQ(event->get<std::int64_t>("large"), std::nullopt);
+  EXPECT_EQ(event->get<float>("real"), 2.5f);
+  EXPECT_EQ(event->get<int>("real"), std::nullopt);
+  EXPECT_EQ(event->get<std::string>("name"), "abcd");
+  EXPECT_EQ(event->get<std::string_view>("text"), "x\xfe");
+  EXPECT_EQ(event->field("bytes")->kind(), LANDTRACE_VALUE_JSON);
+  EXPECT_EQ(event->field("bytes")->text(), "[1,2]");
+  EXPECT_EQ(event->field("both")->text(), "\"0aff\"");
+  event = reader_.next();
+  ASSERT_NE(event, nullptr);
+  EXPECT_EQ(event->get<int>("small"), -5);
+  EXPECT_EQ(event->field("large")->kind(), LANDTRACE_VALUE_NONE);
+  EXPECT_EQ(event->field("text")->to_string(), "");
+}
+
+TEST_F(ReaderTest, PatternsAndFilterChooseForTheNextFileAlone) {
+  ASSERT_EQ(reader_.add_pattern("user_events:num*"), 0);
+  ASSERT_EQ(reader_.set_filter("n > 11"), 0);
+  ASSERT_EQ(reader_.open(path_), 0) << reader_.failure();
+  EXPECT_THAT(read(), ElementsAre("number n=22"));
+  EXPECT_EQ(reader_.lost(), 3u);
+  ASSERT_EQ(reader_.open(path_), 0);
+  EXPECT_THAT(read(), ElementsAre("number n=11", "other m=33", "number n=22"));
+}
+
+TEST_F(ReaderTest, WhatIsWrongIsSaid) {
+  EXPECT_EQ(reader_.open(folder_.file("nosuch")), -ENOENT);
+  EXPECT_THAT(reader_.failure(), HasSubstr("nosuch"));
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), EBADF);
+  EXPECT_EQ(reader_.add_pattern("a:[b"), -EINVAL);
+  EXPECT_STRNE(reader_.failure(), "");
+  for (const char* const filter : {"n >", "nosuch == 1"}) {
+    ASSERT_EQ(reader_.set_filter(filter), 0);
+    EXPECT_EQ(reader_.open(path_), -EINVAL);
+    EXPECT_THAT(reader_.failure(), HasSubstr(filter));
+  }
+  output::write_text(path_, "no trace file");
+  EXPECT_EQ(reader_.open(path_), -EBADMSG);
+  EXPECT_EQ(reader_.listen(folder_.file("nosuch.sock")), -ENOENT);
+}
+
+TEST_F(ReaderTest, ADamagedCpuIsAnErrorAndTheOthersGoOn) {
+  std::string bytes = output::read_text(path_);
+  const std::uint32_t n = 11;
+  const std::size_t at = bytes.rfind(std::string(reinterpret_cast<const char*>(&n), sizeof n));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at - 12] = 31;  // the record's length: more than the page holds
+  output::write_text(path_, bytes);
+  ASSERT_EQ(reader_.open(path_), 0);
+  std::vector<std::string> names;
+  int failures = 0;
+  while (true) {
+    if (const Record* const record = reader_.next()) {
+      names.emplace_back(record->name());
+    } else if (reader_.code() == 0) {
+      break;
+    } else {
+      EXPECT_EQ(reader_.code(), EBADMSG);
+      ++failures;
+    }
+  }
+  EXPECT_EQ(failures, 1);
+  EXPECT_THAT(names, testing::Contains("other"));
+}
+
+TEST_F(ReaderTest, LinesAreThoseOfReport) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  const Record* const record = reader_.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_STREQ(record->text(), "             app-100     [000] .....     1.000000: number: n=0xb (11)");
+  EXPECT_STREQ(record->json(),
+               "{\"time\":1000000000,\"cpu\":0,\"pid\":100,\"tgid\":90,\"comm\":\"app\",\"system\":\"user_events\","
+               "\"event\":\"number\",\"fields\":{\"n\":11}}");
+  EXPECT_EQ(record->get<int>("n"), 11) << "lines do not disturb";
+}
+
+TEST_F(ReaderTest, AStoppedReaderGivesNothing) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  std::thread([this] { reader_.stop(); }).join();
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), 0);
+}
+
+TEST_F(ReaderTest, AReaderIsMoved) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  ASSERT_NE(reader_.next(), nullptr);
+  Reader other = std::move(reader_);
+  reader_ = Reader();
+  EXPECT_EQ(reader_.next(), nullptr);
+  const Record* const record = other.next();
+  ASSERT_NE(record, nullptr);
+  EXPECT_STREQ(record->name(), "other");
+}
+
+}  // namespace
+}  // namespace landtrace
