@@ -119,6 +119,19 @@ class Values(Dwarf):
             self.assertEqual(self.fields(program, "make%return $retval->a[1] n"),
                              [{"a": 7, "n": i} for i in range(3)])
 
+    def test_what_is_counted_by_may_be_a_parameter(self):
+        program = self.compiled(BUILDS[-1])
+        for words in (["hist", "app:handle", "--keys", "id,size"], ["latency", "--function", "app:handle", "--by", "id,size"]):
+            status, out, err = self.landtrace(*words, "--json", "--", program)
+            self.assertEqual(status, 0, err)
+            last = [line for line in out.splitlines() if line.startswith("{")][-1]
+            rows = [group["key"] for group in json.loads(last)["groups"]]
+            self.assertEqual(sorted((row["id"], row["size"]) for row in rows), [(-1, 4096), (0, 4097), (1, 4098)])
+        status, _, err = self.landtrace("hist", "app:handle", "--keys", "sice", "--", program)
+        self.assertEqual(status, 1)
+        self.assert_one_line(err, "--keys: 'sice' is no argument of the probe, and not known as a parameter: ",
+                             "there are: id, req, size", "'app:handle sice=$arg1'")
+
     def test_all_parameters_but_those_that_cannot_be_fetched(self):
         for program, _ in self.each_build():
             self.assertEqual(self.fields(program, "many $params w.a[1]"),

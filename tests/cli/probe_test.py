@@ -300,7 +300,11 @@ class Mistakes(Probe):
         self.assertEqual(caret.index("^"), line.index("%zz"), err)
 
     def test_by_what_there_is_not(self):
-        self.assertIn("has no field 'size'", self.refused("latency", "--function", "handle_request n=$arg1", "--by", "size"))
+        for words in (["latency", "--function", "handle_request n=$arg1", "--by", "size"],
+                      ["hist", "-p", "handle_request n=$arg1", "--keys", "n,size"]):
+            err = self.refused(*words)
+            self.assertIn("'size' is no argument of the probe, and not known as a parameter: ", err)
+            self.assertIn("'handle_request size=$arg1'", err)
 
     def test_a_static_program(self):
         status, _, err = self.landtrace("record", "-o", self.file, "-p", "handle_request", "--", STATIC, "1")

@@ -5,6 +5,7 @@
 #include "cli/failure.hpp"
 #include "cli/histogram/hist_request.hpp"
 #include "cli/histogram/watch.hpp"
+#include "cli/probes/parameters.hpp"
 #include "cli/probes/probe_set.hpp"
 #include "cli/probes/probed_object.hpp"
 #include "cli/usdt/choice.hpp"
@@ -29,7 +30,7 @@ class WatchedHistogram : public Watched {
       LT_TRY(ProbeSet probes, ProbeSet::connect(place.socket(), options_.programs.as_command(options_.command)));
       probes_.emplace(std::move(probes));
       options_.programs.find_object(*probe_);
-      LT_TRY(event_, probes_->define(*probe_));
+      LT_CHECK(define());
     }
     LT_CHECK(session.record(false));
     return session.select({.pattern = event_, .triggers = {trigger_}});
@@ -52,6 +53,17 @@ class WatchedHistogram : public Watched {
   [[nodiscard]] Result<void> fits(const output::EventType& type) const override { return check_fits(options_, type); }
 
  private:
+  Result<void> define() {
+    std::vector<std::string> fields = options_.keys;
+    fields.insert(fields.end(), options_.vals.begin(), options_.vals.end());
+    const std::vector<std::string> added = add_parameters(*probe_, fields);
+    auto event = probes_->define(*probe_);
+    if (!event && added.empty()) return tl::unexpected<Error>(event.error());
+    if (!event) return no_such_parameters(options_.keys.empty() ? "--vals" : "--keys", *probe_, added, event.error());
+    event_ = *std::move(event);
+    return {};
+  }
+
   const HistOptions& options_;
   std::optional<ProbeText> probe_;
   std::optional<ProbeSet> probes_;

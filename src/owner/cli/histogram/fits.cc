@@ -43,8 +43,7 @@ std::vector<std::string> own_fields(const output::EventType& type) {
 
 bool has_field(const output::EventType& type, const std::string& name) {
   const std::vector<std::string> own = own_fields(type);
-  return std::find(own.begin(), own.end(), name) != own.end() ||
-         std::find(kOfEveryEvent.begin(), kOfEveryEvent.end(), name) != kOfEveryEvent.end();
+  return std::find(own.begin(), own.end(), name) != own.end() || is_of_every_event(name);
 }
 
 std::string what_it_has(const output::EventType& type, const std::string& name) {
@@ -54,6 +53,10 @@ std::string what_it_has(const output::EventType& type, const std::string& name) 
 }
 
 }  // namespace
+
+bool is_of_every_event(const std::string& name) {
+  return std::find(kOfEveryEvent.begin(), kOfEveryEvent.end(), name) != kOfEveryEvent.end();
+}
 
 Result<void> check_has_fields(const std::string& option, const std::vector<std::string>& fields,
                               const output::EventType& type) {

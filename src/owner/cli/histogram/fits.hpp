@@ -11,6 +11,9 @@
 
 namespace landtrace::cli {
 
+// What a histogram can use of each: "common_pid", "stacktrace", "hitcount".
+bool is_of_every_event(const std::string& name);
+
 // `fields` are the value of `option`, and may have modifiers ("took.log2"). EINVAL.
 Result<void> check_has_fields(const std::string& option, const std::vector<std::string>& fields,
                               const output::EventType& type);

@@ -6,6 +6,7 @@
 
 #include "cli/histogram/fits.hpp"
 #include "cli/histogram/pairs.hpp"
+#include "cli/probes/parameters.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -73,7 +74,11 @@ Result<void> WatchedFunction::begin(Workplace& place, consumer::Session& session
   returns.is_return = true;
   const std::string elapsed = fmt::format("{}=$elapsed:u64", kLatencyField);
   returns.arguments = returns.arguments.empty() ? elapsed : elapsed + " " + returns.arguments;
-  LT_TRY(returns_, probes_->define(returns));
+  const std::vector<std::string> added = add_parameters(returns, request_.by);
+  auto event = probes_->define(returns);
+  if (!event && added.empty()) return tl::unexpected<Error>(event.error());
+  if (!event) return no_such_parameters("--by", returns, added, event.error());
+  returns_ = *std::move(event);
   LT_TRY(const output::EventType type, find_type(place.view().control(), returns_));
   LT_CHECK(check_has_fields("--by", request_.by, type));
   LT_CHECK(check_filter_fits(options_.filter, type));
