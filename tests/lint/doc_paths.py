@@ -17,7 +17,8 @@ ROOTS = ("", "src", "src/producer", "src/owner", "include")
 EXTENSIONS = "hpp|cc|md|py|cmake|inc"
 TOP_FOLDERS = "src|docs|tests|bench|cmake|examples|fuzz|man|include|packaging|producer|owner"
 
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+# A text in quotes is no place: New[T]("name") of Go.
+LINK = re.compile(r"\]\(([^)#\s\"]+)(?:#[^)]*)?\)")
 # A file in a folder, or something below one of our top folders.
 PATH = re.compile(rf"(?<![\w./$~<>{{}}*-])((?:[\w.-]+/)+[\w-]+\.(?:{EXTENSIONS})|(?:{TOP_FOLDERS})/[\w./-]*\w/?)(?![\w*/])")
 # `name.hpp` in a table.

@@ -1,0 +1,3 @@
+module landtrace
+
+go 1.18
