@@ -52,6 +52,7 @@ class End(support.Case):
 
     def test_signals_reach_the_command(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.file = os.path.join(self.folder, f"{number}.dat")  # events of an older one are none of this command's
             process = self.record_forever()
             process.send_signal(number)
             _, err = process.communicate(timeout=support.TIMEOUT_S)
