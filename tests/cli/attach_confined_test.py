@@ -107,6 +107,7 @@ class Confined(Attach):
         its_own = (write, access, execve, exit_group, set_tid_address, limits)
         for way in ("tick", "malloc"):
             with self.subTest(way):
+                self.file = os.path.join(self.folder, way + ".dat")
                 process = self.confined(none_but(*looked_at, *its_own), way)
                 recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", "libc:poll fd=+0($arg1):s32",
                                       "-p", "libc:free p=$arg1", "-p", "libc:malloc%return", "-p", "libm:sin")

@@ -299,6 +299,22 @@ class Mistakes(Probe):
         caret = err.splitlines()[2]
         self.assertEqual(caret.index("^"), line.index("%zz"), err)
 
+    def test_places_to_which_no_thread_comes(self):
+        for place in ("handle_request+100000", "handle_request-1"):
+            err = self.refused("record", "-p", place)
+            self.assert_one_line(err, f"--probe: {place}: handle_request has ", "bytes of code, and none there")
+        no_beginning = "it is not the beginning of an instruction in a function of the file"
+        self.assert_one_line(self.refused("record", "-p", "probed:0x10"), f"--probe: probed:0x10: {no_beginning}")
+        self.assert_one_line(self.refused("hist", "probed:0x7fffffff", "--keys", "common_pid"), no_beginning)
+        taken = 0
+        for distance in range(1, 16):
+            status, _, err = self.landtrace("record", "-o", self.file, "-p", f"handle_request+{distance}", "--", PROBED, "1")
+            taken += status == 0
+            if status != 0:
+                self.assert_one_line(err, f"--probe: handle_request+{distance}: {no_beginning}")
+        self.assertGreater(taken, 1)
+        self.assertLess(taken, 15)
+
     def test_by_what_there_is_not(self):
         for words in (["latency", "--function", "handle_request n=$arg1", "--by", "size"],
                       ["hist", "-p", "handle_request n=$arg1", "--keys", "n,size"]):

@@ -132,6 +132,9 @@ Result<std::string> ProbeSet::define_each(const ProbeText& probe) {
 }
 
 Result<void> ProbeSet::define_as(const ProbeText& probe, const Defined& event, const std::string& path) {
+  if (const std::string text = misplaced_text(probe, path); !text.empty()) {
+    return fail(EINVAL, fmt::format("{}: {}: {}", probe.option, probe.place, text));
+  }
   const std::string line =
       fmt::format("{}:{}/{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event.group, event.name.empty() ? "*" : event.name,
                   path, probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "cli/near_names.hpp"
 #include "cli/static_program.hpp"
 #include "code/analysis.hpp"
+#include "code/refusal.hpp"
 #include "programs/object_files.hpp"
 #include "symbols/short_name.hpp"
 
@@ -81,6 +85,17 @@ std::string first_bytes(const std::string& path) {
   return bytes;
 }
 
+// "0x1234", "+12", "-3".
+std::optional<std::int64_t> number_of(const std::string& text) {
+  const std::size_t digits = text.empty() || (text[0] != '+' && text[0] != '-') ? 0 : 1;
+  if (digits >= text.size() || text[digits] < '0' || text[digits] > '9') return std::nullopt;
+  char* end = nullptr;
+  errno = 0;
+  const std::int64_t number = std::strtoll(text.c_str(), &end, 0);
+  if (*end != '\0' || errno != 0) return std::nullopt;
+  return number;
+}
+
 enum class Names : std::uint8_t { kPlain, kWithParameters };
 std::vector<std::string> function_names(const code::Analysis& analysis, Names how = Names::kPlain) {
   std::vector<std::string> names;
@@ -144,6 +159,31 @@ std::string missing_function_text(const ProbeText& probe, const std::string& pat
       did_you_mean(wanted, function_names(*analysis, has_parameters ? Names::kWithParameters : Names::kPlain)));
 }
 
+std::string misplaced_text(const ProbeText& probe, const std::string& path) {
+  if (probe.is_usdt) return "";
+  const std::size_t sign = std::min(probe.function.find_last_of("+-"), probe.function.size());
+  const std::string name = probe.function.substr(0, sign);
+  const std::optional<std::int64_t> distance = number_of(probe.function.substr(sign));
+  const std::optional<std::int64_t> in_file = number_of(probe.function);
+  if (!distance && !in_file) return "";
+  auto analysis = code::Analysis::open(path);
+  if (!analysis) return "";
+  auto offset = static_cast<std::uint64_t>(in_file.value_or(0));
+  if (!in_file) {
+    const auto found = analysis->named().find(name);
+    if (!found) return "";
+    const code::Function& function = **found;
+    const std::uint64_t size = function.end - function.begin;
+    if (*distance < 0 || static_cast<std::uint64_t>(*distance) >= size) {
+      return fmt::format("{} has {} bytes of code, and none there", name, size);
+    }
+    offset = analysis->offset_of(function) + static_cast<std::uint64_t>(*distance);
+  }
+  const agent::Recipe recipe = analysis->recipe(offset);
+  if (recipe.way != agent::Way::kRefused || recipe.refusal != agent::Refusal::kNoCode) return "";
+  return std::string(code::refusal_text(recipe.refusal));
+}
+
 std::string nothing_fits_text(const ProbeText& probe, const std::string& path) {
   const std::string& pattern = probe.function;
   const std::string text = fmt::format("no function of {} fits '{}'", path, pattern);
@@ -156,7 +196,8 @@ std::string nothing_fits_text(const ProbeText& probe, const std::string& path) {
 }
 
 bool is_surely_object(const ProbeText& probe) {
-  return probe.is_return || !probe.arguments.empty() || probe.object.find_first_of("/.-+") != std::string::npos;
+  return probe.is_return || !probe.arguments.empty() || probe.object.find_first_of("/.-+") != std::string::npos ||
+         number_of(probe.function).has_value();
 }
 
 bool has_probed_function(const ProbeText& probe, const std::vector<std::string>& command) {

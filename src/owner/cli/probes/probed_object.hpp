@@ -16,6 +16,10 @@ Result<std::string> find_probed_object(const ProbeText& probe, const std::vector
 // Why there is no such function in the file, with what may have been meant; "" where there is one.
 std::string missing_function_text(const ProbeText& probe, const std::string& path);
 
+// Why no thread can come to the place, which a kernel would not mind: it is behind the function's end, in the middle of
+// an instruction, or in data. "" where one can, and of what is no place by its offset.
+std::string misplaced_text(const ProbeText& probe, const std::string& path);
+
 // Of a pattern: that none fits it, with what may have been meant.
 std::string nothing_fits_text(const ProbeText& probe, const std::string& path);
 
