@@ -67,6 +67,62 @@ class Language:
                 self.assertEqual([fields["id"] for _, fields in events], [0, 1, 2, 0, 1, 2])
 
 
+class Small(Language):
+    """Examples with one event, by C."""
+    folder_of_sources = ""
+
+    @classmethod
+    def build(cls, name, *options):
+        target = os.path.join(BUILD, cls.folder_of_sources)
+        os.makedirs(target, exist_ok=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", *options, "-I" + os.environ["INCLUDE"],
+                        os.path.join(BINDINGS, cls.folder_of_sources, "events.c"), "-o", os.path.join(target, name),
+                        "-L" + os.path.dirname(LIBRARY), "-llandtrace"], check=True, timeout=TIMEOUT_S)
+        return target
+
+    def test_every_kind_of_field_is_reported_as_it_was_emitted(self):
+        for program, options in self.programs:
+            self.assertEqual(self.record(options, *program), ("3 of 3 had a listener\n", EVENTS[:3]))
+
+    def test_nothing_is_emitted_while_nobody_listens(self):
+        for program, _ in self.programs:
+            self.assertEqual(self.run_to_end(*program), "0 of 3 had a listener\n")
+
+    def test_a_c_programs_event_of_the_same_name_and_fields_is_the_same_event(self):
+        for program, options in self.programs:
+            both = f"{' '.join(program)} && {os.environ['C_PROGRAM']} 3"
+            _, events = self.record((*options, "-e", "req_done"), "sh", "-c", both)
+            self.assertEqual([fields["id"] for _, fields in events], [0, 1, 2, 0, 1, 2])
+
+
+class Java(Small, unittest.TestCase):
+    needs = ("javac", "java")
+    folder_of_sources = "java"
+
+    @classmethod
+    def setUpClass(cls):
+        java = os.path.dirname(os.path.dirname(os.path.realpath(tool("javac"))))
+        include = os.path.join(java, "include")
+        target = cls.build("libevents.so", "-I" + include, "-I" + os.path.join(include, "linux"))
+        subprocess.run([tool("javac"), "-d", target, os.path.join(BINDINGS, "java", "Events.java")], check=True,
+                       timeout=TIMEOUT_S)
+        cls.programs = (((tool("java"), "-Djava.library.path=" + target, "-cp", target, "Events"), ()),)
+
+
+class Node(Small, unittest.TestCase):
+    needs = ("node",)
+    folder_of_sources = "node"
+
+    @classmethod
+    def setUpClass(cls):
+        node = os.path.realpath(tool("node"))
+        include = os.path.join(os.path.dirname(os.path.dirname(node)), "include", "node")
+        if not os.path.exists(os.path.join(include, "node_api.h")):
+            raise unittest.SkipTest("there are no headers of Node (Debian's package libnode-dev)")
+        os.environ["EVENTS_ADDON"] = os.path.join(cls.build("events.node", "-I" + include), "events.node")
+        cls.programs = (((node, os.path.join(BINDINGS, "node", "example.js")), ()),)
+
+
 class Rust(Language, unittest.TestCase):
     needs = ("cargo", "rustc")
 
@@ -109,6 +165,6 @@ class Go(Language, unittest.TestCase):
 if __name__ == "__main__":
     missing = [name for name in globals()[sys.argv[1]].needs if tool(name) is None]
     if missing:
-        print(f"SKIPPED: there is no {' and no '.join(missing)} (Debian's packages rustc, cargo, golang-go)")
+        print(f"SKIPPED: there is no {' and no '.join(missing)} (Debian's packages rustc, cargo, golang-go, nodejs, default-jdk-headless)")
         sys.exit(0)
     unittest.main()

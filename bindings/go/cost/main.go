@@ -1,8 +1,10 @@
-// What an event costs: cost [TURNS] prints nanoseconds for an empty turn and for one that emits.
+// What an event costs: cost [TURNS] prints nanoseconds for an empty turn and for one that emits, of 20 rounds the best:
+// what others add, while they have the processor, is not the event's.
 package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -23,13 +25,19 @@ func main() {
 	if len(os.Args) > 1 {
 		turns, _ = strconv.Atoi(os.Args[1])
 	}
-	begin := time.Now()
-	for i := 0; i < turns; i++ {
+	const rounds = 20
+	turns /= rounds
+	empty, emitted := math.MaxFloat64, math.MaxFloat64
+	for round := 0; round < rounds; round++ {
+		begin := time.Now()
+		for i := 0; i < turns; i++ {
+		}
+		empty = math.Min(empty, perTurn(begin, turns))
+		begin = time.Now()
+		for i := 0; i < turns; i++ {
+			cost.Emit(pair{uint64(i), uint64(i)})
+		}
+		emitted = math.Min(emitted, perTurn(begin, turns))
 	}
-	empty := perTurn(begin, turns)
-	begin = time.Now()
-	for i := 0; i < turns; i++ {
-		cost.Emit(pair{uint64(i), uint64(i)})
-	}
-	fmt.Printf("%.2f %.2f\n", empty, perTurn(begin, turns))
+	fmt.Printf("%.2f %.2f\n", empty, emitted)
 }
