@@ -23,7 +23,7 @@ void print(const TraceDatReader& reader, const Record& record) {
   const Task* known_task = task == reader.tasks().end() ? nullptr : &task->second;
   std::string out;
   append_text_line(out, record, known_task, known_type);
-  append_json_line(out, record, known_task, known_type);
+  JsonLineWriter().append(out, record, known_task, known_type);
 }
 
 void read(const std::string& path) {

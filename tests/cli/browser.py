@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,7 +30,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["bash", "-c", script, "bash", find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
              "--disable-dev-shm-usage", "--no-first-run", f"--user-data-dir={self.folder}", "about:blank"],
-            pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             env=dict(os.environ, HOME=self.folder))
         os.close(to_browser)
         os.close(from_browser)
@@ -46,11 +47,15 @@ class Browser:
         self.resize(width, height)
 
     def close(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         os.close(self.input)
         os.close(self.output)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # Its other processes write there until the last of them has ended.
+        end_time = time.monotonic() + TIMEOUT_S
+        while os.path.exists(self.folder) and time.monotonic() < end_time:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            time.sleep(0.01)
 
     def call(self, method, **parameters):
         self.number += 1

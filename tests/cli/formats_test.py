@@ -236,6 +236,10 @@ class Ctf(Exported):
         self.exported("--format", "ctf")
         self.assertEqual(os.listdir(self.folder + "/trace.ctf"), ["metadata"])
 
+    def test_a_recording_in_which_nothing_happens_is_read(self):
+        self.assertEqual(self.landtrace("record", "--format", "ctf", "-o", "trace.ctf", "--", "true")[0], 0)
+        self.assertEqual(self.read(), ("", ""))
+
     def test_an_older_one_is_kept_and_nothing_else_is_touched(self):
         self.record()
         self.exported("--format", "ctf")

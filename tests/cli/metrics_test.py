@@ -98,6 +98,16 @@ class Scraped(Metrics):
         self.wait_until(lambda: sums()["recorded"] + sums()["dropped"] == 100000)
         self.assertGreater(sums()["overwritten"] + sums()["dropped"], 50000)
 
+    def test_events_are_counted_by_name_if_that_is_wanted(self):
+        port = self.serve_metrics("--metrics-events", "other,j*")
+        self.assertEqual(self.values(port)['landtrace_events_total{event="user_events:job"}'], "0")
+        self.emit(300)
+        values = self.values_with(port, 'landtrace_events_total{event="user_events:job"}', "300")
+        self.assertEqual([value for name, value in values.items() if "recorded" in name and value != "0"], [])
+        self.landtrace("run", "--", PRODUCER, "--event", "later", "--count", "5")
+        self.landtrace("run", "--", PRODUCER, "--event", "other", "--count", "5", "--wait", "60000")
+        self.assertNotIn("later", str(self.values(port)))
+
     def test_what_openmetrics_has_and_the_older_format_has_not(self):
         port = self.serve_metrics()
         _, headers, text = self.get(port, Accept="application/openmetrics-text; version=1.0.0")
@@ -180,6 +190,8 @@ class Ends(Metrics):
         for words, status, what in ((("--metrics", f"127.0.0.1:{taken.getsockname()[1]}"), 1, "Address already in use"),
                                     (("--metrics", "9464"), 2, "want HOST:PORT or /PATH, not '9464'"),
                                     (("--metrics", "no.such.host.invalid:1"), 1, "no.such.host.invalid:1: "),
+                                    (("--metrics-events", "job"), 2, "nobody gets them without --metrics"),
+                                    (("--metrics", "127.0.0.1:0", "--metrics-events", "a:[b"), 2, "[b"),
                                     (("--metrics-push", "localhost:4318"), 2, "want http://HOST:PORT/v1/metrics"),
                                     (("--metrics-push", "http://x", "--metrics-interval", "0"), 2, "1 to 86400 seconds")):
             done = subprocess.run([LANDTRACED, *words], env=self.environment, capture_output=True, text=True, timeout=60)

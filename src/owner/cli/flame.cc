@@ -7,6 +7,7 @@
 #include "cli/export/export_sink.hpp"
 #include "cli/failure.hpp"
 #include "cli/live.hpp"
+#include "cli/process_sink.hpp"
 #include "cli/quantity.hpp"
 
 namespace landtrace::cli {
@@ -53,7 +54,8 @@ int flame(FlameOptions& options) {
   ExportSink sink(output->exporter(), [&output] { return output->named(output->written()); });
   sink.leave_out_lone_stacks();
   options.live.owns_standard_output = output->is_standard_output();
-  const int status = Live(options.live).run(sink);
+  ProcessSink theirs(sink, options.live.listen.programs.pids());
+  const int status = Live(options.live).run(theirs);
   if (sink.failure() && sink.failure()->code != EPIPE) return kFailure;
   // Nothing takes the place of an older picture.
   if (status != kSuccess && sink.events() == 0) return status;

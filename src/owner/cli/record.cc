@@ -114,7 +114,11 @@ int record_in_format(RecordOptions& options) {
   live.tracefs = options.tracefs;
   live.owns_standard_output = output->is_standard_output();
   const int status = Live(live).run(sink);
-  if (sink.failure()) return sink.failure()->code == EPIPE ? kSuccess : kFailure;
+  if (sink.failure() && sink.failure()->code == EPIPE) return kSuccess;
+  if (sink.failure()) {
+    if (sink.events() > 0) output->leave();
+    return status != kSuccess ? status : kFailure;
+  }
   if (status != kSuccess && sink.events() == 0) return status;
   if (auto kept = output->keep(); !kept) return output->status_of(kept.error());
   if (const std::string what = output->exporter().complaint(); !what.empty()) complain(what);

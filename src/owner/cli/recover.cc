@@ -1,5 +1,6 @@
 // `landtrace recover`
 #include "cli/commands.hpp"
+#include "cli/export/killed_output.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
 #include "output/trace_dat/reader.hpp"
@@ -8,7 +9,15 @@
 namespace landtrace::cli {
 namespace {
 
+// What `record --format` has left.
+int recover_format(const std::string& path) {
+  if (auto completed = complete_killed(path); !completed) return fail_with(kFailure, sentence(completed.error()));
+  complain(path + " has what was written until its recorder was killed, or the disk full");
+  return kSuccess;
+}
+
 int recover(const std::string& file) {
+  if (const std::string path = path_of_killed(file); !path.empty()) return recover_format(path);
   if (auto completed = output::complete_recording(file); !completed) {
     if (completed.error().code != EALREADY) return fail_with(kFailure, sentence(completed.error(), file));
     complain(sentence(completed.error(), file) + " already");
@@ -29,13 +38,14 @@ int recover(const std::string& file) {
 }  // namespace
 
 void add_recover(Program& program) {
-  Command& command = program.add("recover", "Complete a recording whose recorder was killed");
+  Command& command = program.add("recover", "Complete a recording whose recorder was killed, or found the disk full");
   auto file = std::make_shared<std::string>("trace.dat");
   command.option("FILE", *file, "Recording to complete", {.shows_default = true});
   command.examples(
       "Examples:\n"
       "  landtrace recover                               completes trace.dat, whose recorder was killed\n"
-      "  landtrace recover http.dat && trace-cmd report http.dat");
+      "  landtrace recover http.dat && trace-cmd report http.dat\n"
+      "  landtrace recover trace.json                    of trace.json.partial, which record --format left");
   command.runs([file] { return recover(*file); });
 }
 

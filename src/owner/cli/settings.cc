@@ -81,6 +81,8 @@ void add_settings(Command& command, Settings& settings, const std::string& confi
                  {.type = "URL"});
   command.option("--metrics-interval", settings.metrics.push_interval_s, "… every so many seconds",
                  {.type = "SECONDS", .shows_default = true});
+  command.repeated("--metrics-events", settings.metrics.counted,
+                   "Count these events by name, for metrics: SYSTEM:EVENT with globs, with commas", {.type = "LIST"});
   command.flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
 }
 
@@ -118,6 +120,7 @@ Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
     options.group_records = true;
   }
   LT_CHECK(daemon::MetricsProgram::check(settings.metrics));
+  LT_CHECK(patterns_of(settings.metrics.counted));
   if (!settings.mode.empty()) {
     LT_TRY(options.permissions.root_mode, mode_of(settings.mode));
   }

@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/live.hpp"
+#include "cli/process_sink.hpp"
 #include "cli/quantity.hpp"
 #include "cli/rates/rate_sink.hpp"
 
@@ -41,7 +42,8 @@ int top(TopOptions& options) {
   RateSink sink(options.rates, keyboard ? &*keyboard : nullptr);
   Live live(options.live);
   live.before_messages([&keyboard] { keyboard.reset(); });
-  return live.run(sink);
+  ProcessSink theirs(sink, options.live.listen.programs.pids());
+  return live.run(theirs);
 }
 
 }  // namespace

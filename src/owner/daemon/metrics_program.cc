@@ -120,6 +120,9 @@ Result<void> MetricsProgram::check(const Options& options) {
   if (!url.empty() && !url.starts_with("http://") && !url.starts_with("https://")) {
     return fail(EINVAL, fmt::format("--metrics-push: want http://HOST:PORT/v1/metrics, not '{}'", url));
   }
+  if (!options.counted.empty() && !options.is_wanted()) {
+    return fail(EINVAL, "--metrics-events: nobody gets them without --metrics or --metrics-push");
+  }
   if (options.push_interval_s == 0 || options.push_interval_s > 86400) {
     return fail(EINVAL, "--metrics-interval: want 1 to 86400 seconds");
   }
@@ -138,7 +141,8 @@ Result<MetricsProgram> MetricsProgram::start(const std::string& program, const s
     listening.push_back(std::move(at.fd));
   }
   std::vector<std::string> words{"landtrace-metrics", socket, options.push_url,
-                                 std::to_string(options.push_interval_s)};
+                                 std::to_string(options.push_interval_s),
+                                 fmt::format("{}", fmt::join(options.counted, ","))};
   SpawnSettings settings;
   for (const Fd& fd : listening) {
     words.push_back(std::to_string(fd.get()));

@@ -17,6 +17,7 @@ class MetricsProgram {
     std::vector<std::string> addresses;  // "127.0.0.1:9464", "[::1]:9464", "/run/…" for a socket of that path
     std::string push_url;                // "": nothing is pushed
     std::uint64_t push_interval_s = 10;
+    std::vector<std::string> counted = {};  // events that are counted by name: patterns, lists of them with commas
 
     [[nodiscard]] bool is_wanted() const { return !addresses.empty() || !push_url.empty(); }
   };

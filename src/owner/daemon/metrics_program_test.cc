@@ -63,11 +63,17 @@ TEST_F(MetricsProgramTest, WhereToPushIsAUrlAndNotTooOften) {
   EXPECT_FALSE(MetricsProgram::check({{}, "http://x", 86401}));
 }
 
+TEST_F(MetricsProgramTest, EventsAreCountedForSomebody) {
+  EXPECT_FALSE(MetricsProgram::check({{}, "", 10, {"job"}}));
+  EXPECT_TRUE(MetricsProgram::check({{"localhost:0"}, "", 10, {"job"}}));
+  EXPECT_TRUE(MetricsProgram::check({{}, "http://x", 10, {"job"}}));
+}
+
 TEST_F(MetricsProgramTest, ItIsStartedWithWhatItNeeds) {
   const std::string path = folder_ + "/http";
-  auto started = MetricsProgram::start(program_, "/the/socket", {{"127.0.0.1:0", path}, "http://c", 20});
+  auto started = MetricsProgram::start(program_, "/the/socket", {{"127.0.0.1:0", path}, "http://c", 20, {"a,b", "c"}});
   ASSERT_TRUE(started);
-  EXPECT_THAT(words(), StartsWith("/the/socket\nhttp://c\n20\n"));
+  EXPECT_THAT(words(), StartsWith("/the/socket\nhttp://c\n20\na,b,c\n"));
   ASSERT_EQ(started->places().size(), 2u);
   EXPECT_THAT(started->places()[0], testing::MatchesRegex("http://127\\.0\\.0\\.1:[1-9][0-9]*/metrics"));
   struct stat socket {};

@@ -28,6 +28,14 @@ Family of_probes(const Figures& figures) {
   return family;
 }
 
+Family of_counted(const Figures& figures) {
+  Family family{"landtrace_events", "How often events happened", Family::Kind::kCounter};
+  for (const EventFigures& counted : figures.counted) {
+    family.series.push_back({{{"event", counted.event}}, counted.count});
+  }
+  return family;
+}
+
 }  // namespace
 
 std::vector<Family> families_of(const Figures& figures) {
@@ -43,6 +51,7 @@ std::vector<Family> families_of(const Figures& figures) {
                [](const output::CpuStats& s) { return s.dropped + s.commit_overrun; }),
   };
   if (!figures.probes.empty()) families.push_back(of_probes(figures));
+  if (!figures.counted.empty()) families.push_back(of_counted(figures));
   HistogramFamilies histograms;
   for (const HistogramFigures& histogram : figures.histograms) histograms.add(histogram);
   for (Family& family : histograms.take()) families.push_back(std::move(family));

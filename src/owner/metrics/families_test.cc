@@ -76,6 +76,14 @@ TEST(FamiliesTest, TheDomainItself) {
   EXPECT_EQ(the(figures, "landtrace_events_enabled").series[0].value, Number(std::uint64_t{2}));
   EXPECT_EQ(the(figures, "landtrace_users").series[0].value, Number(std::uint64_t{1}));
   EXPECT_EQ(find(families_of(figures), "landtrace_probe_hits"), nullptr);
+  EXPECT_EQ(find(families_of(figures), "landtrace_events"), nullptr);
+  figures.counted = {{"user_events:e", 9}, {"user_events:f", 0}};
+  const Family counted = the(figures, "landtrace_events");
+  EXPECT_EQ(counted.kind, Family::Kind::kCounter);
+  ASSERT_THAT(counted.series, SizeIs(2));
+  EXPECT_EQ(counted.series[0].labels, (Labels{{"event", "user_events:e"}}));
+  EXPECT_EQ(counted.series[0].value, Number(std::uint64_t{9}));
+  EXPECT_EQ(counted.series[1].value, Number(std::uint64_t{0}));
   figures.probes.push_back({"g/e", 7});
   EXPECT_EQ(the(figures, "landtrace_probe_hits").series[0].value, Number(std::uint64_t{7}));
 }

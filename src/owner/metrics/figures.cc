@@ -11,6 +11,9 @@
 namespace landtrace::metrics {
 namespace {
 
+constexpr std::uint64_t kRingBytes = 4096;  // nothing is recorded there
+constexpr const char* kCountByCpu = "hist:keys=common_cpu:size=128";
+
 // What is gone meanwhile is left out: an instance that was removed, an event that was deleted.
 bool is_gone(const Error& error) { return error.code == ENOENT || error.code == ENODEV || error.code == EIO; }
 
@@ -42,17 +45,31 @@ ProbeFigures probe_of(std::string_view line) {
 
 }  // namespace
 
-Result<Asker> Asker::connect(const std::string& socket) {
+Result<Asker> Asker::connect(const std::string& socket, const std::vector<std::string>& patterns) {
   LT_TRY(consumer::DomainView view, consumer::DomainView::connect(socket));
   LT_TRY(ipc::TreeClient tree, ipc::TreeClient::connect(socket));
-  return Asker(std::move(view), std::move(tree));
+  Asker asker(std::make_unique<consumer::DomainView>(std::move(view)), std::move(tree));
+  if (!patterns.empty()) LT_CHECK(asker.count(patterns));
+  return asker;
+}
+
+// By CPU, so that CPUs do not take a counter from each other.
+Result<void> Asker::count(const std::vector<std::string>& patterns) {
+  LT_TRY(session_, consumer::Session::open(*view_, {.ring_bytes = kRingBytes}));
+  LT_CHECK(session_->record(false));
+  for (const std::string& text : patterns) {
+    LT_TRY(event::Pattern pattern, event::Pattern::parse(text));
+    patterns_.push_back(std::move(pattern));
+    LT_CHECK(session_->select({.pattern = text, .triggers = {kCountByCpu}}));
+  }
+  return {};
 }
 
 Result<Figures> Asker::ask() {
   Figures figures;
   count_events(figures);
-  LT_CHECK(view_.map_new_users());
-  const auto& users = view_.users();
+  LT_CHECK(view_->map_new_users());
+  const auto& users = view_->users();
   figures.users = static_cast<std::uint64_t>(
       std::count_if(users.begin(), users.end(), [](const consumer::User& user) { return !user.has_left; }));
   LT_CHECK(add_rings(figures, ""));
@@ -62,11 +79,12 @@ Result<Figures> Asker::ask() {
   }
   LT_CHECK(add_histograms(figures));
   LT_CHECK(add_probes(figures));
+  LT_CHECK(add_counted(figures));
   return figures;
 }
 
 void Asker::count_events(Figures& figures) const {
-  const plan::ControlSegment& control = view_.control();
+  const plan::ControlSegment& control = view_->control();
   // Pairs with the release store in Events::take_slot().
   const std::uint32_t high = std::min(__atomic_load_n(&control.event_high, __ATOMIC_ACQUIRE), plan::kMaxEvents);
   for (std::uint32_t slot = 0; slot < high; ++slot) {
@@ -92,7 +110,7 @@ Result<std::string> Asker::read(const std::string& path) {
 
 Result<void> Asker::add_rings(Figures& figures, const std::string& instance) {
   const std::string folder = instance.empty() ? "per_cpu/" : "instances/" + instance + "/per_cpu/";
-  for (std::uint32_t cpu = 0; cpu < view_.cpus(); ++cpu) {
+  for (std::uint32_t cpu = 0; cpu < view_->cpus(); ++cpu) {
     const auto text = read(folder + "cpu" + std::to_string(cpu) + "/stats");
     if (!text && is_gone(text.error())) return {};
     if (!text) return tl::unexpected(text.error());
@@ -103,13 +121,13 @@ Result<void> Asker::add_rings(Figures& figures, const std::string& instance) {
 
 Result<void> Asker::add_histograms(Figures& figures) {
   for (std::uint64_t at = 0;;) {
-    LT_TRY(const ipc::Answer answer, view_.ask({.operation = ipc::Operation::kHistogramEvents, .a = at}));
+    LT_TRY(const ipc::Answer answer, view_->ask({.operation = ipc::Operation::kHistogramEvents, .a = at}));
     Result<void> failed;
     for_each_three(answer.text, [&](std::string_view instance, std::string_view system, std::string_view name) {
       std::string names;
       for (const std::string_view part : {system, name, instance}) names.append(part).push_back('\0');
       auto tables = consumer::gather_histograms([&](std::uint64_t position) {
-        return view_.ask({.operation = ipc::Operation::kHistograms, .a = position}, names);
+        return view_->ask({.operation = ipc::Operation::kHistograms, .a = position}, names);
       });
       if (!tables && !is_gone(tables.error())) failed = tl::unexpected(tables.error());
       if (!tables) return;
@@ -122,6 +140,24 @@ Result<void> Asker::add_histograms(Figures& figures) {
     if (answer.reply.a <= at) return {};
     at = answer.reply.a;
   }
+}
+
+Result<void> Asker::add_counted(Figures& figures) {
+  if (!session_) return {};
+  LT_TRY(const std::string text, read("available_events"));
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string name(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const std::size_t colon = std::min(name.find(':'), name.size() - 1);
+    const auto is_wanted = [&](const event::Pattern& pattern) {
+      return pattern.matches(name.substr(0, colon), name.substr(colon + 1));
+    };
+    if (std::none_of(patterns_.begin(), patterns_.end(), is_wanted)) continue;
+    const auto tables = session_->histograms(name);
+    if (!tables && !is_gone(tables.error())) return tl::unexpected(tables.error());
+    if (tables && !tables->empty()) figures.counted.push_back({name, tables->front().hits});
+  }
+  return {};
 }
 
 Result<void> Asker::add_probes(Figures& figures) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "consumer/domain_view.hpp"
+#include "consumer/session.hpp"
+#include "event/pattern.hpp"
 #include "ipc/histogram_table.hpp"
 #include "ipc/tree_client.hpp"
 #include "output/cpu_stats.hpp"
@@ -30,6 +33,12 @@ struct ProbeFigures {
   std::uint64_t hits = 0;
 };
 
+// How often an event happened since it is counted.
+struct EventFigures {
+  std::string event;  // SYSTEM:EVENT
+  std::uint64_t count = 0;
+};
+
 struct Figures {
   std::uint64_t events = 0;   // that are registered
   std::uint64_t enabled = 0;  // … and that somebody listens to
@@ -37,28 +46,35 @@ struct Figures {
   std::vector<RingFigures> rings;
   std::vector<HistogramFigures> histograms;
   std::vector<ProbeFigures> probes;
+  std::vector<EventFigures> counted;  // those that the asker counts
 };
 
 // Who asks a domain for them. One thread at a time.
 class Asker {
  public:
-  // ENOENT or ECONNREFUSED where no domain runs at `socket`, EPERM for who may not record it.
-  static Result<Asker> connect(const std::string& socket);
+  // ENOENT or ECONNREFUSED where no domain runs at `socket`, EPERM for who may not record it. Counts the events that
+  // match one of the patterns, as long as it is connected; EINVAL with a sentence for what is no pattern.
+  static Result<Asker> connect(const std::string& socket, const std::vector<std::string>& patterns = {});
 
   // EPIPE when the owner is gone.
   Result<Figures> ask();
 
  private:
-  Asker(consumer::DomainView view, ipc::TreeClient tree) : view_(std::move(view)), tree_(std::move(tree)) {}
+  Asker(std::unique_ptr<consumer::DomainView> view, ipc::TreeClient tree)
+      : view_(std::move(view)), tree_(std::move(tree)) {}
 
+  Result<void> count(const std::vector<std::string>& patterns);
   void count_events(Figures& figures) const;
   Result<void> add_rings(Figures& figures, const std::string& instance);
   Result<void> add_histograms(Figures& figures);
   Result<void> add_probes(Figures& figures);
+  Result<void> add_counted(Figures& figures);
   Result<std::string> read(const std::string& path);
 
-  consumer::DomainView view_;
+  std::unique_ptr<consumer::DomainView> view_;  // which has to stay in its place
   ipc::TreeClient tree_;
+  std::vector<event::Pattern> patterns_;
+  std::optional<consumer::Session> session_;  // records nothing, and has a histogram of each event that is counted
 };
 
 }  // namespace landtrace::metrics

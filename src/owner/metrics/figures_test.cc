@@ -146,6 +146,32 @@ TEST_F(FiguresTest, ManyHistogramsAreAllThere) {
   EXPECT_EQ(std::unique(events.begin(), events.end()), events.end());
 }
 
+TEST_F(FiguresTest, EventsAreCountedByNameAsLongAsSomebodyAsks) {
+  make_event();
+  {
+    auto asker = Asker::connect(folder_ + "/domain.sock", {"nobody", "user_events:?"});
+    ASSERT_TRUE(asker);
+    for (const std::uint64_t id : {7, 8, 7}) emit(id);
+    for (const char* const later : {"f u64 id", "long u64 id"}) {
+      const auto access = domain_->enter();
+      ASSERT_TRUE(domain_->registrar().register_native(later, domain::kPersist, 0));
+    }
+    Figures figures = *asker->ask();
+    ASSERT_EQ(figures.counted.size(), 2u);
+    std::sort(figures.counted.begin(), figures.counted.end(),
+              [](const EventFigures& a, const EventFigures& b) { return a.event < b.event; });
+    EXPECT_EQ(figures.counted[0].event, "user_events:e");
+    EXPECT_EQ(figures.counted[0].count, 3u);
+    EXPECT_EQ(figures.counted[1].event, "user_events:f") << "it came later";
+    EXPECT_EQ(figures.counted[1].count, 0u);
+    EXPECT_EQ(recorded(figures, ""), 0u) << "counted is not recorded";
+    EXPECT_EQ(figures.enabled, 2u);
+    EXPECT_THAT(figures.histograms, IsEmpty()) << "what counts them is nobody's histogram";
+  }
+  while (ask().enabled > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(Asker::connect(folder_ + "/domain.sock", {":"}).error().code, EINVAL);
+}
+
 TEST_F(FiguresTest, NobodyThere) { EXPECT_EQ(Asker::connect(folder_ + "/none.sock").error().code, ENOENT); }
 
 }  // namespace

@@ -1,13 +1,20 @@
-// Numbers as digits, for texts of which there are millions. Each function writes at `at` and returns the end.
+// Numbers as digits, for texts of which there are millions. Each function writes at `at`, where there must be room, and
+// returns the end.
 #pragma once
 
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace landtrace {
 
 inline constexpr std::size_t kMaxDigits = 20;
+
+inline char* put_text(char* at, std::string_view text) {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
 
 template <typename T>
 char* put_decimal(char* at, T number) {

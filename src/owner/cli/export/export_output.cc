@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kCheckpointEvery(200);
 Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::string& path,
                                         const std::string& not_this, const ExportOptions& options) {
   ExportOutput output(path.empty() ? format.file : path);
+  output.grows_ = format.grows;
   if (format.make_folder == nullptr) {
     LT_TRY(OutputFile file, options.lasts ? OutputFile::create_lasting(output.path_, format.is_binary)
                                           : OutputFile::create(output.path_, not_this, format.is_binary));
@@ -56,6 +57,12 @@ Result<void> ExportOutput::keep() {
   flush();
   LT_CHECK(written());
   return file_ ? file_->keep() : folder_->keep();
+}
+
+void ExportOutput::leave() {
+  if (!grows_ || (file_ && !file_->leave())) return;
+  if (folder_) folder_->leave();
+  complain(fmt::format("what was written until then is {0}.partial; `landtrace recover {0}` completes it", path_));
 }
 
 std::string ExportOutput::text(std::uint64_t events) const {

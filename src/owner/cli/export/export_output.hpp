@@ -30,6 +30,8 @@ class ExportOutput {
   void flush_now_and_then();
   // It is whole: it takes its place.
   Result<void> keep();
+  // It cannot be written any more: what there is of it stays, where that can be read, and is named. For what lasts.
+  void leave();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
@@ -42,6 +44,7 @@ class ExportOutput {
   explicit ExportOutput(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  bool grows_ = false;
   std::optional<OutputFile> file_;
   std::optional<OutputFolder> folder_;
   std::unique_ptr<output::Target> target_;

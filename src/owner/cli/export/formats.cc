@@ -55,14 +55,14 @@ Made make(Target& target, const ExportOptions&) {
 
 constexpr ExportFormat kFormats[] = {
     {"perf", "perf.data", true, false, make_perf},
-    {"ctf", "trace.ctf", true, false, nullptr, make_ctf, output::CtfWriter::is_file},
-    {"perfetto", "trace.pftrace", true, true, make_perfetto},
-    {"chrome", "-", false, true, make_chrome},
+    {"ctf", "trace.ctf", true, false, nullptr, make_ctf, output::CtfWriter::is_file, false, true},
+    {"perfetto", "trace.pftrace", true, true, make_perfetto, nullptr, nullptr, false, true},
+    {"chrome", "-", false, true, make_chrome, nullptr, nullptr, false, true},
     {"speedscope", "-", false, false, make<output::SpeedscopeWriter>},
-    {"folded", "-", false, false, make<output::FoldedWriter>},
+    {"folded", "-", false, false, make<output::FoldedWriter>, nullptr, nullptr, false, true},
     {"flame", "flame.svg", false, false, make_flame},
     {"csv", "-", false, false, make_csv, nullptr, nullptr, true},
-    {"json", "-", false, false, make<output::JsonLines>},
+    {"json", "-", false, false, make<output::JsonLines>, nullptr, nullptr, false, true},
 };
 
 std::vector<std::string> names() {

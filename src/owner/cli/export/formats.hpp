@@ -33,6 +33,8 @@ struct ExportFormat {
   bool (*is_file)(const std::string& name) = nullptr;
   // It must know all events' fields before the first event: nothing for a recording that has just begun.
   bool needs_all_types = false;
+  // What there is of it can be read before its end is written, or after `landtrace recover`.
+  bool grows = false;
 };
 
 // EINVAL: there is no such format; the sentence names those that are there.

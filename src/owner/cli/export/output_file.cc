@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/export/being_written.hpp"
+
 namespace landtrace::cli {
 namespace {
 
@@ -35,7 +37,9 @@ Fd open_without_name(const std::string& path) {
 // What one that was killed has left is not lost to the next one.
 Result<void> keep_killed(const std::string& partial, const std::string& killed) {
   struct stat st {};
-  if (::lstat(partial.c_str(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) return {};
+  if (::lstat(partial.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return {};
+  if (is_being_written(partial)) return fail(EBUSY, partial + ": it is being recorded");
+  if (st.st_size == 0) return {};
   if (::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
   return {};
 }
@@ -71,6 +75,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
   if (lasts) LT_CHECK(keep_killed(partial, path + ".killed"));
   if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
   LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
+  if (lasts) mark_as_being_written(fd.get());
   return OutputFile(std::move(fd), path, partial, true);
 }
 

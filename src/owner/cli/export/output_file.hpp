@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "base/fd.hpp"
 
@@ -15,6 +16,7 @@ class OutputFile {
   // `is_binary` is not for; and what open(2) says.
   static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary);
   // The same for what is written as it comes: it is PATH.partial from its beginning, and stays where this is killed.
+  // EBUSY: another one is writing it.
   static Result<OutputFile> create_lasting(const std::string& path, bool is_binary);
 
   OutputFile(OutputFile&&) noexcept = default;
@@ -23,6 +25,8 @@ class OutputFile {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // It is whole.
   Result<void> keep();
+  // Of a lasting one: it cannot be written any more, and what there is of it stays. False: of this nothing can stay.
+  bool leave() { return std::exchange(has_name_, false); }
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "cli/export/being_written.hpp"
+
 namespace landtrace::cli {
 namespace {
 
@@ -57,6 +59,7 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   const std::string partial = path + ".partial";
   if (lasts && fs::exists(partial)) {
     LT_CHECK(our_files(partial, is_ours));
+    if (is_being_written(partial)) return fail(EBUSY, partial + ": it is being recorded");
     LT_CHECK(remove_ours(path + ".killed", is_ours));
     if (std::rename(partial.c_str(), (path + ".killed").c_str()) != 0) return fail_errno(path + ".killed");
   }
@@ -64,6 +67,7 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   if (::mkdir(partial.c_str(), 0777) != 0) return fail_errno(partial);
   Fd fd(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return fail_errno(partial);
+  if (lasts) mark_as_being_written(fd.get());
   return OutputFolder(std::move(fd), std::move(path), is_ours);
 }
 

@@ -15,6 +15,7 @@ class OutputFolder {
   using IsOurs = bool (*)(const std::string& name);
   static Result<OutputFolder> create(const std::string& path, IsOurs is_ours);
   // The same for what is written as it comes: what one that was killed has left becomes PATH.killed.
+  // EBUSY: another one is writing it.
   static Result<OutputFolder> create_lasting(const std::string& path, IsOurs is_ours);
 
   OutputFolder(OutputFolder&&) noexcept = default;
@@ -24,6 +25,8 @@ class OutputFolder {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // It is whole.
   Result<void> keep();
+  // It cannot be written any more, and what there is of it stays.
+  void leave() { fd_.reset(); }
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:

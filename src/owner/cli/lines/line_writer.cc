@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/visible.hpp"
-#include "output/json/line.hpp"
 #include "output/text/line.hpp"
 #include "output/text/own_events.hpp"
 
@@ -50,6 +49,7 @@ void LineWriter::set_wall_offset(std::int64_t offset_ns) {
 // In the order in which the user named them.
 void LineWriter::know(const output::EventType& type) {
   has_stack_[type.id] = prints_stack(type);
+  json_.know(type);
   if (style_.fields.empty() || output::is_of_ftrace(type)) return;
   output::EventType cut = type;
   cut.declaration.fields.clear();
@@ -87,7 +87,7 @@ void LineWriter::event(std::string& out, const output::Record& record, const out
 void LineWriter::put_json(std::string& out, const output::Record& record, const output::Task* who,
                           const output::EventType* type) {
   const std::size_t begin = out.size();
-  output::append_json_line(out, record, who, type, &names_);
+  json_.append(out, record, who, type);
   if (!wall_) return;
   const std::size_t behind_time = out.find(',', begin);
   out.insert(behind_time, fmt::format(",\"{}\":\"{}\"", style_.is_utc ? "utc" : "local", wall_->text(record.time_ns)));

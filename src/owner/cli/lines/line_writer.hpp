@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cli/lines/line_style.hpp"
+#include "output/json/line.hpp"
 #include "output/record.hpp"
 #include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
@@ -42,6 +43,7 @@ class LineWriter {
   std::optional<WallClock> wall_;
   symbols::Symbols symbols_;
   output::StackNames names_{&symbols_};
+  output::JsonLineWriter json_{&names_};
   std::bitset<65536> has_stack_;                              // by id
   std::unordered_map<std::uint16_t, output::EventType> cut_;  // types with the wanted fields alone, by id
   std::set<std::string> field_names_;

@@ -21,7 +21,7 @@ Result<std::vector<Family>> Current::families() {
 Result<void> Current::refresh() {
   const bool was_connected = asker_.has_value();
   if (!was_connected) {
-    LT_TRY(asker_, Asker::connect(socket_));
+    LT_TRY(asker_, Asker::connect(socket_, counted_));
   }
   auto figures = asker_->ask();
   if (!figures) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "metrics/families.hpp"
 
@@ -13,7 +14,9 @@ namespace landtrace::metrics {
 // Thread-safe. Who asks often costs the domain no more than who asks ten times a second.
 class Current {
  public:
-  explicit Current(std::string socket) : socket_(std::move(socket)) {}
+  // `counted`: patterns of the events that are counted by name.
+  Current(std::string socket, std::vector<std::string> counted)
+      : socket_(std::move(socket)), counted_(std::move(counted)) {}
 
   // EPIPE and the like where the owner is gone or says nothing.
   Result<std::vector<Family>> families();
@@ -22,6 +25,7 @@ class Current {
   Result<void> refresh();
 
   const std::string socket_;
+  const std::vector<std::string> counted_;
   std::mutex mutex_;
   std::optional<Asker> asker_;
   std::vector<Family> families_;

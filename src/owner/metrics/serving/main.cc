@@ -1,5 +1,6 @@
-// landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD…: serves a domain's metrics, for landtraced, which starts
-// it and has made the sockets. PUSH_URL "": nothing is pushed. Ends with its parent.
+// landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD…: serves a domain's metrics, for landtraced, which starts
+// it and has made the sockets. PUSH_URL "": nothing is pushed. COUNTED: patterns of events, with commas between them.
+// Ends with its parent.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -18,8 +19,18 @@ namespace {
 using namespace landtrace;
 using namespace landtrace::metrics;
 
-int serve(const std::string& socket, const Push& push, char** listening, int stop) {
-  Current current(socket);
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const std::string_view part = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), part.size() + 1));
+    if (!part.empty()) parts.emplace_back(part);
+  }
+  return parts;
+}
+
+int serve(const std::string& socket, const Push& push, const char* counted, char** listening, int stop) {
+  Current current(socket, parts_of(counted));
   if (const auto families = current.families(); !families) {
     std::fputs(fmt::format("landtraced: metrics: {}\n", families.error().message).c_str(), stderr);
     return 1;
@@ -45,8 +56,10 @@ int serve(const std::string& socket, const Push& push, char** listening, int sto
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fputs("usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S LISTENING_FD...\n(landtraced starts it)\n", stderr);
+  if (argc < 5) {
+    std::fputs("usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD...
+(landtraced starts it)
+", stderr);
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -57,5 +70,6 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   const Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
   if (!stop) return 1;
-  return serve(argv[1], {argv[2], std::chrono::seconds(std::max(1, std::atoi(argv[3])))}, argv + 4, stop.get());
+  return serve(argv[1], {argv[2], std::chrono::seconds(std::max(1, std::atoi(argv[3])))}, argv[4], argv + 5,
+               stop.get());
 }

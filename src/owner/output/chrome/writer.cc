@@ -13,36 +13,32 @@
 namespace landtrace::output {
 namespace {
 
-void append_arguments(std::string& out, const EventType& type, std::span<const std::byte> payload) {
-  out += ",\"args\":{";
-  for (const event::Field& field : type.declaration.fields) {
-    if (&field != &type.declaration.fields.front()) out += ',';
-    json::append_string(out, field.name);
-    out += ':';
-    json::append_value(out, field, payload);
-  }
-  out += '}';
-}
+constexpr std::size_t kLongestNumber = kMaxDigits + 1;  // with a point in it
 
 }  // namespace
 
 ChromeWriter::ChromeWriter(Target& target, Options options)
     : target_(target), options_(std::move(options)), spans_(options_.spans) {
-  target_.bytes() += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  target_.bytes() += kBegin;
+}
+
+ChromeWriter::TypeTexts::TypeTexts(const EventType& type) : names(type.declaration), is_stack(is_user_stack(type)) {
+  behind_ids = ",\"s\":\"t\",\"cat\":";
+  json::append_string(behind_ids, type.system);
+  behind_ids += ",\"name\":";
+  json::append_string(behind_ids, type.name);
 }
 
 // Times are in microseconds.
 void ChromeWriter::begin(char phase, std::uint64_t time_ns, std::uint32_t pid, std::int32_t tid) {
-  std::string& out = target_.bytes();
-  out += is_first_ ? "{\"ph\":\"" : ",\n{\"ph\":\"";
+  char text[3 * (kLongestNumber + 10) + 10];  // of names and numbers
+  char* at = put_text(text, is_first_ ? "{\"ph\":\"" : ",\n{\"ph\":\"");
   is_first_ = false;
-  out += phase;
-  out += "\",\"ts\":";
-  append_us(out, time_ns);
-  out += ",\"pid\":";
-  append_decimal(out, pid);
-  out += ",\"tid\":";
-  append_decimal(out, tid);
+  *at++ = phase;
+  at = put_us(put_text(at, "\",\"ts\":"), time_ns);
+  at = put_decimal(put_text(at, ",\"pid\":"), pid);
+  at = put_decimal(put_text(at, ",\"tid\":"), tid);
+  target_.bytes().append(text, static_cast<std::size_t>(at - text));
 }
 
 void ChromeWriter::put_name(const char* what, std::uint32_t pid, std::int32_t tid, const std::string& name) {
@@ -82,8 +78,9 @@ void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::ui
   };
   if (span.is_nested) {
     begin('X', span.begin_ns, span.pid, span.tid);
-    target_.bytes() += ",\"dur\":";
-    append_us(target_.bytes(), span.end_ns - span.begin_ns);
+    char text[kLongestNumber + 10];
+    char* const end = put_us(put_text(text, ",\"dur\":"), span.end_ns - span.begin_ns);
+    target_.bytes().append(text, static_cast<std::size_t>(end - text));
     put_rest();
     put_key();
     return finish();
@@ -128,11 +125,12 @@ void ChromeWriter::event(const ExportedEvent& event) {
   tell_names(pid, event);
   begin('i', record.time_ns, pid, record.tid);
   std::string& out = target_.bytes();
-  out += ",\"s\":\"t\",\"cat\":";
-  json::append_string(out, event.type.system);
-  out += ",\"name\":";
-  json::append_string(out, event.type.name);
-  if (!is_user_stack(event.type)) append_arguments(out, event.type, record.payload);
+  const TypeTexts& texts = types_.of(event.type);
+  out += texts.behind_ids;
+  if (!texts.is_stack) {
+    out += ",\"args\":";
+    texts.names.append_object(out, event.type.declaration, record.payload);
+  }
   if (event.stack != nullptr) {
     const std::uint32_t number = frames_.number(*event.stack);
     stacks_ = std::max(stacks_, number + 1);

@@ -7,22 +7,29 @@
 #include <unordered_map>
 #include <vector>
 
+#include "output/export/by_type.hpp"
 #include "output/export/counters.hpp"
 #include "output/export/exporter.hpp"
 #include "output/export/frames.hpp"
 #include "output/export/spans.hpp"
 #include "output/export/target.hpp"
+#include "output/json/object.hpp"
 
 namespace landtrace::output {
 
 class ChromeWriter : public Exporter {
  public:
+  // What a file begins with, and ends with where the frames of stacks are not known.
+  static constexpr std::string_view kBegin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  static constexpr std::string_view kEndWithoutFrames = "\n],\n\"stackFrames\":{}}\n";
+
   struct Options {
     std::vector<SpanRule> spans;
     std::vector<CounterRule> counters;
   };
   ChromeWriter(Target& target, Options options);
 
+  void type(const EventType& type) override { types_.forget(type.id); }
   void task(std::int32_t tid, const Task& task) override { tasks_[tid] = task; }
   void object(const MappedObject& object) override { frames_.add(object); }
   void event(const ExportedEvent& event) override;
@@ -31,6 +38,13 @@ class ChromeWriter : public Exporter {
   [[nodiscard]] std::string complaint() const override;
 
  private:
+  struct TypeTexts {
+    explicit TypeTexts(const EventType& type);
+    std::string behind_ids;  // ,"s":"t","cat":"user_events","name":"job"
+    json::FieldNames names;
+    bool is_stack;
+  };
+
   void begin(char phase, std::uint64_t time_ns, std::uint32_t pid, std::int32_t tid);
   void finish() { target_.bytes() += '}'; }
   void put_name(const char* what, std::uint32_t pid, std::int32_t tid, const std::string& name);
@@ -42,6 +56,7 @@ class ChromeWriter : public Exporter {
   Target& target_;
   Options options_;
   SpanFinder spans_;
+  ByType<TypeTexts> types_;
   std::unordered_map<std::int32_t, Task> tasks_;
   std::unordered_map<std::int32_t, std::string> told_;  // names of threads
   std::set<std::uint32_t> told_processes_;

@@ -1,11 +1,8 @@
 #include "output/csv/writer.hpp"
 
-#include <fmt/compile.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
+#include "base/digits.hpp"
 #include "output/field_text.hpp"
 #include "output/json/value.hpp"
 #include "output/text/own_events.hpp"
@@ -26,11 +23,13 @@ void CsvWriter::begin() {
     }
   }
   for (const auto& [id, type] : types_) {
-    auto& fields = fields_[id];
+    Row& row = rows_[id];
+    row.is_stack = is_user_stack(type);
+    put(row.name, type.system + ':' + type.name);
     for (const std::string& column : columns_) {
       const auto& all = type.declaration.fields;
       const auto field = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == column; });
-      fields.push_back(field == all.end() || is_user_stack(type) ? nullptr : &*field);
+      row.fields.push_back(field == all.end() || row.is_stack ? nullptr : &*field);
     }
   }
   std::string& out = target_.bytes();
@@ -43,9 +42,9 @@ void CsvWriter::begin() {
   out += "\r\n";
 }
 
-void CsvWriter::put(std::string_view text) {
-  std::string& out = target_.bytes();
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) {
+void CsvWriter::put(std::string& out, std::string_view text) {
+  const auto is_special = [](char c) { return c == '"' || c == ',' || c == '\r' || c == '\n'; };
+  if (std::none_of(text.begin(), text.end(), is_special)) {
     out += text;
     return;
   }
@@ -56,19 +55,26 @@ void CsvWriter::put(std::string_view text) {
 
 void CsvWriter::put_time(std::uint64_t time_ns, std::uint32_t cpu) {
   constexpr std::uint64_t kSecond_ns = 1'000'000'000;
-  const auto to = std::back_inserter(target_.bytes());
+  char text[3 * kMaxDigits];
+  char* at = text;
   if (options_.time_in_ns) {
-    fmt::format_to(to, FMT_COMPILE("{}.{:09},{}"), time_ns / kSecond_ns, time_ns % kSecond_ns, cpu);
+    at = put_decimal(at, time_ns / kSecond_ns);
+    *at++ = '.';
+    at = put_right(at, time_ns % kSecond_ns, 9, '0');
   } else {
-    fmt::format_to(to, FMT_COMPILE("{},{}"), time_ns, cpu);
+    at = put_decimal(at, time_ns);
   }
+  *at++ = ',';
+  at = put_decimal(at, cpu);
+  target_.bytes().append(text, static_cast<std::size_t>(at - text));
 }
 
 void CsvWriter::put_value(const event::Field& field, std::span<const std::byte> payload) {
   if (is_text(field)) return put(text_of(field, payload));
-  std::string value;
+  std::string& value = value_;
+  value.clear();
   json::append_value(value, field, payload);
-  if (value == "null") return;
+  if (std::string_view(value) == "null") return;
   const bool is_hex = value.size() >= 2 && value.front() == '"';
   put(is_hex ? std::string_view(value).substr(1, value.size() - 2) : std::string_view(value));
 }
@@ -91,17 +97,17 @@ void CsvWriter::event(const ExportedEvent& event) {
   const Record& record = event.record;
   std::string& out = target_.bytes();
   put_time(record.time_ns, record.cpu);
-  out += ',';
-  const auto to = std::back_inserter(out);
-  if (event.task != nullptr && event.task->tgid != 0) fmt::format_to(to, FMT_COMPILE("{}"), event.task->tgid);
-  fmt::format_to(to, FMT_COMPILE(",{},"), record.tid);
+  char ids[2 * kMaxDigits];
+  char* at = put_text(ids, ",");
+  if (event.task != nullptr && event.task->tgid != 0) at = put_decimal(at, event.task->tgid);
+  at = put_text(put_decimal(put_text(at, ","), record.tid), ",");
+  out.append(ids, static_cast<std::size_t>(at - ids));
   if (event.task != nullptr) put(event.task->comm);
   out += ',';
-  put(event.type.system);
-  out += ':';
-  put(event.type.name);
+  const Row& row = rows_[record.event_id];
+  out += row.name;
   out += ',';
-  for (const event::Field* const field : fields_[record.event_id]) {
+  for (const event::Field* const field : row.fields) {
     out += ',';
     if (field != nullptr) put_value(*field, record.payload);
   }
@@ -109,7 +115,7 @@ void CsvWriter::event(const ExportedEvent& event) {
     out += ',';
     if (event.stack != nullptr) {
       put(text_of_stack(*event.stack));
-    } else if (is_user_stack(event.type)) {
+    } else if (row.is_stack) {
       UserStack own = parse_user_stack(record.payload);
       own.time_ns = record.time_ns;
       put(text_of_stack(own));

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "output/export/exporter.hpp"
@@ -35,7 +36,8 @@ class CsvWriter : public Exporter {
 
  private:
   void begin();
-  void put(std::string_view text);
+  void put(std::string_view text) { put(target_.bytes(), text); }
+  static void put(std::string& out, std::string_view text);
   void put_time(std::uint64_t time_ns, std::uint32_t cpu);
   void put_value(const event::Field& field, std::span<const std::byte> payload);
   const std::string& text_of_stack(const UserStack& stack);
@@ -44,9 +46,16 @@ class CsvWriter : public Exporter {
   Options options_;
   std::map<std::uint16_t, EventType> types_;
   std::vector<std::string> columns_;
-  std::map<std::uint16_t, std::vector<const event::Field*>> fields_;  // by column; nullptr: it has no such field
+  // What is the same in all rows of a type.
+  struct Row {
+    std::string name;                         // SYSTEM:EVENT, as it stands in a row
+    std::vector<const event::Field*> fields;  // by column; nullptr: it has no such field
+    bool is_stack = false;
+  };
+  std::unordered_map<std::uint16_t, Row> rows_;  // by type
   Frames frames_;
   std::map<std::uint32_t, std::string> stacks_;
+  std::string value_;  // kept for its room
   bool has_begun_ = false;
 };
 

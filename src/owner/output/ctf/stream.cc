@@ -1,6 +1,7 @@
 #include "output/ctf/stream.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "output/trace_dat/put.hpp"
 
@@ -14,7 +15,20 @@ constexpr std::uint32_t kStreamId = 0;
 constexpr std::size_t kHeadSize = 4 + 16 + 4 + 5 * 8 + 4;
 constexpr std::size_t kFull = 128 * 1024;
 
+// Where a packet's head has its size in bits.
+constexpr std::size_t kPacketBits = 4 + 16 + 4 + 3 * 8;
+
 }  // namespace
+
+std::size_t packet_size(std::string_view bytes) {
+  if (bytes.size() < kHeadSize) return 0;
+  std::uint32_t magic = 0;
+  std::uint64_t bits = 0;
+  std::memcpy(&magic, bytes.data(), sizeof magic);
+  std::memcpy(&bits, bytes.data() + kPacketBits, sizeof bits);
+  const bool is_whole = magic == kMagic && bits % 8 == 0 && bits / 8 >= kHeadSize && bits / 8 <= bytes.size();
+  return is_whole ? bits / 8 : 0;
+}
 
 Stream::Stream(Fd fd, std::uint32_t cpu, const Uuid& uuid)
     : fd_(std::move(fd)), target_(std::make_unique<Target>(fd_.get())), cpu_(cpu), uuid_(uuid) {}

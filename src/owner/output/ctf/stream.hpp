@@ -16,6 +16,9 @@
 
 namespace landtrace::output::ctf {
 
+// Of the packet at the beginning of a stream's bytes, all of it; 0: there is none, or it is not whole.
+std::size_t packet_size(std::string_view bytes);
+
 class Stream {
  public:
   Stream(Fd fd, std::uint32_t cpu, const Uuid& uuid);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <tuple>
+
 #include "abi/entry.hpp"
 #include "output/field_text.hpp"
 #include "output/json/value.hpp"
@@ -51,6 +53,8 @@ CtfWriter::CtfWriter(const Options& options) : options_(options) {
     note(tl::unexpected<Error>(file.error()));
   }
   put_metadata(ctf::preamble(uuid_, options_.wall_offset_ns, options_.has_stacks));
+  // babeltrace2 2.0 aborts where there are stacks and no event is described, as in a recording in which nothing happens.
+  if (options_.has_stacks) std::ignore = number_of(user_stack_type());
 }
 
 void CtfWriter::put_metadata(const std::string& text) {

@@ -19,7 +19,7 @@ EventType make_type(const std::string& declaration) {
 
 std::string line(const EventType& type, std::span<const std::byte> payload) {
   std::string out;
-  append_json_line(out, {12'345'678'901, 3, 1234, 60000, payload}, nullptr, &type);
+  JsonLineWriter().append(out, {12'345'678'901, 3, 1234, 60000, payload}, nullptr, &type);
   return out;
 }
 
@@ -33,7 +33,7 @@ TEST(JsonLineTest, WholeLine) {
   const EventType type = make_type("job u32 id");
   const std::uint32_t id = 7;
   std::string out;
-  append_json_line(out, {12'345'678'901, 3, 1234, 60000, std::as_bytes(std::span(&id, 1))}, &task, &type);
+  JsonLineWriter().append(out, {12'345'678'901, 3, 1234, 60000, std::as_bytes(std::span(&id, 1))}, &task, &type);
   EXPECT_EQ(out, R"({"time":12345678901,"cpu":3,"pid":1234,"tgid":1200,"comm":"my app","system":"user_events",)"
                  R"("event":"job","fields":{"id":7}})"
                  "\n");
@@ -43,8 +43,8 @@ TEST(JsonLineTest, TaskWithoutTgidAndNoTask) {
   const Task task{"app", 0};
   const EventType type = make_type("job");
   std::string out;
-  append_json_line(out, {1, 0, 2, 60000, {}}, &task, &type);
-  append_json_line(out, {1, 0, 2, 60000, {}}, nullptr, &type);
+  JsonLineWriter().append(out, {1, 0, 2, 60000, {}}, &task, &type);
+  JsonLineWriter().append(out, {1, 0, 2, 60000, {}}, nullptr, &type);
   EXPECT_EQ(out, R"({"time":1,"cpu":0,"pid":2,"comm":"app","system":"user_events","event":"job","fields":{}})"
                  "\n"
                  R"({"time":1,"cpu":0,"pid":2,"system":"user_events","event":"job","fields":{}})"
@@ -54,7 +54,7 @@ TEST(JsonLineTest, TaskWithoutTgidAndNoTask) {
 TEST(JsonLineTest, UnknownEvent) {
   const std::uint32_t payload = 0x1f0a;
   std::string out;
-  append_json_line(out, {1, 0, 2, 77, std::as_bytes(std::span(&payload, 1))}, nullptr, nullptr);
+  JsonLineWriter().append(out, {1, 0, 2, 77, std::as_bytes(std::span(&payload, 1))}, nullptr, nullptr);
   EXPECT_EQ(out, "{\"time\":1,\"cpu\":0,\"pid\":2,\"id\":77,\"payload\":\"0a1f0000\"}\n");
 }
 

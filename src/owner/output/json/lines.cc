@@ -1,14 +1,12 @@
 #include "output/json/lines.hpp"
 
-#include "output/json/line.hpp"
-
 namespace landtrace::output {
 
 void JsonLines::event(const ExportedEvent& event) {
   if (event.stack != nullptr) {
-    append_json_line_with_stack(target_.bytes(), event.record, event.task, &event.type, *event.stack, &names_);
+    lines_.append_with_stack(target_.bytes(), event.record, event.task, &event.type, *event.stack);
   } else {
-    append_json_line(target_.bytes(), event.record, event.task, &event.type, &names_);
+    lines_.append(target_.bytes(), event.record, event.task, &event.type);
   }
   target_.flush_if_full();
 }

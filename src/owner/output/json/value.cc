@@ -145,7 +145,7 @@ void append_value(std::string& out, const event::Field& field, Bytes payload) {
   }
   switch (field.kind) {
     case FieldKind::kInteger:
-      if (field.type == event::kMemberBool) {
+      if (std::string_view(field.type) == event::kMemberBool) {
         out += abi::load_unsigned(*bytes) != 0 ? "true" : "false";
         return;
       }

@@ -1,6 +1,7 @@
 // The wire format of protocol buffers, as far as it takes to write messages.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -10,21 +11,35 @@ namespace landtrace::output::proto {
 
 enum class Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
 
-inline void put_varint(std::string& out, std::uint64_t value) {
+inline constexpr std::size_t kLongestVarint = 10;
+
+// Writes at `at`, and returns the end.
+inline char* put_varint(char* at, std::uint64_t value) {
   while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80);
+    *at++ = static_cast<char>(value | 0x80);
     value >>= 7;
   }
-  out += static_cast<char>(value);
+  *at++ = static_cast<char>(value);
+  return at;
 }
 
-inline void put_tag(std::string& out, std::uint32_t field, Wire wire) {
-  put_varint(out, field << 3 | static_cast<std::uint32_t>(wire));
+inline char* put_tag(char* at, std::uint32_t field, Wire wire) {
+  return put_varint(at, field << 3 | static_cast<std::uint32_t>(wire));
+}
+
+// A tag and a number; of bytes that follow, how many.
+inline constexpr std::size_t kLongestHead = 2 * kLongestVarint;
+inline char* put_head(char* at, std::uint32_t field, Wire wire, std::uint64_t value) {
+  return put_varint(put_tag(at, field, wire), value);
+}
+
+inline void append(std::string& out, const char* begin, const char* end) {
+  out.append(begin, static_cast<std::size_t>(end - begin));
 }
 
 inline void put(std::string& out, std::uint32_t field, std::uint64_t value) {
-  put_tag(out, field, Wire::kVarint);
-  put_varint(out, value);
+  char bytes[kLongestHead];
+  append(out, bytes, put_head(bytes, field, Wire::kVarint, value));
 }
 
 // int32 and int64: negative numbers have ten bytes.
@@ -32,22 +47,43 @@ inline void put_signed(std::string& out, std::uint32_t field, std::int64_t value
   put(out, field, static_cast<std::uint64_t>(value));
 }
 
+inline char* put_fixed(char* at, std::uint32_t field, std::uint64_t value) {
+  at = put_tag(at, field, Wire::kFixed64);
+  std::memcpy(at, &value, sizeof value);
+  return at + sizeof value;
+}
+
 inline void put_fixed(std::string& out, std::uint32_t field, std::uint64_t value) {
-  put_tag(out, field, Wire::kFixed64);
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  char bytes[kLongestHead];
+  append(out, bytes, put_fixed(bytes, field, value));
 }
 
 inline void put_double(std::string& out, std::uint32_t field, double value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  put_fixed(out, field, bits);
+  put_fixed(out, field, std::bit_cast<std::uint64_t>(value));
 }
 
 // A text, bytes, or a message.
 inline void put(std::string& out, std::uint32_t field, std::string_view bytes) {
-  put_tag(out, field, Wire::kLength);
-  put_varint(out, bytes.size());
+  char head[kLongestHead];
+  append(out, head, put_head(head, field, Wire::kLength, bytes.size()));
   out += bytes;
+}
+
+// Of the first field in a message, of which it has only lengths: how many bytes it takes. 0: it is none, or not whole.
+inline std::size_t field_size(std::string_view bytes) {
+  constexpr std::uint32_t kWireBits = 7;
+  std::uint64_t numbers[2] = {};
+  std::size_t at = 0;
+  for (std::uint64_t& number : numbers) {
+    for (unsigned shift = 0;; shift += 7) {
+      if (at == bytes.size() || shift >= 64) return 0;
+      const auto byte = static_cast<unsigned char>(bytes[at++]);
+      number |= std::uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) break;
+    }
+  }
+  const bool is_length = (numbers[0] & kWireBits) == static_cast<std::uint64_t>(Wire::kLength) && numbers[0] >> 3 != 0;
+  return is_length && numbers[1] <= bytes.size() - at ? at + numbers[1] : 0;
 }
 
 }  // namespace landtrace::output::proto

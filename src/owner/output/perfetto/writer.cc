@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "output/export/value.hpp"
 #include "output/perfetto/proto.hpp"
@@ -27,11 +28,21 @@ std::string clock_text(std::uint64_t id, std::uint64_t time_ns) {
 }
 
 void put_value(std::string& out, std::uint64_t value) { proto::put(out, annotation::kUint, value); }
-void put_value(std::string& out, std::int64_t value) { proto::put_signed(out, annotation::kInt, value); }
-void put_value(std::string& out, double value) { proto::put_double(out, annotation::kDouble, value); }
 void put_value(std::string& out, const std::string& value) { proto::put(out, annotation::kString, value); }
-void put_value(std::string& out, const FieldValue& value) {
-  std::visit([&out](const auto& one) { put_value(out, one); }, value);
+
+// The same of a number; of a text nothing.
+char* put_number(char* at, const FieldValue& value) {
+  using proto::Wire;
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) {
+    return proto::put_head(at, annotation::kUint, Wire::kVarint, *number);
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    return proto::put_head(at, annotation::kInt, Wire::kVarint, static_cast<std::uint64_t>(*number));
+  }
+  if (const auto* number = std::get_if<double>(&value)) {
+    return proto::put_fixed(at, annotation::kDouble, std::bit_cast<std::uint64_t>(*number));
+  }
+  return at;
 }
 
 }  // namespace
@@ -39,7 +50,7 @@ void put_value(std::string& out, const FieldValue& value) {
 PerfettoWriter::PerfettoWriter(Target& target, Options options)
     : target_(target), options_(std::move(options)), spans_(options_.spans) {}
 
-void PerfettoWriter::put_packet(std::string packet) {
+void PerfettoWriter::put_packet(std::string& packet) {
   proto::put(packet, packet::kTrustedPacketSequenceId, kSequence);
   proto::put(target_.bytes(), trace::kPacket, packet);
   target_.flush_if_full();
@@ -57,30 +68,77 @@ void PerfettoWriter::begin(std::uint64_t time_ns) {
   proto::put(snapshot, clock::kPrimaryTraceClock, clock::kMonotonic);
   std::string packet;
   proto::put(packet, packet::kClockSnapshot, snapshot);
-  put_packet(std::move(packet));
+  put_packet(packet);
 
   std::string defaults;
   proto::put(defaults, defaults::kTimestampClockId, clock::kMonotonic);
   std::string first;
   proto::put(first, packet::kTracePacketDefaults, defaults);
   proto::put(first, packet::kSequenceFlags, packet::kIncrementalStateCleared);
-  put_packet(std::move(first));
+  put_packet(first);
 }
 
 void PerfettoWriter::put_track_event(std::uint64_t time_ns, const std::string& body) {
-  std::string packet;
-  proto::put(packet, packet::kTimestamp, time_ns);
-  if (const std::string data = interning_.take_new(); !data.empty()) proto::put(packet, packet::kInternedData, data);
-  proto::put(packet, packet::kTrackEvent, body);
-  proto::put(packet, packet::kSequenceFlags, packet::kNeedsIncrementalState);
-  put_packet(std::move(packet));
+  using proto::put_head, proto::Wire;
+  std::string new_names;
+  if (const std::string data = interning_.take_new(); !data.empty()) {
+    proto::put(new_names, packet::kInternedData, data);
+  }
+  char before[2 * proto::kLongestHead];
+  char* const middle = put_head(before, packet::kTimestamp, Wire::kVarint, time_ns);
+  char* const end = put_head(middle, packet::kTrackEvent, Wire::kLength, body.size());
+  char behind[2 * proto::kLongestHead];
+  char* at = put_head(behind, packet::kSequenceFlags, Wire::kVarint, packet::kNeedsIncrementalState);
+  at = put_head(at, packet::kTrustedPacketSequenceId, Wire::kVarint, kSequence);
+
+  const auto size = static_cast<std::size_t>(end - before) + new_names.size() + body.size() +
+                    static_cast<std::size_t>(at - behind);
+  std::string& out = target_.bytes();
+  char head[proto::kLongestHead];
+  proto::append(out, head, put_head(head, trace::kPacket, Wire::kLength, size));
+  proto::append(out, before, middle);
+  out += new_names;
+  proto::append(out, middle, end);
+  out += body;
+  proto::append(out, behind, at);
+  target_.flush_if_full();
 }
 
-std::string PerfettoWriter::event_body(Type type, std::uint64_t track) {
-  std::string body;
-  proto::put(body, track_event::kType, static_cast<std::uint64_t>(type));
-  proto::put(body, track_event::kTrackUuid, track);
-  return body;
+std::string& PerfettoWriter::begin_body(Type type, std::uint64_t track) {
+  char head[2 * proto::kLongestHead];
+  char* at = proto::put_head(head, track_event::kType, proto::Wire::kVarint, static_cast<std::uint64_t>(type));
+  at = proto::put_head(at, track_event::kTrackUuid, proto::Wire::kVarint, track);
+  body_.assign(head, static_cast<std::size_t>(at - head));
+  return body_;
+}
+
+const PerfettoWriter::TypeTexts& PerfettoWriter::texts_of(const EventType& type) {
+  const auto [place, is_new] = types_.try_emplace(type.id);
+  TypeTexts& texts = place->second;
+  if (!is_new) return texts;
+  texts.is_stack = is_user_stack(type);
+  add_name(texts.names, type.system, type.name);
+  for (const event::Field& field : type.declaration.fields) {
+    texts.field_names.push_back(interning_.text(interned::kDebugAnnotationNames, field.name));
+  }
+  return texts;
+}
+
+void PerfettoWriter::add_fields(std::string& body, const ExportedEvent& event, const TypeTexts& texts) {
+  if (texts.is_stack) return;
+  using proto::put_head, proto::Wire;
+  for (std::size_t i = 0; i < texts.field_names.size(); ++i) {
+    const FieldValue value = value_of(event.type.declaration.fields[i], event.record.payload);
+    char message[2 * proto::kLongestHead];
+    char* const end = put_number(put_head(message, annotation::kNameIid, Wire::kVarint, texts.field_names[i]), value);
+    std::string text;
+    if (const auto* const own = std::get_if<std::string>(&value)) put_value(text, *own);
+    char head[proto::kLongestHead];
+    const std::size_t size = static_cast<std::size_t>(end - message) + text.size();
+    proto::append(body, head, put_head(head, track_event::kDebugAnnotations, Wire::kLength, size));
+    proto::append(body, message, end);
+    body += text;
+  }
 }
 
 void PerfettoWriter::add_name(std::string& body, const std::string& category, const std::string& name) {
@@ -104,7 +162,7 @@ void PerfettoWriter::put_track(std::uint64_t track, std::uint64_t parent, const 
   if (track >> 48 == static_cast<std::uint64_t>(TrackKind::kCounter)) proto::put(descriptor, track::kCounter, "");
   std::string packet;
   proto::put(packet, packet::kTrackDescriptor, descriptor);
-  put_packet(std::move(packet));
+  put_packet(packet);
 }
 
 std::uint64_t PerfettoWriter::process_track(std::uint32_t pid, const ExportedEvent& event) {
@@ -123,14 +181,15 @@ std::uint64_t PerfettoWriter::process_track(std::uint32_t pid, const ExportedEve
   proto::put(descriptor, track::kProcess, process);
   std::string packet;
   proto::put(packet, packet::kTrackDescriptor, descriptor);
-  put_packet(std::move(packet));
+  put_packet(packet);
   return track;
 }
 
 std::uint64_t PerfettoWriter::thread_track(std::uint32_t pid, const ExportedEvent& event) {
   const std::int32_t tid = event.record.tid;
   const std::uint64_t track = track_of(TrackKind::kThread, static_cast<std::uint32_t>(tid));
-  const std::string& name = event.task != nullptr ? event.task->comm : std::string();
+  static const std::string kNoName;
+  const std::string& name = event.task != nullptr ? event.task->comm : kNoName;
   const auto [told, is_new] = told_.try_emplace(tid, name);
   if (!is_new && told->second == name) return track;
   told->second = name;
@@ -145,7 +204,7 @@ std::uint64_t PerfettoWriter::thread_track(std::uint32_t pid, const ExportedEven
   proto::put(descriptor, track::kThread, thread);
   std::string packet;
   proto::put(packet, packet::kTrackDescriptor, descriptor);
-  put_packet(std::move(packet));
+  put_packet(packet);
   return track;
 }
 
@@ -167,12 +226,12 @@ std::uint64_t PerfettoWriter::span_track(const Span& span) {
 void PerfettoWriter::put_span(const Span& span, const ExportedEvent& last) {
   const std::uint64_t track =
       span.is_nested ? track_of(TrackKind::kThread, static_cast<std::uint32_t>(span.tid)) : span_track(span);
-  std::string begin = event_body(Type::kSliceBegin, track);
+  std::string& begin = begin_body(Type::kSliceBegin, track);
   add_name(begin, "span", span.rule->from);
   add_annotation(begin, span.rule->key.empty() ? "tid" : span.rule->key, valid_utf8(span.key));
   if (span.tid != last.record.tid) proto::put_fixed(begin, track_event::kFlowIds, span.number);
   put_track_event(span.begin_ns, begin);
-  put_track_event(span.end_ns, event_body(Type::kSliceEnd, track));
+  put_track_event(span.end_ns, begin_body(Type::kSliceEnd, track));
 }
 
 void PerfettoWriter::put_counters(const ExportedEvent& event, std::uint32_t pid) {
@@ -184,7 +243,7 @@ void PerfettoWriter::put_counters(const ExportedEvent& event, std::uint32_t pid)
     if (told_tracks_.insert(track).second) {
       put_track(track, process_track(pid, event), rule.event + '.' + rule.field);
     }
-    std::string body = event_body(Type::kCounter, track);
+    std::string& body = begin_body(Type::kCounter, track);
     const FieldValue value = value_of(*field, event.record.payload);
     if (const auto* real = std::get_if<double>(&value)) {
       proto::put_double(body, track_event::kDoubleCounterValue, *real);
@@ -200,13 +259,10 @@ void PerfettoWriter::put_counters(const ExportedEvent& event, std::uint32_t pid)
 }
 
 void PerfettoWriter::put_instant(const ExportedEvent& event, std::uint64_t track, const std::vector<Span>& ended) {
-  std::string body = event_body(Type::kInstant, track);
-  add_name(body, event.type.system, event.type.name);
-  if (!is_user_stack(event.type)) {
-    for (const event::Field& field : event.type.declaration.fields) {
-      add_annotation(body, field.name, value_of(field, event.record.payload));
-    }
-  }
+  const TypeTexts& texts = texts_of(event.type);
+  std::string& body = begin_body(Type::kInstant, track);
+  body += texts.names;
+  add_fields(body, event, texts);
   if (event.stack != nullptr) proto::put(body, track_event::kCallstackIid, interning_.stack(*event.stack));
   // Where a span has gone on in this thread, an arrow leads here.
   for (const Span& span : ended) {
@@ -231,7 +287,7 @@ void PerfettoWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t 
   begin(time_ns);
   const std::uint64_t track = track_of(TrackKind::kLost, cpu);
   if (told_tracks_.insert(track).second) put_track(track, 0, fmt::format("Lost events, CPU {}", cpu));
-  std::string body = event_body(Type::kInstant, track);
+  std::string& body = begin_body(Type::kInstant, track);
   add_name(body, "landtrace", "lost");
   add_annotation(body, "cpu", std::uint64_t{cpu});
   if (count != kLostUnknown) add_annotation(body, "events", count);

@@ -31,6 +31,7 @@ class PerfettoWriter : public Exporter {
   };
   PerfettoWriter(Target& target, Options options);
 
+  void type(const EventType& type) override { types_.erase(type.id); }
   void task(std::int32_t tid, const Task& task) override { tasks_[tid] = task; }
   void object(const MappedObject& object) override { interning_.add(object); }
   void event(const ExportedEvent& event) override;
@@ -44,11 +45,21 @@ class PerfettoWriter : public Exporter {
     std::uint64_t busy_until_ns;
   };
 
+  // Of a type's events, what is the same in all of them.
+  struct TypeTexts {
+    std::string names;                       // the event's, as they stand in its message
+    std::vector<std::uint64_t> field_names;  // the numbers that its fields' names have
+    bool is_stack = false;
+  };
+
   void begin(std::uint64_t time_ns);
-  void put_packet(std::string packet);
+  void put_packet(std::string& packet);  // adds to it what each has
+  const TypeTexts& texts_of(const EventType& type);
+  void add_fields(std::string& body, const ExportedEvent& event, const TypeTexts& texts);
   void put_track_event(std::uint64_t time_ns, const std::string& body);
   void put_track(std::uint64_t track, std::uint64_t parent, const std::string& name);
-  [[nodiscard]] static std::string event_body(Type type, std::uint64_t track);
+  // In body_, until the next one begins.
+  [[nodiscard]] std::string& begin_body(Type type, std::uint64_t track);
   void add_name(std::string& body, const std::string& category, const std::string& name);
   template <typename Value>
   void add_annotation(std::string& body, const std::string& name, const Value& value);
@@ -64,6 +75,8 @@ class PerfettoWriter : public Exporter {
   Options options_;
   SpanFinder spans_;
   Interning interning_;
+  std::unordered_map<std::uint16_t, TypeTexts> types_;  // by id
+  std::string body_;                                    // kept for its room
   bool has_begun_ = false;
   std::unordered_map<std::int32_t, Task> tasks_;
   std::unordered_map<std::int32_t, std::string> told_;  // names of threads

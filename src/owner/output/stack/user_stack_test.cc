@@ -110,7 +110,7 @@ TEST_F(UserStackTest, OwnFunctionsByName) {
   append_text_body(out, record({address}), &type_, &names);
   EXPECT_EQ(out, "<user stack trace>\n => landtrace::output::user_stack_type()+0x1 [/proc/self/exe]\n");
   out.clear();
-  append_json_line(out, record({address, 16}), nullptr, &type_, &names);
+  JsonLineWriter(&names).append(out, record({address, 16}), nullptr, &type_);
   const auto fields = nlohmann::json::parse(out)["fields"];
   EXPECT_EQ(fields["tgid"], kPid);
   EXPECT_EQ(fields["caller"][0]["function"], "landtrace::output::user_stack_type()");

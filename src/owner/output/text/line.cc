@@ -25,11 +25,6 @@ char* put_task(char* at, const Task* task) {
   return at + comm.size();
 }
 
-char* put_text(char* at, std::string_view text) {
-  std::memcpy(at, text.data(), text.size());
-  return at + text.size();
-}
-
 char* put_tgid(char* at, const Task* task) {
   if (task == nullptr || task->tgid == 0) return put_text(at, "(-------) ");
   *at++ = '(';

@@ -1,0 +1,23 @@
+// What is being recorded in a format just now is not taken for what one that was killed has left: its writer holds a lock,
+// which goes with it however it ends.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace landtrace::cli {
+
+// A file or a folder, as long as the descriptor is open. Where a file system has no locks nobody is kept off.
+inline void mark_as_being_written(int fd) { ::flock(fd, LOCK_EX | LOCK_NB); }
+
+inline bool is_being_written(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace landtrace::cli

@@ -1,0 +1,98 @@
+#include "cli/export/killed_output.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/export/being_written.hpp"
+#include "cli/export/output_file.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+class KilledOutputTest : public testing::Test {
+ protected:
+  KilledOutputTest() {
+    std::string folder = testing::TempDir() + "killed_output_XXXXXX";
+    folder_ = ::mkdtemp(folder.data());
+  }
+  ~KilledOutputTest() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path() const { return folder_ + "/out"; }
+  void left(const std::string& bytes) const { std::ofstream(path() + ".partial") << bytes; }
+  // What becomes of it.
+  [[nodiscard]] std::string completed(const std::string& bytes) const {
+    left(bytes);
+    const auto done = complete_killed(path());
+    if (!done) return done.error().message;
+    const std::string text = *read_file(path());
+    EXPECT_EQ(path_of_killed(path()), "");
+    std::filesystem::remove(path());
+    return text;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(KilledOutputTest, ItGoesByBothNames) {
+  EXPECT_EQ(path_of_killed(path()), "");
+  left("x");
+  EXPECT_EQ(path_of_killed(path()), path());
+  EXPECT_EQ(path_of_killed(path() + ".partial"), path());
+  EXPECT_EQ(path_of_killed(path() + ".partial//"), path());
+  std::ofstream(path()) << "a recording that is being written has both";
+  EXPECT_EQ(path_of_killed(path()), "");
+}
+
+TEST_F(KilledOutputTest, LinesAreCutWhereTheLastWholeOneEnds) {
+  EXPECT_EQ(completed("{\"time\":1,\"cpu\":0}\n{\"time\":2,\"cp"), "{\"time\":1,\"cpu\":0}\n");
+  EXPECT_EQ(completed("{\"lost\":1}\n"), "{\"lost\":1}\n");
+  EXPECT_EQ(completed("a;b c 12\na;b 1\na;b 1"), "a;b c 12\na;b 1\n");
+}
+
+TEST_F(KilledOutputTest, EventsOfChromeGetTheirEnd) {
+  const std::string begin = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const std::string first = R"({"ph":"i","ts":1.5,"args":{"a":"}"}})", second = R"({"ph":"i","ts":2.5,"args":{}})";
+  const std::string end = "\n],\n\"stackFrames\":{}}\n";
+  EXPECT_EQ(completed(begin + first + ",\n" + second), begin + first + ",\n" + second + end);
+  EXPECT_EQ(completed(begin + first + ",\n" + second.substr(0, second.size() - 1)), begin + first + end);
+  EXPECT_EQ(completed(begin + first + ",\n"), begin + first + end);
+  EXPECT_EQ(completed(begin + first.substr(0, 20)), begin + end.substr(1));
+  EXPECT_EQ(completed(begin), begin + end.substr(1));
+  // What had no room for all of it the first time.
+  for (std::size_t size = 1; size < end.size(); ++size) {
+    EXPECT_EQ(completed(begin + first + end.substr(0, size)), begin + first + end) << size;
+  }
+}
+
+TEST_F(KilledOutputTest, PacketsAreCutWhereTheLastWholeOneEnds) {
+  const std::string packet("\x0a\x03\x40\x01\x50", 5);
+  for (std::size_t size = 0; size < packet.size(); ++size) {
+    EXPECT_EQ(completed(packet + packet + packet.substr(0, size)), packet + packet);
+  }
+}
+
+TEST_F(KilledOutputTest, WhatCannotBeCompletedIsLeftAlone) {
+  EXPECT_EQ(completed(""), path() + ".partial: nothing of it had been written");
+  for (const std::string bytes : {"PERFILE2", "{\"$schema\":1", "text", "\n", " 12"}) {
+    EXPECT_EQ(completed(bytes), path() + ".partial is of no format that can be read without its end");
+    EXPECT_EQ(*read_file(path() + ".partial"), bytes);
+  }
+}
+
+TEST_F(KilledOutputTest, WhatIsBeingRecordedIsNobodyElses) {
+  auto file = OutputFile::create_lasting(path(), false);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_all(file->fd(), "{\"time\":1}\n", 11));
+  EXPECT_EQ(complete_killed(path()).error().code, EBUSY);
+  EXPECT_EQ(OutputFile::create_lasting(path(), false).error().code, EBUSY);
+  EXPECT_TRUE(file->leave());
+  { const OutputFile ended = *std::move(file); }
+  EXPECT_TRUE(complete_killed(path()));
+  EXPECT_EQ(*read_file(path()), "{\"time\":1}\n");
+}
+
+}  // namespace
+}  // namespace landtrace::cli
