@@ -28,6 +28,15 @@ class Killed(support.Case):
         recording.wait()
         os.kill(producer, signal.SIGKILL)
 
+    def recover(self, partial):
+        """By the name that it was recorded under."""
+        path = partial[:-len(".partial")]
+        status, out, err = self.landtrace("recover", path)
+        self.assertEqual((status, out), (0, ""), err)
+        self.assert_one_line(err, path, "what was written until its recorder was killed")
+        self.assertFalse(os.path.exists(partial))
+        return path
+
     def sequences(self, numbers):
         numbers = [int(number, 0) for number in numbers]
         self.assertGreater(len(numbers), 50)
@@ -37,12 +46,19 @@ class Killed(support.Case):
         partial = self.kill_one("json", lambda path: support.read_text(path).count("\n") > 100)
         lines = support.read_text(partial).split("\n")[:-1]
         self.sequences(str(json.loads(line)["fields"]["sequence"]) for line in lines)
+        with open(partial, "a", encoding="utf-8") as file:
+            file.write(lines[0][:-5])  # as a full disk leaves it
+        path = self.recover(partial)
+        self.assertEqual(support.read_text(path).splitlines(), lines)
+        self.assertEqual(self.landtrace("recover", path)[0], 1, "it is no recording, and is whole")
 
     def test_chrome_without_its_end(self):
         partial = self.kill_one("chrome", lambda path: support.read_text(path).count('"job"') > 100)
         text = support.read_text(partial)
         events = json.loads(text[:text.rindex("}") + 1] + "]}")["traceEvents"]
         self.sequences(str(event["args"]["sequence"]) for event in events if event["name"] == "job")
+        whole = json.loads(support.read_text(self.recover(partial)))
+        self.assertEqual((whole["traceEvents"], whole["stackFrames"]), (events, {}))
 
     def test_folded_stacks_add_up(self):
         def count(path):
@@ -58,6 +74,14 @@ class Killed(support.Case):
         partial = self.kill_one("ctf", lambda path: size(path) > 10_000)
         read = subprocess.run(["babeltrace2", partial], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
         self.sequences(re.findall(r"sequence = (\d+)", read.stdout))
+        (stream,) = [name for name in os.listdir(partial) if name.startswith("channel")]
+        with open(os.path.join(partial, stream), "r+b") as file:
+            head = file.read(30)
+            file.seek(0, os.SEEK_END)
+            file.write(head)  # of a packet that is not whole
+        path = self.recover(partial)
+        again = subprocess.run(["babeltrace2", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        self.assertEqual((again.stdout, again.stderr), (read.stdout, read.stderr))
 
     def test_perfetto_packets(self):
         partial = self.kill_one("perfetto", lambda path: os.stat(path).st_size > 20_000)
@@ -77,6 +101,31 @@ class Killed(support.Case):
             packets += 1
         self.assertEqual(at, len(data))
         self.assertGreater(packets, 100)
+        with open(partial, "ab") as file:
+            file.write(data[:5])
+        with open(self.recover(partial), "rb") as file:
+            self.assertEqual(file.read(), data)
+
+    def test_what_is_being_recorded_is_left_alone(self):
+        for form in ("json", "ctf"):
+            path = os.path.join(self.folder, "busy." + form)
+            recording = self.start("record", "--format", form, "-o", path, "--", "sh", "-c", f"{PRODUCER}; cat", stdin=subprocess.PIPE)
+            self.wait_until(lambda path=path: os.path.exists(path + ".partial"))
+            for words in (["recover", path], ["record", "--format", form, "-o", path, "--", PRODUCER]):
+                status, _, err = self.landtrace(*words)
+                self.assertEqual(status, 1, err)
+                self.assertIn("being recorded", err)
+            recording.stdin.close()
+            recording.stdin = None
+            self.assertIn("10 events in " + path, recording.communicate(timeout=support.TIMEOUT_S)[1])
+
+    def test_what_cannot_be_completed_is_said(self):
+        for form in ("speedscope", "perf"):
+            partial = self.kill_one(form, lambda path: True)
+            status, _, err = self.landtrace("recover", partial)
+            self.assertEqual(status, 1)
+            self.assert_one_line(err, partial)
+            os.remove(partial)
 
     def test_the_next_recording_keeps_it(self):
         partial = self.kill_one("json", lambda path: support.read_text(path).count("\n") > 10)

@@ -1,5 +1,7 @@
 """A disk that runs full ends the recording, not the program, and what was written stays readable."""
+import json
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -32,6 +34,29 @@ class FullDisk(support.Case):
         self.assertEqual((len(events), lost), (summary.events, summary.lost))
         self.assertEqual(summary.emitted, summary.events + summary.lost)
         self.assertEqual(os.listdir(os.path.dirname(self.file)), ["trace.dat"])
+
+    def test_a_recording_in_a_format_leaves_what_was_written(self):
+        for form, name in (("json", "t.json"), ("ctf", "t.ctf")):
+            path = os.path.join(os.path.dirname(self.file), name)
+            status, _, err = self.landtrace("record", "--format", form, "-o", path, *self.flood)
+            self.assertEqual(status, 1)
+            self.assertEqual(err.count("No space left on device"), 1, err)
+            self.assertIn(f"what was written until then is {path}.partial; `landtrace recover {path}` completes it", err)
+            status, _, err = self.landtrace("recover", path)
+            self.assertEqual(status, 0, err)
+            self.assertEqual(os.listdir(os.path.dirname(path)), [name])
+            if form == "json":
+                events = [json.loads(line) for line in support.read_text(path).splitlines()]
+                self.assertGreater(len(events), 10000)
+                os.remove(path)
+            elif shutil.which("babeltrace2"):
+                read = subprocess.run(["babeltrace2", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+                self.assertGreater(read.stdout.count("user_events:job"), 10000)
+
+    def test_what_needs_its_end_leaves_nothing(self):
+        path = os.path.join(os.path.dirname(self.file), "perf.data")
+        self.assertEqual(self.landtrace("record", "--format", "perf", "-o", path, *self.flood)[0], 1)
+        self.assertEqual(os.listdir(os.path.dirname(path)), [])
 
     def test_commands_own_failure_is_passed_on(self):
         status, _, err = self.landtrace("record", "-o", self.file, *self.flood, "--exit", "6")
