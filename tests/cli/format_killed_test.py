@@ -17,9 +17,9 @@ class Killed(support.Case):
         path = os.path.join(self.folder, f"out.{name}")
         partial = path + ".partial"
         recording = self.start("record", "--format", name, "-o", path, "--", PRODUCER, "--abi", "--count", "100000000", "--pause", "1000")
-        self.wait_until(lambda: os.path.exists(partial) and is_enough(partial))
-        producer = int(support.read_text(f"/proc/{recording.pid}/task/{recording.pid}/children").split()[0])
-        self.stop_both(recording, producer)
+        children = f"/proc/{recording.pid}/task/{recording.pid}/children"
+        self.wait_until(lambda: os.path.exists(partial) and is_enough(partial) and support.read_text(children).split())
+        self.stop_both(recording, int(support.read_text(children).split()[0]))
         self.assertFalse(os.path.exists(path))
         return partial
 
@@ -74,8 +74,8 @@ class Killed(support.Case):
         partial = self.kill_one("ctf", lambda path: size(path) > 10_000)
         read = subprocess.run(["babeltrace2", partial], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
         self.sequences(re.findall(r"sequence = (\d+)", read.stdout))
-        (stream,) = [name for name in os.listdir(partial) if name.startswith("channel")]
-        with open(os.path.join(partial, stream), "r+b") as file:
+        stream = min(entry.path for entry in os.scandir(partial) if entry.name.startswith("channel") and entry.stat().st_size > 0)
+        with open(stream, "r+b") as file:
             head = file.read(30)
             file.seek(0, os.SEEK_END)
             file.write(head)  # of a packet that is not whole

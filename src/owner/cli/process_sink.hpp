@@ -5,14 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/recorder_sink.hpp"
+#include "consumer/recorder_sink.hpp"
 
 namespace landtrace::cli {
 
-class ProcessSink : public RecorderSink {
+class ProcessSink : public consumer::RecorderSink {
  public:
   // Without any process of all. `sink` must outlive it.
-  ProcessSink(RecorderSink& sink, std::vector<std::uint32_t> pids) : sink_(sink), pids_(std::move(pids)) {}
+  ProcessSink(consumer::RecorderSink& sink, std::vector<std::uint32_t> pids) : sink_(sink), pids_(std::move(pids)) {}
 
   void type(const output::EventType& type) override { sink_.type(type); }
   void task(std::int32_t tid, const output::Task& task) override {
@@ -42,7 +42,7 @@ class ProcessSink : public RecorderSink {
     return std::find(pids_.begin(), pids_.end(), pid) != pids_.end();
   }
 
-  RecorderSink& sink_;
+  consumer::RecorderSink& sink_;
   const std::vector<std::uint32_t> pids_;
   std::unordered_map<std::int32_t, std::uint32_t> processes_;  // by thread
 };

@@ -181,7 +181,7 @@ const std::string& Reader::json() {
   if (json_ != nullptr) return *json_;
   know_objects();
   std::string line;
-  output::append_json_line(line, event_.record, event_.task, event_.type, &names_);
+  output::JsonLineWriter(&names_).append(line, event_.record, event_.task, event_.type);
   line.pop_back();
   return *(json_ = &keep(std::move(line)));
 }

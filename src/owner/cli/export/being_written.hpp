@@ -1,5 +1,5 @@
-// What is being recorded in a format just now is not taken for what one that was killed has left: its writer holds a lock,
-// which goes with it however it ends.
+// What is being recorded in a format just now is not taken for what one that was killed has left: its writer holds a
+// lock, which goes with it however it ends.
 #pragma once
 
 #include <fcntl.h>

@@ -81,7 +81,8 @@ Result<void> complete_file(const std::string& partial,
   if (st.st_size == 0) return fail(ENODATA, partial + ": nothing of it had been written");
   std::optional<Whole> whole;
   {
-    LT_TRY(const Mapping bytes, Mapping::map(fd.get(), static_cast<std::size_t>(st.st_size), Mapping::Access::kReadOnly));
+    const auto size = static_cast<std::size_t>(st.st_size);
+    LT_TRY(const Mapping bytes, Mapping::map(fd.get(), size, Mapping::Access::kReadOnly));
     whole = find({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
   if (!whole) return fail(EINVAL, partial + " is of no format that can be read without its end");

@@ -97,10 +97,13 @@ std::uint64_t RateTable::rate(std::uint64_t count) const {
 }
 
 std::string RateTable::head(std::size_t columns) const {
-  std::string line = fmt::format("{} events/s  {}/s  {} lost", count_text(rate(since_.events)),
-                                 size_text(rate(since_.bytes)), count_text(lost_));
-  if (lost_since_ > 0) line += fmt::format(" ({}/s)", count_text(rate(lost_since_)));
-  return shortened(line, columns) + "\n";
+  const std::string events = fmt::format("{} events/s", count_text(rate(since_.events)));
+  const std::string bytes = fmt::format("  {}/s", size_text(rate(since_.bytes)));
+  std::string lost = fmt::format("  {} lost", count_text(lost_));
+  if (lost_since_ > 0) lost += fmt::format(" ({}/s)", count_text(rate(lost_since_)));
+  // What is lost has to be seen.
+  const bool fits = events.size() + bytes.size() + lost.size() <= columns;
+  return shortened(events + (fits ? bytes : "") + lost, columns) + "\n";
 }
 
 // Where there is little room the names need it most.

@@ -90,6 +90,13 @@ TEST_F(RateTableTest, ASmallTerminalHasTheRateAndTheName) {
   EXPECT_THAT(text(30), HasSubstr("     2,500  u:b\n"));
 }
 
+TEST_F(RateTableTest, WhatIsLostIsSeenOnASmallTerminal) {
+  const auto head = [&](std::size_t columns) { return text(columns).substr(0, text(columns).find('\n')); };
+  EXPECT_EQ(head(40), "3,500 events/s  8.3 KiB/s  10 lost (3/s)");
+  EXPECT_EQ(head(39), "3,500 events/s  10 lost (3/s)");
+  EXPECT_EQ(head(29), "3,500 events/s  10 lost (3/s)");
+}
+
 TEST_F(RateTableTest, JsonHasNumbers) {
   now_.by_event = {{"u:a", {3000, 24000}}};
   EXPECT_EQ(RateTable(before_, now_, kTwoSeconds_ns, view_).json(),

@@ -1,6 +1,6 @@
-// landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD…: serves a domain's metrics, for landtraced, which starts
-// it and has made the sockets. PUSH_URL "": nothing is pushed. COUNTED: patterns of events, with commas between them.
-// Ends with its parent.
+// landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD…: serves a domain's metrics, for landtraced, which
+// starts it and has made the sockets. PUSH_URL "": nothing is pushed. COUNTED: patterns of events, with commas between
+// them. Ends with its parent.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -57,9 +57,10 @@ int serve(const std::string& socket, const Push& push, const char* counted, char
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    std::fputs("usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD...
-(landtraced starts it)
-", stderr);
+    std::fputs(
+        "usage: landtrace-metrics SOCKET PUSH_URL INTERVAL_S COUNTED LISTENING_FD...\n"
+        "(landtraced starts it)\n",
+        stderr);
     return 2;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);

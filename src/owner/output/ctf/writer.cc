@@ -53,7 +53,7 @@ CtfWriter::CtfWriter(const Options& options) : options_(options) {
     note(tl::unexpected<Error>(file.error()));
   }
   put_metadata(ctf::preamble(uuid_, options_.wall_offset_ns, options_.has_stacks));
-  // babeltrace2 2.0 aborts where there are stacks and no event is described, as in a recording in which nothing happens.
+  // babeltrace2 2.0 aborts where there are stacks and no event is described, as in a recording where nothing happens.
   if (options_.has_stacks) std::ignore = number_of(user_stack_type());
 }
 
