@@ -18,10 +18,15 @@ fn main() {
     for event in [req_done::registration(), sample::registration(), tick::registration()] {
         assert_eq!(event, 0, "an event is refused");
     }
-    let mut heard = 0;
+    let (mut heard, mut made) = (0, 0);
+    let mut route = |id| {
+        made += 1;
+        format!("/item/{id}")
+    };
     for id in 0..count {
-        heard += u32::from(landtrace::emit!(req_done, id, &format!("/item/{id}")));
+        heard += u32::from(landtrace::emit!(req_done, id, &route(id)));
     }
+    assert_eq!(made, heard, "a value is made for nobody");
     sample::emit(200, -3, 65535, 1 << 40, i64::MIN, true, 0.5, -2.25, "cut at eight", "text", &[1, 0xfe], -5);
     sample::emit(0, 0, 0, 0, 0, false, 0.0, 0.0, "", "", &[], 0);
     tick::emit();

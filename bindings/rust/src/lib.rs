@@ -188,8 +188,8 @@ macro_rules! event {
 #[macro_export]
 macro_rules! emit {
     ($name:path $(, $value:expr)* $(,)?) => {{
-        use $name as event;
-        event::enabled() && event::emit($($value),*)
+        use $name as __landtrace_event;
+        __landtrace_event::enabled() && __landtrace_event::emit($($value),*)
     }};
 }
 

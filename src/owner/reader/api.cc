@@ -91,7 +91,7 @@ int landtrace_reader_next(landtrace_reader* reader, int timeout_ms, const landtr
 void landtrace_reader_stop(landtrace_reader* reader) { reader->reader.stop(); }
 
 uint64_t landtrace_reader_lost(const landtrace_reader* reader) {
-  return reader->reader.source() == nullptr ? 0 : reader->reader.source()->lost();
+  return reader->reader.source() == nullptr ? 0 : reader->reader.source()->lost_so_far();
 }
 
 const char* landtrace_reader_clock(const landtrace_reader* reader) {

@@ -13,7 +13,7 @@ class FileSource : public Source {
   static Result<std::unique_ptr<FileSource>> open(const std::string& path, Choice choice);
 
   Result<Answer> next(Event& event) override;
-  [[nodiscard]] std::uint64_t lost() const override { return lost_; }
+  [[nodiscard]] std::uint64_t lost_so_far() const override { return lost_; }
   [[nodiscard]] const std::string& clock() const override { return reader_.clock(); }
   [[nodiscard]] std::optional<std::int64_t> wall_offset_ns() const override { return reader_.wall_offset_ns(); }
   std::vector<output::MappedObject> take_objects() override;

@@ -15,7 +15,7 @@ class LiveSource : public Source, private consumer::OrderedSink {
                                                   const consumer::Session::Options& rings);
 
   Result<Answer> next(Event& event) override;
-  [[nodiscard]] std::uint64_t lost() const override { return lost_; }
+  [[nodiscard]] std::uint64_t lost_so_far() const override { return lost_; }
   [[nodiscard]] const std::string& clock() const override { return clock_; }
   [[nodiscard]] std::optional<std::int64_t> wall_offset_ns() const override;
   std::vector<output::MappedObject> take_objects() override { return std::exchange(objects_, {}); }

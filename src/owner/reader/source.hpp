@@ -44,7 +44,7 @@ class Source {
   // Does not wait. After an error it may be called again.
   virtual Result<Answer> next(Event& event) = 0;
   // Events that are missing, as far as it was read, whatever was chosen; output::kLostUnknown: some.
-  [[nodiscard]] virtual std::uint64_t lost() const = 0;
+  [[nodiscard]] virtual std::uint64_t lost_so_far() const = 0;
   [[nodiscard]] virtual const std::string& clock() const = 0;
   // To be added to times for nanoseconds since 1970; none: not known.
   [[nodiscard]] virtual std::optional<std::int64_t> wall_offset_ns() const = 0;
