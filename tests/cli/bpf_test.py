@@ -1,52 +1,13 @@
 """landtrace bpf: eBPF programs run in the programs that emit events."""
 import json
 import os
-import platform
 import re
-import shutil
-import signal
 import subprocess
-import tempfile
-import unittest
 
+import bpf_case
 import support
+from bpf_case import REQUESTS, Bpf
 from support import LANDTRACE
-
-REQUESTS = support.copied(os.environ["REQUESTS"])
-LOADER = os.path.join(os.path.dirname(os.environ["SHIM"]), "landtrace-bpf")
-EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "count.bpf.c")
-INCLUDES = f"-I/usr/include/{platform.machine()}-linux-gnu"
-
-HEAD = """
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, int); __type(value, long); } counts SEC(".maps");
-char LICENSE[] SEC("license") = "GPL";
-"""
-
-
-def compiled(source, folder, *options):
-    made = os.path.join(folder, os.path.basename(source) + "".join(options) + ".o")
-    subprocess.run(["clang", "-O2", "-g", "-target", "bpf", *options, INCLUDES, "-c", source, "-o", made], check=True)
-    return made
-
-
-class Bpf(support.Case):
-    def setUp(self):
-        super().setUp()
-        self.folder = tempfile.mkdtemp(prefix="landtrace-bpf-")
-        os.chmod(self.folder, 0o755)
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-
-    def program(self, body):
-        source = os.path.join(self.folder, "program.c")
-        with open(source, "w", encoding="utf-8") as text:
-            text.write(HEAD + body)
-        return compiled(source, self.folder)
-
-    def example(self, *options):
-        source = shutil.copy(EXAMPLE, self.folder)
-        return compiled(source, self.folder, *options)
 
 
 class Running(Bpf):
@@ -156,38 +117,6 @@ class Unmodified(Bpf):
         self.assertEqual((status, err), (0, ""), out)
         self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\n")
 
-    @support.needs_root
-    @unittest.skipUnless(shutil.which("bpftrace"), "no bpftrace")
-    def test_bpftrace_counts_draws_and_prints(self):
-        script = """tracepoint:user_events:req_start {
-            @by_rest[args->id & 7] = count(); @spread = hist(args->id); @mean = avg(args->id); @names[comm] = count();
-            @steps = lhist(args->id, 0, 1000, 250);
-            if (args->id < 3) { printf("id %d of %s\\n", args->id, comm); }
-            if (args->id == 999) { @rounds += 1; if (@rounds == 2) { exit(); } } }"""
-        path = os.path.join(self.folder, "script.bt")
-        with open(path, "w", encoding="utf-8") as text:
-            text.write(script)
-        # Requests come until it has seen all of a round: it does not say when it has begun.
-        inside = f"""echo 'u:req_start u32 id' > /sys/kernel/tracing/dynamic_events || exit 9
-            bpftrace {path} & tracer=$!
-            while kill -0 $tracer 2> /dev/null; do {REQUESTS} > /dev/null; done; wait $tracer"""
-        status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
-        self.assertEqual(status, 0, out + err)
-        for number in range(3):
-            self.assertIn(f"id {number} of example_request\n", out)
-        counts = {int(key): int(count) for key, count in re.findall(r"(?m)^@by_rest\[(\d)\]: (\d+)$", out)}
-        self.assertEqual(sorted(counts), list(range(8)))
-        self.assertGreaterEqual(sum(counts.values()), 1000)
-        self.assertRegex(out, r"(?m)^@names\[example_request\]: \d{4,}$")
-        self.assertRegex(out, r"(?m)^\[256, 512\) +\d+ \|@+")
-        self.assertRegex(out, r"(?m)^\[250, 500\) +\d+ \|@+")
-
 
 if __name__ == "__main__":
-    if not os.path.exists(LOADER):
-        print("SKIPPED: built without libbpf (libbpf-dev)")
-    elif not support.works("sh", "-c", "clang --print-targets | grep -q ' bpf '"):
-        print("SKIPPED: no clang that compiles for eBPF")
-    else:
-        shutil.copy(LOADER, os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace"))
-        unittest.main()
+    bpf_case.main()

@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "bpf/context.hpp"
 #include "bpf/instruction.hpp"
 
 namespace landtrace::bpf_code {
@@ -30,6 +31,6 @@ bool can_compile();
 
 // References to maps are numbers of windows and handles already (bpf/program.hpp). Empty where the program is to be
 // interpreted: it takes stacks, which are not walked through such code, or has what the verifier does not let through.
-std::vector<std::byte> compile(std::span<const bpf::Instruction> code, std::uint32_t map_count);
+std::vector<std::byte> compile(std::span<const bpf::Instruction> code, std::uint32_t map_count, bpf::Context context);
 
 }  // namespace landtrace::bpf_code

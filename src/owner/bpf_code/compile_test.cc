@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bpf_code/test_code_area.hpp"
+#include "bpf_code/test_twins.hpp"
 #include "verifier/test_programs.hpp"
 
 namespace landtrace::bpf_code {
@@ -12,55 +12,6 @@ namespace {
 
 using namespace bpf::code;
 using bpf::Instruction;
-
-// As the owner publishes the program, and the code of it.
-std::vector<std::byte> code_of(const bpf::TestProgram& program) {
-  const bpf::Program& shared = program.program();
-  return compile({shared.instructions(), shared.instruction_count}, shared.map_count);
-}
-
-// Both ways, each with maps of its own.
-class Twins {
- public:
-  // False: it is not compiled.
-  bool take(const Code& code, std::uint32_t frames) {
-    interpreted_.emplace(maps_[0].layouts, code, frames);
-    compiled_.emplace(maps_[1].layouts, code, frames);
-    const std::vector<std::byte> bytes = code_of(*compiled_);
-    if (bytes.empty()) return false;
-    area_.put(bytes);
-    compiled_->use_code(area_.begin(), TestCodeArea::kAt);
-    for (const auto& maps : maps_) maps.clear();
-    return true;
-  }
-  // The same answers, or a text that says what differs. Of a run that has used up its instructions only that is asked.
-  std::string difference(std::string_view event) {
-    const std::span<char> payload = payload_.last(event.size());
-    std::copy(event.begin(), event.end(), payload.begin());
-    bpf::TestPlace places[2];
-    const std::uint64_t one = interpreted_->run(maps_[0], places[0], {payload.data(), payload.size()});
-    const std::uint64_t two = compiled_->run(maps_[1], places[1], {payload.data(), payload.size()});
-    if (std::memcmp(&maps_[0].figures(), &maps_[1].figures(), sizeof(bpf::Figures)) != 0) {
-      return "figures " + std::to_string(maps_[0].figures().faults) + "," +
-             std::to_string(maps_[0].figures().exceeded) + " and " + std::to_string(maps_[1].figures().faults) + "," +
-             std::to_string(maps_[1].figures().exceeded);
-    }
-    if (maps_[0].figures().exceeded != 0) return "";
-    if (one != two) return "r0 is " + std::to_string(one) + " and " + std::to_string(two);
-    return maps_[0].bytes() == maps_[1].bytes() ? "" : "maps differ";
-  }
-  std::uint64_t run(std::string_view event = {}) {
-    bpf::TestPlace place;
-    return compiled_->run(maps_[1], place, event);
-  }
-  [[nodiscard]] const bpf::Figures& figures() const { return maps_[1].figures(); }
-
- private:
-  bpf::TestMaps maps_[2]{bpf::TestMaps(verifier::test_wishes()), bpf::TestMaps(verifier::test_wishes())};
-  std::optional<bpf::TestProgram> interpreted_, compiled_;
-  TestCodeArea area_;
-  TestPayload payload_;
-};
 
 std::string random_event(verifier::ProgramWriter& writer, std::size_t size) {
   std::string event(size, '\0');

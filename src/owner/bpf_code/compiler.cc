@@ -106,9 +106,9 @@ bool can_compile() {
 #endif
 }
 
-std::vector<std::byte> compile(std::span<const Instruction> code, std::uint32_t map_count) {
+std::vector<std::byte> compile(std::span<const Instruction> code, std::uint32_t map_count, bpf::Context context) {
   if (!can_compile() || map_count > bpf::kMaxMaps || !is_well_formed(code)) return {};
-  return Compiler(code, map_count).run();
+  return Compiler(code, map_count, context).run();
 }
 
 // Where straight pieces begin; and whether instructions must be counted: a program that never goes back ends.
@@ -180,7 +180,7 @@ void Compiler::begin() {
   out_.move(Width::k64, Reg::kRbp, Reg::kRsp);
   for (const Reg kept : {Reg::kRbx, Reg::kR12, Reg::kR13, Reg::kR14, Reg::kR15}) out_.push(kept);
   out_.move(Width::k64, kMachine, Reg::kRdi);
-  out_.move_constant(Reg::kRsi, bpf::window_address(bpf::kContextWindow) - 8);
+  out_.move_constant(Reg::kRsi, context());
   for (unsigned reg = 0; reg < bpf::kFramePointer; ++reg) {
     const Reg place = value_of(reg, Reg::kR10);
     if (reg != 1) out_.calculate(Op::kXor, Width::k32, place, place);

@@ -27,8 +27,11 @@ constexpr At window(std::uint32_t number, std::size_t part) {
 
 class Compiler {
  public:
-  Compiler(std::span<const bpf::Instruction> code, std::uint32_t map_count)
-      : code_(code), map_count_(map_count), hints_(code, map_count) {}
+  Compiler(std::span<const bpf::Instruction> code, std::uint32_t map_count, bpf::Context context)
+      : code_(code),
+        map_count_(map_count),
+        context_begin_(static_cast<std::int32_t>(bpf::context_begin(context))),
+        hints_(code, map_count) {}
 
   // The program is well formed: see is_well_formed().
   std::vector<std::byte> run();
@@ -67,6 +70,10 @@ class Compiler {
   // Where the bytes are; what leads there may be in r10.
   At place_of(std::uint32_t pc, unsigned reg, std::uint32_t size, Access access);
   At in_frame(std::int32_t distance, std::uint32_t size);
+  // What r1 is when the program begins.
+  [[nodiscard]] std::uint64_t context() const {
+    return bpf::window_address(bpf::kContextWindow) - static_cast<std::uint64_t>(context_begin_);
+  }
   At behind_frame_pointer(const Hint& hint, unsigned reg, std::int32_t offset, std::uint32_t size, Access access);
   At in_context(const Hint& hint, unsigned reg, std::int32_t offset, std::uint32_t size);
   At in_window(std::uint32_t window, unsigned reg, std::int32_t offset, std::uint32_t size, Access access);
@@ -90,6 +97,7 @@ class Compiler {
 
   std::span<const bpf::Instruction> code_;
   std::uint32_t map_count_;
+  std::int32_t context_begin_;
   Hints hints_;
   Assembler out_;
   std::vector<Label> at_;       // by instruction

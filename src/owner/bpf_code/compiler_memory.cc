@@ -1,6 +1,8 @@
 // What loads and stores.
 #include <linux/bpf.h>
 
+#include <utility>
+
 #include "bpf_code/compiler.hpp"
 
 namespace landtrace::bpf_code {
@@ -25,7 +27,7 @@ At Compiler::place_of(std::uint32_t pc, unsigned reg, std::uint32_t size, Access
   using Kind = Hint::Kind;
   if (hint.kind == Kind::kFrame && reg != bpf::kFramePointer && is_in_frame(std::int64_t{hint.number} + offset, size))
     return behind_frame_pointer(hint, reg, offset, size, access);
-  if (hint.kind == Kind::kContext && access == Access::kRead && hint.number + offset >= 8)
+  if (hint.kind == Kind::kContext && access == Access::kRead && hint.number + offset >= context_begin_)
     return in_context(hint, reg, offset, size);
   if (hint.kind == Kind::kWindow) return in_window(static_cast<std::uint32_t>(hint.number), reg, offset, size, access);
   find_window(reg, offset, size, access);
@@ -46,10 +48,9 @@ At Compiler::behind_frame_pointer(const Hint& hint, unsigned reg, std::int32_t o
 }
 
 At Compiler::in_context(const Hint& hint, unsigned reg, std::int32_t offset, std::uint32_t size) {
-  const std::int32_t begin = hint.number + offset - 8;
+  const std::int32_t begin = hint.number + offset - context_begin_;
   const Detour detour{out_.new_label(), out_.new_label(), reg, offset, size, Access::kRead, begin};
-  const auto expected =
-      bpf::window_address(bpf::kContextWindow) - 8 + static_cast<std::uint64_t>(std::int64_t{hint.number});
+  const auto expected = context() + static_cast<std::uint64_t>(std::int64_t{hint.number});
   out_.move_constant(Reg::kR11, expected);
   out_.calculate(Op::kCmp, Width::k64, value_of(reg, Reg::kR10), Reg::kR11);
   out_.jump_if(Condition::kNotEqual, detour.from);

@@ -49,6 +49,26 @@ void append(std::vector<std::byte>& bytes, const T* from, std::size_t count) {
   bytes.insert(bytes.end(), begin, begin + count * sizeof(T));
 }
 
+// Whether the event has what the program looks at.
+Result<void> check_context(const Program& program, const domain::Event& event) {
+  switch (program.kind) {
+    case BPF_PROG_TYPE_TRACEPOINT: {
+      std::uint32_t fields_end = abi::kEntryHeaderSize;
+      for (const event::Field& field : event.declaration.fields)
+        fields_end = std::max(fields_end, field.offset + field.size);
+      if (program.context_end <= fields_end) return {};
+      return fail(EACCES, fmt::format("program {} looks at {} bytes of an event, {}:{} has {}", program.name,
+                                      program.context_end, event.system, event.name, fields_end));
+    }
+    case BPF_PROG_TYPE_KPROBE:
+      if (rules::find_probe(event) != nullptr) return {};
+      return fail(EINVAL, fmt::format("program {} looks at registers, {}:{} is no probe", program.name, event.system,
+                                      event.name));
+    default:
+      return fail(EINVAL, "programs of this type are not attached to events");
+  }
+}
+
 }  // namespace
 
 Result<void> Objects::check_room(const Owner& owner, std::uint64_t bytes) const {
@@ -99,7 +119,8 @@ Result<std::uint64_t> Objects::rows() {
 // Where there is no room, or no code can be made, the program is interpreted.
 void Objects::make_code(Program& program, std::span<const bpf::Instruction> code) {
   if (!makes_code_) return;
-  const std::vector<std::byte> bytes = bpf_code::compile(code, static_cast<std::uint32_t>(program.maps.size()));
+  const std::vector<std::byte> bytes =
+      bpf_code::compile(code, static_cast<std::uint32_t>(program.maps.size()), *bpf::context_of(program.kind));
   if (bytes.empty()) return;
   const auto place = code_areas_.store(program.owner.index, bytes);
   if (!place) return;
@@ -120,6 +141,7 @@ std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Progr
   shared.rows = rows;
   shared.row_count = control.cpus;
   shared.code = program.code;
+  shared.context = *bpf::context_of(program.kind);
   if (wish.lines) {
     shared.lines = wish.lines->layout.place;
     shared.line_bytes = wish.lines->layout.max_entries;
@@ -131,9 +153,9 @@ std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Progr
   return bytes;
 }
 
-Result<ProgramRef> Objects::load(const ProgramWish& wish, const Owner& owner, std::string& log) {
-  const bool is_known = wish.kind == BPF_PROG_TYPE_TRACEPOINT || wish.kind == BPF_PROG_TYPE_SOCKET_FILTER;
-  if (!is_known) return fail(EINVAL, "programs of this type are not run by a domain");
+Result<std::shared_ptr<Verification>> Objects::prepare(const ProgramWish& wish, const Owner& owner) const {
+  const auto context = bpf::context_of(wish.kind);
+  if (!context) return fail(EINVAL, "programs of this type are not run by a domain");
   if (wish.maps.size() > bpf::kMaxMaps) return fail(E2BIG, "a program has at most 64 maps");
   for (const MapRef& map : wish.maps) {
     if (map->owner.uid != owner.uid) return fail(EPERM, "the map is another user's");
@@ -141,16 +163,38 @@ Result<ProgramRef> Objects::load(const ProgramWish& wish, const Owner& owner, st
   LT_CHECK(check_room(owner, 0));
   std::vector<bpf::MapLayout> layouts;
   for (const MapRef& map : wish.maps) layouts.push_back(map->layout);
-  verifier::Verdict verdict = verifier::verify(wish.code, layouts, wish.log_level);
-  log = std::move(verdict.log);
+  return std::make_shared<Verification>(std::vector<bpf::Instruction>(wish.code.begin(), wish.code.end()), layouts,
+                                        *context, wish.log_level);
+}
+
+Result<std::shared_ptr<Verification>> Objects::begin_load(const ProgramWish& wish, const Owner& owner) {
+  if (const auto other = verifying_[owner.uid].lock(); other != nullptr && !other->is_done()) return nullptr;
+  LT_TRY(std::shared_ptr<Verification> begun, prepare(wish, owner));
+  verifying_[owner.uid] = begun;
+  Verification::begin(begun, worker_);
+  return begun;
+}
+
+Result<ProgramRef> Objects::load(const ProgramWish& wish, const Owner& owner, std::string& log) {
+  LT_TRY(const auto begun, prepare(wish, owner));
+  begun->run();
+  return finish_load(wish, owner, *begun, log);
+}
+
+Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& owner, const Verification& done,
+                                        std::string& log) {
+  const verifier::Verdict& verdict = done.verdict();
+  log = verdict.log;
+  // Others may have come meanwhile.
+  LT_CHECK(check_room(owner, 0));
   if (!verdict.accepted) return fail(verdict.error, verdict.reason);
 
   LT_TRY(const std::uint64_t rows, rows());
   LT_TRY(const std::uint64_t figures, domain_.users().allocate(sizeof(bpf::Figures)));
   auto made = std::make_unique<Program>(Program{++last_number_, wish.name, owner, wish.kind, wish.maps, wish.lines,
-                                                static_cast<std::uint32_t>(wish.code.size()), verdict.context_end, 0,
+                                                static_cast<std::uint32_t>(done.code().size()), verdict.context_end, 0,
                                                 figures, 0, 0});
-  const std::vector<bpf::Instruction> code = placed(wish.code);
+  const std::vector<bpf::Instruction> code = placed(done.code());
   make_code(*made, code);
   const auto shared = domain_.control().store(shared_form(wish, *made, code, rows, verdict.frames));
   if (!shared) {
@@ -190,16 +234,8 @@ Objects::Objects(domain::Domain& domain, rules::Rules& rules)
 Objects::~Objects() { rules_.event_programs().set_on_new(nullptr); }
 
 Result<void> Objects::attach_now(Link& link, domain::Event& event) {
-  if (link.program->kind != BPF_PROG_TYPE_TRACEPOINT)
-    return fail(EINVAL, "programs of this type are not attached to events");
-  std::uint32_t fields_end = abi::kEntryHeaderSize;
-  for (const event::Field& field : event.declaration.fields)
-    fields_end = std::max(fields_end, field.offset + field.size);
-  if (link.program->context_end > fields_end) {
-    return fail(EACCES, fmt::format("program {} looks at {} bytes of an event, {}:{} has {}", link.program->name,
-                                    link.program->context_end, event.system, event.name, fields_end));
-  }
-  LT_CHECK(rules_.event_programs().attach(event, link.program->shared));
+  LT_CHECK(check_context(*link.program, event));
+  LT_CHECK(rules_.event_programs().attach(event, link.shared()));
   link.slot = event.slot;
   return {};
 }
@@ -225,6 +261,45 @@ LinkRef Objects::attach_later(const ProgramRef& program, std::string system, std
   return make_link({0, program, std::move(system), std::move(event), {}, only_of, {}});
 }
 
+// What is published of the program, for one process.
+Result<std::uint32_t> Objects::copy_for(const Program& program, std::uint32_t pid) {
+  const std::byte* const at = domain_.control().at(program.shared);
+  const std::size_t size = sizeof(bpf::Program) + program.maps.size() * sizeof(bpf::MapLayout) +
+                           program.instruction_count * sizeof(bpf::Instruction);
+  std::vector<std::byte> copy(at, at + size);
+  reinterpret_cast<bpf::Program*>(copy.data())->only_pid = pid;
+  return domain_.control().store(copy);
+}
+
+Result<LinkRef> Objects::attach_probe(const ProgramRef& program, const ProbeWish& wish) {
+  if (program->kind != BPF_PROG_TYPE_KPROBE) return fail(EINVAL, "programs of this type are not attached to probes");
+  const bool has_other_words = wish.place.find_first_of(" \t\n") != std::string::npos;
+  if (has_other_words) return fail(EINVAL, "places with spaces in their names cannot be probed");
+  // It has no event's name yet: it is not one that waits for this event.
+  LinkRef link = make_link({0, program, {}, {}, {}, {}, {}, 0, false});
+  if (wish.only_pid != 0) {
+    LT_TRY(link->own_copy, copy_for(*program, wish.only_pid));
+  }
+  const std::string name = fmt::format("bpf_{}", link->number);
+  const std::string line = fmt::format("{}:uprobes/{} {}", wish.is_return ? 'r' : 'p', name, wish.place);
+  rules::Probes& probes = rules_.probes();
+  if (!probes.is_prepared(line, wish.asker)) return fail(EINPROGRESS);
+  // Programs do not come back with the next owner, so the probe does not either.
+  probes.set_passing(true);
+  const auto made = probes.define(language::ProbeFamily::kUprobe, line, wish.asker);
+  probes.set_passing(false);
+  if (!made) {
+    const auto& [code, logged] = made.error();
+    return fail(code > 0 ? code : EINVAL, logged.empty() ? "the probe could not be made" : logged.front().text());
+  }
+  link->system = (*made)->system;
+  link->event = (*made)->name;
+  link->has_own_event = true;
+  link->slot = (*made)->slot;
+  LT_CHECK(attach_now(*link, **made));
+  return link;
+}
+
 void Objects::event_came(domain::Event& event) {
   for (const LinkRef& link : links()) {
     if (link->slot || link->system != event.system || link->event != event.name) continue;
@@ -236,7 +311,15 @@ void Objects::event_came(domain::Event& event) {
 
 void Objects::end_link(const Link& link) {
   links_.erase(link.number);
-  if (link.slot) rules_.event_programs().detach(*link.slot, link.program->shared);
+  if (link.slot) {
+    rules_.event_programs().detach(*link.slot, link.shared());
+    domain::Event* const event = domain_.events().at(*link.slot);
+    // Where somebody else listens to it, it stays for them.
+    if (link.has_own_event && event != nullptr) std::ignore = rules_.remove(*event, 0);
+  }
+  // Behind those that are in the middle of it.
+  if (link.own_copy != 0)
+    domain_.grace().after_readers([&control = domain_.control(), copy = link.own_copy] { control.free(copy); });
 }
 
 void Objects::reap() {
@@ -255,8 +338,22 @@ void Objects::reap() {
       if (map->layout.kind != bpf::kRingbuf || map->owner.uid != user.uid) continue;
       const bpf::RecordRing ring(data, map->layout);
       if (const std::uint32_t tid = ring.holder(); is_gone(tid)) ring.release_dead(tid);
+      if (const auto stuck = ring.stuck()) give_up_later(map, data, *stuck);
     }
   }
+}
+
+void Objects::give_up_later(const MapRef& map, std::byte* data, const bpf::RecordRing::Stuck& stuck) {
+  if (!awaited_->insert(map->number).second) return;
+  domain_.grace().after_readers(
+      [awaited = awaited_, number = map->number, known = std::weak_ptr(map), data, stuck] {
+        awaited->erase(number);
+        const MapRef there = known.lock();
+        if (there == nullptr) return;
+        const bpf::RecordRing ring(data, there->layout);
+        if (const auto still = ring.stuck(); still && still->at == stuck.at) ring.give_up(stuck);
+      },
+      domain::Holders::these({map->owner.uid}));
 }
 
 bpf::Figures Objects::figures_of(const Program& program) const {

@@ -10,14 +10,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bpf/instruction.hpp"
+#include "bpf/maps/ring.hpp"
 #include "bpf/program.hpp"
 #include "bpf_objects/code_areas.hpp"
 #include "bpf_objects/map_shape.hpp"
+#include "bpf_objects/verification.hpp"
 #include "domain/domain.hpp"
 #include "rules/rules.hpp"
 
@@ -68,6 +71,12 @@ struct Link {
   std::optional<std::uint32_t> only_of;
   // Why it could not be attached when the event came.
   std::string refusal;
+  // Offset in the control segment of the program for one process alone; 0: it is the program's own.
+  std::uint32_t own_copy = 0;
+  // The event was made for it, and goes with it.
+  bool has_own_event = false;
+
+  [[nodiscard]] std::uint32_t shared() const { return own_copy != 0 ? own_copy : program->shared; }
 };
 using LinkRef = std::shared_ptr<Link>;
 
@@ -97,11 +106,28 @@ class Objects {
   Result<MapRef> create_map(const MapWish& wish, std::string name, const Owner& owner);
   // EINVAL, EACCES, E2BIG with the verifier's reason; `log` is what it had to say.
   Result<ProgramRef> load(const ProgramWish& wish, const Owner& owner, std::string& log);
+  // The same in two steps: what is begun is verified while others have the domain, one program of a user at a time.
+  // nullptr: another one of this user is being verified, to be called again in a moment.
+  Result<std::shared_ptr<Verification>> begin_load(const ProgramWish& wish, const Owner& owner);
+  // Of what is done, for the same wish; its code is what was verified.
+  Result<ProgramRef> finish_load(const ProgramWish& wish, const Owner& owner, const Verification& done,
+                                 std::string& log);
   // EACCES: the event has fewer bytes than the program looks at. EINVAL.
   Result<LinkRef> attach(const ProgramRef& program, domain::Event& event);
   // The same once there is an event of that name; `only_of` a user, unless that is nullopt.
   LinkRef attach_later(const ProgramRef& program, std::string system, std::string event,
                        std::optional<std::uint32_t> only_of);
+
+  struct ProbeWish {
+    // As uprobe_events has it: PATH:OFFSET, PATH:SYMBOL, with a reference counter in brackets.
+    std::string place;
+    bool is_return;
+    std::uint32_t only_pid;  // 0: in all processes
+    programs::Asker asker;
+  };
+  // At a probe of its own. The program is of type KPROBE. EINPROGRESS: the object is being looked through, to be called
+  // again in a moment. EINVAL with what is wrong with the place; ENOENT, EACCES.
+  Result<LinkRef> attach_probe(const ProgramRef& program, const ProbeWish& wish);
 
   // All that there are, the oldest first.
   [[nodiscard]] std::vector<MapRef> maps() const { return all_of(maps_); }
@@ -110,7 +136,8 @@ class Objects {
 
   [[nodiscard]] bpf::Figures figures_of(const Program& program) const;
 
-  // What threads that were killed in a program still hold: rows of per-CPU values, records of ring buffers.
+  // What threads that were killed in a program still hold: rows of per-CPU values, records of ring buffers, and the
+  // places of records that they had only begun to reserve.
   void reap();
 
  private:
@@ -122,6 +149,7 @@ class Objects {
     }
     return found;
   }
+  Result<std::shared_ptr<Verification>> prepare(const ProgramWish& wish, const Owner& owner) const;
   Result<void> check_room(const Owner& owner, std::uint64_t bytes) const;
   Result<std::uint64_t> rows();
   [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program,
@@ -129,11 +157,13 @@ class Objects {
                                                    std::uint32_t frames) const;
   void make_code(Program& program, std::span<const bpf::Instruction> code);
   void free_map(const Map& map);
+  Result<std::uint32_t> copy_for(const Program& program, std::uint32_t pid);
   void free_program(const Program& program);
   Result<void> attach_now(Link& link, domain::Event& event);
   LinkRef make_link(Link link);
   void end_link(const Link& link);
   void event_came(domain::Event& event);
+  void give_up_later(const MapRef& map, std::byte* data, const bpf::RecordRing::Stuck& stuck);
 
   domain::Domain& domain_;
   rules::Rules& rules_;
@@ -143,7 +173,19 @@ class Objects {
   std::map<std::uint32_t, std::weak_ptr<Link>> links_;
   std::uint64_t rows_ = 0;
   CodeAreas code_areas_;
+  programs::PatientWorker worker_;
+  // By uid.
+  std::map<std::uint32_t, std::weak_ptr<const Verification>> verifying_;
   bool makes_code_ = true;
+  // Ring buffers that are looked at again when who is at work now is done, by number. Shared with what waits for that.
+  std::shared_ptr<std::set<std::uint32_t>> awaited_ = std::make_shared<std::set<std::uint32_t>>();
+};
+
+// A program that a connection is loading.
+struct Loading {
+  ProgramWish wish;
+  Owner owner;
+  std::shared_ptr<Verification> verification;
 };
 
 // What one connection holds.
@@ -153,6 +195,7 @@ struct Holdings {
   std::map<std::uint32_t, MapRef> maps;
   MapRef lines;
   std::string pending;  // a program that comes in pieces
+  std::optional<Loading> loading;
   std::string log;
 };
 

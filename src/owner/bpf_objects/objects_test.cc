@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "bpf/maps/array.hpp"
 #include "bpf/test_code.hpp"
 #include "bpf_code/compile.hpp"
@@ -200,6 +202,62 @@ TEST(BpfMapShape, RefusesWhatNoMapIs) {
   EXPECT_EQ(error_of({bpf::kStackTrace, 4, 12, 16, 0}), EINVAL);
   EXPECT_EQ(error_of({12, 4, 8, 16, 0}), EINVAL);
   EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, 1u << 30}), EINVAL);
+}
+
+TEST_F(BpfObjects, ARingBufferGoesOnWhenWhoReservedARecordIsGone) {
+  const auto map = objects_.create_map({bpf::kRingbuf, 0, 0, 4096, 0}, "ring", owner_);
+  ASSERT_TRUE(map);
+  std::byte* const data = domain_->users().all()[owner_.index].mapping.data();
+  const bpf::RecordRing ring(data, (*map)->layout);
+  const auto taken = [&] { return ring.consume([](const std::byte*, std::uint32_t) {}); };
+  // As a thread leaves it that is killed before it has said how long its record is.
+  *reinterpret_cast<std::uint64_t*>(data + (*map)->layout.place + 2 * std::size_t{bpf::kMapPage}) = bpf::kRingBusy;
+  *ring.producer() = 32;
+  ring.release(ring.reserve(8, 7), false);
+  EXPECT_EQ(taken(), 0u);
+  objects_.reap();
+  objects_.reap();
+  EXPECT_EQ(taken(), 0u) << "it may be at work";
+  EXPECT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  EXPECT_EQ(taken(), 1u);
+  ring.release(ring.reserve(8, 7), false);
+  EXPECT_EQ(taken(), 1u);
+}
+
+// 1,000,000 rounds: more than the verifier looks at.
+Code long_loop() { return {set(0, 0), alu(BPF_ADD, 0, 1), jump(BPF_JLT, 0, 1'000'000, -2), leave()}; }
+
+TEST_F(BpfObjects, NobodyWaitsForAProgramThatIsVerified) {
+  const Code slow = long_loop(), quick = {set(0, 0), leave()};
+  const ProgramWish slow_wish{"slow", BPF_PROG_TYPE_TRACEPOINT, {}, nullptr, slow, 0};
+  const ProgramWish quick_wish{"quick", BPF_PROG_TYPE_TRACEPOINT, {}, nullptr, quick, 0};
+  const auto until_done = [](const std::shared_ptr<Verification>& one) {
+    while (!one->is_done()) std::this_thread::yield();
+  };
+  // On a busy machine it may be over before this thread goes on.
+  bool was_left = false;
+  std::string log;
+  for (int round = 0; round < 50 && !was_left; ++round) {
+    const auto begun = objects_.begin_load(slow_wish, owner_);
+    ASSERT_TRUE(begun && *begun != nullptr);
+    const auto same_user = objects_.begin_load(quick_wish, owner_);
+    ASSERT_TRUE(same_user);
+    const bool one_at_a_time = *same_user == nullptr;
+    EXPECT_TRUE(one_at_a_time || (*begun)->is_done());
+    was_left = !(*begun)->is_done();
+    const auto other_user = objects_.begin_load(quick_wish, other_);
+    ASSERT_TRUE(other_user && *other_user != nullptr);
+    until_done(*other_user);
+    EXPECT_TRUE(objects_.finish_load(quick_wish, other_, **other_user, log));
+    until_done(*begun);
+    const auto refused = objects_.finish_load(slow_wish, owner_, **begun, log);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, E2BIG);
+    if (!one_at_a_time) until_done(*same_user);
+  }
+  EXPECT_TRUE(was_left);
+  const auto again = objects_.begin_load(quick_wish, owner_);
+  EXPECT_TRUE(again && *again != nullptr);
 }
 
 }  // namespace

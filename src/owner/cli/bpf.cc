@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "buffer/event_table.hpp"
@@ -33,7 +32,6 @@ struct BpfOptions {
 // What loads objects is a program of its own, beside the shim.
 std::string loader_path() {
   namespace fs = std::filesystem;
-  if (const char* const named = std::getenv("LANDTRACE_BPF"); named != nullptr && *named != '\0') return named;
   std::error_code error;
   const fs::path own = fs::read_symlink("/proc/self/exe", error);
   return (own.parent_path().parent_path() / LANDTRACE_LIBDIR / "landtrace" / "landtrace-bpf").string();
@@ -70,14 +68,17 @@ class Loader {
     return Loader(*std::move(child), std::move(ready.read), std::move(until.write));
   }
 
-  // The events to which its programs are attached; if there are none, it has said why.
-  std::vector<event::Pattern> wait_for_events() {
+  // The events to which its programs are attached, besides those at places in code; nullopt: it has said why they are
+  // not.
+  std::optional<std::vector<event::Pattern>> wait_for_events() {
     std::string names;
     char some[4096];
     for (ssize_t n = 0; (n = ::read(ready_.get(), some, sizeof some)) > 0;)
       names.append(some, static_cast<std::size_t>(n));
+    if (names.empty()) return std::nullopt;
     std::vector<event::Pattern> events;
     for (std::size_t at = 0, end = 0; (end = names.find('\0', at)) != std::string::npos; at = end + 1) {
+      if (end == at) continue;
       if (auto name = event::Pattern::parse(names.substr(at, end - at))) events.push_back(*std::move(name));
     }
     return events;
@@ -132,11 +133,12 @@ int run_object(const BpfOptions& options) {
   if (!place) return fail_with(kFailure, sentence(place.error()));
   auto loader = Loader::start(object, place->socket(), signals->mask_before());
   if (!loader) return fail_with(kFailure, sentence(loader.error()));
-  const std::vector<event::Pattern> events = loader->wait_for_events();
-  if (events.empty()) {
+  const auto attached = loader->wait_for_events();
+  if (!attached) {
     loader->let_go();
     return kFailure;
   }
+  const std::vector<event::Pattern>& events = *attached;
   buffer::EventTable seen(place->view().control());
   if (options.command.empty()) say_what_is_waited_for(events, seen);
   std::optional<Child> child;

@@ -23,6 +23,7 @@ struct Context {
   Objects& objects;
   domain::Domain& domain;
   Connection& connection;
+  std::uint32_t pid;
   programs::Identity who;
   const ipc::Request& request;
   std::string_view text;
@@ -70,7 +71,10 @@ Response create_map(const Context& c) {
 
 Response take_code(const Context& c) {
   std::string& pending = c.connection.bpf.pending;
-  if (c.request.a == 0) pending.clear();
+  if (c.request.a == 0) {
+    pending.clear();
+    c.connection.bpf.loading.reset();
+  }
   if (c.request.a != pending.size()) return error_response(Error(EINVAL, "a piece is missing"));
   if (pending.size() + c.text.size() > kMaxPending) return error_response(Error(E2BIG, "too many instructions"));
   pending += c.text;
@@ -108,17 +112,35 @@ Result<Parsed> parse(const bpf_objects::Holdings& held, std::string_view bytes) 
   return parsed;
 }
 
+// EINPROGRESS: another program of this user is being verified, and what was sent is kept.
+Result<bpf_objects::Loading> begin_loading(const Context& c) {
+  bpf_objects::Holdings& held = c.connection.bpf;
+  held.log.clear();
+  auto parsed = parse(held, held.pending);
+  if (!parsed) held.pending.clear();
+  LT_CHECK(parsed);
+  LT_TRY(const bpf_objects::Owner owner, owner_of(c));
+  bpf_objects::ProgramWish wish{
+      name_of(parsed->wish.name), parsed->wish.kind, std::move(parsed->maps), held.lines, parsed->code,
+      parsed->wish.log_level};
+  auto begun = c.objects.begin_load(wish, owner);
+  if (begun && *begun == nullptr) return fail(EINPROGRESS);
+  held.pending.clear();
+  LT_CHECK(begun);
+  wish.code = (*begun)->code();
+  return bpf_objects::Loading{std::move(wish), owner, *std::move(begun)};
+}
+
 Response load_program(const Context& c) {
   bpf_objects::Holdings& held = c.connection.bpf;
-  const std::string pending = std::exchange(held.pending, {});
-  held.log.clear();
-  auto parsed = parse(held, pending);
-  if (!parsed) return error_response(parsed.error());
-  const auto owner = owner_of(c);
-  if (!owner) return error_response(owner.error());
-  const auto program = c.objects.load(
-      {name_of(parsed->wish.name), parsed->wish.kind, parsed->maps, held.lines, parsed->code, parsed->wish.log_level},
-      *owner, held.log);
+  if (!held.loading) {
+    auto begun = begin_loading(c);
+    if (!begun) return error_response(begun.error());
+    held.loading = *std::move(begun);
+  }
+  if (!held.loading->verification->is_done()) return error_response(Error(EINPROGRESS));
+  const bpf_objects::Loading done = *std::exchange(held.loading, std::nullopt);
+  const auto program = c.objects.finish_load(done.wish, done.owner, *done.verification, held.log);
   if (!program) {
     Response refused = error_response(program.error());
     refused.reply.c = held.log.size();
@@ -126,7 +148,7 @@ Response load_program(const Context& c) {
   }
   held.programs.emplace((*program)->number, *program);
   Response response = numbered((*program)->number);
-  response.reply.b = (*program)->context_end;
+  response.reply.b = (*program)->shared | std::uint64_t{(*program)->context_end} << ipc::kBpfContextShift;
   response.reply.c = held.log.size();
   return response;
 }
@@ -172,7 +194,24 @@ Response attach_later(const Context& c, const bpf_objects::ProgramRef& program) 
   return numbered(link->number);
 }
 
+Response attach_probe(const Context& c) {
+  bpf_objects::Holdings& held = c.connection.bpf;
+  const auto program = held.programs.find(static_cast<std::uint32_t>(c.request.a));
+  if (program == held.programs.end() || program->first != c.request.a) return error_response(Error(EBADF));
+  // As the modes of uprobe_events have it.
+  if (c.domain.registrar().is_guest(c.who.uid))
+    return error_response(Error(EPERM, "probes are made by who runs the domain"));
+  if (held.links.size() >= kMaxLinks) return error_response(Error(ENOSPC));
+  const auto link = c.objects.attach_probe(
+      program->second,
+      {std::string(c.text), c.request.b == 1, static_cast<std::uint32_t>(c.request.d), {c.who, c.pid}});
+  if (!link) return error_response(link.error());
+  held.links.emplace((*link)->number, *link);
+  return numbered((*link)->number);
+}
+
 Response attach(const Context& c) {
+  if (c.request.c == ipc::kBpfAtPlace) return attach_probe(c);
   bpf_objects::Holdings& held = c.connection.bpf;
   const auto program = held.programs.find(static_cast<std::uint32_t>(c.request.a));
   if (program == held.programs.end() || program->first != c.request.a) return error_response(Error(EBADF));
@@ -256,8 +295,9 @@ bool is_bpf_request(ipc::Operation operation) {
 }
 
 Response handle_bpf_request(bpf_objects::Objects& objects, domain::Domain& domain, Connection& connection,
-                            programs::Identity who, const ipc::Request& request, std::string_view text) {
-  const bpf_calls::Context c{objects, domain, connection, who, request, text};
+                            std::uint32_t pid, programs::Identity who, const ipc::Request& request,
+                            std::string_view text) {
+  const bpf_calls::Context c{objects, domain, connection, pid, who, request, text};
   switch (request.operation) {
     case ipc::Operation::kBpfMap:
       return bpf_calls::create_map(c);

@@ -414,7 +414,7 @@ bool Server::serve_one(Connection& connection) {
   } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
     response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
   } else if (request.version == ipc::kProtocolVersion && is_bpf_request(request.operation)) {
-    response = handle_bpf_request(bpf_objects_, domain_, connection, who, request, text);
+    response = handle_bpf_request(bpf_objects_, domain_, connection, received->pid, who, request, text);
   } else {
     response = handle_request(domain_, tree_.context().rules, holder_of(connection, request), received->pid, who,
                               request, text);

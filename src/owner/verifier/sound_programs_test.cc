@@ -15,7 +15,7 @@ TEST(Verifier, WhatItAcceptsRunsWithoutAFault) {
   int accepted = 0;
   for (int i = 0; i < 60'000; ++i) {
     const Code code = writer.write();
-    const Verdict verdict = verify(code, maps.layouts, 0);
+    const Verdict verdict = verify(code, maps.layouts, bpf::Context::kEntry, 0);
     if (!verdict.accepted) continue;
     ++accepted;
     const bpf::TestProgram program(maps.layouts, code, verdict.frames);
@@ -26,7 +26,7 @@ TEST(Verifier, WhatItAcceptsRunsWithoutAFault) {
         byte = static_cast<char>(writer.below(3) == 0 ? writer.below(2) * 255 : static_cast<int>(writer()));
       bpf::TestPlace place;
       program.run(maps, place, event);
-      ASSERT_EQ(maps.figures().faults, 0u) << text_of(code) << verify(code, maps.layouts, 2).log;
+      ASSERT_EQ(maps.figures().faults, 0u) << text_of(code) << verify(code, maps.layouts, bpf::Context::kEntry, 2).log;
       ASSERT_EQ(maps.figures().exceeded, 0u) << text_of(code);
     }
     bpf::RecordRing(maps.data, maps.layouts[kRing]).consume([](const std::byte*, std::uint32_t) {});
@@ -47,7 +47,7 @@ TEST(Verifier, AnyBytesGetAVerdict) {
       if (random() % 2 == 0) one.off = static_cast<std::int16_t>(one.off % 8);
     }
     if (random() % 2 == 0) code.back() = leave();
-    const Verdict verdict = verify(code, maps.layouts, 1);
+    const Verdict verdict = verify(code, maps.layouts, bpf::Context::kEntry, 1);
     EXPECT_TRUE(verdict.accepted || !verdict.reason.empty());
   }
 }

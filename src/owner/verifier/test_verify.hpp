@@ -18,11 +18,12 @@ inline const std::vector<bpf_objects::MapWish>& test_wishes() {
   return wishes;
 }
 
-inline Verdict verdict_of(const bpf::code::Code& code, unsigned log_level = 0) {
+inline Verdict verdict_of(const bpf::code::Code& code, unsigned log_level = 0,
+                          bpf::Context context = bpf::Context::kEntry) {
   std::vector<bpf::MapLayout> layouts;
   for (const bpf_objects::MapWish& wish : test_wishes())
     layouts.push_back(*bpf_objects::shape_map(wish, bpf::kTestCpus));
-  return verify(code, layouts, log_level);
+  return verify(code, layouts, context, log_level);
 }
 
 }  // namespace landtrace::verifier

@@ -21,10 +21,11 @@ constexpr std::size_t kMaxKept = 20'000;
 
 // What is too much to be looked at with all that is known may be less where ranges of numbers are forgotten: programs
 // that test many bits of one number.
-Verdict verify(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level) {
-  Verdict exact = Verifier(code, maps, log_level, Verifier::Ranges::kKept).run();
+Verdict verify(std::span<const Instruction> code, std::span<const MapLayout> maps, bpf::Context context,
+               unsigned log_level) {
+  Verdict exact = Verifier(code, maps, context, log_level, Verifier::Ranges::kKept).run();
   if (exact.accepted || exact.error != E2BIG) return exact;
-  Verdict rough = Verifier(code, maps, log_level, Verifier::Ranges::kForgotten).run();
+  Verdict rough = Verifier(code, maps, context, log_level, Verifier::Ranges::kForgotten).run();
   return rough.accepted ? rough : exact;
 }
 

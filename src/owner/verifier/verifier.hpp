@@ -23,8 +23,9 @@ inline Register constant_operand(const Instruction& one) {
 class Verifier {
  public:
   enum class Ranges { kKept, kForgotten };
-  Verifier(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level, Ranges ranges)
-      : code_(code), maps_(maps), log_level_(log_level), ranges_(ranges) {}
+  Verifier(std::span<const Instruction> code, std::span<const MapLayout> maps, bpf::Context context, unsigned log_level,
+           Ranges ranges)
+      : code_(code), maps_(maps), context_(context), log_level_(log_level), ranges_(ranges) {}
 
   Verdict run();
 
@@ -110,6 +111,7 @@ class Verifier {
 
   std::span<const Instruction> code_;
   std::span<const MapLayout> maps_;
+  bpf::Context context_;
   unsigned log_level_;
   Ranges ranges_;
   Verdict verdict_;

@@ -26,7 +26,9 @@ void Verifier::check_context(const Register& pointer, std::int64_t at, std::uint
   if (!pointer.value.is_constant()) refuse(EACCES, "variable ctx access var_off={}", pointer.value.text());
   const bool is_whole = size == 1 || size == 2 || size == 4 || size == 8;
   const std::int64_t end = at + static_cast<std::int64_t>(size);
-  if (at < kContextBegin || end > kContextEnd || !is_whole || at % static_cast<std::int64_t>(size) != 0) {
+  const bool is_inside =
+      at >= std::int64_t{bpf::context_begin(context_)} && end <= std::int64_t{bpf::context_end(context_)};
+  if (!is_inside || !is_whole || at % static_cast<std::int64_t>(size) != 0) {
     refuse(EACCES, "invalid bpf_context access off={} size={}", at, size);
   }
   verdict_.context_end = std::max(verdict_.context_end, static_cast<std::uint32_t>(end));

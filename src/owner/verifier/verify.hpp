@@ -9,15 +9,13 @@
 #include <span>
 #include <string>
 
+#include "bpf/context.hpp"
 #include "verifier/bpf_names.hpp"
 
 namespace landtrace::verifier {
 
 // Instructions that are looked at, over all ways: what the owner's time allows.
 inline constexpr std::uint32_t kMaxProcessed = 200'000;
-// Of an event's entry: its common header, which programs cannot read, and where the context ends.
-inline constexpr std::int32_t kContextBegin = 8;
-inline constexpr std::int32_t kContextEnd = 8192;
 
 struct Verdict {
   bool accepted = false;
@@ -27,13 +25,14 @@ struct Verdict {
   // As much of what was looked at as `log_level` asks for, 0: nothing; 1: instructions; 2: and registers.
   std::string log;
   std::uint32_t processed = 0;
-  // Bytes of the event's entry that must be there.
+  // Bytes of the context that must be there.
   std::uint32_t context_end = 0;
   // Of stack.
   std::uint32_t frames = 1;
 };
 
 // References to maps are numbers of `maps` in the instructions' immediates.
-Verdict verify(std::span<const Instruction> code, std::span<const MapLayout> maps, unsigned log_level);
+Verdict verify(std::span<const Instruction> code, std::span<const MapLayout> maps, bpf::Context context,
+               unsigned log_level);
 
 }  // namespace landtrace::verifier

@@ -80,6 +80,19 @@ TEST(Verifier, RefusesWhatLiesOutsideOfTheEvent) {
   EXPECT_EQ(verdict_of({load(BPF_W, 0, 1, 32), leave()}).context_end, 36u);
 }
 
+TEST(Verifier, RefusesWhatLiesOutsideOfOtherContexts) {
+  const auto reads = [](bpf::Context context, int at) {
+    return verdict_of({load(BPF_DW, 0, 1, at), leave()}, 0, context).accepted;
+  };
+  for (const auto& [context, end] : {std::pair(bpf::Context::kProbed, 168), std::pair(bpf::Context::kWords, 96),
+                                     std::pair(bpf::Context::kSample, 184)}) {
+    EXPECT_TRUE(reads(context, 0) && reads(context, end - 8));
+    EXPECT_FALSE(reads(context, -8) || reads(context, end) || reads(context, end - 4));
+  }
+  EXPECT_THAT(verdict_of(Code{put(BPF_DW, 1, 8, 1)} + kEnd, 0, bpf::Context::kProbed).reason,
+              HasSubstr("cannot write into ctx"));
+}
+
 TEST(Verifier, RefusesWhatLiesOutsideOfTheStack) {
   EXPECT_THAT(refusal_of(Code{put(BPF_DW, 10, -520, 0)} + kEnd), HasSubstr("invalid stack access off=-520 size=8"));
   EXPECT_THAT(refusal_of(Code{put(BPF_DW, 10, 0, 0)} + kEnd), HasSubstr("invalid stack access"));

@@ -35,11 +35,13 @@ struct Execution : Machine {
   Execution& operator=(const Execution&) = delete;
   ~Execution() { let_go(); }
 
-  // `first` is byte 8 of the event's entry.
+  // `first` is the first byte that can be read of it: context_begin().
   void set_context(const std::byte* first, std::uint64_t size) {
     windows[kContextWindow] = {const_cast<std::byte*>(first), size, 0};
   }
-  static constexpr std::uint64_t context() { return window_address(kContextWindow) - 8; }
+  [[nodiscard]] std::uint64_t context() const {
+    return window_address(kContextWindow) - context_begin(program.context);
+  }
 
   // Where the bytes are; nullptr: they are not in one of the windows.
   [[nodiscard]] std::byte* readable(std::uint64_t address, std::uint64_t size) const {

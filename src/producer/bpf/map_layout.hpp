@@ -79,6 +79,8 @@ struct MapLayout {
   [[nodiscard]] bool is_array() const { return kind == kArray || kind == kPercpuArray; }
   [[nodiscard]] bool has_values() const { return is_hash() || is_array(); }
   [[nodiscard]] bool is_per_cpu() const { return kind == kPercpuHash || kind == kPercpuArray; }
+  // A row that there is. (A division takes longer than all else that leads to a value.)
+  [[nodiscard]] std::uint32_t row_at(std::uint32_t row) const { return row < rows ? row : 0; }
 };
 LT_SHARED(MapLayout, 88, 8);
 LT_SHARED_AT(MapLayout, place, 0);

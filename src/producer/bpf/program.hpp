@@ -8,6 +8,7 @@
 //     +---------+---------------+------------------+
 #pragma once
 
+#include "bpf/context.hpp"
 #include "bpf/map_layout.hpp"
 #include "bpf/windows.hpp"
 
@@ -43,10 +44,13 @@ struct Figures {
 };
 LT_SHARED(Figures, 64, 8);
 
-//   0                   4           8       12       16        24     32      40          44           48     52     64
-//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+------+------+
-//   | instruction_count | map_count | owner | frames | figures | rows | lines | row_count | line_bytes | code |      |
-//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+------+------+
+//   0                   4           8       12       16        24     32      40          44           48
+//   +-------------------+-----------+-------+--------+---------+------+-------+-----------+------------+
+//   | instruction_count | map_count | owner | frames | figures | rows | lines | row_count | line_bytes |
+//   +------+---------+--+-------+---+-------+--------+---------+------+-------+-----------+------------+
+//   | code | context | only_pid |   |
+//   +------+---------+----------+---+
+//   48     52        56         60  64
 struct alignas(8) Program {
   std::uint32_t instruction_count;
   std::uint32_t map_count;
@@ -65,7 +69,10 @@ struct alignas(8) Program {
   std::uint32_t line_bytes;
   // Where its code begins in the user's code area; 0: it has none, and is interpreted.
   std::uint32_t code;
-  std::uint32_t reserved[3];
+  Context context;
+  // It runs in this process alone; 0: in all.
+  std::uint32_t only_pid;
+  std::uint32_t reserved;
 
   [[nodiscard]] const MapLayout* maps() const { return reinterpret_cast<const MapLayout*>(this + 1); }
   [[nodiscard]] const Instruction* instructions() const {
@@ -83,5 +90,7 @@ LT_SHARED_AT(Program, lines, 32);
 LT_SHARED_AT(Program, row_count, 40);
 LT_SHARED_AT(Program, line_bytes, 44);
 LT_SHARED_AT(Program, code, 48);
+LT_SHARED_AT(Program, context, 52);
+LT_SHARED_AT(Program, only_pid, 56);
 
 }  // namespace landtrace::bpf

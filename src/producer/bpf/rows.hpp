@@ -19,9 +19,9 @@ class Rows {
 
   // Claims one. `mine`: whether it is to be given back.
   std::uint32_t claim(std::uint32_t cpu, std::uint32_t tid, bool& mine) const {
-    const std::uint32_t own = cpu % count_;
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      const std::uint32_t row = (own + i) % count_;
+    const std::uint32_t own = cpu < count_ ? cpu : cpu % count_;
+    std::uint32_t row = own;
+    for (std::uint32_t i = 0; i < count_; ++i, row = row + 1 < count_ ? row + 1 : 0) {
       std::uint32_t free = 0;
       // Pairs with the release store in give_back(): what was counted in the row is there.
       mine = __atomic_compare_exchange_n(word(row), &free, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);

@@ -84,7 +84,8 @@ class TestMaps {
 // As the owner publishes one.
 class TestProgram {
  public:
-  TestProgram(const std::vector<MapLayout>& maps, code::Code code, std::uint32_t frames = 1) {
+  TestProgram(const std::vector<MapLayout>& maps, code::Code code, std::uint32_t frames = 1,
+              Context context = Context::kEntry) {
     for (std::size_t i = 0; i + 1 < code.size(); ++i) {
       if (code[i].code != kLoadConstant) continue;
       Instruction& one = code[i++];
@@ -102,6 +103,7 @@ class TestProgram {
     head.instruction_count = static_cast<std::uint32_t>(code.size());
     head.map_count = static_cast<std::uint32_t>(maps.size());
     head.frames = frames;
+    head.context = context;
     head.figures = TestMaps::kFigures;
     head.rows = 2048;
     head.row_count = kTestCpus;

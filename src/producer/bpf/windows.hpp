@@ -6,8 +6,8 @@
 //   +---------------+-----------+-------------------------------------+
 //
 //     window  0                the stack: a frame of 512 bytes for each subprogram that is being run
-//             1                the event's payload. It begins at byte 8 of the context, so that a context is this
-//                              window's address less 8: what lies before the payload is outside of every window
+//             1                the context (bpf/context.hpp). Of an event it is the payload, which begins at byte 8, so
+//                              that a context is this window's address less 8: what lies before is in no window
 //             2 … 5            records of ring buffers that the program holds
 //             6 …              its maps' values
 //

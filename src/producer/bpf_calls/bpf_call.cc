@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "bpf/context.hpp"
 #include "bpf_calls/map_elements.hpp"
 #include "bpf_calls/program_load.hpp"
+#include "bpf_calls/run_here.hpp"
 #include "bpf_calls/user_bytes.hpp"
 #include "client/process.hpp"
 #include "ipc/bpf_requests.hpp"
@@ -112,19 +114,13 @@ std::optional<long> on_map(ElementCall function, const bpf_attr& call) {
 bool has_map(const bpf_attr& call) { return Objects::get().find(static_cast<int>(call.map_fd), Kind::kMap) != nullptr; }
 bool has_program(std::uint32_t fd) { return Objects::get().find(static_cast<int>(fd), Kind::kProgram) != nullptr; }
 
-// Libraries try out with socket filters what there is.
-bool is_program_of_ours(const bpf_attr& call) {
-  return call.prog_type == BPF_PROG_TYPE_TRACEPOINT || call.prog_type == BPF_PROG_TYPE_SOCKET_FILTER ||
-         call.prog_type == BPF_PROG_TYPE_KPROBE;
-}
-
 std::optional<long> answer(int command, const bpf_attr& call, void* attributes) {
   switch (command) {
     case BPF_MAP_CREATE:
       if (!is_kind_of_ours(call.map_type)) return std::nullopt;
       return create_map(call);
     case BPF_PROG_LOAD:
-      if (!is_program_of_ours(call)) return std::nullopt;
+      if (!bpf::context_of(call.prog_type)) return std::nullopt;
       return load_program(call);
     case BPF_MAP_LOOKUP_ELEM:
       return on_map(lookup_element, call);
@@ -137,6 +133,10 @@ std::optional<long> answer(int command, const bpf_attr& call, void* attributes) 
     case BPF_MAP_FREEZE:
       if (!has_map(call)) return std::nullopt;
       return 0;
+    case BPF_PROG_TEST_RUN:
+      if (const ObjectRef program = Objects::get().find(static_cast<int>(call.test.prog_fd), Kind::kProgram))
+        return test_run(*program, call, attributes);
+      return std::nullopt;
     case BPF_OBJ_GET_INFO_BY_FD:
       return info_of(call, attributes);
     case BPF_LINK_CREATE:

@@ -64,16 +64,35 @@ bool Objects::has_map_of(std::uint32_t map_kind) {
   });
 }
 
+bool Objects::has_program_of(std::uint32_t type) {
+  if (!has_any()) return false;
+  const Lock lock(mutex_);
+  return std::any_of(objects_.begin(), objects_.end(),
+                     [&](const auto& one) { return one.second->kind == Kind::kProgram && one.second->type == type; });
+}
+
+void Objects::keep_mapped(int fd) {
+  const Lock lock(mutex_);
+  const auto found = objects_.find(fd);
+  if (found == objects_.end() || found->second->is_mapped) return;
+  Object mapped = *found->second;
+  mapped.is_mapped = true;
+  found->second = std::make_shared<const Object>(mapped);
+}
+
 void Objects::forget(int fd) {
   std::uint32_t number = 0;
+  bool is_mapped = false;
   {
     const Lock lock(mutex_);
     const auto found = objects_.find(fd);
     if (found == objects_.end()) return;
     number = found->second->number;
+    is_mapped = found->second->is_mapped;
     objects_.erase(found);
     __atomic_store_n(&count_, objects_.size(), __ATOMIC_RELAXED);
   }
+  if (is_mapped) return;
   const int saved_errno = errno;
   static_cast<void>(client::Process::get().ask({.operation = ipc::Operation::kBpfDrop, .a = number}));
   errno = saved_errno;

@@ -26,7 +26,12 @@ struct Object {
   // kMap: where it lies in this process, and how.
   std::byte* data = nullptr;
   bpf::MapLayout layout{};
-  // kProgram.
+  bool is_mapped = false;
+  // kProgram: `shared` is its offset in the control segment of the domain that it was loaded into.
+  const void* control = nullptr;
+  std::uint32_t shared = 0;
+  // Bytes of its context that it looks at.
+  std::uint32_t context_size = 0;
   std::uint32_t type = 0;
   std::uint32_t instructions = 0;
 };
@@ -41,6 +46,10 @@ class Objects {
   // nullptr: the descriptor is none of ours, or of another kind.
   ObjectRef find(int fd, Kind kind);
   [[nodiscard]] bool has_map_of(std::uint32_t map_kind);
+  // A bpf_prog_type.
+  [[nodiscard]] bool has_program_of(std::uint32_t type);
+  // The map stays with the process when the descriptor is closed.
+  void keep_mapped(int fd);
   // The descriptor is about to be closed.
   void forget(int fd);
   // Looked at before each close().

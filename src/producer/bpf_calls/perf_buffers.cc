@@ -12,6 +12,8 @@
 
 #include "base/system_call.hpp"
 #include "bpf/maps/perf.hpp"
+#include "bpf_calls/map_memory.hpp"
+#include "bpf_calls/timers.hpp"
 
 namespace landtrace::bpf_calls {
 namespace {
@@ -122,9 +124,10 @@ void forget_perf_buffer(int fd) {
 }
 
 bool show_perf_buffers() {
-  if (has_none()) return false;
+  run_due_timers();
+  bool found = show_rings();
+  if (has_none()) return found;
   const BuffersHeld held;
-  bool found = false;
   for (const auto& [fd, buffer] : buffers().by_fd) {
     std::uint64_t number = 1;
     const bool has_any = has_samples(buffer);

@@ -26,7 +26,8 @@ long map_perf_buffer(int fd, std::size_t size);
 long connect_perf_buffer(const Object& map, std::uint32_t slot, int fd);
 // The descriptor is about to be closed.
 void forget_perf_buffer(int fd);
-// Makes those readable that have something, and the others not. True where one has.
+// While the tool waits: runs what is due (timers.hpp), and makes those readable that have something, and the others
+// not; ring buffers as well (map_memory.hpp). True where one has.
 bool show_perf_buffers();
 
 }  // namespace landtrace::bpf_calls

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bpf/instruction.hpp"
+#include "bpf_calls/ask.hpp"
 #include "bpf_calls/user_bytes.hpp"
 #include "client/process.hpp"
 #include "ipc/bpf_requests.hpp"
@@ -115,7 +116,7 @@ long load_program(const bpf_attr& call) {
   append(bytes, maps.numbers().data(), maps.numbers().size());
   append(bytes, code.data(), code.size());
   if (const long wrong = send_code(bytes); wrong < 0) return wrong;
-  const auto loaded = ask({.operation = ipc::Operation::kBpfLoad});
+  const auto loaded = ask_patiently({.operation = ipc::Operation::kBpfLoad});
   const long logged = copy_log(call);
   if (!loaded) return -loaded.error().code;
   Object program{.kind = Kind::kProgram, .number = static_cast<std::uint32_t>(loaded->reply.a)};
@@ -125,6 +126,9 @@ long load_program(const bpf_attr& call) {
   }
   std::memcpy(program.name, call.prog_name, sizeof program.name);
   program.type = call.prog_type;
+  program.control = client::Process::view().control;
+  program.shared = static_cast<std::uint32_t>(loaded->reply.b);
+  program.context_size = static_cast<std::uint32_t>(loaded->reply.b >> ipc::kBpfContextShift);
   program.instructions = call.insn_cnt;
   const int fd = Objects::get().add(program);
   if (fd < 0) static_cast<void>(ask({.operation = ipc::Operation::kBpfDrop, .a = program.number}));

@@ -8,6 +8,15 @@ namespace landtrace::ipc {
 
 inline constexpr std::uint32_t kBpfNameSize = 16;
 
+// As `c` of kBpfAttach: the program is of type KPROBE, and the text is a place in code as uprobe_events has it; b = 1:
+// at the return; d = the pid of the process in which it runs, 0: in all. EINPROGRESS: the object is being looked
+// through, ask again.
+inline constexpr std::uint64_t kBpfAtPlace = 2;
+
+// The answer to kBpfLoad: EINPROGRESS while the program is being verified, ask again. b is the program's offset in the
+// control segment and, from this bit on, the bytes of its context that it looks at.
+inline constexpr unsigned kBpfContextShift = 32;
+
 //   0      4          8            12            16      20
 //   +------+----------+------------+-------------+-------+----------+
 //   | kind | key_size | value_size | max_entries | flags | name[16] |

@@ -1,5 +1,8 @@
 #include "plan/program.hpp"
 
+#include <tuple>
+
+#include "arch/registers.hpp"
 #include "arch/thread_time.hpp"
 #include "base/system_call.hpp"
 #include "bpf/run.hpp"
@@ -9,17 +12,18 @@
 namespace landtrace::plan {
 namespace {
 
+std::uint32_t process_of(const View& view, const Thread& thread) {
+  const TaskEntry& task = view.data->tasks[thread.tid % kMaxTasks];
+  return thread.is_proxy || thread.slot->pid == 0 ? task.pid : thread.slot->pid;
+}
+
 class Place final : public bpf::Surroundings {
  public:
   Place(const View& view, const Thread& thread) : view_(view), thread_(thread) {}
 
   std::uint32_t cpu() override { return detail::current_cpu(thread_); }
   std::uint32_t tid() override { return thread_.tid; }
-  std::uint64_t pid_tgid() override {
-    const TaskEntry& task = view_.data->tasks[thread_.tid % kMaxTasks];
-    const std::uint32_t process = thread_.is_proxy || thread_.slot->pid == 0 ? task.pid : thread_.slot->pid;
-    return std::uint64_t{process} << 32 | thread_.tid;
-  }
+  std::uint64_t pid_tgid() override { return std::uint64_t{process_of(view_, thread_)} << 32 | thread_.tid; }
   std::uint64_t uid_gid() override {
     // Of a thread that cannot be asked: nobody's.
     constexpr std::uint64_t kNobody = 65534;
@@ -66,10 +70,37 @@ void count_missed(const View& view, const bpf::Program& program) {
   bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, whole, size);
 }
 
+// Of the place where the thread is led from its program: there is none for who writes on behalf of another process.
+[[gnu::noinline]] void run_on_registers(const View& view, const Thread& thread, const bpf::Program& program) {
+  const std::uint64_t* const there = thread.is_proxy ? nullptr : registers_of_place();
+  if (there == nullptr) return count_missed(view, program);
+  // As a thread has them in user space.
+  constexpr std::uint64_t kCodeSegment = 0x33, kStackSegment = 0x2b, kNoCall = ~0ull;
+  bpf::ProbedRegisters registers;
+  static_assert(sizeof registers.general == 8 * (arch::kRdi + 1));
+  for (std::uint32_t i = 0; i <= arch::kRdi; ++i) registers.general[i] = there[i];
+  registers.original_ax = kNoCall;
+  registers.ip = there[arch::kRip];
+  registers.cs = kCodeSegment;
+  registers.flags = there[arch::kRflags];
+  registers.sp = there[arch::kRsp];
+  registers.ss = kStackSegment;
+  std::ignore = run_bpf_on(view, thread, program, reinterpret_cast<const std::byte*>(&registers), sizeof registers);
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> run_bpf_on(const View& view, const Thread& thread, const bpf::Program& program,
+                                        const std::byte* context, std::uint64_t size) {
+  if (program.owner != view.consumed_row) return std::nullopt;
+  Place place(view, thread);
+  return bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, context, size);
+}
 
 void run_bpf(const View& view, const Thread& thread, const bpf::Program& program, const arch::WriteRequest& request) {
   if (program.owner != view.consumed_row) return;
+  if (program.only_pid != 0 && process_of(view, thread) != program.only_pid) return;
+  if (program.context == bpf::Context::kProbed) return run_on_registers(view, thread, program);
   Place place(view, thread);
   if (__builtin_expect(request.segment_count == 1, 1)) {
     const Segment& payload = request.segments[0];

@@ -39,6 +39,8 @@ void set_own_frames(const unwind::Own& own) { own_frames = own; }
 
 void set_code_between(std::uint64_t begin, std::uint64_t end) { code_between = {begin, end}; }
 
+const std::uint64_t* registers_of_place() { return own_frames.led_from == nullptr ? nullptr : own_frames.led_from(); }
+
 std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_t* frames, std::uint32_t max) {
 #ifndef LANDTRACE_AGENT  // there are no proxies in programs
   if (thread.is_proxy) return capture_foreign_stack(view, thread, pid_of(view, thread), frames);

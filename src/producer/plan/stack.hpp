@@ -29,6 +29,10 @@ void set_own_frames(const unwind::Own& own);
 // threads are led there.
 void set_code_between(std::uint64_t begin, std::uint64_t end);
 
+// The registers of the place in code from which the calling thread was led to where it is now, by arch::Register;
+// nullptr: it was not.
+const std::uint64_t* registers_of_place();
+
 // The addresses on the calling thread's stack, the nearest first, at most `max`; returns how many. Of a thread of
 // another process there is at most one (foreign_stack.hpp). The objects in which they lie are noted in the data
 // segment. Async-signal-safe; takes some 3 KiB of stack.

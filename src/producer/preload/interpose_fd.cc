@@ -85,10 +85,12 @@ LT_EXPORT int close(int fd) {
   if (is_own(fd)) return 0;  // a program that closes whatever there is goes on as it would
   const FdEntry file = FdTable::get(fd);
   closing(fd);
-  if (__builtin_expect(perf_is_used, 0) && !in_vfork_child()) landtrace::bpf_calls::forget_perf_buffer(fd);
+  if (__builtin_expect(perf_is_used, 0) && !in_vfork_child()) {
+    landtrace::bpf_calls::forget_perf_buffer(fd);
+    landtrace::bpf_calls::forget_perf_event(fd);
+  }
   const int result = real().close(fd);
   if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) {
-    landtrace::bpf_calls::forget_perf_event(fd);
     perf_descriptor_gone(file);
   }
   return result;
@@ -201,6 +203,13 @@ LT_EXPORT int ioctl(int fd, unsigned long request, ...) noexcept {
   }
   // They are always on.
   if (__builtin_expect(perf_is_used, 0) && landtrace::bpf_calls::is_perf_buffer(fd)) return 0;
+  if (__builtin_expect(perf_is_used, 0)) {
+    if (const auto answer = landtrace::bpf_calls::program_event_request(fd, request, argument)) {
+      if (*answer >= 0) return static_cast<int>(*answer);
+      errno = static_cast<int>(-*answer);
+      return -1;
+    }
+  }
   if (__builtin_expect(file.generation == 0, 1)) return real().ioctl(fd, request, argument);
   return ioctl_on(file, fd, request, argument);
 }

@@ -8,6 +8,9 @@
 #include <ctime>
 
 #include "arch/clock.hpp"
+#include "bpf_calls/map_memory.hpp"
+#include "bpf_calls/perf_buffers.hpp"
+#include "bpf_calls/timers.hpp"
 #include "preload/perf_events.hpp"
 #include "preload/real.hpp"
 
@@ -50,6 +53,7 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const Wait& wait) 
   std::uint64_t slice = kShortest_ns;
   for (;;) {
     slice = pull_perf_events() ? kShortest_ns : std::min(slice * 2, kLongest_ns);
+    slice = std::min(slice, std::max(bpf_calls::next_timer_ns(), kShortest_ns));
     const std::uint64_t now = arch::monotonic_ns();
     const std::uint64_t left = is_endless ? kLongest_ns : end > now ? end - now : 0;
     const int result = wait(std::min(slice, left));
@@ -60,7 +64,8 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const Wait& wait) 
 bool has_perf_event(const pollfd* fds, nfds_t count) {
   return std::any_of(fds, fds + count, [](const pollfd& one) {
     const FdEntry entry = FdTable::get(one.fd);
-    return is_perf_event(entry) && entry.slot != kPerfDummy;
+    if (is_perf_event(entry)) return entry.slot != kPerfDummy;
+    return one.fd >= 0 && (bpf_calls::is_perf_buffer(one.fd) || bpf_calls::is_mapped_ring(one.fd));
   });
 }
 

@@ -130,6 +130,13 @@ int note(const ipc::PerfOpened& opened, Kind kind) {
 
 long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long flags) {
   const auto kernel = [&] { return real().syscall(SYS_perf_event_open, attr, pid, cpu, group, flags); };
+  if (!is_inside) {
+    const auto opened = bpf_calls::open_program_event(attr, pid, cpu, (flags & PERF_FLAG_FD_CLOEXEC) != 0);
+    if (opened) {
+      __atomic_store_n(&perf_is_used, true, __ATOMIC_RELAXED);
+      return finish(*opened);
+    }
+  }
   const Kind kind = is_inside ? Kind::kOther : kind_of(attr);
   if (kind == Kind::kOther) return kernel();
   if (kind == Kind::kProgramOutput) {

@@ -4,9 +4,9 @@
 //
 //     landtrace-bpf OBJECT READY UNTIL
 //
-// Names its events, "SYSTEM:EVENT\0" each, on the descriptor READY when all is attached, and goes on until UNTIL, a
-// pipe, ends. Exits with 1 where the object cannot be loaded, and 2 where an event has fewer fields than a program
-// looks at.
+// Names its events, "SYSTEM:EVENT\0" each, and "\0" for a place in code, on the descriptor READY when all is attached,
+// and goes on until UNTIL, a pipe, ends. Exits with 1 where the object cannot be loaded, and 2 where an event has fewer
+// fields than a program looks at.
 #include <poll.h>
 #include <unistd.h>
 

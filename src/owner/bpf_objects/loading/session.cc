@@ -12,7 +12,10 @@
 #include "bpf/maps/ring.hpp"
 #include "bpf/program.hpp"
 #include "client/process.hpp"
+#include "ipc/bpf_requests.hpp"
+#include "bpf_calls/ask.hpp"
 #include "bpf_objects/loading/map_text.hpp"
+#include "bpf_objects/loading/section.hpp"
 
 namespace landtrace::loading {
 namespace {
@@ -40,18 +43,17 @@ std::string error_text(int code) {
   return text;
 }
 
-// "SYSTEM:EVENT", or "" where the section is none of a tracepoint.
-std::string event_of(const char* section) {
-  std::string name = section;
-  for (const char* const prefix : {"tracepoint/", "tp/"}) {
-    if (name.rfind(prefix, 0) != 0) continue;
-    name = name.substr(std::strlen(prefix));
-    const std::size_t split = name.find('/');
-    if (split == std::string::npos) return "";
-    name[split] = ':';
-    return name;
+Result<ipc::Answer> attach_to(const Section& section, std::uint32_t program) {
+  if (section.is_event()) {
+    std::string names = section.system;
+    names += '\0';
+    names += section.event;
+    names += '\0';
+    return client::Process::get().ask({.operation = Operation::kBpfAttach, .a = program, .c = 1}, names);
   }
-  return "";
+  return bpf_calls::ask_patiently(
+      {.operation = Operation::kBpfAttach, .a = program, .b = section.is_return ? 1u : 0u, .c = ipc::kBpfAtPlace},
+      section.place);
 }
 
 }  // namespace
@@ -76,16 +78,17 @@ bool Session::load(const char* path) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object_.get()) {
     const char* const section = bpf_program__section_name(program);
-    const bool is_one = !event_of(section).empty();
+    const bool is_one = parse_section(section).has_value();
     bpf_program__set_autoload(program, is_one);
     wanted += is_one ? 1 : 0;
     if (!is_one) {
-      complain(fmt::format("{}: section '{}' is left out: want SEC(\"tracepoint/SYSTEM/EVENT\")",
-                           bpf_program__name(program), section));
+      complain(fmt::format(
+          "{}: section '{}' is left out: want SEC(\"tracepoint/SYSTEM/EVENT\") or SEC(\"uprobe/PATH:FUNCTION\")",
+          bpf_program__name(program), section));
     }
   }
   if (wanted == 0) {
-    complain(fmt::format("{} has no program for an event", path));
+    complain(fmt::format("{} has no program for an event or a function", path));
     return false;
   }
   if (!take_lines()) return false;
@@ -117,15 +120,12 @@ bool Session::attach() {
     if (!bpf_program__autoload(program)) continue;
     const auto loaded = bpf_calls::Objects::get().find(bpf_program__fd(program), Kind::kProgram);
     if (loaded == nullptr) continue;
-    const std::string event = event_of(bpf_program__section_name(program));
-    std::string text = event;
-    text[text.find(':')] = '\0';
-    text += '\0';
-    const auto attached =
-        client::Process::get().ask({.operation = Operation::kBpfAttach, .a = loaded->number, .c = 1}, text);
+    const auto section = parse_section(bpf_program__section_name(program));
+    if (!section) continue;
+    const auto attached = attach_to(*section, loaded->number);
     if (attached) continue;
     complain(fmt::format(
-        "{} cannot be attached to {}: {}", bpf_program__name(program), event,
+        "{} cannot be attached to {}: {}", bpf_program__name(program), section->text(),
         attached.error().message.empty() ? std::strerror(attached.error().code) : attached.error().message));
     return false;
   }
@@ -136,7 +136,8 @@ std::string Session::events() const {
   std::string all;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object_.get()) {
-    if (bpf_program__autoload(program)) all += event_of(bpf_program__section_name(program)) + '\0';
+    const auto section = parse_section(bpf_program__section_name(program));
+    if (section && bpf_program__autoload(program)) all += (section->is_event() ? section->text() : "") + '\0';
   }
   return all;
 }

@@ -18,9 +18,9 @@ class Session {
 
   // False: it has been said why not.
   bool load(const char* path);
-  // By their sections: SEC("tracepoint/SYSTEM/EVENT"). An event that is not there yet gets its program when it comes.
+  // By their sections (section.hpp). An event that is not there yet gets its program when it comes.
   bool attach();
-  // "SYSTEM:EVENT" of each, with a 0 behind it.
+  // "SYSTEM:EVENT" of each, or "" of one at a place, with a 0 behind it.
   [[nodiscard]] std::string events() const;
 
   // Lines and records that have come. False: nobody reads the output.

@@ -13,7 +13,7 @@ class Array {
   // The row's value; nullptr: there is none of that number.
   [[nodiscard]] std::byte* find(std::uint32_t index, std::uint32_t row) const {
     if (index >= layout_.max_entries) return nullptr;
-    return base_ + row % layout_.rows * layout_.row_stride + std::uint64_t{index} * layout_.stride;
+    return base_ + layout_.row_at(row) * layout_.row_stride + std::uint64_t{index} * layout_.stride;
   }
 
  private:

@@ -9,9 +9,20 @@
 namespace landtrace::bpf {
 namespace {
 
+std::uint64_t word_of(const std::byte* from) {
+  std::uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+// Less than a word: mostly four bytes, for which memcpy() is not called.
 std::uint64_t rest_of(const std::byte* from, std::uint32_t size) {
+  if (size == 4) {
+    std::uint32_t half;
+    std::memcpy(&half, from, sizeof half);
+    return half;
+  }
   std::uint64_t word = 0;
-  std::memcpy(&word, from, size);
+  for (std::uint32_t i = 0; i < size; ++i) word |= std::to_integer<std::uint64_t>(from[i]) << 8 * i;
   return word;
 }
 
@@ -22,7 +33,7 @@ std::uint64_t hash_bytes(const void* key, std::uint32_t size) {
   const auto* at = static_cast<const std::byte*>(key);
   std::uint64_t hash = size;
   for (; size >= 8; size -= 8, at += 8) {
-    hash = (hash ^ rest_of(at, 8)) * kOdd;
+    hash = (hash ^ word_of(at)) * kOdd;
     hash ^= hash >> 32;
   }
   if (size > 0) {
@@ -38,7 +49,7 @@ bool Hash::has_key(HashElement& at, const void* key) const {
   const auto* const wanted = static_cast<const std::byte*>(key);
   std::uint32_t i = 0;
   for (; i + 8 <= layout_.key_size; i += 8) {
-    if (load_relaxed(reinterpret_cast<const std::uint64_t*>(there + i)) != rest_of(wanted + i, 8)) return false;
+    if (load_relaxed(reinterpret_cast<const std::uint64_t*>(there + i)) != word_of(wanted + i)) return false;
   }
   if (i == layout_.key_size) return true;
   // Behind the key stand zeros up to the next word.

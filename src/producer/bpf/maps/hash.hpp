@@ -105,7 +105,7 @@ class Hash {
     return *reinterpret_cast<HashElement*>(base_ + layout_.elements_at + std::uint64_t{index} * layout_.stride);
   }
   [[nodiscard]] std::byte* value(std::uint32_t index, std::uint32_t row) const {
-    return reinterpret_cast<std::byte*>(&element(index)) + layout_.value_at + row % layout_.rows * layout_.row_stride;
+    return reinterpret_cast<std::byte*>(&element(index)) + layout_.value_at + layout_.row_at(row) * layout_.row_stride;
   }
   [[nodiscard]] std::uint32_t bucket_of(const void* key) const {
     return static_cast<std::uint32_t>(hash_bytes(key, layout_.key_size)) & (layout_.buckets - 1);

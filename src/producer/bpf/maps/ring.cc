@@ -21,7 +21,7 @@ RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid) 
     // Pairs with the swap below, and with the reader's release store: what it has read may be overwritten.
     const std::uint64_t at = __atomic_load_n(producer(), __ATOMIC_ACQUIRE);
     const std::uint64_t consumed = __atomic_load_n(consumer(), __ATOMIC_ACQUIRE);
-    const std::uint64_t left = size_ - at % size_;
+    const std::uint64_t left = size_ - (at & (size_ - 1));
     const std::uint64_t skipped = total > left ? left : 0;
     if (at % 8 != 0 || at + skipped + total - consumed > size_) break;
     if (!mark(at)) continue;
@@ -65,6 +65,57 @@ void RecordRing::release_dead(std::uint32_t tid) const {
   const auto length = static_cast<std::uint32_t>(word) & (kRingBusy - 1);
   // Pairs with the acquire loads of readers.
   __atomic_compare_exchange_n(header(at), &word, word_of(length | kRingDiscard, check_of(at)), false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_RELAXED);
+}
+
+std::optional<RecordRing::Stuck> RecordRing::stuck() const {
+  const std::uint64_t at = __atomic_load_n(consumer(), __ATOMIC_RELAXED);
+  const std::uint64_t end = __atomic_load_n(producer(), __ATOMIC_ACQUIRE);  // pairs with the swap in reserve()
+  // Positions that are spoilt may be any.
+  if (at == end || end - at > size_ || at % 8 != 0 || end % 8 != 0) return std::nullopt;
+  if (__atomic_load_n(header(at), __ATOMIC_RELAXED) != word_of(kRingBusy, check_of(at))) return std::nullopt;
+  return Stuck{at, end};
+}
+
+std::uint64_t RecordRing::end_of(std::uint64_t position, std::uint64_t limit) const {
+  const std::uint64_t word = __atomic_load_n(header(position), __ATOMIC_RELAXED);
+  const auto length = static_cast<std::uint32_t>(word) & (kRingBusy - 1) & ~kRingDiscard;
+  const bool is_held = (word & kRingBusy) != 0 && length != 0;
+  const bool is_complete = (word & kRingBusy) == 0 && word >> 32 == check_of(position);
+  const std::uint64_t end = position + rounded(std::uint64_t{length} + kRingHeaderSize, 8);
+  return (is_held || is_complete) && end <= limit ? end : 0;
+}
+
+// What is in memory that nobody has written to may look like a record. A row of them does not, up to where one ends for
+// sure.
+bool RecordRing::is_followed_to(std::uint64_t position, std::uint64_t end, std::uint32_t& looks) const {
+  if ((__atomic_load_n(header(position), __ATOMIC_RELAXED) & kRingBusy) != 0) return false;
+  for (; position != 0 && position < end && looks > 0; --looks) position = end_of(position, end);
+  return position == end;
+}
+
+void RecordRing::give_up(const Stuck& stuck) const {
+  // Of memory that somebody has prepared for that: it is the owner who looks.
+  std::uint32_t looks = 1 << 20;
+  std::uint64_t next = stuck.at + 8;
+  while (next < stuck.end && looks > 0 && !is_followed_to(next, stuck.end, looks)) {
+    next += 8;
+    if (looks > 0) --looks;
+  }
+  if (looks == 0) next = stuck.end;
+  const auto discard = [&](std::uint64_t from, std::uint64_t to) {
+    return word_of(static_cast<std::uint32_t>(to - from - kRingHeaderSize) | kRingDiscard, check_of(from));
+  };
+  // Records do not wrap around.
+  const std::uint64_t lap = (stuck.at / size_ + 1) * size_;
+  std::uint64_t until = next;
+  if (next > lap) {
+    __atomic_store_n(header(lap), discard(lap, next), __ATOMIC_RELAXED);
+    until = lap;
+  }
+  std::uint64_t expected = word_of(kRingBusy, check_of(stuck.at));
+  // Pairs with the acquire loads of readers, as release().
+  __atomic_compare_exchange_n(header(stuck.at), &expected, discard(stuck.at, until), false, __ATOMIC_RELEASE,
                               __ATOMIC_RELAXED);
 }
 

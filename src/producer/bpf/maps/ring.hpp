@@ -17,10 +17,15 @@
 // Only then the header gets its length. Records do not wrap around: the rest of the data is a discarded record.
 //
 // A thread that is killed while it holds a record leaves it busy: release_dead() gives it up once the thread is gone.
+// One that is killed before the header has its length leaves a place of which nobody knows how long it is: the owner
+// sees that it is stuck(), waits until all threads that were at work then are done, and has it given up with what
+// stands behind it, up to the next record that is complete.
 //
 // The memory is hostile: positions are taken modulo the size, and a record that is held lies where it was when it was
 // reserved.
 #pragma once
+
+#include <optional>
 
 #include "bpf/map_layout.hpp"
 
@@ -34,6 +39,7 @@ class RecordRing {
  public:
   // `data` is the data segment.
   RecordRing(std::byte* data, const MapLayout& layout) : RecordRing(data + layout.place, layout.max_entries) {}
+  // `size` is a power of two.
   RecordRing(std::byte* base, std::uint64_t size) : base_(base), size_(size) {}
 
   struct Record {
@@ -68,7 +74,7 @@ class RecordRing {
       const auto length = static_cast<std::uint32_t>(word);
       if ((length & kRingBusy) != 0) return count;
       const std::uint64_t bytes = length & ~kRingDiscard;
-      const std::uint64_t begin = at % size_ + kRingHeaderSize;
+      const std::uint64_t begin = (at & (size_ - 1)) + kRingHeaderSize;
       if (begin + bytes > size_) return count;  // spoilt
       if ((length & kRingDiscard) == 0) {
         take(data() + begin, static_cast<std::uint32_t>(bytes));
@@ -85,16 +91,31 @@ class RecordRing {
   // The thread that holds the first record is gone: it is discarded.
   void release_dead(std::uint32_t tid) const;
 
+  // The first record has no length yet, so nobody is known who holds it.
+  struct Stuck {
+    std::uint64_t at;
+    // The producer position: a record begins or began there, too.
+    std::uint64_t end;
+    bool operator==(const Stuck&) const = default;
+  };
+  [[nodiscard]] std::optional<Stuck> stuck() const;
+  // Whoever was in the middle of a program when that was seen is not any more: if it still is so, what stands there is
+  // discarded.
+  void give_up(const Stuck& stuck) const;
+
  private:
   [[nodiscard]] std::byte* data() const { return base_ + 2 * kMapPage; }
   [[nodiscard]] std::uint64_t* header(std::uint64_t position) const {
-    return reinterpret_cast<std::uint64_t*>(data() + (position % size_ & ~7ull));
+    return reinterpret_cast<std::uint64_t*>(data() + (position & (size_ - 1) & ~7ull));
   }
   static std::uint64_t word_of(std::uint32_t length, std::uint32_t check) {
     return length | static_cast<std::uint64_t>(check) << 32;
   }
   static std::uint32_t check_of(std::uint64_t position) { return static_cast<std::uint32_t>(position >> 3); }
   bool mark(std::uint64_t position) const;
+  // Where the record there ends; 0: it is not complete, nor held.
+  [[nodiscard]] std::uint64_t end_of(std::uint64_t position, std::uint64_t limit) const;
+  [[nodiscard]] bool is_followed_to(std::uint64_t position, std::uint64_t end, std::uint32_t& looks) const;
 
   std::byte* base_;
   std::uint64_t size_;

@@ -123,10 +123,59 @@ TEST_F(BpfRing, GarbageLeadsNobodyOutOfIt) {
     put(ring, random(), static_cast<std::uint32_t>(random() % 4200));
     if (round % 3 == 0) *ring.consumer() = *ring.producer();
     ring.release_dead(static_cast<std::uint32_t>(ring.holder()));
+    if (const auto stuck = ring.stuck()) ring.give_up(*stuck);
     ring.consume([&](const std::byte* data, std::uint32_t size) {
       EXPECT_LE(data + size, reinterpret_cast<std::byte*>(ring.consumer()) + 2 * kMapPage + 4096);
     });
   }
+}
+
+// As a thread leaves it that is killed behind the swap of the position, before it has said how long the record is.
+std::uint64_t die_reserving(const RecordRing& ring, std::byte* data, std::uint64_t size, std::uint32_t length) {
+  const std::uint64_t at = *ring.producer();
+  const std::uint64_t total = rounded(std::uint64_t{length} + kRingHeaderSize, 8);
+  const std::uint64_t left = size - at % size;
+  *reinterpret_cast<std::uint64_t*>(data + 2 * kMapPage + at % size) = kRingBusy | (at >> 3 & 0xffffffff) << 32;
+  *ring.producer() = at + (total > left ? left : 0) + total;
+  return at;
+}
+
+TEST_F(BpfRing, APlaceOfUnknownLengthIsGivenUpWithWhatIsNotCompleteBehindIt) {
+  std::byte* const begin = maps.data + maps.layouts[0].place;
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 3000; ++round) {
+    for (std::uint64_t i = random() % 5; i > 0; --i) put(ring, 1, static_cast<std::uint32_t>(random() % 400));
+    take(ring);
+    const std::uint64_t at = die_reserving(ring, begin, 4096, static_cast<std::uint32_t>(random() % 400));
+    const bool is_another_held = random() % 3 == 0 && ring.reserve(16 + random() % 64, 9).data != nullptr;
+    std::vector<std::uint64_t> behind;
+    for (std::uint64_t i = random() % 4; i > 0; --i) {
+      if (put(ring, 100 + i, 8 + static_cast<std::uint32_t>(random() % 100))) behind.push_back(100 + i);
+    }
+    ASSERT_THAT(take(ring), testing::IsEmpty()) << "nobody knows where the next record begins";
+    const auto stuck = ring.stuck();
+    ASSERT_TRUE(stuck && stuck->at == at && stuck->end == *ring.producer());
+    // What comes meanwhile stays.
+    if (put(ring, 7, 8)) behind.push_back(7);
+    ring.give_up(*stuck);
+    std::vector<std::uint64_t> taken = take(ring);
+    // The other one is given up with the first, unless the rest of the lap lies between them as a record of its own.
+    ring.release_dead(9);
+    for (const std::uint64_t value : take(ring)) taken.push_back(value);
+    ASSERT_EQ(taken, behind) << round << is_another_held;
+    ASSERT_FALSE(ring.has_data() || ring.stuck()) << round;
+  }
+}
+
+TEST_F(BpfRing, GivesUpNothingThatIsHeldOrComplete) {
+  const RecordRing::Record held = ring.reserve(40, 9);
+  EXPECT_FALSE(ring.stuck());
+  put(ring, 2);
+  ring.give_up({0, *ring.producer()});
+  EXPECT_THAT(take(ring), testing::IsEmpty());
+  std::memset(held.data, 0, 40);
+  ring.release(held, false);
+  EXPECT_THAT(take(ring), testing::ElementsAre(0, 2));
 }
 
 }  // namespace

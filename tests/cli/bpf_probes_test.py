@@ -1,0 +1,165 @@
+"""eBPF programs at places in programs' code: their context is the registers there."""
+import os
+import re
+import subprocess
+
+import bpf_case
+import support
+from bpf_case import Bpf
+from support import LANDTRACE
+
+PROBED = support.copied(os.environ["PROBED"], "probed")
+
+# pt_regs of x86-64, as the kernel's headers have it for programs.
+PROGRAM = """
+#include <linux/bpf.h>
+#include <asm/ptrace.h>
+#include <bpf/bpf_helpers.h>
+
+struct seen { unsigned long long calls, numbers, returned, place; char route[8]; };
+struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1); __type(key, unsigned); __type(value, struct seen); } seen SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, unsigned); __type(value, unsigned); } pids SEC(".maps");
+char LICENSE[] SEC("license") = "GPL";
+
+SEC("uprobe/PROBED:handle_request")
+int on_call(struct pt_regs *registers) {
+  unsigned zero = 0, pid = bpf_get_current_pid_tgid() >> 32, one = 1;
+  struct seen *s = bpf_map_lookup_elem(&seen, &zero);
+  if (!s) return 0;
+  s->calls++;
+  s->numbers += (int)registers->rdi;
+  s->place = registers->rip & 0xfff;
+  bpf_probe_read_user_str(s->route, sizeof(s->route), (void *)registers->rsi);
+  bpf_map_update_elem(&pids, &pid, &one, BPF_ANY);
+  return 0;
+}
+
+SEC("uretprobe/PROBED:handle_request")
+int on_return(struct pt_regs *registers) {
+  unsigned zero = 0;
+  struct seen *s = bpf_map_lookup_elem(&seen, &zero);
+  if (s) s->returned += (int)registers->rax;
+  return 0;
+}
+"""
+
+
+def offset_of(symbol):
+    """In the file of the program, whose segments lie in it as in memory."""
+    listed = subprocess.run(["nm", PROBED], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"(?m)^([0-9a-f]+) [Tt] {symbol}$", listed).group(1), 16)
+
+
+class Probes(Bpf):
+    def probing(self, text=PROGRAM, path=PROBED):
+        source = os.path.join(self.folder, "probing.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text.replace("PROBED", path))
+        return bpf_case.compiled(source, self.folder, "-D__TARGET_ARCH_x86")
+
+    def assert_seen(self, out, calls=10):
+        numbers = sum(range(calls))
+        lengths = sum(len("/even") if i % 2 == 0 else len("/odd") for i in range(calls))
+        last = "/even" if calls % 2 == 1 else "/odd"
+        seen = re.search(r"(?m)^seen:\n  0: (.*)$", out).group(1)
+        for name, value in (("calls", calls), ("numbers", numbers), ("returned", numbers + lengths),
+                            ("place", offset_of("handle_request") & 0xfff), ("route", f'"{last}"')):
+            self.assertIn(f'"{name}":{value}', seen)
+
+    def test_arguments_text_and_result_of_a_function(self):
+        status, out, err = self.landtrace("bpf", self.probing(), "--", PROBED, "10")
+        self.assertEqual((status, err), (0, ""), out)
+        self.assert_seen(out)
+
+    def test_without_root(self):
+        words = [*support.AS_NOBODY, LANDTRACE, "bpf", self.probing(), "--", PROBED, "7"]
+        ran = subprocess.run(words, capture_output=True, text=True, timeout=support.TIMEOUT_S, check=False)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assert_seen(ran.stdout, 7)
+
+    def test_interpreted(self):
+        self.environment["LANDTRACE_BPF"] = "interpreter"
+        status, out, err = self.landtrace("bpf", self.probing(), "--", PROBED, "10")
+        self.assertEqual((status, err), (0, ""), out)
+        self.assert_seen(out)
+
+    def test_what_is_not_there_is_said(self):
+        for path, what in ((PROBED, "no_such_function"), ("/no/such/file", "handle_request")):
+            program = self.probing(PROGRAM.replace("handle_request", what), path)
+            status, out, err = self.landtrace("bpf", program, "--", "echo", "started")
+            self.assertEqual((status, out), (1, ""), err)
+            self.assertIn(f"on_call cannot be attached to {path}:{what}: ", err)
+
+    def test_registers_are_only_read(self):
+        program = self.probing(PROGRAM.replace("s->calls++;", "s->calls++; *(volatile unsigned long *)&registers->rdi = 1;"))
+        status, out, err = self.landtrace("bpf", program, "--", "echo", "started")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("cannot write into ctx", err)
+
+    def test_nothing_is_left_in_the_domain(self):
+        self.serve()
+        program = self.start("bpf", self.probing())
+        self.wait_until(lambda: "uprobes/bpf_" in self.landtrace("cat", "uprobe_events")[1])
+        self.stop(program, support.signal.SIGINT)
+        self.assertEqual(self.landtrace("cat", "uprobe_events")[1], "")
+        killed = self.start("bpf", self.probing())
+        self.wait_until(lambda: "uprobes/bpf_" in self.landtrace("cat", "uprobe_events")[1])
+        self.stop(killed, support.signal.SIGKILL)
+        self.wait_until(lambda: self.landtrace("cat", "uprobe_events")[1] == "")
+
+
+MEMORY_PROGRAM = """
+#include <linux/bpf.h>
+#include <asm/ptrace.h>
+#include <bpf/bpf_helpers.h>
+
+struct record { unsigned pid; int number; };
+struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(map_flags, BPF_F_MMAPABLE); __uint(max_entries, 2); __type(key, unsigned);
+         __type(value, unsigned long); } counts SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, unsigned); __type(value, unsigned); } pids SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 1 << 20); } records SEC(".maps");
+char LICENSE[] SEC("license") = "GPL";
+unsigned long calls;
+
+SEC("uprobe")
+int on_call(struct pt_regs *registers) {
+  unsigned zero = 0, one = 1;
+  unsigned long *count = bpf_map_lookup_elem(&counts, &zero), *step = bpf_map_lookup_elem(&counts, &one);
+  struct record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+  if (!record) return 0;
+  record->pid = bpf_get_current_pid_tgid() >> 32;
+  record->number = registers->rdi;
+  bpf_ringbuf_submit(record, 0);
+  __sync_fetch_and_add(&calls, 1);
+  if (count && step) __sync_fetch_and_add(count, *step);
+  return 0;
+}
+"""
+
+
+class Unmodified(support.UnderTracefs, Bpf):
+    """A tool with libbpf, under the shim."""
+
+    def test_uprobes_of_one_process_ring_buffers_and_memory_of_maps(self):
+        source = os.path.join(self.folder, "memory.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(MEMORY_PROGRAM)
+        program = bpf_case.compiled(source, self.folder)
+        tool = os.path.join(self.folder, "bpf_memory_tool")
+        here = os.path.dirname(os.path.abspath(__file__))
+        subprocess.run(["cc", "-O1", os.path.join(here, "bpf_memory_tool.c"), "-lbpf", "-o", tool], check=True)
+        # Programs that start from the first probe on can be probed while they run.
+        out = self.shell(f"""
+            echo 'p:early {PROBED}:main' > /sys/kernel/tracing/uprobe_events
+            {PROBED} 10000000 > /dev/null & one=$!
+            {PROBED} 10000000 > /dev/null & other=$!
+            {tool} {program} {PROBED} {offset_of("handle_request")} $one 1000; status=$?
+            kill $one $other
+            cat /sys/kernel/tracing/uprobe_events
+            exit $status""")
+        self.assertEqual(out, "records enough others 0 gaps 0 count right\nstill there\n"
+                              f"p:uprobes/early {PROBED}:main\n")
+
+
+if __name__ == "__main__":
+    bpf_case.main()
