@@ -232,22 +232,20 @@ class WithPid(Attach):
         processes = [self.program("tick") for _ in range(2)]
         recorder = self.start("record", "-o", self.file, "-p", self.PROBE,
                               *[word for process in processes for word in ("--pid", process.pid)])
-        for process in processes:
-            self.wait_until(lambda: self.has_agent(process.pid))
-        time.sleep(0.2)
+        pids = {process.pid for process in processes}
+        self.wait_until(lambda: {event["pid"] for event in self.events_so_far()} == pids)
         self.end_of(processes[0], "x")
         time.sleep(0.2)
         self.assertIsNone(recorder.poll())
         self.end_of(processes[1], "x")
         _, err = recorder.communicate(timeout=support.TIMEOUT_S)
         self.assertEqual(recorder.returncode, 0, err)
-        self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid for process in processes})
+        self.assertEqual({event["pid"] for event in self.report_json()[0]}, pids)
 
     def test_it_ends_on_an_interrupt(self):
         process = self.program("tick")
         recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
-        self.wait_until(lambda: self.has_agent(process.pid))
-        time.sleep(0.2)
+        self.wait_for_events(6)
         status, _, err = self.stop(recorder, signal.SIGINT)
         self.assertEqual(status, 0, err)
         self.assertGreater(len(self.report_json()[0]), 5)
@@ -277,9 +275,9 @@ class WithPid(Attach):
 
     def test_children_that_are_forked_later(self):
         process = self.program("fork")
+        before = self.code_of(process)
         recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
-        self.wait_until(lambda: self.has_agent(process.pid))
-        time.sleep(0.2)
+        self.wait_until(lambda: self.code_of(process) != before)
         self.assertIn("child 0\n", self.end_of(process, "x"))
         _, err = recorder.communicate(timeout=support.TIMEOUT_S)
         self.assertEqual(recorder.returncode, 0, err)
@@ -305,9 +303,9 @@ class WithPid(Attach):
             self.spoil(process)
         pids = [word for process in processes for word in ("--pid", process.pid)]
         recorder = self.start("record", "-o", self.file, "-p", self.PROBE, *pids)
-        for process in processes:
-            self.wait_until(lambda: self.has_agent(process.pid))
-        time.sleep(0.3)
+        for process in processes[:2]:
+            self.wait_until(lambda: self.landtrace("functions", process.pid, "tick")[2] != "")
+        self.wait_until(lambda: processes[2].pid in {event["pid"] for event in self.events_so_far()})
         why = "could not be probed at attached:tick: the program's code differs from the file's\n"
         status, out, err = self.landtrace("functions", processes[0].pid, "tick")
         self.assertEqual((status, err), (0, f"landtrace: process {processes[0].pid} {why}"))
@@ -339,8 +337,9 @@ class WithPid(Attach):
         for i in range(3):
             tell(f"l = ctypes.CDLL({library!r}); assert l.come({i}) == {i + 7}")
             self.assertIn("libcome.so", support.read_text(f"/proc/{process.pid}/maps"))
-            time.sleep(0.3)
-            tell(f"assert l.come({i + 10}) == {i + 17}")
+            # It is looked at when the loader tells of it, and probed some time later.
+            self.wait_until(lambda: (tell(f"assert l.come({i + 10}) == {i + 17}"),
+                                     i + 10 in {event["fields"]["n"] for event in self.events_so_far()})[1])
             tell("h = l._handle; del l; _ctypes.dlclose(h)")
             self.assertNotIn("libcome.so", support.read_text(f"/proc/{process.pid}/maps"))
         self.stop(process, signal.SIGKILL)

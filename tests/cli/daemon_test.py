@@ -92,7 +92,7 @@ class Daemon(support.Case):
 
     def test_bad_settings(self):
         for words, part in ((["--mode", "9"], "--mode"), (["--group", "no-such-group"], "no-such-group"),
-                            (["--abi", "5"], "ABI '5'"), (["--buffer-size", "x"], "size 'x'"),
+                            (["--abi", "5"], "ABI '5'"), (["--buffer-size", "x"], "--buffer-size: 'x' is no size"),
                             (["--trace-event", "a b"], "pattern 'a b'"), (["--bogus"], "--bogus"),
                             (["--config", "/no/such/file"], "/no/such/file")):
             status, line = self.refused(*words)

@@ -167,6 +167,11 @@ class Case(unittest.TestCase):
         script = f"{LANDTRACE} report --json {file or self.file} 2>/dev/null | grep -v '\"lost\"' | head -n {count} | wc -l"
         self.wait_until(lambda: int(self.start_program("sh", "-c", script).communicate()[0]) == count)
 
+    def events_so_far(self):
+        """What can be read in the file that is being recorded."""
+        out = self.landtrace("report", "--json", self.file)[1]
+        return [event for event in map(json.loads, out.splitlines()) if "lost" not in event]
+
     def wait_until(self, condition):
         end_time = time.monotonic() + TIMEOUT_S
         while not condition():

@@ -30,6 +30,16 @@ class Unheard(support.Case):
             self.assertEqual(self.status(way, LANDTRACE, "report", os.path.join(self.folder, "nosuch")), 1, way)
             self.assertEqual(self.status(way, LANDTRACE, "recrod"), 2, way)
 
+    def test_a_limit_on_files_is_a_failed_write(self):
+        self.assertEqual(self.landtrace("record", "-o", self.file, "--", PRODUCER, "--count", "1000")[0], 0)
+        for limit, words in ((8, ["report", self.file]), (8, ["export", "--format", "json", "-o", "out", self.file]),
+                             (100, ["record", "-o", "other.dat", "--", PRODUCER])):
+            done = subprocess.run(["bash", "-c", f"ulimit -f {limit}; exec \"$@\" >text", "bash", LANDTRACE, *words],
+                                  cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
+                                  timeout=support.TIMEOUT_S)
+            self.assertEqual(done.returncode, 1, done)
+            self.assert_one_line(done.stderr, "File too large")
+
 
 if __name__ == "__main__":
     unittest.main()

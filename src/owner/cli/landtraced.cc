@@ -126,6 +126,7 @@ int parse_and_serve(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   program_name = "landtraced";
+  survive_file_limit();
   try {
     return parse_and_serve(argc, argv);
   } catch (const std::exception& error) {

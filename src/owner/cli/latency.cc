@@ -127,9 +127,8 @@ int latency(LatencyOptions& options) {
   if (request.from_key.size() != request.to_key.size()) {
     return fail_with(kBadUse, "--to-key: want as many fields as --key has");
   }
-  const auto ring_bytes = parse_size(options.buffer_size);
+  const auto ring_bytes = parse_buffer_size(options.buffer_size);
   if (!ring_bytes) return fail_with(kBadUse, sentence(ring_bytes.error()));
-  if (*ring_bytes > 1ull << ring::kMaxSizeLog2) return fail_with(kBadUse, "--buffer-size: the limit is 16G");
   WatchedPairs pairs(options, std::move(request));
   const HistShape shape{options.from + " -> " + options.to, options.by, {}, kLatencyField, true};
   return Watch(options, shape, pairs, *ring_bytes).run();

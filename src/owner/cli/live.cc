@@ -10,11 +10,9 @@ Result<void> read_quantities(LiveOptions& options) {
   if (options.tracefs && options.command.empty()) {
     return fail(EINVAL, "--tracefs: there is no command to show files to");
   }
-  LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
-  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  LT_TRY(options.ring_bytes, parse_buffer_size(options.buffer_size));
   if (options.duration.empty()) return {};
-  LT_TRY(options.duration_ns, parse_seconds(options.duration));
-  if (options.duration_ns == 0) return fail(EINVAL, "--duration: want more than 0 seconds");
+  LT_TRY(options.duration_ns, parse_time_option("--duration", options.duration));
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/signals.hpp"
 
 namespace {
 
@@ -43,6 +44,7 @@ int parse_and_run(int argc, const char* const* argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  survive_file_limit();
   try {
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "ring/layout.hpp"
+
 namespace landtrace::cli {
 namespace {
 
@@ -37,7 +39,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   if (shift > 0) text.remove_suffix(1);
   std::uint64_t value = 0;
   if (!parse_number(text, value) || value == 0 || value > (~0ull >> shift)) {
-    return fail(EINVAL, fmt::format("size '{}': want a number with K, M or G, such as 4M", all));
+    return fail(EINVAL, fmt::format("'{}' is no size; want a number with K, M or G, such as 4M", all));
   }
   return value << shift;
 }
@@ -54,9 +56,23 @@ Result<std::uint64_t> parse_seconds(std::string_view text) {
   std::uint64_t ns = 0;
   if (!fits || text.ends_with('.') || !parse_number(whole, seconds) || !parse_number(decimals, ns) ||
       seconds > ~0ull / kNsPerSecond - 1) {
-    return fail(EINVAL, fmt::format("time '{}': want seconds, such as 12.345678", text));
+    return fail(EINVAL, fmt::format("'{}' is no time; want seconds, such as 12.345678", text));
   }
   return seconds * kNsPerSecond + ns;
+}
+
+Result<std::uint64_t> parse_buffer_size(const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size) return fail(EINVAL, "--buffer-size: " + size.error().message);
+  if (*size > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  return size;
+}
+
+Result<std::uint64_t> parse_time_option(const char* option, const std::string& text) {
+  const auto ns = parse_seconds(text);
+  if (!ns) return fail(EINVAL, fmt::format("{}: {}", option, ns.error().message));
+  if (*ns == 0) return fail(EINVAL, fmt::format("{}: want more than 0 seconds", option));
+  return ns;
 }
 
 std::string size_text(std::uint64_t bytes) {

@@ -15,6 +15,10 @@ Result<std::uint64_t> parse_size(std::string_view text);
 // Seconds with up to nine decimals, exactly: "12.345678" is 12345678000. EINVAL for anything else.
 Result<std::uint64_t> parse_seconds(std::string_view text);
 
+// Of options, by which messages begin: --buffer-size, which no ring's limit is below; and a time that is not 0.
+Result<std::uint64_t> parse_buffer_size(const std::string& text);
+Result<std::uint64_t> parse_time_option(const char* option, const std::string& text);
+
 // "512 B", "4.0 KiB", "1.5 GiB".
 std::string size_text(std::uint64_t bytes);
 

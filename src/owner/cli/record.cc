@@ -49,12 +49,10 @@ Result<void> check_options(RecordOptions& options) {
   }
   if (format != nullptr && options.ui) return fail(EINVAL, "--format excludes --ui");
   if (format != nullptr && options.overwrite) return fail(EINVAL, "--format excludes --overwrite");
-  LT_TRY(options.ring_bytes, parse_size(options.buffer_size));
+  LT_TRY(options.ring_bytes, parse_buffer_size(options.buffer_size));
   if (!options.duration.empty()) {
-    LT_TRY(options.duration_ns, parse_seconds(options.duration));
-    if (options.duration_ns == 0) return fail(EINVAL, "--duration: want more than 0 seconds");
+    LT_TRY(options.duration_ns, parse_time_option("--duration", options.duration));
   }
-  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
   return {};
 }
 

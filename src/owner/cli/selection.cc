@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint64_t kHalfMicrosecond_ns = 500;
 constexpr std::uint32_t kMostCpus = 4096;
 
+Result<std::uint64_t> seconds(const char* option, const std::string& text) {
+  auto ns = parse_seconds(text);
+  if (!ns) return fail(EINVAL, fmt::format("{}: {}", option, ns.error().message));
+  return ns;
+}
+
 Result<std::vector<std::uint32_t>> numbers(const char* option, const std::vector<std::string>& texts) {
   std::vector<std::uint32_t> all;
   for (const std::string& text : texts) {
@@ -59,11 +65,11 @@ Result<Selection> Selection::parse(const Texts& texts) {
   if (!texts.filter.empty()) LT_CHECK(check_filter(texts.filter));
   selection.filter_ = reader::ExpressionFilter(texts.filter);
   if (!texts.from.empty()) {
-    LT_TRY(selection.from_ns_, parse_seconds(texts.from));
+    LT_TRY(selection.from_ns_, seconds("--from", texts.from));
     selection.from_ns_ -= std::min(selection.from_ns_, kHalfMicrosecond_ns);
   }
   if (!texts.to.empty()) {
-    LT_TRY(selection.to_ns_, parse_seconds(texts.to));
+    LT_TRY(selection.to_ns_, seconds("--to", texts.to));
     selection.to_ns_ += kHalfMicrosecond_ns - 1;
   }
   LT_TRY(selection.pids_, numbers("--pid", texts.pids));

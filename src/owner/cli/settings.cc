@@ -112,8 +112,7 @@ Result<std::string> socket_of(const Settings& settings) {
 Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
   daemon::HostedDomain::Options options;
   LT_TRY(options.abi, daemon::parse_abi(settings.abi));
-  LT_TRY(options.ring_bytes, parse_size(settings.buffer_size));
-  if (options.ring_bytes > 1ull << ring::kMaxSizeLog2) return fail(EINVAL, "--buffer-size: the limit is 16G");
+  LT_TRY(options.ring_bytes, parse_buffer_size(settings.buffer_size));
   LT_TRY(options.events, patterns_of(settings.trace_event));
   if (!settings.group.empty()) {
     LT_TRY(options.permissions.gid, group_of(settings.group));

@@ -13,6 +13,13 @@ bool is_ignored(int number) {
 
 }  // namespace
 
+void survive_file_limit() {
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &nothing, nullptr);
+}
+
 Result<Signals> Signals::take() {
   sigset_t wanted;
   sigemptyset(&wanted);

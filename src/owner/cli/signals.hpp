@@ -8,6 +8,10 @@
 
 namespace landtrace::cli {
 
+// From here on a file that reaches its limit (RLIMIT_FSIZE) is a write that fails with EFBIG, as on a full disk, and
+// not this program's end. CMD has the signal as ever.
+void survive_file_limit();
+
 class Signals {
  public:
   // Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD in the calling thread and in those that it starts from here

@@ -23,8 +23,7 @@ struct TopOptions {
 Result<void> check_options(TopOptions& options) {
   LT_TRY(options.rates.view.by, RateView::parse_by(options.by));
   LT_TRY(options.rates.view.sort, RateView::parse_sort(options.sort));
-  LT_TRY(options.rates.interval_ns, parse_seconds(options.interval));
-  if (options.rates.interval_ns == 0) return fail(EINVAL, "--interval: want more than 0 seconds");
+  LT_TRY(options.rates.interval_ns, parse_time_option("--interval", options.interval));
   options.rates.view.rows = options.rows;
   return {};
 }

@@ -39,7 +39,12 @@ Result<void> Mapping::map_in_place(int fd) {
 Result<Fd> create_memfd(const char* name, std::size_t size) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return fail_errno("memfd_create");
-  if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return fail_errno("ftruncate of a memfd");
+  if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) {
+    // Memory is a file to this limit, too.
+    const bool is_limited = errno == EFBIG;
+    return fail_errno(is_limited ? "ftruncate of a memfd (a limit on the size of files: ulimit -f)"
+                                 : "ftruncate of a memfd");
+  }
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) return fail_errno("sealing a memfd");
   return fd;
 }

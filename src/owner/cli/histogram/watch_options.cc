@@ -14,8 +14,7 @@ namespace {
 
 Result<void> read_seconds(const char* option, const std::string& text, std::uint64_t& ns) {
   if (text.empty()) return {};
-  LT_TRY(ns, parse_seconds(text));
-  if (ns == 0) return fail(EINVAL, fmt::format("{}: want more than 0 seconds", option));
+  LT_TRY(ns, parse_time_option(option, text));
   return {};
 }
 

@@ -87,6 +87,7 @@ Result<int> read_start(FileCursor& cursor, Contents& contents) {
 Result<Contents> read_contents(const InputFile& file) {
   Contents contents;
   FileCursor cursor(file, 0, file.size());
+  if (file.size() == 0) return fail(EBADMSG, "the file is empty");
   LT_TRY(const int version, read_start(cursor, contents));
   LT_CHECK(version == 6 ? read_version_6(file, cursor, contents) : read_version_7(file, cursor, contents));
   contents.stats.resize(contents.cpus);

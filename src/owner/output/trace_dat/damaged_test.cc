@@ -40,7 +40,7 @@ class DamagedTest : public ::testing::Test {
 TEST_F(DamagedTest, SoundFileIsRead) { EXPECT_EQ(read(sound_).records.size(), 21u); }
 
 TEST_F(DamagedTest, CutWithinTheMetadataIsAnErrorThatNamesThePlace) {
-  for (std::size_t size = 0; size < metadata_size_; ++size) {
+  for (std::size_t size = 1; size < metadata_size_; ++size) {
     const ReadResult result = read(std::string_view(sound_).substr(0, size));
     ASSERT_TRUE(result.error) << size;
     EXPECT_EQ(result.error->code, EBADMSG) << size;
@@ -93,7 +93,7 @@ TEST_F(DamagedTest, SizesBeyondTheFileAllocateNothing) {
 }
 
 TEST_F(DamagedTest, OtherFiles) {
-  EXPECT_THAT(read("").error->message, HasSubstr("trace.dat signature"));
+  EXPECT_EQ(read("").error->message, "the file is empty");
   EXPECT_THAT(read("PERFILE2 and more of that").error->message, HasSubstr("no trace.dat signature at offset 0"));
   EXPECT_THAT(read(sound_.substr(0, 10) + "5" + sound_.substr(11)).error->message, HasSubstr("file version 5"));
   std::string big_endian = sound_;
