@@ -196,14 +196,20 @@ TEST_F(NativeTest, AnEventIsSilentAfterUnregister) {
 }
 
 TEST_F(NativeTest, ProgramsSurviveTheOwnersKill) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
   const pid_t owner = ::fork();
   if (owner == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     Host host(socket_);
+    ::close(ready[1]);  // its end is what is waited for; a socket that is bound does not listen yet
     host.run();
     ::_exit(0);
   }
-  for (int i = 0; i < 5000 && ::access(socket_.c_str(), F_OK) != 0; ++i) ::usleep(1000);
+  ::close(ready[1]);
+  char none = 0;
+  ASSERT_EQ(::read(ready[0], &none, 1), 0);
+  ::close(ready[0]);
   Client client(socket_, "orphan", {{"LANDTRACE_BACKEND", "domain"}});
   const std::string first = client.line();
   ::kill(owner, SIGKILL);
