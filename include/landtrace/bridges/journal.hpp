@@ -68,6 +68,7 @@ inline int send_to_journal(const Record& record, int priority = 6) {
     add("LANDTRACE_LOST", record.lost() == Record::kUnknown ? "some" : std::to_string(record.lost()));
   for (const FieldValue& field : record.fields()) add(detail::journal_name(field.name()), field.to_string());
   std::vector<iovec> vectors;
+  vectors.reserve(fields.size());
   for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
   return ::sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
 }
