@@ -10,6 +10,7 @@
 #include "output/trace_dat/reader.hpp"
 
 using landtrace::output::EventType;
+using landtrace::output::JsonLineWriter;
 using landtrace::output::Record;
 using landtrace::output::Task;
 using landtrace::output::TraceDatReader;

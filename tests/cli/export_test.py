@@ -244,6 +244,12 @@ class Chosen(Export):
                 self.assertIn("--filter: ", err)
                 self.assertIn("^", err)
 
+    def test_a_file_behind_an_option_is_none_of_its_values(self):
+        os.rename(self.file, self.folder + "/requests.dat")
+        for words in (["--comm", "example*"], ["--fields", "id"], ["--comm", "a,example*", "--comm", "b"]):
+            status, out, err = self.landtrace("report", "--json", *words, "requests.dat")
+            self.assertEqual((status, len(out.splitlines())), (0, 2000), err)
+
     def test_by_who(self):
         events, _ = self.report_json()
         pids = sorted({event["tgid"] for event in events})

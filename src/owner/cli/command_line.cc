@@ -155,6 +155,11 @@ void Command::list(const std::string& names, std::vector<std::string>& values, c
   dress(*app_.add_option(names, values, help)->delimiter(','), look);
 }
 
+void Command::repeated_list(const std::string& names, std::vector<std::string>& values, const std::string& help,
+                            const Look& look) {
+  dress(*app_.add_option(names, values, help)->delimiter(',')->allow_extra_args(false), look);
+}
+
 void Command::words(const std::string& name, std::vector<std::string>& values, const std::string& help,
                     const Look& look) {
   dress(*app_.add_option(name, values, help), look);

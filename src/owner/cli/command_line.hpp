@@ -42,7 +42,11 @@ class Command {
   // May be given several times, each time with one value.
   void repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
                 const Look& look = {});
-  // Takes several words, and several values separated by commas in each.
+  // The same, with several values separated by commas: what stands behind is no value.
+  void repeated_list(const std::string& names, std::vector<std::string>& values, const std::string& help,
+                     const Look& look = {});
+  // Takes several words, and several values separated by commas in each. Not for a command with a word that may be left
+  // out: it would be taken for one of these.
   void list(const std::string& names, std::vector<std::string>& values, const std::string& help, const Look& look = {});
   // Takes several words unchanged.
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help, const Look& look = {});

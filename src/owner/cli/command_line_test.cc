@@ -183,6 +183,15 @@ TEST_F(CommandLineTest, AnOptionThatNeedsAnotherIsRefusedAlone) {
   EXPECT_EQ(parse({"run", "-r", "--tracefs"}), "");
 }
 
+TEST_F(CommandLineTest, AWordBehindARepeatedListIsNoneOfItsValues) {
+  Command& command = program_.add("report", "Prints");
+  command.option("FILE", text_, "Which");
+  command.repeated_list("--comm", words_, "Whose");
+  EXPECT_EQ(parse({"report", "--comm", "a,b", "file", "--comm", "c"}), "");
+  EXPECT_EQ(text_, "file");
+  EXPECT_THAT(words_, ElementsAre("a", "b", "c"));
+}
+
 TEST_F(CommandLineTest, ARepeatedOptionTakesOneValueEachTime) {
   Command& command = program_.add("report", "Prints");
   command.option("FILE", text_, "Which");

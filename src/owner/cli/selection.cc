@@ -47,15 +47,15 @@ void Selection::add_options(Command& command, Texts& texts, const std::string& v
                    {.type = "PATTERN"});
   command.option("--filter", texts.filter, fmt::format("{} only events for which EXPR is true: 'status >= 500'", verb),
                  {.type = "EXPR"});
-  command.list("--pid", texts.pids, "Only these processes", {.type = "PID"});
+  command.repeated_list("--pid", texts.pids, "Only these processes", {.type = "PID"});
   add_place_options(command, texts);
   command.option("--from", texts.from, "Time of the first event to " + verb, {.type = "SECONDS"});
   command.option("--to", texts.to, "Time of the last event to " + verb, {.type = "SECONDS"});
 }
 
 void Selection::add_place_options(Command& command, Texts& texts) {
-  command.list("--tid", texts.tids, "Only these threads", {.type = "TID"});
-  command.list("--comm", texts.comms, "Only threads of these names, globs allowed", {.type = "NAME"});
+  command.repeated_list("--tid", texts.tids, "Only these threads", {.type = "TID"});
+  command.repeated_list("--comm", texts.comms, "Only threads of these names, globs allowed", {.type = "NAME"});
   command.option("--cpu", texts.cpus, "Only these CPUs: 0-3,8", {.type = "LIST"});
 }
 

@@ -22,7 +22,7 @@ void LineStyle::add_options(Command& command) {
   command.flag("--delta", is_delta, "Times since the event before");
   command.flag("--utc", is_utc, "Times of day, in UTC");
   command.flag("--local", is_local, "Times of day, in the local time zone");
-  command.list("--fields", fields, "Print only these fields of events", {.type = "FIELD,..."});
+  command.repeated_list("--fields", fields, "Print only these fields of events", {.type = "FIELD,..."});
   command.option("--color", color, "auto, always or never; auto: on a terminal, unless NO_COLOR is set",
                  {.type = "WHEN", .shows_default = true});
 }

@@ -25,7 +25,9 @@ void CsvWriter::begin() {
   for (const auto& [id, type] : types_) {
     Row& row = rows_[id];
     row.is_stack = is_user_stack(type);
+    row.name = ",";
     put(row.name, type.system + ':' + type.name);
+    row.name += ',';
     for (const std::string& column : columns_) {
       const auto& all = type.declaration.fields;
       const auto field = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == column; });
@@ -53,10 +55,8 @@ void CsvWriter::put(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void CsvWriter::put_time(std::uint64_t time_ns, std::uint32_t cpu) {
+char* CsvWriter::put_time(char* at, std::uint64_t time_ns, std::uint32_t cpu) const {
   constexpr std::uint64_t kSecond_ns = 1'000'000'000;
-  char text[3 * kMaxDigits];
-  char* at = text;
   if (options_.time_in_ns) {
     at = put_decimal(at, time_ns / kSecond_ns);
     *at++ = '.';
@@ -65,8 +65,7 @@ void CsvWriter::put_time(std::uint64_t time_ns, std::uint32_t cpu) {
     at = put_decimal(at, time_ns);
   }
   *at++ = ',';
-  at = put_decimal(at, cpu);
-  target_.bytes().append(text, static_cast<std::size_t>(at - text));
+  return put_decimal(at, cpu);
 }
 
 void CsvWriter::put_value(const event::Field& field, std::span<const std::byte> payload) {
@@ -96,17 +95,14 @@ void CsvWriter::event(const ExportedEvent& event) {
   if (!has_begun_) begin();
   const Record& record = event.record;
   std::string& out = target_.bytes();
-  put_time(record.time_ns, record.cpu);
-  char ids[2 * kMaxDigits];
-  char* at = put_text(ids, ",");
+  char ids[5 * kMaxDigits];
+  char* at = put_text(put_time(ids, record.time_ns, record.cpu), ",");
   if (event.task != nullptr && event.task->tgid != 0) at = put_decimal(at, event.task->tgid);
   at = put_text(put_decimal(put_text(at, ","), record.tid), ",");
   out.append(ids, static_cast<std::size_t>(at - ids));
   if (event.task != nullptr) put(event.task->comm);
-  out += ',';
   const Row& row = rows_[record.event_id];
   out += row.name;
-  out += ',';
   for (const event::Field* const field : row.fields) {
     out += ',';
     if (field != nullptr) put_value(*field, record.payload);
@@ -127,8 +123,9 @@ void CsvWriter::event(const ExportedEvent& event) {
 
 void CsvWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) {
   if (!has_begun_) begin();
-  put_time(time_ns, cpu);
   std::string& out = target_.bytes();
+  char text[3 * kMaxDigits];
+  out.append(text, static_cast<std::size_t>(put_time(text, time_ns, cpu) - text));
   out += ",,,,,";
   out += count == kLostUnknown ? "some" : std::to_string(count);
   out.append(columns_.size() + (options_.has_stacks ? 1 : 0), ',');

@@ -38,7 +38,7 @@ class CsvWriter : public Exporter {
   void begin();
   void put(std::string_view text) { put(target_.bytes(), text); }
   static void put(std::string& out, std::string_view text);
-  void put_time(std::uint64_t time_ns, std::uint32_t cpu);
+  char* put_time(char* at, std::uint64_t time_ns, std::uint32_t cpu) const;
   void put_value(const event::Field& field, std::span<const std::byte> payload);
   const std::string& text_of_stack(const UserStack& stack);
 
@@ -48,7 +48,7 @@ class CsvWriter : public Exporter {
   std::vector<std::string> columns_;
   // What is the same in all rows of a type.
   struct Row {
-    std::string name;                         // SYSTEM:EVENT, as it stands in a row
+    std::string name;                         // SYSTEM:EVENT with its commas, as it stands in a row
     std::vector<const event::Field*> fields;  // by column; nullptr: it has no such field
     bool is_stack = false;
   };

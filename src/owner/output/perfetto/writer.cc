@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "output/export/value.hpp"
 #include "output/perfetto/proto.hpp"
@@ -94,11 +95,17 @@ void PerfettoWriter::put_track_event(std::uint64_t time_ns, const std::string& b
   const auto size = static_cast<std::size_t>(end - before) + new_names.size() + body.size() +
                     static_cast<std::size_t>(at - behind);
   std::string& out = target_.bytes();
-  char head[proto::kLongestHead];
-  proto::append(out, head, put_head(head, trace::kPacket, Wire::kLength, size));
-  proto::append(out, before, middle);
-  out += new_names;
-  proto::append(out, middle, end);
+  char head[3 * proto::kLongestHead];
+  char* begin = put_head(head, trace::kPacket, Wire::kLength, size);
+  std::memcpy(begin, before, static_cast<std::size_t>(middle - before));
+  begin += middle - before;
+  if (!new_names.empty()) {
+    proto::append(out, head, begin);
+    out += new_names;
+    begin = head;
+  }
+  std::memcpy(begin, middle, static_cast<std::size_t>(end - middle));
+  proto::append(out, head, begin + (end - middle));
   out += body;
   proto::append(out, behind, at);
   target_.flush_if_full();
@@ -127,18 +134,25 @@ const PerfettoWriter::TypeTexts& PerfettoWriter::texts_of(const EventType& type)
 void PerfettoWriter::add_fields(std::string& body, const ExportedEvent& event, const TypeTexts& texts) {
   if (texts.is_stack) return;
   using proto::put_head, proto::Wire;
+  constexpr std::size_t kOne = 3 * proto::kLongestHead;
+  char fields[8 * kOne];
+  char* at = fields;
   for (std::size_t i = 0; i < texts.field_names.size(); ++i) {
     const FieldValue value = value_of(event.type.declaration.fields[i], event.record.payload);
     char message[2 * proto::kLongestHead];
     char* const end = put_number(put_head(message, annotation::kNameIid, Wire::kVarint, texts.field_names[i]), value);
     std::string text;
     if (const auto* const own = std::get_if<std::string>(&value)) put_value(text, *own);
-    char head[proto::kLongestHead];
-    const std::size_t size = static_cast<std::size_t>(end - message) + text.size();
-    proto::append(body, head, put_head(head, track_event::kDebugAnnotations, Wire::kLength, size));
-    proto::append(body, message, end);
+    const auto size = static_cast<std::size_t>(end - message);
+    at = put_head(at, track_event::kDebugAnnotations, Wire::kLength, size + text.size());
+    std::memcpy(at, message, size);
+    at += size;
+    if (text.empty() && static_cast<std::size_t>(at - fields) + kOne <= sizeof fields) continue;
+    proto::append(body, fields, at);
     body += text;
+    at = fields;
   }
+  proto::append(body, fields, at);
 }
 
 void PerfettoWriter::add_name(std::string& body, const std::string& category, const std::string& name) {
