@@ -90,6 +90,13 @@ class Probes(Bpf):
             self.assertEqual((status, out), (1, ""), err)
             self.assertIn(f"on_call cannot be attached to {path}:{what}: ", err)
 
+    def test_programs_that_cannot_be_probed_are_said(self):
+        static = support.copied(os.environ["PROBED_STATIC"], "probed_static")
+        status, out, err = self.landtrace("bpf", self.probing(path=static), "--", static, "3")
+        self.assertEqual(status, 0)
+        self.assertIn("0: {\"calls\":0,", out)
+        self.assert_one_line(err, "statically")
+
     def test_registers_are_only_read(self):
         program = self.probing(PROGRAM.replace("s->calls++;", "s->calls++; *(volatile unsigned long *)&registers->rdi = 1;"))
         status, out, err = self.landtrace("bpf", program, "--", "echo", "started")

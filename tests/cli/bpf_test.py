@@ -34,6 +34,22 @@ class Running(Bpf):
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assert_counted(ran.stdout)
 
+    def test_maps_while_it_runs(self):
+        # One round, and another when its maps have been shown.
+        inside = f"{REQUESTS}; until grep -q '^  0: 1000 ' out; do sleep 0.01; done; {REQUESTS}"
+        with open(os.path.join(self.folder, "out"), "w", encoding="utf-8") as out:
+            tracer = self.start("bpf", "--interval", "0.05", self.example(), "--", "sh", "-c", inside, stdout=out)
+            self.assertEqual((tracer.wait(timeout=support.TIMEOUT_S), tracer.stderr.read()), (0, ""))
+        text = support.read_text(out.name)
+        shown = re.findall(r"(?m)^-- \d\d:\d\d:\d\d\n((?:\w+:\n(?:  .*\n)*)+)", text)
+        self.assertIn("all:\n  0: 1000 [", "".join(shown), text)
+        self.assertEqual(len(shown), len(set(shown)), "what has not changed is not shown again")
+        self.assert_counted(text[min(text.rindex("\nall:"), text.rindex("\nby_id:")):], 2000)
+        for words in (("--interval", "0", "x.o"), ("--interval", "soon", "x.o"), ("list", "--interval", "1")):
+            status, _, err = self.landtrace("bpf", *words)
+            self.assertEqual(status, 2, err)
+            self.assert_one_line(err)
+
     def test_the_commands_status_is_handed_on(self):
         status, _, err = self.landtrace("bpf", self.example(), "--", "sh", "-c", f"{REQUESTS}; exit 7")
         self.assertEqual((status, err), (7, ""))

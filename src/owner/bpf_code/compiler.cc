@@ -117,6 +117,12 @@ void Compiler::look_around() {
   is_begin_[0] = true;
   for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
     const Instruction& one = code_[pc];
+    used_ |= 1u << one.dst_reg;
+    if (one.code == bpf::kCall) {
+      used_ |= 0b11'1111;
+    } else {
+      used_ |= 1u << one.src_reg;
+    }
     if (is_jump(one) || is_subprogram_call(one)) {
       const std::int64_t target = target_of(pc, one);
       is_begin_[static_cast<std::size_t>(target)] = true;
@@ -174,20 +180,30 @@ Reg Compiler::value_of(unsigned reg, Reg scratch) {
   return scratch;
 }
 
+// A program that calls subprograms keeps r6 to r9 around the calls.
+std::vector<Reg> Compiler::kept() const {
+  std::vector<Reg> kept = {Reg::kRbx};
+  constexpr Reg kPlaces[] = {Reg::kR12, Reg::kR13, Reg::kR14, Reg::kR15};
+  for (unsigned i = 0; i < 4; ++i) {
+    if (has_subprograms_ || uses(6 + i)) kept.push_back(kPlaces[i]);
+  }
+  return kept;
+}
+
 // All that the program does not have is 0: it must not find what lies in the CPU's registers.
 void Compiler::begin() {
   out_.push(Reg::kRbp);
   out_.move(Width::k64, Reg::kRbp, Reg::kRsp);
-  for (const Reg kept : {Reg::kRbx, Reg::kR12, Reg::kR13, Reg::kR14, Reg::kR15}) out_.push(kept);
+  for (const Reg reg : kept()) out_.push(reg);
   out_.move(Width::k64, kMachine, Reg::kRdi);
   out_.move_constant(Reg::kRsi, context());
   for (unsigned reg = 0; reg < bpf::kFramePointer; ++reg) {
     const Reg place = value_of(reg, Reg::kR10);
-    if (reg != 1) out_.calculate(Op::kXor, Width::k32, place, place);
+    if (reg != 1 && (has_subprograms_ || uses(reg))) out_.calculate(Op::kXor, Width::k32, place, place);
   }
   // Helpers are called with a stack that is aligned to 16 bytes; a subprogram is called in between.
   if (!has_subprograms_) {
-    out_.calculate(Op::kSub, Width::k64, Reg::kRsp, 8);
+    if (pads_stack()) out_.calculate(Op::kSub, Width::k64, Reg::kRsp, 8);
     return;
   }
   const Label body = out_.new_label();
@@ -222,8 +238,10 @@ void Compiler::end() {
   stop_with(exceeded_, bpf::End::kExceeded);
   out_.jump(stop_);
   out_.place(leave_);
-  if (!has_subprograms_) out_.calculate(Op::kAdd, Width::k64, Reg::kRsp, 8);
-  for (const Reg kept : {Reg::kR15, Reg::kR14, Reg::kR13, Reg::kR12, Reg::kRbx, Reg::kRbp}) out_.pop(kept);
+  if (!has_subprograms_ && pads_stack()) out_.calculate(Op::kAdd, Width::k64, Reg::kRsp, 8);
+  const std::vector<Reg> saved = kept();
+  for (auto reg = saved.rbegin(); reg != saved.rend(); ++reg) out_.pop(*reg);
+  out_.pop(Reg::kRbp);
   out_.leave();
   for (const Detour& detour : detours_) {
     out_.place(detour.from);

@@ -49,6 +49,11 @@ class Compiler {
   void stop_with(Label label, bpf::End why);
   // Back to who has called the program, or the subprogram.
   void return_from();
+  [[nodiscard]] bool uses(unsigned reg) const { return (used_ >> reg & 1) != 0; }
+  // Registers of whoever calls that the code changes.
+  [[nodiscard]] std::vector<Reg> kept() const;
+  // Behind the return address, rbp and these the stack is not aligned.
+  [[nodiscard]] bool pads_stack() const { return kept().size() % 2 != 0; }
 
   // -- numbers: compiler_alu.cc
   void calculate(const bpf::Instruction& one);
@@ -105,6 +110,8 @@ class Compiler {
   std::vector<Detour> detours_;
   bool counts_ = false;
   bool has_subprograms_ = false;
+  // Registers that the program names, or helpers are given: a bit each.
+  std::uint32_t used_ = 1;
   Label fault_{}, exceeded_{}, stop_{}, leave_{}, read_window_{}, write_window_{};
 };
 

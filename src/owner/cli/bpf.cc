@@ -12,6 +12,8 @@
 #include "cli/failure.hpp"
 #include "cli/full_path.hpp"
 #include "cli/missing_events.hpp"
+#include "cli/probes/refusals.hpp"
+#include "cli/quantity.hpp"
 #include "cli/signals.hpp"
 #include "cli/static_program.hpp"
 #include "cli/text_output.hpp"
@@ -27,6 +29,7 @@ struct BpfOptions {
   std::vector<std::string> words;
   std::vector<std::string> command;
   std::string socket;
+  std::string interval;
 };
 
 // What loads objects is a program of its own, beside the shim.
@@ -49,7 +52,9 @@ Result<Pipe> make_pipe() {
 // A loader that has an object's programs in a domain, until it is let go.
 class Loader {
  public:
-  static Result<Loader> start(const std::string& object, const std::string& socket, const sigset_t& mask) {
+  // `interval_ns`: maps that have changed are shown so often; 0: at the end alone.
+  static Result<Loader> start(const std::string& object, const std::string& socket, std::uint64_t interval_ns,
+                              const sigset_t& mask) {
     LT_TRY(Pipe ready, make_pipe());
     LT_TRY(Pipe until, make_pipe());
     // The one that is inherited: everybody else's are closed by exec.
@@ -58,9 +63,10 @@ class Loader {
     std::vector<std::string> environment = own_environment();
     std::erase_if(environment, [](const std::string& one) { return one.rfind("LANDTRACE_SOCKET=", 0) == 0; });
     environment.push_back("LANDTRACE_SOCKET=" + socket);
-    auto child =
-        Child::start({loader_path(), object, std::to_string(ready.write.get()), std::to_string(until.read.get())},
-                     environment, mask);
+    std::vector<std::string> words = {loader_path(), object, std::to_string(ready.write.get()),
+                                      std::to_string(until.read.get())};
+    if (interval_ns != 0) words.push_back(std::to_string(std::max<std::uint64_t>(interval_ns / 1'000'000, 1)));
+    auto child = Child::start(words, environment, mask);
     if (!child) {
       if (child.error().code != ENOENT) return tl::unexpected<Error>(std::move(child).error());
       return fail(ENOENT, "no " + loader_path() + ": built without libbpf (libbpf-dev)");
@@ -68,20 +74,27 @@ class Loader {
     return Loader(*std::move(child), std::move(ready.read), std::move(until.write));
   }
 
-  // The events to which its programs are attached, besides those at places in code; nullopt: it has said why they are
-  // not.
-  std::optional<std::vector<event::Pattern>> wait_for_events() {
+  struct Attached {
+    std::vector<event::Pattern> events;
+    std::vector<std::string> probes;  // SYSTEM:EVENT
+  };
+  // What its programs are attached to; nullopt: it has said why they are not.
+  std::optional<Attached> wait_for_events() {
     std::string names;
     char some[4096];
     for (ssize_t n = 0; (n = ::read(ready_.get(), some, sizeof some)) > 0;)
       names.append(some, static_cast<std::size_t>(n));
     if (names.empty()) return std::nullopt;
-    std::vector<event::Pattern> events;
+    Attached attached;
     for (std::size_t at = 0, end = 0; (end = names.find('\0', at)) != std::string::npos; at = end + 1) {
-      if (end == at) continue;
-      if (auto name = event::Pattern::parse(names.substr(at, end - at))) events.push_back(*std::move(name));
+      const std::string one = names.substr(at, end - at);
+      if (one.starts_with('@')) {
+        attached.probes.push_back(one.substr(1));
+      } else if (auto name = event::Pattern::parse(one)) {
+        attached.events.push_back(*std::move(name));
+      }
     }
-    return events;
+    return attached;
   }
   bool has_ended() { return child_.has_ended(); }
   // It shows what is left, and ends.
@@ -123,22 +136,37 @@ void say_what_is_waited_for(const std::vector<event::Pattern>& events, buffer::E
   }
 }
 
+// Where no program could run.
+void complain_of_unprobed(const std::vector<std::string>& probes, const std::vector<std::string>& command,
+                          const std::string& socket) {
+  if (probes.empty()) return;
+  if (const std::string why = why_without_agent(command); !why.empty()) complain(why);
+  for (const std::string& text : refusal_texts(socket, probes, {})) complain(text);
+}
+
 int run_object(const BpfOptions& options) {
   const std::string object = full_path(options.words[0]);
+  std::uint64_t interval_ns = 0;
+  if (!options.interval.empty()) {
+    const auto parsed = parse_seconds(options.interval);
+    if (!parsed) return fail_with(kBadUse, sentence(parsed.error()));
+    if (*parsed == 0) return fail_with(kBadUse, "--interval: want more than 0 seconds");
+    interval_ns = *parsed;
+  }
   if (::access(object.c_str(), R_OK) != 0)
     return fail_with(kFailure, "cannot read " + object + ": " + errno_text(errno));
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
   auto place = Workplace::find(!options.command.empty(), domain::kDefaultRingBytes);
   if (!place) return fail_with(kFailure, sentence(place.error()));
-  auto loader = Loader::start(object, place->socket(), signals->mask_before());
+  auto loader = Loader::start(object, place->socket(), interval_ns, signals->mask_before());
   if (!loader) return fail_with(kFailure, sentence(loader.error()));
   const auto attached = loader->wait_for_events();
   if (!attached) {
     loader->let_go();
     return kFailure;
   }
-  const std::vector<event::Pattern>& events = *attached;
+  const std::vector<event::Pattern>& events = attached->events;
   buffer::EventTable seen(place->view().control());
   if (options.command.empty()) say_what_is_waited_for(events, seen);
   std::optional<Child> child;
@@ -152,6 +180,7 @@ int run_object(const BpfOptions& options) {
     child = *std::move(started);
   }
   const int status = wait_for_end(*loader, child, *signals);
+  complain_of_unprobed(attached->probes, options.command, place->socket());
   const int shown = loader->let_go();
   seen.refresh();
   const bool were_there =
@@ -182,6 +211,7 @@ int run(const BpfOptions& options) {
   if (options.words.size() != 1) return fail_with(kBadUse, "want one OBJECT, or list");
   if (options.words[0] != "list") return run_object(options);
   if (!options.command.empty()) return fail_with(kBadUse, "list takes no CMD");
+  if (!options.interval.empty()) return fail_with(kBadUse, "--interval is for an OBJECT");
   TextOutput output;
   const auto printed = print_list(domain_to_speak_to(options.socket), output);
   return printed ? output.status() : fail_with(kFailure, sentence(printed.error()));
@@ -196,14 +226,17 @@ void add_bpf(Program& program) {
                 {.required = true});
   command.option("--socket", options->socket, "With list: socket of the domain; without it, the user's",
                  {.type = "PATH"});
+  command.option("--interval", options->interval,
+                 "Show maps that have changed so often; without it, all at the end alone", {.type = "SECONDS"});
   command.takes_command(options->command, "landtrace bpf OBJECT|list [-- CMD [ARG...]]");
   command.examples(
-      "Programs are attached by their sections, SEC(\"tracepoint/SYSTEM/EVENT\"); their maps are printed at the end,\n"
-      "lines of bpf_printk() and records of ring buffers as they come.\n\n"
+      "Programs are attached by their sections, SEC(\"tracepoint/SYSTEM/EVENT\") or SEC(\"uprobe/PATH:FUNCTION\").\n"
+      "Their maps are printed at the end, lines of bpf_printk() and records of ring buffers as they come.\n\n"
       "Examples:\n"
       "  clang -O2 -g -target bpf -c count.bpf.c -o count.bpf.o\n"
       "  landtrace bpf count.bpf.o -- ./server           in a domain of its own\n"
       "  landtrace bpf count.bpf.o                       in the user's domain, until ^C\n"
+      "  landtrace bpf --interval 1 count.bpf.o          the same, with its maps each second\n"
       "  landtrace bpf list                              maps, programs and links");
   command.runs([options] { return run(*options); });
 }

@@ -162,16 +162,17 @@ std::string visible(std::string_view text) {
   return result;
 }
 
-void show_map(const bpf_calls::Object& map, const char* name, const btf* types, unsigned key_type,
-              unsigned value_type) {
+std::string map_text(const bpf_calls::Object& map, const char* name, const btf* types, unsigned key_type,
+                     unsigned value_type) {
   std::vector<Row> rows = rows_of(map, types, key_type, value_type);
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return a.order != b.order ? a.order < b.order : a.key < b.key; });
-  std::fputs(fmt::format("{}:\n", name).c_str(), stdout);
-  for (const Row& row : rows) std::fputs(fmt::format("  {}\n", row.text).c_str(), stdout);
-  if (!map.layout.is_hash()) return;
+  std::string text = fmt::format("{}:\n", name);
+  for (const Row& row : rows) text += fmt::format("  {}\n", row.text);
+  if (!map.layout.is_hash()) return text;
   const std::uint64_t dropped = bpf::load_relaxed(&bpf::Hash(map.data, map.layout).header().dropped);
-  if (dropped != 0) std::fputs(fmt::format("  ({} insertions found the map full)\n", dropped).c_str(), stdout);
+  if (dropped != 0) text += fmt::format("  ({} insertions found the map full)\n", dropped);
+  return text;
 }
 
 std::string record_json(const btf* types, const std::byte* data, std::uint32_t size) {

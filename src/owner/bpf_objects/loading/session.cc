@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "bpf/maps/ring.hpp"
 #include "bpf/program.hpp"
@@ -123,23 +124,18 @@ bool Session::attach() {
     const auto section = parse_section(bpf_program__section_name(program));
     if (!section) continue;
     const auto attached = attach_to(*section, loaded->number);
-    if (attached) continue;
+    if (attached) {
+      // What the owner calls a probe that a link has for itself.
+      attached_ += section->is_event() ? section->text() : fmt::format("@uprobes:bpf_{}", attached->reply.a);
+      attached_ += '\0';
+      continue;
+    }
     complain(fmt::format(
         "{} cannot be attached to {}: {}", bpf_program__name(program), section->text(),
         attached.error().message.empty() ? std::strerror(attached.error().code) : attached.error().message));
     return false;
   }
   return true;
-}
-
-std::string Session::events() const {
-  std::string all;
-  bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, object_.get()) {
-    const auto section = parse_section(bpf_program__section_name(program));
-    if (section && bpf_program__autoload(program)) all += (section->is_event() ? section->text() : "") + '\0';
-  }
-  return all;
 }
 
 void Session::show_lines() {
@@ -150,9 +146,9 @@ void Session::show_lines() {
     std::string text(reinterpret_cast<const char*>(data) + sizeof header, size - sizeof header);
     while (!text.empty() && text.back() == '\n') text.pop_back();
     const std::string comm(header.comm, ::strnlen(header.comm, sizeof header.comm));
-    const std::string line = fmt::format("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm),
-                                         header.pid, header.cpu, header.time_ns / 1'000'000'000,
-                                         header.time_ns / 1000 % 1'000'000, visible(text));
+    const std::string line =
+        fmt::format("{:>16}-{:<7} [{:03}] {}.{:06}: bpf_trace_printk: {}\n", visible(comm), header.pid, header.cpu,
+                    header.time_ns / 1'000'000'000, header.time_ns / 1000 % 1'000'000, visible(text));
     std::fputs(line.c_str(), stdout);
   });
 }
@@ -174,16 +170,41 @@ bool Session::show_new() {
   return std::fflush(stdout) == 0;
 }
 
-void Session::show_maps() {
+std::vector<std::pair<std::string, std::string>> Session::map_texts() const {
+  std::vector<std::pair<std::string, std::string>> texts;
   bpf_map* map = nullptr;
   bpf_object__for_each_map(map, object_.get()) {
     if (bpf_map__is_internal(map)) continue;
     const auto found = bpf_calls::Objects::get().find(bpf_map__fd(map), Kind::kMap);
     if (found == nullptr || !found->layout.has_values()) continue;
-    show_map(*found, bpf_map__name(map), bpf_object__btf(object_.get()), bpf_map__btf_key_type_id(map),
-             bpf_map__btf_value_type_id(map));
+    texts.emplace_back(bpf_map__name(map), map_text(*found, bpf_map__name(map), bpf_object__btf(object_.get()),
+                                                    bpf_map__btf_key_type_id(map), bpf_map__btf_value_type_id(map)));
   }
+  return texts;
+}
+
+void Session::show_maps() {
+  for (const auto& [name, text] : map_texts()) std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+bool Session::show_changed_maps() {
+  bool is_first = true;
+  for (auto& [name, text] : map_texts()) {
+    std::string& shown = shown_[name];
+    if (text == shown) continue;
+    if (std::exchange(is_first, false)) {
+      const std::time_t now = std::time(nullptr);
+      std::tm local{};
+      ::localtime_r(&now, &local);
+      char time[16] = "";
+      std::strftime(time, sizeof time, "%T", &local);
+      std::fputs(fmt::format("-- {}\n", time).c_str(), stdout);
+    }
+    std::fputs(text.c_str(), stdout);
+    shown = std::move(text);
+  }
+  return std::fflush(stdout) == 0;
 }
 
 bool Session::complain_of_links() {

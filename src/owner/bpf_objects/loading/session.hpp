@@ -3,8 +3,10 @@
 
 #include <bpf/libbpf.h>
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpf/map_layout.hpp"
@@ -20,12 +22,15 @@ class Session {
   bool load(const char* path);
   // By their sections (section.hpp). An event that is not there yet gets its program when it comes.
   bool attach();
-  // "SYSTEM:EVENT" of each, or "" of one at a place, with a 0 behind it.
-  [[nodiscard]] std::string events() const;
+  // Of each that is attached "SYSTEM:EVENT", or "@SYSTEM:EVENT" of one that has a probe of its own, and a 0.
+  [[nodiscard]] const std::string& attached() const { return attached_; }
 
   // Lines and records that have come. False: nobody reads the output.
   bool show_new();
+  // All of them.
   void show_maps();
+  // Those that have changed since they were shown, under the time. False: nobody reads the output.
+  bool show_changed_maps();
   // Programs that did not fit their events, when these came. False: there are none.
   bool complain_of_links();
 
@@ -36,6 +41,8 @@ class Session {
   bool take_lines();
   void show_lines();
   void show_records();
+  // By their names, in the order of the object.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> map_texts() const;
 
   std::unique_ptr<bpf_object, CloseObject> object_;
   std::byte* data_ = nullptr;
@@ -45,6 +52,8 @@ class Session {
     bpf_calls::ObjectRef map;
   };
   std::vector<Ring> rings_;
+  std::string attached_;
+  std::map<std::string, std::string> shown_;
 };
 
 }  // namespace landtrace::loading

@@ -40,8 +40,7 @@ std::uint64_t hash_bytes(const void* key, std::uint32_t size) {
     hash = (hash ^ rest_of(at, size)) * kOdd;
     hash ^= hash >> 32;
   }
-  hash *= kOdd;
-  return hash ^ hash >> 29;
+  return hash;
 }
 
 bool Hash::has_key(HashElement& at, const void* key) const {
