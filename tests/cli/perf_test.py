@@ -66,12 +66,13 @@ class Cases(support.UnderTracefs):
             self.assertEqual(self.sequences(f"{i}.data"), list(range(20)))
 
     def test_a_process_is_followed_until_it_ends(self):
-        script = (f"{PRODUCER} --abi --count 1000 --pause 500 & own=$!; perf record -o perf.data -e {JOB} -p $own; "
-                  "wait $own")
+        # It begins when perf has written its file's head, behind which it has the events.
+        script = (f"sh -c 'until [ -s perf.data ]; do sleep 0.02; done; exec {PRODUCER} --abi --count 2000 --pause 500' & "
+                  f"own=$!; perf record -o perf.data -e {JOB} -p $own; wait $own")
         self.with_events(script)
         numbers = self.sequences()
         self.assert_follow(numbers)
-        self.assertEqual(numbers[-1], 999)
+        self.assertEqual(numbers[-1], 1999)
 
     def test_a_thread_is_followed(self):
         self.with_events(f"perf record -o perf.data -e {JOB} -t $pid -- sleep 0.2", options="--threads 2")
