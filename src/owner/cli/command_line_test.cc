@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -271,7 +272,7 @@ class ConfigTest : public CommandLineTest {
   ~ConfigTest() override { std::remove(file_.c_str()); }
   void write(const std::string& text) { std::ofstream(file_) << text; }
 
-  std::string file_ = testing::TempDir() + "command_line_test.conf";
+  std::string file_ = testing::TempDir() + "command_line_test-" + std::to_string(::getpid()) + ".conf";
 };
 
 TEST_F(ConfigTest, AFileHasOptionsAndTheCommandLineOverridesThem) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -107,7 +108,7 @@ TEST(SocketTest, IdentityIsPeekedAtNeverTaken) {
 }
 
 TEST(SocketTest, ListenReplacesTheSocketOfADeadOwnerOnly) {
-  const std::string path = testing::TempDir() + "listen_test.sock";
+  const std::string path = testing::TempDir() + "listen_test-" + std::to_string(::getpid()) + ".sock";
   auto first = listen_at(path);
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(listen_at(path).error().code, EADDRINUSE);
