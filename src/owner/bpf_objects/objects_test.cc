@@ -142,7 +142,7 @@ TEST_F(BpfObjects, WhatIsGoneLeavesNothing) {
 }
 
 TEST_F(BpfObjects, CodeIsInTheAreaOfItsUserAndGoesWithItsProgram) {
-  if (!bpf_code::can_compile()) GTEST_SKIP();
+  if (!bpf_code::can_compile()) GTEST_SKIP() << "SKIPPED: programs are not compiled on this machine";
   const auto begins_with_code = [&](const Owner& owner, std::uint32_t at) {
     return domain_->control().code_area(owner.index)[at] != std::byte{0};
   };
@@ -162,7 +162,7 @@ TEST_F(BpfObjects, CodeIsInTheAreaOfItsUserAndGoesWithItsProgram) {
 }
 
 TEST_F(BpfObjects, AProgramWithoutRoomForItsCodeIsInterpreted) {
-  if (!bpf_code::can_compile()) GTEST_SKIP();
+  if (!bpf_code::can_compile()) GTEST_SKIP() << "SKIPPED: programs are not compiled on this machine";
   const MapRef map = counts(owner_);
   CodeAreas& areas = objects_.code_areas();
   while (areas.store(owner_.index, std::vector<std::byte>(4096))) continue;
