@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
 
 #include "rules/rules.hpp"
 #include "rules/synthetic_events.hpp"
@@ -59,20 +60,23 @@ class ProbesTest : public testing::Test {
   }
 
   // "NAME FIELDS" of all that was recorded in the instance.
+  // In the order of time: a thread may move to another CPU between two events.
   std::string recorded(Instance& instance) {
-    std::string text;
+    std::multimap<std::uint64_t, std::string> found;
     const auto& place = instance.place;
     for (std::uint32_t i = 0; i < domain_->instances().rings_per_set(); ++i) {
       ring::Reader reader(domain_->users().all()[user_].mapping.data() + place.rings + i * place.geometry.stride(),
                           place.geometry);
       for (const ring::RecordView& record : reader.read().records) {
         const Event* const event = domain_->events().at(record.header.event);
-        text += event->name;
+        std::string text = event->name;
         print_fields(text, event->declaration, record.payload);
-        text += ';';
+        found.emplace(record.header.clock, text + ';');
       }
     }
-    return text;
+    std::string all;
+    for (const auto& [clock, text] : found) all += text;
+    return all;
   }
   std::string recorded() { return recorded(domain_->top()); }
 
