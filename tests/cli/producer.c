@@ -8,6 +8,7 @@
  * long. With --types there are a change of -2 to 2, a load and a share in place of the numbers, with --text this
  * text. With --abi it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <landtrace/landtrace.h>
 #include <pthread.h>
@@ -112,8 +113,9 @@ static void read_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   read_options(argc, argv);
-  if (register_event() != 0) {
-    fprintf(stderr, "producer: registration failed\n");
+  const int failed = register_event();
+  if (failed != 0) {
+    fprintf(stderr, "producer: registration failed: %s\n", strerror(abi ? errno : -failed));
     return 99;
   }
   for (long waited = 0; waited < wait_ms && !is_enabled(); ++waited) usleep(1000);

@@ -129,9 +129,16 @@ void Command::require_what_is_needed(const std::vector<std::string>& words) {
   }
 }
 
+// A variable of a script's that is empty: what would come of it is not what was meant.
+std::string Command::complaint_about_empty(const std::string& names, const std::string& value, const Look& look) {
+  if (!value.empty()) return "";
+  return mistake_ = fmt::format("{}: want {}, not an empty word", names, look.type == nullptr ? "a value" : look.type);
+}
+
 void Command::option(const std::string& names, std::string& value, const std::string& help, const Look& look) {
   CLI::Option* const option = app_.add_option(names, value, help);
   dress(*option, look);
+  option->check([this, names, look](const std::string& word) { return complaint_about_empty(names, word, look); });
   if (look.required_unless != nullptr) requirements_.push_back({option, look.required_unless});
 }
 
@@ -147,7 +154,9 @@ void Command::option(const std::string& names, std::uint64_t& value, const std::
 
 void Command::repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
                        const Look& look) {
-  dress(*app_.add_option(names, values, help)->allow_extra_args(false), look);
+  CLI::Option* const option = app_.add_option(names, values, help)->allow_extra_args(false);
+  dress(*option, look);
+  option->check([this, names, look](const std::string& word) { return complaint_about_empty(names, word, look); });
 }
 
 void Command::list(const std::string& names, std::vector<std::string>& values, const std::string& help,

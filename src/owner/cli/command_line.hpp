@@ -85,6 +85,8 @@ class Command {
   void hand_over_in_order();
   // What is said of a word that is none of its options.
   [[nodiscard]] std::string complaint_about(const std::string& word) const;
+  // Of an option's value; "" where it is not empty.
+  std::string complaint_about_empty(const std::string& names, const std::string& value, const Look& look);
 
   CLI::App& app_;
   std::vector<Taker> takers_;

@@ -148,6 +148,17 @@ TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
   EXPECT_EQ(parse({"hist", "job", "--size"}), "--size: want a value");
 }
 
+TEST_F(CommandLineTest, AnEmptyWordIsNoValue) {
+  Command& command = add_record();
+  command.option("-o,--output", text_, "Where", {.type = "FILE"});
+  for (const std::vector<const char*>& words : {std::vector{"record", "-o", "", "prog"}, {"record", "--output=", "prog"}}) {
+    EXPECT_EQ(parse(words), "-o,--output: want FILE, not an empty word");
+  }
+  EXPECT_EQ(parse({"record", "-e", "a", "-e", "", "prog"}), "-e: want a value, not an empty word");
+  EXPECT_EQ(parse({"record", "-o", "f", "prog", ""}), "");
+  EXPECT_EQ(text_, "f");
+}
+
 TEST_F(CommandLineTest, WhatMayHaveBeenMeantIsSaid) {
   add_record();
   Command& list = program_.add("list", "Lists");

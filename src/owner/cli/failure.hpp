@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
@@ -41,6 +42,11 @@ inline std::string sentence(const Error& error, const std::string& file) {
 inline int fail_with(int status, const std::string& what) {
   complain(what);
   return status;
+}
+
+// EINVAL: what was asked for is wrong in itself. Anything else is how things are: a program that has ended, say.
+inline int fail_with(const Error& error) {
+  return fail_with(error.code == EINVAL ? kBadUse : kFailure, sentence(error));
 }
 
 }  // namespace landtrace::cli

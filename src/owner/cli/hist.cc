@@ -109,7 +109,7 @@ int hist(HistOptions& options) {
   const auto probe = find_probe(options);
   if (!probe) return fail_with(probe.error().code == ENOENT ? kFailure : kBadUse, sentence(probe.error()));
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
-  if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (!checked) return fail_with(checked.error());
   if (!*probe) {
     if (auto one = check_event_name("EVENT", options.event); !one) return fail_with(kBadUse, sentence(one.error()));
   }

@@ -81,7 +81,7 @@ int serve(const Settings& settings) {
   auto listener = daemon::activated_socket(options->socket);
   if (!listener) return fail_with(kFailure, sentence(listener.error()));
   const auto events = read_events_files(settings);
-  if (!events) return fail_with(events.error().code == EINVAL ? kBadUse : kFailure, sentence(events.error()));
+  if (!events) return fail_with(events.error());
   std::optional<daemon::Background> background;
   if (settings.daemonize) {
     auto entered = daemon::Background::enter();

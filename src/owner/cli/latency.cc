@@ -114,7 +114,7 @@ int latency_of_function(const LatencyOptions& options) {
 
 int latency(LatencyOptions& options) {
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
-  if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (!checked) return fail_with(checked.error());
   if (options.by.size() > kMaxBy) return fail_with(kBadUse, "--by: want two fields at most");
   if (!options.function.empty()) return latency_of_function(options);
   if (options.from.empty()) return fail_with(kBadUse, "--from is required, or --function");

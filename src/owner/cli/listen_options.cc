@@ -11,9 +11,7 @@ void ListenOptions::add_options(Command& command) {
 }
 
 int ListenOptions::check(const std::vector<std::string>& command) {
-  if (auto checked = programs.check(command); !checked) {
-    return fail_with(checked.error().code == EINVAL ? kBadUse : kFailure, sentence(checked.error()));
-  }
+  if (auto checked = programs.check(command); !checked) return fail_with(checked.error());
   if (auto done = read(command); !done) {
     return fail_with(done.error().code == ENOENT ? kFailure : kBadUse, sentence(done.error()));
   }

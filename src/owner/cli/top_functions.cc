@@ -43,7 +43,7 @@ void find_command(TopFunctionsOptions& options) {
 int top_functions(TopFunctionsOptions& options) {
   find_command(options);
   auto checked = check_watch_options(options, ::isatty(STDOUT_FILENO) == 1);
-  if (!checked) return fail_with(kBadUse, sentence(checked.error()));
+  if (!checked) return fail_with(checked.error());
   const std::vector<std::string> command = options.programs.as_command(options.command);
   if (auto known = check_wanted(options.wanted, command); !known) {
     return fail_with(kBadUse, sentence(known.error()));

@@ -24,8 +24,9 @@ std::uint16_t id_of_slot(std::uint32_t slot) {
 
 constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
 
-// Of what one user's stopped programs keep from being free.
-constexpr std::size_t kMaxHeld = 4096;
+// Of what is one user's and not yet free: whoever registers and lets go faster than slots become free leaves others
+// theirs.
+constexpr std::size_t kMaxWaiting = 4096;
 
 std::unique_ptr<Event> make_print() {
   auto event = std::make_unique<Event>();
@@ -95,16 +96,17 @@ Event* Events::find_registered(const event::DeclarationParts& parts, bool multi,
 
 // One user's programs that are stopped in the middle of an event must not use the domain up either: what waits for them
 // counts, also where the user has no other limit.
-Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const {
+Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) {
   const auto is_counted = [uid](const Event::User& user) { return user.uid == uid && user.counts; };
   if (found != nullptr && std::any_of(found->users.begin(), found->users.end(), is_counted)) return {};
-  const std::size_t held = grace_.held_by(uid);
-  if (count_of(uid) + held < limit && held < kMaxHeld) return {};
-  if (held == 0) return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
+  if (grace_.waiting_of(uid) >= kMaxWaiting) grace_.poll();
+  const std::size_t held = grace_.held_by(uid), waiting = grace_.waiting_of(uid);
+  if (count_of(uid) + held < limit && waiting < kMaxWaiting) return {};
+  if (waiting == 0) return fail(ENOSPC, fmt::format("a user of the domain may have {} events", limit));
   return fail(ENOSPC,
-              fmt::format("a user of the domain may have {} events, and {} things of uid {} wait for a program of "
-                          "theirs that is stopped in the middle of one",
-                          limit, held, uid));
+              fmt::format("a user of the domain may have {} events, and {} things of uid {} wait for a program that "
+                          "is in the middle of one",
+                          limit, waiting, uid));
 }
 
 Event::User& Events::user_of(Event& event, std::uint32_t uid) {
@@ -136,6 +138,7 @@ Result<std::uint32_t> Events::take_slot() {
     __atomic_store_n(&control_.segment().event_high, slot + 1, __ATOMIC_RELEASE);
     return slot;
   }
+  if (free_slots_.empty()) grace_.poll();
   if (free_slots_.empty()) {
     return fail(ENOSPC, fmt::format("the domain has {} events, as many as it can", plan::kMaxEvents));
   }

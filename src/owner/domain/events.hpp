@@ -192,7 +192,7 @@ class Events {
   void destroy(Event& event);
   static Event::User& user_of(Event& event, std::uint32_t uid);
   void count(Event::User& user, bool counts);
-  [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) const;
+  [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit);
   void set_description(std::uint32_t slot, std::uint32_t text, std::uint32_t size);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
 

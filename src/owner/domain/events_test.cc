@@ -195,6 +195,25 @@ TEST_F(StoppedGuestTest, UsesUpItsOwnShare) {
   EXPECT_TRUE(come_and_go(kGuest, 0));
 }
 
+// Before anybody has found out that it is stopped.
+TEST_F(StoppedGuestTest, LeavesOthersRoomHoweverFastItIs) {
+  Result<void> done;
+  std::uint32_t rounds = 0;
+  for (; rounds < plan::kMaxEvents && done; ++rounds) done = come_and_go(kGuest, static_cast<int>(rounds));
+  ASSERT_FALSE(done);
+  EXPECT_LT(rounds, 5000u);
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(come_and_go(kVictim, i)) << i;
+}
+
+// What nobody is in the middle of is free as soon as it is needed.
+TEST_F(EventsTest, SlotsThatNobodyHoldsAreFreeWhenTheyAreNeeded) {
+  for (std::uint32_t i = 0; i < 2 * plan::kMaxEvents; ++i) {
+    const auto made = events_.register_event("e", kPersist, kUser);
+    ASSERT_TRUE(made) << i << ": " << made.error().message;
+    ASSERT_TRUE(events_.remove("e", kUser));
+  }
+}
+
 TEST_F(StoppedGuestTest, KeepsNobodyFromRecording) {
   Event* const event = make("e1", kPersist);
   const std::uint64_t before = domain_->control().bytes_in_use();

@@ -7,8 +7,8 @@
 namespace landtrace::domain {
 namespace {
 
-// Of what one user's stopped programs keep from being free.
-constexpr std::size_t kMaxHeldFiles = 4096;
+// Of what is one user's and not yet free.
+constexpr std::size_t kMaxWaitingFiles = 4096;
 
 // Not 0, which is no file. Random also so that an owner does not take its predecessor's descriptors for its own.
 Result<std::uint32_t> random_generation() {
@@ -23,8 +23,8 @@ Result<std::uint32_t> random_generation() {
 
 Result<FileId> Files::open(std::uint32_t uid, std::uint32_t limit, std::uint32_t opener) {
   // With those that are closed, and wait for a program that is stopped while it writes to one.
-  const std::size_t held = grace_.held_by(uid);
-  if (count_of(uid) + held >= limit || held >= kMaxHeldFiles) {
+  if (grace_.waiting_of(uid) >= kMaxWaitingFiles) grace_.poll();
+  if (count_of(uid) + grace_.held_by(uid) >= limit || grace_.waiting_of(uid) >= kMaxWaitingFiles) {
     return fail(EMFILE, "the user has as many open files as they may");
   }
   LT_TRY(const std::uint32_t generation, random_generation());

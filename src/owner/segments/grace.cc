@@ -53,7 +53,17 @@ bool is_same(const Inside& one, const Inside& other) {
 
 }  // namespace
 
+void Grace::count_named(const Holders& holders, bool comes) {
+  if (!holders.uids) return;
+  for (const std::uint32_t uid : *holders.uids) {
+    std::size_t& count = named_[uid];
+    count += comes ? 1 : -1;
+    if (count == 0) named_.erase(uid);
+  }
+}
+
 void Grace::after_readers(std::function<void()> free, Holders holders) {
+  count_named(holders, true);
   fresh_.push_back({std::move(free), std::move(holders)});
 }
 
@@ -189,6 +199,7 @@ void Grace::look_after(LateUser& user, std::uint32_t uid, Clock::time_point now)
 // Nobody is inside but those that are late.
 void Grace::end(Batch batch) {
   for (Free& free : batch.frees) {
+    count_named(free.holders, false);
     std::vector<LateUser*> holders;
     for (auto& [uid, user] : late_) {
       const auto& uids = free.holders.uids;
@@ -226,6 +237,11 @@ bool Grace::poll() {
 std::size_t Grace::held_by(std::uint32_t uid) const {
   const auto late = late_.find(uid);
   return late == late_.end() ? 0 : late->second.now.size() + late->second.next.size();
+}
+
+std::size_t Grace::waiting_of(std::uint32_t uid) const {
+  const auto named = named_.find(uid);
+  return held_by(uid) + (named == named_.end() ? 0 : named->second);
 }
 
 bool Grace::give_way(bool entirely) {

@@ -59,6 +59,9 @@ class Grace final : public RoomMaker {
   [[nodiscard]] std::size_t batches() const { return waiting_.size(); }
   // How many things wait for this user's readers alone, or for theirs too.
   [[nodiscard]] std::size_t held_by(std::uint32_t uid) const;
+  // … and with it what waits for the end of a batch and names this user as a holder: of that there can be much before
+  // anybody is late.
+  [[nodiscard]] std::size_t waiting_of(std::uint32_t uid) const;
   // Somebody needs room: what is kept only until then goes. True if there was any.
   bool give_way() override;
   // There is no other room in the control segment at all: everything that late readers hold goes, though a program that
@@ -116,11 +119,13 @@ class Grace final : public RoomMaker {
   void look_after(Batch& batch, Clock::time_point now);
   void release(std::vector<std::shared_ptr<Held>>& list);
   void end(Batch batch);
+  void count_named(const Holders& holders, bool comes);
   bool give_way(bool entirely);
 
   const Users& users_;
   std::vector<Free> fresh_;  // not yet behind a barrier
   std::deque<Batch> waiting_;
+  std::map<std::uint32_t, std::size_t> named_;  // of fresh_ and waiting_, how many name a user; by uid
   std::map<std::uint32_t, LateUser> late_;  // by uid
   std::deque<std::shared_ptr<Held>> held_;  // the oldest first
   std::deque<plan::ThreadSlot> own_;

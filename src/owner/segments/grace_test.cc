@@ -195,6 +195,23 @@ TEST_F(GraceTest, WhatWaitsForAnInventedReaderStaysBounded) {
   EXPECT_TRUE(std::is_sorted(freed_.begin(), freed_.end()));
 }
 
+TEST_F(GraceTest, WhatWaitsIsCountedForThoseItIsNamedFor) {
+  plan::ThreadSlot& inside = reader(0, 0);
+  grace_.after_readers([] {}, Holders::these({1000}));
+  grace_.after_readers([] {}, Holders::these({1000, 1001}));
+  free_later(1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(grace_.waiting_of(1000), 2u);
+    EXPECT_EQ(grace_.waiting_of(1001), 1u);
+    EXPECT_EQ(grace_.held_by(1000), 0u) << "nobody is late";
+    grace_.poll();
+  }
+  inside.section = kNextSection;
+  EXPECT_TRUE(grace_.drain(std::chrono::seconds(60)));
+  EXPECT_EQ(grace_.waiting_of(1000), 0u);
+  EXPECT_EQ(grace_.waiting_of(1001), 0u);
+}
+
 // A program that is stopped in an event, or a user who pretends that one is.
 class LateReaderTest : public GraceTest {
  protected:
@@ -229,6 +246,7 @@ TEST_F(LateReaderTest, DelaysNobodyElsesAtAll) {
     EXPECT_EQ(freed_.size(), static_cast<std::size_t>(i)) << "at once";
   }
   EXPECT_EQ(grace_.held_by(1000), 1u);
+  EXPECT_EQ(grace_.waiting_of(1000), 1u);
   EXPECT_EQ(grace_.held_by(1001), 0u);
 }
 
