@@ -151,7 +151,8 @@ TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
 TEST_F(CommandLineTest, AnEmptyWordIsNoValue) {
   Command& command = add_record();
   command.option("-o,--output", text_, "Where", {.type = "FILE"});
-  for (const std::vector<const char*>& words : {std::vector{"record", "-o", "", "prog"}, {"record", "--output=", "prog"}}) {
+  for (const std::vector<const char*>& words :
+       {std::vector{"record", "-o", "", "prog"}, {"record", "--output=", "prog"}}) {
     EXPECT_EQ(parse(words), "-o,--output: want FILE, not an empty word");
   }
   EXPECT_EQ(parse({"record", "-e", "a", "-e", "", "prog"}), "-e: want a value, not an empty word");
