@@ -361,7 +361,7 @@ class Files(Export):
         self.record()
         for words, said in (([self.file], "--format is required: one of perf"),
                             ([self.file, "--fromat", "csv"], "unknown option '--fromat'; did you mean --format"),
-                            ([self.file, "--format", ""], "--format is required")):
+                            ([self.file, "--format", ""], "--format: want NAME, not an empty word")):
             status, out, err = self.landtrace("export", *words)
             self.assertEqual((status, out), (2, ""))
             self.assert_one_line(err, said)

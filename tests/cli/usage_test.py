@@ -52,7 +52,9 @@ class Usage(support.Case):
             self.assertEqual((status, out, err), (2, "", f"landtrace: {said}\n"))
 
     def test_bad_pattern(self):
-        for pattern in ("", ":x", "a b", "[x", "a:b[c"):
+        self.assert_refused(2, ["record", "-e", "", "--", "true"], "pattern ''")
+        self.assert_refused(2, ["report", "-e", ""], "-e,--event: want PATTERN, not an empty word")
+        for pattern in (":x", "a b", "[x", "a:b[c"):
             self.assert_refused(2, ["record", "-e", pattern, "--", "true"], f"pattern '{pattern}'")
             self.assert_refused(2, ["report", "-e", pattern], f"pattern '{pattern}'")
 

@@ -26,11 +26,20 @@ CommandLine split(int argc, const char* const* argv) {
   const char* const* const end = argv + argc;
   const char* const* const separator =
       std::find_if(argv + 1, end, [](const std::string_view word) { return word == "--"; });
-  line.own.assign(argv + 1, separator);
+  for (const char* const* at = argv + 1; at != separator; ++at) {
+    const std::string_view word = *at;
+    // The parser would take the next word for the value of "--output=".
+    const bool has_empty_value = word.starts_with("--") && word.find('=') == word.size() - 1;
+    line.own.emplace_back(has_empty_value ? word.substr(0, word.size() - 1) : word);
+    if (has_empty_value) line.own.emplace_back();
+  }
   line.has_separator = separator != end;
   if (line.has_separator) line.behind.assign(separator + 1, end);
   return line;
 }
+
+// The parser takes them so.
+std::vector<std::string> from_the_end(const std::vector<std::string>& words) { return {words.rbegin(), words.rend()}; }
 
 // A help that fits the terminal: descriptions are broken between words, and stand below the names on a narrow one.
 class HelpFormatter : public CLI::Formatter {
@@ -270,12 +279,15 @@ Result<std::function<int()>> Program::parse(int argc, const char* const* argv) {
   const CommandLine line = split(argc, argv);
   try {
     if (commands_.empty()) {
-      app_->parse(argc, argv);
+      std::vector<std::string> words = line.own;
+      if (line.has_separator) words.emplace_back("--");
+      words.insert(words.end(), line.behind.begin(), line.behind.end());
+      app_->parse(from_the_end(words));
       LT_CHECK(itself_->finish(nullptr));
       return itself_->run_;
     }
     if (Command* const command = command_in(line.own)) command->require_what_is_needed(line.own);
-    app_->parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));  // the parser takes them from the end
+    app_->parse(from_the_end(line.own));
   } catch (const CLI::Success& help) {
     return [this, help] { return app_->exit(help); };
   } catch (const CLI::ExtrasError& error) {
