@@ -75,6 +75,37 @@ TEST_F(BpfObjects, ItRunsBesideRecordsAndTriggersAndTwice) {
   EXPECT_THAT(recorded(), testing::ElementsAre(1u, 3u));
 }
 
+TEST_F(BpfObjects, ProgramsAreStepsOfThePlanWhereThereAreNoOtherTriggers) {
+  const auto first_steps = [&] {
+    const auto offset = domain_->control().segment().events[event_->slot].plan;
+    const auto& plan = *reinterpret_cast<const plan::Plan*>(domain_->control().at(offset));
+    std::vector<plan::StepKind> kinds;
+    for (std::uint32_t i = 0; i + 2 < plan.step_count; ++i) kinds.push_back(plan.steps()[i].kind);
+    return kinds;  // but for the switch and the record
+  };
+  using plan::StepKind;
+  const MapRef map = counts(owner_);
+  const auto program = load(map, owner_);
+  std::vector<LinkRef> links{*objects_.attach(*program, *event_)};
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram));
+  EXPECT_EQ(apply(event_, "traceoff if id == 3"), 0);
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
+  EXPECT_EQ(apply(event_, "!traceoff if id == 3"), 0);
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram));
+  while (links.size() < plan::kMaxProgramSteps) links.push_back(*objects_.attach(*program, *event_));
+  EXPECT_EQ(first_steps(), std::vector(plan::kMaxProgramSteps, StepKind::kProgram));
+  write(0, 1u);
+  EXPECT_EQ(value_of(map), plan::kMaxProgramSteps);
+  links.push_back(*objects_.attach(*program, *event_));
+  EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
+  write(0, 1u);
+  EXPECT_EQ(value_of(map), 2 * plan::kMaxProgramSteps + 1);
+  links.resize(2);
+  EXPECT_EQ(first_steps(), std::vector(2, StepKind::kProgram));
+  links.clear();
+  EXPECT_EQ(write(0, 1u), -EBADF);
+}
+
 TEST_F(BpfObjects, ItRunsInProgramsOfItsOwnUserAlone) {
   const MapRef map = counts(other_);
   const auto program = load(map, other_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "domain/attachment.hpp"
 
@@ -13,6 +14,8 @@ struct EventFile {
   std::uint32_t filter_program = 0;
   // Offset of the plan::TriggerList in the control segment; 0: no triggers.
   std::uint32_t trigger_list = 0;
+  // Offsets of bpf::Programs there, each a step of its own: where there are no triggers.
+  std::vector<std::uint32_t> programs;
   // Soft mode: the event stays enabled, so that triggers can look at it or switch it, and a switch says whether it is
   // recorded.
   unsigned soft_references = 0;

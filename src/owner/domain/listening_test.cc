@@ -142,6 +142,22 @@ TEST_F(ListeningTest, GatesStandBeforeTheRecordAndSkipIt) {
   file.trigger_list = file.filter_program = 0;
 }
 
+TEST_F(ListeningTest, ProgramsStandBeforeTheGatesAndAreNotSkipped) {
+  Event& event = make("e1");
+  ASSERT_TRUE(domain_->listening().set(top(), {&event}, true));
+  EventFile& file = event.files[top().index];
+  file.programs = {0x1000, 0x2000};
+  ASSERT_TRUE(domain_->listening().hold_soft(top(), event));
+  const auto steps = plan_of(event);
+  ASSERT_THAT(kinds_of(event),
+              ElementsAre(StepKind::kProgram, StepKind::kProgram, StepKind::kSoft, StepKind::kRecord));
+  EXPECT_EQ(steps[0].program, 0x1000u);
+  EXPECT_EQ(steps[1].program, 0x2000u);
+  EXPECT_EQ(steps[0].skip + steps[1].skip, 0);
+  EXPECT_EQ(steps[2].skip, 1);
+  file.programs.clear();
+}
+
 TEST_F(ListeningTest, TwoSetsOfRingsAreExchangedByAFlip) {
   Event& event = make("e1");
   ASSERT_TRUE(domain_->listening().set(top(), {&event}, true));

@@ -33,6 +33,9 @@ void add_records(std::vector<PlanStep>& steps, const Instance& instance, StepKin
 // What the event does in one instance. The order is the kernel's: triggers see an event that is only softly enabled,
 // that is another thread's, or that the filter rejects; each of the gates behind them keeps it from being recorded.
 void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, StepKind record) {
+  if (file != nullptr) {
+    for (const std::uint32_t program : file->programs) steps.push_back(step(StepKind::kProgram, instance, 0, program));
+  }
   const std::size_t first = steps.size();
   if (file != nullptr && file->trigger_list != 0) {
     steps.push_back(step(StepKind::kTriggers, instance, 0, file->trigger_list));

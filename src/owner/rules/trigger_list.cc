@@ -84,16 +84,22 @@ std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) co
 Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   const FileRules& rules = rules_of(event, instance);
-  const std::vector<plan::Trigger> shared = shared_forms(rules);
+  const bool has_probes = !rules.event_probes.empty();
+  const bool is_print = event.slot == plan::kPrintSlot;
+  const bool has_programs_alone = rules.triggers.empty() && !has_probes && !is_print;
+  std::vector<std::uint32_t> programs;
+  if (has_programs_alone && rules.programs.size() <= plan::kMaxProgramSteps) programs = rules.programs;
   std::uint32_t next = 0;
-  if (!shared.empty()) {
-    const bool has_probes = !rules.event_probes.empty();
-    const bool is_print = event.slot == plan::kPrintSlot;
+  if (const std::vector<plan::Trigger> shared = shared_forms(rules); programs.empty() && !shared.empty()) {
     LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes || is_print)));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
+  std::swap(file.programs, programs);
   auto published = plans_.publish(event);
-  if (!published) file.trigger_list = old;
+  if (!published) {
+    file.trigger_list = old;
+    std::swap(file.programs, programs);
+  }
   const std::uint32_t gone = published ? old : next;
   if (gone != 0) grace_.after_readers([&control = control_, gone] { control.free(gone); });
   return published;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/system_call.hpp"
+#include "plan/program.hpp"
 #include "plan/stack.hpp"
 #include "plan/triggers.hpp"
 
@@ -81,6 +82,9 @@ std::uint32_t detail::run_step(const View& view, const Thread& thread, const Pla
       return step.skip;
     case StepKind::kRecordWithStack:
       record_as_said(view, thread, step, request);
+      return 0;
+    case StepKind::kProgram:
+      run_program(view, thread, step, request.segments, static_cast<std::uint32_t>(request.segment_count));
       return 0;
     default:
       return is_let_through(view, thread, step, event, request) ? 0 : step.skip;

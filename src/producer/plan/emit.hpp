@@ -135,6 +135,10 @@ inline bool is_let_through(const View& view, const Thread& thread, const PlanSte
 bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
                     const arch::WriteRequest& request);
 
+// A kProgram: the program runs, on what the event has. Its last segments may be View::unseen.
+void run_program(const View& view, const Thread& thread, const PlanStep& step, const Segment* segments,
+                 std::uint32_t segment_count);
+
 // Any step but kRecord. Returns how many of those that follow are not to be run.
 std::uint32_t run_step(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
                        arch::WriteRequest& request);
@@ -154,7 +158,13 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
   const Plan& plan = *control_at<Plan>(view, offset);
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
-  // An event that the first gate turns away should cost little: nothing is prepared for a record before it.
+  // An event that the first gate turns away should cost little, and one that programs look at alone: nothing is
+  // prepared for a record before them.
+  while (__builtin_expect(step->kind == StepKind::kProgram, 0)) {
+    detail::run_program(view, thread, *step, segments, segment_count);
+    ++step;
+    --left;
+  }
   if (step->kind != StepKind::kRecord && detail::is_gate(step->kind)) {
     const std::uint32_t done =
         detail::is_let_through(view, thread, *step, event, segments, segment_count) ? 1 : step->skip + 1u;

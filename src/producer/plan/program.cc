@@ -61,12 +61,13 @@ void count_missed(const View& view, const bpf::Program& program) {
 }
 
 // The context is in one piece: what is in several is copied first.
-[[gnu::noinline]] void run_on_copy(const View& view, Place& place, const bpf::Program& program,
-                                   const arch::WriteRequest& request) {
+[[gnu::noinline]] void run_on_copy(const View& view, const Thread& thread, const bpf::Program& program,
+                                   const Segment* segments, std::uint32_t segment_count) {
+  if (segment_count == 0) return count_missed(view, program);
   constexpr std::uint64_t kMaxCopied = 3072;
   std::byte whole[kMaxCopied];
-  const std::size_t size =
-      abi::Payload(request.segments, request.segment_count - view.unseen).copy(0, whole, sizeof whole);
+  const std::size_t size = abi::Payload(segments, segment_count).copy(0, whole, sizeof whole);
+  Place place(view, thread);
   bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, whole, size);
 }
 
@@ -97,19 +98,21 @@ std::optional<std::uint64_t> run_bpf_on(const View& view, const Thread& thread, 
   return bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place, context, size);
 }
 
-void run_bpf(const View& view, const Thread& thread, const bpf::Program& program, const arch::WriteRequest& request) {
+void run_bpf(const View& view, const Thread& thread, const bpf::Program& program, const Segment* segments,
+             std::uint32_t segment_count) {
   if (program.owner != view.consumed_row) return;
   if (program.only_pid != 0 && process_of(view, thread) != program.only_pid) return;
   if (program.context == bpf::Context::kProbed) return run_on_registers(view, thread, program);
+  if (__builtin_expect(segment_count != 1, 0)) return run_on_copy(view, thread, program, segments, segment_count);
   Place place(view, thread);
-  if (__builtin_expect(request.segment_count == 1, 1)) {
-    const Segment& payload = request.segments[0];
-    bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place,
-                     static_cast<const std::byte*>(payload.data), payload.size);
-    return;
-  }
-  if (request.segment_count == view.unseen) return count_missed(view, program);
-  run_on_copy(view, place, program, request);
+  bpf::run_program(program, reinterpret_cast<std::byte*>(view.data), view.code, place,
+                   static_cast<const std::byte*>(segments->data), segments->size);
+}
+
+void detail::run_program(const View& view, const Thread& thread, const PlanStep& step, const Segment* segments,
+                         std::uint32_t segment_count) {
+  run_bpf(view, thread, *control_at<bpf::Program>(view, static_cast<std::uint32_t>(step.program)), segments,
+          segment_count - view.unseen);
 }
 
 }  // namespace landtrace::plan

@@ -9,14 +9,15 @@
 //
 //   The steps of one instance, those of the next one behind them; in brackets what is there only where it is wanted:
 //
-//     [kTriggers] [kSoft] [kThreads] [kFilter]    kRecord
-//     '---- skip: over all that follows of ---'   or  kFlip kRecord kRecord
-//          this instance
+//     [kTriggers or kProgram …] [kSoft] [kThreads] [kFilter]    kRecord
+//     '---- skip: over all that follows of this -----------'    or  kFlip kRecord kRecord
+//          instance (not of kProgram)
 //
 //   kSoft, kThreads and kFilter are gates: an event that one of them does not let through goes on with the next
-//   instance. kTriggers runs the gates and the record of its instance itself, around the triggers. kFlip stands before
-//   the records into two sets of rings, of which it takes the one that is recorded into now. Where each event is
-//   followed by a stack, kRecordWithStack stands for kRecord.
+//   instance. kTriggers runs the gates and the record of its instance itself, around the triggers. Where there are
+//   eBPF programs and no other triggers, each program is a step. kFlip stands before the records into two sets of
+//   rings, of which it takes the one that is recorded into now. Where each event is followed by a stack,
+//   kRecordWithStack stands for kRecord.
 //
 // Immutable once published. Offsets of the control segment fit 32 bits; where a step has 64 it is for those of data
 // segments, which are larger.
@@ -51,7 +52,12 @@ enum class StepKind : std::uint16_t {
   kTriggers,
   // As kRecord, and behind it the thread's stack.
   kRecordWithStack,
+  // Runs `program`. Never a plan's last step.
+  kProgram,
 };
+
+// An event with more of them has them in a TriggerList.
+inline constexpr std::size_t kMaxProgramSteps = 16;
 
 // Whose events an instance takes. Both lists ascend, so that they can be searched.
 //
@@ -89,10 +95,11 @@ struct PlanStep {
   union {
     // kRecord: offset of the instance's ring set in a data segment.
     std::uint64_t rings;
-    // Offsets in the control segment: of a ThreadList, a filter::Program, a TriggerList.
+    // Offsets in the control segment: of a ThreadList, a filter::Program, a TriggerList, a bpf::Program.
     std::uint64_t threads;
     std::uint64_t filter;
     std::uint64_t triggers;
+    std::uint64_t program;
   };
   // kRecord: offset in the control segment of std::uint64_t[kMaxUsers][rings of a set], how far the consumer has read.
   std::uint64_t consumed;
@@ -110,6 +117,7 @@ LT_SHARED_AT(PlanStep, rings, 8);
 LT_SHARED_AT(PlanStep, threads, 8);
 LT_SHARED_AT(PlanStep, filter, 8);
 LT_SHARED_AT(PlanStep, triggers, 8);
+LT_SHARED_AT(PlanStep, program, 8);
 LT_SHARED_AT(PlanStep, consumed, 16);
 LT_SHARED_AT(PlanStep, geometry, 24);
 static_assert(kMaxInstances <= PlanStep::kOfRecorder, "PlanStep::instance");

@@ -140,7 +140,8 @@ class Firing {
       case TriggerAction::kEventProbe:
         return run_event_probe(view_, thread_, *control_at<EventProbePlan>(view_, trigger.target), request_);
       case TriggerAction::kProgram:
-        return run_bpf(view_, thread_, program_of(view_, trigger), request_);
+        return run_bpf(view_, thread_, program_of(view_, trigger), request_.segments,
+                       static_cast<std::uint32_t>(request_.segment_count) - view_.unseen);
       case TriggerAction::kHistogram:
         return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
     }
