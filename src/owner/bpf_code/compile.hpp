@@ -12,7 +12,10 @@
 //   As helpers are called with the machine and r1 to r5, these lie where a call wants them.
 //
 // An access through a pointer whose window can be guessed (hints.hpp) compares the pointer with that window in line. It
-// goes on where the guess was right; else, and where there is no guess, the way is by a routine that finds the window.
+// goes on where the guess was right; else, and where there is no guess, the way is by a helper that finds the window.
+//
+// Values of arrays, and of hashes whose keys have 4 or 8 bytes, are looked up in line. What is not plain there is left
+// to the helper (compiler_maps.cc).
 //
 // The one difference from the interpreter: a run that has used up its instructions ends in front of the straight piece
 // in which the last one lies, not in the middle of it.
@@ -23,14 +26,24 @@
 
 #include "bpf/context.hpp"
 #include "bpf/instruction.hpp"
+#include "bpf/map_layout.hpp"
 
 namespace landtrace::bpf_code {
 
 // Whether this machine can run it.
 bool can_compile();
 
-// References to maps are numbers of windows and handles already (bpf/program.hpp). Empty where the program is to be
-// interpreted: it takes stacks, which are not walked through such code, or has what the verifier does not let through.
-std::vector<std::byte> compile(std::span<const bpf::Instruction> code, std::uint32_t map_count, bpf::Context context);
+// What of a bpf::Program the code depends on.
+struct Source {
+  // References to maps are numbers of windows and handles already (bpf/program.hpp).
+  std::span<const bpf::Instruction> code;
+  std::span<const bpf::MapLayout> maps;
+  std::uint32_t frames;
+  bpf::Context context;
+};
+
+// Empty where the program is to be interpreted: it takes stacks, which are not walked through such code, or has what
+// the verifier does not let through.
+std::vector<std::byte> compile(const Source& source);
 
 }  // namespace landtrace::bpf_code

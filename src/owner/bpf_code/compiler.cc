@@ -106,9 +106,10 @@ bool can_compile() {
 #endif
 }
 
-std::vector<std::byte> compile(std::span<const Instruction> code, std::uint32_t map_count, bpf::Context context) {
-  if (!can_compile() || map_count > bpf::kMaxMaps || !is_well_formed(code)) return {};
-  return Compiler(code, map_count, context).run();
+std::vector<std::byte> compile(const Source& source) {
+  if (!can_compile() || source.maps.size() > bpf::kMaxMaps || !is_well_formed(source.code)) return {};
+  if (source.frames == 0 || source.frames > bpf::kMaxFrames) return {};
+  return Compiler(source).run();
 }
 
 // Where straight pieces begin; and whether instructions must be counted: a program that never goes back ends.
@@ -120,6 +121,7 @@ void Compiler::look_around() {
     used_ |= 1u << one.dst_reg;
     if (one.code == bpf::kCall) {
       used_ |= 0b11'1111;
+      has_records_ |= one.src_reg == 0 && one.imm == BPF_FUNC_ringbuf_reserve;
     } else {
       used_ |= 1u << one.src_reg;
     }
@@ -168,7 +170,8 @@ void Compiler::translate(std::uint32_t pc) {
     default:
       if (one.code == bpf::kExit) return return_from();
       if (one.code != bpf::kCall) return jump(pc);
-      return is_subprogram_call(one) ? call_subprogram(pc) : call_helper(one);
+      if (is_subprogram_call(one)) return call_subprogram(pc);
+      if (one.imm != BPF_FUNC_map_lookup_elem || !look_up(pc)) call_helper(one);
   }
 }
 
@@ -176,7 +179,7 @@ Reg Compiler::value_of(unsigned reg, Reg scratch) {
   constexpr Reg kPlaces[] = {Reg::kRax, Reg::kRsi, Reg::kRdx, Reg::kRcx, Reg::kR8,
                              Reg::kR9,  Reg::kR12, Reg::kR13, Reg::kR14, Reg::kR15};
   if (reg != bpf::kFramePointer) return kPlaces[reg];
-  out_.load(8, scratch, in_machine::kFrameAddress);
+  load_frame_address(scratch);
   return scratch;
 }
 
@@ -201,11 +204,18 @@ void Compiler::begin() {
     const Reg place = value_of(reg, Reg::kR10);
     if (reg != 1 && (has_subprograms_ || uses(reg))) out_.calculate(Op::kXor, Width::k32, place, place);
   }
+  // None is held.
+  for (std::uint32_t i = 0; has_records_ && i < bpf::kMaxHeldRecords; ++i)
+    out_.store_constant(8, in_machine::window(bpf::kFirstRecordWindow + i, offsetof(bpf::Window, size)), 0);
   // Helpers are called with a stack that is aligned to 16 bytes; a subprogram is called in between.
   if (!has_subprograms_) {
     if (pads_stack()) out_.calculate(Op::kSub, Width::k64, Reg::kRsp, 8);
     return;
   }
+  out_.address_of(Reg::kR10, {kMachine, -static_cast<std::int32_t>((frames_ - 1) * bpf::kFrameSize)});
+  out_.store(8, in_machine::kFrameEnd, Reg::kR10);
+  out_.move_constant(Reg::kR10, bpf::window_address(bpf::kStackWindow, bpf::kFrameSize));
+  out_.store(8, in_machine::kFrameAddress, Reg::kR10);
   const Label body = out_.new_label();
   out_.call(body);
   out_.jump(leave_);
@@ -249,8 +259,9 @@ void Compiler::end() {
     if (detour.less != 0) out_.address_of(Reg::kR10, {Reg::kR10, -detour.less});
     out_.jump(detour.back);
   }
-  write_window_search(read_window_, offsetof(bpf::Window, size));
-  write_window_search(write_window_, offsetof(bpf::Window, writable));
+  for (const LookUp& one : look_ups_) end_look_up(one);
+  write_window_search(read_window_, bpf::kFindReadable);
+  write_window_search(write_window_, bpf::kFindWritable);
 }
 
 }  // namespace landtrace::bpf_code

@@ -57,6 +57,10 @@ void Compiler::call_helper(const bpf::Instruction& one) {
   out_.call({Reg::kR10, one.imm * static_cast<std::int32_t>(sizeof(bpf::Helper))});
   out_.calculate(Op::kCmp, Width::k32, in_machine::kEnd, 0);
   out_.jump_if(Condition::kNotEqual, stop_);
+  forget_arguments();
+}
+
+void Compiler::forget_arguments() {
   for (unsigned reg = 1; reg <= 5; ++reg) {
     const Reg place = value_of(reg, Reg::kR10);
     out_.calculate(Op::kXor, Width::k32, place, place);
@@ -68,9 +72,8 @@ void Compiler::call_subprogram(std::uint32_t pc) {
   const Label target = at_[static_cast<std::size_t>(std::int64_t{pc} + 1 + code_[pc].imm)];
   out_.load(8, Reg::kR10, in_machine::kFrameEnd);
   out_.calculate(Op::kAdd, Width::k64, Reg::kR10, kBytes);
-  out_.load(8, Reg::kR11, in_machine::window(bpf::kStackWindow, offsetof(bpf::Window, base)));
-  out_.calculate(Op::kAdd, Width::k64, Reg::kR11, in_machine::window(bpf::kStackWindow, offsetof(bpf::Window, size)));
-  out_.calculate(Op::kCmp, Width::k64, Reg::kR10, Reg::kR11);
+  // Where the stack ends.
+  out_.calculate(Op::kCmp, Width::k64, Reg::kR10, kMachine);
   out_.jump_if(Condition::kAbove, fault_);
   out_.store(8, in_machine::kFrameEnd, Reg::kR10);
   out_.calculate(Op::kAdd, Width::k64, in_machine::kFrameAddress, kBytes);

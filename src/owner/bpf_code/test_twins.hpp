@@ -15,12 +15,18 @@ using bpf::code::Code;
 // As the owner publishes the program, and the code of it.
 inline std::vector<std::byte> code_of(const bpf::TestProgram& program) {
   const bpf::Program& shared = program.program();
-  return compile({shared.instructions(), shared.instruction_count}, shared.map_count, shared.context);
+  return compile({{shared.instructions(), shared.instruction_count},
+                  {shared.maps(), shared.map_count},
+                  shared.frames,
+                  shared.context});
 }
 
 // Both ways, each with maps of its own.
 class Twins {
  public:
+  explicit Twins(const std::vector<bpf_objects::MapWish>& wishes = verifier::test_wishes())
+      : maps_{bpf::TestMaps(wishes), bpf::TestMaps(wishes)} {}
+
   // False: it is not compiled.
   bool take(const Code& code, std::uint32_t frames, bpf::Context context = bpf::Context::kEntry) {
     interpreted_.emplace(maps_[0].layouts, code, frames, context);
@@ -57,10 +63,15 @@ class Twins {
     bpf::TestPlace place;
     return compiled_->run(maps_[1], place, event);
   }
+  // In both, as somebody leaves it there who writes to the memory itself.
+  void spoil(std::uint64_t at, std::uint64_t word) {
+    for (const auto& maps : maps_) std::memcpy(maps.data + at, &word, sizeof word);
+  }
+  [[nodiscard]] const bpf::MapLayout& map(std::size_t number) const { return maps_[0].layouts[number]; }
   [[nodiscard]] const bpf::Figures& figures() const { return maps_[1].figures(); }
 
  private:
-  bpf::TestMaps maps_[2]{bpf::TestMaps(verifier::test_wishes()), bpf::TestMaps(verifier::test_wishes())};
+  bpf::TestMaps maps_[2];
   std::optional<bpf::TestProgram> interpreted_, compiled_;
   TestCodeArea area_;
   TestPayload payload_;

@@ -117,10 +117,11 @@ Result<std::uint64_t> Objects::rows() {
 }
 
 // Where there is no room, or no code can be made, the program is interpreted.
-void Objects::make_code(Program& program, std::span<const bpf::Instruction> code) {
+void Objects::make_code(Program& program, std::span<const bpf::Instruction> code, std::uint32_t frames) {
   if (!makes_code_) return;
-  const std::vector<std::byte> bytes =
-      bpf_code::compile(code, static_cast<std::uint32_t>(program.maps.size()), *bpf::context_of(program.kind));
+  std::vector<bpf::MapLayout> maps;
+  for (const MapRef& map : program.maps) maps.push_back(map->layout);
+  const std::vector<std::byte> bytes = bpf_code::compile({code, maps, frames, *bpf::context_of(program.kind)});
   if (bytes.empty()) return;
   const auto place = code_areas_.store(program.owner.index, bytes);
   if (!place) return;
@@ -195,7 +196,7 @@ Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& ow
                                                 static_cast<std::uint32_t>(done.code().size()), verdict.context_end, 0,
                                                 figures, 0, 0});
   const std::vector<bpf::Instruction> code = placed(done.code());
-  make_code(*made, code);
+  make_code(*made, code, verdict.frames);
   const auto shared = domain_.control().store(shared_form(wish, *made, code, rows, verdict.frames));
   if (!shared) {
     if (made->code != 0) code_areas_.freeing(owner.index, made->code)();

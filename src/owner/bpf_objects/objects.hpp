@@ -155,7 +155,7 @@ class Objects {
   [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program,
                                                    std::span<const bpf::Instruction> code, std::uint64_t rows,
                                                    std::uint32_t frames) const;
-  void make_code(Program& program, std::span<const bpf::Instruction> code);
+  void make_code(Program& program, std::span<const bpf::Instruction> code, std::uint32_t frames);
   void free_map(const Map& map);
   Result<std::uint32_t> copy_for(const Program& program, std::uint32_t pid);
   void free_program(const Program& program);

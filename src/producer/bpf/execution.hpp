@@ -9,59 +9,43 @@
 
 namespace landtrace::bpf {
 
-// helpers.cc
-const Helper* helper_table();
-
 struct Execution : Machine {
-  // `stack` has what.frames of kFrameSize bytes. No initialisers: nothing is stored that nobody asks for.
-  Execution(const Program& what, std::byte* data_segment, Surroundings& where, std::byte* stack)
-      : program(what), data(data_segment), around(where) {
+  // Lies behind what.frames of kFrameSize bytes. No initialisers: nothing is stored that nobody asks for.
+  Execution(const Program& what, std::byte* data_segment, Surroundings& where, const std::byte* first,
+            std::uint64_t size)
+      : program(what), around(where) {
     budget = kMaxRun;
     end = End::kNone;
-    helpers = helper_table();
-    frame_end = stack + kFrameSize;
-    frame_address = window_address(kStackWindow, kFrameSize);
-    const std::uint64_t stack_bytes = std::uint64_t{what.frames} * kFrameSize;
-    windows[kStackWindow] = {stack, stack_bytes, stack_bytes};
-    for (std::uint32_t i = 0; i < kMaxHeldRecords; ++i) windows[kFirstRecordWindow + i] = {};
-    window_count = kFirstMapWindow + what.map_count;
-    for (std::uint32_t i = 0; i < what.map_count; ++i) {
-      const MapLayout& map = what.maps()[i];
-      windows[kFirstMapWindow + i] = {data + map.place + map.window_at, map.window_bytes,
-                                      map.can_write != 0 ? map.window_bytes : 0};
-    }
+    held = 0;
+    helpers = kHelpers.at;
+    data = data_segment;
+    context = {const_cast<std::byte*>(first), size};
   }
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
-  ~Execution() { let_go(); }
-
-  // `first` is the first byte that can be read of it: context_begin().
-  void set_context(const std::byte* first, std::uint64_t size) {
-    windows[kContextWindow] = {const_cast<std::byte*>(first), size, 0};
+  ~Execution() {
+    if (__builtin_expect(held != 0 || has_row, 0)) let_go();
   }
-  [[nodiscard]] std::uint64_t context() const {
+
+  // What r1 is at first.
+  [[nodiscard]] std::uint64_t context_address() const {
     return window_address(kContextWindow) - context_begin(program.context);
   }
 
   // Where the bytes are; nullptr: they are not in one of the windows.
   [[nodiscard]] std::byte* readable(std::uint64_t address, std::uint64_t size) const {
-    const std::uint64_t index = window_of(address);
-    if (index >= window_count) return nullptr;
-    const std::uint64_t offset = address & kWindowOffsetMask;
-    const Window& window = windows[index];
-    return offset + size <= window.size ? window.base + offset : nullptr;
+    return place_in(window(window_of(address)), address, size);
   }
   [[nodiscard]] std::byte* writable(std::uint64_t address, std::uint64_t size) const {
     const std::uint64_t index = window_of(address);
-    if (index >= window_count) return nullptr;
-    const std::uint64_t offset = address & kWindowOffsetMask;
-    const Window& window = windows[index];
-    return offset + size <= window.writable ? window.base + offset : nullptr;
+    Window in = window(index);
+    if (!can_write(index)) in.size = 0;
+    return place_in(in, address, size);
   }
   // The address of a value of the map's.
   [[nodiscard]] std::uint64_t address_in(std::uint32_t map, const std::byte* at) const {
-    const std::uint32_t window = kFirstMapWindow + map;
-    return window_address(window, static_cast<std::uint64_t>(at - windows[window].base));
+    const std::uint32_t number = kFirstMapWindow + map;
+    return window_address(number, static_cast<std::uint64_t>(at - window(number).base));
   }
 
   // The map that a helper was given; nullptr: none.
@@ -92,7 +76,7 @@ struct Execution : Machine {
   }
 
   // Records that are held go, and the row.
-  void let_go() {
+  [[gnu::noinline]] void let_go() {
     for (std::uint32_t i = 0; held != 0 && i < kMaxHeldRecords; ++i) {
       if ((held >> i & 1) != 0) held_rings[i].release(held_records[i], true);
     }
@@ -102,10 +86,7 @@ struct Execution : Machine {
   }
 
   const Program& program;
-  std::byte* data;
   Surroundings& around;
-  // Which record windows are in use, a bit each.
-  std::uint32_t held = 0;
   bool has_row = false;
   bool row_is_mine = false;
   std::uint32_t row_number = 0;
@@ -118,6 +99,45 @@ struct Execution : Machine {
   };
   HeldRing held_rings[kMaxHeldRecords];
   RecordRing::Record held_records[kMaxHeldRecords];
+
+ private:
+  // Of no bytes: it is none.
+  [[nodiscard]] Window window(std::uint64_t index) const {
+    if (index == kContextWindow) return context;
+    if (index == kStackWindow) {
+      const std::uint64_t bytes = std::uint64_t{program.frames} * kFrameSize;
+      return {reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(this) - bytes), bytes};
+    }
+    if (index < kFirstMapWindow) {
+      const std::uint64_t number = index - kFirstRecordWindow;
+      return (held >> number & 1) != 0 ? records[number] : Window{nullptr, 0};
+    }
+    const std::uint64_t number = index - kFirstMapWindow;
+    if (number >= program.map_count) return {nullptr, 0};
+    const MapLayout& map = program.maps()[number];
+    return {data + map.place + map.window_at, map.window_bytes};
+  }
+  // Of a window that there is.
+  [[nodiscard]] bool can_write(std::uint64_t index) const {
+    if (index < kFirstMapWindow) return index != kContextWindow;
+    const std::uint64_t number = index - kFirstMapWindow;
+    return number < program.map_count && program.maps()[number].can_write != 0;
+  }
+  static std::byte* place_in(const Window& window, std::uint64_t address, std::uint64_t size) {
+    const std::uint64_t offset = address & kWindowOffsetMask;
+    return size <= window.size && offset <= window.size - size ? window.base + offset : nullptr;
+  }
 };
+// An execution behind its stack.
+template <std::uint32_t Frames>
+struct Running {
+  template <typename... From>
+  explicit Running(From&&... from) : run(from...) {}
+
+  // Whatever lies there: the program has not written to it.
+  alignas(16) std::byte stack[Frames * kFrameSize];
+  Execution run;
+};
+static_assert(kFrameSize % alignof(Execution) == 0, "the stack ends where the execution begins");
 
 }  // namespace landtrace::bpf

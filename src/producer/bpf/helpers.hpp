@@ -5,9 +5,6 @@
 
 namespace landtrace::bpf {
 
-// Above the greatest number that has one.
-inline constexpr std::uint32_t kHelperLimit = 192;
-
 // nullptr: there is none of that number.
 Helper find_helper(std::uint32_t number);
 
@@ -34,6 +31,10 @@ std::uint64_t get_stackid(Execution&, std::uint64_t, std::uint64_t map, std::uin
                           std::uint64_t);
 
 // memory: helpers_memory.cc
+std::uint64_t find_readable(Execution&, std::uint64_t address, std::uint64_t size, std::uint64_t, std::uint64_t,
+                            std::uint64_t);
+std::uint64_t find_writable(Execution&, std::uint64_t address, std::uint64_t size, std::uint64_t, std::uint64_t,
+                            std::uint64_t);
 std::uint64_t probe_read(Execution&, std::uint64_t to, std::uint64_t size, std::uint64_t from, std::uint64_t,
                          std::uint64_t);
 std::uint64_t probe_read_str(Execution&, std::uint64_t to, std::uint64_t size, std::uint64_t from, std::uint64_t,

@@ -11,7 +11,21 @@ bool is_kernels(std::uint64_t address) { return address >> 63 != 0; }
 
 bool has_space_for(std::uint64_t size) { return size > 0 && size <= kWindowOffsetMask; }
 
+std::uint64_t place_or_fault(Execution& run, const std::byte* place) {
+  return place == nullptr ? run.stop(End::kFault) : reinterpret_cast<std::uint64_t>(place);
+}
+
 }  // namespace
+
+std::uint64_t find_readable(Execution& run, std::uint64_t address, std::uint64_t size, std::uint64_t, std::uint64_t,
+                            std::uint64_t) {
+  return place_or_fault(run, run.readable(address, size));
+}
+
+std::uint64_t find_writable(Execution& run, std::uint64_t address, std::uint64_t size, std::uint64_t, std::uint64_t,
+                            std::uint64_t) {
+  return place_or_fault(run, run.writable(address, size));
+}
 
 std::uint64_t probe_read(Execution& run, std::uint64_t to, std::uint64_t size, std::uint64_t from, std::uint64_t,
                          std::uint64_t) {

@@ -41,7 +41,7 @@ std::uint64_t end_record(Execution& run, std::uint64_t record, bool discard) {
   if (number == kMaxHeldRecords) return run.stop(End::kFault);
   run.held_rings[number].release(run.held_records[number], discard);
   run.held &= ~(1u << number);
-  run.windows[kFirstRecordWindow + number] = {};
+  run.records[number] = {};
   return 0;
 }
 
@@ -106,7 +106,7 @@ std::uint64_t ringbuf_reserve(Execution& run, std::uint64_t map, std::uint64_t s
   run.held |= 1u << number;
   run.held_records[number] = record;
   run.held_rings[number] = {run.data, layout};
-  run.windows[kFirstRecordWindow + number] = {record.data, size, size};
+  run.records[number] = {record.data, size};
   return window_address(kFirstRecordWindow + number);
 }
 

@@ -181,7 +181,7 @@ std::uint64_t interpret(Execution& run) {
   std::uint64_t r[16] = {};  // 16: whatever number stands in an instruction
   Caller callers[kMaxFrames];
   std::uint32_t depth = 0;
-  r[1] = run.context();
+  r[1] = run.context_address();
   r[kFramePointer] = window_address(kStackWindow, kFrameSize);
   const Instruction* const first = run.program.instructions();
   const Instruction* const end = first + run.program.instruction_count;

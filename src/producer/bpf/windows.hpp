@@ -44,10 +44,8 @@ constexpr std::uint64_t window_of(std::uint64_t address) { return (address >> kW
 struct Window {
   std::byte* base;
   std::uint64_t size;
-  // Of these, from the beginning, how many can be written to: all or none.
-  std::uint64_t writable;
 };
-static_assert(sizeof(Window) == 24);
+static_assert(sizeof(Window) == 16);
 
 // A map itself, as programs hand it to helpers: a number that is no address either.
 inline constexpr std::uint64_t kMapHandle = 0xfffe'4d61'7000'0000;

@@ -29,15 +29,14 @@ std::uint64_t rest_of(const std::byte* from, std::uint32_t size) {
 }  // namespace
 
 std::uint64_t hash_bytes(const void* key, std::uint32_t size) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   const auto* at = static_cast<const std::byte*>(key);
   std::uint64_t hash = size;
   for (; size >= 8; size -= 8, at += 8) {
-    hash = (hash ^ word_of(at)) * kOdd;
+    hash = (hash ^ word_of(at)) * kHashFactor;
     hash ^= hash >> 32;
   }
   if (size > 0) {
-    hash = (hash ^ rest_of(at, size)) * kOdd;
+    hash = (hash ^ rest_of(at, size)) * kHashFactor;
     hash ^= hash >> 32;
   }
   return hash;

@@ -54,7 +54,12 @@ inline constexpr std::uint32_t kNoBucket = ~0u;
 // How a key is found: the owner gives maps no more than that many buckets.
 inline constexpr std::uint32_t kMaxBuckets = 1u << 24;
 
+inline constexpr std::uint64_t kHashFactor = 0x9e3779b97f4a7c15;
 std::uint64_t hash_bytes(const void* key, std::uint32_t size);
+
+// Of a word that leads on.
+inline constexpr std::uint64_t kDeletedElement = 1ull << 31;
+inline constexpr std::uint64_t kElementMask = kDeletedElement - 1;
 
 class Hash {
  public:
@@ -76,8 +81,8 @@ class Hash {
   [[nodiscard]] HashHeader& header() const { return *reinterpret_cast<HashHeader*>(base_); }
 
  private:
-  static constexpr std::uint64_t kDeleted = 1ull << 31;
-  static constexpr std::uint64_t kIndexMask = kDeleted - 1;
+  static constexpr std::uint64_t kDeleted = kDeletedElement;
+  static constexpr std::uint64_t kIndexMask = kElementMask;
   static constexpr std::uint32_t kMaxSteps = 4096;
   static constexpr std::uint32_t kMaxRestarts = 64;
   static constexpr std::uint32_t kNone = ~0u;
