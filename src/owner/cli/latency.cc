@@ -5,7 +5,7 @@
 #include "cli/failure.hpp"
 #include "cli/histogram/fits.hpp"
 #include "cli/histogram/function_latency.hpp"
-#include "cli/histogram/latency_sink.hpp"
+#include "measure/latency_sink.hpp"
 #include "cli/histogram/watch.hpp"
 #include "cli/quantity.hpp"
 #include "consumer/collector.hpp"
@@ -30,7 +30,7 @@ struct LatencyOptions : WatchOptions {
   std::string buffer_size = "4M";
 };
 
-LatencySink::Request request_of(const LatencyOptions& options) {
+measure::LatencySink::Request request_of(const LatencyOptions& options) {
   return {.from = full_event_name(options.from),
           .to = full_event_name(options.to),
           .from_key = options.key,
@@ -42,7 +42,7 @@ LatencySink::Request request_of(const LatencyOptions& options) {
 // that are never used again, and could not be set up before the second event is there.
 class WatchedPairs : public Watched {
  public:
-  WatchedPairs(const LatencyOptions& options, LatencySink::Request request)
+  WatchedPairs(const LatencyOptions& options, measure::LatencySink::Request request)
       : options_(options), request_(std::move(request)), filter_(options.filter), sink_(request_, limits_of(options)) {}
 
   Result<void> begin(Workplace& place, consumer::Session& session) override {
@@ -88,16 +88,16 @@ class WatchedPairs : public Watched {
   }
 
  private:
-  static Pairs::Limits limits_of(const LatencyOptions& options) {
-    Pairs::Limits limits;
+  static measure::Pairs::Limits limits_of(const LatencyOptions& options) {
+    measure::Pairs::Limits limits;
     if (options.size != 0) limits.rows = options.size;
     return limits;
   }
 
   const LatencyOptions& options_;
-  LatencySink::Request request_;
+  measure::LatencySink::Request request_;
   std::string filter_;
-  LatencySink sink_;
+  measure::LatencySink sink_;
   std::optional<consumer::Collector> collector_;
 };
 
@@ -123,7 +123,7 @@ int latency(LatencyOptions& options) {
   for (const auto& [option, event] : {std::pair("--from", &options.from), std::pair("--to", &options.to)}) {
     if (auto one = check_event_name(option, *event); !one) return fail_with(kBadUse, sentence(one.error()));
   }
-  LatencySink::Request request = request_of(options);
+  measure::LatencySink::Request request = request_of(options);
   if (request.from_key.size() != request.to_key.size()) {
     return fail_with(kBadUse, "--to-key: want as many fields as --key has");
   }

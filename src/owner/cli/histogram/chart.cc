@@ -76,12 +76,12 @@ Widths widths_of_spread(std::uint64_t largest_count, std::size_t columns) {
 }
 
 // A line for each power of two from the first to the last that has events.
-void add_spread(std::string& out, const HistShape& shape, const Distribution& spread, std::size_t columns) {
-  const std::vector<Distribution::Bucket> powers = spread.powers();
+void add_spread(std::string& out, const HistShape& shape, const measure::Distribution& spread, std::size_t columns) {
+  const std::vector<measure::Distribution::Bucket> powers = spread.powers();
   std::uint64_t most = 0;
-  for (const Distribution::Bucket& bucket : powers) most = std::max(most, bucket.count);
+  for (const measure::Distribution::Bucket& bucket : powers) most = std::max(most, bucket.count);
   const Widths widths = widths_of_spread(most, columns);
-  for (const Distribution::Bucket& bucket : powers) {
+  for (const measure::Distribution::Bucket& bucket : powers) {
     const bool is_negative = bucket.low == 0 && spread.has_negative();
     const std::string low = is_negative ? "negative" : amount(shape, static_cast<double>(bucket.low));
     out += fmt::format("  {:>{}} .. {:<{}} {:>{}} {}\n", low, widths.number,
@@ -102,7 +102,7 @@ std::string sum_text(const HistView& view, std::size_t i, std::uint64_t sum) {
 
 void add_group_with_spread(std::string& out, const HistShape& shape, const HistView& view, const HistGroup& group,
                            std::size_t columns) {
-  const Distribution& spread = group.spread;
+  const measure::Distribution& spread = group.spread;
   std::string line = group.keys.empty() ? "" : name_of(shape, group) + ": ";
   line += fmt::format("{}, mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}", events_text(group.count),
                       amount(shape, spread.mean()), amount(shape, spread.percentile(0.5)),

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/histogram/fits.hpp"
-#include "cli/histogram/pairs.hpp"
+#include "measure/pairs.hpp"
 #include "cli/probes/parameters.hpp"
 
 namespace landtrace::cli {
@@ -84,7 +84,7 @@ Result<void> WatchedFunction::begin(Workplace& place, consumer::Session& session
   LT_CHECK(check_filter_fits(options_.filter, type));
   LT_CHECK(session.record(false));
   std::vector<std::string> keys = request_.by;
-  keys.push_back(fmt::format("{}.log2={}", kLatencyField, Pairs::kSteps));
+  keys.push_back(fmt::format("{}.log2={}", kLatencyField, measure::Pairs::kSteps));
   // Steps take rows, too.
   const std::string size = options_.size == 0 ? ":size=16384" : size_text(options_);
   const std::string condition = options_.filter.empty() ? "" : " if " + options_.filter;

@@ -17,7 +17,7 @@ Json sum_json(std::uint64_t sum, bool is_signed) {
   return is_signed ? Json(static_cast<std::int64_t>(sum)) : Json(sum);
 }
 
-Json spread_json(const Distribution& spread) {
+Json spread_json(const measure::Distribution& spread) {
   Json json{{"mean", spread.mean()},
             {"p50", spread.percentile(0.5)},
             {"p90", spread.percentile(0.9)},

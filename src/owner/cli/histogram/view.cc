@@ -28,7 +28,8 @@ std::vector<HistKey> keys_of(const HistShape& shape, const ipc::HistogramTable& 
   return keys;
 }
 
-Result<void> add_to_spread(const ipc::HistogramTable& table, const ipc::HistogramRow& row, Distribution& spread) {
+Result<void> add_to_spread(const ipc::HistogramTable& table, const ipc::HistogramRow& row,
+                           measure::Distribution& spread) {
   const ipc::HistogramKey& key = table.keys.back();
   const std::uint64_t number = row.keys.back().number;
   if (key.kind == ipc::KeyKind::kSteps) {

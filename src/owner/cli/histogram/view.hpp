@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/histogram/distribution.hpp"
+#include "measure/distribution.hpp"
 #include "cli/histogram/key.hpp"
 #include "cli/terminal.hpp"
 #include "ipc/histogram_table.hpp"
@@ -24,7 +24,7 @@ struct HistGroup {
   std::vector<HistKey> keys;
   std::uint64_t count = 0;
   std::vector<std::uint64_t> sums;  // HistView::sum_types says what of
-  Distribution spread;
+  measure::Distribution spread;
 };
 
 // Events of a `landtrace latency` that are in no pair.

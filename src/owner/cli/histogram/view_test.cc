@@ -87,7 +87,7 @@ TEST(HistViewTest, ASpreadOfSignedNumbersHasNegativeOnes) {
   table.rows = {{{{0, "", {}}}, 2, {static_cast<std::uint64_t>(-30)}}, {{{3, "", {}}}, 1, {6}}};
   const auto view = make_view({"t", {}, {}, "change", false}, table);
   ASSERT_TRUE(view);
-  const Distribution& spread = view->groups.at(0).spread;
+  const measure::Distribution& spread = view->groups.at(0).spread;
   EXPECT_TRUE(spread.has_negative());
   EXPECT_DOUBLE_EQ(spread.mean(), -8);
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/histogram/distribution.hpp"
+#include "measure/distribution.hpp"
 #include "cli/terminal.hpp"
 #include "cli/top/function_set.hpp"
 #include "ipc/histogram_table.hpp"
@@ -17,7 +17,7 @@ enum class TopOrder : std::uint8_t { kCalls, kTotal, kMean, kMax };
 struct TopRow {
   const TopFunction* function = nullptr;
   std::uint64_t calls = 0;
-  Distribution times;  // in ns, of the calls that were measured
+  measure::Distribution times;  // in ns, of the calls that were measured
   std::uint64_t max_ns = 0;
 };
 

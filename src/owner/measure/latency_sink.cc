@@ -1,15 +1,14 @@
-#include "cli/histogram/latency_sink.hpp"
+#include "measure/latency_sink.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "abi/entry.hpp"
-#include "cli/histogram/fits.hpp"
 #include "output/field_text.hpp"
 #include "output/json/value.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 namespace {
 
 using event::FieldKind;
@@ -30,13 +29,21 @@ ipc::KeyKind kind_of(const event::Field& field) {
   return field.is_signed ? ipc::KeyKind::kSigned : ipc::KeyKind::kUnsigned;
 }
 
+std::string what_it_has(const output::EventType& type) {
+  std::string names;
+  for (const event::Field& field : type.declaration.fields) names.append(names.empty() ? "" : ", ").append(field.name);
+  return names.empty() ? "it has no fields" : "it has " + names;
+}
+
 Result<std::vector<KeyField>> find_fields(const output::EventType& type, const std::vector<std::string>& names,
                                           const char* option) {
-  LT_CHECK(check_has_fields(option, names, type));
   std::vector<KeyField> fields;
   for (const std::string& name : names) {
     auto field = KeyField::find(type, name);
-    if (!field) return fail(EINVAL, fmt::format("{}: {} has no field '{}'", option, full_name(type), name));
+    if (!field) {
+      return fail(EINVAL,
+                  fmt::format("{}: {} has no field '{}'; {}", option, full_name(type), name, what_it_has(type)));
+    }
     fields.push_back(*std::move(field));
   }
   return fields;
@@ -158,4 +165,4 @@ void LatencySink::settled(std::uint64_t horizon_ns) {
   waiting_.erase(waiting_.begin(), later);
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

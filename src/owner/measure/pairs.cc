@@ -1,9 +1,9 @@
-#include "cli/histogram/pairs.hpp"
+#include "measure/pairs.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 namespace {
 
 // What the step of this time begins with, as .log2=32 of histograms has it.
@@ -85,4 +85,4 @@ ipc::HistogramTable Pairs::table(const std::vector<ipc::HistogramKey>& by, const
   return table;
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

@@ -1,10 +1,10 @@
-#include "cli/histogram/distribution.hpp"
+#include "measure/distribution.hpp"
 
 #include <bit>
 
 #include "ipc/histogram_table.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 namespace {
 
 constexpr unsigned kMostPower = 64;
@@ -86,4 +86,4 @@ double Distribution::percentile(double part) const {
   return value;
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

@@ -1,10 +1,10 @@
-#include "cli/histogram/pairs.hpp"
+#include "measure/pairs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 namespace {
 
 using ipc::KeyKind;
@@ -116,4 +116,4 @@ TEST_F(PairsTest, WhatFindsNoRoomInTheTableIsCounted) {
 }
 
 }  // namespace
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

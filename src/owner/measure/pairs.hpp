@@ -11,7 +11,7 @@
 
 #include "ipc/histogram_table.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 
 class Pairs {
  public:
@@ -54,4 +54,4 @@ class Pairs {
   std::uint64_t ends_without_start_ = 0;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 
 class Distribution {
  public:
@@ -53,4 +53,4 @@ class Distribution {
   std::uint64_t sum_ = 0;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

@@ -1,4 +1,4 @@
-#include "cli/histogram/distribution.hpp"
+#include "measure/distribution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 namespace {
 
 TEST(DistributionTest, PercentilesAreExactToABucketAndEvenWithin) {
@@ -125,4 +125,4 @@ TEST(DistributionTest, PercentilesOfStepsAreWithinThreePercent) {
 }
 
 }  // namespace
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/histogram/pairs.hpp"
+#include "measure/pairs.hpp"
 #include "consumer/sink.hpp"
 
-namespace landtrace::cli {
+namespace landtrace::measure {
 
 // A field of an event as a key.
 class KeyField {
@@ -76,4 +76,4 @@ class LatencySink : public consumer::Sink {
   Result<void> fits_;
 };
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::measure
