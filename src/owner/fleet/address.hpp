@@ -1,0 +1,54 @@
+// Where a fleet's transport is, and who one is there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::fleet {
+
+struct Address {
+  std::string servers;  // "nats://a:4222,nats://b" (tls://… for TLS); user and password may be in front of the host
+  std::string creds = {};    // a file with a user's JWT and seed
+  std::string ca = {};       // a file with the certificates that servers are trusted by
+  std::string cert = {};     // a file with one's own, for servers that want one
+  std::string key = {};      // … and its key
+
+  friend bool operator==(const Address&, const Address&) = default;
+
+  [[nodiscard]] bool is_tls() const;
+};
+
+inline constexpr const char* kDefaultServers = "nats://127.0.0.1:4222";
+
+// Each server with its scheme. EINVAL with a sentence.
+Result<std::vector<std::string>> servers_of(const std::string& list);
+
+// The list as it may be shown: without users and passwords.
+std::string without_users(const std::string& list);
+
+// What a host's agent is told.
+struct AgentOptions {
+  std::string socket;  // of the domain
+  Address address;
+  std::string host;
+  std::string domain;
+  std::string labels = {};
+  std::string version = {};
+  std::vector<std::string> left_out = {};  // fields that do not travel
+  std::uint64_t interval_ms = 10'000;
+  std::uint64_t most_bytes = 16u << 20;  // that are kept while the transport is away
+
+  friend bool operator==(const AgentOptions&, const AgentOptions&) = default;
+};
+
+// What programs of ours hand to each other.
+std::string json_of(const Address& address);
+std::string json_of(const AgentOptions& options);
+// EINVAL.
+Result<Address> address_of(const std::string& json);
+Result<AgentOptions> agent_options_of(const std::string& json);
+
+}  // namespace landtrace::fleet

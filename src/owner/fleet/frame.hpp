@@ -1,0 +1,56 @@
+// What a host sends of one histogram: all that it has counted so far. A frame that is lost, comes twice or late changes
+// nothing: the one with the highest sequence says all.
+//
+// As bytes it is a message of protocol buffers, docs/fleet.proto. Fields that are not known here are passed over;
+// kFrameVersion changes only where an older reader would read something else.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ipc/histogram_table.hpp"
+
+namespace landtrace::fleet {
+
+inline constexpr std::uint64_t kFrameVersion = 1;
+
+// Events of a latency that are in no pair.
+struct Unpaired {
+  std::uint64_t starts = 0;
+  std::uint64_t ends = 0;
+  std::uint64_t lost = 0;
+
+  friend bool operator==(const Unpaired&, const Unpaired&) = default;
+};
+
+struct Frame {
+  std::string host;
+  std::string boot;    // the kernel's boot_id
+  std::string domain;  // which one of the host's
+  std::string labels;  // as text_of() has them
+  std::string order;   // that wanted the histogram
+  std::string event;   // SYSTEM:EVENT; of a latency "FROM -> TO"
+  // Of the histogram: counts of different ones are added. The host's nanoseconds since 1970 when it began.
+  std::uint64_t generation = 0;
+  std::uint64_t sequence = 0;  // in the generation, from 1 on
+  std::uint64_t time_ns = 0;   // since 1970
+  bool is_last = false;
+  Unpaired unpaired;
+  ipc::HistogramTable table;  // portable
+
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+// The table has to be portable().
+std::string encode(const Frame& frame);
+// EPROTO with a sentence for bytes that encode() of no version gives, and for a version that is too new.
+Result<Frame> decode_frame(std::string_view bytes);
+// The same without the table, which is not looked at.
+Result<Frame> decode_head(std::string_view bytes);
+
+// Several, one behind the other, as the repeated field 1 of a message.
+std::string encode(const std::vector<Frame>& frames);
+Result<std::vector<Frame>> decode_frames(std::string_view bytes);
+
+}  // namespace landtrace::fleet

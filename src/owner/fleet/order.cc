@@ -1,0 +1,74 @@
+#include "fleet/order.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace landtrace::fleet {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array kKinds{std::pair(Order::Kind::kEnable, "enable"), std::pair(Order::Kind::kHist, "hist"),
+                            std::pair(Order::Kind::kLatency, "latency")};
+
+Result<Order::Kind> kind_of(const std::string& text) {
+  for (const auto& [kind, name] : kKinds) {
+    if (text == name) return kind;
+  }
+  return fail(EINVAL, "an order of the kind '" + text + "' is not known here: update this host");
+}
+
+}  // namespace
+
+const char* kind_text(Order::Kind kind) {
+  for (const auto& [one, name] : kKinds) {
+    if (one == kind) return name;
+  }
+  return "";
+}
+
+std::string json_of(const Order& order) {
+  return Json{{"id", order.id},
+              {"kind", kind_text(order.kind)},
+              {"where", order.where},
+              {"event", order.event},
+              {"to", order.to},
+              {"key", order.key},
+              {"to_key", order.to_key},
+              {"by", order.by},
+              {"filter", order.filter},
+              {"triggers", order.triggers},
+              {"made_ns", order.made_ns},
+              {"until_ns", order.until_ns},
+              {"interval_ms", order.interval_ms},
+              {"by_whom", order.by_whom}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Order> order_of(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return fail(EINVAL, "an order that makes no sense");
+  try {
+    Order order;
+    order.id = json.at("id").get<std::string>();
+    LT_TRY(order.kind, kind_of(json.at("kind").get<std::string>()));
+    order.where = json.value("where", "");
+    order.event = json.at("event").get<std::string>();
+    order.to = json.value("to", "");
+    order.key = json.value("key", order.key);
+    order.to_key = json.value("to_key", order.to_key);
+    order.by = json.value("by", order.by);
+    order.filter = json.value("filter", "");
+    order.triggers = json.value("triggers", order.triggers);
+    order.made_ns = json.value("made_ns", order.made_ns);
+    order.until_ns = json.value("until_ns", order.until_ns);
+    order.interval_ms = json.value("interval_ms", order.interval_ms);
+    order.by_whom = json.value("by_whom", "");
+    return order;
+  } catch (const Json::exception&) {
+    return fail(EINVAL, "an order that makes no sense");
+  }
+}
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,46 @@
+// What is to be traced where: kept in a key-value bucket, read by every host.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace landtrace::fleet {
+
+struct Order {
+  enum class Kind : std::uint8_t {
+    kEnable,   // events are recorded in the host's memory, the newest stay
+    kHist,     // their histogram is filled in the programs, and sent
+    kLatency,  // the times from one event to another are counted, and sent
+  };
+
+  std::string id = {};
+  Kind kind = Kind::kEnable;
+  std::string where = {};  // "": every host
+  std::string event = {};  // a pattern; of a latency the event that begins it
+  std::string to = {};     // of a latency, that ends it
+  std::vector<std::string> key = {};
+  std::vector<std::string> to_key = {};
+  std::vector<std::string> by = {};
+  std::string filter = {};
+  std::vector<std::string> triggers = {};  // of a histogram also its "hist:…"
+  std::uint64_t made_ns = 0;          // since 1970
+  std::uint64_t until_ns = 0;         // … when it ends by itself; 0: it does not
+  std::uint64_t interval_ms = 0;      // how often sums are sent; 0: as the host likes
+  std::string by_whom = {};
+
+  friend bool operator==(const Order&, const Order&) = default;
+
+  [[nodiscard]] bool has_ended(std::uint64_t now_ns) const { return until_ns != 0 && now_ns >= until_ns; }
+};
+
+// "enable", "hist", "latency".
+const char* kind_text(Order::Kind kind);
+
+std::string json_of(const Order& order);
+// EINVAL with a sentence for what is no order, and for a kind that is not known here.
+Result<Order> order_of(const std::string& json);
+
+}  // namespace landtrace::fleet

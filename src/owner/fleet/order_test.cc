@@ -1,0 +1,65 @@
+#include "fleet/order.hpp"
+
+#include <gtest/gtest.h>
+
+namespace landtrace::fleet {
+namespace {
+
+Order full_order() {
+  return {.id = "x1",
+          .kind = Order::Kind::kLatency,
+          .where = "role=web",
+          .event = "a:b",
+          .to = "a:c",
+          .key = {"id", "n"},
+          .to_key = {"number", "m"},
+          .by = {"route"},
+          .filter = "id > 5",
+          .triggers = {"traceoff"},
+          .made_ns = 1,
+          .until_ns = 2'000'000'000'000'000'000,
+          .interval_ms = 3,
+          .by_whom = "me"};
+}
+
+std::string refusal_of_order(const std::string& json) {
+  const auto order = order_of(json);
+  if (order) return "";
+  EXPECT_EQ(order.error().code, EINVAL);
+  return order.error().message;
+}
+
+TEST(OrderTest, IsReadAsItWasWritten) {
+  EXPECT_EQ(*order_of(json_of(full_order())), full_order());
+  for (const auto kind : {Order::Kind::kEnable, Order::Kind::kHist, Order::Kind::kLatency}) {
+    Order order = full_order();
+    order.kind = kind;
+    EXPECT_EQ(order_of(json_of(order))->kind, kind);
+  }
+}
+
+TEST(OrderTest, WhatIsMissingIsAsInAnEmptyOne) {
+  EXPECT_EQ(*order_of(R"({"id": "x", "kind": "enable", "event": "e", "later": 1})"),
+            (Order{.id = "x", .kind = Order::Kind::kEnable, .event = "e"}));
+}
+
+TEST(OrderTest, WhatMakesNoSenseIsRefused) {
+  for (const char* const json : {"", "[]", "{", "{}", R"({"id": "x", "kind": "enable"})",
+                                 R"({"id": 5, "kind": "enable", "event": "e"})",
+                                 R"({"id": "x", "kind": "enable", "event": "e", "key": "id"})"}) {
+    EXPECT_EQ(refusal_of_order(json), "an order that makes no sense") << json;
+  }
+  EXPECT_EQ(refusal_of_order(R"({"id": "x", "kind": "dance", "event": "e"})"),
+            "an order of the kind 'dance' is not known here: update this host");
+}
+
+TEST(OrderTest, EndsWhenItsTimeHasCome) {
+  Order order;
+  EXPECT_FALSE(order.has_ended(~0ull)) << "one without an end";
+  order.until_ns = 10;
+  EXPECT_FALSE(order.has_ended(9));
+  EXPECT_TRUE(order.has_ended(10));
+}
+
+}  // namespace
+}  // namespace landtrace::fleet

@@ -1,0 +1,43 @@
+#include "fleet/outbox.hpp"
+
+namespace landtrace::fleet {
+
+void Outbox::remember(std::list<Letter>::iterator letter) {
+  bytes_ += letter->size();
+  places_[letter->subject] = letter;
+}
+
+bool Outbox::put(Letter letter) {
+  const auto known = places_.find(letter.subject);
+  const std::size_t before = known == places_.end() ? 0 : known->second->size();
+  if (bytes_ - before + letter.size() > most_bytes_) {
+    ++dropped_;
+    return false;
+  }
+  if (known != places_.end()) {
+    bytes_ -= before;
+    waiting_.erase(known->second);
+  }
+  remember(waiting_.insert(waiting_.end(), std::move(letter)));
+  return true;
+}
+
+std::optional<Outbox::Letter> Outbox::take() {
+  if (waiting_.empty()) return std::nullopt;
+  Letter letter = std::move(waiting_.front());
+  waiting_.pop_front();
+  places_.erase(letter.subject);
+  bytes_ -= letter.size();
+  return letter;
+}
+
+void Outbox::put_back(Letter letter) {
+  if (places_.contains(letter.subject)) return;
+  if (bytes_ + letter.size() > most_bytes_) {
+    ++dropped_;
+    return;
+  }
+  remember(waiting_.insert(waiting_.begin(), std::move(letter)));
+}
+
+}  // namespace landtrace::fleet

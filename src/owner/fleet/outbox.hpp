@@ -1,0 +1,46 @@
+// What is to be sent, the newest of each subject: a transport that is away makes it no larger than that.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace landtrace::fleet {
+
+// One thread at a time.
+class Outbox {
+ public:
+  explicit Outbox(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  struct Letter {
+    std::string subject;
+    std::string bytes;
+
+    [[nodiscard]] std::size_t size() const { return subject.size() + bytes.size(); }
+  };
+  // It is the last one: what was put there before it is there before it. What waits under its subject goes. False:
+  // there is no room, and what was there stays.
+  bool put(Letter letter);
+  // The one that waits longest.
+  std::optional<Letter> take();
+  // It was not sent after all: it is the next one, unless a newer one waits.
+  void put_back(Letter letter);
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] bool is_empty() const { return waiting_.empty(); }
+  // Letters that found no room.
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  void remember(std::list<Letter>::iterator letter);
+
+  const std::size_t most_bytes_;
+  std::list<Letter> waiting_;
+  std::unordered_map<std::string, std::list<Letter>::iterator> places_;  // by subject
+  std::size_t bytes_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,78 @@
+#include "fleet/outbox.hpp"
+
+#include <gtest/gtest.h>
+
+namespace landtrace::fleet {
+namespace {
+
+std::string next(Outbox& box) {
+  const auto letter = box.take();
+  return letter ? letter->subject + "=" + letter->bytes : "";
+}
+
+TEST(OutboxTest, WhatWaitsLongestIsNext) {
+  Outbox box(100);
+  EXPECT_TRUE(box.put({"a", "1"}));
+  EXPECT_TRUE(box.put({"b", "2"}));
+  EXPECT_EQ(next(box), "a=1");
+  EXPECT_EQ(next(box), "b=2");
+  EXPECT_EQ(next(box), "");
+  EXPECT_EQ(box.bytes(), 0u);
+}
+
+// Who reads the last one knows that the others are there.
+TEST(OutboxTest, OfASubjectTheNewestIsThereAndIsTheLast) {
+  Outbox box(100);
+  box.put({"a", "1"});
+  box.put({"b", "2"});
+  box.put({"a", "333"});
+  EXPECT_EQ(box.bytes(), 6u);
+  EXPECT_EQ(next(box), "b=2");
+  EXPECT_EQ(next(box), "a=333");
+  EXPECT_TRUE(box.is_empty());
+}
+
+TEST(OutboxTest, ItHasAnEnd) {
+  Outbox box(10);
+  EXPECT_TRUE(box.put({"a", "1234"}));
+  EXPECT_TRUE(box.put({"b", "1234"}));
+  EXPECT_FALSE(box.put({"c", ""}));
+  EXPECT_FALSE(box.put({"a", "12345"}));
+  EXPECT_EQ(box.dropped(), 2u);
+  EXPECT_EQ(next(box), "a=1234") << "what was there stays";
+  EXPECT_TRUE(box.put({"c", "1234"}));
+  EXPECT_EQ(box.bytes(), 10u);
+}
+
+TEST(OutboxTest, WhatWasNotSentIsNextAgain) {
+  Outbox box(100);
+  box.put({"a", "1"});
+  box.put({"b", "2"});
+  box.put_back(*box.take());
+  EXPECT_EQ(box.bytes(), 4u);
+  EXPECT_EQ(next(box), "a=1");
+}
+
+TEST(OutboxTest, ButNotBeforeANewerOne) {
+  Outbox box(100);
+  box.put({"a", "1"});
+  auto letter = *box.take();
+  box.put({"a", "2"});
+  box.put_back(std::move(letter));
+  EXPECT_EQ(next(box), "a=2");
+  EXPECT_EQ(next(box), "");
+  EXPECT_EQ(box.dropped(), 0u);
+}
+
+TEST(OutboxTest, WhatFindsNoRoomAnyMoreIsCounted) {
+  Outbox box(3);
+  box.put({"a", "1"});
+  auto letter = *box.take();
+  box.put({"b", "12"});
+  box.put_back(std::move(letter));
+  EXPECT_EQ(box.dropped(), 1u);
+  EXPECT_EQ(next(box), "b=12");
+}
+
+}  // namespace
+}  // namespace landtrace::fleet

@@ -1,0 +1,102 @@
+#include "fleet/status.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace landtrace::fleet {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kPatience = 3;  // intervals
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::array<const char*, 3> kStates{"applied", "refused", "ended"};
+
+Json json_of(const OrderState& order) {
+  Json refusals = Json::array();
+  for (const Refusal& refusal : order.refusals) {
+    refusals.push_back({{"event", refusal.event}, {"reason", refusal.reason}});
+  }
+  return {{"id", order.id},
+          {"state", kStates[static_cast<std::size_t>(order.now)]},
+          {"events", order.events},
+          {"refusals", std::move(refusals)}};
+}
+
+OrderState order_state_of(const Json& json) {
+  OrderState order;
+  order.id = json.at("id").get<std::string>();
+  const auto state = json.at("state").get<std::string>();
+  for (std::size_t i = 0; i < kStates.size(); ++i) {
+    if (state == kStates[i]) order.now = static_cast<OrderState::Now>(i);
+  }
+  order.events = json.value("events", order.events);
+  for (const Json& refusal : json.value("refusals", Json::array())) {
+    order.refusals.push_back({refusal.value("event", ""), refusal.value("reason", "")});
+  }
+  return order;
+}
+
+}  // namespace
+
+bool Status::is_away(std::uint64_t now_ns) const {
+  return now_ns > time_ns && now_ns - time_ns > kPatience * interval_ms * kNsPerMs;
+}
+
+Labels Status::all_labels() const {
+  Labels all = labels;
+  all[kHostLabel] = host;
+  all[kDomainLabel] = domain;
+  return all;
+}
+
+std::string json_of(const Status& status) {
+  Json orders = Json::array();
+  for (const OrderState& order : status.orders) orders.push_back(json_of(order));
+  return Json{{"host", status.host},
+              {"boot", status.boot},
+              {"domain", status.domain},
+              {"labels", status.labels},
+              {"version", status.version},
+              {"started", status.started},
+              {"sequence", status.sequence},
+              {"time_ns", status.time_ns},
+              {"interval_ms", status.interval_ms},
+              {"users", status.users},
+              {"events", status.events},
+              {"enabled", status.enabled},
+              {"recorded", status.recorded},
+              {"lost", status.lost},
+              {"unsent", status.unsent},
+              {"orders", std::move(orders)}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Status> status_of(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return fail(EINVAL, "a host's status that makes no sense");
+  try {
+    Status status;
+    status.host = json.at("host").get<std::string>();
+    status.boot = json.value("boot", "");
+    status.domain = json.value("domain", "");
+    status.labels = json.value("labels", status.labels);
+    status.version = json.value("version", "");
+    status.started = json.value("started", status.started);
+    status.sequence = json.value("sequence", status.sequence);
+    status.time_ns = json.value("time_ns", status.time_ns);
+    status.interval_ms = json.value("interval_ms", status.interval_ms);
+    status.users = json.value("users", status.users);
+    status.events = json.value("events", status.events);
+    status.enabled = json.value("enabled", status.enabled);
+    status.recorded = json.value("recorded", status.recorded);
+    status.lost = json.value("lost", status.lost);
+    status.unsent = json.value("unsent", status.unsent);
+    for (const Json& order : json.value("orders", Json::array())) status.orders.push_back(order_state_of(order));
+    return status;
+  } catch (const Json::exception&) {
+    return fail(EINVAL, "a host's status that makes no sense");
+  }
+}
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,61 @@
+// What a host says of itself: who it is, what it lost, and what it made of its orders.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "fleet/labels.hpp"
+
+namespace landtrace::fleet {
+
+// A part of an order that the host's domain does not take.
+struct Refusal {
+  std::string event;  // "": all of it
+  std::string reason;
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+struct OrderState {
+  enum class Now : std::uint8_t { kApplied, kRefused, kEnded };
+  std::string id;
+  Now now = Now::kApplied;
+  std::uint64_t events = 0;  // that were counted or recorded for it
+  std::vector<Refusal> refusals;
+
+  friend bool operator==(const OrderState&, const OrderState&) = default;
+};
+
+struct Status {
+  std::string host = {};
+  std::string boot = {};
+  std::string domain = {};
+  Labels labels = {};
+  std::string version = {};        // of Landtrace
+  std::uint64_t started = 0;  // when its agent began, in nanoseconds since 1970
+  std::uint64_t sequence = 0;
+  std::uint64_t time_ns = 0;  // since 1970
+  std::uint64_t interval_ms = 0;
+  std::uint64_t users = 0;
+  std::uint64_t events = 0;  // that are registered
+  std::uint64_t enabled = 0;
+  std::uint64_t recorded = 0;
+  std::uint64_t lost = 0;    // events: overwritten or without room
+  std::uint64_t unsent = 0;  // frames that found no room while the transport was away, or were too large for it
+  std::vector<OrderState> orders = {};
+
+  friend bool operator==(const Status&, const Status&) = default;
+
+  // Without word for three intervals.
+  [[nodiscard]] bool is_away(std::uint64_t now_ns) const;
+  // Its labels with those that every host has.
+  [[nodiscard]] Labels all_labels() const;
+};
+
+std::string json_of(const Status& status);
+// EINVAL with a sentence.
+Result<Status> status_of(const std::string& json);
+
+}  // namespace landtrace::fleet

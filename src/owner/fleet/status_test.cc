@@ -1,0 +1,62 @@
+#include "fleet/status.hpp"
+
+#include <gtest/gtest.h>
+
+namespace landtrace::fleet {
+namespace {
+
+Status full_status() {
+  Status status{.host = "web-1",
+                .boot = "b",
+                .domain = "system",
+                .labels = {{"role", "web"}},
+                .version = "1.0",
+                .started = 1,
+                .sequence = 2,
+                .time_ns = 3,
+                .interval_ms = 4,
+                .users = 5,
+                .events = 6,
+                .enabled = 7,
+                .recorded = 8,
+                .lost = 9,
+                .unsent = 10,
+                .orders = {}};
+  status.orders = {{"a", OrderState::Now::kApplied, 11, {}},
+                   {"b", OrderState::Now::kRefused, 0, {{"u:e", "no field 'x'"}, {"", "no"}}},
+                   {"c", OrderState::Now::kEnded, 12, {}}};
+  return status;
+}
+
+TEST(StatusTest, IsReadAsItWasWritten) { EXPECT_EQ(*status_of(json_of(full_status())), full_status()); }
+
+TEST(StatusTest, BytesThatAreNoTextDoNoHarm) {
+  Status status;
+  status.host = "h";
+  status.orders = {{"a", OrderState::Now::kRefused, 0, {{"", "\xff"}}}};
+  EXPECT_TRUE(status_of(json_of(status)));
+}
+
+TEST(StatusTest, WhatMakesNoSenseIsRefused) {
+  for (const char* const json :
+       {"", "{}", "[1]", R"({"host": 1})", R"({"host": "h", "orders": [{}]})", R"({"host": "h", "orders": 3})"}) {
+    EXPECT_FALSE(status_of(json)) << json;
+  }
+  EXPECT_EQ(status_of(R"({"host": "h"})")->host, "h");
+}
+
+TEST(StatusTest, IsAwayAfterThreeIntervals) {
+  Status status;
+  status.time_ns = 1'000'000'000;
+  status.interval_ms = 100;
+  EXPECT_FALSE(status.is_away(1'300'000'000));
+  EXPECT_TRUE(status.is_away(1'300'000'001));
+  EXPECT_FALSE(status.is_away(1)) << "its clock goes before this one";
+}
+
+TEST(StatusTest, EveryHostHasItsNameAsALabel) {
+  EXPECT_EQ(full_status().all_labels(), (Labels{{"role", "web"}, {"host", "web-1"}, {"domain", "system"}}));
+}
+
+}  // namespace
+}  // namespace landtrace::fleet

@@ -1,0 +1,38 @@
+#include "fleet/subjects.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace landtrace::fleet {
+namespace {
+
+std::string host_subject(const std::string& domain, const std::string& host) {
+  return "landtrace." + part_of_subject(domain) + "." + part_of_subject(host);
+}
+
+}  // namespace
+
+std::string part_of_subject(std::string_view text) {
+  std::string part;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '_') {
+      part += c;
+    } else {
+      part += fmt::format("%{:02X}", byte);
+    }
+  }
+  return part.empty() ? "%" : part;
+}
+
+std::string subject_of(const Status& status) { return host_subject(status.domain, status.host) + ".status"; }
+
+std::string subject_of(const Frame& frame) {
+  return fmt::format("{}.hist.{}.{}.{}", host_subject(frame.domain, frame.host), part_of_subject(frame.order),
+                     frame.generation, part_of_subject(frame.event));
+}
+
+std::string frames_of(const std::string& order) { return "landtrace.*.*.hist." + part_of_subject(order) + ".>"; }
+
+}  // namespace landtrace::fleet

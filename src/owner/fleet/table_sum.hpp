@@ -1,0 +1,31 @@
+// Adds up tables that have the same keys and values: rows with equal keys become one.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ipc/histogram_table.hpp"
+
+namespace landtrace::fleet {
+
+class TableSum {
+ public:
+  // `group`: what stands before the keys of each of its rows, a value for each of `group_names`, which are those of the
+  // first table. False: the table has other keys or values than those before it, and nothing of it was added.
+  bool add(const ipc::HistogramTable& table, const std::vector<std::string>& group_names = {},
+           const std::vector<std::string>& group = {});
+
+  // Rows are in the order in which their keys came first.
+  [[nodiscard]] const ipc::HistogramTable& table() const { return sum_; }
+
+ private:
+  void add_row(const ipc::HistogramRow& row, const std::vector<std::string>& group);
+
+  ipc::HistogramTable sum_;
+  bool is_begun_ = false;
+  std::unordered_map<std::string, std::size_t> rows_;  // by their keys
+  std::string name_;
+};
+
+}  // namespace landtrace::fleet
