@@ -1,0 +1,172 @@
+#include "fleet/serving/agent.hpp"
+
+#include <poll.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "fleet/subjects.hpp"
+#include "fleet/where.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
+// Those that have ended are told of for so long.
+constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
+constexpr std::size_t kMostOrders = 64;
+
+std::uint64_t now() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+std::string boot_id() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+}
+
+}  // namespace
+
+Agent::Agent(AgentOptions options)
+    : options_(std::move(options)),
+      boot_(boot_id()),
+      started_ns_(now()),
+      link_(options_.address, "landtrace " + options_.host, options_.most_bytes) {}
+
+Labels Agent::own_labels() const {
+  Labels labels = parse_labels(options_.labels).value_or(Labels());
+  labels[kHostLabel] = options_.host;
+  labels[kDomainLabel] = options_.domain;
+  return labels;
+}
+
+Result<void> Agent::run(int stop) {
+  LT_TRY(asker_, metrics::Asker::connect(options_.socket));
+  LT_CHECK(link_.start());
+  pollfd wanted{stop, POLLIN, 0};
+  Result<void> result;
+  while (result) {
+    const int ready = ::poll(&wanted, 1, Work::kLook_ms);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+    if (const auto orders = link_.new_orders()) take_orders(*orders);
+    result = look();
+    const std::uint64_t now_ns = now();
+    send_frames(now_ns);
+    if (status_is_new_ || now_ns >= next_status_ns_) send_status();
+    forget_ended(now_ns);
+  }
+  end_all();
+  return result;
+}
+
+void Agent::take_orders(const std::map<std::string, std::string>& orders) {
+  for (auto& [id, task] : tasks_) {
+    if (!orders.contains(id)) end(*task);
+  }
+  const auto is_gone = [&](const auto& id) { return !orders.contains(id); };
+  std::erase_if(refused_, [&](const auto& one) { return is_gone(one.first); });
+  std::erase_if(passed_over_, is_gone);
+  for (const auto& [id, json] : orders) {
+    if (!tasks_.contains(id) && !refused_.contains(id) && !passed_over_.contains(id)) take_order(id, json);
+  }
+}
+
+void Agent::refuse(const std::string& id, const std::string& reason) {
+  refused_[id] = {id, OrderState::Now::kRefused, 0, {{"", reason}}};
+  status_is_new_ = true;
+}
+
+void Agent::take_order(const std::string& id, const std::string& json) {
+  auto order = order_of(json);
+  if (!order) return refuse(id, order.error().message);
+  order->id = id;  // the key that it has: whoever may write that one may write this order
+  const auto where = Where::parse(order->where);
+  if (!where) return refuse(id, where.error().message);
+  if (!where->matches(own_labels()) || order->has_ended(now())) {
+    passed_over_.insert(id);
+    return;
+  }
+  const auto active =
+      std::count_if(tasks_.begin(), tasks_.end(), [](const auto& one) { return !one.second->is_over(); });
+  if (static_cast<std::size_t>(active) >= kMostOrders) {
+    return refuse(id, "there are " + std::to_string(kMostOrders) + " orders here already");
+  }
+  tasks_[id] = std::make_unique<Task>(options_, boot_, *std::move(order));
+  status_is_new_ = true;
+}
+
+Result<void> Agent::look() {
+  for (auto& [id, task] : tasks_) {
+    if (task->is_over()) continue;
+    LT_CHECK(task->look());
+    if (task->order().has_ended(now())) end(*task);
+  }
+  return {};
+}
+
+void Agent::end(Task& task) {
+  if (task.is_over()) return;
+  for (Outbox::Letter& letter : task.end(now())) link_.send(std::move(letter));
+  status_is_new_ = true;
+}
+
+void Agent::end_all() {
+  for (auto& [id, task] : tasks_) end(*task);
+  send_status();
+}
+
+void Agent::send_frames(std::uint64_t now_ns) {
+  const bool looks_at_states = now_ns >= next_states_ns_;
+  if (looks_at_states) next_states_ns_ = now_ns + kStates_ns;
+  for (auto& [id, task] : tasks_) {
+    if (task->is_over()) continue;
+    if (looks_at_states && task->update_state()) status_is_new_ = status_is_new_ || !task->state().refusals.empty();
+    if (now_ns < task->next_frames_ns) continue;
+    const std::uint64_t interval_ms = task->order().interval_ms;
+    task->next_frames_ns = now_ns + (interval_ms == 0 ? options_.interval_ms : interval_ms) * kNsPerMs;
+    for (Outbox::Letter& letter : task->frames(now_ns)) link_.send(std::move(letter));
+    status_is_new_ = status_is_new_ || task->is_over();
+  }
+}
+
+void Agent::send_status() {
+  const std::uint64_t now_ns = now();
+  status_is_new_ = false;
+  next_status_ns_ = now_ns + options_.interval_ms * kNsPerMs;
+  Status status{.host = options_.host,
+                .boot = boot_,
+                .domain = options_.domain,
+                .labels = parse_labels(options_.labels).value_or(Labels()),
+                .version = options_.version,
+                .started = started_ns_,
+                .sequence = ++sequence_,
+                .time_ns = now_ns,
+                .interval_ms = options_.interval_ms,
+                .unsent = link_.unsent()};
+  if (const auto figures = asker_->ask()) {
+    status.users = figures->users;
+    status.events = figures->events;
+    status.enabled = figures->enabled;
+    for (const metrics::RingFigures& ring : figures->rings) {
+      status.recorded += ring.stats.entries + ring.stats.overrun + ring.stats.read;
+      status.lost += ring.stats.overrun + ring.stats.dropped;
+    }
+  }
+  for (const auto& [id, state] : refused_) status.orders.push_back(state);
+  for (const auto& [id, task] : tasks_) status.orders.push_back(task->state());
+  link_.send({subject_of(status), json_of(status)});
+}
+
+void Agent::forget_ended(std::uint64_t now_ns) {
+  std::erase_if(tasks_, [&](const auto& one) {
+    const bool is_old = one.second->ended_ns() != 0 && now_ns > one.second->ended_ns() + kEndedKept_ns;
+    if (is_old) passed_over_.insert(one.first);
+    return is_old;
+  });
+}
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,49 @@
+// A host in its fleet: does what the bucket has for it, and tells what came of that.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "fleet/serving/link.hpp"
+#include "fleet/serving/task.hpp"
+#include "metrics/figures.hpp"
+
+namespace landtrace::fleet {
+
+class Agent {
+ public:
+  explicit Agent(AgentOptions options);
+
+  // Until `stop` can be read, or the domain's owner is gone.
+  Result<void> run(int stop);
+
+ private:
+  void take_orders(const std::map<std::string, std::string>& orders);
+  void take_order(const std::string& id, const std::string& json);
+  void refuse(const std::string& id, const std::string& reason);
+  Result<void> look();
+  void end(Task& task);
+  void end_all();
+  void send_frames(std::uint64_t now_ns);
+  void send_status();
+  void forget_ended(std::uint64_t now_ns);
+  [[nodiscard]] Labels own_labels() const;
+
+  AgentOptions options_;
+  std::string boot_;
+  std::uint64_t started_ns_;
+  Link link_;
+  std::optional<metrics::Asker> asker_;
+  std::map<std::string, std::unique_ptr<Task>> tasks_;  // by order
+  std::map<std::string, OrderState> refused_;           // orders that never became one
+  std::set<std::string> passed_over_;                   // orders for others
+  bool status_is_new_ = true;
+  std::uint64_t next_status_ns_ = 0;
+  std::uint64_t next_states_ns_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace landtrace::fleet

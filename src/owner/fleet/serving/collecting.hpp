@@ -1,0 +1,20 @@
+// `landtrace collect`: keeps the sums of a fleet in memory, and answers who asks for them. It has nothing that it could
+// lose: what it knows stands in the stream. Any number of them share the questions.
+#pragma once
+
+#include "fleet/serving/transport.hpp"
+#include "fleet/sums.hpp"
+
+namespace landtrace::fleet {
+
+// A question is "ORDER BY", BY labels with commas between them; an answer is frames as bytes.
+inline constexpr const char* kQuestions = "landtrace.ask";
+
+// Until `stop` can be read.
+Result<void> collect(Transport& transport, int stop);
+
+// An order's sums as frames, one for each event. What a frame has of a host is how many hosts it is the sum of, and
+// those whose histogram does not fit the others: "3", "3 web-7 web-8".
+std::vector<Frame> answer_of(const Sums& sums, const std::string& order, const std::string& by);
+
+}  // namespace landtrace::fleet

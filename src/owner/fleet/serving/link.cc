@@ -1,0 +1,138 @@
+#include "fleet/serving/link.hpp"
+
+#include <chrono>
+
+#include "arch/clock.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr std::int64_t kLook_ms = 20;
+constexpr std::uint64_t kLastWords_ns = 3'000'000'000;
+// A watcher that the server has forgotten says nothing: the bucket is read anew now and then.
+constexpr std::uint64_t kReread_ns = 30'000'000'000;
+
+}  // namespace
+
+Link::Link(Address address, std::string name, std::size_t most_bytes)
+    : address_(std::move(address)), name_(std::move(name)), outbox_(most_bytes) {}
+
+Link::~Link() {
+  is_over_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<void> Link::start() {
+  LT_TRY(Transport transport, Transport::keep_connecting(address_, name_));
+  transport_.emplace(std::move(transport));
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void Link::send(Outbox::Letter letter) {
+  const std::lock_guard lock(mutex_);
+  outbox_.put(std::move(letter));
+}
+
+std::optional<std::map<std::string, std::string>> Link::new_orders() {
+  const std::lock_guard lock(mutex_);
+  if (!orders_are_new_) return std::nullopt;
+  orders_are_new_ = false;
+  return orders_;
+}
+
+std::uint64_t Link::unsent() const {
+  const std::lock_guard lock(mutex_);
+  return outbox_.dropped() + too_large_;
+}
+
+void Link::run() {
+  std::uint64_t last_words_until = 0;
+  for (;;) {
+    if (is_over_) {
+      const std::uint64_t now = arch::monotonic_ns();
+      if (last_words_until == 0) last_words_until = now + kLastWords_ns;
+      const std::lock_guard lock(mutex_);
+      if (now >= last_words_until || outbox_.is_empty()) return;
+    }
+    if (!transport_->is_connected() || !is_prepared()) {
+      std::this_thread::sleep_for(kPause);
+      continue;
+    }
+    if (!is_over_) look_for_orders();
+    while (send_one()) {
+    }
+  }
+}
+
+bool Link::is_prepared() {
+  if (!is_prepared_) is_prepared_ = transport_->prepare().has_value();
+  return is_prepared_;
+}
+
+// Returns when one came, or after kLook_ms.
+void Link::look_for_orders() {
+  const std::uint64_t now = arch::monotonic_ns();
+  const std::uint64_t reconnects = transport_->reconnects();
+  if (!watcher_ || reconnects != reconnects_ || now - watched_since_ns_ > kReread_ns) {
+    reconnects_ = reconnects;
+    watched_since_ns_ = now;
+    seen_.clear();
+    has_seen_all_ = false;
+    kvWatcher* made = nullptr;
+    const natsStatus status = kvStore_WatchAll(&made, transport_->bucket(), nullptr);
+    watcher_.reset(made);
+    if (status != NATS_OK) watcher_.reset();
+    if (!watcher_) std::this_thread::sleep_for(kPause);
+    if (!watcher_) return;
+  }
+  for (std::int64_t wait = kLook_ms;; wait = 1) {
+    kvEntry* made = nullptr;
+    const natsStatus status = kvWatcher_Next(&made, watcher_.get(), wait);
+    const Entry entry(made);
+    if (status == NATS_TIMEOUT) return;
+    if (status != NATS_OK) {
+      watcher_.reset();
+      return;
+    }
+    take_entry(entry.get());
+  }
+}
+
+// A null one stands behind those that were there in the beginning.
+void Link::take_entry(kvEntry* entry) {
+  if (entry == nullptr) {
+    has_seen_all_ = true;
+  } else if (kvEntry_Operation(entry) == kvOp_Put) {
+    seen_[kvEntry_Key(entry)] = std::string(static_cast<const char*>(kvEntry_Value(entry)),
+                                            static_cast<std::size_t>(kvEntry_ValueLen(entry)));
+  } else {
+    seen_.erase(kvEntry_Key(entry));
+  }
+  if (!has_seen_all_) return;
+  const std::lock_guard lock(mutex_);
+  orders_are_new_ = orders_are_new_ || orders_ != seen_;
+  orders_ = seen_;
+}
+
+// False: there is nothing, or it could not be sent now.
+bool Link::send_one() {
+  std::optional<Outbox::Letter> letter;
+  {
+    const std::lock_guard lock(mutex_);
+    letter = outbox_.take();
+  }
+  if (!letter) return false;
+  if (letter->bytes.size() > transport_->most_bytes()) {
+    const std::lock_guard lock(mutex_);
+    ++too_large_;
+    return true;
+  }
+  if (transport_->publish(letter->subject, letter->bytes)) return true;
+  const std::lock_guard lock(mutex_);
+  outbox_.put_back(*std::move(letter));
+  return false;
+}
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,63 @@
+// A host's connection to its fleet, in a thread of its own: what traces never waits for the network.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "fleet/outbox.hpp"
+#include "fleet/serving/transport.hpp"
+
+namespace landtrace::fleet {
+
+class Link {
+ public:
+  Link(Address address, std::string name, std::size_t most_bytes);
+  // Sends what waits first, for as long as kLastWords at most.
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // Once. EINVAL, EIO: it can never be.
+  Result<void> start();
+
+  // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
+  void send(Outbox::Letter letter);
+  // The bucket's orders by their ids, if they are others than at the last call.
+  std::optional<std::map<std::string, std::string>> new_orders();
+  // What never will be sent.
+  [[nodiscard]] std::uint64_t unsent() const;
+
+ private:
+  void run();
+  bool is_prepared();
+  void look_for_orders();
+  void take_entry(kvEntry* entry);
+  bool send_one();
+
+  const Address address_;
+  const std::string name_;
+  std::optional<Transport> transport_;
+  std::thread thread_;
+  // The store of ~Link() pairs with the loads of run().
+  std::atomic<bool> is_over_{false};
+
+  // The thread's.
+  bool is_prepared_ = false;
+  std::uint64_t reconnects_ = 0;
+  std::uint64_t watched_since_ns_ = 0;
+  Watcher watcher_;
+  std::map<std::string, std::string> seen_;  // orders, while the bucket is read from its beginning
+  bool has_seen_all_ = false;
+
+  mutable std::mutex mutex_;
+  Outbox outbox_;
+  std::uint64_t too_large_ = 0;
+  std::map<std::string, std::string> orders_;
+  bool orders_are_new_ = false;
+};
+
+}  // namespace landtrace::fleet

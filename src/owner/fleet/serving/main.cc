@@ -1,0 +1,153 @@
+// landtrace-fleet WHAT …: what Landtrace needs of NATS. landtraced and landtrace start it.
+//
+//   agent OPTIONS                until SIGTERM, or its parent's end: a host in its fleet
+//   collect ADDRESS              until SIGTERM: keeps sums in memory, and answers
+//   prepare ADDRESS              makes what is kept where all hosts find it
+//   hosts ADDRESS                a status a line, as JSON
+//   orders ADDRESS               an order a line
+//   put ADDRESS ID ORDER         gives an order
+//   end ADDRESS ID...            ends orders
+//   sums ADDRESS ORDER BY        what hosts counted for an order: frames, one for each event, as bytes. BY: labels
+//
+// OPTIONS, ADDRESS and ORDER are JSON.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <vector>
+
+#include "fleet/order.hpp"
+#include "fleet/serving/agent.hpp"
+#include "fleet/serving/collecting.hpp"
+#include "fleet/serving/transport.hpp"
+#include "fleet/subjects.hpp"
+
+namespace {
+
+using namespace landtrace;
+using namespace landtrace::fleet;
+
+constexpr int kBadUse = 2;
+
+using Words = std::vector<std::string>;
+
+int complain(const Error& error) {
+  const std::string& why = error.message;
+  std::fputs(fmt::format("landtrace: fleet: {}\n", why.empty() ? errno_text(error.code) : why).c_str(), stderr);
+  return 1;
+}
+
+// From here on in no thread.
+Result<Fd> end_signals() {
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
+  if (!stop) return fail_errno("signalfd");
+  return stop;
+}
+
+Result<void> run_agent(const Words& words) {
+  LT_TRY(AgentOptions options, agent_options_of(words.at(0)));
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  LT_TRY(const Fd stop, end_signals());
+  Agent agent(std::move(options));
+  return agent.run(stop.get());
+}
+
+Result<void> run_collector(const Words& words) {
+  LT_TRY(const Address address, address_of(words.at(0)));
+  LT_TRY(const Fd stop, end_signals());
+  LT_TRY(Transport transport, Transport::connect(address, "landtrace collect"));
+  return collect(transport, stop.get());
+}
+
+Result<void> print(const std::string& bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size()) return fail_errno("standard output");
+  return {};
+}
+
+Result<void> print_hosts(Transport& transport, const Words&) {
+  std::ignore = transport.prepare();  // who may, so that hosts can join
+  LT_TRY(const std::vector<std::string> said, transport.read(kStatusSubjects));
+  std::map<std::pair<std::string, std::string>, Status> newest;
+  for (const std::string& json : said) {
+    auto status = status_of(json);
+    if (!status) continue;
+    Status& known = newest[{status->host, status->domain}];
+    const bool is_newer = std::pair(status->started, status->sequence) > std::pair(known.started, known.sequence);
+    if (is_newer) known = *std::move(status);
+  }
+  for (const auto& [name, status] : newest) LT_CHECK(print(json_of(status) + "\n"));
+  return {};
+}
+
+Result<void> print_orders(Transport& transport, const Words&) {
+  LT_TRY(const auto orders, transport.orders());
+  for (const auto& [id, json] : orders) LT_CHECK(print(json + "\n"));
+  return {};
+}
+
+Result<void> prepare(Transport& transport, const Words&) { return transport.prepare(); }
+
+Result<void> put(Transport& transport, const Words& words) {
+  LT_CHECK(transport.prepare());
+  return transport.put_order(words.at(0), words.at(1));
+}
+
+Result<void> end(Transport& transport, const Words& words) {
+  for (const std::string& id : words) LT_CHECK(transport.remove_order(id));
+  return {};
+}
+
+Result<void> print_sums(Transport& transport, const Words& words) {
+  Sums sums;
+  LT_TRY(const std::vector<std::string> frames, transport.read(frames_of(words.at(0))));
+  for (const std::string& bytes : frames) std::ignore = sums.add(bytes);
+  return print(encode(answer_of(sums, words.at(0), words.at(1))));
+}
+
+struct Verb {
+  std::size_t words;  // behind the address
+  Result<void> (*run)(Transport&, const Words&);
+};
+
+Result<void> run_verb(const Verb& verb, Words words) {
+  LT_TRY(const Address address, address_of(words.at(0)));
+  words.erase(words.begin());
+  if (words.size() < verb.words) return fail(EINVAL, "want more words");
+  LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
+  return verb.run(transport, words);
+}
+
+int run(const std::string& what, Words words) {
+  static const std::map<std::string, Verb> kVerbs{{"hosts", {0, print_hosts}},
+                                                  {"orders", {0, print_orders}},
+                                                  {"prepare", {0, prepare}},
+                                                  {"put", {2, put}},
+                                                  {"end", {0, end}},
+                                                  {"sums", {2, print_sums}}};
+  const auto verb = kVerbs.find(what);
+  if (words.empty() || (verb == kVerbs.end() && what != "agent" && what != "collect")) {
+    std::fputs("usage: landtrace-fleet WHAT WORDS... (landtrace starts it)\n", stderr);
+    return kBadUse;
+  }
+  const Result<void> done = what == "agent"     ? run_agent(words)
+                            : what == "collect" ? run_collector(words)
+                                                : run_verb(verb->second, std::move(words));
+  return done ? 0 : complain(done.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run(argc > 1 ? argv[1] : "", Words(argv + std::min(argc, 2), argv + argc));
+  nats_Close();
+  return status;
+}

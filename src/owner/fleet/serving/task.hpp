@@ -1,0 +1,54 @@
+// An order at this host: what is done for it, and what is told of that.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/address.hpp"
+#include "fleet/outbox.hpp"
+#include "fleet/serving/work.hpp"
+
+namespace landtrace::fleet {
+
+class Task {
+ public:
+  // Begins it; where the domain does not take it, that is its state.
+  Task(const AgentOptions& options, std::string boot, Order order);
+
+  [[nodiscard]] const Order& order() const { return order_; }
+  [[nodiscard]] const OrderState& state() const { return state_; }
+  [[nodiscard]] bool is_over() const { return work_ == nullptr; }
+  [[nodiscard]] std::uint64_t ended_ns() const { return ended_ns_; }
+
+  // EPIPE when the owner is gone.
+  Result<void> look();
+  // Frames of what has been counted since the last call, by their subjects.
+  std::vector<Outbox::Letter> frames(std::uint64_t now_ns, bool is_last = false);
+  // True: the state is another one now.
+  bool update_state();
+  // The last frames.
+  std::vector<Outbox::Letter> end(std::uint64_t now_ns);
+
+  std::uint64_t next_frames_ns = 0;
+
+ private:
+  struct Sent {
+    std::uint64_t generation = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t hits = 0;  // of the last frame
+    std::uint64_t rest = 0;  // … what else it had: dropped and unpaired events
+  };
+  void refuse(const std::string& reason);
+  [[nodiscard]] Frame frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) const;
+
+  const AgentOptions& options_;
+  const std::string boot_;
+  const Order order_;
+  OrderState state_;
+  std::unique_ptr<Work> work_;
+  std::map<std::string, Sent> sent_;  // by event
+  std::uint64_t ended_ns_ = 0;
+};
+
+}  // namespace landtrace::fleet

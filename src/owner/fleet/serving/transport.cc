@@ -1,0 +1,276 @@
+#include "fleet/serving/transport.hpp"
+
+#include <array>
+
+#include "fleet/subjects.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+constexpr std::int64_t kPatience_ms = 2000;
+constexpr std::int64_t kReconnectWait_ms = 250;
+// Of each histogram: that frames come in another order than they were sent in is nothing that happens over more.
+constexpr std::int64_t kMostFrames = 8;
+constexpr std::int64_t kKept_ns = 7ll * 24 * 3600 * 1'000'000'000;
+constexpr std::int32_t kMostOrderBytes = 64 * 1024;
+constexpr std::int64_t kReplicas = 3;
+
+natsStatus set_tls(natsOptions* options, const Address& address) {
+  natsStatus status = NATS_OK;
+  if (address.is_tls()) status = natsOptions_SetSecure(options, true);
+  if (status == NATS_OK && !address.ca.empty()) {
+    status = natsOptions_LoadCATrustedCertificates(options, address.ca.c_str());
+  }
+  if (status == NATS_OK && !address.cert.empty()) {
+    status = natsOptions_LoadCertificatesChain(options, address.cert.c_str(), address.key.c_str());
+  }
+  return status;
+}
+
+void pass_over(natsConnection*, void*) {}
+// Without one libnats writes to stderr.
+void pass_over_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
+
+tl::unexpected<Error> cannot_connect(const Address& address, natsStatus status) {
+  return nats_failure("cannot connect to " + without_users(address.servers), status);
+}
+
+}  // namespace
+
+Result<Options> Transport::options_of(const Address& address, const std::string& name) {
+  LT_TRY(const std::vector<std::string> servers, servers_of(address.servers));
+  std::vector<const char*> pointers;
+  for (const std::string& server : servers) pointers.push_back(server.c_str());
+  natsOptions* made = nullptr;
+  natsStatus status = natsOptions_Create(&made);
+  Options options(made);
+  const auto then = [&](const auto& set) {
+    if (status == NATS_OK) status = set();
+  };
+  then([&] { return natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())); });
+  then([&] { return natsOptions_SetName(made, name.c_str()); });
+  then([&] { return natsOptions_SetTimeout(made, kPatience_ms); });
+  then([&] { return natsOptions_SetMaxReconnect(made, -1); });
+  then([&] { return natsOptions_SetReconnectWait(made, kReconnectWait_ms); });
+  // Who asks while it is away hears that, and does not wait.
+  then([&] { return natsOptions_SetFailRequestsOnDisconnect(made, true); });
+  then([&] { return natsOptions_SetErrorHandler(made, pass_over_error, nullptr); });
+  then([&] { return set_tls(made, address); });
+  if (!address.creds.empty()) {
+    then([&] { return natsOptions_SetUserCredentialsFromFiles(made, address.creds.c_str(), nullptr); });
+  }
+  if (status != NATS_OK) return nats_failure(without_users(address.servers), status);
+  return options;
+}
+
+Result<Transport> Transport::made(Connection connection) {
+  Transport transport;
+  transport.connection_ = std::move(connection);
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = kPatience_ms;
+  jsCtx* stream = nullptr;
+  const natsStatus status = natsConnection_JetStream(&stream, transport.connection_.get(), &options);
+  transport.stream_.reset(stream);
+  if (status != NATS_OK) return nats_failure("JetStream", status);
+  return transport;
+}
+
+Result<Transport> Transport::connect(const Address& address, const std::string& name) {
+  LT_TRY(const Options options, options_of(address, name));
+  natsConnection* connection = nullptr;
+  const natsStatus status = natsConnection_Connect(&connection, options.get());
+  if (status != NATS_OK) return cannot_connect(address, status);
+  return made(Connection(connection));
+}
+
+Result<Transport> Transport::keep_connecting(const Address& address, const std::string& name) {
+  LT_TRY(const Options options, options_of(address, name));
+  natsOptions_SetRetryOnFailedConnect(options.get(), true, pass_over, nullptr);
+  natsConnection* connection = nullptr;
+  const natsStatus status = natsConnection_Connect(&connection, options.get());
+  if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) return cannot_connect(address, status);
+  return made(Connection(connection));
+}
+
+bool Transport::is_connected() const {
+  return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED;
+}
+
+std::uint64_t Transport::reconnects() const {
+  natsStatistics* made = nullptr;
+  if (natsStatistics_Create(&made) != NATS_OK) return 0;
+  const std::unique_ptr<natsStatistics, Destroyer<natsStatistics_Destroy>> statistics(made);
+  std::uint64_t reconnects = 0;
+  natsConnection_GetStats(connection_.get(), made);
+  natsStatistics_GetCounts(made, nullptr, nullptr, nullptr, nullptr, &reconnects);
+  return reconnects;
+}
+
+std::size_t Transport::most_bytes() const {
+  const std::int64_t most = natsConnection_GetMaxPayload(connection_.get());
+  return most > 0 ? static_cast<std::size_t>(most) : 0;
+}
+
+std::int64_t Transport::replicas() const {
+  char** servers = nullptr;
+  int count = 0;
+  if (natsConnection_GetServers(connection_.get(), &servers, &count) != NATS_OK) return 1;
+  for (int i = 0; i < count; ++i) std::free(servers[i]);
+  std::free(servers);
+  return count >= kReplicas ? kReplicas : 1;
+}
+
+Result<void> Transport::prepare() {
+  LT_CHECK(prepare_stream(replicas()));
+  return prepare_bucket(replicas());
+}
+
+Result<void> Transport::prepare_stream(std::int64_t replicas) {
+  jsStreamInfo* info = nullptr;
+  jsErrCode code{};
+  natsStatus status = js_GetStreamInfo(&info, stream_.get(), kStream, nullptr, &code);
+  jsStreamInfo_Destroy(info);
+  if (status != NATS_NOT_FOUND) return {};
+  std::array<const char*, 2> subjects{kStatusSubjects, kHistSubjects};
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  config.Name = kStream;
+  config.Subjects = subjects.data();
+  config.SubjectsLen = static_cast<int>(subjects.size());
+  config.MaxMsgsPerSubject = kMostFrames;
+  config.MaxAge = kKept_ns;
+  config.Replicas = replicas;
+  info = nullptr;
+  status = js_AddStream(&info, stream_.get(), &config, nullptr, &code);
+  jsStreamInfo_Destroy(info);
+  if (status == NATS_OK || code == JSStreamNameExistErr) return {};
+  return nats_failure(std::string("cannot make the stream ") + kStream, status);
+}
+
+Result<void> Transport::open_bucket() {
+  if (bucket_) return {};
+  kvStore* bucket = nullptr;
+  const natsStatus status = js_KeyValue(&bucket, stream_.get(), kOrders);
+  bucket_.reset(bucket);
+  if (status != NATS_OK) return nats_failure(std::string("the bucket ") + kOrders, status);
+  return {};
+}
+
+Result<void> Transport::prepare_bucket(std::int64_t replicas) {
+  const auto opened = open_bucket();
+  if (opened || opened.error().code != ENOENT) return opened;
+  kvConfig config;
+  kvConfig_Init(&config);
+  config.Bucket = kOrders;
+  config.History = 1;
+  config.MaxValueSize = kMostOrderBytes;
+  config.Replicas = static_cast<int>(replicas);
+  kvStore* bucket = nullptr;
+  const natsStatus status = js_CreateKeyValue(&bucket, stream_.get(), &config);
+  bucket_.reset(bucket);
+  // Somebody else may have been quicker.
+  if (status == NATS_OK || open_bucket()) return {};
+  return nats_failure(std::string("cannot make the bucket ") + kOrders, status);
+}
+
+Result<void> Transport::publish(const std::string& subject, const std::string& bytes) {
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MaxWait = kPatience_ms;
+  jsErrCode code{};
+  const natsStatus status = js_Publish(nullptr, stream_.get(), subject.c_str(), bytes.data(),
+                                       static_cast<int>(bytes.size()), &options, &code);
+  if (status != NATS_OK) return nats_failure(subject, status);
+  return {};
+}
+
+Result<Subscription> Transport::subscribe(const std::string& subjects, std::uint64_t& there) {
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = kStream;
+  options.Ordered = true;
+  natsSubscription* made = nullptr;
+  jsErrCode code{};
+  natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);
+  Subscription subscription(made);
+  if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) {
+    return fail(ENOENT, "there is no fleet there: no host has joined it yet");
+  }
+  if (status != NATS_OK) return nats_failure(subjects, status);
+  // As much as libnats takes in before it is read.
+  natsSubscription_SetPendingLimits(made, -1, -1);
+  jsConsumerInfo* info = nullptr;
+  status = natsSubscription_GetConsumerInfo(&info, made, nullptr, &code);
+  if (status != NATS_OK) return nats_failure(subjects, status);
+  there = info->NumPending + info->Delivered.Consumer;
+  jsConsumerInfo_Destroy(info);
+  return subscription;
+}
+
+Result<std::vector<std::string>> Transport::read(const std::string& subjects) {
+  std::uint64_t there = 0;
+  LT_TRY(const Subscription subscription, subscribe(subjects, there));
+  std::vector<std::string> read;
+  while (read.size() < there) {
+    natsMsg* made = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kPatience_ms);
+    const Message message(made);
+    if (status != NATS_OK) return nats_failure(subjects, status);
+    read.push_back(text_of(message.get()));
+  }
+  return read;
+}
+
+Result<void> Transport::follow(const std::string& subjects, const std::function<void(const std::string&)>& take,
+                               const std::function<bool()>& is_over) {
+  constexpr std::int64_t kLook_ms = 200;
+  std::uint64_t there = 0;
+  LT_TRY(const Subscription subscription, subscribe(subjects, there));
+  while (!is_over()) {
+    natsMsg* made = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
+    const Message message(made);
+    if (status == NATS_OK) take(text_of(message.get()));
+    if (status != NATS_OK && status != NATS_TIMEOUT) return nats_failure(subjects, status);
+  }
+  return {};
+}
+
+Result<void> Transport::put_order(const std::string& id, const std::string& json) {
+  LT_CHECK(open_bucket());
+  const natsStatus status = kvStore_PutString(nullptr, bucket_.get(), id.c_str(), json.c_str());
+  if (status == NATS_TIMEOUT) return fail(EACCES, "the order was not taken: may this user give orders?");
+  if (status != NATS_OK) return nats_failure("the order was not taken", status);
+  return {};
+}
+
+Result<void> Transport::remove_order(const std::string& id) {
+  LT_CHECK(open_bucket());
+  const natsStatus status = kvStore_Purge(bucket_.get(), id.c_str(), nullptr);
+  if (status != NATS_OK) return nats_failure("the order was not ended", status);
+  return {};
+}
+
+Result<std::map<std::string, std::string>> Transport::orders() {
+  LT_CHECK(open_bucket());
+  kvWatchOptions options;
+  kvWatchOptions_Init(&options);
+  options.IgnoreDeletes = true;
+  kvWatcher* made = nullptr;
+  natsStatus status = kvStore_WatchAll(&made, bucket_.get(), &options);
+  const Watcher watcher(made);
+  if (status != NATS_OK) return nats_failure("orders", status);
+  std::map<std::string, std::string> orders;
+  for (;;) {
+    kvEntry* next = nullptr;
+    status = kvWatcher_Next(&next, made, kPatience_ms);
+    const Entry entry(next);
+    if (status != NATS_OK) return nats_failure("orders", status);
+    if (!entry) return orders;
+    orders[kvEntry_Key(next)] = std::string(static_cast<const char*>(kvEntry_Value(next)),
+                                            static_cast<std::size_t>(kvEntry_ValueLen(next)));
+  }
+}
+
+}  // namespace landtrace::fleet

@@ -1,0 +1,62 @@
+// A fleet's transport: the stream with what hosts send, and the bucket with what they are to do.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fleet/address.hpp"
+#include "fleet/serving/handles.hpp"
+
+namespace landtrace::fleet {
+
+class Transport {
+ public:
+  // ECONNREFUSED where nobody answers, EACCES for who may not.
+  static Result<Transport> connect(const Address& address, const std::string& name);
+  // Returns at once, and goes on trying for ever; is_connected() says when.
+  static Result<Transport> keep_connecting(const Address& address, const std::string& name);
+
+  [[nodiscard]] bool is_connected() const;
+  // How often it was connected again.
+  [[nodiscard]] std::uint64_t reconnects() const;
+  // Bytes that a message may have.
+  [[nodiscard]] std::size_t most_bytes() const;
+
+  // Finds the stream and the bucket, and makes them where they are not there. With three servers or more each has
+  // three replicas. Who may not look takes them to be there.
+  Result<void> prepare();
+
+  // Returns when the stream has it. ETIMEDOUT: nobody knows.
+  Result<void> publish(const std::string& subject, const std::string& bytes);
+  // All that the stream has of these subjects, in its order. ENOENT: there is no stream.
+  Result<std::vector<std::string>> read(const std::string& subjects);
+  // Calls `take` for all of it, and then for what comes, until `is_over` says so.
+  Result<void> follow(const std::string& subjects, const std::function<void(const std::string&)>& take,
+                      const std::function<bool()>& is_over);
+
+  Result<void> put_order(const std::string& id, const std::string& json);
+  // Also of one that is not there.
+  Result<void> remove_order(const std::string& id);
+  // By id.
+  Result<std::map<std::string, std::string>> orders();
+
+  [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
+  [[nodiscard]] kvStore* bucket() const { return bucket_.get(); }
+
+ private:
+  static Result<Options> options_of(const Address& address, const std::string& name);
+  static Result<Transport> made(Connection connection);
+  Result<void> prepare_stream(std::int64_t replicas);
+  Result<void> prepare_bucket(std::int64_t replicas);
+  [[nodiscard]] std::int64_t replicas() const;
+  Result<void> open_bucket();
+  Result<Subscription> subscribe(const std::string& subjects, std::uint64_t& there);
+
+  Connection connection_;
+  JetStream stream_;
+  Bucket bucket_;
+};
+
+}  // namespace landtrace::fleet

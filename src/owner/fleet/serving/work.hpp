@@ -1,0 +1,53 @@
+// What a host does for an order: a session of its own in the domain. It ends with its connection, however this program
+// ends, and is no part of what the host's own users do there.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "buffer/event_table.hpp"
+#include "consumer/session.hpp"
+#include "fleet/frame.hpp"
+#include "fleet/order.hpp"
+#include "fleet/status.hpp"
+
+namespace landtrace::fleet {
+
+// What was counted of an event.
+struct Counted {
+  std::string event;
+  ipc::HistogramTable table;
+  Unpaired unpaired;
+};
+
+class Work {
+ public:
+  // EINVAL with a sentence for what the domain does not take, ENOSPC where it has no room for more sessions.
+  static Result<std::unique_ptr<Work>> begin(const std::string& socket, const Order& order);
+  virtual ~Work() = default;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  // To be called every kLook_ms or so. EPIPE when the owner is gone.
+  virtual Result<void> look() { return {}; }
+  // So far.
+  virtual Result<std::vector<Counted>> counted() { return std::vector<Counted>(); }
+  // Nothing more is counted or recorded.
+  virtual void end() = 0;
+  [[nodiscard]] virtual std::uint64_t events() const = 0;
+  // Parts that the domain does not take.
+  virtual std::vector<Refusal> refusals();
+
+  static constexpr int kLook_ms = 20;
+
+ protected:
+  Work(std::unique_ptr<consumer::DomainView> view, consumer::Session session)
+      : view_(std::move(view)), session_(std::move(session)), seen_(view_->control()) {}
+
+  std::unique_ptr<consumer::DomainView> view_;  // which has to stay in its place
+  consumer::Session session_;
+  buffer::EventTable seen_;
+};
+
+}  // namespace landtrace::fleet
