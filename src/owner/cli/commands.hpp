@@ -31,5 +31,7 @@ void add_mount(Program& program);
 void add_umount(Program& program);
 void add_domain(Program& program);
 void add_doctor(Program& program);
+void add_fleet(Program& program);
+void add_collect(Program& program);
 
 }  // namespace landtrace::cli

@@ -13,6 +13,7 @@
 #include "cli/signals.hpp"
 #include "daemon/activation.hpp"
 #include "daemon/background.hpp"
+#include "daemon/fleet_program.hpp"
 #include "daemon/notify.hpp"
 
 namespace {
@@ -25,6 +26,7 @@ constexpr const char* kExamples =
     "  landtraced                                      serves the user's domain\n"
     "  landtraced --mount ~/tracing --trace-event 'user_events:http_*'\n"
     "  landtraced --metrics 127.0.0.1:9464             for Prometheus to scrape\n"
+    "  landtraced --fleet nats://control:4222 --fleet-labels role=web,zone=a\n"
     "  landtraced --system --group tracing --mount /sys/kernel/tracing";
 
 Result<void> mount_all(daemon::HostedDomain& hosted, const Settings& settings) {
@@ -64,11 +66,23 @@ Result<void> serve_metrics(const Settings& settings, const std::string& socket, 
   return {};
 }
 
-void wait_for_end(Signals& signals, Metrics& metrics) {
+using Fleet = std::optional<daemon::FleetProgram>;
+
+Result<void> join_fleet(const Settings& settings, const std::string& socket, Fleet& fleet) {
+  if (!settings.fleet.is_wanted()) return {};
+  LT_TRY(const std::string program, find_helper("landtrace-fleet"));
+  LT_TRY(const fleet::AgentOptions options, agent_options(settings, socket));
+  LT_TRY(daemon::FleetProgram started, daemon::FleetProgram::start(program, options));
+  fleet.emplace(std::move(started));
+  return {};
+}
+
+void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet) {
   for (;;) {
     const auto arrived = signals.wait(Signals::kForEver);
     if (arrived && arrived->number != SIGCHLD) return;
     if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
+    if (fleet && fleet->has_ended()) complain("landtrace-fleet has ended: this host is in no fleet any more");
   }
 }
 
@@ -104,9 +118,13 @@ int serve(const Settings& settings) {
   if (auto served = serve_metrics(settings, (*hosted)->path(), metrics); !served) {
     return fail_with(kFailure, sentence(served.error()));
   }
+  Fleet fleet;
+  if (auto joined = join_fleet(settings, (*hosted)->path(), fleet); !joined) {
+    return fail_with(kFailure, sentence(joined.error()));
+  }
   daemon::notify_service_manager("READY=1");
   if (background) background->ready();
-  wait_for_end(*signals, metrics);
+  wait_for_end(*signals, metrics, fleet);
   daemon::notify_service_manager("STOPPING=1");
   return kSuccess;
 }

@@ -36,6 +36,8 @@ int parse_and_run(int argc, const char* const* argv) {
   add_rmdir(program);
   add_mount(program);
   add_umount(program);
+  add_fleet(program);
+  add_collect(program);
   add_domain(program);
   add_doctor(program);
   return program.run(argc, argv);

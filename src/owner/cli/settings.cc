@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
 #include "cli/quantity.hpp"
+#include "fleet/labels.hpp"
 #include "ipc/path.hpp"
 
 namespace landtrace::cli {
@@ -54,6 +56,31 @@ Result<std::vector<event::Pattern>> patterns_of(const std::vector<std::string>& 
   return patterns;
 }
 
+void add_fleet_settings(Command& command, FleetSettings& fleet) {
+  command.option("--fleet", fleet.address.servers, "Be one of many hosts: servers of NATS, with commas",
+                 {.type = "nats://HOST:PORT"});
+  command.option("--fleet-labels", fleet.labels, "What this host is told apart by: role=web,zone=a",
+                 {.type = "NAME=VALUE,...", .needs = "--fleet"});
+  command.option("--fleet-host", fleet.host, "The host's name there; without it, the machine's",
+                 {.type = "NAME", .needs = "--fleet"});
+  command.option("--fleet-creds", fleet.address.creds, "The user there: a file with a JWT and a seed",
+                 {.type = "FILE", .needs = "--fleet"});
+  command.option("--fleet-ca", fleet.address.ca, "TLS: the certificates that servers are trusted by",
+                 {.type = "FILE", .needs = "--fleet"});
+  command.option("--fleet-cert", fleet.address.cert, "TLS: this host's certificate",
+                 {.type = "FILE", .needs = "--fleet"});
+  command.option("--fleet-key", fleet.address.key, "… and its key", {.type = "FILE", .needs = "--fleet-cert"});
+  command.repeated_list("--fleet-redact", fleet.left_out, "Fields that are left out of what is sent, with commas",
+                        {.type = "FIELD,...", .needs = "--fleet"});
+  command.option("--fleet-interval", fleet.interval_s, "Send what was counted every so many seconds",
+                 {.type = "SECONDS", .shows_default = true});
+}
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 }  // namespace
 
 void add_settings(Command& command, Settings& settings, const std::string& config) {
@@ -83,6 +110,7 @@ void add_settings(Command& command, Settings& settings, const std::string& confi
                  {.type = "SECONDS", .shows_default = true});
   command.repeated("--metrics-events", settings.metrics.counted,
                    "Count these events by name, for metrics: SYSTEM:EVENT with globs, with commas", {.type = "LIST"});
+  add_fleet_settings(command, settings.fleet);
   command.flag("--daemonize", settings.daemonize, "Go into the background when everything is served");
 }
 
@@ -109,6 +137,32 @@ Result<std::string> socket_of(const Settings& settings) {
   return std::string(ipc::kSystemSocket);
 }
 
+Result<fleet::AgentOptions> agent_options(const Settings& settings, const std::string& socket) {
+  constexpr std::uint64_t kMostSeconds = 3600;
+  const FleetSettings& fleet = settings.fleet;
+  LT_CHECK(fleet::servers_of(fleet.address.servers));
+  if (const auto labels = fleet::parse_labels(fleet.labels); !labels) {
+    return fail(EINVAL, "--fleet-" + labels.error().message);
+  }
+  if (fleet.interval_s == 0 || fleet.interval_s > kMostSeconds) {
+    return fail(EINVAL, "--fleet-interval: want 1 to 3600 seconds");
+  }
+  if (fleet.address.cert.empty() != fleet.address.key.empty()) {
+    return fail(EINVAL, "--fleet-cert: want --fleet-key, too");
+  }
+  for (const std::string* const file : {&fleet.address.creds, &fleet.address.ca, &fleet.address.cert}) {
+    if (!file->empty() && ::access(file->c_str(), R_OK) != 0) return fail_errno("--fleet: " + *file);
+  }
+  return fleet::AgentOptions{.socket = socket,
+                             .address = fleet.address,
+                             .host = fleet.host.empty() ? machine_name() : fleet.host,
+                             .domain = settings.system ? "system" : "user-" + std::to_string(::geteuid()),
+                             .labels = fleet.labels,
+                             .version = LANDTRACE_VERSION,
+                             .left_out = fleet.left_out,
+                             .interval_ms = fleet.interval_s * 1000};
+}
+
 Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
   daemon::HostedDomain::Options options;
   LT_TRY(options.abi, daemon::parse_abi(settings.abi));
@@ -120,6 +174,7 @@ Result<daemon::HostedDomain::Options> check_settings(const Settings& settings) {
   }
   LT_CHECK(daemon::MetricsProgram::check(settings.metrics));
   LT_CHECK(patterns_of(settings.metrics.counted));
+  if (settings.fleet.is_wanted()) LT_CHECK(agent_options(settings, ""));
   if (!settings.mode.empty()) {
     LT_TRY(options.permissions.root_mode, mode_of(settings.mode));
   }

@@ -1,0 +1,170 @@
+// `landtrace fleet` and `landtrace collect`
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/environment.hpp"
+#include "cli/failure.hpp"
+#include "cli/fleet/order_watch.hpp"
+#include "cli/fleet/trial.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_output.hpp"
+#include "fleet/where.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, hist, latency, show or end";
+
+int print(const std::string& text) {
+  TextOutput out;
+  out.text() += text;
+  out.flush();
+  return out.status();
+}
+
+int fail_of(const Error& error) { return fail_with(error.code == EINVAL ? kBadUse : kFailure, sentence(error)); }
+
+Result<std::vector<fleet::Status>> hosts_where(const FleetHelper& fleet, const std::string& expression) {
+  LT_TRY(const fleet::Where where, fleet::Where::parse(expression));
+  LT_TRY(std::vector<fleet::Status> hosts, fleet.hosts());
+  std::erase_if(hosts, [&](const fleet::Status& host) { return !where.matches(host.all_labels()); });
+  return hosts;
+}
+
+int tell_hosts(const FleetHelper& fleet, const FleetOptions& options) {
+  const auto hosts = hosts_where(fleet, options.where);
+  if (!hosts) return fail_of(hosts.error());
+  if (hosts->empty() && !options.json) {
+    return fail_with(kFailure, options.where.empty() ? "there is no host yet: landtraced --fleet joins one"
+                                                     : "there is no host where " + options.where);
+  }
+  return print(options.json ? hosts_json(*hosts, wall_ns()) : hosts_text(*hosts, wall_ns()));
+}
+
+int tell_orders(const FleetHelper& fleet) {
+  const auto orders = fleet.orders();
+  if (!orders) return fail_of(orders.error());
+  const auto hosts = fleet.hosts();
+  if (!hosts) return fail_of(hosts.error());
+  std::string text = orders_text(*orders, *hosts, wall_ns());
+  for (const fleet::Order& order : *orders) {
+    for (const std::string& why : reports_of(order, *hosts, wall_ns()).refusals) text += order.id + ": " + why + "\n";
+  }
+  return print(text);
+}
+
+Result<fleet::Order> find_order(const FleetHelper& fleet, const std::string& id) {
+  LT_TRY(const std::vector<fleet::Order> orders, fleet.orders());
+  const auto found = std::ranges::find(orders, id, &fleet::Order::id);
+  if (found == orders.end()) {
+    fleet::Order order;
+    order.id = id;
+    order.kind = fleet::Order::Kind::kHist;
+    return order;  // it has ended; what was counted for it may be there
+  }
+  return *found;
+}
+
+int show(const FleetHelper& fleet, const FleetOptions& options) {
+  if (options.words.size() != 2) return fail_with(kBadUse, "want: landtrace fleet show ORDER");
+  const auto order = find_order(fleet, options.words[1]);
+  if (!order) return fail_of(order.error());
+  const auto sums = fleet.sums(order->id, options.per);
+  if (!sums) return fail_of(sums.error());
+  if (sums->empty()) return fail_with(kFailure, "nothing was counted for an order '" + order->id + "'");
+  const auto text = sums_text(*order, *sums, options.json, Screen::of(STDOUT_FILENO).columns);
+  return text ? print(*text) : fail_of(text.error());
+}
+
+int end(const FleetHelper& fleet, const FleetOptions& options) {
+  if (options.words.size() < 2) return fail_with(kBadUse, "want: landtrace fleet end ORDER...");
+  const auto ended = fleet.end({options.words.begin() + 1, options.words.end()});
+  return ended ? kSuccess : fail_of(ended.error());
+}
+
+int give(const FleetHelper& fleet, const FleetOptions& options) {
+  auto order = order_of(options);
+  if (!order) return fail_of(order.error());
+  const bool is_watched = order->kind != fleet::Order::Kind::kEnable && !options.detach;
+  OrderWatch watch(fleet, options, *std::move(order));
+  return is_watched ? watch.watch() : watch.give();
+}
+
+int run(FleetOptions& options) {
+  constexpr const char* kOrders[] = {"enable", "filter", "trigger", "hist", "latency"};
+  const std::string& what = options.words[0];
+  if (what == "up") return run_trial(options);
+  if (auto completed = complete(options.address); !completed) return fail_of(completed.error());
+  const auto fleet = FleetHelper::find(options.address);
+  if (!fleet) return fail_of(fleet.error());
+  if (std::ranges::find(kOrders, what) != std::end(kOrders)) return give(*fleet, options);
+  if (what == "show") return show(*fleet, options);
+  if (what == "end") return end(*fleet, options);
+  if (what != "hosts" && what != "orders") return fail_with(kBadUse, kWhat);
+  if (options.words.size() > 1) return fail_with(kBadUse, what + " takes no more words");
+  return what == "hosts" ? tell_hosts(*fleet, options) : tell_orders(*fleet);
+}
+
+int become_collector(fleet::Address& address) {
+  if (auto completed = complete(address); !completed) return fail_of(completed.error());
+  const auto fleet = FleetHelper::find(address);
+  if (!fleet) return fail_of(fleet.error());
+  const std::vector<std::string> words = fleet->command("collect");
+  ::execv(words[0].c_str(), exec_array(words).data());
+  return fail_with(kFailure, words[0] + ": " + errno_text(errno));
+}
+
+}  // namespace
+
+void add_fleet(Program& program) {
+  auto options = std::make_shared<FleetOptions>();
+  Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
+  command.words("WHAT", options->words,
+                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, hist EVENT, latency, "
+                "show ORDER, end ORDER...",
+                {.required = true});
+  add_fleet_address(command, options->address);
+  command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
+  command.option("--for", options->lasts, "How long an order is there: 30s, 10m, 2h, 1d",
+                 {.type = "TIME", .shows_default = true});
+  command.option("--filter", options->filter, "Only events for which this is true", {.type = "EXPR"});
+  command.repeated("--trigger", options->triggers, "With enable: what an event does besides; may be repeated",
+                   {.type = "TRIGGER"});
+  command.repeated_list("--keys", options->keys, "With hist: fields to count by", {.type = "FIELD,..."});
+  command.repeated_list("--vals", options->vals, "With hist: fields to add up, one with .log2 for its distribution",
+                        {.type = "FIELD,..."});
+  command.option("--from", options->from, "With latency: the event that begins it", {.type = "EVENT"});
+  command.option("--to", options->to, "… and the one that ends it", {.type = "EVENT"});
+  command.repeated_list("--key", options->key, "… fields that say which two belong together", {.type = "FIELD,..."});
+  command.repeated_list("--to-key", options->to_key, "… the same in the second event", {.type = "FIELD,..."});
+  command.repeated_list("--by", options->by, "… fields of the second event to group by", {.type = "FIELD,..."});
+  command.repeated_list("--per", options->per, "Labels to group by: host, role", {.type = "LABEL,..."});
+  command.flag("--live", options->live, "Show it every second, also where no terminal is");
+  command.flag("--detach", options->detach, "Give the order and return; show ORDER shows what was counted");
+  command.flag("--json", options->json, "Print JSON");
+  command.option("--listen", options->listen, "With up: where hosts find it",
+                 {.type = "ADDRESS:PORT", .shows_default = true});
+  command.option("--store", options->store, "With up: the folder for what it keeps", {.type = "DIR"});
+  command.examples(
+      "Examples:\n"
+      "  landtrace fleet up                                        all that it takes, on this machine, for a trial\n"
+      "  landtrace fleet hosts --where 'role=web && zone!=b'\n"
+      "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
+      "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
+      "  landtrace fleet filter req_done 'status >= 500' --for 1d");
+  command.runs([options] { return run(*options); });
+}
+
+void add_collect(Program& program) {
+  auto address = std::make_shared<fleet::Address>();
+  Command& command = program.add("collect", "Keep the sums of a fleet in memory, for who asks");
+  add_fleet_address(command, *address);
+  command.examples(
+      "Example:\n"
+      "  landtrace collect --fleet nats://control:4222       any number of them share the work");
+  command.runs([address] { return become_collector(*address); });
+}
+
+}  // namespace landtrace::cli

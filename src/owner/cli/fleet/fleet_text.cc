@@ -1,0 +1,150 @@
+#include "cli/fleet/fleet_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/fleet/order_request.hpp"
+#include "cli/quantity.hpp"
+#include "fleet/where.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+using fleet::Order;
+using fleet::OrderState;
+using fleet::Status;
+
+using Row = std::vector<std::string>;
+
+// Columns as wide as they have to be; the last one as it is.
+std::string table_text(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string age_text(std::uint64_t ns) {
+  const std::uint64_t seconds = ns / 1'000'000'000;
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  return seconds < 7200 ? fmt::format("{} min", seconds / 60) : fmt::format("{} h", seconds / 3600);
+}
+
+std::uint64_t since(std::uint64_t then_ns, std::uint64_t now_ns) { return now_ns > then_ns ? now_ns - then_ns : 0; }
+
+std::string state_text(const Status& host, std::uint64_t now_ns) {
+  return host.is_away(now_ns) ? "away " + age_text(since(host.time_ns, now_ns)) : "here";
+}
+
+std::uint64_t orders_in(const Status& host, OrderState::Now now) {
+  return static_cast<std::uint64_t>(std::ranges::count(host.orders, now, &OrderState::now));
+}
+
+std::string what_text(const Order& order) {
+  std::string text = std::string(fleet::kind_text(order.kind)) + " " + order.event;
+  if (!order.to.empty()) text += " -> " + order.to;
+  for (const std::string& trigger : order.triggers) text += " '" + trigger + "'";
+  if (!order.filter.empty()) text += " if " + order.filter;
+  return text;
+}
+
+void add_refusals(Reports& reports, const Status& host, const OrderState& state) {
+  for (const fleet::Refusal& refusal : state.refusals) {
+    reports.refusals.push_back(host.host + ": " + (refusal.event.empty() ? "" : refusal.event + ": ") +
+                               refusal.reason);
+  }
+}
+
+}  // namespace
+
+std::string hosts_text(const std::vector<Status>& hosts, std::uint64_t now_ns) {
+  std::vector<Row> rows{
+      {"HOST", "DOMAIN", "STATE", "VERSION", "USERS", "EVENTS", "ENABLED", "LOST", "ORDERS", "REFUSED", "LABELS"}};
+  std::string unsent;
+  for (const Status& host : hosts) {
+    rows.push_back({host.host, host.domain, state_text(host, now_ns), host.version, count_text(host.users),
+                    count_text(host.events), count_text(host.enabled), count_text(host.lost),
+                    count_text(orders_in(host, OrderState::Now::kApplied)),
+                    count_text(orders_in(host, OrderState::Now::kRefused)), fleet::text_of(host.labels)});
+    if (host.unsent > 0) unsent += fmt::format("{}: {} frames were never sent\n", host.host, count_text(host.unsent));
+  }
+  return table_text(rows) + unsent;
+}
+
+std::string hosts_json(const std::vector<Status>& hosts, std::uint64_t now_ns) {
+  auto all = nlohmann::json::array();
+  for (const Status& host : hosts) {
+    auto json = nlohmann::json::parse(fleet::json_of(host), nullptr, false);
+    json["away"] = host.is_away(now_ns);
+    all.push_back(std::move(json));
+  }
+  return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string orders_text(const std::vector<Order>& orders, const std::vector<Status>& hosts, std::uint64_t now_ns) {
+  std::vector<Row> rows{{"ORDER", "ENDS IN", "HOSTS", "REFUSED", "WHERE", "BY", "WHAT"}};
+  for (const Order& order : orders) {
+    const Reports reports = reports_of(order, hosts, now_ns);
+    const std::string ends = order.until_ns == 0            ? "-"
+                             : order.has_ended(now_ns) ? "has ended"
+                                                            : age_text(order.until_ns - now_ns);
+    rows.push_back({order.id, ends, count_text(reports.hosts()), count_text(reports.refused),
+                    order.where.empty() ? "-" : order.where, order.by_whom, what_text(order)});
+  }
+  return table_text(rows);
+}
+
+Reports reports_of(const Order& order, const std::vector<Status>& hosts, std::uint64_t now_ns) {
+  Reports reports;
+  const fleet::Where where = fleet::Where::parse(order.where).value_or(fleet::Where());
+  for (const Status& host : hosts) {
+    const auto state = std::ranges::find(host.orders, order.id, &OrderState::id);
+    if (state == host.orders.end()) {
+      if (where.matches(host.all_labels()) && !host.is_away(now_ns)) reports.silent.push_back(host.host);
+      continue;
+    }
+    reports.events += state->events;
+    if (state->now == OrderState::Now::kApplied) ++reports.applied;
+    if (state->now == OrderState::Now::kRefused) ++reports.refused;
+    if (state->now == OrderState::Now::kEnded) ++reports.ended;
+    add_refusals(reports, host, *state);
+  }
+  return reports;
+}
+
+std::string reports_text(const Reports& reports) {
+  const auto hosts = [](std::uint64_t count) { return count_text(count) + (count == 1 ? " host" : " hosts"); };
+  std::string text = "applied by " + hosts(reports.applied + reports.ended);
+  if (reports.refused > 0) text += ", refused by " + hosts(reports.refused);
+  if (!reports.silent.empty()) text += fmt::format(", no answer from {}", fmt::join(reports.silent, ", "));
+  return text;
+}
+
+Result<std::string> sums_text(const Order& order, const std::vector<fleet::Frame>& sums, bool json,
+                              std::size_t columns) {
+  std::string text;
+  for (const fleet::Frame& sum : sums) {
+    HistShape shape = shape_of(order, sum.table);
+    shape.title = sum.event;
+    LT_TRY(HistView view, make_view(shape, sum.table));
+    if (order.kind == Order::Kind::kLatency) {
+      view.unpaired = {sum.unpaired.starts, sum.unpaired.ends, sum.unpaired.lost};
+    }
+    text += json ? json_text(shape, view) : chart_text(shape, view, columns);
+    const std::size_t space = sum.host.find(' ');
+    if (space != std::string::npos && !json) text += "left out, having other fields:" + sum.host.substr(space) + "\n";
+  }
+  return text;
+}
+
+}  // namespace landtrace::cli

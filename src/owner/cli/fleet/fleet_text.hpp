@@ -1,0 +1,41 @@
+// What `landtrace fleet` prints of hosts and orders.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/frame.hpp"
+#include "fleet/order.hpp"
+#include "fleet/status.hpp"
+
+namespace landtrace::cli {
+
+// A line a host, below names of columns.
+std::string hosts_text(const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);
+std::string hosts_json(const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);
+
+// A line an order, with what hosts made of it.
+std::string orders_text(const std::vector<fleet::Order>& orders, const std::vector<fleet::Status>& hosts,
+                        std::uint64_t now_ns);
+
+// What hosts made of an order.
+struct Reports {
+  std::uint64_t applied = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t events = 0;
+  std::vector<std::string> silent;    // hosts that it is for, and that have not said anything of it
+  std::vector<std::string> refusals;  // "HOST: EVENT: REASON"
+  std::uint64_t refused = 0;          // hosts that do nothing of it
+
+  [[nodiscard]] std::uint64_t hosts() const { return applied + ended + refused; }
+};
+// Of the hosts that are there now.
+Reports reports_of(const fleet::Order& order, const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);
+// "applied by 3 hosts, refused by 1".
+std::string reports_text(const Reports& reports);
+
+// The sums of an order, as charts or as JSON.
+Result<std::string> sums_text(const fleet::Order& order, const std::vector<fleet::Frame>& sums, bool json,
+                              std::size_t columns);
+
+}  // namespace landtrace::cli

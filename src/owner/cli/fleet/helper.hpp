@@ -1,0 +1,46 @@
+// Asks landtrace-fleet, which speaks to the transport.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "fleet/address.hpp"
+#include "fleet/frame.hpp"
+#include "fleet/order.hpp"
+#include "fleet/status.hpp"
+
+namespace landtrace::cli {
+
+// --fleet and those that belong to it; $LANDTRACE_FLEET where it is not given, and then this machine.
+void add_fleet_address(Command& command, fleet::Address& address);
+// EINVAL.
+Result<void> complete(fleet::Address& address);
+
+class FleetHelper {
+ public:
+  // ENOENT with what to install.
+  static Result<FleetHelper> find(const fleet::Address& address);
+
+  // Makes what is kept there; whether somebody answers.
+  Result<void> prepare() const;
+  Result<std::vector<fleet::Status>> hosts() const;
+  Result<std::vector<fleet::Order>> orders() const;
+  Result<void> put(const fleet::Order& order) const;
+  Result<void> end(const std::vector<std::string>& ids) const;
+  // What hosts counted for an order, an entry for each event. `per`: labels that stand before the keys.
+  Result<std::vector<fleet::Frame>> sums(const std::string& order, const std::vector<std::string>& per) const;
+
+  // The program and its first words, to become it.
+  [[nodiscard]] std::vector<std::string> command(const std::string& what) const;
+
+ private:
+  FleetHelper(std::string program, fleet::Address address)
+      : program_(std::move(program)), address_(std::move(address)) {}
+  [[nodiscard]] Result<std::string> ask(const std::string& what, const std::vector<std::string>& words = {}) const;
+
+  std::string program_;
+  fleet::Address address_;
+};
+
+}  // namespace landtrace::cli

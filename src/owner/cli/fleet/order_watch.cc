@@ -1,0 +1,119 @@
+#include "cli/fleet/order_watch.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "arch/clock.hpp"
+#include "cli/failure.hpp"
+#include "cli/terminal.hpp"
+#include "cli/text_output.hpp"
+
+namespace landtrace::cli {
+namespace {
+
+constexpr int kReports_ms = 50;
+constexpr int kShow_ms = 1000;
+constexpr std::uint64_t kPatience_ns = 5'000'000'000;
+constexpr std::string_view kClearScreen = "\033[H\033[2J";
+
+}  // namespace
+
+std::uint64_t wall_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+Result<Reports> OrderWatch::reports() const {
+  const auto hosts = fleet_.hosts();
+  if (!hosts) return tl::unexpected<Error>(hosts.error());
+  return reports_of(order_, *hosts, wall_ns());
+}
+
+Result<Reports> OrderWatch::wait_for_reports() const {
+  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
+  for (;;) {
+    LT_TRY(Reports reports, reports());
+    if (reports.silent.empty() || arch::monotonic_ns() > end) return reports;
+    ::poll(nullptr, 0, kReports_ms);
+  }
+}
+
+// A host says that it has ended behind its last frames.
+Result<Reports> OrderWatch::wait_for_ends() const {
+  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
+  for (;;) {
+    LT_TRY(Reports reports, reports());
+    if (reports.applied == 0 || arch::monotonic_ns() > end) return reports;
+    ::poll(nullptr, 0, kReports_ms);
+  }
+}
+
+int OrderWatch::complain_of(const Reports& reports) const {
+  for (const std::string& refusal : reports.refusals) complain(refusal);
+  if (reports.hosts() > 0) return reports.applied + reports.ended > 0 ? kSuccess : kFailure;
+  complain(order_.where.empty() ? "there is no host yet: landtraced --fleet joins one"
+                                : "there is no host where " + order_.where);
+  return kFailure;
+}
+
+int OrderWatch::give() {
+  if (auto given = fleet_.put(order_); !given) return fail_with(kFailure, sentence(given.error()));
+  const auto reports = wait_for_reports();
+  if (!reports) return fail_with(kFailure, sentence(reports.error()));
+  TextOutput out;
+  out.text() += fmt::format("{}: {}\n", order_.id, reports_text(*reports));
+  out.flush();
+  const int status = complain_of(*reports);
+  return out.status() != kSuccess ? out.status() : status;
+}
+
+Result<void> OrderWatch::show(bool is_last) const {
+  LT_TRY(const auto sums, fleet_.sums(order_.id, options_.per));
+  const Screen screen = options_.json ? Screen() : Screen::of(STDOUT_FILENO);
+  LT_TRY(const std::string text, sums_text(order_, sums, options_.json, screen.columns));
+  TextOutput out;
+  if (!is_last && out.is_for_terminal() && !options_.json) {
+    std::ignore = ::write(STDOUT_FILENO, kClearScreen.data(), kClearScreen.size());
+  }
+  out.text() += is_last || options_.json ? text : fitted(text, screen);
+  if (!out.flush() && out.status() != kSuccess) return fail(EIO, "standard output cannot be written");
+  return {};
+}
+
+Result<void> OrderWatch::watch_until_end(Signals& signals) {
+  const bool shows = options_.live || (::isatty(STDOUT_FILENO) == 1 && !options_.json);
+  while (!order_.has_ended(wall_ns())) {
+    const std::uint64_t left_ms = (order_.until_ns - std::min(order_.until_ns, wall_ns())) / 1'000'000 + 1;
+    const auto arrived = signals.wait(static_cast<int>(std::min<std::uint64_t>(left_ms, kShow_ms)));
+    if (arrived && arrived->number != SIGCHLD) return {};
+    if (shows && !arrived && !order_.has_ended(wall_ns())) LT_CHECK(show(false));
+  }
+  return {};
+}
+
+int OrderWatch::watch() {
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  if (auto given = fleet_.put(order_); !given) return fail_with(kFailure, sentence(given.error()));
+  const auto begun = wait_for_reports();
+  Result<void> watched;
+  if (begun) complain("order " + order_.id + ": " + reports_text(*begun));
+  if (begun && begun->applied + begun->ended > 0) watched = watch_until_end(*signals);
+  const auto ended = fleet_.end({order_.id});
+  if (!watched) return fail_with(kFailure, sentence(watched.error()));
+  if (!ended) return fail_with(kFailure, sentence(ended.error()));
+  if (!begun) return fail_with(kFailure, sentence(begun.error()));
+  const auto reports = wait_for_ends();
+  if (!reports) return fail_with(kFailure, sentence(reports.error()));
+  if (auto shown = show(true); !shown) return fail_with(kFailure, sentence(shown.error()));
+  if (reports->applied > 0) {
+    complain(fmt::format("{} of {} hosts did not say that they are done: their last counts may be missing",
+                         reports->applied, reports->hosts()));
+  }
+  return complain_of(*reports);
+}
+
+}  // namespace landtrace::cli
