@@ -40,7 +40,7 @@ int tell_hosts(const FleetHelper& fleet, const FleetOptions& options) {
     return fail_with(kFailure, options.where.empty() ? "there is no host yet: landtraced --fleet joins one"
                                                      : "there is no host where " + options.where);
   }
-  return print(options.json ? hosts_json(*hosts, wall_ns()) : hosts_text(*hosts, wall_ns()));
+  return print(options.json ? hosts_json(*hosts, fleet::wall_ns()) : hosts_text(*hosts, fleet::wall_ns()));
 }
 
 int tell_orders(const FleetHelper& fleet) {
@@ -48,9 +48,10 @@ int tell_orders(const FleetHelper& fleet) {
   if (!orders) return fail_of(orders.error());
   const auto hosts = fleet.hosts();
   if (!hosts) return fail_of(hosts.error());
-  std::string text = orders_text(*orders, *hosts, wall_ns());
+  const std::uint64_t now_ns = fleet::wall_ns();
+  std::string text = orders_text(*orders, *hosts, now_ns);
   for (const fleet::Order& order : *orders) {
-    for (const std::string& why : reports_of(order, *hosts, wall_ns()).refusals) text += order.id + ": " + why + "\n";
+    for (const std::string& why : reports_of(order, *hosts, now_ns).refusals) text += order.id + ": " + why + "\n";
   }
   return print(text);
 }
@@ -112,7 +113,8 @@ int become_collector(fleet::Address& address) {
   const auto fleet = FleetHelper::find(address);
   if (!fleet) return fail_of(fleet.error());
   const std::vector<std::string> words = fleet->command("collect");
-  ::execv(words[0].c_str(), exec_array(words).data());
+  const std::vector<std::string> environment = fleet->environment();
+  ::execve(words[0].c_str(), exec_array(words).data(), exec_array(environment).data());
   return fail_with(kFailure, words[0] + ": " + errno_text(errno));
 }
 

@@ -1,9 +1,11 @@
 #include "daemon/fleet_program.hpp"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <utility>
+#include <vector>
 
 #include "base/spawn_settings.hpp"
 
@@ -12,9 +14,15 @@ namespace landtrace::daemon {
 Result<FleetProgram> FleetProgram::start(const std::string& program, const fleet::AgentOptions& options) {
   FleetProgram made;
   const SpawnSettings settings;
-  std::string name = "landtrace-fleet", what = "agent", json = fleet::json_of(options);
-  char* const words[] = {name.data(), what.data(), json.data(), nullptr};
-  const int code = ::posix_spawn(&made.pid_, program.c_str(), &settings.files, &settings.attributes, words, environ);
+  std::string name = "landtrace-fleet", what = "agent";
+  char* const words[] = {name.data(), what.data(), nullptr};
+  std::string variable = std::string(fleet::kOptionsVariable) + "=" + fleet::json_of(options);
+  std::vector<char*> environment;
+  for (char** word = environ; *word != nullptr; ++word) environment.push_back(*word);
+  environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  const int code = ::posix_spawn(&made.pid_, program.c_str(), &settings.files, &settings.attributes, words,
+                                 environment.data());
   if (code == 0) return made;
   made.pid_ = -1;
   if (code != ENOENT) return fail(code, program + " does not start: " + errno_text(code));

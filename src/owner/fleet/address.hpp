@@ -44,7 +44,8 @@ struct AgentOptions {
   friend bool operator==(const AgentOptions&, const AgentOptions&) = default;
 };
 
-// What programs of ours hand to each other.
+// In which programs of ours hand these to landtrace-fleet: others may read its words, and there may be a password.
+inline constexpr const char* kOptionsVariable = "LANDTRACE_FLEET_OPTIONS";
 std::string json_of(const Address& address);
 std::string json_of(const AgentOptions& options);
 // EINVAL.

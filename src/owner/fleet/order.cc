@@ -1,6 +1,7 @@
 #include "fleet/order.hpp"
 
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -20,6 +21,12 @@ Result<Order::Kind> kind_of(const std::string& text) {
 }
 
 }  // namespace
+
+std::uint64_t wall_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
 
 const char* kind_text(Order::Kind kind) {
   for (const auto& [one, name] : kKinds) {

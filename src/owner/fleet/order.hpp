@@ -36,6 +36,9 @@ struct Order {
   [[nodiscard]] bool has_ended(std::uint64_t now_ns) const { return until_ns != 0 && now_ns >= until_ns; }
 };
 
+// Now, in nanoseconds since 1970.
+std::uint64_t wall_ns();
+
 // "enable", "hist", "latency".
 const char* kind_text(Order::Kind kind);
 

@@ -30,7 +30,7 @@ std::string all_of(int fd) {
 }
 
 // What a program writes, of which all is an error if it fails.
-Result<std::string> output_of(std::vector<std::string> words) {
+Result<std::string> output_of(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
   const Fd read(ends[0]);
@@ -41,7 +41,7 @@ Result<std::string> output_of(std::vector<std::string> words) {
   }
   pid_t pid = -1;
   const int code = ::posix_spawn(&pid, words[0].c_str(), &settings.files, &settings.attributes,
-                                 exec_array(words).data(), environ);
+                                 exec_array(words).data(), exec_array(environment).data());
   if (code != 0) return fail(code, words[0] + ": " + errno_text(code));
   write.reset();
   std::string text = all_of(read.get());
@@ -95,14 +95,16 @@ Result<FleetHelper> FleetHelper::find(const fleet::Address& address) {
   return FleetHelper(std::move(program), address);
 }
 
-std::vector<std::string> FleetHelper::command(const std::string& what) const {
-  return {program_, what, fleet::json_of(address_)};
+std::vector<std::string> FleetHelper::environment() const {
+  std::vector<std::string> words = own_environment();
+  words.push_back(std::string(fleet::kOptionsVariable) + "=" + fleet::json_of(address_));
+  return words;
 }
 
 Result<std::string> FleetHelper::ask(const std::string& what, const std::vector<std::string>& words) const {
   std::vector<std::string> all = command(what);
   all.insert(all.end(), words.begin(), words.end());
-  return output_of(std::move(all));
+  return output_of(all, environment());
 }
 
 Result<void> FleetHelper::prepare() const {

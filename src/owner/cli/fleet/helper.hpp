@@ -31,8 +31,9 @@ class FleetHelper {
   // What hosts counted for an order, an entry for each event. `per`: labels that stand before the keys.
   Result<std::vector<fleet::Frame>> sums(const std::string& order, const std::vector<std::string>& per) const;
 
-  // The program and its first words, to become it.
-  [[nodiscard]] std::vector<std::string> command(const std::string& what) const;
+  // The program with its first word and its environment, to start or to become it.
+  [[nodiscard]] std::vector<std::string> command(const std::string& what) const { return {program_, what}; }
+  [[nodiscard]] std::vector<std::string> environment() const;
 
  private:
   FleetHelper(std::string program, fleet::Address address)

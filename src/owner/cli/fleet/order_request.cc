@@ -3,7 +3,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <charconv>
 
 #include "cli/event_rules.hpp"
@@ -26,12 +25,6 @@ std::string new_id() {
   std::string id;
   for (const unsigned char byte : random) id += kLetters[byte % kLetters.size()];
   return id;
-}
-
-std::uint64_t now_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
 }
 
 std::string user_text() {
@@ -140,7 +133,7 @@ Result<Order> order_of(const FleetOptions& options) {
   LT_CHECK(what == "hist" ? fill_hist(options, order)
                           : what == "latency" ? fill_latency(options, order) : fill_events(options, order));
   order.id = new_id();
-  order.made_ns = now_ns();
+  order.made_ns = fleet::wall_ns();
   order.until_ns = order.made_ns + lasts_ns;
   order.interval_ms = options.detach || order.kind == Order::Kind::kEnable ? 0 : kWatchedInterval_ms;
   order.by_whom = user_text();

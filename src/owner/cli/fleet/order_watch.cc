@@ -3,8 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <chrono>
-
 #include "arch/clock.hpp"
 #include "cli/failure.hpp"
 #include "cli/terminal.hpp"
@@ -20,16 +18,10 @@ constexpr std::string_view kClearScreen = "\033[H\033[2J";
 
 }  // namespace
 
-std::uint64_t wall_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
-}
-
 Result<Reports> OrderWatch::reports() const {
   const auto hosts = fleet_.hosts();
   if (!hosts) return tl::unexpected<Error>(hosts.error());
-  return reports_of(order_, *hosts, wall_ns());
+  return reports_of(order_, *hosts, fleet::wall_ns());
 }
 
 Result<Reports> OrderWatch::wait_for_reports() const {
@@ -85,11 +77,11 @@ Result<void> OrderWatch::show(bool is_last) const {
 
 Result<void> OrderWatch::watch_until_end(Signals& signals) {
   const bool shows = options_.live || (::isatty(STDOUT_FILENO) == 1 && !options_.json);
-  while (!order_.has_ended(wall_ns())) {
-    const std::uint64_t left_ms = (order_.until_ns - std::min(order_.until_ns, wall_ns())) / 1'000'000 + 1;
+  while (!order_.has_ended(fleet::wall_ns())) {
+    const std::uint64_t left_ms = (order_.until_ns - std::min(order_.until_ns, fleet::wall_ns())) / 1'000'000 + 1;
     const auto arrived = signals.wait(static_cast<int>(std::min<std::uint64_t>(left_ms, kShow_ms)));
     if (arrived && arrived->number != SIGCHLD) return {};
-    if (shows && !arrived && !order_.has_ended(wall_ns())) LT_CHECK(show(false));
+    if (shows && !arrived && !order_.has_ended(fleet::wall_ns())) LT_CHECK(show(false));
   }
   return {};
 }

@@ -32,7 +32,4 @@ class OrderWatch {
   fleet::Order order_;
 };
 
-// Now, in nanoseconds since 1970.
-std::uint64_t wall_ns();
-
 }  // namespace landtrace::cli

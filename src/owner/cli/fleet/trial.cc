@@ -91,7 +91,7 @@ int run_trial(const FleetOptions& options) {
     end(*server);
     return fail_with(kFailure, "nats-server does not answer at " + options.listen + ": see " + store + kLog);
   }
-  auto collector = Child::start(helper->command("collect"), own_environment(), signals->mask_before());
+  auto collector = Child::start(helper->command("collect"), helper->environment(), signals->mask_before());
   if (!collector) {
     end(*server);
     return fail_with(kFailure, sentence(collector.error()));

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 
-#include <chrono>
 #include <fstream>
 
 #include "fleet/subjects.hpp"
@@ -17,12 +16,6 @@ constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
 constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
 
-std::uint64_t now() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
-}
-
 std::string boot_id() {
   std::string id;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
@@ -34,7 +27,7 @@ std::string boot_id() {
 Agent::Agent(AgentOptions options)
     : options_(std::move(options)),
       boot_(boot_id()),
-      started_ns_(now()),
+      started_ns_(wall_ns()),
       link_(options_.address, "landtrace " + options_.host, options_.most_bytes) {}
 
 Labels Agent::own_labels() const {
@@ -54,7 +47,7 @@ Result<void> Agent::run(int stop) {
     if (ready > 0 || (ready < 0 && errno != EINTR)) break;
     if (const auto orders = link_.new_orders()) take_orders(*orders);
     result = look();
-    const std::uint64_t now_ns = now();
+    const std::uint64_t now_ns = wall_ns();
     send_frames(now_ns);
     if (status_is_new_ || now_ns >= next_status_ns_) send_status();
     forget_ended(now_ns);
@@ -86,7 +79,7 @@ void Agent::take_order(const std::string& id, const std::string& json) {
   order->id = id;  // the key that it has: whoever may write that one may write this order
   const auto where = Where::parse(order->where);
   if (!where) return refuse(id, where.error().message);
-  if (!where->matches(own_labels()) || order->has_ended(now())) {
+  if (!where->matches(own_labels()) || order->has_ended(wall_ns())) {
     passed_over_.insert(id);
     return;
   }
@@ -103,14 +96,14 @@ Result<void> Agent::look() {
   for (auto& [id, task] : tasks_) {
     if (task->is_over()) continue;
     LT_CHECK(task->look());
-    if (task->order().has_ended(now())) end(*task);
+    if (task->order().has_ended(wall_ns())) end(*task);
   }
   return {};
 }
 
 void Agent::end(Task& task) {
   if (task.is_over()) return;
-  for (Outbox::Letter& letter : task.end(now())) link_.send(std::move(letter));
+  for (Outbox::Letter& letter : task.end(wall_ns())) link_.send(std::move(letter));
   status_is_new_ = true;
 }
 
@@ -134,7 +127,7 @@ void Agent::send_frames(std::uint64_t now_ns) {
 }
 
 void Agent::send_status() {
-  const std::uint64_t now_ns = now();
+  const std::uint64_t now_ns = wall_ns();
   status_is_new_ = false;
   next_status_ns_ = now_ns + options_.interval_ms * kNsPerMs;
   Status status{.host = options_.host,

@@ -1,15 +1,15 @@
 // landtrace-fleet WHAT …: what Landtrace needs of NATS. landtraced and landtrace start it.
 //
-//   agent OPTIONS                until SIGTERM, or its parent's end: a host in its fleet
-//   collect ADDRESS              until SIGTERM: keeps sums in memory, and answers
-//   prepare ADDRESS              makes what is kept where all hosts find it
-//   hosts ADDRESS                a status a line, as JSON
-//   orders ADDRESS               an order a line
-//   put ADDRESS ID ORDER         gives an order
-//   end ADDRESS ID...            ends orders
-//   sums ADDRESS ORDER BY        what hosts counted for an order: frames, one for each event, as bytes. BY: labels
+//   agent                        until SIGTERM, or its parent's end: a host in its fleet
+//   collect                      until SIGTERM: keeps sums in memory, and answers
+//   prepare                      makes what is kept where all hosts find it
+//   hosts                        a status a line, as JSON
+//   orders                       an order a line
+//   put ID ORDER                 gives an order
+//   end ID...                    ends orders
+//   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
-// OPTIONS, ADDRESS and ORDER are JSON.
+// An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -53,16 +54,16 @@ Result<Fd> end_signals() {
   return stop;
 }
 
-Result<void> run_agent(const Words& words) {
-  LT_TRY(AgentOptions options, agent_options_of(words.at(0)));
+Result<void> run_agent(const std::string& json) {
+  LT_TRY(AgentOptions options, agent_options_of(json));
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   LT_TRY(const Fd stop, end_signals());
   Agent agent(std::move(options));
   return agent.run(stop.get());
 }
 
-Result<void> run_collector(const Words& words) {
-  LT_TRY(const Address address, address_of(words.at(0)));
+Result<void> run_collector(const std::string& json) {
+  LT_TRY(const Address address, address_of(json));
   LT_TRY(const Fd stop, end_signals());
   LT_TRY(Transport transport, Transport::connect(address, "landtrace collect"));
   return collect(transport, stop.get());
@@ -96,9 +97,21 @@ Result<void> print_orders(Transport& transport, const Words&) {
 
 Result<void> prepare(Transport& transport, const Words&) { return transport.prepare(); }
 
+// Those that have ended a day ago.
+Result<void> remove_old(Transport& transport) {
+  constexpr std::uint64_t kKept_ns = 86'400'000'000'000;
+  LT_TRY(const auto orders, transport.orders());
+  for (const auto& [id, json] : orders) {
+    const auto order = order_of(json);
+    if (order && order->has_ended(wall_ns() - kKept_ns)) LT_CHECK(transport.remove_order(id));
+  }
+  return {};
+}
+
 Result<void> put(Transport& transport, const Words& words) {
   LT_CHECK(transport.prepare());
-  return transport.put_order(words.at(0), words.at(1));
+  LT_CHECK(transport.put_order(words.at(0), words.at(1)));
+  return remove_old(transport);
 }
 
 Result<void> end(Transport& transport, const Words& words) {
@@ -114,19 +127,18 @@ Result<void> print_sums(Transport& transport, const Words& words) {
 }
 
 struct Verb {
-  std::size_t words;  // behind the address
+  std::size_t words;  // that it takes at least
   Result<void> (*run)(Transport&, const Words&);
 };
 
-Result<void> run_verb(const Verb& verb, Words words) {
-  LT_TRY(const Address address, address_of(words.at(0)));
-  words.erase(words.begin());
+Result<void> run_verb(const Verb& verb, const std::string& json, const Words& words) {
+  LT_TRY(const Address address, address_of(json));
   if (words.size() < verb.words) return fail(EINVAL, "want more words");
   LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
   return verb.run(transport, words);
 }
 
-int run(const std::string& what, Words words) {
+int run(const std::string& what, const Words& words) {
   static const std::map<std::string, Verb> kVerbs{{"hosts", {0, print_hosts}},
                                                   {"orders", {0, print_orders}},
                                                   {"prepare", {0, prepare}},
@@ -134,13 +146,14 @@ int run(const std::string& what, Words words) {
                                                   {"end", {0, end}},
                                                   {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
-  if (words.empty() || (verb == kVerbs.end() && what != "agent" && what != "collect")) {
+  const char* const json = std::getenv(kOptionsVariable);
+  if (json == nullptr || (verb == kVerbs.end() && what != "agent" && what != "collect")) {
     std::fputs("usage: landtrace-fleet WHAT WORDS... (landtrace starts it)\n", stderr);
     return kBadUse;
   }
-  const Result<void> done = what == "agent"     ? run_agent(words)
-                            : what == "collect" ? run_collector(words)
-                                                : run_verb(verb->second, std::move(words));
+  const Result<void> done = what == "agent"     ? run_agent(json)
+                            : what == "collect" ? run_collector(json)
+                                                : run_verb(verb->second, json, words);
   return done ? 0 : complain(done.error());
 }
 
