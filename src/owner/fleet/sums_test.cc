@@ -159,8 +159,9 @@ TEST(SumsTest, PercentilesAreThoseOfTheUnion) {
     add(sums, frame);
   }
   std::ranges::sort(all);
+  const Sum sum = sums.of("o").at(0);
   measure::Distribution spread;
-  for (const ipc::HistogramRow& row : sums.of("o").at(0).table.rows) {
+  for (const ipc::HistogramRow& row : sum.table.rows) {
     spread.add_step(row.keys[1].number, kSteps, row.hits, row.values[0]);
   }
   for (const double part : {0.01, 0.25, 0.5, 0.9, 0.99, 0.999}) {

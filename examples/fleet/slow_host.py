@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Which of many hosts is slow? Three NATS servers, a daemon for each host in a namespace with its own host name, and a
+service of two processes on each, slow on one of them; one command finds that.
+
+    examples/fleet/slow_host.py [--hosts 20] [--servers 3] [--for 10s] [--build build]
+
+Needs nats-server, and root or user namespaces.
+"""
+import argparse
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+NAMES = "landtrace fleet latency --from req_start --to req_done --key id --per host".split()
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def ns_of(text):
+    """"850 ns", "1.2 us" as a number."""
+    number, unit = text.split()
+    return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+
+class Example:
+    def __init__(self, options):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-fleet-")
+        self.bin = os.path.join(options.build, "bin")
+        self.requests = os.path.join(options.build, "examples", "example_requests")
+        self.programs = []
+        ports = [free_port() for _ in range(options.servers)]
+        self.environment = dict(os.environ, LANDTRACE_FLEET=",".join(f"nats://127.0.0.1:{port}" for port in ports))
+        self.start_servers(ports)
+
+    def start(self, *words, **options):
+        options.setdefault("stdout", subprocess.DEVNULL)
+        self.programs.append(subprocess.Popen([str(word) for word in words], start_new_session=True, **options))
+        return self.programs[-1]
+
+    def start_servers(self, ports):
+        routes = [free_port() for _ in ports]
+        for number, port in enumerate(ports):
+            cluster = ["--cluster_name", "fleet", "-cluster", f"nats://127.0.0.1:{routes[number]}", "-routes",
+                       ",".join(f"nats://127.0.0.1:{route}" for route in routes)] if len(ports) > 1 else []
+            self.start("nats-server", "-js", "-n", f"n{number}", "-sd", f"{self.folder}/n{number}", "-a", "127.0.0.1", "-p", port,
+                       *cluster, stderr=subprocess.DEVNULL)
+        self.wait_for("the servers", lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
+
+    def landtrace(self, *words):
+        return subprocess.run([os.path.join(self.bin, "landtrace"), *words], env=self.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for(self, what, is_there):
+        end = time.monotonic() + 120
+        while not is_there():
+            if time.monotonic() > end:
+                sys.exit(f"{what}: waited in vain")
+            time.sleep(0.2)
+
+    def start_host(self, number, is_slow):
+        """The daemon takes the machine's name, which is its namespace's own."""
+        name, path = f"host-{number}", os.path.join(self.folder, f"{number}.sock")
+        own_name = ["unshare", "--uts", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+        self.start(*own_name, "sh", "-c", 'hostname "$1" && shift && exec "$@"', "sh", name,
+                   os.path.join(self.bin, "landtraced"), "--socket", path, "--fleet", self.environment["LANDTRACE_FLEET"],
+                   "--fleet-interval", 1)
+        service = 'while "$1" "$2"; do :; done'
+        self.start("sh", "-c", service, "sh", self.requests, 3000 if is_slow else 0,
+                   env=dict(self.environment, LANDTRACE_SOCKET=path))
+
+    def end(self):
+        for program in reversed(self.programs):
+            try:
+                os.killpg(program.pid, 15)
+            except ProcessLookupError:
+                pass
+        for program in self.programs:
+            program.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=20)
+    parser.add_argument("--servers", type=int, default=3)
+    parser.add_argument("--for", dest="lasts", default="10s")
+    parser.add_argument("--build", default="build")
+    options = parser.parse_args()
+    slow = random.randrange(options.hosts)
+    example = Example(options)
+    try:
+        for number in range(options.hosts):
+            example.start_host(number, number == slow)
+        example.wait_for("the hosts", lambda: example.landtrace("fleet", "hosts").stdout.count(" here ") == options.hosts)
+        print("$", *NAMES, "--for", options.lasts, flush=True)
+        found = example.landtrace(*NAMES[1:], "--for", options.lasts)
+        print(found.stderr + found.stdout)
+        groups = {line.split(":")[0]: line for line in found.stdout.splitlines() if line.startswith("host=")}
+        p50 = {host: line.split("p50 ")[1].split(",")[0] for host, line in groups.items()}
+        slowest = max(p50, key=lambda host: ns_of(p50[host]), default="none")
+        print(f"{slowest} has the highest p50; host-{slow} was made slow")
+        return 0 if len(groups) == options.hosts and slowest == f"host=host-{slow}" else 1
+    finally:
+        example.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
