@@ -31,20 +31,18 @@ class Merge {
   void add(Source source) { sources_.push_back(source); }
   [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
 
-  // Looks at what the rings hold. `horizon` is a raw time from before the call. If several rings are in use, records
-  // newer than that are left for the next time: a ring that was looked at earlier may have got an older one since.
+  // Looks at what the rings hold. `horizon` is a raw time from before the call. Records newer than that are left for the
+  // next time: a ring that was looked at earlier may have got an older one since.
   void begin(std::uint64_t horizon) {
     live_.clear();
     current_ = nullptr;
     // Nor is anything handed out that is newer than a record that is being written.
     if (horizon != kNever) horizon = settle(horizon);
-    std::size_t used = 0;
     for (const Source& source : sources_) {
       source.cursor->allow_reads(std::numeric_limits<int>::max());
       if (source.cursor->ready()) live_.push_back(source);
-      if (source.cursor->is_used()) ++used;
     }
-    horizon_ = used < 2 ? kNever : horizon;
+    horizon_ = horizon;
   }
 
   // The ring with the oldest record, which the caller pops; nullptr: there is no record up to the horizon.

@@ -40,6 +40,15 @@ TEST_F(MergeTest, TheOldestComesFirstAndWhatIsNewerThanTheHorizonWaits) {
   EXPECT_THAT(take(35), ElementsAre(3));
 }
 
+// The first record of a ring may come while another one is read.
+TEST_F(MergeTest, WhatIsNewerThanTheHorizonWaitsAlsoWhereOneRingAloneIsUsed) {
+  rings_[1].write_at(10, 1);
+  rings_[1].write_at(30, 3);
+  EXPECT_THAT(take(15), ElementsAre(1));
+  rings_[0].write_at(20, 2);
+  EXPECT_THAT(take(40), ElementsAre(2, 3));
+}
+
 TEST_F(MergeTest, WhatIsBeingWrittenMayBeOlderThanWhatIsThere) {
   rings_[0].write_at(10, 1);
   rings_[1].write_at(20, 2);

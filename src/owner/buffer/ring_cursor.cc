@@ -88,7 +88,6 @@ bool RingCursor::read() {
   }
   if (batch.records.empty()) return false;
   --reads_left_;
-  used_ = true;
   return true;
 }
 
@@ -97,7 +96,7 @@ bool RingCursor::read_frozen() {
   records_ = &frozen_->records();
   at_ = batch_begin_ = std::exchange(frozen_from_, records_->size());
   stop_ = records_->size();
-  in_frozen_ = used_ = true;
+  in_frozen_ = true;
   --reads_left_;
   return true;
 }

@@ -79,8 +79,6 @@ class RingCursor {
   std::uint64_t settled(std::uint64_t now);
 
   [[nodiscard]] std::uint32_t user() const { return user_; }
-  // Whether the ring ever held a record.
-  [[nodiscard]] bool is_used() const { return used_; }
   // Room in the ring up to here is free again.
   [[nodiscard]] std::uint64_t position() const { return reader_.position(); }
   [[nodiscard]] std::uint64_t written() const { return reader_.written(); }
@@ -128,7 +126,6 @@ class RingCursor {
   std::uint64_t lost_ = 0;
   std::deque<Gap> gaps_;
   int reads_left_ = 0;
-  bool used_ = false;
   // When nobody was writing.
   std::uint64_t settled_ = 0;
 

@@ -20,22 +20,19 @@ class Stream {
   }
 
   // Calls visit(cursor) for each record, in order of time, with at most `reads` reads of each ring. `horizon` is a
-  // raw time from before the call. If several rings are in use, records newer than that are left for the next call: a
-  // ring that was looked at earlier may have got an older one since. The same goes for records that are newer than one
-  // that is being written. True if there is more than was handed out.
+  // raw time from before the call. Records newer than that are left for the next call: a ring that was looked at
+  // earlier, be it the first time that it has any, may have got an older one since. The same goes for records that are
+  // newer than one that is being written. True if a ring was left because it had been read so often.
   template <typename Visit>
   bool drain(std::uint64_t horizon, int reads, Visit&& visit) {
     if (horizon != kNoHorizon) horizon = settle(horizon);
     settled_ = horizon;
     find_live(reads);
-    if (std::count_if(cursors_.begin(), cursors_.end(), [](const auto& c) { return c.is_used(); }) < 2) {
-      horizon = kNoHorizon;
-    }
     while (!live_.empty()) {
       const auto best = std::min_element(live_.begin(), live_.end(),
                                          [](const auto* a, const auto* b) { return a->clock() < b->clock(); });
       RingCursor& cursor = **best;
-      if (cursor.clock() > horizon) return true;
+      if (cursor.clock() > horizon) break;
       std::uint64_t until = horizon;
       for (const RingCursor* other : live_) {
         if (other != &cursor) until = std::min(until, other->clock());
