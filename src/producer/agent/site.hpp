@@ -31,6 +31,9 @@ struct alignas(64) Site {
   std::uint32_t pause;   // so many times no look for abandoned calls at the limit
   std::uint64_t missed;  // hits that were not handed on, and returns that could not be followed
   std::uint32_t lead;    // `address` is where the jump is, so many bytes before the place
+  // What its user remembers of it, of entries and of returns. With what else a hit reads first on one line.
+  alignas(16) mutable std::uint32_t of_entries[4];
+  alignas(16) mutable std::uint32_t of_returns[4];
 
   [[nodiscard]] std::uint64_t place() const { return address + lead; }
 };

@@ -1,5 +1,6 @@
 #include "agent_object/hits.hpp"
 
+#include <cstddef>
 #include <iterator>
 
 #include "agent/data_plane.hpp"
@@ -15,6 +16,8 @@ constinit std::uint32_t generations[plan::kMaxProbes] = {};
 
 static_assert(plan::kKeptWords == std::size(agent::EntryData{}.value));
 
+static_assert(sizeof(plan::ProbeGuess) == sizeof agent::Site::of_entries && offsetof(agent::Site, of_returns) == 64);
+
 [[gnu::always_inline]] inline void run(const agent::Site* site, plan::ProbeSide side, const plan::ProbedMoment& moment,
                                        std::uint64_t* keep) {
   const client::Place* const place = client::Process::place();
@@ -23,7 +26,9 @@ static_assert(plan::kKeptWords == std::size(agent::EntryData{}.value));
     return;
   }
   const plan::Section section(*place->thread.slot);
-  plan::hit_probe(place->view, place->thread, {site->number, generation_of(site->number), side, moment, keep});
+  auto* const guess =
+      reinterpret_cast<plan::ProbeGuess*>(side == plan::ProbeSide::kEntry ? site->of_entries : site->of_returns);
+  plan::hit_probe(place->view, place->thread, {site->number, generation_of(site->number), side, moment, keep, guess});
 }
 
 void on_entry(const agent::Site* site, agent::Registers* registers, agent::EntryData* data) {

@@ -148,14 +148,16 @@ std::uint32_t run_step(const View& view, const Thread& thread, const PlanStep& s
 // All of this is in line up to the ring write: a record costs two calls, one of whoever emits and one of the
 // restartable sequence.
 
-// Runs the plan of `event` (below kMaxEvents). False when nobody listens. `size` is the sum of the segments, at
-// most ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section.
-inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
-                            std::uint32_t segment_count, std::uint32_t size) {
+// The offset of the event's plan; 0: nobody listens.
+inline std::uint32_t plan_of(const View& view, std::uint32_t event) {
   // Pairs with the release store of publish() in the owner's Events::publish_plan(): the plan is there.
-  const std::uint32_t offset = __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
-  if (offset == 0 || owner_died(view)) return false;
-  const Plan& plan = *control_at<Plan>(view, offset);
+  return __atomic_load_n(&view.control->events[event].plan, __ATOMIC_ACQUIRE);
+}
+
+// Runs `plan`, which is that of `event` (below kMaxEvents). `size` is the sum of the segments, at most
+// ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section.
+inline void emit_by_plan(const View& view, const Thread& thread, const Plan& plan, std::uint32_t event,
+                         const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
   // An event that the first gate turns away should cost little, and one that programs look at alone: nothing is
@@ -169,7 +171,7 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
     const std::uint32_t done =
         detail::is_let_through(view, thread, *step, event, segments, segment_count) ? 1 : step->skip + 1u;
     // Not reached after a gate that lets through: no plan ends in one.
-    if (done == left) return true;
+    if (done == left) return;
     step += done;
     left -= done;
   }
@@ -183,8 +185,17 @@ inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_
       step += skipped;
       left -= skipped;
     }
-    if (__builtin_expect(--left == 0, 1)) return true;
+    if (__builtin_expect(--left == 0, 1)) return;
   }
+}
+
+// The same, with the plan that the event has. False when nobody listens.
+inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
+                            std::uint32_t segment_count, std::uint32_t size) {
+  const std::uint32_t plan = plan_of(view, event);
+  if (plan == 0 || owner_died(view)) return false;
+  emit_by_plan(view, thread, *control_at<Plan>(view, plan), event, segments, segment_count, size);
+  return true;
 }
 
 // The same for one instance alone: of the plan, the steps of that one and of recorders. False when there are none.

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "arch/count_rseq.hpp"
+#include "base/guess.hpp"
 #include "plan/word_payload.hpp"
 
 namespace landtrace::plan {
@@ -51,6 +52,12 @@ LT_SHARED(ProbeHooks, 8, 8);
 LT_SHARED_AT(ProbeHooks, count, 0);
 LT_SHARED_AT(ProbeHooks, needs, 4);
 
+// What was found at the last hit of a place, of one side (base/guess.hpp): the offset of its hooks, of the first one's
+// plan, that one's event, and the offset of the event's plan.
+struct ProbeGuess {
+  std::uint32_t hooks, probe, event, plan;
+};
+
 struct ProbeHit {
   std::uint32_t slot;
   // Of the slot, when the agent put its jump there.
@@ -59,15 +66,18 @@ struct ProbeHit {
   ProbedMoment moment;
   // At an entry: where the call leaves what its return wants, or nullptr where no return of it will be seen.
   std::uint64_t* keep = nullptr;  // [kKeptWords]
+  // nullptr: nobody remembers.
+  ProbeGuess* guess = nullptr;
 };
 
 namespace detail {
 
 // nullptr where nobody listens, or the slot is another place's by now.
-inline const ProbeHooks* hooks_of(const View& view, std::uint32_t index, std::uint32_t generation) {
+inline const ProbeHooks* hooks_of(const View& view, std::uint32_t index, std::uint32_t generation,
+                                  std::uint32_t* guess = nullptr) {
   const ProbeSlot& slot = view.control->probes[index % kMaxProbes];
   // Pairs with the release store of publish() in the owner's ProbeSlots::set_hooks().
-  const std::uint32_t offset = __atomic_load_n(&slot.hooks, __ATOMIC_ACQUIRE);
+  const std::uint32_t offset = guessed(__atomic_load_n(&slot.hooks, __ATOMIC_ACQUIRE), guess);
   if (offset == 0 || __atomic_load_n(&slot.generation, __ATOMIC_RELAXED) != generation || owner_died(view)) {
     return nullptr;
   }
@@ -87,11 +97,15 @@ inline void count_one(const View& view, const Thread& thread, std::uint64_t Prob
 // A hook whose event is not of words alone.
 void emit_hit_slowly(const View& view, const Thread& thread, const EventProbePlan& plan, const ProbedMoment& moment);
 
-[[gnu::always_inline]] inline void emit_hit(const View& view, const Thread& thread, const EventProbePlan& probe,
-                                            const ProbedMoment& moment) {
-  // As in emit_in_section(): pairs with the release store of publish() in the owner's Events::publish_plan().
-  const std::uint32_t offset = __atomic_load_n(&view.control->events[probe.event].plan, __ATOMIC_ACQUIRE);
-  if (offset == 0 || is_refused_by_register(view, *control_at<Plan>(view, offset), probe, moment.registers)) return;
+[[gnu::always_inline]] inline void emit_hit(const View& view, const Thread& thread, const ProbeHook& hook,
+                                            const ProbedMoment& moment, ProbeGuess* guess) {
+  const bool known = guess != nullptr;
+  const auto& probe = *control_at<EventProbePlan>(view, guessed(hook.plan, known ? &guess->probe : nullptr));
+  const std::uint32_t event = guessed(probe.event, known ? &guess->event : nullptr);
+  const std::uint32_t offset = guessed(plan_of(view, event), known ? &guess->plan : nullptr);
+  if (offset == 0) return;
+  const Plan& plan = *control_at<Plan>(view, offset);
+  if (is_refused_by_register(view, plan, probe, moment.registers)) return;
   alignas(8) std::byte payload[kMaxWordPayload];
   const WordPayload made = make_of_words(probe, thread, moment, payload);
   if (__builtin_expect(made != WordPayload::kReady, 0)) {
@@ -99,7 +113,7 @@ void emit_hit_slowly(const View& view, const Thread& thread, const EventProbePla
     return made == WordPayload::kNothing ? void() : emit_hit_slowly(view, thread, probe, copy);
   }
   const Segment segment{payload, probe.values_size};
-  emit_in_section(view, thread, probe.event, &segment, 1, probe.values_size);
+  emit_by_plan(view, thread, plan, event, &segment, 1, probe.values_size);
 }
 
 inline void keep_arguments(const std::uint64_t* registers, std::uint64_t* keep) {
@@ -113,14 +127,17 @@ inline void keep_arguments(const std::uint64_t* registers, std::uint64_t* keep) 
 // In line, as all of emit.hpp is, and one for entries and one for returns: what a hit costs beside the clock is mostly
 // calls and what passes through memory.
 [[gnu::always_inline]] inline void hit_probe(const View& view, const Thread& thread, const ProbeHit& hit) {
-  const ProbeHooks* const hooks = detail::hooks_of(view, hit.slot, hit.generation);
+  const ProbeHooks* const hooks =
+      detail::hooks_of(view, hit.slot, hit.generation, hit.guess == nullptr ? nullptr : &hit.guess->hooks);
   if (hit.keep != nullptr) hit.keep[kKeptWhich] = hooks == nullptr ? 0 : hooks->needs;
   if (hooks == nullptr) return;
+  ProbeGuess* guess = hit.guess;
   const ProbeHook* hook = hooks->hooks();
   for (const ProbeHook* const end = hook + hooks->count; hook != end; ++hook) {
     if (hook->counted == hit.side) detail::count_one(view, thread, &ProbeFigure::hits, hook->figure);
     if (hook->side == hit.side) {
-      detail::emit_hit(view, thread, *control_at<EventProbePlan>(view, hook->plan), hit.moment);
+      detail::emit_hit(view, thread, *hook, hit.moment, guess);
+      guess = nullptr;  // the others' would take its place
     }
   }
   if (__builtin_expect(hit.keep == nullptr || hooks->needs == 0, 1)) return;

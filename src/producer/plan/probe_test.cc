@@ -1,5 +1,7 @@
 #include "plan/probe.hpp"
 
+#include <sched.h>
+
 #include <cstring>
 #include <thread>
 
@@ -56,7 +58,8 @@ class ProbeTest : public testing::Test {
                generation,
                side,
                {registers_, kPlaceAt, 0x999, is_entry ? nullptr : kept_},
-               is_entry ? kept_ : nullptr});
+               is_entry ? kept_ : nullptr,
+               &guess_});
   }
   // The made event's filter: whether the number at `offset` of its payload, less `low`, is at most `span`.
   void set_filter(filter::OpCode code, std::uint32_t offset, std::uint64_t low, std::uint64_t span,
@@ -74,6 +77,13 @@ class ProbeTest : public testing::Test {
     program.min_size = offset + op.range_size();
     const PlanStep gate = domain_.filter(domain_.put(program, std::vector<filter::Op>{op}));
     domain_.publish(kMade, {gate, domain_.record()});
+  }
+  // So that what comes later stands behind it: records are read ring by ring.
+  static void stay_on_this_cpu() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
   }
   bool is_recorded() {
     const std::size_t before = domain_.records().size();
@@ -98,6 +108,7 @@ class ProbeTest : public testing::Test {
   }
 
   TestDomain domain_;
+  ProbeGuess guess_{};
   std::uint64_t registers_[kRegisters];
   std::uint64_t kept_[kKeptWords] = {0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0, kNeedsArguments};
   std::uint64_t stack_[4] = {0xaa, 0xbb, 0xcc, 0xdd};
@@ -109,6 +120,62 @@ TEST_F(ProbeTest, AHitIsAnEventOfItsPlaceAndItsRegisters) {
   EXPECT_EQ(made(), bytes_of(kPlaceAt, static_cast<std::uint32_t>(0x1000 + kRdi), std::uint64_t{0x1000}));
   EXPECT_EQ(figure(1).hits, 1u);
   EXPECT_EQ(figure(1).missed, 0u);
+}
+
+// Whatever changes between two hits, and whatever a guess says.
+TEST_F(ProbeTest, AGuessIsOnlyAGuess) {
+  stay_on_this_cpu();
+  const ProbeHook one = hook({arg(EventProbeSource::kRegister, 4, kRdi)}, 0, ProbeSide::kEntry, 1, kMade);
+  const ProbeHook other = hook({arg(EventProbeSource::kRegister, 4, kRsi)}, 0, ProbeSide::kEntry, 2, kEvent);
+  const auto expect_made = [this](std::uint32_t number) {
+    hit();
+    EXPECT_EQ(made(), bytes_of(number));
+  };
+  set_hooks({one});
+  for (int i = 0; i < 3; ++i) expect_made(0x1000 + kRdi);
+  EXPECT_EQ(guess_.probe, one.plan);
+  EXPECT_EQ(guess_.event, kMade);
+  EXPECT_EQ(guess_.plan, domain_.control().events[kMade].plan);
+  set_hooks({other});
+  for (int i = 0; i < 2; ++i) expect_made(0x1000 + kRsi);
+  EXPECT_EQ(figure(1).hits, 3u);
+  EXPECT_EQ(figure(2).hits, 2u);
+
+  const ProbeGuess sound = guess_;
+  for (std::uint32_t ProbeGuess::*const part :
+       {&ProbeGuess::hooks, &ProbeGuess::probe, &ProbeGuess::event, &ProbeGuess::plan}) {
+    for (const std::uint32_t wrong : {0u, 1u, sound.*part + 8, ~0u}) {
+      guess_.*part = wrong;
+      expect_made(0x1000 + kRsi);
+      EXPECT_EQ(guess_.*part, sound.*part);
+    }
+  }
+  EXPECT_EQ(figure(2).hits, 18u);
+
+  const std::size_t before = domain_.records().size();
+  domain_.control().events[kEvent].plan = 0;
+  hit();
+  set_hooks({});
+  hit();
+  domain_.control().probes[kSlot].hooks = 0;
+  hit();
+  EXPECT_EQ(domain_.records().size(), before);
+  EXPECT_EQ(figure(2).hits, 19u);
+}
+
+// Of several hooks the first one's is remembered, and all are run.
+TEST_F(ProbeTest, EachHookMakesItsOwnEventHoweverOften) {
+  stay_on_this_cpu();
+  set_hooks({hook({arg(EventProbeSource::kRegister, 4, kRdi)}, 0, ProbeSide::kReturn, 1, kEvent),
+             hook({arg(EventProbeSource::kRegister, 4, kRsi)}, 0, ProbeSide::kEntry, 2, kMade),
+             hook({arg(EventProbeSource::kRegister, 4, kRdx)}, 0, ProbeSide::kEntry, 3, kEvent)});
+  for (std::size_t i = 1; i <= 3; ++i) {
+    hit();
+    EXPECT_EQ(domain_.records().size(), 2 * i);
+    EXPECT_EQ(domain_.records()[2 * i - 2].payload, bytes_of(std::uint32_t{0x1000 + kRsi}));
+    EXPECT_EQ(domain_.records()[2 * i - 1].payload, bytes_of(std::uint32_t{0x1000 + kRdx}));
+    EXPECT_EQ(guess_.event, kMade);
+  }
 }
 
 TEST_F(ProbeTest, AReturnSaysWhereItGoes) {
