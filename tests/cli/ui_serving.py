@@ -100,5 +100,7 @@ class PageCase(Served):
         return page.run("document.getElementById('commands').innerText").splitlines()
 
     def press(self, page, text, where="document"):
-        """The button that is called so."""
-        page.run(f"[...{where}.querySelectorAll('button')].find((each) => each.innerText === {text!r}).click()")
+        """The button that is called so, once it is there."""
+        button = f"[...{where}.querySelectorAll('button')].find((each) => each.innerText === {text!r})"
+        page.wait_until(f"{button} !== undefined")
+        page.run(f"{button}.click()")

@@ -31,8 +31,8 @@ class Merge {
   void add(Source source) { sources_.push_back(source); }
   [[nodiscard]] const std::vector<Source>& sources() const { return sources_; }
 
-  // Looks at what the rings hold. `horizon` is a raw time from before the call. Records newer than that are left for the
-  // next time: a ring that was looked at earlier may have got an older one since.
+  // Looks at what the rings hold. `horizon` is a raw time from before the call. Records newer than that are left for
+  // the next time: a ring that was looked at earlier may have got an older one since.
   void begin(std::uint64_t horizon) {
     live_.clear();
     current_ = nullptr;

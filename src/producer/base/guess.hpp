@@ -1,8 +1,8 @@
 // Loads that do not wait for one another.
 //
-// Where each of some loads says where the next one is, the processor waits for one after the other, some 5 cycles each;
-// and the time stamp counter is not read before all of them are done. guessed() remembers what a load gave the last time:
-// the processor goes on with that, while the load itself is only compared with it.
+// Where each of some loads says where the next one is, the processor waits for one after the other, some 5 cycles
+// each; and the time stamp counter is not read before all of them are done. guessed() remembers what a load gave the
+// last time: the processor goes on with that, while the load itself is only compared with it.
 //
 //   a = load(p)            p -> a -> b -> c        a = guessed(load(p), guess.a)     p -> a = guess.a?
 //   b = load(a)                                    b = guessed(load(a), guess.b)     guess.a -> b = guess.b?
