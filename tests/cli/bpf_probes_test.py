@@ -9,6 +9,7 @@ from bpf_case import Bpf
 from support import LANDTRACE
 
 PROBED = support.copied(os.environ["PROBED"], "probed")
+USDT = support.copied(os.environ["USDT_PROGRAMS"].split(":")[1])
 
 # pt_regs of x86-64, as the kernel's headers have it for programs.
 PROGRAM = """
@@ -43,6 +44,20 @@ int on_return(struct pt_regs *registers) {
 }
 """
 
+COUNTING = """
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1); __type(key, unsigned); __type(value, unsigned long); } hits SEC(".maps");
+char LICENSE[] SEC("license") = "GPL";
+SEC("SECTION")
+int on_hit(void *registers) {
+  unsigned zero = 0;
+  unsigned long *count = bpf_map_lookup_elem(&hits, &zero);
+  if (count) *count += 1;
+  return 0;
+}
+"""
+
 
 def offset_of(symbol):
     """In the file of the program, whose segments lie in it as in memory."""
@@ -70,6 +85,24 @@ class Probes(Bpf):
         status, out, err = self.landtrace("bpf", self.probing(), "--", PROBED, "10")
         self.assertEqual((status, err), (0, ""), out)
         self.assert_seen(out)
+
+    def test_functions_as_kprobe_events_has_them(self):
+        text = PROGRAM.replace("uprobe/PROBED", "kprobe/probed").replace("uretprobe/PROBED", "kretprobe/probed")
+        program = self.probing(text)
+        status, out, err = self.landtrace("bpf", program, "--", PROBED, "10")
+        self.assertEqual((status, err), (0, ""), out)
+        self.assert_seen(out)
+
+    def test_usdt_places(self):
+        program = self.probing(COUNTING.replace("SECTION", f"usdt/{USDT}:app:request"))
+        status, out, err = self.landtrace("bpf", program, "--", USDT, "4")
+        self.assertEqual((status, err), (0, ""), out)
+        self.assertRegex(out, r"(?m)^hits:\n  0: %d$" % len(re.findall(r"(?m)^request ", out)))
+        self.assertNotIn("  0: 0\n", out)
+        for wrong, why in ((f"usdt/{USDT}:app:none", "cannot be attached to "), (f"usdt/{USDT}:app", "is left out")):
+            status, out, err = self.landtrace("bpf", self.probing(COUNTING.replace("SECTION", wrong)), "--", USDT, "4")
+            self.assertEqual((status, out), (1, ""), err)
+            self.assertIn(why, err)
 
     def test_without_root(self):
         words = [*support.AS_NOBODY, LANDTRACE, "bpf", self.probing(), "--", PROBED, "7"]

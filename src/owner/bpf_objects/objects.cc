@@ -282,12 +282,13 @@ Result<LinkRef> Objects::attach_probe(const ProgramRef& program, const ProbeWish
     LT_TRY(link->own_copy, copy_for(*program, wish.only_pid));
   }
   const std::string name = fmt::format("bpf_{}", link->number);
-  const std::string line = fmt::format("{}:uprobes/{} {}", wish.is_return ? 'r' : 'p', name, wish.place);
+  const char* const group = wish.family == language::ProbeFamily::kKprobe ? "kprobes" : "uprobes";
+  const std::string line = fmt::format("{}:{}/{} {}", wish.is_return ? 'r' : 'p', group, name, wish.place);
   rules::Probes& probes = rules_.probes();
   if (!probes.is_prepared(line, wish.asker)) return fail(EINPROGRESS);
   // Programs do not come back with the next owner, so the probe does not either.
   probes.set_passing(true);
-  const auto made = probes.define(language::ProbeFamily::kUprobe, line, wish.asker);
+  const auto made = probes.define(wish.family, line, wish.asker);
   probes.set_passing(false);
   if (!made) {
     const auto& [code, logged] = made.error();

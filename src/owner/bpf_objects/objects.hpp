@@ -119,7 +119,9 @@ class Objects {
                        std::optional<std::uint32_t> only_of);
 
   struct ProbeWish {
-    // As uprobe_events has it: PATH:OFFSET, PATH:SYMBOL, with a reference counter in brackets.
+    language::ProbeFamily family;
+    // As uprobe_events has it: PATH:OFFSET, PATH:SYMBOL, with a reference counter in brackets, PATH:usdt:PROVIDER:NAME;
+    // or as kprobe_events has it: [MOD:]SYMBOL.
     std::string place;
     bool is_return;
     std::uint32_t only_pid;  // 0: in all processes

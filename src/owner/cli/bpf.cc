@@ -230,7 +230,8 @@ void add_bpf(Program& program) {
                  "Show maps that have changed so often; without it, all at the end alone", {.type = "SECONDS"});
   command.takes_command(options->command, "landtrace bpf OBJECT|list [-- CMD [ARG...]]");
   command.examples(
-      "Programs are attached by their sections, SEC(\"tracepoint/SYSTEM/EVENT\") or SEC(\"uprobe/PATH:FUNCTION\").\n"
+      "Programs are attached by their sections: SEC(\"tracepoint/SYSTEM/EVENT\"), SEC(\"uprobe/PATH:FUNCTION\"),\n"
+      "SEC(\"kprobe/MOD:FUNCTION\"), SEC(\"usdt/PATH:PROVIDER:NAME\"); uretprobe and kretprobe for returns.\n"
       "Their maps are printed at the end, lines of bpf_printk() and records of ring buffers as they come.\n\n"
       "Examples:\n"
       "  clang -O2 -g -target bpf -c count.bpf.c -o count.bpf.o\n"

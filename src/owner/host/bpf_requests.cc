@@ -204,14 +204,18 @@ Response attach_probe(const Context& c) {
   if (held.links.size() >= kMaxLinks) return error_response(Error(ENOSPC));
   const auto link = c.objects.attach_probe(
       program->second,
-      {std::string(c.text), c.request.b == 1, static_cast<std::uint32_t>(c.request.d), {c.who, c.pid}});
+      {c.request.c == ipc::kBpfAtFunction ? language::ProbeFamily::kKprobe : language::ProbeFamily::kUprobe,
+       std::string(c.text),
+       c.request.b == 1,
+       static_cast<std::uint32_t>(c.request.d),
+       {c.who, c.pid}});
   if (!link) return error_response(link.error());
   held.links.emplace((*link)->number, *link);
   return numbered((*link)->number);
 }
 
 Response attach(const Context& c) {
-  if (c.request.c == ipc::kBpfAtPlace) return attach_probe(c);
+  if (c.request.c == ipc::kBpfAtPlace || c.request.c == ipc::kBpfAtFunction) return attach_probe(c);
   bpf_objects::Holdings& held = c.connection.bpf;
   const auto program = held.programs.find(static_cast<std::uint32_t>(c.request.a));
   if (program == held.programs.end() || program->first != c.request.a) return error_response(Error(EBADF));

@@ -12,6 +12,8 @@ inline constexpr std::uint32_t kBpfNameSize = 16;
 // at the return; d = the pid of the process in which it runs, 0: in all. EINPROGRESS: the object is being looked
 // through, ask again.
 inline constexpr std::uint64_t kBpfAtPlace = 2;
+// The same, and the text is a function as kprobe_events has it.
+inline constexpr std::uint64_t kBpfAtFunction = 3;
 
 // The answer to kBpfLoad: EINPROGRESS while the program is being verified, ask again. b is the program's offset in the
 // control segment and, from this bit on, the bytes of its context that it looks at.

@@ -53,7 +53,10 @@ Result<ipc::Answer> attach_to(const Section& section, std::uint32_t program) {
     return client::Process::get().ask({.operation = Operation::kBpfAttach, .a = program, .c = 1}, names);
   }
   return bpf_calls::ask_patiently(
-      {.operation = Operation::kBpfAttach, .a = program, .b = section.is_return ? 1u : 0u, .c = ipc::kBpfAtPlace},
+      {.operation = Operation::kBpfAttach,
+       .a = program,
+       .b = section.is_return ? 1u : 0u,
+       .c = section.kind == Section::Kind::kFunction ? ipc::kBpfAtFunction : ipc::kBpfAtPlace},
       section.place);
 }
 
@@ -84,9 +87,15 @@ bool Session::load(const char* path) {
     wanted += is_one ? 1 : 0;
     if (!is_one) {
       complain(fmt::format(
-          "{}: section '{}' is left out: want SEC(\"tracepoint/SYSTEM/EVENT\") or SEC(\"uprobe/PATH:FUNCTION\")",
+          "{}: section '{}' is left out: want SEC(\"tracepoint/SYSTEM/EVENT\"), SEC(\"uprobe/PATH:FUNCTION\"), "
+          "SEC(\"kprobe/MOD:FUNCTION\") or SEC(\"usdt/PATH:PROVIDER:NAME\")",
           bpf_program__name(program), section));
     }
+  }
+  // It wants numbers that libbpf's own way of attaching gives.
+  if (bpf_object__find_map_by_name(object_.get(), "__bpf_usdt_specs") != nullptr) {
+    complain(
+        fmt::format("{} uses bpf_usdt_arg(), which does not work here: read the registers of struct pt_regs", path));
   }
   if (wanted == 0) {
     complain(fmt::format("{} has no program for an event or a function", path));
@@ -126,7 +135,8 @@ bool Session::attach() {
     const auto attached = attach_to(*section, loaded->number);
     if (attached) {
       // What the owner calls a probe that a link has for itself.
-      attached_ += section->is_event() ? section->text() : fmt::format("@uprobes:bpf_{}", attached->reply.a);
+      const char* const group = section->kind == Section::Kind::kFunction ? "kprobes" : "uprobes";
+      attached_ += section->is_event() ? section->text() : fmt::format("@{}:bpf_{}", group, attached->reply.a);
       attached_ += '\0';
       continue;
     }
