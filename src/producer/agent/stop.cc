@@ -286,8 +286,8 @@ void Stop::let_go() {
 // itself, and ends like any other time: a child that was forked meanwhile may still wait at a guard.
 bool Stop::is_awaited() const { return raw(SYS_getppid) == process_ && raw(SYS_tgkill, process_, self_, 0) != -ESRCH; }
 
-// Threads wait for this process while they are stopped: beside others that are busy for 0.3 to 4 ms so, and for 10 to 16
-// where that is not allowed (1,000 probes in 8 threads, bench/). A program that filters its calls may not do so.
+// Threads wait for this process while they are stopped: beside others that are busy for 0.3 to 4 ms so, and for 10 to
+// 16 where that is not allowed (1,000 probes in 8 threads, bench/). A program that filters its calls may not do so.
 void Stop::be_first() const {
   char status[4096] = {};
   const int fd = open_of_thread(tasks_, self_, "status");
