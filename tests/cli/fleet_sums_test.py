@@ -8,6 +8,7 @@ import support
 from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
 
 REQUESTS = os.environ["REQUESTS"]
+
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
 
 

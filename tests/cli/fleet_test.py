@@ -1,6 +1,7 @@
 """Many hosts: who is there, orders, and what `landtrace fleet` says of both."""
 import os
 import re
+import signal
 import subprocess
 import unittest
 
@@ -101,6 +102,19 @@ class Orders(FleetCase):
         order = self.landtrace("fleet", *HIST, "--where", "role=secret")[1].split(":")[0]
         self.wait_until(lambda: self.states(order) == {"secret-1": "refused"})
         self.assertIsNone(self.shown(order))
+
+
+    def test_go_on_when_an_agent_was_killed(self):
+        order = self.order(*HIST, "--where", "role=web")
+        counted = self.web.emit(40)
+        self.wait_until(lambda: self.sum_of(order) == counted)
+        started = self.hosts()["web-1"]["started"]
+        with open(f"/proc/{self.web.daemon.pid}/task/{self.web.daemon.pid}/children", encoding="ascii") as children:
+            os.kill(int(children.read()), signal.SIGKILL)
+        self.assertIn("it is started again", self.web.daemon.stderr.readline())
+        self.wait_until(lambda: self.hosts()["web-1"]["started"] > started and self.states(order) == {"web-1": "applied"})
+        counted += self.web.emit(60)
+        self.wait_until(lambda: self.sum_of(order) == counted)
 
 
 class Trial(FleetCase):

@@ -1,9 +1,11 @@
-"""Many hosts: who may do what, by users of the server."""
+"""Many hosts: who may do what, by users and by certificates."""
 import os
 import subprocess
 import unittest
 
+import support
 from fleet_case import FleetCase, Host, skip_without_nats
+from support import LANDTRACED
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
 
@@ -47,6 +49,53 @@ class Users(FleetCase):
         self.assertEqual(status, 1)
         self.assert_one_line(err, "uthori")
         self.assertNotIn("wrong", err)
+
+
+class Tls(FleetCase):
+    """The server wants a certificate of who comes, and shows one of its own."""
+
+    def start_server(self):
+        self.make_certificate("ca", "-x509", "-days", "2", "-addext", "basicConstraints=critical,CA:TRUE")
+        self.make_certificate("other", "-x509", "-days", "2", "-addext", "basicConstraints=critical,CA:TRUE")
+        for name in ("server", "own"):
+            self.make_certificate(name)
+            self.openssl("x509", "-req", "-in", self.path(name), "-CA", self.path("ca"), "-CAkey", self.path("ca", "key"),
+                         "-CAcreateserial", "-days", "2", "-out", self.path(name, "crt"), "-extfile", self.write_names())
+        self.server = self.start_program("nats-server", "-js", "-sd", os.path.join(self.folder, "nats"), "-a", "127.0.0.1",
+                                         "-p", self.port, "--tlsverify", "--tlscacert", self.path("ca"),
+                                         "--tlscert", self.path("server", "crt"), "--tlskey", self.path("server", "key"),
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_until(self.server_answers)
+        self.url = self.environment["LANDTRACE_FLEET"] = f"tls://localhost:{self.port}"
+        self.options = ["--fleet-ca", self.path("ca"), "--fleet-cert", self.path("own", "crt"),
+                        "--fleet-key", self.path("own", "key")]
+
+    def path(self, name, kind="pem"):
+        return os.path.join(self.folder, f"{name}.{kind}")
+
+    def write_names(self):
+        with open(self.path("names"), "w", encoding="utf-8") as file:
+            file.write("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        return self.path("names")
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=support.TIMEOUT_S)
+
+    def make_certificate(self, name, *words):
+        self.openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
+                     "-keyout", self.path(name, "key"), "-out", self.path(name), *words)
+
+    def test_hosts_and_servers_know_each_other(self):
+        words = [LANDTRACED, "--socket", os.path.join(self.folder, "d.sock"), "--fleet", self.url, "--fleet-host", "a",
+                 "--fleet-interval", "1", *self.options]
+        daemon = self.start_program(*words)
+        self.addCleanup(self.stop, daemon)
+        self.wait_until(lambda: list(self.hosts(*self.options)) == ["a"])
+        for wrong in (["--fleet-ca", self.path("other"), *self.options[2:]], self.options[:2]):
+            status, _, err = self.landtrace("fleet", "hosts", *wrong)
+            self.assertEqual(status, 1)
+            self.assert_one_line(err, f"tls://localhost:{self.port}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, hist, latency, show or end";
+constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, tail, hist, latency, show or end";
 
 int print(const std::string& text) {
   TextOutput out;
@@ -89,12 +89,14 @@ int give(const FleetHelper& fleet, const FleetOptions& options) {
   auto order = order_of(options);
   if (!order) return fail_of(order.error());
   const bool is_watched = order->kind != fleet::Order::Kind::kEnable && !options.detach;
+  const bool is_tail = order->kind == fleet::Order::Kind::kTail;
   OrderWatch watch(fleet, options, *std::move(order));
+  if (is_tail) return watch.tail();
   return is_watched ? watch.watch() : watch.give();
 }
 
 int run(FleetOptions& options) {
-  constexpr const char* kOrders[] = {"enable", "filter", "trigger", "hist", "latency"};
+  constexpr const char* kOrders[] = {"enable", "filter", "trigger", "hist", "latency", "tail"};
   const std::string& what = options.words[0];
   if (what == "up") return run_trial(options);
   if (auto completed = complete(options.address); !completed) return fail_of(completed.error());
@@ -124,13 +126,15 @@ void add_fleet(Program& program) {
   auto options = std::make_shared<FleetOptions>();
   Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
   command.words("WHAT", options->words,
-                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, hist EVENT, latency, "
-                "show ORDER, end ORDER...",
+                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, tail EVENT, hist EVENT, "
+                "latency, show ORDER, end ORDER...",
                 {.required = true});
   add_fleet_address(command, options->address);
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
   command.option("--for", options->lasts, "How long an order is there: 30s, 10m, 2h, 1d",
                  {.type = "TIME", .shows_default = true});
+  command.option("-p,--probe", options->probe, "In place of the event: a function of each host's own object",
+                 {.type = "'OBJECT:FUNCTION [NAME=FETCH]...'"});
   command.option("--filter", options->filter, "Only events for which this is true", {.type = "EXPR"});
   command.repeated("--trigger", options->triggers, "With enable: what an event does besides; may be repeated",
                    {.type = "TRIGGER"});
@@ -155,6 +159,8 @@ void add_fleet(Program& program) {
       "  landtrace fleet hosts --where 'role=web && zone!=b'\n"
       "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
       "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
+      "  landtrace fleet tail req_done --filter 'status >= 500'\n"
+      "  landtrace fleet hist -p 'libc.so.6:malloc size=$arg1' --keys size.log2 --per host --for 10s\n"
       "  landtrace fleet filter req_done 'status >= 500' --for 1d");
   command.runs([options] { return run(*options); });
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -77,12 +78,24 @@ Result<void> join_fleet(const Settings& settings, const std::string& socket, Fle
   return {};
 }
 
-void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet) {
+// An agent that ends is started again: after a second, and each time twice as long.
+void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet, const std::function<Result<void>()>& join) {
+  constexpr int kFirstPause_ms = 1000, kLongestPause_ms = 64'000;
+  int pause_ms = kFirstPause_ms;
+  bool has_left = false;
   for (;;) {
-    const auto arrived = signals.wait(Signals::kForEver);
+    const auto arrived = signals.wait(has_left ? pause_ms : Signals::kForEver);
     if (arrived && arrived->number != SIGCHLD) return;
+    if (has_left && !arrived) {
+      has_left = false;
+      pause_ms = std::min(2 * pause_ms, kLongestPause_ms);
+      fleet.reset();
+      if (auto joined = join(); !joined) complain(sentence(joined.error()));
+    }
     if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
-    if (fleet && fleet->has_ended()) complain("landtrace-fleet has ended: this host is in no fleet any more");
+    if (!fleet || !fleet->has_ended()) continue;
+    complain("landtrace-fleet has ended: it is started again");
+    has_left = true;
   }
 }
 
@@ -119,12 +132,11 @@ int serve(const Settings& settings) {
     return fail_with(kFailure, sentence(served.error()));
   }
   Fleet fleet;
-  if (auto joined = join_fleet(settings, (*hosted)->path(), fleet); !joined) {
-    return fail_with(kFailure, sentence(joined.error()));
-  }
+  const auto join = [&] { return join_fleet(settings, (*hosted)->path(), fleet); };
+  if (auto joined = join(); !joined) return fail_with(kFailure, sentence(joined.error()));
   daemon::notify_service_manager("READY=1");
   if (background) background->ready();
-  wait_for_end(*signals, metrics, fleet);
+  wait_for_end(*signals, metrics, fleet, join);
   daemon::notify_service_manager("STOPPING=1");
   return kSuccess;
 }

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array kKinds{std::pair(Order::Kind::kEnable, "enable"), std::pair(Order::Kind::kHist, "hist"),
-                            std::pair(Order::Kind::kLatency, "latency")};
+                            std::pair(Order::Kind::kLatency, "latency"), std::pair(Order::Kind::kTail, "tail")};
 
 Result<Order::Kind> kind_of(const std::string& text) {
   for (const auto& [kind, name] : kKinds) {
@@ -35,6 +35,8 @@ const char* kind_text(Order::Kind kind) {
   return "";
 }
 
+std::string probe_group(const std::string& order) { return "fleet_" + order; }
+
 std::string json_of(const Order& order) {
   return Json{{"id", order.id},
               {"kind", kind_text(order.kind)},
@@ -46,6 +48,12 @@ std::string json_of(const Order& order) {
               {"by", order.by},
               {"filter", order.filter},
               {"triggers", order.triggers},
+              {"probe",
+               {{"object", order.probe.object},
+                {"place", order.probe.place},
+                {"is_return", order.probe.is_return},
+                {"arguments", order.probe.arguments},
+                {"name", order.probe.name}}},
               {"made_ns", order.made_ns},
               {"until_ns", order.until_ns},
               {"interval_ms", order.interval_ms},
@@ -68,6 +76,12 @@ Result<Order> order_of(const std::string& text) {
     order.by = json.value("by", order.by);
     order.filter = json.value("filter", "");
     order.triggers = json.value("triggers", order.triggers);
+    const Json probe = json.value("probe", Json::object());
+    order.probe = {.object = probe.value("object", ""),
+                   .place = probe.value("place", ""),
+                   .is_return = probe.value("is_return", false),
+                   .arguments = probe.value("arguments", ""),
+                   .name = probe.value("name", "")};
     order.made_ns = json.value("made_ns", order.made_ns);
     order.until_ns = json.value("until_ns", order.until_ns);
     order.interval_ms = json.value("interval_ms", order.interval_ms);

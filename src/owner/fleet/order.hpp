@@ -9,11 +9,23 @@
 
 namespace landtrace::fleet {
 
+// A place in functions of an object, as dynamic_events has it.
+struct Probe {
+  std::string object = {};  // a path, or the name of a library or a program; "": there is no probe
+  std::string place = {};   // "malloc", "malloc+4", "str*"
+  bool is_return = false;
+  std::string arguments = {};
+  std::string name = {};  // of the event, in group_of() the order; "*": of each function its own
+
+  friend bool operator==(const Probe&, const Probe&) = default;
+};
+
 struct Order {
   enum class Kind : std::uint8_t {
     kEnable,   // events are recorded in the host's memory, the newest stay
     kHist,     // their histogram is filled in the programs, and sent
     kLatency,  // the times from one event to another are counted, and sent
+    kTail,     // events are sent as lines, as they happen
   };
 
   std::string id = {};
@@ -26,6 +38,7 @@ struct Order {
   std::vector<std::string> by = {};
   std::string filter = {};
   std::vector<std::string> triggers = {};  // of a histogram also its "hist:…"
+  Probe probe = {};                   // that is there for the order, and has its event
   std::uint64_t made_ns = 0;          // since 1970
   std::uint64_t until_ns = 0;         // … when it ends by itself; 0: it does not
   std::uint64_t interval_ms = 0;      // how often sums are sent; 0: as the host likes
@@ -39,8 +52,11 @@ struct Order {
 // Now, in nanoseconds since 1970.
 std::uint64_t wall_ns();
 
-// "enable", "hist", "latency".
+// "enable", "hist", "latency", "tail".
 const char* kind_text(Order::Kind kind);
+
+// The system of an order's probe.
+std::string probe_group(const std::string& order);
 
 std::string json_of(const Order& order);
 // EINVAL with a sentence for what is no order, and for a kind that is not known here.

@@ -16,6 +16,7 @@ Order full_order() {
           .by = {"route"},
           .filter = "id > 5",
           .triggers = {"traceoff"},
+          .probe = {"/lib/x.so", "f+4", true, "a=$arg1", "f"},
           .made_ns = 1,
           .until_ns = 2'000'000'000'000'000'000,
           .interval_ms = 3,
@@ -31,7 +32,7 @@ std::string refusal_of_order(const std::string& json) {
 
 TEST(OrderTest, IsReadAsItWasWritten) {
   EXPECT_EQ(*order_of(json_of(full_order())), full_order());
-  for (const auto kind : {Order::Kind::kEnable, Order::Kind::kHist, Order::Kind::kLatency}) {
+  for (const auto kind : {Order::Kind::kEnable, Order::Kind::kHist, Order::Kind::kLatency, Order::Kind::kTail}) {
     Order order = full_order();
     order.kind = kind;
     EXPECT_EQ(order_of(json_of(order))->kind, kind);

@@ -33,6 +33,12 @@ std::string subject_of(const Frame& frame) {
                      frame.generation, part_of_subject(frame.event));
 }
 
+std::string lines_subject(const std::string& domain, const std::string& host, const std::string& order) {
+  return host_subject(domain, host) + ".lines." + part_of_subject(order);
+}
+
+std::string lines_of(const std::string& order) { return "landtrace.*.*.lines." + part_of_subject(order); }
+
 std::string frames_of(const std::string& order) { return "landtrace.*.*.hist." + part_of_subject(order) + ".>"; }
 
 }  // namespace landtrace::fleet

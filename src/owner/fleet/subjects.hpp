@@ -2,6 +2,7 @@
 //
 //   landtrace.DOMAIN.HOST.status                            in the stream: a host's newest status
 //   landtrace.DOMAIN.HOST.hist.ORDER.GENERATION.EVENT       … its newest frames of a histogram
+//   landtrace.DOMAIN.HOST.lines.ORDER                       events as lines, for who listens: nobody keeps them
 #pragma once
 
 #include <string>
@@ -24,5 +25,8 @@ std::string subject_of(const Status& status);
 std::string subject_of(const Frame& frame);
 // All frames of an order.
 std::string frames_of(const std::string& order);
+// A host's lines for an order, and those of all hosts.
+std::string lines_subject(const std::string& domain, const std::string& host, const std::string& order);
+std::string lines_of(const std::string& order);
 
 }  // namespace landtrace::fleet

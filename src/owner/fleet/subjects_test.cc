@@ -23,6 +23,11 @@ TEST(SubjectsTest, AFrameHasItsHistogramsSubject) {
   EXPECT_EQ(frames_of("o1"), "landtrace.*.*.hist.o1.>");
 }
 
+TEST(SubjectsTest, LinesAreOfAnOrder) {
+  EXPECT_EQ(lines_subject("system", "a.b", "o1"), "landtrace.system.a%2Eb.lines.o1");
+  EXPECT_EQ(lines_of("o1"), "landtrace.*.*.lines.o1");
+}
+
 TEST(SubjectsTest, AStatusHasItsHosts) {
   Status status;
   status.host = "web-1";

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "cli/event_rules.hpp"
+#include "cli/probes/probe_text.hpp"
 #include "event/pattern.hpp"
 #include "fleet/where.hpp"
 
@@ -45,6 +46,22 @@ Result<void> check_rules(const Order& order) {
   return check_event_rules({{.pattern = order.event, .filter = order.filter, .triggers = order.triggers}});
 }
 
+// What it is about: the word behind what is to be done, or a probe.
+Result<void> fill_event(const FleetOptions& options, std::size_t words, const std::string& usage, Order& order) {
+  if (options.probe.empty()) {
+    LT_CHECK(want_words(options, words, (usage + ", or -p PROBE in place of the event").c_str()));
+    order.event = options.words[1];
+    return {};
+  }
+  if (options.words.size() + 1 != words) return fail(EINVAL, "-p is there in place of an event");
+  LT_TRY(const ProbeText probe, parse_probe("-p", options.probe));
+  if (probe.object.empty()) return fail(EINVAL, "-p: want OBJECT:FUNCTION, as each host has it");
+  const std::string name = probe.is_pattern() && probe.name.empty() ? "*" : probe.event_name();
+  order.probe = {probe.object, probe.place_in_object(), probe.is_return, probe.arguments, name};
+  order.event = fleet::probe_group(order.id) + ":" + name;
+  return {};
+}
+
 HistOptions hist_options(const FleetOptions& options) {
   HistOptions hist;
   hist.event = options.words.size() > 1 ? options.words[1] : "";
@@ -58,23 +75,22 @@ Result<void> fill_events(const FleetOptions& options, Order& order) {
   order.kind = Order::Kind::kEnable;
   order.filter = options.filter;
   order.triggers = options.triggers;
-  if (what == "enable") {
-    LT_CHECK(want_words(options, 2, "enable EVENT"));
+  if (what == "tail") order.kind = Order::Kind::kTail;
+  if (what == "enable" || what == "tail") {
+    LT_CHECK(fill_event(options, 2, what + " EVENT", order));
   } else if (what == "filter") {
-    LT_CHECK(want_words(options, 3, "filter EVENT EXPR"));
-    order.filter = options.words[2];
+    LT_CHECK(fill_event(options, 3, "filter EVENT EXPR", order));
+    order.filter = options.words.back();
   } else {
-    LT_CHECK(want_words(options, 3, "trigger EVENT TRIGGER"));
-    order.triggers.push_back(options.words[2]);
+    LT_CHECK(fill_event(options, 3, "trigger EVENT TRIGGER", order));
+    order.triggers.push_back(options.words.back());
   }
-  order.event = options.words[1];
   return check_rules(order);
 }
 
 Result<void> fill_hist(const FleetOptions& options, Order& order) {
-  LT_CHECK(want_words(options, 2, "hist EVENT --keys FIELD,..."));
+  LT_CHECK(fill_event(options, 2, "hist EVENT --keys FIELD,...", order));
   order.kind = Order::Kind::kHist;
-  order.event = options.words[1];
   const HistOptions hist = hist_options(options);
   LT_TRY(const HistShape shape, shape_of(hist));
   order.triggers = {trigger_of(hist, shape)};
@@ -129,10 +145,10 @@ Result<Order> order_of(const FleetOptions& options) {
   Order order;
   LT_CHECK(fleet::Where::parse(options.where));
   LT_TRY(const std::uint64_t lasts_ns, parse_duration("--for", options.lasts));
+  order.id = new_id();
   order.where = options.where;
   LT_CHECK(what == "hist" ? fill_hist(options, order)
                           : what == "latency" ? fill_latency(options, order) : fill_events(options, order));
-  order.id = new_id();
   order.made_ns = fleet::wall_ns();
   order.until_ns = order.made_ns + lasts_ns;
   order.interval_ms = options.detach || order.kind == Order::Kind::kEnable ? 0 : kWatchedInterval_ms;

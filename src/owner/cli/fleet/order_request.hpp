@@ -17,6 +17,7 @@ struct FleetOptions {
   std::string lasts = "10m";
   std::string filter;
   std::vector<std::string> triggers;
+  std::string probe;
   std::string from;
   std::string to;
   std::vector<std::string> key;

@@ -86,6 +86,38 @@ Result<void> OrderWatch::watch_until_end(Signals& signals) {
   return {};
 }
 
+// Or the end of whoever prints, whose output nobody reads any more.
+Result<void> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
+  while (!order_.has_ended(fleet::wall_ns()) && !lines.has_ended()) {
+    const auto arrived = signals.wait(kShow_ms);
+    if (arrived && arrived->number != SIGCHLD) break;
+  }
+  const auto ended = fleet_.end({order_.id});
+  const auto reports = wait_for_ends();  // behind their last lines
+  lines.send(SIGTERM);
+  while (!lines.has_ended()) std::ignore = signals.wait(kShow_ms);
+  if (!ended) return tl::unexpected<Error>(ended.error());
+  if (!reports) return tl::unexpected<Error>(reports.error());
+  return {};
+}
+
+int OrderWatch::tail() {
+  auto signals = Signals::take();
+  if (!signals) return fail_with(kFailure, sentence(signals.error()));
+  std::vector<std::string> command = fleet_.command("tail");
+  command.push_back(order_.id);
+  auto lines = Child::start(command, fleet_.environment(), signals->mask_before());
+  if (!lines) return fail_with(kFailure, sentence(lines.error()));
+  const auto given = fleet_.put(order_);
+  if (!given) lines->send(SIGTERM);
+  if (!given) return fail_with(kFailure, sentence(given.error()));
+  const auto begun = wait_for_reports();
+  if (begun) complain("order " + order_.id + ": " + reports_text(*begun));
+  const auto waited = wait_for_end(*signals, *lines);
+  if (!waited) return fail_with(kFailure, sentence(waited.error()));
+  return begun ? complain_of(*begun) : fail_with(kFailure, sentence(begun.error()));
+}
+
 int OrderWatch::watch() {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));

@@ -1,6 +1,7 @@
 // Gives an order, shows what comes of it, and ends it.
 #pragma once
 
+#include "cli/child.hpp"
 #include "cli/fleet/fleet_text.hpp"
 #include "cli/fleet/helper.hpp"
 #include "cli/fleet/order_request.hpp"
@@ -17,6 +18,8 @@ class OrderWatch {
   int give();
   // Gives it, and shows what is counted until its end, or ^C. Returns the exit status.
   int watch();
+  // Gives it, and prints lines until its end, or ^C. Returns the exit status.
+  int tail();
 
  private:
   Result<Reports> reports() const;
@@ -25,6 +28,7 @@ class OrderWatch {
   Result<Reports> wait_for_ends() const;
   Result<void> show(bool is_last) const;
   Result<void> watch_until_end(Signals& signals);
+  Result<void> wait_for_end(Signals& signals, Child& lines) const;
   int complain_of(const Reports& reports) const;
 
   const FleetHelper& fleet_;

@@ -96,6 +96,7 @@ Result<void> Agent::look() {
   for (auto& [id, task] : tasks_) {
     if (task->is_over()) continue;
     LT_CHECK(task->look());
+    if (auto lines = task->lines()) link_.tell(*std::move(lines));
     if (task->order().has_ended(wall_ns())) end(*task);
   }
   return {};

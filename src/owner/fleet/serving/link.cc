@@ -35,6 +35,16 @@ void Link::send(Outbox::Letter letter) {
   outbox_.put(std::move(letter));
 }
 
+void Link::tell(Outbox::Letter letter) {
+  constexpr std::size_t kMostTold = 64;
+  const std::lock_guard lock(mutex_);
+  if (told_.size() >= kMostTold) {
+    told_.pop_front();
+    ++untold_;
+  }
+  told_.push_back(std::move(letter));
+}
+
 std::optional<std::map<std::string, std::string>> Link::new_orders() {
   const std::lock_guard lock(mutex_);
   if (!orders_are_new_) return std::nullopt;
@@ -44,7 +54,7 @@ std::optional<std::map<std::string, std::string>> Link::new_orders() {
 
 std::uint64_t Link::unsent() const {
   const std::lock_guard lock(mutex_);
-  return outbox_.dropped() + too_large_;
+  return outbox_.dropped() + too_large_ + untold_;
 }
 
 void Link::run() {
@@ -54,14 +64,14 @@ void Link::run() {
       const std::uint64_t now = arch::monotonic_ns();
       if (last_words_until == 0) last_words_until = now + kLastWords_ns;
       const std::lock_guard lock(mutex_);
-      if (now >= last_words_until || outbox_.is_empty()) return;
+      if (now >= last_words_until || (outbox_.is_empty() && told_.empty())) return;
     }
     if (!transport_->is_connected() || !is_prepared()) {
       std::this_thread::sleep_for(kPause);
       continue;
     }
     if (!is_over_) look_for_orders();
-    while (send_one()) {
+    while (tell_one() || send_one()) {
     }
   }
 }
@@ -114,6 +124,22 @@ void Link::take_entry(kvEntry* entry) {
   const std::lock_guard lock(mutex_);
   orders_are_new_ = orders_are_new_ || orders_ != seen_;
   orders_ = seen_;
+}
+
+bool Link::tell_one() {
+  Outbox::Letter letter;
+  {
+    const std::lock_guard lock(mutex_);
+    if (told_.empty()) return false;
+    letter = std::move(told_.front());
+    told_.pop_front();
+  }
+  const natsStatus status = natsConnection_Publish(transport_->connection(), letter.subject.c_str(),
+                                                   letter.bytes.data(), static_cast<int>(letter.bytes.size()));
+  if (status == NATS_OK) return true;
+  const std::lock_guard lock(mutex_);
+  ++untold_;
+  return false;
 }
 
 // False: there is nothing, or it could not be sent now.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,8 @@ class Link {
 
   // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
   void send(Outbox::Letter letter);
+  // To who listens now; what waits too long is dropped, and counted in unsent().
+  void tell(Outbox::Letter letter);
   // The bucket's orders by their ids, if they are others than at the last call.
   std::optional<std::map<std::string, std::string>> new_orders();
   // What never will be sent.
@@ -37,6 +40,7 @@ class Link {
   void look_for_orders();
   void take_entry(kvEntry* entry);
   bool send_one();
+  bool tell_one();
 
   const Address address_;
   const std::string name_;
@@ -55,7 +59,9 @@ class Link {
 
   mutable std::mutex mutex_;
   Outbox outbox_;
+  std::deque<Outbox::Letter> told_;
   std::uint64_t too_large_ = 0;
+  std::uint64_t untold_ = 0;
   std::map<std::string, std::string> orders_;
   bool orders_are_new_ = false;
 };

@@ -7,6 +7,7 @@
 //   orders                       an order a line
 //   put ID ORDER                 gives an order
 //   end ID...                    ends orders
+//   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
@@ -33,6 +34,7 @@ using namespace landtrace;
 using namespace landtrace::fleet;
 
 constexpr int kBadUse = 2;
+constexpr std::int64_t kForEver_ms = 3'600'000;
 
 using Words = std::vector<std::string>;
 
@@ -126,6 +128,23 @@ Result<void> print_sums(Transport& transport, const Words& words) {
   return print(encode(answer_of(sums, words.at(0), words.at(1))));
 }
 
+Result<void> print_lines(Transport& transport, const Words& words) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  natsSubscription* made = nullptr;
+  natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(words.at(0)).c_str());
+  const Subscription lines(made);
+  while (status == NATS_OK) {
+    natsMsg* message = nullptr;
+    status = natsSubscription_NextMsg(&message, made, kForEver_ms);
+    const Message owned(message);
+    if (status == NATS_TIMEOUT) status = NATS_OK;
+    if (message == nullptr) continue;
+    LT_CHECK(print(text_of(message)));
+    if (std::fflush(stdout) != 0) return fail_errno("standard output");
+  }
+  return nats_failure("lines", status);
+}
+
 struct Verb {
   std::size_t words;  // that it takes at least
   Result<void> (*run)(Transport&, const Words&);
@@ -144,6 +163,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"prepare", {0, prepare}},
                                                   {"put", {2, put}},
                                                   {"end", {0, end}},
+                                                  {"tail", {1, print_lines}},
                                                   {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);

@@ -8,7 +8,7 @@ namespace landtrace::fleet {
 Task::Task(const AgentOptions& options, std::string boot, Order order)
     : options_(options), boot_(std::move(boot)), order_(std::move(order)) {
   state_.id = order_.id;
-  auto work = Work::begin(options_.socket, order_);
+  auto work = Work::begin(options_, order_);
   if (work) {
     work_ = *std::move(work);
   } else {
@@ -24,6 +24,13 @@ void Task::refuse(const std::string& reason) {
 }
 
 Result<void> Task::look() { return work_ ? work_->look() : Result<void>(); }
+
+std::optional<Outbox::Letter> Task::lines() {
+  if (!work_) return std::nullopt;
+  std::string lines = work_->take_lines();
+  if (lines.empty()) return std::nullopt;
+  return Outbox::Letter{lines_subject(options_.domain, options_.host, order_.id), std::move(lines)};
+}
 
 bool Task::update_state() {
   if (!work_) return false;
@@ -80,11 +87,11 @@ std::vector<Outbox::Letter> Task::end(std::uint64_t now_ns) {
   ended_ns_ = now_ns;
   if (!work_) return {};
   std::vector<Outbox::Letter> letters;
-  if (order_.kind == Order::Kind::kLatency) work_->end();
+  if (order_.kind == Order::Kind::kLatency || order_.kind == Order::Kind::kTail) work_->end();
   letters = frames(now_ns, true);
   if (!work_) return letters;  // it was refused just now
   std::ignore = update_state();
-  if (order_.kind != Order::Kind::kLatency) work_->end();
+  if (order_.kind == Order::Kind::kEnable || order_.kind == Order::Kind::kHist) work_->end();
   work_.reset();
   state_.now = OrderState::Now::kEnded;
   return letters;

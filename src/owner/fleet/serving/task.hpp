@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Task {
   Result<void> look();
   // Frames of what has been counted since the last call, by their subjects.
   std::vector<Outbox::Letter> frames(std::uint64_t now_ns, bool is_last = false);
+  // Lines since the last call, under their subject.
+  std::optional<Outbox::Letter> lines();
   // True: the state is another one now.
   bool update_state();
   // The last frames.

@@ -3,6 +3,7 @@
 #include "fleet/serving/counting.hpp"
 #include "fleet/serving/pairing.hpp"
 #include "fleet/serving/recording.hpp"
+#include "fleet/serving/tailing.hpp"
 
 namespace landtrace::fleet {
 namespace {
@@ -22,20 +23,39 @@ consumer::Session::Options options_of(Order::Kind kind) {
     case Order::Kind::kHist:
       return {kNoRings, false, 0};
     case Order::Kind::kLatency:
+    case Order::Kind::kTail:
       return {kPairRings, false, kLeastPairRings};
   }
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Work>> Work::begin(const std::string& socket, const Order& order) {
-  LT_TRY(consumer::DomainView connected, consumer::DomainView::connect(socket));
+Result<std::unique_ptr<Work>> begin_session(const AgentOptions& options, const Order& order) {
+  LT_TRY(consumer::DomainView connected, consumer::DomainView::connect(options.socket));
   auto view = std::make_unique<consumer::DomainView>(std::move(connected));
   LT_TRY(consumer::Session session, consumer::Session::open(*view, options_of(order.kind)));
-  if (order.kind == Order::Kind::kEnable) return Recording::begin(std::move(view), std::move(session), order);
-  if (order.kind == Order::Kind::kHist) return Counting::begin(std::move(view), std::move(session), order);
-  return Pairing::begin(std::move(view), std::move(session), order);
+  switch (order.kind) {
+    case Order::Kind::kEnable:
+      return Recording::begin(std::move(view), std::move(session), order);
+    case Order::Kind::kHist:
+      return Counting::begin(std::move(view), std::move(session), order);
+    case Order::Kind::kLatency:
+      return Pairing::begin(std::move(view), std::move(session), order);
+    case Order::Kind::kTail:
+      return Tailing::begin(std::move(view), std::move(session), order, options);
+  }
+  return fail(EINVAL, "no such kind of order");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Work>> Work::begin(const AgentOptions& options, const Order& order) {
+  std::unique_ptr<OrderProbe> probe;
+  if (!order.probe.object.empty()) {
+    LT_TRY(probe, OrderProbe::define(options.socket, order));
+  }
+  LT_TRY(std::unique_ptr<Work> work, begin_session(options, order));
+  work->probe_ = std::move(probe);
+  return work;
 }
 
 std::vector<Refusal> Work::refusals() {

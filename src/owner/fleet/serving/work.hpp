@@ -8,8 +8,10 @@
 
 #include "buffer/event_table.hpp"
 #include "consumer/session.hpp"
+#include "fleet/address.hpp"
 #include "fleet/frame.hpp"
 #include "fleet/order.hpp"
+#include "fleet/serving/order_probe.hpp"
 #include "fleet/status.hpp"
 
 namespace landtrace::fleet {
@@ -24,7 +26,7 @@ struct Counted {
 class Work {
  public:
   // EINVAL with a sentence for what the domain does not take, ENOSPC where it has no room for more sessions.
-  static Result<std::unique_ptr<Work>> begin(const std::string& socket, const Order& order);
+  static Result<std::unique_ptr<Work>> begin(const AgentOptions& options, const Order& order);
   virtual ~Work() = default;
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -33,6 +35,8 @@ class Work {
   virtual Result<void> look() { return {}; }
   // So far.
   virtual Result<std::vector<Counted>> counted() { return std::vector<Counted>(); }
+  // Lines that have come since the last call, each with its newline.
+  virtual std::string take_lines() { return {}; }
   // Nothing more is counted or recorded.
   virtual void end() = 0;
   [[nodiscard]] virtual std::uint64_t events() const = 0;
@@ -40,6 +44,9 @@ class Work {
   virtual std::vector<Refusal> refusals();
 
   static constexpr int kLook_ms = 20;
+
+ private:
+  std::unique_ptr<OrderProbe> probe_;  // goes after the session that listens to it
 
  protected:
   Work(std::unique_ptr<consumer::DomainView> view, consumer::Session session)

@@ -1,0 +1,69 @@
+#include "fleet/serving/tail_sink.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/clock.hpp"
+#include "fleet/order.hpp"
+#include "output/json/value.hpp"
+#include "output/text/line.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+// Of one round. What does not fit is counted.
+constexpr std::size_t kMostBytes = 128 * 1024;
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kSecondsPerDay = 86400;
+
+bool has_one_of(const output::EventType& type, const std::vector<std::string>& names) {
+  return std::ranges::any_of(type.declaration.fields, [&](const event::Field& field) {
+    return std::ranges::find(names, field.name) != names.end();
+  });
+}
+
+}  // namespace
+
+TailSink::TailSink(std::string host, std::vector<std::string> left_out)
+    : host_(std::move(host)), left_out_(std::move(left_out)), to_wall_ns_(wall_ns() - arch::monotonic_ns()) {}
+
+// In UTC.
+void TailSink::begin_line(std::uint64_t time_ns) {
+  const std::uint64_t wall = time_ns + to_wall_ns_;
+  const std::uint64_t seconds = wall / kNsPerSecond % kSecondsPerDay;
+  fmt::format_to(std::back_inserter(lines_), "{:02}:{:02}:{:02}.{:06} {} ", seconds / 3600, seconds / 60 % 60,
+                 seconds % 60, wall % kNsPerSecond / 1000, host_);
+}
+
+void TailSink::in_order(const output::Record& record, const output::Task* who, const output::EventType& type) {
+  if (lines_.size() > kMostBytes) {
+    ++without_room_;
+    return;
+  }
+  if (without_room_ != 0) lost_in_order(record.cpu, std::exchange(without_room_, 0), record.time_ns);
+  begin_line(record.time_ns);
+  fmt::format_to(std::back_inserter(lines_), "{}-{} ", who == nullptr ? "<...>" : who->comm, record.tid);
+  if (!has_one_of(type, left_out_)) {
+    output::append_text_body(lines_, record, &type);
+    return;
+  }
+  lines_ += type.name + ":";
+  for (const event::Field& field : type.declaration.fields) {
+    lines_ += " " + field.name + "=";
+    if (std::ranges::find(left_out_, field.name) != left_out_.end()) {
+      lines_ += "(left out)";
+    } else {
+      output::json::append_value(lines_, field, record.payload);
+    }
+  }
+  lines_ += "\n";
+}
+
+void TailSink::lost_in_order(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) {
+  begin_line(time_ns);
+  output::append_text_lost(lines_, cpu, count);
+  if (!lines_.ends_with('\n')) lines_ += "\n";
+}
+
+}  // namespace landtrace::fleet
