@@ -37,8 +37,6 @@ void Verifier::check_sized(State& state, const Call& call, unsigned number) {
   if (bytes.least == 0 && !may_be_zero) refuse(EACCES, "R{} invalid zero-sized read", number + 1);
   if (bytes.most >= kMaxMemory)
     refuse(EACCES, "R{} unbounded memory access, use 'var &= const' or 'if (var < const)'", number + 1);
-  const Register& pointer = readable(state, number);
-  if (may_be_zero && pointer.is_zero() && bytes.most == 0) return;
   const bool writes = call.rule.arguments[number - 1] == Argument::kWritten;
   check_memory_argument(state, number, bytes.most, writes ? Access::kWrite : Access::kRead, bytes.is_constant());
 }

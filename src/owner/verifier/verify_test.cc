@@ -203,6 +203,13 @@ TEST(Verifier, RefusesArgumentsThatHelpersDoNotTake) {
                               call(BPF_FUNC_probe_read_user)} +
                          kEnd),
               HasSubstr("unbounded memory access"));
+  // No bytes of nothing either: the helper looks for them all the same.
+  EXPECT_THAT(refusal_of(Code{set(1, 0), set(2, 0), set(3, 0), call(BPF_FUNC_probe_read_kernel)} + kEnd),
+              HasSubstr("R1 type=0 expected=fp"));
+  EXPECT_THAT(refusal_of(map(1, kRing) + Code{set(2, 0), set(3, 0), set(4, 0), call(BPF_FUNC_ringbuf_output)} + kEnd),
+              HasSubstr("R2 type=0 expected=fp"));
+  expect_accepted(Code{copy(1, 10), alu(BPF_ADD, 1, -8), set(2, 0), set(3, 0), call(BPF_FUNC_probe_read_kernel)} +
+                  kEnd);
   EXPECT_THAT(refusal_of(map(2, kStacks) + Code{copy(1, 10), set(3, 0), call(BPF_FUNC_get_stackid)} + kEnd),
               HasSubstr("expected=ctx"));
   expect_accepted(Code{load(BPF_W, 2, 1, 8), alu(BPF_AND, 2, 7), alu(BPF_ADD, 2, 1), copy(1, 10), alu(BPF_ADD, 1, -8),
@@ -228,6 +235,9 @@ TEST(Verifier, FollowsSubprograms) {
   EXPECT_THAT(refusal_of({call_here(1), leave(), call_here(-1), leave()}),
               HasSubstr("the call stack of 9 frames is too deep"));
   EXPECT_THAT(refusal_of({call_here(1), leave(), copy(0, 10), leave()}), HasSubstr("cannot return stack pointer"));
+  // It need not return anything. Then nothing is there, nor is it what the caller had.
+  expect_accepted({call_here(2), set(0, 0), leave(), leave()});
+  EXPECT_THAT(refusal_of({set(0, 0), call_here(1), leave(), leave()}), HasSubstr("R0 !read_ok"));
   // It may write to its caller's stack by a pointer, and what it has written can be read there.
   expect_accepted({copy(1, 10), alu(BPF_ADD, 1, -8), call_here(2), load(BPF_DW, 0, 10, -8), leave(),
                    put(BPF_DW, 1, 0, 3), set(0, 0), leave()});
