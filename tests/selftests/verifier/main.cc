@@ -4,7 +4,8 @@
 //
 // A line of JSON for each program of which it is written what the kernel answers: {"object", "program", "type", "ours":
 // the type runs here, "kernel" and "kernel_unprivileged": "accepts" or "refuses", "messages": the kernel's, "verdict":
-// "accepts", "refuses" or "not loaded", "reason"}. -v: the log of that program, too.
+// "accepts", "refuses" or "not loaded", "reason", "called": null, or of one that returns a pointer what is said of it
+// without that}. -v: the log of that program, too.
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,16 +77,23 @@ bool is_of_kernel_functions(bpf_prog_type type) {
          type == BPF_PROG_TYPE_STRUCT_OPS;
 }
 
+const char* text_of(const std::optional<verifier::Verdict>& verdict) {
+  if (!verdict) return "not loaded";
+  return verdict->accepted ? "accepts" : "refuses";
+}
+
 Json judged(const char* path, const bpf_program* program, Json json, unsigned log_level) {
   const auto type = static_cast<std::uint32_t>(bpf_program__type(program));
   const auto context = bpf::context_of(type);
   const std::string name = bpf_program__name(program);
   load_alone(path, name, context.value_or(bpf::Context::kEntry), log_level);
   const auto& verdict = PretendedKernel::get().verdict();
+  const auto& called = PretendedKernel::get().called();
   json["program"] = name;
   json["type"] = type;
   json["ours"] = context.has_value();
-  json["verdict"] = !verdict ? "not loaded" : verdict->accepted ? "accepts" : "refuses";
+  json["verdict"] = text_of(verdict);
+  json["called"] = called ? Json(text_of(called)) : Json();
   json["reason"] = verdict ? verdict->reason : "";
   if (verdict && log_level > 0) std::fputs(verdict->log.c_str(), stdout);
   return json;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "base/system_call.hpp"
@@ -20,6 +21,10 @@ long some_descriptor() {
   const int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   return fd < 0 ? -errno : fd;
 }
+
+// Calls what follows it with its own context, and returns 0.
+constexpr bpf::Instruction kCaller[] = {
+    {bpf::kCall, 0, BPF_PSEUDO_CALL, 0, 2}, {BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0}, {bpf::kExit, 0, 0, 0, 0}};
 
 verifier::Verdict refusal(std::string reason) {
   verifier::Verdict verdict;
@@ -44,6 +49,7 @@ void PretendedKernel::ask_about(const char* name, bpf::Context context, unsigned
   context_ = context;
   log_level_ = log_level;
   verdict_.reset();
+  called_.reset();
   maps_.clear();
 }
 
@@ -56,7 +62,7 @@ long PretendedKernel::create_map(const bpf_attr& call) {
   return fd;
 }
 
-verifier::Verdict PretendedKernel::verified(const bpf_attr& call) {
+void PretendedKernel::verify(const bpf_attr& call) {
   const auto* const first = reinterpret_cast<const bpf::Instruction*>(call.insns);
   std::vector<bpf::Instruction> code(first, first + call.insn_cnt);
   std::vector<int> fds;
@@ -65,8 +71,10 @@ verifier::Verdict PretendedKernel::verified(const bpf_attr& call) {
     if (!names_a_map(code[i])) continue;
     bpf::Instruction& one = code[i++];
     const auto map = maps_.find(one.imm);
-    if (map == maps_.end()) return refusal("no descriptor of a map");
-    if (!map->second) return refusal("a map of a kind that is not known here");
+    if (map == maps_.end() || !map->second) {
+      verdict_ = refusal(map == maps_.end() ? "no descriptor of a map" : "a map of a kind that is not known here");
+      return;
+    }
     auto place = std::find(fds.begin(), fds.end(), one.imm);
     if (place == fds.end()) {
       layouts.push_back(*map->second);
@@ -74,12 +82,15 @@ verifier::Verdict PretendedKernel::verified(const bpf_attr& call) {
     }
     one.imm = static_cast<int>(place - fds.begin());
   }
-  return verifier::verify(code, layouts, context_, log_level_);
+  verdict_ = verifier::verify(code, layouts, context_, log_level_);
+  if (verdict_->reason.find("as return value") == std::string::npos) return;
+  code.insert(code.begin(), std::begin(kCaller), std::end(kCaller));
+  called_ = verifier::verify(code, layouts, context_, log_level_);
 }
 
 long PretendedKernel::load(const bpf_attr& call) {
   if (name_ != call.prog_name) return some_descriptor();
-  verdict_ = verified(call);
+  verify(call);
   return verdict_->accepted ? some_descriptor() : -verdict_->error;
 }
 

@@ -20,6 +20,8 @@ class PretendedKernel {
   void ask_about(const char* name, bpf::Context context, unsigned log_level);
   // nullopt: libbpf did not get as far as loading it.
   [[nodiscard]] const std::optional<verifier::Verdict>& verdict() const { return verdict_; }
+  // Where all that was wrong was that it returns a pointer: what is said of it when somebody calls it who returns 0.
+  [[nodiscard]] const std::optional<verifier::Verdict>& called() const { return called_; }
 
   // As the system call: a descriptor or 0, or a negative errno.
   long answer(int command, const bpf_attr& call);
@@ -27,7 +29,7 @@ class PretendedKernel {
  private:
   long create_map(const bpf_attr& call);
   long load(const bpf_attr& call);
-  verifier::Verdict verified(const bpf_attr& call);
+  void verify(const bpf_attr& call);
 
   // By descriptor. nullopt: of a kind that is not known here.
   std::map<int, std::optional<bpf::MapLayout>> maps_;
@@ -35,6 +37,7 @@ class PretendedKernel {
   bpf::Context context_{};
   unsigned log_level_ = 0;
   std::optional<verifier::Verdict> verdict_;
+  std::optional<verifier::Verdict> called_;
 };
 
 }  // namespace landtrace::verifier_cases
