@@ -86,15 +86,25 @@ OutputFile::~OutputFile() {
 Result<void> OutputFile::keep() {
   const Fd fd = std::move(fd_);
   if (partial_.empty()) return {};
-  if (!has_name_) {
-    ::unlink(partial_.c_str());
-    if (::linkat(AT_FDCWD, place_of(fd.get()).c_str(), AT_FDCWD, partial_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-      return fail_errno(partial_);
-    }
-  }
-  has_replaced_ = ::rename(path_.c_str(), (path_ + ".old").c_str()) == 0;
+  if (!has_name_) return give_name(fd.get());
+  move_away();
   if (::rename(partial_.c_str(), path_.c_str()) != 0) return fail_errno(path_);
   return {};
+}
+
+void OutputFile::move_away() {
+  if (::rename(path_.c_str(), (path_ + ".old").c_str()) == 0) has_replaced_ = true;
+}
+
+// Its own at once: a name that it had before that would stay if the program were killed between the two.
+Result<void> OutputFile::give_name(int fd) {
+  constexpr int kMostTries = 10;  // others may come between
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    if (::linkat(AT_FDCWD, place_of(fd).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
+    if (errno != EEXIST) break;
+    move_away();
+  }
+  return fail_errno(path_);
 }
 
 }  // namespace landtrace::cli
