@@ -94,7 +94,7 @@ void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet, const std::f
     }
     if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
     if (!fleet || !fleet->has_ended()) continue;
-    complain("landtrace-fleet has ended: it is started again");
+    complain("landtrace-fleet has ended " + fleet->how_it_ended() + ": it is started again");
     has_left = true;
   }
 }

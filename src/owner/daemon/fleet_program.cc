@@ -4,12 +4,23 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
+
+namespace {
+
+std::string ending_text(int status) {
+  if (!WIFSIGNALED(status)) return "with status " + std::to_string(WEXITSTATUS(status));
+  const char* const name = ::sigabbrev_np(WTERMSIG(status));
+  return name == nullptr ? "by signal " + std::to_string(WTERMSIG(status)) : std::string("by SIG") + name;
+}
+
+}  // namespace
 
 Result<FleetProgram> FleetProgram::start(const std::string& program, const fleet::AgentOptions& options) {
   FleetProgram made;
@@ -29,7 +40,8 @@ Result<FleetProgram> FleetProgram::start(const std::string& program, const fleet
   return fail(ENOENT, program + " is not installed: Landtrace was built without libnats (libnats-dev)");
 }
 
-FleetProgram::FleetProgram(FleetProgram&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+FleetProgram::FleetProgram(FleetProgram&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), how_it_ended_(std::move(other.how_it_ended_)) {}
 
 FleetProgram::~FleetProgram() {
   if (pid_ < 0) return;
@@ -39,8 +51,10 @@ FleetProgram::~FleetProgram() {
 }
 
 bool FleetProgram::has_ended() {
-  if (pid_ < 0 || ::waitpid(pid_, nullptr, WNOHANG) != pid_) return false;
+  int status = 0;
+  if (pid_ < 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
   pid_ = -1;
+  how_it_ended_ = ending_text(status);
   return true;
 }
 

@@ -19,13 +19,15 @@ class FleetProgram {
   FleetProgram& operator=(FleetProgram&&) = delete;
   FleetProgram(const FleetProgram&) = delete;
 
-  // To be asked after SIGCHLD; true once.
+  // To be asked after SIGCHLD; true once, and how_it_ended() says "with status 1" or "by SIGSEGV".
   [[nodiscard]] bool has_ended();
+  [[nodiscard]] const std::string& how_it_ended() const { return how_it_ended_; }
 
  private:
   FleetProgram() = default;
 
   pid_t pid_ = -1;
+  std::string how_it_ended_;
 };
 
 }  // namespace landtrace::daemon
