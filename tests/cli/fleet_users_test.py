@@ -44,6 +44,14 @@ class Users(FleetCase):
         self.assertEqual(status, 1, err)
         self.assertEqual([one["state"] for one in self.hosts()["web-1"]["orders"]], ["applied"])
 
+    def test_hosts_may_send_lines(self):
+        host = Host(self, "web-1")
+        tail = self.start("fleet", "tail", "job")
+        self.assertIn("applied by 1 host", tail.stderr.readline())
+        host.emit(3)
+        self.assertIn(" web-1 ", tail.stdout.readline())
+        self.assertEqual(self.stop(tail)[0], 0)
+
     def test_a_wrong_password_is_said(self):
         status, _, err = self.landtrace("fleet", "hosts", "--fleet", self.url_of("operator", "wrong"))
         self.assertEqual(status, 1)
