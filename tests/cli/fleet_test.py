@@ -1,13 +1,16 @@
 """Many hosts: who is there, orders, and what `landtrace fleet` says of both."""
+import json
 import os
+import random
 import re
 import signal
 import subprocess
+import threading
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, skip_without_nats
-from support import LANDTRACE
+from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from support import LANDTRACE, LANDTRACED
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
 
@@ -22,10 +25,19 @@ class Hosts(FleetCase):
         self.assertEqual(self.hosts()["web-1"]["labels"], {"role": "web", "zone": "a"})
         text = self.fleet("hosts")
         self.assertRegex(text, r"(?m)^HOST +DOMAIN +STATE ")
-        self.assertRegex(text, r"(?m)^web-1 +user-\d+ +here .*role=web,zone=a$")
+        self.assertRegex(text, r"(?m)^web-1 +user-\d+:/\S+/web-1/domain\.sock +here .*role=web,zone=a$")
         db.kill()
         self.wait_until(lambda: self.host_state("db-1") == "away")
         self.assertEqual(self.host_state("web-1"), "here")
+
+    def test_two_domains_of_a_user_are_told_apart(self):
+        Host(self, "a")
+        twin = os.path.join(self.folder, "twin.sock")
+        daemon = self.start_program(LANDTRACED, "--socket", twin, "--fleet", self.url, "--fleet-host", "a")
+        self.addCleanup(self.stop, daemon)
+        domains = lambda: sorted(host["domain"] for host in json.loads(self.fleet("hosts", "--json")))
+        self.wait_until(lambda: len(domains()) == 2)
+        self.assertEqual(list(self.hosts("--where", f"domain=*{twin}")), ["a"])
 
     def test_a_mistake_is_pointed_at(self):
         status, _, err = self.landtrace("fleet", "hosts", "--where", "role=")
@@ -42,7 +54,8 @@ class Hosts(FleetCase):
     def test_where_no_server_is(self):
         status, _, err = self.landtrace("fleet", "hosts", "--fleet", "nats://127.0.0.1:1")
         self.assertEqual(status, 1)
-        self.assert_one_line(err, "nats://127.0.0.1:1")
+        self.assert_one_line(err, "nobody answers at nats://127.0.0.1:1: is a nats-server running there?")
+        self.assertNotIn(".c:", err)
         status, _, err = self.landtrace("fleet", "hosts")
         self.assertEqual(status, 1)
         self.assert_one_line(err, "there is no host yet")
@@ -93,6 +106,21 @@ class Orders(FleetCase):
         self.assertIn("nosuch > 5", refusals()[0]["reason"])
         self.assertRegex(self.fleet("orders"), rf"(?m)^{order}: web-1: user_events:job: the filter '.*nosuch > 5': ")
 
+    def test_an_event_that_no_host_has_is_told(self):
+        program = self.web.start_program(support.PRODUCER, "--count", 100000, "--pause", 10000)
+        self.addCleanup(program.kill)
+        self.wait_until(lambda: self.hosts()["web-1"]["events"] == 1)
+        for words, said in ((("hist", "jbo", "--keys", "source"), "no event 'jbo' registered at any host; did you mean "
+                                                                  "user_events:job?"),
+                            (("hist", "job", "--keys", "nosuch"), "web-1: user_events:job: the trigger 'hist:keys=nosuch"),
+                            (("tail", "jbo"), "no event 'jbo' registered at any host; did you mean user_events:job?"),
+                            (("latency", "--from", "jbo", "--to", "job", "--key", "source"),
+                             "no event 'user_events:jbo' registered at any host")):
+            status, out, err = self.landtrace("fleet", *words, "--for", "1s")
+            self.assertEqual(status, 1, (words, out, err))
+            self.assertIn(said, err)
+        self.assertEqual(self.landtrace("fleet", "hist", "job", "--keys", "source", "--for", "1s")[0], 0)
+
     def test_fields_that_are_left_out_do_not_travel(self):
         secret = Host(self, "secret-1", "role=secret", "--fleet-redact", "source,sequence")
         order = self.order("hist", "job", "--keys", "source", "--detach", "--where", "role=secret")
@@ -111,10 +139,74 @@ class Orders(FleetCase):
         started = self.hosts()["web-1"]["started"]
         with open(f"/proc/{self.web.daemon.pid}/task/{self.web.daemon.pid}/children", encoding="ascii") as children:
             os.kill(int(children.read()), signal.SIGKILL)
-        self.assertIn("it is started again", self.web.daemon.stderr.readline())
+        self.assertIn("ended by SIGKILL: it is started again", self.web.daemon.stderr.readline())
         self.wait_until(lambda: self.hosts()["web-1"]["started"] > started and self.states(order) == {"web-1": "applied"})
         counted += self.web.emit(60)
         self.wait_until(lambda: self.sum_of(order) == counted)
+
+
+class Hostile(FleetCase):
+    """Whoever may send, sends what they like."""
+
+    def setUp(self):
+        super().setUp()
+        self.host = Host(self, "a")
+        self.client = NatsClient(self.port)
+        self.addCleanup(self.client.close)
+
+    def own_status(self):
+        """As it is sent, with its subject."""
+        self.client.subscribe(b"landtrace.*.*.status")
+        heard = []
+        self.wait_until(lambda: heard.extend(self.client.ping()) or heard)
+        self.client.say(b"UNSUB 1")
+        return heard[0]
+
+    def test_a_status_under_another_name_is_left_out(self):
+        subject, status = self.own_status()
+        other = subject.replace(b".a.", b".evil.")
+        self.client.publish(other, status)
+        self.client.publish(subject.replace(b".a.", b".%."), re.sub(rb'"host":"a"', b'"host":""', status))
+        self.client.ping()
+        code, out, err = self.landtrace("fleet", "hosts")
+        self.assertEqual((code, len(out.splitlines())), (0, 2), out)
+        self.assertEqual(err, f"landtrace: 2 messages make no sense and are left out: {subject.replace(b'.a.', b'.%.').decode()}, "
+                              f"{other.decode()}\n")
+
+    def test_an_order_that_makes_no_sense_hides_no_other(self):
+        order = self.order("enable", "job")
+        self.client.publish(b"$KV.landtrace_orders.evil", b"no\nsense")
+        self.client.ping()
+        code, out, err = self.landtrace("fleet", "orders")
+        self.assertEqual((code, err), (0, "landtrace: 1 order makes no sense and is left out: evil\n"))
+        self.assertRegex(out, rf"(?m)^{order} .* enable job$")
+        self.fleet("end", "evil")
+        self.assertEqual(self.landtrace("fleet", "orders")[2], "")
+
+    def test_a_flood_ends_no_command(self):
+        subject, status = self.own_status()
+        is_over = threading.Event()
+
+        def flood():
+            chance = random.Random(7)
+            while not is_over.is_set():
+                for number in range(50):
+                    self.client.publish(subject.replace(b".a.", b".evil%d." % number), chance.randbytes(100))
+                    self.client.publish(subject.replace(b".a.", b".evil%d." % number), status)
+                self.client.ping()
+
+        flooding = threading.Thread(target=flood)
+        flooding.start()
+        try:
+            for _ in range(5):
+                self.assertEqual(list(self.hosts()), ["a"])
+            order = self.order(*HIST)
+            self.host.emit(10)
+            self.wait_until(lambda: self.sum_of(order) == 10)
+            self.fleet("end", order)
+        finally:
+            is_over.set()
+            flooding.join()
 
 
 class Trial(FleetCase):

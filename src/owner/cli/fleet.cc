@@ -10,6 +10,7 @@
 #include "cli/fleet/trial.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
+#include "cli/visible.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::cli {
@@ -26,9 +27,15 @@ int print(const std::string& text) {
 
 int fail_of(const Error& error) { return fail_with(error.code == EINVAL ? kBadUse : kFailure, sentence(error)); }
 
+void complain_of_refused(const std::string& what, const std::vector<std::string>& names) {
+  if (const std::string text = refused_text(what, names); !text.empty()) complain(text);
+}
+
 Result<std::vector<fleet::Status>> hosts_where(const FleetHelper& fleet, const std::string& expression) {
   LT_TRY(const fleet::Where where, fleet::Where::parse(expression));
-  LT_TRY(std::vector<fleet::Status> hosts, fleet.hosts());
+  LT_TRY(Listed<fleet::Status> listed, fleet.hosts());
+  complain_of_refused("message", listed.refused);
+  std::vector<fleet::Status> hosts = std::move(listed.entries);
   std::erase_if(hosts, [&](const fleet::Status& host) { return !where.matches(host.all_labels()); });
   return hosts;
 }
@@ -48,18 +55,21 @@ int tell_orders(const FleetHelper& fleet) {
   if (!orders) return fail_of(orders.error());
   const auto hosts = fleet.hosts();
   if (!hosts) return fail_of(hosts.error());
+  complain_of_refused("order", orders->refused);
   const std::uint64_t now_ns = fleet::wall_ns();
-  std::string text = orders_text(*orders, *hosts, now_ns);
-  for (const fleet::Order& order : *orders) {
-    for (const std::string& why : reports_of(order, *hosts, now_ns).refusals) text += order.id + ": " + why + "\n";
+  std::string text = orders_text(orders->entries, hosts->entries, now_ns);
+  for (const fleet::Order& order : orders->entries) {
+    for (const std::string& why : reports_of(order, hosts->entries, now_ns).refusals) {
+      text += visible(order.id + ": " + why, Lines::kNone) + "\n";
+    }
   }
   return print(text);
 }
 
 Result<fleet::Order> find_order(const FleetHelper& fleet, const std::string& id) {
-  LT_TRY(const std::vector<fleet::Order> orders, fleet.orders());
-  const auto found = std::ranges::find(orders, id, &fleet::Order::id);
-  if (found == orders.end()) {
+  LT_TRY(const Listed<fleet::Order> orders, fleet.orders());
+  const auto found = std::ranges::find(orders.entries, id, &fleet::Order::id);
+  if (found == orders.entries.end()) {
     fleet::Order order;
     order.id = id;
     order.kind = fleet::Order::Kind::kHist;

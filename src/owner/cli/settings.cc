@@ -81,6 +81,14 @@ std::string machine_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
+// One user may serve several: those with a socket of their own have it in their name.
+std::string domain_name(const Settings& settings, const std::string& socket) {
+  const std::string name = settings.system ? "system" : "user-" + std::to_string(::geteuid());
+  const std::string usual = settings.system ? ipc::kSystemSocket : ipc::user_socket();
+  const bool is_usual = settings.socket.empty() || socket == usual;
+  return is_usual ? name : name + ":" + socket;
+}
+
 }  // namespace
 
 void add_settings(Command& command, Settings& settings, const std::string& config) {
@@ -156,7 +164,7 @@ Result<fleet::AgentOptions> agent_options(const Settings& settings, const std::s
   return fleet::AgentOptions{.socket = socket,
                              .address = fleet.address,
                              .host = fleet.host.empty() ? machine_name() : fleet.host,
-                             .domain = settings.system ? "system" : "user-" + std::to_string(::geteuid()),
+                             .domain = domain_name(settings, socket),
                              .labels = fleet.labels,
                              .version = LANDTRACE_VERSION,
                              .left_out = fleet.left_out,

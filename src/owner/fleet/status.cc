@@ -20,7 +20,9 @@ Json json_of(const OrderState& order) {
   return {{"id", order.id},
           {"state", kStates[static_cast<std::size_t>(order.now)]},
           {"events", order.events},
-          {"refusals", std::move(refusals)}};
+          {"refusals", std::move(refusals)},
+          {"missing", order.missing},
+          {"there", order.there}};
 }
 
 OrderState order_state_of(const Json& json) {
@@ -31,6 +33,8 @@ OrderState order_state_of(const Json& json) {
     if (state == kStates[i]) order.now = static_cast<OrderState::Now>(i);
   }
   order.events = json.value("events", order.events);
+  order.missing = json.value("missing", order.missing);
+  order.there = json.value("there", order.there);
   for (const Json& refusal : json.value("refusals", Json::array())) {
     order.refusals.push_back({refusal.value("event", ""), refusal.value("reason", "")});
   }

@@ -24,6 +24,8 @@ struct OrderState {
   Now now = Now::kApplied;
   std::uint64_t events = 0;  // that were counted or recorded for it
   std::vector<Refusal> refusals;
+  std::vector<std::string> missing = {};  // its events of which the host never had any
+  std::vector<std::string> there = {};    // … and some that it has, SYSTEM:EVENT
 
   friend bool operator==(const OrderState&, const OrderState&) = default;
 };

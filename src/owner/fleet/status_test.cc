@@ -24,7 +24,7 @@ Status full_status() {
                 .orders = {}};
   status.orders = {{"a", OrderState::Now::kApplied, 11, {}},
                    {"b", OrderState::Now::kRefused, 0, {{"u:e", "no field 'x'"}, {"", "no"}}},
-                   {"c", OrderState::Now::kEnded, 12, {}}};
+                   {"c", OrderState::Now::kEnded, 12, {}, {"u:nosuch"}, {"u:e", "u:f"}}};
   return status;
 }
 

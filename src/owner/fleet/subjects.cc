@@ -11,6 +11,13 @@ std::string host_subject(const std::string& domain, const std::string& host) {
   return "landtrace." + part_of_subject(domain) + "." + part_of_subject(host);
 }
 
+Result<void> check_names(const std::string& host, const std::string& domain, const std::string& own,
+                         const std::string& subject) {
+  if (host.empty() || domain.empty()) return fail(EPROTO, "a message of no host under " + subject);
+  if (own != subject) return fail(EPROTO, "a message of " + own + " under " + subject);
+  return {};
+}
+
 }  // namespace
 
 std::string part_of_subject(std::string_view text) {
@@ -31,6 +38,16 @@ std::string subject_of(const Status& status) { return host_subject(status.domain
 std::string subject_of(const Frame& frame) {
   return fmt::format("{}.hist.{}.{}.{}", host_subject(frame.domain, frame.host), part_of_subject(frame.order),
                      frame.generation, part_of_subject(frame.event));
+}
+
+Result<Status> status_in(const std::string& subject, const std::string& json) {
+  LT_TRY(Status status, status_of(json));
+  LT_CHECK(check_names(status.host, status.domain, subject_of(status), subject));
+  return status;
+}
+
+Result<void> check_subject(const std::string& subject, const Frame& head) {
+  return check_names(head.host, head.domain, subject_of(head), subject);
 }
 
 std::string lines_subject(const std::string& domain, const std::string& host, const std::string& order) {

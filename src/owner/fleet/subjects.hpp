@@ -16,6 +16,8 @@ namespace landtrace::fleet {
 inline constexpr const char* kStream = "LANDTRACE";
 inline constexpr const char* kStatusSubjects = "landtrace.*.*.status";
 inline constexpr const char* kHistSubjects = "landtrace.*.*.hist.>";
+// Stands in lines of landtrace-fleet before the name of what makes no sense.
+inline constexpr char kRefusedLine = '?';
 inline constexpr const char* kOrders = "landtrace_orders";  // the bucket
 
 // A text as one part of a subject: what cannot stand there is %XX.
@@ -23,6 +25,10 @@ std::string part_of_subject(std::string_view text);
 
 std::string subject_of(const Status& status);
 std::string subject_of(const Frame& frame);
+// What was sent under a subject: who may send there is all that the transport checks, so a message that names another
+// host, domain or histogram than its subject does is EPROTO, and so is one without a host or domain.
+Result<Status> status_in(const std::string& subject, const std::string& json);
+Result<void> check_subject(const std::string& subject, const Frame& head);
 // All frames of an order.
 std::string frames_of(const std::string& order);
 // A host's lines for an order, and those of all hosts.

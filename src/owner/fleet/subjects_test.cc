@@ -35,5 +35,43 @@ TEST(SubjectsTest, AStatusHasItsHosts) {
   EXPECT_EQ(subject_of(status), "landtrace.user-0.web-1.status");
 }
 
+TEST(SubjectsTest, AStatusIsOfItsSubjectsHost) {
+  Status status;
+  status.host = "web.1";
+  status.domain = "system";
+  EXPECT_EQ(*status_in("landtrace.system.web%2E1.status", json_of(status)), status);
+  for (const char* const other : {"landtrace.system.web-1.status", "landtrace.user-0.web%2E1.status", ""}) {
+    EXPECT_FALSE(status_in(other, json_of(status))) << other;
+  }
+  EXPECT_FALSE(status_in("landtrace.system.web%2E1.status", "nonsense"));
+}
+
+TEST(SubjectsTest, AStatusHasAHostAndADomain) {
+  Status status;
+  status.host = "web-1";
+  EXPECT_FALSE(status_in(subject_of(status), json_of(status))) << "no domain";
+  status.domain = "system";
+  status.host = "";
+  EXPECT_FALSE(status_in(subject_of(status), json_of(status))) << "no host";
+}
+
+TEST(SubjectsTest, AFrameIsOfItsSubjectsHistogram) {
+  Frame frame;
+  frame.host = "a";
+  frame.domain = "system";
+  frame.order = "o";
+  frame.generation = 1;
+  frame.event = "u:e";
+  const std::string subject = subject_of(frame);
+  EXPECT_TRUE(check_subject(subject, frame));
+  for (std::string Frame::*const text : {&Frame::host, &Frame::domain, &Frame::order, &Frame::event}) {
+    Frame other = frame;
+    other.*text += "x";
+    EXPECT_FALSE(check_subject(subject, other));
+  }
+  frame.generation = 2;
+  EXPECT_FALSE(check_subject(subject, frame));
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "fleet/labels.hpp"
+#include "fleet/subjects.hpp"
 #include "fleet/table_sum.hpp"
 
 namespace landtrace::fleet {
@@ -48,8 +49,9 @@ class EventSum {
 
 }  // namespace
 
-Result<Sums::Was> Sums::add(std::string_view bytes) {
+Result<Sums::Was> Sums::add(const std::string& subject, std::string_view bytes) {
   LT_TRY(Frame head, decode_head(bytes));
+  LT_CHECK(check_subject(subject, head));
   Newest& newest = newest_[{std::move(head.order), std::move(head.event), std::move(head.host), std::move(head.boot),
                             std::move(head.domain), head.generation}];
   if (!newest.bytes.empty() && head.sequence <= newest.sequence) {

@@ -22,8 +22,8 @@ struct Sum {
 class Sums {
  public:
   enum class Was : std::uint8_t { kNews, kKnown, kOlder };
-  // EPROTO for what is no frame.
-  Result<Was> add(std::string_view bytes);
+  // EPROTO for what is no frame, and for one of another histogram than the subject's.
+  Result<Was> add(const std::string& subject, std::string_view bytes);
 
   // Of an order, an entry for each event. `by`: labels, "host" and "domain" that stand before the keys; a label that a
   // host does not have is "".

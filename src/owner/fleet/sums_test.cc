@@ -6,6 +6,7 @@
 #include <bit>
 #include <random>
 
+#include "fleet/subjects.hpp"
 #include "measure/distribution.hpp"
 
 namespace landtrace::fleet {
@@ -48,7 +49,7 @@ void count(Frame& frame, const std::string& route, std::uint64_t value) {
   ++frame.table.hits;
 }
 
-Was add(Sums& sums, const Frame& frame) { return *sums.add(encode(frame)); }
+Was add(Sums& sums, const Frame& frame) { return *sums.add(subject_of(frame), encode(frame)); }
 
 std::uint64_t hits_of(const Sums& sums) {
   std::uint64_t hits = 0;
@@ -130,7 +131,7 @@ TEST(SumsTest, LostRepeatedAndReorderedFramesChangeNothing) {
       }
     }
     std::shuffle(sent.begin(), sent.end(), random);
-    for (const std::string& bytes : sent) ASSERT_TRUE(sums.add(bytes));
+    for (const std::string& bytes : sent) ASSERT_TRUE(sums.add(subject_of(*decode_head(bytes)), bytes));
     const Sum sum = sums.of("o").at(0);
     ASSERT_EQ(sum.table.hits, values.size());
     std::uint64_t hits = 0, total = 0, wanted = 0;
@@ -230,7 +231,7 @@ TEST(SumsTest, WhatIsOldIsForgotten) {
   EXPECT_EQ(sums.histograms(), 1u);
   EXPECT_LT(sums.bytes(), both);
   EXPECT_GT(sums.bytes(), 0u);
-  EXPECT_FALSE(sums.add("nonsense"));
+  EXPECT_FALSE(sums.add(subject_of(frame_of("a", 1, 1)), "nonsense"));
 }
 
 }  // namespace

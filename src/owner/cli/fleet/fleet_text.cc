@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/fleet/order_request.hpp"
+#include "cli/missing_events.hpp"
 #include "cli/quantity.hpp"
+#include "cli/visible.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::cli {
@@ -19,9 +22,10 @@ using fleet::Status;
 using Row = std::vector<std::string>;
 
 // Columns as wide as they have to be; the last one as it is.
-std::string table_text(const std::vector<Row>& rows) {
+std::string table_text(std::vector<Row> rows) {
   std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
+  for (Row& row : rows) {
+    for (std::string& text : row) text = visible(text, Lines::kNone);
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
@@ -76,9 +80,12 @@ std::string hosts_text(const std::vector<Status>& hosts, std::uint64_t now_ns) {
                     count_text(host.events), count_text(host.enabled), count_text(host.lost),
                     count_text(orders_in(host, OrderState::Now::kApplied)),
                     count_text(orders_in(host, OrderState::Now::kRefused)), fleet::text_of(host.labels)});
-    if (host.unsent > 0) unsent += fmt::format("{}: {} frames were never sent\n", host.host, count_text(host.unsent));
+    if (host.unsent > 0) {
+      const std::string name = visible(host.host, Lines::kNone);
+      unsent += fmt::format("{}: {} frames were never sent\n", name, count_text(host.unsent));
+    }
   }
-  return table_text(rows) + unsent;
+  return table_text(std::move(rows)) + unsent;
 }
 
 std::string hosts_json(const std::vector<Status>& hosts, std::uint64_t now_ns) {
@@ -101,11 +108,23 @@ std::string orders_text(const std::vector<Order>& orders, const std::vector<Stat
     rows.push_back({order.id, ends, count_text(reports.hosts()), count_text(reports.refused),
                     order.where.empty() ? "-" : order.where, order.by_whom, what_text(order)});
   }
-  return table_text(rows);
+  return table_text(std::move(rows));
+}
+
+std::string refused_text(const std::string& what, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 5;
+  if (names.empty()) return "";
+  const std::vector<std::string> some(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(
+                                                                         std::min(names.size(), kMostNames)));
+  return fmt::format("{} {} and {} left out: {}{}", names.size(),
+                     names.size() == 1 ? what + " makes no sense" : what + "s make no sense",
+                     names.size() == 1 ? "is" : "are", fmt::join(some, ", "),
+                     names.size() > kMostNames ? ", …" : "");
 }
 
 Reports reports_of(const Order& order, const std::vector<Status>& hosts, std::uint64_t now_ns) {
   Reports reports;
+  std::map<std::string, std::uint64_t> missing;  // at how many hosts
   const fleet::Where where = fleet::Where::parse(order.where).value_or(fleet::Where());
   for (const Status& host : hosts) {
     const auto state = std::ranges::find(host.orders, order.id, &OrderState::id);
@@ -118,8 +137,28 @@ Reports reports_of(const Order& order, const std::vector<Status>& hosts, std::ui
     if (state->now == OrderState::Now::kRefused) ++reports.refused;
     if (state->now == OrderState::Now::kEnded) ++reports.ended;
     add_refusals(reports, host, *state);
+    if (state->now == OrderState::Now::kRefused) continue;
+    for (const std::string& event : state->missing) ++missing[event];
+    reports.there.insert(reports.there.end(), state->there.begin(), state->there.end());
+  }
+  for (const auto& [event, hosts_without] : missing) {
+    if (hosts_without == reports.applied + reports.ended) reports.missing.push_back(event);
   }
   return reports;
+}
+
+std::vector<std::string> missing_texts(const Reports& reports) {
+  std::vector<EventName> there;
+  for (const std::string& event : reports.there) {
+    const std::size_t colon = std::min(event.find(':'), event.size());
+    there.push_back({event.substr(0, colon), event.substr(std::min(colon + 1, event.size()))});
+  }
+  std::vector<std::string> texts;
+  for (const std::string& event : reports.missing) {
+    const auto pattern = event::Pattern::parse(event);
+    if (pattern) texts.push_back(missing_text(*pattern) + " at any host" + instead_text(*pattern, there));
+  }
+  return texts;
 }
 
 std::string reports_text(const Reports& reports) {

@@ -18,6 +18,9 @@ std::string hosts_json(const std::vector<fleet::Status>& hosts, std::uint64_t no
 std::string orders_text(const std::vector<fleet::Order>& orders, const std::vector<fleet::Status>& hosts,
                         std::uint64_t now_ns);
 
+// "2 orders make no sense and are left out: a, b", the first of their names; "" for none.
+std::string refused_text(const std::string& what, const std::vector<std::string>& names);
+
 // What hosts made of an order.
 struct Reports {
   std::uint64_t applied = 0;
@@ -25,12 +28,16 @@ struct Reports {
   std::uint64_t events = 0;
   std::vector<std::string> silent;    // hosts that it is for, and that have not said anything of it
   std::vector<std::string> refusals;  // "HOST: EVENT: REASON"
+  std::vector<std::string> missing;   // events of it that no host ever had
+  std::vector<std::string> there;     // … and some that there are, SYSTEM:EVENT
   std::uint64_t refused = 0;          // hosts that do nothing of it
 
   [[nodiscard]] std::uint64_t hosts() const { return applied + ended + refused; }
 };
 // Of the hosts that are there now.
 Reports reports_of(const fleet::Order& order, const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);
+// Of each missing event, that no host has it, and what may have been meant.
+std::vector<std::string> missing_texts(const Reports& reports);
 // "applied by 3 hosts, refused by 1".
 std::string reports_text(const Reports& reports);
 

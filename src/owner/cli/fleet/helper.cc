@@ -11,6 +11,7 @@
 #include "base/spawn_settings.hpp"
 #include "cli/environment.hpp"
 #include "cli/histogram/watch_options.hpp"
+#include "fleet/subjects.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -56,13 +57,17 @@ Result<std::string> output_of(const std::vector<std::string>& words, const std::
 
 // One a line.
 template <typename T>
-Result<std::vector<T>> parsed(const std::string& lines, Result<T> (*parse)(const std::string&)) {
-  std::vector<T> all;
+Result<Listed<T>> parsed(const std::string& lines, Result<T> (*parse)(const std::string&)) {
+  Listed<T> all;
   for (std::string_view rest = lines; !rest.empty();) {
     const std::string line(rest.substr(0, rest.find('\n')));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (line.starts_with(fleet::kRefusedLine)) {
+      all.refused.push_back(line.substr(1));
+      continue;
+    }
     LT_TRY(T one, parse(line));
-    all.push_back(std::move(one));
+    all.entries.push_back(std::move(one));
   }
   return all;
 }
@@ -112,12 +117,12 @@ Result<void> FleetHelper::prepare() const {
   return {};
 }
 
-Result<std::vector<fleet::Status>> FleetHelper::hosts() const {
+Result<Listed<fleet::Status>> FleetHelper::hosts() const {
   LT_TRY(const std::string lines, ask("hosts"));
   return parsed(lines, fleet::status_of);
 }
 
-Result<std::vector<fleet::Order>> FleetHelper::orders() const {
+Result<Listed<fleet::Order>> FleetHelper::orders() const {
   LT_TRY(const std::string lines, ask("orders"));
   return parsed(lines, fleet::order_of);
 }

@@ -17,6 +17,13 @@ void add_fleet_address(Command& command, fleet::Address& address);
 // EINVAL.
 Result<void> complete(fleet::Address& address);
 
+// What is there, and the names of what was left out: it makes no sense, or is another's than its name says.
+template <typename T>
+struct Listed {
+  std::vector<T> entries = {};
+  std::vector<std::string> refused = {};
+};
+
 class FleetHelper {
  public:
   // ENOENT with what to install.
@@ -24,8 +31,8 @@ class FleetHelper {
 
   // Makes what is kept there; whether somebody answers.
   Result<void> prepare() const;
-  Result<std::vector<fleet::Status>> hosts() const;
-  Result<std::vector<fleet::Order>> orders() const;
+  Result<Listed<fleet::Status>> hosts() const;
+  Result<Listed<fleet::Order>> orders() const;
   Result<void> put(const fleet::Order& order) const;
   Result<void> end(const std::vector<std::string>& ids) const;
   // What hosts counted for an order, an entry for each event. `per`: labels that stand before the keys.

@@ -21,26 +21,26 @@ constexpr std::string_view kClearScreen = "\033[H\033[2J";
 Result<Reports> OrderWatch::reports() const {
   const auto hosts = fleet_.hosts();
   if (!hosts) return tl::unexpected<Error>(hosts.error());
-  return reports_of(order_, *hosts, fleet::wall_ns());
+  return reports_of(order_, hosts->entries, fleet::wall_ns());
+}
+
+// What cannot be read for a moment may be there at the next.
+Result<Reports> OrderWatch::wait_for(const std::function<bool(const Reports&)>& is_done) const {
+  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
+  for (;;) {
+    auto now = reports();
+    if ((now && is_done(*now)) || arch::monotonic_ns() > end) return now;
+    ::poll(nullptr, 0, kReports_ms);
+  }
 }
 
 Result<Reports> OrderWatch::wait_for_reports() const {
-  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
-  for (;;) {
-    LT_TRY(Reports reports, reports());
-    if (reports.silent.empty() || arch::monotonic_ns() > end) return reports;
-    ::poll(nullptr, 0, kReports_ms);
-  }
+  return wait_for([](const Reports& reports) { return reports.silent.empty(); });
 }
 
 // A host says that it has ended behind its last frames.
 Result<Reports> OrderWatch::wait_for_ends() const {
-  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
-  for (;;) {
-    LT_TRY(Reports reports, reports());
-    if (reports.applied == 0 || arch::monotonic_ns() > end) return reports;
-    ::poll(nullptr, 0, kReports_ms);
-  }
+  return wait_for([](const Reports& reports) { return reports.applied == 0; });
 }
 
 int OrderWatch::complain_of(const Reports& reports) const {
@@ -49,6 +49,13 @@ int OrderWatch::complain_of(const Reports& reports) const {
   complain(order_.where.empty() ? "there is no host yet: landtraced --fleet joins one"
                                 : "there is no host where " + order_.where);
   return kFailure;
+}
+
+int OrderWatch::complain_of_end(const Reports& reports) const {
+  const int status = complain_of(reports);
+  for (const std::string& text : missing_texts(reports)) complain(text);
+  const bool is_in_vain = reports.events == 0 && !reports.refusals.empty();
+  return status == kSuccess && (is_in_vain || !reports.missing.empty()) ? kFailure : status;
 }
 
 int OrderWatch::give() {
@@ -87,18 +94,17 @@ Result<void> OrderWatch::watch_until_end(Signals& signals) {
 }
 
 // Or the end of whoever prints, whose output nobody reads any more.
-Result<void> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
+Result<Reports> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
   while (!order_.has_ended(fleet::wall_ns()) && !lines.has_ended()) {
     const auto arrived = signals.wait(kShow_ms);
     if (arrived && arrived->number != SIGCHLD) break;
   }
   const auto ended = fleet_.end({order_.id});
-  const auto reports = wait_for_ends();  // behind their last lines
+  auto reports = wait_for_ends();  // behind their last lines
   lines.send(SIGTERM);
   while (!lines.has_ended()) std::ignore = signals.wait(kShow_ms);
   if (!ended) return tl::unexpected<Error>(ended.error());
-  if (!reports) return tl::unexpected<Error>(reports.error());
-  return {};
+  return reports;
 }
 
 int OrderWatch::tail() {
@@ -115,7 +121,7 @@ int OrderWatch::tail() {
   if (begun) complain("order " + order_.id + ": " + reports_text(*begun));
   const auto waited = wait_for_end(*signals, *lines);
   if (!waited) return fail_with(kFailure, sentence(waited.error()));
-  return begun ? complain_of(*begun) : fail_with(kFailure, sentence(begun.error()));
+  return begun ? complain_of_end(*waited) : fail_with(kFailure, sentence(begun.error()));
 }
 
 int OrderWatch::watch() {
@@ -137,7 +143,7 @@ int OrderWatch::watch() {
     complain(fmt::format("{} of {} hosts did not say that they are done: their last counts may be missing",
                          reports->applied, reports->hosts()));
   }
-  return complain_of(*reports);
+  return complain_of_end(*reports);
 }
 
 }  // namespace landtrace::cli

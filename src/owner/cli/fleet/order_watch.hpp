@@ -1,6 +1,8 @@
 // Gives an order, shows what comes of it, and ends it.
 #pragma once
 
+#include <functional>
+
 #include "cli/child.hpp"
 #include "cli/fleet/fleet_text.hpp"
 #include "cli/fleet/helper.hpp"
@@ -23,13 +25,16 @@ class OrderWatch {
 
  private:
   Result<Reports> reports() const;
+  Result<Reports> wait_for(const std::function<bool(const Reports&)>& is_done) const;
   // Until all hosts that are here have said what they made of it, or it takes too long.
   Result<Reports> wait_for_reports() const;
   Result<Reports> wait_for_ends() const;
   Result<void> show(bool is_last) const;
   Result<void> watch_until_end(Signals& signals);
-  Result<void> wait_for_end(Signals& signals, Child& lines) const;
+  Result<Reports> wait_for_end(Signals& signals, Child& lines) const;
   int complain_of(const Reports& reports) const;
+  // The same of its end: an event that was nowhere, or that all hosts refused, is not one that did not happen.
+  int complain_of_end(const Reports& reports) const;
 
   const FleetHelper& fleet_;
   const FleetOptions& options_;

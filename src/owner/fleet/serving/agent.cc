@@ -15,6 +15,7 @@ constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
 // Those that have ended are told of for so long.
 constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
+constexpr std::size_t kMostReason = 512;
 
 std::string boot_id() {
   std::string id;
@@ -68,8 +69,13 @@ void Agent::take_orders(const std::map<std::string, std::string>& orders) {
   }
 }
 
+// Others are passed over: a status has to fit into a message.
 void Agent::refuse(const std::string& id, const std::string& reason) {
-  refused_[id] = {id, OrderState::Now::kRefused, 0, {{"", reason}}};
+  if (refused_.size() >= kMostOrders) {
+    passed_over_.insert(id);
+    return;
+  }
+  refused_[id] = {id, OrderState::Now::kRefused, 0, {{"", reason.substr(0, kMostReason)}}};
   status_is_new_ = true;
 }
 

@@ -65,9 +65,9 @@ Result<void> collect(Transport& transport, int stop) {
                                                           &collected);
   const Subscription questions(made);
   if (status != NATS_OK) return nats_failure(kQuestions, status);
-  const auto take = [&](const std::string& bytes) {
+  const auto take = [&](const Outbox::Letter& frame) {
     const std::lock_guard lock(collected.mutex);
-    std::ignore = collected.sums.add(bytes);
+    std::ignore = collected.sums.add(frame.subject, frame.bytes);
   };
   const Result<void> followed = transport.follow(kHistSubjects, take, [&] { return is_stopped(stop); });
   natsSubscription_Unsubscribe(made);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "fleet/failure_text.hpp"
 
 namespace landtrace::fleet {
 
@@ -53,7 +54,7 @@ inline tl::unexpected<Error> nats_failure(const std::string& what, natsStatus st
   natsStatus last = NATS_OK;
   const char* const more = nats_GetLastError(&last);
   const bool is_of_it = more != nullptr && more[0] != '\0' && last == status;
-  return fail(code, what + ": " + (is_of_it ? more : natsStatus_GetText(status)));
+  return fail(code, what + ": " + without_places(is_of_it ? more : natsStatus_GetText(status)));
 }
 
 inline std::string text_of(const natsMsg* message) {

@@ -3,8 +3,8 @@
 //   agent                        until SIGTERM, or its parent's end: a host in its fleet
 //   collect                      until SIGTERM: keeps sums in memory, and answers
 //   prepare                      makes what is kept where all hosts find it
-//   hosts                        a status a line, as JSON
-//   orders                       an order a line
+//   hosts                        a status a line, as JSON; ?SUBJECT for what is none of that host
+//   orders                       an order a line; ?ID for what is none
 //   put ID ORDER                 gives an order
 //   end ID...                    ends orders
 //   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "fleet/order.hpp"
@@ -78,22 +79,30 @@ Result<void> print(const std::string& bytes) {
 
 Result<void> print_hosts(Transport& transport, const Words&) {
   std::ignore = transport.prepare();  // who may, so that hosts can join
-  LT_TRY(const std::vector<std::string> said, transport.read(kStatusSubjects));
+  LT_TRY(const std::vector<Outbox::Letter> said, transport.read(kStatusSubjects));
+  std::set<std::string> refused;
   std::map<std::pair<std::string, std::string>, Status> newest;
-  for (const std::string& json : said) {
-    auto status = status_of(json);
+  for (const Outbox::Letter& one : said) {
+    auto status = status_in(one.subject, one.bytes);
+    if (!status) refused.insert(one.subject);
     if (!status) continue;
     Status& known = newest[{status->host, status->domain}];
     const bool is_newer = std::pair(status->started, status->sequence) > std::pair(known.started, known.sequence);
     if (is_newer) known = *std::move(status);
   }
   for (const auto& [name, status] : newest) LT_CHECK(print(json_of(status) + "\n"));
+  for (const std::string& subject : refused) LT_CHECK(print(kRefusedLine + subject + "\n"));
   return {};
 }
 
+// Written anew: what others have written may have any form.
 Result<void> print_orders(Transport& transport, const Words&) {
   LT_TRY(const auto orders, transport.orders());
-  for (const auto& [id, json] : orders) LT_CHECK(print(json + "\n"));
+  for (const auto& [id, json] : orders) {
+    auto order = order_of(json);
+    if (order) order->id = id;  // as hosts take it
+    LT_CHECK(print((order ? json_of(*order) : kRefusedLine + id) + "\n"));
+  }
   return {};
 }
 
@@ -123,8 +132,8 @@ Result<void> end(Transport& transport, const Words& words) {
 
 Result<void> print_sums(Transport& transport, const Words& words) {
   Sums sums;
-  LT_TRY(const std::vector<std::string> frames, transport.read(frames_of(words.at(0))));
-  for (const std::string& bytes : frames) std::ignore = sums.add(bytes);
+  LT_TRY(const std::vector<Outbox::Letter> frames, transport.read(frames_of(words.at(0))));
+  for (const Outbox::Letter& frame : frames) std::ignore = sums.add(frame.subject, frame.bytes);
   return print(encode(answer_of(sums, words.at(0), words.at(1))));
 }
 

@@ -4,10 +4,19 @@
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
+namespace {
+
+constexpr const char* kEveryDomains = "ftrace";
+
+}  // namespace
 
 Task::Task(const AgentOptions& options, std::string boot, Order order)
     : options_(options), boot_(std::move(boot)), order_(std::move(order)) {
   state_.id = order_.id;
+  for (const std::string* const event : {&order_.event, &order_.to}) {
+    auto pattern = event::Pattern::parse(*event);
+    if (pattern && !event->empty()) missing_.push_back(*std::move(pattern));
+  }
   auto work = Work::begin(options_, order_);
   if (work) {
     work_ = *std::move(work);
@@ -37,7 +46,24 @@ bool Task::update_state() {
   const OrderState before = state_;
   state_.events = work_->events();
   state_.refusals = work_->refusals();
+  look_for_events();
   return !(state_ == before);
+}
+
+// One that was there once is not missing, though it has gone.
+void Task::look_for_events() {
+  constexpr std::size_t kMostThere = 64;
+  state_.missing.clear();
+  state_.there.clear();
+  if (order_.kind != Order::Kind::kLatency && state_.events > 0) missing_.clear();
+  if (missing_.empty()) return;
+  std::vector<std::string> there;
+  for (const output::EventType& type : work_->types()) {
+    std::erase_if(missing_, [&](const event::Pattern& one) { return one.matches(type.system, type.name); });
+    if (type.system != kEveryDomains && there.size() < kMostThere) there.push_back(type.system + ":" + type.name);
+  }
+  for (const event::Pattern& one : missing_) state_.missing.push_back(one.text());
+  if (!missing_.empty()) state_.there = std::move(there);
 }
 
 // What began anew in the domain, with a count below the last one, is another histogram.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "event/pattern.hpp"
 #include "fleet/address.hpp"
 #include "fleet/outbox.hpp"
 #include "fleet/serving/work.hpp"
@@ -43,6 +44,7 @@ class Task {
     std::uint64_t rest = 0;  // … what else it had: dropped and unpaired events
   };
   void refuse(const std::string& reason);
+  void look_for_events();
   [[nodiscard]] Frame frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) const;
 
   const AgentOptions& options_;
@@ -51,6 +53,7 @@ class Task {
   OrderState state_;
   std::unique_ptr<Work> work_;
   std::map<std::string, Sent> sent_;  // by event
+  std::vector<event::Pattern> missing_;  // of which no event was there so far
   std::uint64_t ended_ns_ = 0;
 };
 

@@ -8,6 +8,7 @@ namespace landtrace::fleet {
 namespace {
 
 constexpr std::int64_t kPatience_ms = 2000;
+constexpr std::int64_t kReadPatience_ms = 5000;
 constexpr std::int64_t kReconnectWait_ms = 250;
 // Of each histogram: that frames come in another order than they were sent in is nothing that happens over more.
 constexpr std::int64_t kMostFrames = 8;
@@ -31,7 +32,33 @@ void pass_over(natsConnection*, void*) {}
 // Without one libnats writes to stderr.
 void pass_over_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
 
+// Of a subscription that goes on: libnats begins an ordered one again where something is missing.
+bool goes_on(natsStatus status) {
+  return status == NATS_TIMEOUT || status == NATS_SLOW_CONSUMER || status == NATS_MISMATCH ||
+         status == NATS_MISSED_HEARTBEAT;
+}
+
+// The stream has nothing behind it.
+bool is_newest(natsMsg* message) {
+  jsMsgMetaData* data = nullptr;
+  const bool is_known = natsMsg_GetMetaData(&data, message) == NATS_OK;
+  const bool is_last = is_known && data->NumPending == 0;
+  jsMsgMetaData_Destroy(data);
+  return is_last;
+}
+
+bool has_nothing_more(natsSubscription* subscription) {
+  jsConsumerInfo* info = nullptr;
+  const bool is_known = natsSubscription_GetConsumerInfo(&info, subscription, nullptr, nullptr) == NATS_OK;
+  const bool has_nothing = is_known && info->NumPending == 0;
+  jsConsumerInfo_Destroy(info);
+  return has_nothing;
+}
+
 tl::unexpected<Error> cannot_connect(const Address& address, natsStatus status) {
+  if (status == NATS_NO_SERVER || status == NATS_TIMEOUT) {
+    return fail(ECONNREFUSED, nobody_answers(without_users(address.servers)));
+  }
   return nats_failure("cannot connect to " + without_users(address.servers), status);
 }
 
@@ -208,21 +235,32 @@ Result<Subscription> Transport::subscribe(const std::string& subjects, std::uint
   return subscription;
 }
 
-Result<std::vector<std::string>> Transport::read(const std::string& subjects) {
+Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects) {
+  constexpr std::int64_t kLook_ms = 200;
   std::uint64_t there = 0;
   LT_TRY(const Subscription subscription, subscribe(subjects, there));
-  std::vector<std::string> read;
-  while (read.size() < there) {
+  std::vector<Outbox::Letter> read;
+  // Fewer may come than were there: where many are sent, the stream drops older ones meanwhile.
+  for (std::int64_t silent_ms = 0; read.size() < there;) {
     natsMsg* made = nullptr;
-    const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kPatience_ms);
+    const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
     const Message message(made);
-    if (status != NATS_OK) return nats_failure(subjects, status);
-    read.push_back(text_of(message.get()));
+    if (made != nullptr) {
+      silent_ms = 0;
+      read.push_back({natsMsg_GetSubject(made), text_of(made)});
+      if (is_newest(made)) break;
+      continue;
+    }
+    if (!goes_on(status)) return nats_failure(subjects, status);
+    silent_ms += kLook_ms;
+    // What was on its way at the first look is here at the second.
+    if (silent_ms > kLook_ms && has_nothing_more(subscription.get())) break;
+    if (silent_ms >= kReadPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
   return read;
 }
 
-Result<void> Transport::follow(const std::string& subjects, const std::function<void(const std::string&)>& take,
+Result<void> Transport::follow(const std::string& subjects, const std::function<void(const Outbox::Letter&)>& take,
                                const std::function<bool()>& is_over) {
   constexpr std::int64_t kLook_ms = 200;
   std::uint64_t there = 0;
@@ -231,8 +269,8 @@ Result<void> Transport::follow(const std::string& subjects, const std::function<
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
     const Message message(made);
-    if (status == NATS_OK) take(text_of(message.get()));
-    if (status != NATS_OK && status != NATS_TIMEOUT) return nats_failure(subjects, status);
+    if (status == NATS_OK) take({natsMsg_GetSubject(made), text_of(made)});
+    if (status != NATS_OK && !goes_on(status)) return nats_failure(subjects, status);
   }
   return {};
 }

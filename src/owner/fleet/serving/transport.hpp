@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fleet/address.hpp"
+#include "fleet/outbox.hpp"
 #include "fleet/serving/handles.hpp"
 
 namespace landtrace::fleet {
@@ -30,10 +31,11 @@ class Transport {
 
   // Returns when the stream has it. ETIMEDOUT: nobody knows.
   Result<void> publish(const std::string& subject, const std::string& bytes);
-  // All that the stream has of these subjects, in its order. ENOENT: there is no stream.
-  Result<std::vector<std::string>> read(const std::string& subjects);
+  // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
+  // some may be there. ENOENT: there is no stream.
+  Result<std::vector<Outbox::Letter>> read(const std::string& subjects);
   // Calls `take` for all of it, and then for what comes, until `is_over` says so.
-  Result<void> follow(const std::string& subjects, const std::function<void(const std::string&)>& take,
+  Result<void> follow(const std::string& subjects, const std::function<void(const Outbox::Letter&)>& take,
                       const std::function<bool()>& is_over);
 
   Result<void> put_order(const std::string& id, const std::string& json);

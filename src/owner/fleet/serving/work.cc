@@ -58,6 +58,11 @@ Result<std::unique_ptr<Work>> Work::begin(const AgentOptions& options, const Ord
   return work;
 }
 
+const std::deque<output::EventType>& Work::types() {
+  seen_.refresh();
+  return seen_.types();
+}
+
 std::vector<Refusal> Work::refusals() {
   std::vector<Refusal> refusals;
   const auto state = session_.state();

@@ -2,6 +2,7 @@
 // ends, and is no part of what the host's own users do there.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ class Work {
   [[nodiscard]] virtual std::uint64_t events() const = 0;
   // Parts that the domain does not take.
   virtual std::vector<Refusal> refusals();
+  // Events of the domain so far.
+  const std::deque<output::EventType>& types();
 
   static constexpr int kLook_ms = 20;
 
