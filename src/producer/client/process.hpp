@@ -175,7 +175,8 @@ class Process {
   char socket_path_[108] = {};
 
   // Static, as it begins before the first use of the rest.
-  enum class Barriers : std::uint8_t { kNone, kPending, kRegistered };
+  // Not a class: clang 14 has no atomic operations on those.
+  enum Barriers : std::uint8_t { kNone, kPending, kRegistered };
   static constinit Barriers barriers_;
   // Whose thread registers while it is pending.
   std::uint32_t registering_pid_ = 0;
