@@ -13,9 +13,14 @@ enum { kRounds = 300, kCalls = 2000 };
 
 static const char text[] = "fifteen letters";
 
+#ifdef __clang__ /* makes no clones */
+#define APART __attribute__((noinline, aligned(64)))
+#else
+#define APART __attribute__((noinline, noclone, aligned(64)))
+#endif
 #define PROBED(name)                                                                                         \
-  __attribute__((noinline, noclone, aligned(64))) uint64_t name(uint64_t number, const char* bytes);         \
-  __attribute__((noinline, noclone, aligned(64))) uint64_t name(uint64_t number, const char* bytes) {        \
+  APART uint64_t name(uint64_t number, const char* bytes);                                                   \
+  APART uint64_t name(uint64_t number, const char* bytes) {                                                  \
     __asm__ volatile("" : : "r"(bytes)); /* so that both are handed over */                                   \
     return number * 3 + 0x12345;         /* an instruction that is longer than a jump */                      \
   }

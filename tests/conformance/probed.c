@@ -13,7 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define APART __attribute__((noinline, used))
+#else
 #define APART __attribute__((noinline, noclone, noipa, used))
+#endif
 
 struct point {
   int x;
