@@ -8,6 +8,7 @@ add_library(landtrace_warnings INTERFACE)
 target_compile_options(landtrace_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror
   $<$<CXX_COMPILER_ID:Clang>:-Wno-gnu-zero-variadic-macro-arguments>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-overlength-strings>
   # GCC 12 sees overlaps in std::string operations that are not there (bug 105329).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 

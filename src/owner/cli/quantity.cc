@@ -46,7 +46,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
 
 Result<std::uint64_t> parse_seconds(std::string_view text) {
   constexpr std::size_t kDecimals = 9;
-  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  constexpr std::uint64_t kSecond_ns = 1'000'000'000;
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   std::string decimals = point == std::string_view::npos ? "0" : std::string(text.substr(point + 1));
@@ -55,10 +55,10 @@ Result<std::uint64_t> parse_seconds(std::string_view text) {
   std::uint64_t seconds = 0;
   std::uint64_t ns = 0;
   if (!fits || text.ends_with('.') || !parse_number(whole, seconds) || !parse_number(decimals, ns) ||
-      seconds > ~0ull / kNsPerSecond - 1) {
+      seconds > ~0ull / kSecond_ns - 1) {
     return fail(EINVAL, fmt::format("'{}' is no time; want seconds, such as 12.345678", text));
   }
-  return seconds * kNsPerSecond + ns;
+  return seconds * kSecond_ns + ns;
 }
 
 Result<std::uint64_t> parse_buffer_size(const std::string& text) {

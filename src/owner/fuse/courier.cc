@@ -41,7 +41,10 @@ void Courier::bring(std::uint64_t inode, const std::byte* page, std::size_t offs
 
 void Courier::bring_all(const std::vector<Change>& changes) {
   for (const Change& change : changes) {
-    fuse_bufvec bytes = FUSE_BUFVEC_INIT(change.size);
+    fuse_bufvec bytes = {};
+    bytes.count = 1;
+    bytes.buf[0].fd = -1;
+    bytes.buf[0].size = change.size;
     bytes.buf[0].mem = const_cast<std::byte*>(change.page + change.offset);
     // An error is no loss: with ENOENT the inode is not in the page cache, and whoever maps it reads the page then.
     fuse_lowlevel_notify_store(session_, change.inode, static_cast<off_t>(change.offset), &bytes,
