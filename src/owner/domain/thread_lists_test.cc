@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <future>
 #include <thread>
 
+#include "base/test_thread.hpp"
 #include "domain/domain.hpp"
 #include "domain/test_serving.hpp"
 
@@ -17,35 +17,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
-
-std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid()); }
-
-// A thread that waits until it is told to end.
-class WaitingThread {
- public:
-  WaitingThread() {
-    std::promise<std::uint32_t> id;
-    thread_ = std::thread([&id, this] {
-      id.set_value(this_thread());
-      end_.get_future().wait();
-    });
-    id_ = id.get_future().get();
-  }
-  ~WaitingThread() { end(); }
-  WaitingThread(const WaitingThread&) = delete;
-  WaitingThread& operator=(const WaitingThread&) = delete;
-  [[nodiscard]] std::uint32_t id() const { return id_; }
-  void end() {
-    if (!thread_.joinable()) return;
-    end_.set_value();
-    thread_.join();
-  }
-
- private:
-  std::promise<void> end_;
-  std::thread thread_;
-  std::uint32_t id_ = 0;
-};
 
 class ThreadListsTest : public testing::Test {
  protected:
@@ -117,11 +88,11 @@ TEST_F(FollowedForksTest, WhatAListedThreadMakesIsListedUntilItEnds) {
   pollfd waiting{domain_->thread_lists().events_fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 1);
   domain_->thread_lists().catch_up();
-  EXPECT_THAT(*top().threads.only, Contains(thread.id()));
-  EXPECT_THAT(*top().threads.never, Contains(thread.id()));
-  EXPECT_THAT(published(top()), Contains(thread.id()));
+  EXPECT_THAT(*top().threads.only, Contains(thread.tid()));
+  EXPECT_THAT(*top().threads.never, Contains(thread.tid()));
+  EXPECT_THAT(published(top()), Contains(thread.tid()));
   EXPECT_TRUE(std::is_sorted(top().threads.never->begin(), top().threads.never->end()));
-  const std::uint32_t ended = thread.id();
+  const std::uint32_t ended = thread.tid();
   thread.end();
   catch_up_with_the_end_of(ended);
   EXPECT_THAT(*top().threads.only, ElementsAre(this_thread()));
@@ -156,8 +127,8 @@ TEST_F(FollowedForksTest, EachInstanceDecidesForItself) {
   ASSERT_TRUE(domain_->thread_lists().set(other, {{this_thread()}}, std::nullopt));
   const WaitingThread thread;
   domain_->thread_lists().catch_up();
-  EXPECT_THAT(*top().threads.only, Not(Contains(thread.id())));
-  EXPECT_THAT(*other.threads.only, Contains(thread.id()));
+  EXPECT_THAT(*top().threads.only, Not(Contains(thread.tid())));
+  EXPECT_THAT(*other.threads.only, Contains(thread.tid()));
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <future>
 #include <thread>
 
 #include "arch/clock.hpp"
+#include "base/test_thread.hpp"
 #include "host/server.hpp"
 #include "plan/thread_slots.hpp"
 
@@ -18,33 +18,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::uint64_t kSecond_ns = 1'000'000'000;
-
-// A thread that lives until it is told to end.
-class Stranger {
- public:
-  Stranger() {
-    std::promise<std::uint32_t> tid;
-    thread_ = std::thread([&tid, this] {
-      tid.set_value(static_cast<std::uint32_t>(::gettid()));
-      end_.get_future().wait();
-    });
-    tid_ = tid.get_future().get();
-  }
-  ~Stranger() { end(); }
-  Stranger(const Stranger&) = delete;
-  Stranger& operator=(const Stranger&) = delete;
-  [[nodiscard]] std::uint32_t tid() const { return tid_; }
-  void end() {
-    if (!thread_.joinable()) return;
-    end_.set_value();
-    thread_.join();
-  }
-
- private:
-  std::promise<void> end_;
-  std::thread thread_;
-  std::uint32_t tid_ = 0;
-};
 
 class ThreadGateTest : public testing::Test {
  protected:
@@ -87,7 +60,7 @@ class ThreadGateTest : public testing::Test {
 };
 
 TEST_F(ThreadGateTest, WhoHasEmittedBeforeAndIsNotMeantIsLeftOutAtOnce) {
-  const Stranger one, meant;
+  const WaitingThread one, meant;
   emit_as(one.tid());
   emit_as(meant.tid());
   meant_ = meant.tid();
@@ -96,7 +69,7 @@ TEST_F(ThreadGateTest, WhoHasEmittedBeforeAndIsNotMeantIsLeftOutAtOnce) {
 }
 
 TEST_F(ThreadGateTest, WhoIsMeantByALaterEventIsLetInAgain) {
-  const Stranger one, other;
+  const WaitingThread one, other;
   emit_as(one.tid());
   emit_as(other.tid());
   gate_.let_in(nobody);
@@ -108,13 +81,13 @@ TEST_F(ThreadGateTest, WhoIsMeantByALaterEventIsLetInAgain) {
 }
 
 TEST_F(ThreadGateTest, WhoEmitsWhatNobodyTakesIsLeftOutSoon) {
-  const Stranger one;
+  const WaitingThread one;
   const std::uint64_t now = arch::monotonic_ns();
   gate_.renew(now);
   gate_.note_unwanted(one.tid(), 0);
   gate_.renew(now);
   EXPECT_THAT(left_out(), ElementsAre(one.tid()));
-  const Stranger second;
+  const WaitingThread second;
   gate_.note_unwanted(second.tid(), 0);
   gate_.renew(arch::monotonic_ns());
   EXPECT_EQ(left_out().size(), 1u) << "not a request for each";
@@ -123,7 +96,7 @@ TEST_F(ThreadGateTest, WhoEmitsWhatNobodyTakesIsLeftOutSoon) {
 }
 
 TEST_F(ThreadGateTest, WhoIsMeantIsNotLeftOutBecauseNobodyTookAnEvent) {
-  const Stranger one;
+  const WaitingThread one;
   meant_ = one.tid();
   gate_.note_unwanted(one.tid(), 0);
   gate_.renew(arch::monotonic_ns() + kSecond_ns);
@@ -131,8 +104,8 @@ TEST_F(ThreadGateTest, WhoIsMeantIsNotLeftOutBecauseNobodyTookAnEvent) {
 }
 
 TEST_F(ThreadGateTest, AThreadThatHasEndedIsForgotten) {
-  Stranger one;
-  const Stranger two;
+  WaitingThread one;
+  const WaitingThread two;
   const std::uint64_t now = arch::monotonic_ns();
   gate_.note_unwanted(one.tid(), 0);
   gate_.note_unwanted(two.tid(), 0);

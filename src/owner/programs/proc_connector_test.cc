@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <thread>
 #include <vector>
 
+#include "base/test_thread.hpp"
 #include "programs/process_events.hpp"
 #include "programs/thread_events.hpp"
 #include "programs/test_self.hpp"
@@ -30,19 +30,12 @@ using Message = ProcConnector::Message;
 constexpr int kRoomy = 4 << 20;
 constexpr int kNarrow = 2048;
 
-std::uint32_t this_thread() { return static_cast<std::uint32_t>(::gettid()); }
-
 // A child that ends at once.
 std::uint32_t fork_one() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
   return static_cast<std::uint32_t>(child);
-}
-std::uint32_t start_thread() {
-  std::uint32_t tid = 0;
-  std::thread([&] { tid = this_thread(); }).join();
-  return tid;
 }
 
 class ProcConnectorTest : public testing::Test {
@@ -77,10 +70,7 @@ TEST_F(ProcConnectorTest, ForksAndExitsAreToldWithTheirNumbers) {
   receive_all(connector);
   std::uint32_t child = 0, thread = 0, by_thread = 0;
   child = fork_one();
-  std::thread([&] {
-    thread = this_thread();
-    by_thread = fork_one();
-  }).join();
+  thread = run_in_thread([&] { by_thread = fork_one(); });
   const auto messages = receive_all(connector);
   EXPECT_TRUE(has(messages, ProcConnector::kFork, {me(), me(), child, child}));
   EXPECT_TRUE(has(messages, ProcConnector::kExit, {child, child}));
@@ -180,9 +170,9 @@ class ProcessEventsTest : public ProcConnectorTest {
 TEST_F(ProcessEventsTest, ForksAreToldAndThreadsAreNot) {
   auto events = *ProcessEvents::subscribe(kRoomy);
   bool lost = false;
-  const std::uint32_t first = fork_one(), thread = start_thread();
+  const std::uint32_t first = fork_one(), thread = dead_thread();
   std::uint32_t second = 0;
-  std::thread([&] { second = fork_one(); }).join();
+  run_in_thread([&] { second = fork_one(); });
   const auto forks = events.drain(lost);
   EXPECT_TRUE(tells_of(forks, first));
   EXPECT_TRUE(tells_of(forks, second)) << "the parent is the process, whichever of its threads has forked";
@@ -221,12 +211,9 @@ class ThreadEventsTest : public ProcConnectorTest {
 
 TEST_F(ThreadEventsTest, ThreadsBeginAndEnd) {
   auto events = *ThreadEvents::subscribe();
-  const std::uint32_t thread = start_thread(), child = fork_one();
-  std::uint32_t forker = 0, by_thread = 0;
-  std::thread([&] {
-    forker = this_thread();
-    by_thread = fork_one();
-  }).join();
+  const std::uint32_t thread = dead_thread(), child = fork_one();
+  std::uint32_t by_thread = 0;
+  const std::uint32_t forker = run_in_thread([&] { by_thread = fork_one(); });
   pollfd waiting{events.fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 1);
   drained_ = events.drain();

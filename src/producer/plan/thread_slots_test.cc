@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "base/test_thread.hpp"
 #include "plan/test_domain.hpp"
 
 namespace landtrace::plan {
@@ -22,14 +23,6 @@ std::uint32_t dead_process() {
   if (child == 0) ::_exit(0);
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
   return static_cast<std::uint32_t>(child);
-}
-
-// A thread of this process that has ended.
-std::uint32_t dead_thread() {
-  std::uint32_t tid = 0;
-  std::thread([&] { tid = own_tid(); }).join();
-  while (!thread_is_gone(own_pid(), tid)) std::this_thread::yield();  // joined, it is there for some microseconds
-  return tid;
 }
 
 class ThreadSlotsTest : public testing::Test {
