@@ -131,7 +131,7 @@ class Unmodified(Bpf):
             exec {tool} {self.example()} '{REQUESTS} > /dev/null'"""
         status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
         self.assertEqual((status, err), (0, ""), out)
-        self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\n")
+        self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\nwalked 0 1 2 3, from behind 0 0\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,18 @@ static unsigned long long sum_of(int map) {
   return sum;
 }
 
+// Walks over an array that is made for it, and over what is behind its end.
+static void walk(void) {
+  const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "walked", sizeof(unsigned), sizeof(unsigned long long), 4, NULL);
+  unsigned key = 0, behind = 9;
+  printf("walked");
+  for (int end = bpf_map_get_next_key(map, NULL, &key); end == 0; end = bpf_map_get_next_key(map, &key, &key)) {
+    printf(" %u", key);
+  }
+  printf(", from behind %d", bpf_map_get_next_key(map, &behind, &key));
+  printf(" %u\n", key);
+}
+
 int main(int argc, char** argv) {
   struct bpf_object* object = argc == 3 ? bpf_object__open_file(argv[1], NULL) : NULL;
   if (object == NULL || bpf_object__load(object) != 0) return 1;
@@ -31,6 +43,7 @@ int main(int argc, char** argv) {
   bpf_link__destroy(link);
   status |= system(argv[2]);
   printf("detached %llu\n", sum_of(map));
+  walk();
   bpf_object__close(object);
   return status == 0 ? 0 : 3;
 }

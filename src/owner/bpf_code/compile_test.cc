@@ -154,6 +154,18 @@ TEST(BpfCode, SubprogramsHaveStacksOfTheirOwnAndEndWithAFaultWhereThereAreNoMore
   EXPECT_EQ(run_of({call_here(-1), leave()}, bpf::kMaxFrames), (Ran{0, 1, 0})) << "calls without end";
 }
 
+TEST(BpfCode, WhereTheFrameIsDoesNotDependOnWhetherThereAreCalls) {
+  const Code code = Code{put(BPF_DW, 10, -8, 3), put(BPF_DW, 10, -16, 5)} + map(1, verifier::kValues) +
+                    Code{copy(2, 10), alu(BPF_ADD, 2, -8), copy(3, 10), alu(BPF_ADD, 3, -16), set(4, 0),
+                         call(BPF_FUNC_map_update_elem), leave()};
+  for (const std::uint32_t frames : {1u, 2u, bpf::kMaxFrames}) {
+    Twins twins;
+    ASSERT_TRUE(twins.take(code, frames));
+    EXPECT_EQ(twins.difference(""), "") << frames;
+    EXPECT_EQ(twins.run(""), 0u) << "the element that stands on the stack is one of the map's";
+  }
+}
+
 TEST(BpfCode, WhatEndsInASubprogramEndsTheProgram) {
   EXPECT_EQ(run_of({call_here(2), set(0, 5), leave(), set(2, 4096), load(BPF_B, 0, 2, 0), leave()}, 2), (Ran{0, 1, 0}));
   EXPECT_EQ(run_of({call_here(2), set(0, 5), leave(), go(-1)}, 2), (Ran{0, 0, 1}));
@@ -208,6 +220,15 @@ TEST(BpfCode, WhatIsOutsideOfEachWindowIsAFaultAndNotAnAccess) {
   EXPECT_EQ(fault(map_value(2, verifier::kValues, 0) + Code{load(BPF_DW, 0, 2, -1), leave()}), 1u);
   EXPECT_EQ(fault(map_value(2, verifier::kReadOnly, 0) + Code{put(BPF_B, 2, 0, 1), leave()}), 1u);
   EXPECT_EQ(fault({set(0, 1)}), 1u) << "no exit";
+}
+
+TEST(BpfCode, APointerOfAMapThatIsLedAwayFindsWhatIsThere) {
+  const Code distance = map_value(2, verifier::kValues, 0) + map_value(4, verifier::kValues, 0) +
+                        Code{copy(3, 10), alu_r(BPF_SUB, 3, 4), alu_r(BPF_ADD, 2, 3)};
+  EXPECT_EQ(run_of(Code{put(BPF_DW, 10, -8, 0x4d2)} + distance + Code{load(BPF_DW, 0, 2, -8), leave()}),
+            (Ran{0x4d2, 0, 0}));
+  EXPECT_EQ(run_of(distance + Code{put(BPF_B, 2, -8, 7), put(BPF_B, 2, -7, 0), load(BPF_H, 0, 10, -8), leave()}),
+            (Ran{7, 0, 0}));
 }
 
 TEST(BpfCode, WhatCannotBeCompiledIsLeftToTheInterpreter) {

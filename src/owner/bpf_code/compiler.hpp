@@ -150,7 +150,8 @@ class Compiler {
   bool counts_ = false;
   // An access may be one to a record.
   bool has_records_ = false;
-  bool has_subprograms_ = false;
+  // Or room for frames of some: r10 is then where the interpreter has it.
+  bool has_subprograms_ = frames_ > 1;
   // Registers that the program names, or helpers are given: a bit each.
   std::uint32_t used_ = 1;
   Label fault_{}, exceeded_{}, stop_{}, leave_{}, read_window_{}, write_window_{};

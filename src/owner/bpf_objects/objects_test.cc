@@ -227,6 +227,8 @@ TEST(BpfMapShape, RefusesWhatNoMapIs) {
   EXPECT_EQ(error_of({bpf::kHash, 4, 8, 0, 0}), EINVAL);
   EXPECT_EQ(error_of({bpf::kHash, 513, 8, 16, 0}), E2BIG);
   EXPECT_EQ(error_of({bpf::kHash, 4, 8, 1u << 31, 0}), E2BIG);
+  EXPECT_EQ(error_of({bpf::kArray, 4, 4, (1u << 26) + 1, 0}), E2BIG);
+  EXPECT_NE(error_of({bpf::kArray, 4, 4, 1u << 26, 0}), E2BIG) << "so many elements there may be";
   EXPECT_EQ(error_of({bpf::kArray, 8, 8, 16, 0}), EINVAL);
   EXPECT_EQ(error_of({bpf::kRingbuf, 0, 0, 5000, 0}), EINVAL);
   EXPECT_EQ(error_of({bpf::kRingbuf, 0, 0, 8192, 0}), 0);

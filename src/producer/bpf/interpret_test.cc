@@ -188,6 +188,14 @@ TEST(BpfInterpreter, ProgramsHaveARowToThemselvesAndGiveItBack) {
   EXPECT_EQ(rows.holder(0), 0u);
 }
 
+// The table has functions behind its helpers that code calls, and programs cannot.
+TEST(BpfInterpreter, NumbersOfNoHelperAreFaults) {
+  for (const int number : {-1, 0, static_cast<int>(kHelperLimit) - 1, static_cast<int>(kFindReadable),
+                           static_cast<int>(kFindWritable), static_cast<int>(kFindWritable) + 1, 1 << 30}) {
+    EXPECT_EQ(fault_of({copy(1, 10), alu(BPF_ADD, 1, -8), set(2, 8), call(number), leave()}).faults, 1u) << number;
+  }
+}
+
 TEST(BpfInterpreter, ReadsTheProgramsMemoryAndSaysWhereThereIsNone) {
   const auto read = [](int helper, std::int32_t from, int size) {
     return Code{copy(1, 10), alu(BPF_ADD, 1, -8), set(2, size), set(3, from), call(helper), leave()};
@@ -197,6 +205,7 @@ TEST(BpfInterpreter, ReadsTheProgramsMemoryAndSaysWhereThereIsNone) {
   EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel, -1, 4)), static_cast<std::uint64_t>(-EFAULT));
   EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_user_str, 0x10000, 8)), 6u);
   EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_user_str, 0x10000, 3)), 3u) << "cut, with its NUL";
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_user_str, 0x10005, 8)), 1u) << "an empty text is one";
   EXPECT_EQ(result_of({put(BPF_DW, 10, -8, -1), copy(1, 10), alu(BPF_ADD, 1, -8), set(2, 8), set(3, 0x20000),
                        call(BPF_FUNC_probe_read_user), load(BPF_DW, 0, 10, -8), leave()}),
             0u)
