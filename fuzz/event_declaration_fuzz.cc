@@ -6,6 +6,7 @@
 #include <span>
 
 #include "abi/validator.hpp"
+#include "base/character.hpp"
 #include "event/declaration.hpp"
 #include "event/print.hpp"
 #include "event_require.hpp"
@@ -16,9 +17,14 @@ using namespace landtrace;
 using namespace landtrace::event;
 
 void check_fields_text(const Declaration& declaration) {
-  const auto again = parse_fields(fields_text(declaration));
+  const std::string text = fields_text(declaration);
+  const auto again = parse_fields(text);
   LT_REQUIRE(again && *again == declaration.fields);
-  LT_REQUIRE(declares_same_fields(declaration, fields_text(declaration)));
+  // A field with other white space in it, or a last one without a name, is another one when it is declared again, as in
+  // the kernel.
+  const bool is_plain = text.find("  ") == text.npos &&
+                        std::ranges::none_of(text, [](char c) { return c != ' ' && is_space(c); });
+  LT_REQUIRE(declares_same_fields(declaration, text) || !is_plain || text.ends_with(' '));
 }
 
 // A `format` file shows an array's brackets empty: neither the spelling of its length nor a "char" written in
