@@ -69,6 +69,8 @@ inline constexpr const char* kMountLists = "mount_lists";
 inline constexpr const char* kIdle = "idle_daemon";
 inline constexpr const char* kProbes = "probes";
 inline constexpr const char* kKernelProbes = "kernel_probes";
+// Of probes: stands before a function's name where nothing is probed.
+inline constexpr const char* kBare = "bare_";
 inline constexpr const char* kThousandProbes = "probes_thousand";
 }  // namespace name
 

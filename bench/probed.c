@@ -24,7 +24,6 @@ static const char text[] = "fifteen letters";
     __asm__ volatile("" : : "r"(bytes)); /* so that both are handed over */                                   \
     return number * 3 + 0x12345;         /* an instruction that is longer than a jump */                      \
   }
-PROBED(bench_bare)
 PROBED(bench_entry)
 PROBED(bench_number)
 PROBED(bench_string)
@@ -66,9 +65,9 @@ static void measure(void) {
   static const struct {
     const char* name;
     uint64_t (*function)(uint64_t, const char*);
-  } functions[] = {{"bare", bench_bare},       {"entry", bench_entry},     {"number", bench_number},
-                   {"string", bench_string},   {"both", bench_both},       {"latency", bench_latency},
-                   {"refused", bench_refused}, {"no_longer", bench_no_longer}};
+  } functions[] = {{"entry", bench_entry},     {"number", bench_number},   {"string", bench_string},
+                   {"both", bench_both},       {"latency", bench_latency}, {"refused", bench_refused},
+                   {"no_longer", bench_no_longer}};
   enum { kFunctions = sizeof functions / sizeof functions[0] };
   double least[kFunctions], counter = 1e9;
   for (int f = 0; f < kFunctions; ++f) least[f] = 1e9;

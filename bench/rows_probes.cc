@@ -39,7 +39,8 @@ class ProbeRows {
  private:
   [[nodiscard]] Figure ours(const char* what) const { return results_.median(name::kProbes, what); }
   [[nodiscard]] Figure kernels(const char* what) const { return results_.median(name::kKernelProbes, what); }
-  [[nodiscard]] Figure over_bare(const char* what) const { return difference(ours(what), ours("bare")); }
+  static std::string bare(const char* what) { return std::string(name::kBare) + what; }
+  [[nodiscard]] Figure over_bare(const char* what) const { return difference(ours(what), ours(bare(what).c_str())); }
 
   void ratio(const char* what, const Figure& mine, const char* peer_name, const Figure& peer, double bar,
              const std::string& absent) {
@@ -50,7 +51,7 @@ class ProbeRows {
   void over_bare(const char* what, const char* function, double of_counter, double of_kernel) {
     const Figure mine = over_bare(function);
     ratio(what, mine, "rdtsc", ours("rdtsc"), of_counter, reason_not_to_probe());
-    ratio(what, mine, "the kernel's uprobe", difference(kernels(function), kernels("bare")), of_kernel,
+    ratio(what, mine, "the kernel's uprobe", difference(kernels(function), kernels(bare(function).c_str())), of_kernel,
           setting_.tracefs.absent);
   }
   void alone(const char* what, const Figure& mine, double bar, const char* unit = "ns", std::string note = "") {
@@ -58,7 +59,7 @@ class ProbeRows {
   }
   // To two digits.
   void no_longer() {
-    Figure times = quotient(ours("no_longer"), ours("bare"));
+    Figure times = quotient(ours("no_longer"), ours(bare("no_longer").c_str()));
     if (times) times = std::round(*times * 100) / 100;
     alone("a function that is not probed any more, over a call", times, 1, "x");
   }
