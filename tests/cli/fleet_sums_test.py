@@ -79,16 +79,18 @@ class Sums(FleetCase):
         collector = self.start("collect")
         host.emit(70)
         self.wait_until(lambda: self.sum_of(order) == 70)
-        self.wait_until(lambda: "hist" in self.asked(order))
+        self.wait_until(lambda: self.asked(f"0 {order} ").startswith("+") and "hist" in self.asked(f"0 {order} "))
+        for garbage in ("", order, f"x {order} ", f"-1 {order} ", f"99999999 {order} "):
+            self.assertEqual(self.asked(garbage), "-", "what makes no sense, and what the stream does not have yet")
         collector.terminate()
         self.assertEqual(collector.wait(timeout=support.TIMEOUT_S), 0)
         self.assertEqual(self.sum_of(order), 70)
 
-    def asked(self, order):
+    def asked(self, question):
         """What a collector says: bytes as text, in which the trigger stands."""
         client = NatsClient(self.port)
         client.subscribe(b"answer")
-        client.say(b"PUB landtrace.ask answer %d" % len(order), order.encode())
+        client.say(b"PUB landtrace.ask answer %d" % len(question), question.encode())
         heard = []
         self.wait_until(lambda: heard.extend(client.ping()) or heard)
         client.close()

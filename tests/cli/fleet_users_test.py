@@ -1,5 +1,6 @@
 """Many hosts: who may do what, by users and by certificates."""
 import os
+import signal
 import subprocess
 import unittest
 
@@ -8,6 +9,20 @@ from fleet_case import FleetCase, Host, skip_without_nats
 from support import LANDTRACED
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
+
+# May look at orders, and ask collectors.
+ASKER = """
+  asker = {
+    publish: {
+      allow: [
+        "landtrace.ask", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.>", "$JS.API.STREAM.MSG.GET.LANDTRACE",
+        "$JS.API.CONSUMER.CREATE.KV_landtrace_orders", "$JS.API.CONSUMER.CREATE.KV_landtrace_orders.>",
+        "$JS.API.CONSUMER.INFO.KV_landtrace_orders.>", "$JS.API.CONSUMER.DELETE.KV_landtrace_orders.>", "$JS.FC.>"
+      ]
+    }
+    subscribe: { allow: ["_INBOX.>"] }
+  }
+"""
 
 
 class Users(FleetCase):
@@ -18,7 +33,8 @@ class Users(FleetCase):
         config = os.path.join(self.folder, "nats.conf")
         with open(file, encoding="utf-8") as example, open(config, "w", encoding="utf-8") as own:
             own.write(example.read().replace("port: 4222", f"listen: 127.0.0.1:{self.port}")
-                      .replace("/var/lib/nats/landtrace", os.path.join(self.folder, "nats")))
+                      .replace("/var/lib/nats/landtrace", os.path.join(self.folder, "nats"))
+                      .replace("  users = [", ASKER + '  users = [{ user: asker, password: "asker-secret", permissions: $asker }'))
         self.server = self.start_program("nats-server", "-c", config, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_until(self.server_answers)
         self.url = self.url_of("host", "host-secret")
@@ -43,6 +59,28 @@ class Users(FleetCase):
         status, _, err = self.landtrace("fleet", "end", order, *reader)
         self.assertEqual(status, 1, err)
         self.assertEqual([one["state"] for one in self.hosts()["web-1"]["orders"]], ["applied"])
+
+    def test_collectors_answer_for_who_may_not_read_all(self):
+        host = Host(self, "web-1")
+        order = self.order(*HIST)
+        host.emit(30)
+        self.wait_until(lambda: self.sum_of(order) == 30)
+        asker = ("--fleet", self.url_of("asker", "asker-secret"))
+        status, _, err = self.landtrace("fleet", "show", order, *asker)
+        self.assertEqual(status, 1, err)
+        collector = self.start("collect", "--fleet", self.url_of("reader", "reader-secret"))
+        self.wait_until(lambda: self.shown(order, *asker) is not None)
+        for count in range(1, 6):
+            host.emit(1)
+            self.wait_until(lambda: self.sum_of(order) == 30 + count)
+            self.assertEqual(self.shown(order, *asker)["hits"], 30 + count, "what is in the stream is in the answer")
+        self.assertEqual({group["key"]["host"] for group in self.shown(order, "--per", "host", *asker)["groups"]}, {"web-1"})
+        # One that does not answer holds nobody up for long.
+        collector.send_signal(signal.SIGSTOP)
+        self.assertIsNone(self.shown(order, *asker))
+        self.assertEqual(self.shown(order, "--fleet", self.url_of("reader", "reader-secret"))["hits"], 35)
+        collector.send_signal(signal.SIGCONT)
+        self.assertEqual(self.stop(collector)[0], 0)
 
     def test_hosts_may_send_lines(self):
         host = Host(self, "web-1")

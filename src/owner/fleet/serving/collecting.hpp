@@ -7,8 +7,11 @@
 
 namespace landtrace::fleet {
 
-// A question is "ORDER BY", BY labels with commas between them; an answer is frames as bytes.
+// A question is "SEQUENCE ORDER BY": what was counted for the order up to that place in the stream, or more; BY labels
+// with commas between them. An answer is kAnswered and frames as bytes, or kUnanswered: the stream has to be read.
 inline constexpr const char* kQuestions = "landtrace.ask";
+inline constexpr char kAnswered = '+';
+inline constexpr char kUnanswered = '-';
 
 // Until `stop` can be read.
 Result<void> collect(Transport& transport, int stop);

@@ -38,6 +38,16 @@ bool goes_on(natsStatus status) {
          status == NATS_MISSED_HEARTBEAT;
 }
 
+Transport::Sequence sequence_of(natsMsg* message) {
+  jsMsgMetaData* data = nullptr;
+  const bool is_known = natsMsg_GetMetaData(&data, message) == NATS_OK;
+  const Transport::Sequence sequence = is_known ? data->Sequence.Stream : 0;
+  jsMsgMetaData_Destroy(data);
+  return sequence;
+}
+
+tl::unexpected<Error> no_fleet() { return fail(ENOENT, "there is no fleet there: no host has joined it yet"); }
+
 // The stream has nothing behind it.
 bool is_newest(natsMsg* message) {
   jsMsgMetaData* data = nullptr;
@@ -221,9 +231,7 @@ Result<Subscription> Transport::subscribe(const std::string& subjects, std::uint
   jsErrCode code{};
   natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);
   Subscription subscription(made);
-  if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) {
-    return fail(ENOENT, "there is no fleet there: no host has joined it yet");
-  }
+  if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) return no_fleet();
   if (status != NATS_OK) return nats_failure(subjects, status);
   // As much as libnats takes in before it is read.
   natsSubscription_SetPendingLimits(made, -1, -1);
@@ -260,7 +268,28 @@ Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects)
   return read;
 }
 
-Result<void> Transport::follow(const std::string& subjects, const std::function<void(const Outbox::Letter&)>& take,
+Result<Transport::Sequence> Transport::newest_of(const std::string& subjects) {
+  natsMsg* made = nullptr;
+  jsErrCode code{};
+  const natsStatus status = js_GetLastMsg(&made, stream_.get(), kStream, subjects.c_str(), nullptr, &code);
+  const Message message(made);
+  if (code == JSStreamNotFoundErr) return no_fleet();
+  if (status == NATS_NOT_FOUND) return Sequence{0};
+  if (status != NATS_OK) return nats_failure(subjects, status);
+  return natsMsg_GetSequence(made);
+}
+
+Result<std::string> Transport::ask(const std::string& subject, const std::string& question) {
+  natsMsg* made = nullptr;
+  const natsStatus status =
+      natsConnection_RequestString(&made, connection_.get(), subject.c_str(), question.c_str(), kPatience_ms);
+  const Message message(made);
+  if (status != NATS_OK) return nats_failure(subject, status);
+  return text_of(made);
+}
+
+Result<void> Transport::follow(const std::string& subjects,
+                               const std::function<void(const Outbox::Letter&, Sequence)>& take,
                                const std::function<bool()>& is_over) {
   constexpr std::int64_t kLook_ms = 200;
   std::uint64_t there = 0;
@@ -269,7 +298,7 @@ Result<void> Transport::follow(const std::string& subjects, const std::function<
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
     const Message message(made);
-    if (status == NATS_OK) take({natsMsg_GetSubject(made), text_of(made)});
+    if (status == NATS_OK) take({natsMsg_GetSubject(made), text_of(made)}, sequence_of(made));
     if (status != NATS_OK && !goes_on(status)) return nats_failure(subjects, status);
   }
   return {};

@@ -34,9 +34,15 @@ class Transport {
   // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
   // some may be there. ENOENT: there is no stream.
   Result<std::vector<Outbox::Letter>> read(const std::string& subjects);
-  // Calls `take` for all of it, and then for what comes, until `is_over` says so.
-  Result<void> follow(const std::string& subjects, const std::function<void(const Outbox::Letter&)>& take,
+  // Where in the stream a message stands.
+  using Sequence = std::uint64_t;
+  // Of the newest one of these subjects; 0: there is none. ENOENT: there is no stream.
+  Result<Sequence> newest_of(const std::string& subjects);
+  // Calls `take` for all of it, in its order, and then for what comes, until `is_over` says so.
+  Result<void> follow(const std::string& subjects, const std::function<void(const Outbox::Letter&, Sequence)>& take,
                       const std::function<bool()>& is_over);
+  // Somebody's answer. ECONNREFUSED: nobody listens there; ETIMEDOUT.
+  Result<std::string> ask(const std::string& subject, const std::string& question);
 
   Result<void> put_order(const std::string& id, const std::string& json);
   // Also of one that is not there.
