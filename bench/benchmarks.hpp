@@ -58,6 +58,9 @@ inline constexpr const char* kMarker = "trace_marker";
 inline constexpr const char* kTwoThreads = "two_threads";
 inline constexpr const char* kTwoThreadsClock = "two_threads_rdtsc";
 inline constexpr const char* kStream = "stream";
+inline constexpr const char* kReaders = "readers";
+inline constexpr const char* kPageView = "page_view";
+inline constexpr const char* kPageLive = "page_live";
 inline constexpr const char* kMemory100 = "owner_memory_100";
 inline constexpr const char* kMemory10000 = "owner_memory_10000";
 inline constexpr const char* kAttach = "attach";
@@ -85,6 +88,12 @@ void add_peers(const Setting& setting);
 void add_shim(Owner& owner);
 void add_threads(Owner& owner, const Setting& setting);
 void add_stream(const Setting& setting);
+void add_readers(const Setting& setting);
+// Empty, or why perf reads nothing here.
+std::string reason_not_to_read();
+void add_pages();
+// Empty, or why no page is looked at here.
+std::string reason_not_to_look();
 void add_owner(Owner& owner, const Setting& setting);
 void add_mount(const Setting& setting);
 void add_probes(const Setting& setting);

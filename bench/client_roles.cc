@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <thread>
 #include <vector>
 
 #include "abi_program.h"
@@ -26,6 +27,11 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
+using ReadEvent = Event<"bench_read", Field<"a", std::uint64_t>, Field<"b", std::uint64_t>>;
+using UnreadEvent = Event<"bench_unread", Field<"a", std::uint64_t>, Field<"b", std::uint64_t>>;
+using PageBegin = Event<"page_begin", Field<"id", std::uint32_t>>;
+using PageEnd = Event<"page_end", Field<"id", std::uint32_t>, Field<"size", std::uint32_t>>;
+
 void go_to(const char* socket) { ::setenv("LANDTRACE_SOCKET", socket, 1); }
 
 }  // namespace
@@ -44,6 +50,47 @@ int emit_portably(const char* socket, const char* rounds) {
   std::nth_element(ns.begin(), ns.begin() + ns.size() / 2, ns.end());
   say(fmt::format("{}", ns[ns.size() / 2]));
   say(fmt::format("{}", kEvents * ns.size()));
+  return 0;
+}
+
+int emit_for_readers(const char* socket) {
+  go_to(socket);
+  landtrace::attach();
+  const auto emit = []<typename Emitted>(Emitted*) -> std::string {
+    constexpr std::uint64_t kEvents = 20'000'000;
+    constexpr int kPatience_ms = 20'000;
+    for (int waited = 0; !Emitted::enabled(); ++waited) {
+      if (waited == kPatience_ms) return "";
+      ::usleep(1000);
+    }
+    const std::uint64_t begin = arch::monotonic_ns(), cpu_begin = thread_cpu_ns();
+    for (std::uint64_t i = 0; i < kEvents; ++i) Emitted::emit(i, ~i);
+    const auto cpu_ns = static_cast<double>(thread_cpu_ns() - cpu_begin);
+    return fmt::format("{} {} {}", cpu_ns / kEvents, static_cast<double>(arch::monotonic_ns() - begin) / 1e9, kEvents);
+  };
+  static_cast<void>(ReadEvent::registration());
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) {
+    say(line == "bench_read" ? emit(static_cast<ReadEvent*>(nullptr)) : emit(static_cast<UnreadEvent*>(nullptr)));
+  }
+  return 0;
+}
+
+int emit_spans(const char* count) {
+  constexpr int kThreads = 2, kDepth = 8, kPause_us = 200;
+  landtrace::attach();
+  const int pairs = std::atoi(count) / 2 / kThreads;
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([pairs, first = static_cast<std::uint32_t>(thread * pairs)] {
+      const auto number = static_cast<std::uint32_t>(pairs);
+      for (std::uint32_t i = 0; i < number + kDepth; ++i) {
+        if (i < number) PageBegin::emit(first + i);
+        if (i >= kDepth) PageEnd::emit(first + i - kDepth, i * 2654435761u >> 22);
+        if (i % 256 == 0) ::usleep(kPause_us);
+      }
+    });
+  }
   return 0;
 }
 

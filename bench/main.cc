@@ -26,6 +26,8 @@ constexpr Role kRoles[] = {
     {"portable", 2, [](char** a) { return emit_portably(a[0], a[1]); }},
     {"attacher", 1, [](char** a) { return attach_once(a[0]); }},
     {"registrar", 2, [](char** a) { return register_many(a[0], a[1]); }},
+    {"read-emitter", 1, [](char** a) { return emit_for_readers(a[0]); }},
+    {"page-events", 1, [](char** a) { return emit_spans(a[0]); }},
     {"key-counter", 1, [](char** a) { return count_keys(a[0]); }},
     {"waiter", 0, [](char**) { return wait_for_enable_word(); }},
     {"mount-writer", 3, [](char** a) { return write_through_mount(a[0], a[1], a[2]); }},

@@ -32,6 +32,8 @@ void add_all(Owner& owner, const Setting& setting) {
   add_shim(owner);
   add_threads(owner, setting);
   add_stream(setting);
+  add_readers(setting);
+  add_pages();
   add_owner(owner, setting);
   add_mount(setting);
   add_probes(setting);

@@ -19,6 +19,13 @@ int emit_portably(const char* socket, const char* rounds);
 // it has in memory.
 int count_keys(const char* socket);
 
+// Registers bench_read and bench_unread, says "ready", and for each line of input emits the event of that name as
+// soon as it is on: prints the CPU time of one in ns, the seconds that all took, and how many there were; an empty line
+// if it stays off.
+int emit_for_readers(const char* socket);
+// Emits so many events in spans that overlap, from two threads, as fast as whoever records them keeps up with.
+int emit_spans(const char* count);
+
 // A fresh process: prints the ns that connecting to the domain and mapping it took.
 int attach_once(const char* socket);
 

@@ -52,9 +52,12 @@ class Rows {
   // Time of ours over time of the peer.
   void ratio(std::string what, const char* ours, const std::string& peer_name, const char* peer, double bar,
              const std::string& absent) {
-    Row row{std::move(what), results_.median(ours), "ns",  peer_name, results_.median(peer), {}, bar,
-            false,           Verdict::kPeerAbsent,  absent};
-    row.ratio = quotient(row.ours, row.peer);
+    ratio(std::move(what), results_.median(ours), peer_name, results_.median(peer), bar, absent);
+  }
+  void ratio(std::string what, std::optional<double> ours, const std::string& peer_name, std::optional<double> peer,
+             double bar, const std::string& absent) {
+    Row row{std::move(what), ours, "ns", peer_name, peer, {}, bar, false, Verdict::kPeerAbsent, absent};
+    row.ratio = quotient(ours, peer);
     if (absent.empty()) row.verdict = judge(row.ratio, bar, false);
     rows.push_back(std::move(row));
   }
@@ -215,6 +218,29 @@ void add_stream(Rows& rows, const Results& results) {
              "it takes the programs landtrace and example_load");
 }
 
+void add_readers(Rows& rows, const Results& results) {
+  const std::string absent = reason_not_to_read();
+  const auto of = [&](const char* which) { return results.median(name::kReaders, which); };
+  rows.ratio("recorded, and perf record -a reads it", of("by_perf"), "landtrace record reads it", of("by_landtrace"),
+             1.1, absent);
+  rows.ratio("recorded, and perf record -a reads it", of("by_perf"), "nobody reads it", of("unread"), 1.1, absent);
+  rows.alone("kept by perf record of one program at full speed", scaled(of("kept"), kMillion), "M/s", 1, true, "",
+             absent);
+}
+
+void add_pages(Rows& rows, const Results& results) {
+  const std::string absent = reason_not_to_look();
+  const auto of = [&](const char* benchmark, const char* which) { return results.median(benchmark, which); };
+  const auto row = [&](const char* what, std::optional<double> figure, const char* unit, double bar, bool at_least,
+                       const std::string& note = "") { rows.alone(what, figure, unit, bar, at_least, note, absent); };
+  row("page of 1,000,000 events, zoomed and panned", of(name::kPageView, "frames"), "/s", 30, true,
+      fmt::format("worst frame {:.0f} ms, loaded in {:.0f} ms", of(name::kPageView, "worst").value_or(0),
+                  of(name::kPageView, "loaded").value_or(0)));
+  row("live page at 100,000 events/s, updates", of(name::kPageLive, "updates"), "/s", 10, true);
+  row("the same, landtrace ui of a CPU", of(name::kPageLive, "looked_at"), "%", 20, false);
+  row("the same, where nobody looks", of(name::kPageLive, "alone"), "%", 5, false);
+}
+
 void add_owner(Rows& rows, const Results& results) {
   for (const auto& [benchmark, events] : {std::pair{name::kMemory100, "100"}, {name::kMemory10000, "10,000"}}) {
     rows.alone(fmt::format("owner, resident beside the rings, {} events", events),
@@ -275,6 +301,8 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_bpf(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
+  add_readers(rows, results);
+  add_pages(rows, results);
   add_owner(rows, results);
   add_mount(rows, results);
   for (Row& row : make_probe_rows(results, setting)) rows.rows.push_back(std::move(row));

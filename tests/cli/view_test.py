@@ -159,6 +159,27 @@ class InABrowser(Pages):
         page.key("0")
         self.assertAlmostEqual(page.run("landtrace.view.end - landtrace.view.begin"), whole, delta=whole / 100)
 
+    def test_a_frame_does_not_draw_each_of_many_spans(self):
+        """Nor one for each pixel, where a row of them is full: a page of a million events would not move."""
+        self.record_requests()
+        page = self.open(*SPAN)
+        drawn = """((spans) => {
+          const {view, lanes, timeline, trace} = landtrace;
+          const row = lanes.processes.flatMap((process) => process.lanes).find((lane) => lane.spanRows.length > 0).spanRows[0];
+          const step = (view.end - view.begin) / spans;
+          row.spans = new Uint32Array(spans);
+          row.begins = Float64Array.from(row.spans, (_, i) => view.begin + i * step);
+          row.ends = row.begins.map((begin) => begin + step * 0.9);
+          const {fillRect} = CanvasRenderingContext2D.prototype;
+          let count = 0;
+          CanvasRenderingContext2D.prototype.fillRect = function (...where) { ++count; return fillRect.apply(this, where); };
+          timeline.draw();
+          CanvasRenderingContext2D.prototype.fillRect = fillRect;
+          return count; })"""
+        none, many, few = (page.run(f"{drawn}({spans})") for spans in (0, 200_000, 40))
+        self.assertLess(many - none, 10)
+        self.assertEqual(few - none, 40)
+
     def test_figures_of_all_and_of_a_part(self):
         self.record_requests()
         page = self.open(*SPAN)

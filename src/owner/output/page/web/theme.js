@@ -1,6 +1,7 @@
 // Light and dark, and what tells events apart: a colour and a shape each, so that neither is needed.
 
 let colors = null;
+let kinds = null;
 
 // The page's colours by their names in style.css: color('--text').
 export function color(name) {
@@ -18,7 +19,7 @@ export function startTheme(changed) {
   let chosen = false;
   const set = (dark) => {
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-    colors = null;
+    colors = kinds = null;
     changed();
   };
   system.addEventListener('change', () => chosen || set(system.matches));
@@ -34,8 +35,8 @@ const light = ['#2166c2', '#c2571a', '#2c8553', '#9a3fb0', '#b8860b', '#008b98',
 const dark = ['#6fb1ff', '#ffa860', '#6fd39a', '#d896ec', '#ecc94b', '#55d0dc', '#ff8fb0', '#d9b48a'];
 
 export function kindColor(kind) {
-  const all = isDark() ? dark : light;
-  return all[kind % all.length];
+  kinds ??= isDark() ? dark : light;
+  return kinds[kind % kinds.length];
 }
 
 export const kShapes = ['●', '▲', '■', '◆', '▼', '✚', '✖', '★', '○', '△', '□', '◇', '▽'];

@@ -13,6 +13,7 @@ const kSpan = 16;
 const kCounter = 44;
 const kLost = 20;
 const kNear = 6; // pixels
+const kTouching = 0.35;
 
 export class Timeline {
   constructor(canvas, app) {
@@ -234,20 +235,28 @@ export class Timeline {
 
   #drawSpans(context, { spans, begins, ends }, y) {
     const { view, trace } = this.app;
-    const perPixel = (view.end - view.begin) / this.plotWidth;
+    const { gutter, plotWidth } = this;
+    const perPixel = (view.end - view.begin) / plotWidth;
+    const narrow = new Bars(context, y + 1, kSpan - 2);
     let at = lowerBound(ends, view.begin);
     while (at < spans.length && begins[at] <= view.end) {
       const span = spans[at];
-      const left = Math.max(this.x(begins[at]), this.gutter - 2);
-      const right = Math.min(this.x(ends[at]), this.gutter + this.plotWidth + 2);
+      const left = Math.max(gutter + (begins[at] - view.begin) / perPixel, gutter - 2);
+      const right = Math.min(gutter + (ends[at] - view.begin) / perPixel, gutter + plotWidth + 2);
       const width = Math.max(1, right - left);
       const kind = trace.types.length + trace.spans.rule[span];
-      context.fillStyle = kindColor(kind);
-      context.globalAlpha = width < 3 ? 0.55 : 0.85;
-      context.fillRect(left, y + 1, width > 3 ? width - 0.5 : width, kSpan - 2);
-      context.globalAlpha = 1;
+      if (width < 3) {
+        narrow.add(left, left + width, kind);
+      } else {
+        narrow.draw();
+        context.fillStyle = kindColor(kind);
+        context.globalAlpha = 0.85;
+        context.fillRect(left, y + 1, width - 0.5, kSpan - 2);
+        context.globalAlpha = 1;
+      }
       if (width > 26) this.#drawSpanText(context, span, left, width, y);
       if (span === this.app.currentSpan) {
+        narrow.draw();
         context.strokeStyle = color('--text');
         context.lineWidth = 2;
         context.strokeRect(left + 1, y + 2, Math.max(2, width - 2), kSpan - 4);
@@ -256,6 +265,7 @@ export class Timeline {
       const seen = view.begin + (Math.floor((ends[at] - view.begin) / perPixel) + 1) * perPixel;
       at = width > 1 ? at + 1 : Math.max(at + 1, lowerBound(ends, seen, at + 1));
     }
+    narrow.draw();
   }
 
   #drawSpanText(context, span, left, width, y) {
@@ -456,6 +466,38 @@ export class Timeline {
     const event = this.app.lanes.nearest(lane, time);
     const isNear = event >= 0 && Math.abs(this.x(this.app.trace.time[event]) - x) <= kNear;
     return isNear ? { row, event } : { row };
+  }
+}
+
+// Bars a few pixels wide at one height: those of one kind that touch are drawn as one, as in a row that is full each pixel
+// has one.
+class Bars {
+  constructor(context, y, height) {
+    this.context = context;
+    this.y = y;
+    this.height = height;
+    this.kind = -1;
+  }
+
+  add(left, right, kind) {
+    if (kind === this.kind && left <= this.right + kTouching) {
+      this.right = Math.max(this.right, right);
+      return;
+    }
+    this.draw();
+    this.kind = kind;
+    this.left = left;
+    this.right = right;
+  }
+
+  // What has been added.
+  draw() {
+    if (this.kind < 0) return;
+    this.context.fillStyle = kindColor(this.kind);
+    this.context.globalAlpha = 0.55;
+    this.context.fillRect(this.left, this.y, this.right - this.left, this.height);
+    this.context.globalAlpha = 1;
+    this.kind = -1;
   }
 }
 
