@@ -13,9 +13,10 @@ constexpr const char* kBrowsers[] = {"/usr/bin/chromium-headless-shell", "/usr/b
 
 void pages(benchmark::State& state, const char* which, const std::string& program) {
   for (auto _ : state) {
-    std::istringstream words(run(
-        {{"python3", LANDTRACE_PAGES, which, program},
-         {{"LD_PRELOAD", ""}, {"LANDTRACE_SOCKET", ""}, {"LANDTRACE", LANDTRACE_PROGRAM}, {"SHIM", LANDTRACE_SHIM}}}));
+    Command command{{"python3", LANDTRACE_PAGES, which, program}, {{"LD_PRELOAD", ""}, {"LANDTRACE_SOCKET", ""}}};
+    command.environment.emplace_back("LANDTRACE", LANDTRACE_PROGRAM);
+    command.environment.emplace_back("SHIM", LANDTRACE_SHIM);
+    std::istringstream words(run(command));
     std::string name;
     for (double value = 0; words >> name >> value;) state.counters[name] = value;
   }

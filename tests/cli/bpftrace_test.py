@@ -82,12 +82,14 @@ class Bpftrace(support.UnderTracefs, support.Case):
 class WithoutRights(support.Case):
     """It wants to be root, and is, in a user namespace."""
 
-    @unittest.skipUnless(support.works(*support.AS_NOBODY, "unshare", "-Ur", "unshare", "-m", "true"), "SKIPPED: no user namespaces here")
+    @unittest.skipUnless(support.works(*support.AS_NOBODY_WITH_FUSE, "unshare", "-Ur", "unshare", "-m", "true"),
+                         "SKIPPED: no user namespaces here")
+    @support.needs_fuse
     def test_functions_and_what_begins(self):
         script = (f'BEGIN {{ printf("begun\\n"); }} uprobe:{PROBED}:handle_request '
                   '{ @[str(arg1)] = count(); @n += 1; if (@n == 20) { exit(); } }')
         inside = f"bpftrace -e '{script}' & tracer=$!; while kill -0 $tracer 2> /dev/null; do {PROBED} 10; done; wait $tracer"
-        words = [*support.AS_NOBODY, "unshare", "-Ur", support.LANDTRACE, "run", "--tracefs", "--", "sh", "-c", inside]
+        words = [*support.AS_NOBODY_WITH_FUSE, "unshare", "-Ur", support.LANDTRACE, "run", "--tracefs", "--", "sh", "-c", inside]
         self.environment.update(PATH="/usr/sbin:/usr/bin:/sbin:/bin", XDG_RUNTIME_DIR=self.folder)
         os.chmod(self.folder, 0o777)
         ran = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True,
