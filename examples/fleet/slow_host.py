@@ -43,7 +43,7 @@ class Example:
 
     def start(self, *words, **options):
         options.setdefault("stdout", subprocess.DEVNULL)
-        self.programs.append(subprocess.Popen([str(word) for word in words], start_new_session=True, **options))
+        self.programs.append(subprocess.Popen([str(word) for word in words], process_group=0, **options))
         return self.programs[-1]
 
     def start_servers(self, ports):

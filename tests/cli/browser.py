@@ -26,11 +26,12 @@ class Browser:
         self.input, from_browser = os.pipe()
         # The protocol's descriptors are 3 and 4.
         script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
-        # Its own sandbox needs name spaces, which containers and root often do not have.
+        # Its own sandbox needs name spaces, which containers and root often do not have. A group, and no session, which would be
+        # an autogroup of its own: beside busy ones Linux 6.18 lets such a one wait for seconds before it runs for the first time.
         self.process = subprocess.Popen(
             ["bash", "-c", script, "bash", find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
              "--disable-dev-shm-usage", "--no-first-run", f"--user-data-dir={self.folder}", "about:blank"],
-            pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
             env=dict(os.environ, HOME=self.folder))
         os.close(to_browser)
         os.close(from_browser)

@@ -37,7 +37,7 @@ class EachFunction(support.Case):
         """In a domain that has a probe already."""
         self.write("uprobe_events", f"p:before/entry {path}:{function['offset']:#x}")
         self.program = self.start("run", "--", os.environ["WORKLOAD"], stdin=support.subprocess.PIPE,
-                                  start_new_session=True)
+                                  process_group=0)
         self.addCleanup(self.end_workload)
         self.wanted = self.iterate()
 

@@ -68,7 +68,7 @@ class OlderRecording(support.Case):
 class KilledRecorder(support.Case):
     def kill_while_recording(self, delay_s, *words):
         producer = [PRODUCER, "--count", "100000000", *words]
-        recorder = self.start("record", "-o", self.file, "--", *producer, start_new_session=True)
+        recorder = self.start("record", "-o", self.file, "--", *producer, process_group=0)
         if words:
             self.wait_for_events()
         self.wait_until(lambda: os.path.exists(self.file + ".cpu0") or os.path.exists(self.file + ".cpu1"))
@@ -149,7 +149,7 @@ class KilledRecorder(support.Case):
 class WhileRecording(support.Case):
     def start_slow_recording(self, count):
         recorder = self.start("record", "-o", self.file, "--", PRODUCER, "--count", str(count), "--pause", "2000",
-                              start_new_session=True)
+                              process_group=0)
         self.wait_until(lambda: os.path.exists(self.file) and "sequence" in self.landtrace("report", self.file)[1])
         return recorder
 
