@@ -285,6 +285,38 @@ TEST(PublicFunctions, ThatTheCompilerCallsItselfAreNotGuessedAt) {
   EXPECT_THAT(said[1], HasSubstr("optimised it out"));
 }
 
+// g++ puts what leads to a throw before all other code, and says nothing of where such a function is entered.
+TEST(FunctionsInParts, HaveTheirLinesWhereTheyAreRunAndTheirEntryWhereTheyAreCalled) {
+  const TestProgram program("parts.cc", R"(
+#include <stdexcept>
+__attribute__((noinline)) int check(int a) {
+  int r = a * 3;
+  if (a > 3) throw std::runtime_error("big");
+  return r;
+}
+int main(int argc, char **) {
+  int s = 0;
+  for (int i = 0; i < 5; i++) {
+    try { s += check(i + argc); } catch (const std::exception &e) { s += e.what()[0]; }
+  }
+  return s & 1;
+}
+)",
+                            "g++ -g -O2");
+  const std::uint64_t cold = program.offset_of("_Z5checki.cold"), hot = program.offset_of("_Z5checki");
+  ASSERT_NE(cold, 0u) << "or the test shows nothing";
+  ASSERT_LT(cold, hot);
+  const auto is_of_main = [&](std::uint64_t place) { return place >= program.offset_of("main"); };
+  EXPECT_THAT(program.line("parts.cc", 5), ElementsAre(::testing::AllOf(::testing::Ge(hot), ::testing::Lt(hot + 64))));
+  EXPECT_THAT(program.line("parts.cc", 11), ElementsAre(::testing::Truly(is_of_main)));
+  const auto functions = parse_functions(program.ask({"functions"}));
+  ASSERT_TRUE(functions);
+  const auto found = std::find_if(functions->begin(), functions->end(), [&](const auto& f) { return f.offset == hot; });
+  ASSERT_NE(found, functions->end());
+  EXPECT_EQ(found->line, 3u);
+  EXPECT_EQ(found->parameters.size(), 1u);
+}
+
 TEST(StaticFunctions, ThatTheCompilerHasChangedAreNotGuessedAt) {
   constexpr const char* kClone =
       "int seen;\n"

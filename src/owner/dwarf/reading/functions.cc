@@ -95,10 +95,9 @@ bool has_copy_of_its_own(const Object& object, const std::set<std::uint64_t>& or
     for_each_definition(unit, [&](Dwarf_Die& die) {
       Dwarf_Attribute attribute;
       Dwarf_Die origin;
-      Dwarf_Addr entry = 0;
       has = has || (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) != nullptr &&
-                    dwarf_formref_die(&attribute, &origin) != nullptr &&
-                    origins.count(dwarf_dieoffset(&origin)) != 0 && dwarf_entrypc(&die, &entry) == 0);
+                    dwarf_formref_die(&attribute, &origin) != nullptr && origins.count(dwarf_dieoffset(&origin)) != 0 &&
+                    entry_part_of(die));
     });
     return !has;
   });
@@ -113,9 +112,9 @@ void for_each_function(const Object& object, const std::function<void(const Desc
   object.for_each_unit([&](Unit& unit) {
     if (unit.is_missing) return true;
     for_each_definition(unit, [&](Dwarf_Die& die) {
-      Dwarf_Addr entry = 0;
-      if (dwarf_entrypc(&die, &entry) != 0) return;
-      if (const auto offset = object.offset_of(entry)) look(describe(object, *offset, die));
+      const auto entry = entry_part_of(die);
+      if (!entry) return;
+      if (const auto offset = object.offset_of(entry->begin)) look(describe(object, *offset, die));
     });
     return true;
   });

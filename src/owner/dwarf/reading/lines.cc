@@ -99,12 +99,20 @@ std::string no_line_text(std::string_view file, int line, int before, int after)
   return text;
 }
 
-// What the code at an address is a copy of: a function, or a function that was inlined there.
-std::uint64_t owner_of(const Object& object, std::uint64_t offset) {
+struct Code {
+  // What it is a copy of: a function, or a function that was inlined there. 0: nobody knows.
+  std::uint64_t owner = 0;
+  // It stands apart from the rest of its function, as it is thought to be rare.
+  bool is_apart = false;
+};
+
+Code code_at(const Object& object, std::uint64_t offset) {
   const auto scope = Scope::at(object, offset, false);
-  if (!scope) return 0;
-  Dwarf_Die function = scope->innermost_function();
-  return dwarf_dieoffset(&function);
+  if (!scope) return {};
+  Dwarf_Die function = scope->innermost_function(), outermost = scope->outermost();
+  const auto entry = entry_part_of(outermost);
+  const std::uint64_t address = scope->place().address;
+  return {dwarf_dieoffset(&function), entry && (address < entry->begin || address >= entry->end)};
 }
 
 }  // namespace
@@ -127,15 +135,22 @@ Result<LinePlaces> find_line(const Object& object, std::string_view file, int li
   });
   if (!has_any) return fail(ENOENT, no_file_text(object, file, others));
   if (addresses.empty()) return fail(ENOENT, no_line_text(file, line, before, after));
+  // Of each copy the first instruction, but of what stands apart only where all of the line does.
+  std::map<std::uint64_t, std::uint64_t> first, first_apart;  // by owner
   LinePlaces places;
-  std::set<std::uint64_t> owners;
   for (const std::uint64_t address : addresses) {
     const std::uint64_t offset = *object.offset_of(address);
-    const std::uint64_t owner = addresses.size() == 1 ? 0 : owner_of(object, offset);
-    if (owner != 0 && !owners.insert(owner).second) continue;
-    places.offsets.push_back(offset);
-    if (places.offsets.size() == kMostPlaces) break;
+    const Code code = addresses.size() == 1 ? Code{} : code_at(object, offset);
+    if (code.owner == 0) {
+      places.offsets.push_back(offset);
+    } else {
+      (code.is_apart ? first_apart : first).try_emplace(code.owner, offset);
+    }
   }
+  first.merge(first_apart);
+  for (const auto& [owner, offset] : first) places.offsets.push_back(offset);
+  std::sort(places.offsets.begin(), places.offsets.end());
+  if (places.offsets.size() > kMostPlaces) places.offsets.resize(kMostPlaces);
   return places;
 }
 

@@ -62,6 +62,16 @@ bool add_scopes(Dwarf_Die parent, std::uint64_t address, std::vector<Dwarf_Die>&
 
 }  // namespace
 
+// Without DW_AT_entry_pc, which compilers leave out of functions in parts, it is the first part.
+std::optional<EntryPart> entry_part_of(Dwarf_Die& function) {
+  Dwarf_Addr base = 0, begin = 0, end = 0, entry = 0;
+  const bool has_entry = dwarf_entrypc(&function, &entry) == 0;
+  for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&function, at, &base, &begin, &end)) > 0;) {
+    if (!has_entry || (entry >= begin && entry < end)) return EntryPart{has_entry ? entry : begin, end};
+  }
+  return std::nullopt;
+}
+
 Result<Scope> Scope::at(const Object& object, std::uint64_t offset, bool is_return) {
   Scope scope;
   scope.object_ = &object;
@@ -83,9 +93,8 @@ Result<Scope> Scope::at(const Object& object, std::uint64_t offset, bool is_retu
   add_scopes(scope.unit_.die, *address, scope.around_, 0);
   bool has_function = false;
   for (Dwarf_Die& die : scope.around_) {
-    Dwarf_Addr entry = 0;
-    const bool begins_here =
-        dwarf_tag(&die) == DW_TAG_subprogram && dwarf_entrypc(&die, &entry) == 0 && entry == *address;
+    const auto entry = dwarf_tag(&die) == DW_TAG_subprogram ? entry_part_of(die) : std::nullopt;
+    const bool begins_here = entry && entry->begin == *address;
     // At its entry, not what was inlined there.
     if (begins_here || (is_function(die) && !has_function)) scope.function_ = die;
     has_function = has_function || is_function(die);

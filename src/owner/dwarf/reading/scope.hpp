@@ -17,6 +17,14 @@ struct CodePlace {
   bool is_return = false;  // what there was at the entry is asked for when the function returns
 };
 
+// The part of a function's code that calls enter; a compiler may put what it thinks is rare elsewhere.
+struct EntryPart {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+// Nothing where the DIE has no code of its own.
+std::optional<EntryPart> entry_part_of(Dwarf_Die& function);
+
 class Scope {
  public:
   // ENOENT with a sentence: no unit has the place.
