@@ -4,6 +4,16 @@
 # in a target that links landtrace_ring (directly or through a layer below it in src/README.md's list).
 # That works because each layer gets an include root of its own, holding one symbolic link to its folder.
 
+# For what runs in the middle of any function of any program: no vector registers, and no calls of memcpy() or memset() that
+# a compiler makes of loops. (Clang cannot read the standard library's headers where long double is forbidden, too.)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(LANDTRACE_NO_VECTORS -mgeneral-regs-only)
+  set(LANDTRACE_LOOPS_STAY_LOOPS -fno-tree-loop-distribute-patterns)
+else()
+  set(LANDTRACE_NO_VECTORS -mno-sse -mno-mmx)
+  set(LANDTRACE_LOOPS_STAY_LOOPS -fno-builtin)
+endif()
+
 add_library(landtrace_warnings INTERFACE)
 target_compile_options(landtrace_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror

@@ -124,6 +124,20 @@ class Record(Probe):
         self.assertEqual(names, ["handle_request"] * 3 + ["handle_request_1"] * 3)
 
 
+class AllOfLibc(Probe):
+    """What the tracer itself calls there, in threads of the program's and in its own, is neither an event nor a loss."""
+
+    def test_only_the_program_is_seen(self):
+        command = f"echo . | {support.copied(os.environ['WORKLOAD'], 'workload')}; true"
+        status, _, err = self.landtrace("record", "-o", self.file, "--overwrite", "-p", "libc:sy*", "-p", "libc:__e*", "-p", "libc:pr*",
+                                        "-p", "libc:__p*", "-p", "libc:start_thread", "-p", "libc:getpid", "--", "sh", "-c", command)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(support.Summary(err).lost, 0, err)
+        events, _ = self.report_json()
+        self.assertIn("start_thread", {event["event"] for event in events if event["comm"] == "workload"})
+        self.assertEqual({event["comm"] for event in events}, {"sh", "workload"})
+
+
 class Shared(Probe):
     """In a domain that others are in."""
 

@@ -18,9 +18,20 @@ static_assert(plan::kKeptWords == std::size(agent::EntryData{}.value));
 
 static_assert(sizeof(plan::ProbeGuess) == sizeof agent::Site::of_entries && offsetof(agent::Site, of_returns) == 64);
 
+// A thread of ours hits what is probed before it can say whose it is: the C library begins it.
+bool is_on_own_stack(const std::uint64_t* registers) {
+  const Stack& stack = own_stack();
+  return registers[agent::kRsp] - reinterpret_cast<std::uintptr_t>(stack.begin) < stack.size;
+}
+
+[[gnu::always_inline]] inline const client::Place* place_of(const std::uint64_t* registers) {
+  if (__builtin_expect(!client::Process::has_place(), 0) && is_on_own_stack(registers)) return nullptr;
+  return client::Process::place();
+}
+
 [[gnu::always_inline]] inline void run(const agent::Site* site, plan::ProbeSide side, const plan::ProbedMoment& moment,
                                        std::uint64_t* keep) {
-  const client::Place* const place = client::Process::place();
+  const client::Place* const place = place_of(moment.registers);
   if (place == nullptr) {
     if (keep != nullptr) keep[plan::kKeptWhich] = 0;
     return;

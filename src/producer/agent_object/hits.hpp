@@ -1,9 +1,17 @@
 // From a hit to the plan: what the agent's stubs lead to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace landtrace::agent_object {
+
+// What the agent's thread runs on.
+struct Stack {
+  std::byte* begin;
+  std::size_t size;
+};
+[[nodiscard]] const Stack& own_stack();
 
 // The agent's handlers are these from here on.
 void lead_hits_to_plans();

@@ -31,7 +31,8 @@ __attribute__((visibility("default"))) constinit landtrace::agent::Presence land
 namespace landtrace::agent_object {
 namespace {
 
-constexpr std::size_t kStack = 256u << 10;
+alignas(4096) std::byte stack[256u << 10];
+constexpr Stack kStack{stack, sizeof stack};
 // While calls are in progress whose returns are probed, what they leave behind is looked for.
 constexpr long kTend_ms = 100;
 // An owner that dies tells nobody.
@@ -158,7 +159,7 @@ void* run(void*) {
 void start_thread() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, std::max<std::size_t>(kStack, PTHREAD_STACK_MIN));
+  pthread_attr_setstack(&attributes, kStack.begin, kStack.size);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   sigset_t all;
   sigset_t before;
@@ -210,6 +211,9 @@ int begin(const char* socket) {
 }
 
 }  // namespace
+
+const Stack& own_stack() { return kStack; }
+
 }  // namespace landtrace::agent_object
 
 // What the domain wants by now is patched when it returns. For programs that switch probes of their own on; nothing

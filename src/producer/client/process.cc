@@ -15,6 +15,7 @@
 #include <new>
 
 #include "arch/kept_vectors.hpp"
+#include "base/system_call.hpp"
 #include "client/barrier_thread.hpp"
 #include "client/owner_trace.hpp"
 #include "client/tsc_guard.hpp"
@@ -106,8 +107,9 @@ int room_for_descriptors() {
 }
 
 std::uint64_t pid_namespace() {
-  struct stat st {};
-  return ::stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+  struct statx st {};
+  const long error = system_call(SYS_statx, AT_FDCWD, "/proc/self/ns/pid", 0, STATX_INO, &st);
+  return error == 0 ? st.stx_ino : 0;
 }
 
 std::uint64_t inode_of(int fd) {
@@ -142,9 +144,7 @@ __attribute__((constructor)) void register_early() {
 
 void Process::register_for_barriers() {
   if (__atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kRegistered) return;
-  const int saved_errno = errno;
-  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
-  errno = saved_errno;
+  system_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   // Before the look at the slots: pairs with the exchange of the two in find_place(), so that either this thread finds
   // the flag or that one finds this word.
   __atomic_exchange_n(&barriers_, Barriers::kRegistered, __ATOMIC_SEQ_CST);
@@ -189,7 +189,7 @@ void Process::set_time_source(arch::TimeSource source) {
 void Process::adopt() {
   // Pairs with the exchange below, in another thread: the page's pid is there.
   if (__atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE) != 0) return;
-  const auto pid = static_cast<std::uint32_t>(::getpid());
+  const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
   // Not while a thread of ours is at it; a child does not have its parent's.
   const bool pending = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kPending;
   if (!pending || __atomic_load_n(&registering_pid_, __ATOMIC_RELAXED) != pid) register_for_barriers();
@@ -210,15 +210,15 @@ const Place* Process::find_place(LocalThread& local) {
     return nullptr;
   }
   const arch::AllVectorsKept vectors;
+  // System calls alone from here on: a function of libc may be probed, and would be an event without a place.
   local.searching = true;
-  const int saved_errno = errno;
   adopt();
   // Pairs with the release store in switch_to() and the exchange in adopt(). Before the attachment, in this order: with
   // an earlier owner's number and the segments of the next one the thread only looks for its place once more.
   const std::uint64_t generation = __atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE);
   Attachment& attachment = *current();
   const plan::View& view = attachment.view;
-  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  const auto tid = static_cast<std::uint32_t>(system_call(SYS_gettid));
   const bool foreign = page_->foreign;
   plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : page_->pid, tid);
   Place* place = nullptr;
@@ -247,7 +247,6 @@ const Place* Process::find_place(LocalThread& local) {
     local.generation = generation;
     local.page = page_;
   }
-  errno = saved_errno;
   local.searching = false;
   return place;
 }

@@ -128,6 +128,8 @@ class Process {
     if (place == nullptr) __builtin_unreachable();  // with that generation there is one: a test less for the caller
     return place;
   }
+  // Whether it has been found.
+  static bool has_place() { return local_.generation == local_.page->generation; }
 
   // The descriptor of the control connection, or -1 if there is none, or the program has put another file there.
   // The shim keeps programs from closing it.

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "arch/thread_time.hpp"
+#include "base/system_call.hpp"
 #include "client/process.hpp"
 #include "plan/program_memory.hpp"
 
@@ -55,10 +56,7 @@ __attribute__((destructor)) void remove_tsc_guard() {
 
 bool counter_is_off() {
   int state = PR_TSC_ENABLE;
-  const int saved_errno = errno;
-  const bool known = ::prctl(PR_GET_TSC, &state) == 0;
-  errno = saved_errno;
-  return known && state == PR_TSC_SIGSEGV;
+  return system_call(SYS_prctl, PR_GET_TSC, &state) == 0 && state == PR_TSC_SIGSEGV;
 }
 
 void install_tsc_guard() {
