@@ -124,6 +124,31 @@ class Record(Probe):
         self.assertEqual(names, ["handle_request"] * 3 + ["handle_request_1"] * 3)
 
 
+class Missed(Probe):
+    """More calls in progress than a program has room for whose returns are probed."""
+    SOURCE = """
+        #include <stdlib.h>
+        __attribute__((noinline)) int deep(int n) { return n == 0 ? 0 : deep(n - 1) + 1; }
+        int main(int argc, char **argv) { return deep(argc > 1 ? atoi(argv[1]) : 1) < 0; }"""
+
+    def test_returns_that_have_no_room_are_told(self):
+        source, program = os.path.join(self.folder, "deep.c"), os.path.join(self.folder, "deep")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(self.SOURCE)
+        support.subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-o", program, source], check=True)
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "deep%return $retval", "--", program, "20000")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(support.Summary(err).events, 16384, err)
+        told = "landtrace: 3,617 returns of probes:deep_ret were missed: a program may be in 16,384 calls whose returns are probed\n"
+        self.assertIn(told, err)
+        for command in ("latency", "--function", "deep"), ("top-functions", "deep:deep"):
+            status, _, err = self.landtrace(*command, "--", program, "20000")
+            self.assertEqual(status, 0, err)
+            self.assertRegex(err, r"landtrace: 3,617 returns of \S+ were missed: ")
+        status, _, err = self.landtrace("record", "-o", self.file, "-p", "deep%return $retval", "--", program, "100")
+        self.assertNotIn("missed", err)
+
+
 class AllOfLibc(Probe):
     """What the tracer itself calls there, in threads of the program's and in its own, is neither an event nor a loss."""
 

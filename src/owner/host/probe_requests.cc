@@ -20,6 +20,9 @@ Response refused_places(rules::Rules& rules, const domain::Event* event, std::ui
   rules::ProbeObserver* const observer = rules.probes().observer();
   if (event == nullptr || observer == nullptr) return error_response(Error(ENOENT, "there is no such event"));
   Response response;
+  if (const rules::Probe* const probe = rules::find_probe(*event)) {
+    for (const rules::ProbePlace& place : probe->places) response.reply.b += observer->counts(*event, place).missed;
+  }
   const auto refusals = observer->refusals(*event);
   for (std::uint64_t i = from; i < refusals.size(); ++i) {
     const rules::RefusedPlace& one = refusals[i];

@@ -20,7 +20,7 @@ class Observer final : public rules::ProbeObserver {
   Result<void> start(const domain::Event&, const rules::Probe&) override { return {}; }
   void stop(const domain::Event&, const rules::Probe&) override {}
   void gone(const rules::ProbePlace&) override {}
-  rules::ProbeCounts counts(const domain::Event&, const rules::ProbePlace&) override { return {}; }
+  rules::ProbeCounts counts(const domain::Event&, const rules::ProbePlace&) override { return {7, 5}; }
   void refused(std::uint32_t pid, std::uint32_t slot, std::uint32_t generation, std::uint8_t reason) override {
     for (const std::uint32_t number : {pid, slot, generation, std::uint32_t{reason}}) said.push_back(number);
   }
@@ -80,6 +80,16 @@ TEST_F(ProbeRequestsTest, WhoRecordsIsToldPieceByPiece) {
     expected += std::to_string(i) + " " + std::to_string(i) + " a program" + "\0/usr/lib/libc.so.6\0why not\0"s;
   }
   EXPECT_EQ(all, expected);
+}
+
+// A user event has no places.
+TEST_F(ProbeRequestsTest, WhoRecordsIsToldHowOftenThereWasNoRoom) {
+  EXPECT_EQ(ask(Operation::kRefusedPlaces, "user_events\0e\0"s).reply.b, 0u);
+  const programs::Asker asker{{kUser, kUser}, 0};
+  for (const char* const one : {"p:g/two /bin/sh:0x5000", "p:g/two /bin/sh:0x5004"}) {
+    ASSERT_TRUE(rules_.probes().define(language::ProbeFamily::kUprobe, one, asker)) << one;
+  }
+  EXPECT_EQ(ask(Operation::kRefusedPlaces, "g\0two\0"s).reply.b, 10u);
 }
 
 TEST_F(ProbeRequestsTest, OthersAreNotTold) {

@@ -12,8 +12,10 @@
 #include <set>
 #include <tuple>
 
+#include "agent/site.hpp"
 #include "attach/agent_status.hpp"
 #include "cli/probes/unprobed_programs.hpp"
+#include "cli/quantity.hpp"
 #include "cli/static_program.hpp"
 #include "code/analysis.hpp"
 #include "ipc/socket.hpp"
@@ -58,6 +60,7 @@ class Refusals {
     for (std::uint64_t from = 0;;) {
       const auto answer = ipc::ask(socket, {.operation = ipc::Operation::kRefusedPlaces, .a = from}, name);
       if (!answer) return;  // an older owner, or one that has gone
+      if (from == 0 && answer->reply.b > 0) missed_.emplace_back(event, answer->reply.b);
       take(answer->text);
       if (answer->reply.a <= from) return;
       from = answer->reply.a;
@@ -65,6 +68,8 @@ class Refusals {
   }
   // Each with the programs, "1234 (bash)".
   [[nodiscard]] const std::map<Refused, std::set<std::string>>& all() const { return all_; }
+  // Events that were hit and had no room, and how often.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::uint64_t>>& missed() const { return missed_; }
 
  private:
   void take(std::string_view text) {
@@ -86,6 +91,7 @@ class Refusals {
 
   const std::vector<std::uint32_t>& known_;
   std::map<Refused, std::set<std::string>> all_;
+  std::vector<std::pair<std::string, std::uint64_t>> missed_;
 };
 
 // By the file: then the loader takes nothing from the environment of who starts it.
@@ -138,6 +144,10 @@ std::vector<std::string> refusal_texts(const std::string& socket, const std::vec
     }
     const std::string who = whom.size() == 1 ? "process " + *whom.begin() : fmt::format("{} programs", whom.size());
     texts.push_back(fmt::format("{} could not be probed at {}: {}", who, names.text(object, offset), why));
+  }
+  for (const auto& [event, count] : refusals.missed()) {
+    texts.push_back(fmt::format("{} returns of {} were missed: a program may be in {} calls whose returns are probed",
+                                count_text(count), event, count_text(agent::kSlots)));
   }
   return texts;
 }
