@@ -263,6 +263,14 @@ class Counted(Probe):
         rows = {group["key"]["route"]: (group["count"], group["sums"]["n"]) for group in found["groups"]}
         self.assertEqual((found["hits"], rows), (5, {"/even": (3, 6), "/odd": (2, 4)}))
 
+    def test_what_the_manual_calls_it_or_what_it_returns(self):
+        """Whether or not debugging information of the C library is installed, which has other names."""
+        found = self.json_of("hist", "libc.so.6:malloc", "--keys", "size.log2", "--json", "--", PROBED, "6")
+        self.assertGreater(found["hits"], 0)
+        self.assertGreater(self.fields("malloc", "libc.so.6:malloc size", "1")[0]["size"], 0)
+        found = self.json_of("hist", "libc.so.6:strdup%return", "--keys", "retval.hex", "--json", "--", "sh", "-c", "cd /")
+        self.assertNotIn("0x0", [group["key"]["retval"] for group in found["groups"]])
+
     def test_the_event_may_be_a_function(self):
         found = self.json_of("hist", "probed:handle_request", "--keys", "common_pid", "--json", "--", PROBED, "6")
         self.assertEqual(found["hits"], 6)

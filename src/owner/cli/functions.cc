@@ -14,6 +14,7 @@
 #include "cli/pager.hpp"
 #include "cli/probes/refusals.hpp"
 #include "cli/probes/running_programs.hpp"
+#include "cli/static_program.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
 #include "code/glob.hpp"
@@ -142,6 +143,10 @@ int functions(const FunctionsOptions& options) {
     if (const auto added = add_sources(rows, *path); !added) return fail_with(kFailure, sentence(added.error(), *path));
   }
   survive_closed_output();
+  if (is_static_object(*path)) {
+    complain(
+        fmt::format("{} is linked statically: nothing can be loaded into it, so none of these can be probed", *path));
+  }
   return options.summary ? print_counts(options, *path, *analysis, counts_of(rows)) : print_rows(options, rows);
 }
 

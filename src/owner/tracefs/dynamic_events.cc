@@ -46,7 +46,7 @@ Result<void> DynamicEvents::make_probe(const Caller& caller, std::string_view li
     auto made = define_probe(context_, caller, family, line, rest);
     if (made || made.error().code != language::FunctionProbeCommand::kOther) return made;
   }
-  return fail(EINVAL, "not a probe's definition");
+  return fail(EINVAL, kNoProbe);
 }
 
 Result<void> DynamicEvents::make_event_probe(const Caller& caller, std::string_view line) {

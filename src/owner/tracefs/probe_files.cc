@@ -99,7 +99,7 @@ Result<std::size_t> ProbeEvents::store_in_turns(const Caller& caller, std::strin
     if (skip_spaces(line).empty()) return {};
     auto defined = define_probe(context_, caller, family_, line, rest);
     if (!defined && defined.error().code == FunctionProbeCommand::kOther)
-      return fail(EINVAL, "not a probe's definition");
+      return fail(EINVAL, kNoProbe);
     return defined;
   });
 }

@@ -36,6 +36,9 @@ class ProbeProfile : public TextFile {
   language::ProbeFamily family_;
 };
 
+// A line that is no definition by its looks, and one of a symbol that nobody has: the kernel takes them for the same.
+inline constexpr const char* kNoProbe = "no definition of a probe, or of a function that is not there";
+
 // Defines the probe, or says in the error log why not. FunctionProbeCommand::kOther: the line is none of that family's;
 // kNotYet: it is to be called again for this line.
 Result<void> define_probe(Context& context, const Caller& caller, language::ProbeFamily family, std::string_view line,

@@ -46,7 +46,8 @@ std::vector<std::string> add_parameters(ProbeText& probe, const std::vector<std:
     const std::string name = without_modifier(field);
     if (!is_name(name) || is_of_every_event(name) || has_probe_itself(name)) continue;
     if (std::find(there.begin(), there.end(), name) != there.end()) continue;
-    probe.arguments += (probe.arguments.empty() ? "" : " ") + name;
+    const bool is_result = probe.is_return && name == "retval";
+    probe.arguments += (probe.arguments.empty() ? "" : " ") + name + (is_result ? "=$retval" : "");
     there.push_back(name);
     added.push_back(name);
   }

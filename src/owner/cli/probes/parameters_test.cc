@@ -20,12 +20,14 @@ TEST(ParametersTest, WhatTheArgumentsDoNotNameIsOne) {
   EXPECT_EQ(with("libc.so.6:malloc", {"bytes.log2"}, {"bytes"}), "bytes");
   EXPECT_EQ(with("app:run a=$arg1", {"b", "a", "c.hex", "b"}, {"b", "c"}), "a=$arg1 b c");
   EXPECT_EQ(with("app:run%return", {"id"}, {"id"}), "id");
+  EXPECT_EQ(with("app:run%return", {"retval.log2", "id"}, {"retval", "id"}), "retval=$retval id");
+  EXPECT_EQ(with("app:run", {"retval"}, {"retval"}), "retval") << "there is none yet";
 }
 
 TEST(ParametersTest, WhatIsThereIsNot) {
   EXPECT_EQ(with("app:run a=$arg1 b c:s8", {"a", "b.log2=32", "c"}, {}), "a=$arg1 b c:s8");
-  EXPECT_EQ(with("app:run $arg1", {"arg1", "common_pid", "common_pid.execname", "stacktrace", "hitcount", "cpu",
-                                   "__probe_ip.sym"}, {}),
+  EXPECT_EQ(with("app:run $arg1",
+                 {"arg1", "common_pid", "common_pid.execname", "stacktrace", "hitcount", "cpu", "__probe_ip.sym"}, {}),
             "$arg1");
 }
 

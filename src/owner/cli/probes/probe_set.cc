@@ -14,6 +14,7 @@
 #include "cli/environment.hpp"
 #include "cli/event_rules.hpp"
 #include "cli/failure.hpp"
+#include "cli/probes/libc_parameters.hpp"
 #include "cli/probes/logged_mistake.hpp"
 #include "cli/probes/probed_object.hpp"
 
@@ -135,9 +136,11 @@ Result<void> ProbeSet::define_as(const ProbeText& probe, const Defined& event, c
   if (const std::string text = misplaced_text(probe, path); !text.empty()) {
     return fail(EINVAL, fmt::format("{}: {}: {}", probe.option, probe.place, text));
   }
+  const std::string arguments =
+      probe.is_usdt ? probe.arguments : with_libc_parameters(path, probe.function, probe.arguments);
   const std::string line =
       fmt::format("{}:{}/{} {}:{}{}{}", probe.is_return ? 'r' : 'p', event.group, event.name.empty() ? "*" : event.name,
-                  path, probe.place_in_object(), probe.arguments.empty() ? "" : " ", probe.arguments);
+                  path, probe.place_in_object(), arguments.empty() ? "" : " ", arguments);
   keep(event.group, event.name);
   if (auto written = write(line); !written) {
     tree_.forget_at_end(removal_of(event.group, event.name));
