@@ -47,7 +47,7 @@ Result<output::SpanRule> parse_span(const std::string& text) {
   const bool has_empty = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
   if (parts.size() < 2 || parts.size() > 3 || has_empty) {
     return fail(EINVAL, fmt::format("--span '{}': want FROM,TO,KEY: two events and a field of both, or FROM,TO for "
-                                    "what a thread does one after the other",
+                                    "what a thread begins and ends, nested like calls",
                                     text));
   }
   LT_CHECK(check_event_name("--span", parts[0]));

@@ -194,8 +194,7 @@ void ChromeWriter::end() {
 }
 
 std::string ChromeWriter::complaint() const {
-  if (options_.spans.empty() || (spans_.open() == 0 && spans_.ends_without_begin() == 0)) return {};
-  return fmt::format("spans without an end: {}; ends without a begin: {}", spans_.open(), spans_.ends_without_begin());
+  return spans_.complaint();
 }
 
 }  // namespace landtrace::output

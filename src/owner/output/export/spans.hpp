@@ -1,4 +1,5 @@
-// Pairs of events as spans: from an event to the next one that has the same key, `--span FROM,TO,KEY`.
+// Pairs of events as spans, `--span FROM,TO,KEY`: from an event to the next one that has the same key. Without KEY those of
+// a thread are nested like calls: an end ends the innermost that is open.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +38,12 @@ class SpanFinder {
 
   // The spans that this event ends. Of one that is both, it ends one and begins the next.
   std::vector<Span> add(const ExportedEvent& event, std::uint32_t pid);
-  // Which are begun and have not ended; those that came when too many were open are not among them.
-  [[nodiscard]] std::uint64_t open() const { return open_.size(); }
+  // Which have begun and have not ended, or began again before; those that came when too many were open are not among
+  // them.
+  [[nodiscard]] std::uint64_t begins_without_end() const { return count_ + replaced_; }
   [[nodiscard]] std::uint64_t ends_without_begin() const { return unmatched_; }
+  // Both as a sentence; empty: each span has its begin and its end.
+  [[nodiscard]] std::string complaint() const;
 
  private:
   static constexpr std::size_t kMostOpen = 1 << 20;
@@ -55,12 +59,22 @@ class SpanFinder {
     }
   };
 
+  struct Open {
+    std::vector<Span> spans;     // the innermost last; with a KEY one
+    std::uint64_t left_out = 0;  // within those: too many were open
+  };
+
+  std::optional<Span> take(const Key& key, std::int32_t tid);
+  void begin(const Key& key, const ExportedEvent& event, std::uint32_t pid);
+
   std::vector<SpanRule> rules_;
-  std::unordered_map<Key, Span, Hash> open_;
+  std::unordered_map<Key, Open, Hash> open_;
+  std::uint64_t count_ = 0;  // of all that are open
   std::unordered_map<std::int32_t, std::vector<std::uint64_t>>
       lanes_;  // open spans' numbers, by thread, in their order
   std::uint64_t numbers_ = 0;
   std::uint64_t unmatched_ = 0;
+  std::uint64_t replaced_ = 0;
 };
 
 }  // namespace landtrace::output

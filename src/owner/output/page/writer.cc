@@ -279,7 +279,7 @@ void PageWriter::put_about() {
   about["events"] = std::to_string(events_);
   about["more"] = std::to_string(more_);
   about["more_lost"] = std::to_string(more_lost_);
-  about["open_spans"] = std::to_string(spans_.open());
+  about["open_spans"] = std::to_string(spans_.begins_without_end());
   about["unmatched_ends"] = std::to_string(spans_.ends_without_begin());
   block_ += PagePart::kAbout;
   append_varint(block_, about.size());
@@ -300,8 +300,7 @@ void PageWriter::end() {
 }
 
 std::string PageWriter::complaint() const {
-  if (options_.spans.empty() || (spans_.open() == 0 && spans_.ends_without_begin() == 0)) return {};
-  return fmt::format("spans without an end: {}; ends without a begin: {}", spans_.open(), spans_.ends_without_begin());
+  return spans_.complaint();
 }
 
 }  // namespace landtrace::output

@@ -309,8 +309,7 @@ void PerfettoWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t 
 }
 
 std::string PerfettoWriter::complaint() const {
-  if (options_.spans.empty() || (spans_.open() == 0 && spans_.ends_without_begin() == 0)) return {};
-  return fmt::format("spans without an end: {}; ends without a begin: {}", spans_.open(), spans_.ends_without_begin());
+  return spans_.complaint();
 }
 
 }  // namespace landtrace::output::perfetto
