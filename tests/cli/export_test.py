@@ -184,6 +184,17 @@ class Text(Export):
         for span, end in zip(spans, times[1:]):
             self.assertAlmostEqual(span["ts"] + span["dur"], end, places=2)
 
+    def test_calls_of_calls_are_nested(self):
+        """enter, enter, leave, leave: the end of the inner one is not that of the outer."""
+        order = ["enter", "enter", "leave", "enter", "leave", "leave"]
+        self.record_emitted(*((name, b"") for name in order))
+        trace = json.loads(self.text("chrome", "--span", "enter,leave"))
+        times = [event["ts"] for event in trace["traceEvents"] if event["ph"] == "i"]
+        spans = [event for event in trace["traceEvents"] if event["ph"] in "Xb"]
+        self.assertEqual([(span["ph"], span["ts"]) for span in spans], [("X", times[i]) for i in (1, 3, 0)])
+        for span, end in zip(spans, (2, 4, 5)):
+            self.assertAlmostEqual(span["ts"] + span["dur"], times[end], places=2)
+
     def test_rules_that_do_not_fit(self):
         self.record_requests()
         for words, said in ((["chrome", "--span", "req_strt,req_done,id"], "did you mean user_events:req_start?"),

@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import time
@@ -122,6 +123,13 @@ class Case(unittest.TestCase):
         status, out, err = self.landtrace("record", "-o", self.file, *options, "--", PRODUCER, *words)
         self.assertEqual(status, 0, err)
         return Summary(err, out)
+
+    def record_emitted(self, *events, options=(), comm="emitter"):
+        """Records into self.file a program that emits these: each a declaration and the bytes of the payload."""
+        emitter = os.path.join(os.path.dirname(os.path.abspath(__file__)), "emitter.py")
+        words = [word for declaration, payload in events for word in (declaration, payload.hex())]
+        status, _, err = self.landtrace("record", "-o", self.file, *options, "--", sys.executable, emitter, "--comm", comm, *words)
+        self.assertEqual(status, 0, err)
 
     def report(self, *words):
         status, out, err = self.landtrace("report", self.file, *words)
