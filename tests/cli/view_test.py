@@ -240,6 +240,42 @@ class InABrowser(Pages):
         page.type("idd>7")
         page.wait_until("document.getElementById('hits').textContent === \"no event has a field 'idd'\"")
 
+    def test_numbers_without_a_sign_are_whole(self):
+        """In each way in which a column is written: all equal, varying within 53 bits of their 64, and all over."""
+        most, text = 2**64 - 1, 0xffffffff81000000
+        all_values = {"equal": [text] * 40, "ones": [most] * 3, "near": [text + i * i % 7 for i in range(40)], "mixed": [5, most, 5, most - 1],
+                      "wide": [1, 2**63, most, 2**62]}
+        self.record_emitted(*((f"{name} u64 v", struct.pack("=Q", value)) for name, values in all_values.items() for value in values))
+        page = self.open()
+        for name, values in all_values.items():
+            shown = page.run(f"""((type) => [type.fields[0].values.join(),
+                Array.from(type.events, (_, row) => landtrace.trace.valueText(type.fields[0], row)).join()])
+                (landtrace.trace.types.find((type) => type.name === '{name}'))""")
+            self.assertEqual(shown[1], ",".join(map(str, values)))
+            self.assertEqual([float(value) for value in shown[0].split(",")], list(map(float, values)))
+            figures = page.run(f"landtrace.figures('{name}.v')")
+            self.assertEqual((figures["least"], figures["most"]), (float(min(values)), float(max(values))))
+        counts = {}
+        for query in (f"v={most}", f"v={hex(most)}", f"v={most - 1}", f"v={hex(text)}", f"v={text + 1}", "v>100", "v<0", f"v>={2**63}"):
+            page.run(f"landtrace.setQuery('{query}')")
+            counts[query] = page.run("landtrace.hits.length")
+        every = [value for values in all_values.values() for value in values]
+        self.assertEqual(list(counts.values()), [every.count(most), every.count(most), every.count(most - 1), every.count(text),
+                                                 every.count(text + 1), sum(value > 100 for value in every), 0,
+                                                 sum(value >= 2**63 for value in every)])
+        page.run("landtrace.setQuery('')")
+        # A bar of what is that large can be selected, in the histogram and in the heat map.
+        for name in ("equal", "ones", "near"):
+            for panel in ("heat map", "histogram"):
+                page.run(f"landtrace.lookAt(landtrace.subjects.find((each) => each.name === '{name}.v'), '{panel}')")
+            self.assertEqual(page.run("landtrace.panels[2].counts.reduce((sum, each) => sum + each, 0)"), len(all_values[name]))
+            page.run("document.querySelector('#content canvas').focus()")
+            page.key("ArrowRight")
+            page.key("Enter")
+            self.assertGreater(page.run("landtrace.chosen.events.length"), 0)
+            page.key("Escape")
+            self.assertEqual(page.run("landtrace.panels[1].first"), page.run("landtrace.panels[2].first"))
+
     def test_the_table_has_all_and_makes_few(self):
         self.record_requests()
         page = self.open()

@@ -6,7 +6,8 @@
 //     values
 //
 // A varint has 7 bits a byte, the lowest first, and bit 7 where more follow; it is 2n for n >= 0 and -2n-1 for n < 0.
-// JavaScript has 53 bits: what does not fit with its differences (mode 1 and 2) is written in mode 3.
+// JavaScript has 53 bits: what does not fit with its differences (mode 1 and 2) is written in mode 3. Numbers without a
+// sign of 64 bits are written as if they had one, so those from 2^63 on are negative in any mode.
 #pragma once
 
 #include <cstdint>

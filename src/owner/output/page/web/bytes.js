@@ -22,6 +22,12 @@ const kRaw = 3;
 const kDoubles = 4;
 const kSomeMissing = 16;
 
+// Without a sign, what was written as negative is a number from 2 ** 63 on.
+function widened(exact, values, isUnsigned) {
+  exact.forEach((value, i) => (values[i] = Number(isUnsigned ? BigInt.asUintN(64, value) : value)));
+  return { values, exact };
+}
+
 export class Bytes {
   constructor(bytes) {
     this.bytes = bytes;
@@ -56,7 +62,7 @@ export class Bytes {
     return decodeText(this.bytes.subarray(this.at - length, this.at));
   }
 
-  // {values: doubles, NaN where one is missing; exact: 64-bit numbers, where doubles are not exact}
+  // {values: doubles, NaN where one is missing; exact: their 64 bits as numbers with a sign, where doubles are not exact}
   column(count, isUnsigned = false) {
     const mode = this.byte();
     const missing = mode & kSomeMissing ? this.#skip(Math.ceil(count / 8)) : null;
@@ -75,7 +81,7 @@ export class Bytes {
 
   #values(mode, count, isUnsigned) {
     const values = new Float64Array(count);
-    if (mode === kRaw) return this.#raw(values, isUnsigned);
+    if (mode === kRaw) return widened(this.#raw(count), values, isUnsigned);
     if (mode === kEqual) {
       values.fill(unzigzag(this.varint()));
     } else if (mode === kPlain) {
@@ -89,17 +95,13 @@ export class Bytes {
     } else {
       throw new RangeError(`a column of the unknown kind ${mode}`);
     }
-    return { values, exact: null };
+    if (!isUnsigned || values.every((value) => value >= 0)) return { values, exact: null };
+    return widened(BigInt64Array.from(values, BigInt), values, isUnsigned);
   }
 
-  #raw(values, isUnsigned) {
+  #raw(count) {
     const begin = this.at;
-    this.#skip(8 * values.length);
-    const exact = new BigInt64Array(values.length);
-    for (let i = 0; i < values.length; ++i) {
-      exact[i] = this.view.getBigInt64(begin + 8 * i, true);
-      values[i] = Number(isUnsigned ? BigInt.asUintN(64, exact[i]) : exact[i]);
-    }
-    return { values, exact };
+    this.#skip(8 * count);
+    return BigInt64Array.from({ length: count }, (_, i) => this.view.getBigInt64(begin + 8 * i, true));
   }
 }

@@ -158,7 +158,9 @@ export class Buckets {
     this.#isLinear = least < 0 || most - least <= kLinear || most < 4 * least;
     if (this.#isLinear) {
       const step = Math.max(most - least, Number.MIN_VALUE * 2 ** 52) / kLinear;
-      this.#unit = isWhole ? Math.max(1, Math.ceil(roundStep(step))) : roundStep(step);
+      // No finer than doubles of this size are.
+      const finest = 2 ** (Math.floor(Math.log2(Math.max(-least, most))) - 52);
+      this.#unit = Math.max(isWhole ? Math.max(1, Math.ceil(roundStep(step))) : roundStep(step), finest);
     } else if (!isWhole) {
       // The smallest are in the first steps, unless they are as good as nothing.
       this.#unit = 2 ** Math.floor(Math.log2(Math.max(least, most / 2 ** 30) / kSteps));

@@ -42,7 +42,7 @@ export class HeatPanel {
     const { app, found, buckets } = this;
     [this.begin, this.end] = app.selectedTime();
     this.columns = clamp(Math.floor((width - kHeatLeft) / kCell), 4, 400);
-    const rows = new Int32Array(found.values.length);
+    const rows = new Float64Array(found.values.length);
     let [least, most] = [Infinity, -Infinity];
     for (let i = 0; i < rows.length; ++i) {
       rows[i] = buckets.of(found.values[i]);

@@ -40,7 +40,7 @@ function testOfField(trace, field, operator, wanted) {
   if (operator === '~') return (row) => String(trace.valueText(field, row)).includes(wanted);
   const number = { true: 1, false: 0 }[wanted] ?? (wanted === '' ? NaN : Number(wanted));
   if (Number.isNaN(number)) return null;
-  if (exact && /^-?\d+$/u.test(wanted)) {
+  if (exact && /^(-?\d+|0x[\da-f]+)$/iu.test(wanted)) {
     const whole = BigInt(wanted);
     const widened = kind === ValueKind.signed ? (each) => each : (each) => BigInt.asUintN(64, each);
     return (row) => !Number.isNaN(values[row]) && compare[operator](widened(exact[row]), whole);
