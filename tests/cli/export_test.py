@@ -2,9 +2,11 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import shutil
+import struct
 import subprocess
 import time
 import unittest
@@ -202,11 +204,31 @@ class Text(Export):
                             (["chrome", "--span", "req_start"], "want FROM,TO,KEY"),
                             (["chrome", "--counter", "req_start.ix"], "has no field 'ix'"),
                             (["chrome", "--counter", "req_start"], "want EVENT.FIELD"),
+                            (["chrome", "--counter", "req_done.route"], "--counter: user_events:req_done.route is no number"),
+                            (["perfetto", "-o", "-", "--counter", "req_start.cpu"], "req_start has no field 'cpu'"),
+                            (["chrome", "--span", "req_start,req_done,common_pid"], "has no field 'common_pid'"),
                             (["csv", "--counter", "req_start.id"], "perfetto and chrome have")):
             status, out, err = self.landtrace("export", self.file, "--format", *words)
             self.assertIn(status, (1, 2), words)
             self.assertEqual(out, "")
             self.assertIn(said, err)
+
+    def test_what_does_not_fit_ends_a_recording_as_soon_as_it_is_known(self):
+        for rule, said in (("req_done.route", "--counter: user_events:req_done.route is no number; the recording ends here\n"),
+                           ("req_done.rout", "has no field 'rout'")):
+            status, out, err = self.landtrace("record", "--format", "chrome", "-o", "-", "--counter", rule, "--", os.environ["REQUESTS"])
+            self.assertEqual(status, 1)
+            self.assertIn(said, err)
+            self.assertNotIn('"ph":"C"', out)
+
+    def test_counters_are_of_finite_numbers(self):
+        reals = [0.5, math.inf, -math.inf, math.nan, -2]
+        self.record_emitted(*(("sample struct double v 8; struct float f 4; u8 b", struct.pack("=dfB", value, value, 1)) for value in reals))
+        said = ["--counter", "sample.v", "--counter", "sample.f", "--counter", "sample.b"]
+        trace = json.loads(self.text("chrome", *said))
+        values = {name: [event["args"]["value"] for event in trace["traceEvents"] if event["ph"] == "C" and event["name"].endswith(name)]
+                  for name in (".v", ".f", ".b")}
+        self.assertEqual(values, {".v": [0.5, -2], ".f": [0.5, -2], ".b": [1] * 5})
 
     def test_a_reader_that_goes_away(self):
         self.record("--count", "20000")

@@ -2,6 +2,7 @@
 import base64
 import hashlib
 import json
+import math
 import os
 import re
 import statistics
@@ -100,7 +101,7 @@ class Page(Pages):
     def test_what_is_wrong_is_said(self):
         self.record()
         for words, status, part in ((["--span", "job"], 2, "want FROM,TO,KEY"), (["--span", "job,jbo"], 1, "did you mean"),
-                                    (["--counter", "job.sequense"], 1, "sequence"), (["--filter", "sequence >"], 2, "--filter"),
+                                    (["--counter", "job.sequense"], 1, "sequence"), (["--span", "job,job,cpu"], 1, "has no field 'cpu'"), (["--filter", "sequence >"], 2, "--filter"),
                                     (["-o", "no/such/folder.html"], 1, "no/such/folder.html")):
             done, _, err = self.landtrace("view", self.file, *words)
             self.assertEqual(done, status, err)
@@ -275,6 +276,18 @@ class InABrowser(Pages):
             self.assertGreater(page.run("landtrace.chosen.events.length"), 0)
             page.key("Escape")
             self.assertEqual(page.run("landtrace.panels[1].first"), page.run("landtrace.panels[2].first"))
+
+    def test_a_counter_leaves_out_what_is_not_finite(self):
+        reals = [0.5, math.inf, -math.inf, math.nan, -2]
+        self.record_emitted(*(("sample struct double v 8; u8 b", struct.pack("=dB", value, 1)) for value in reals),
+                            *[("never struct double v 8", struct.pack("=d", math.nan))])
+        page = self.open("--counter", "sample.v", "--counter", "sample.b", "--counter", "never.v")
+        self.assertEqual(page.run("landtrace.timeline.counters.map(({name, least, most, times, values}) => [name, least, most, times.length, ...values])"),
+                         [["sample.v", -2, 0.5, 2, 0.5, -2], ["sample.b", 1, 1, 5] + [1] * 5])
+        self.assertEqual(page.run("landtrace.figures('sample.v').count"), 2)
+        for tab in "123":
+            page.key(tab)
+        self.assertEqual(page.run("landtrace.panels[2].counts.reduce((sum, each) => sum + each, 0)"), 2)
 
     def test_the_table_has_all_and_makes_few(self):
         self.record_requests()

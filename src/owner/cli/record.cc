@@ -3,6 +3,7 @@
 #include "cli/export/export_output.hpp"
 #include "cli/export/export_sink.hpp"
 #include "cli/export/options.hpp"
+#include "cli/export/rules.hpp"
 #include "cli/failure.hpp"
 #include "cli/lines/wall_clock.hpp"
 #include "cli/listening.hpp"
@@ -103,6 +104,9 @@ int record_in_format(RecordOptions& options) {
   ExportSink sink(output->exporter(), [&output] {
     output->flush_now_and_then();
     return output->named(output->written());
+  });
+  sink.check_types([&options](const output::EventType& type) {
+    return check_rules(options.format.spans, options.format.counters, type);
   });
   LiveOptions live;
   live.listen = std::move(options.listen);

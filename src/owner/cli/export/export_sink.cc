@@ -12,6 +12,7 @@ ExportSink::ExportSink(output::Exporter& exporter, std::function<Result<void>()>
            [this](std::uint32_t cpu, std::uint64_t count, std::uint64_t time) { exporter_.lost(cpu, count, time); }}) {}
 
 void ExportSink::knows_type(const output::EventType& type) {
+  if (auto fits = check_(type); !fits) fail_with_error(fits.error());
   is_stack_[type.id] = output::is_user_stack(type);
   exporter_.type(type);
 }

@@ -16,6 +16,8 @@ class ExportSink : public consumer::OrderedSink {
   ExportSink(output::Exporter& exporter, std::function<Result<void>()> written);
 
   void object(const unwind::MappedObject& object) override { exporter_.object(object); }
+  // What it refuses ends the recording.
+  void check_types(std::function<Result<void>(const output::EventType&)> check) { check_ = std::move(check); }
   // Stacks that belong to no event are no events either.
   void leave_out_lone_stacks() { has_lone_stacks_ = false; }
   // Events that have been handed over, and those of them that had a stack.
@@ -33,6 +35,9 @@ class ExportSink : public consumer::OrderedSink {
 
   output::Exporter& exporter_;
   std::function<Result<void>()> written_;
+  std::function<Result<void>(const output::EventType&)> check_ = [](const output::EventType&) {
+    return Result<void>{};
+  };
   output::StackJoiner joiner_;
   std::bitset<65536> is_stack_;  // by event id
   bool has_lone_stacks_ = true;

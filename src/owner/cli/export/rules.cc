@@ -23,18 +23,24 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 using Types = std::map<std::uint16_t, output::EventType>;
 
-Result<void> check_has(const std::string& option, const std::string& event, const std::string& field,
-                       const Types& types) {
-  bool is_there = false;
-  for (const auto& [id, type] : types) {
-    if (type.system + ':' + type.name != event) continue;
-    is_there = true;
-    // An event that was declared anew has a type for each.
-    if (!field.empty()) LT_CHECK(check_has_fields(option, {field}, type));
-  }
-  if (is_there) return {};
+std::string name_of(const output::EventType& type) { return type.system + ':' + type.name; }
+
+// What a histogram could use besides the event's own fields is none of them.
+Result<const event::Field*> own_field(const std::string& option, const output::EventType& type,
+                                      const std::string& name) {
+  const auto& fields = type.declaration.fields;
+  const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.name == name; });
+  if (field != fields.end()) return &*field;
+  LT_CHECK(check_has_fields(option, {name}, type));
+  return fail(EINVAL, fmt::format("{}: {} has no field '{}'", option, name_of(type), name));
+}
+
+Result<void> check_has_event(const std::string& option, const std::string& event, const Types& types) {
   std::vector<output::EventType> all;
-  for (const auto& [id, type] : types) all.push_back(type);
+  for (const auto& [id, type] : types) {
+    if (name_of(type) == event) return {};
+    all.push_back(type);
+  }
   LT_TRY(const event::Pattern pattern, event::Pattern::parse(event));
   return fail(EINVAL, fmt::format("{}: the recording has no event '{}'{}", option, event,
                                   instead_text(pattern, names_of(all))));
@@ -65,14 +71,30 @@ Result<output::CounterRule> parse_counter(const std::string& text) {
 }
 
 Result<void> check_rules(const std::vector<output::SpanRule>& spans, const std::vector<output::CounterRule>& counters,
-                         const Types& types) {
+                         const output::EventType& type) {
   for (const output::SpanRule& span : spans) {
-    LT_CHECK(check_has("--span", span.from, span.key, types));
-    LT_CHECK(check_has("--span", span.to, span.key, types));
+    const bool is_of_it = span.from == name_of(type) || span.to == name_of(type);
+    if (is_of_it && !span.key.empty()) LT_CHECK(own_field("--span", type, span.key));
   }
   for (const output::CounterRule& counter : counters) {
-    LT_CHECK(check_has("--counter", counter.event, counter.field, types));
+    if (counter.event != name_of(type)) continue;
+    LT_TRY(const event::Field* field, own_field("--counter", type, counter.field));
+    if (!output::is_number(*field)) {
+      return fail(EINVAL, fmt::format("--counter: {}.{} is no number", name_of(type), counter.field));
+    }
   }
+  return {};
+}
+
+// An event that was declared anew has a type for each.
+Result<void> check_rules(const std::vector<output::SpanRule>& spans, const std::vector<output::CounterRule>& counters,
+                         const Types& types) {
+  for (const output::SpanRule& span : spans) {
+    LT_CHECK(check_has_event("--span", span.from, types));
+    LT_CHECK(check_has_event("--span", span.to, types));
+  }
+  for (const output::CounterRule& counter : counters) LT_CHECK(check_has_event("--counter", counter.event, types));
+  for (const auto& [id, type] : types) LT_CHECK(check_rules(spans, counters, type));
   return {};
 }
 

@@ -105,13 +105,19 @@ void ChromeWriter::put_span(const Span& span, const ExportedEvent& last, std::ui
 void ChromeWriter::put_counters(const ExportedEvent& event, std::uint32_t pid) {
   for (const CounterRule& rule : options_.counters) {
     const event::Field* const field = rule.field_of(event.type);
-    if (field == nullptr) continue;
+    const auto value = field == nullptr ? std::nullopt : counter_value(*field, event.record.payload);
+    if (!value) continue;
     begin('C', event.record.time_ns, pid, event.record.tid);
     std::string& out = target_.bytes();
     out += ",\"name\":";
     json::append_string(out, rule.event + '.' + rule.field);
     out += ",\"args\":{\"value\":";
-    json::append_value(out, *field, event.record.payload);
+    // Of a bool 0 or 1; of a float no more digits than it has.
+    if (const auto* number = std::get_if<std::uint64_t>(&*value)) {
+      append_decimal(out, *number);
+    } else {
+      json::append_value(out, *field, event.record.payload);
+    }
     out += '}';
     finish();
   }
@@ -193,8 +199,6 @@ void ChromeWriter::end() {
   target_.bytes() += "}}\n";
 }
 
-std::string ChromeWriter::complaint() const {
-  return spans_.complaint();
-}
+std::string ChromeWriter::complaint() const { return spans_.complaint(); }
 
 }  // namespace landtrace::output

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <bit>
 #include <set>
 
+#include "output/export/value.hpp"
 #include "output/text/own_events.hpp"
 
 namespace landtrace::output::ctf {
@@ -40,12 +40,6 @@ std::string identifier(std::string_view name) {
     out += is_word ? c : '_';
   }
   return out;
-}
-
-bool is_number(const event::Field& field) {
-  return event::is_float(field) || event::is_double(field) ||
-         (field.kind == event::FieldKind::kInteger && field.members.empty() && field.size <= 8 &&
-          std::has_single_bit(field.size));
 }
 
 std::string type_of(const event::Field& field) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
+#include "output/export/value.hpp"
 #include "output/record.hpp"
 
 namespace landtrace::output {
@@ -20,5 +23,13 @@ struct CounterRule {
     return found == fields.end() ? nullptr : &*found;
   }
 };
+
+// A sample of the track; nullopt: there is none, as of NaN and infinities.
+inline std::optional<FieldValue> counter_value(const event::Field& field, std::span<const std::byte> payload) {
+  FieldValue value = value_of(field, payload);
+  const auto* const real = std::get_if<double>(&value);
+  if (std::holds_alternative<std::string>(value) || (real != nullptr && !std::isfinite(*real))) return std::nullopt;
+  return value;
+}
 
 }  // namespace landtrace::output

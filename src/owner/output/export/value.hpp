@@ -14,4 +14,7 @@ using FieldValue = std::variant<std::uint64_t, std::int64_t, double, std::string
 
 FieldValue value_of(const event::Field& field, std::span<const std::byte> payload);
 
+// Whether its values are numbers, where the payload has them.
+[[nodiscard]] bool is_number(const event::Field& field);
+
 }  // namespace landtrace::output

@@ -92,8 +92,8 @@ void PerfettoWriter::put_track_event(std::uint64_t time_ns, const std::string& b
   char* at = put_head(behind, packet::kSequenceFlags, Wire::kVarint, packet::kNeedsIncrementalState);
   at = put_head(at, packet::kTrustedPacketSequenceId, Wire::kVarint, kSequence);
 
-  const auto size = static_cast<std::size_t>(end - before) + new_names.size() + body.size() +
-                    static_cast<std::size_t>(at - behind);
+  const auto size =
+      static_cast<std::size_t>(end - before) + new_names.size() + body.size() + static_cast<std::size_t>(at - behind);
   std::string& out = target_.bytes();
   char head[3 * proto::kLongestHead];
   char* begin = put_head(head, trace::kPacket, Wire::kLength, size);
@@ -252,21 +252,19 @@ void PerfettoWriter::put_counters(const ExportedEvent& event, std::uint32_t pid)
   for (std::size_t i = 0; i < options_.counters.size(); ++i) {
     const CounterRule& rule = options_.counters[i];
     const event::Field* const field = rule.field_of(event.type);
-    if (field == nullptr) continue;
+    const auto value = field == nullptr ? std::nullopt : counter_value(*field, event.record.payload);
+    if (!value) continue;
     const std::uint64_t track = track_of(TrackKind::kCounter, static_cast<std::uint64_t>(i) << 32 | pid);
     if (told_tracks_.insert(track).second) {
       put_track(track, process_track(pid, event), rule.event + '.' + rule.field);
     }
     std::string& body = begin_body(Type::kCounter, track);
-    const FieldValue value = value_of(*field, event.record.payload);
-    if (const auto* real = std::get_if<double>(&value)) {
+    if (const auto* real = std::get_if<double>(&*value)) {
       proto::put_double(body, track_event::kDoubleCounterValue, *real);
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    } else if (const auto* number = std::get_if<std::int64_t>(&*value)) {
       proto::put_signed(body, track_event::kCounterValue, *number);
-    } else if (const auto* large = std::get_if<std::uint64_t>(&value)) {
-      proto::put(body, track_event::kCounterValue, *large);
     } else {
-      continue;
+      proto::put(body, track_event::kCounterValue, std::get<std::uint64_t>(*value));
     }
     put_track_event(event.record.time_ns, body);
   }
@@ -308,8 +306,6 @@ void PerfettoWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t 
   put_track_event(time_ns, body);
 }
 
-std::string PerfettoWriter::complaint() const {
-  return spans_.complaint();
-}
+std::string PerfettoWriter::complaint() const { return spans_.complaint(); }
 
 }  // namespace landtrace::output::perfetto

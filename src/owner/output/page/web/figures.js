@@ -97,7 +97,7 @@ export function selected(trace, lanes, selection, hits) {
   return { events: events.slice(0, count), spans };
 }
 
-// {times, values} of a subject among what is selected; no number is left out, NaN is none.
+// {times, values} of a subject among what is selected; no number is left out; NaN and infinities are none.
 export function valuesOf(trace, subject, chosen) {
   const isSpan = subject.kind === 'span';
   const from = isSpan ? chosen.spans : chosen.events;
@@ -107,7 +107,7 @@ export function valuesOf(trace, subject, chosen) {
   for (const i of from) {
     if (isSpan ? trace.spans.rule[i] !== subject.rule : trace.type[i] !== subject.type) continue;
     const value = isSpan ? spanValue(trace, i) : subject.field.values[trace.row[i]];
-    if (Number.isNaN(value)) continue;
+    if (!Number.isFinite(value)) continue;
     times[count] = isSpan ? trace.spans.end[i] : trace.time[i];
     values[count++] = value;
   }

@@ -4,7 +4,7 @@
 import { clamp, cutText, Surface } from './dom.js';
 import { color, hatch, kindColor, kindShape } from './theme.js';
 import { roundStep, visibleText } from './text.js';
-import { isNumber, lowerBound, shortName } from './trace.js';
+import { lowerBound, shortName, ValueKind } from './trace.js';
 
 const kAxis = 22;
 const kProcess = 20;
@@ -507,8 +507,9 @@ function counterTracks(trace) {
   for (const { event, field: name } of trace.counters) {
     for (const type of trace.types.filter(({ fullName }) => fullName === event)) {
       const field = type.fields.find((each) => each.name === name);
-      if (!field || !isNumber(field) || type.count === 0) continue;
-      tracks.push(new Track(trace, type, field));
+      if (!field || field.kind === ValueKind.text) continue;
+      const track = new Track(trace, type, field);
+      if (track.values.length > 0) tracks.push(track);
     }
   }
   return tracks;
@@ -520,12 +521,14 @@ class Track {
   constructor(trace, type, field) {
     this.name = `${visibleText(type.name)}.${visibleText(field.name)}`;
     this.kind = type.number;
-    this.times = Float64Array.from(type.events, (event) => trace.time[event]);
-    this.values = field.values;
+    // What is no number, or no finite one, is no sample.
+    const events = type.events.filter((_, row) => Number.isFinite(field.values[row]));
+    this.times = Float64Array.from(events, (event) => trace.time[event]);
+    this.values = field.values.filter(Number.isFinite);
     this.text = (value) =>
       /_ns$/u.test(field.name) ? trace.durationText(value) : String(Number(value.toPrecision(6)));
     this.levels = [];
-    let below = { low: field.values, high: field.values };
+    let below = { low: this.values, high: this.values };
     while (below.low.length > kFan) {
       const length = Math.ceil(below.low.length / kFan);
       const level = { low: new Float64Array(length).fill(Infinity), high: new Float64Array(length).fill(-Infinity) };
