@@ -65,6 +65,19 @@ class Perf(Export):
         self.assertEqual(pipe.wait(timeout=support.TIMEOUT_S), 0)
         self.assertEqual(len(out.splitlines()), 10)
 
+    def test_names_that_perf_cannot_read(self):
+        """A single one would keep it from reading the file."""
+        names = ["ev-dash", "ev,dash", "ev_dash", 'ev"quote', "ev=sign", "ev\x1b[31m", "\xe9t\xe9", "a&b", "0digit"]
+        self.record_emitted(*((f"{name} u32 x-y;u32 x_y;struct a-b 0.z 4", struct.pack("=III", 1, 2, 3)) for name in names))
+        self.exported("--format", "perf")
+        lines = re.findall(r"user_events:(\S+): +(.*)", self.script())
+        self.assertEqual([name for name, _ in lines], ["ev_dash", "ev_dash_", "ev_dash__", "ev_quote", "ev_sign", "ev__31m", "__t__",
+                                                      "a_b", "0digit"])
+        self.assertEqual({fields for _, fields in lines}, {lines[0][1]})
+        self.assertRegex(lines[0][1], "^x_y=1 x_y_=2 0_z=")
+        # The recording has the true ones.
+        self.assertEqual([event["event"] for event in self.report_json()[0]], names)
+
     def test_stacks_have_the_functions_of_their_objects(self):
         program = shutil.copy(os.environ["STACK_PROGRAM"], os.path.join(self.folder, "stacks"))
         self.assertEqual(self.landtrace("record", "-o", self.file, "--", program)[0], 0)

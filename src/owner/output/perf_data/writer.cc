@@ -48,7 +48,7 @@ PerfDataWriter::PerfDataWriter(Target& target, const Options& options) : target_
 }
 
 void PerfDataWriter::type(const EventType& type) {
-  metadata_.events[type.id] = type;
+  metadata_.events[type.id] = names_.readable(type);
   has_untold_types_ = true;
 }
 
@@ -92,9 +92,10 @@ std::string PerfDataWriter::attr_bytes(std::uint16_t event_id, bool is_first) co
   return {reinterpret_cast<const char*>(&attr), perf_data::kAttrBytes};
 }
 
-std::uint64_t PerfDataWriter::know(const EventType& type) {
-  const auto [known, is_new] = ids_.try_emplace(type.id, std::uint64_t{type.id} + 1);
+std::uint64_t PerfDataWriter::know(std::uint16_t event_id) {
+  const auto [known, is_new] = ids_.try_emplace(event_id, std::uint64_t{event_id} + 1);
   if (is_new) {
+    const EventType& type = metadata_.events[event_id];
     attrs_.push_back({attr_bytes(type.id, attrs_.empty()), type.system + ':' + type.name, known->second});
     if (!target_.can_go_back()) {
       std::string bytes = attrs_.back().bytes;
@@ -222,7 +223,7 @@ void PerfDataWriter::event(const ExportedEvent& event) {
                             : event.stack != nullptr                       ? event.stack->tgid
                                                                            : tid;
   const Where where{pid, tid, record.time_ns, record.cpu};
-  const std::uint64_t id = know(event.type);
+  const std::uint64_t id = know(event.record.event_id);
   if (!waiting_lost_.empty()) tell_lost();
   const std::uint64_t seen_ns = event.stack == nullptr ? 0 : event.stack->time_ns;
   if (!waiting_objects_.empty()) tell_objects(std::max(seen_ns, record.time_ns), record.time_ns);
@@ -279,7 +280,7 @@ void PerfDataWriter::put_in_pipe(OwnRecord type, const std::string& bytes) {
 void PerfDataWriter::end() {
   if (attrs_.empty()) {
     for (const auto& [id, type] : metadata_.events) {
-      if (!is_of_ftrace(type)) know(type);
+      if (!is_of_ftrace(type)) know(id);
     }
   }
   if (!attrs_.empty()) tell_lost();

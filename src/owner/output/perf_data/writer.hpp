@@ -13,6 +13,7 @@
 #include "output/export/target.hpp"
 #include "output/perf_data/features.hpp"
 #include "output/perf_data/mappings.hpp"
+#include "output/perf_data/names.hpp"
 #include "output/trace_dat/metadata.hpp"
 
 namespace landtrace::output {
@@ -47,7 +48,7 @@ class PerfDataWriter : public Exporter {
   void put_where(const Where& where, std::uint64_t id);
   [[nodiscard]] std::string attr_bytes(std::uint16_t event_id, bool is_first) const;
   // The id of the type's samples.
-  std::uint64_t know(const EventType& type);
+  std::uint64_t know(std::uint16_t event_id);
   void tell_name(std::int32_t tid, std::uint32_t pid, const Task& task, const Where& where);
   void tell_objects(std::uint64_t until_ns, std::uint64_t now_ns);
   void tell_mapping(const MappedObject& object, const perf_data::Mapping& mapping, std::uint64_t time_ns);
@@ -62,7 +63,8 @@ class PerfDataWriter : public Exporter {
 
   Target& target_;
   Options options_;
-  trace_dat::Metadata metadata_;
+  trace_dat::Metadata metadata_;  // names as perf reads them
+  perf_data::Names names_;
   std::map<std::uint16_t, std::uint64_t> ids_;  // by event id, in the order of attrs_ once there are any
   std::vector<perf_data::DescribedAttr> attrs_;
   bool has_untold_types_ = true;  // of a pipe
