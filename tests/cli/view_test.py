@@ -361,6 +361,23 @@ class InABrowser(Pages):
         self.assertEqual(self.browser.run("[landtrace.trace.count, landtrace.more]"), [3, 7])
         self.assertIn("7 more events are not in this page", self.browser.run("document.getElementById('notice').innerText"))
 
+    def test_a_damaged_recording_is_said_in_the_page(self):
+        """It is the page that is passed on, without what the command said."""
+        self.record("--count", "20000")
+        whole = os.path.getsize(self.file)
+        os.truncate(self.file, whole - 200000)
+        self.assertEqual(self.landtrace("view", self.file)[0], 1)
+        self.browser.open(os.path.join(self.folder, "trace.html"))
+        shown = self.browser.run("landtrace.trace.count")
+        self.assertTrue(0 < shown < 20000)
+        self.assertIn(f"⚠ the recording is damaged: the file ends at {whole - 200000}, within a page; {shown:,} events could be read",
+                      self.browser.run("document.getElementById('notice').innerText"))
+        # Whatever is chosen of it.
+        self.landtrace("view", self.file, "--filter", "sequence < 3")
+        self.browser.open(os.path.join(self.folder, "trace.html"))
+        self.assertEqual(self.browser.run("landtrace.trace.count"), 3)
+        self.assertIn(f"; {shown:,} events could be read", self.browser.run("document.getElementById('notice').innerText"))
+
     def test_no_text_becomes_markup(self):
         text = '</script><img src=x onerror=hurt()>\x1b[31m\u2028\u202e"\'&amp;'
         producer = support.copied(PRODUCER, "<img src=x>")

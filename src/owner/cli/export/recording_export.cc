@@ -69,21 +69,31 @@ void RecordingExport::hand_over_rest_lost() {
 }
 
 bool RecordingExport::run(const std::function<bool()>& goes_on) {
-  bool is_sound = true;
+  std::vector<std::string> damages;
+  std::uint64_t read = 0;
   while (events_ < options_.limit && goes_on()) {
     const auto item = reader_.next();
     if (!item) {
       complain(sentence(item.error(), file_));
-      is_sound = false;
+      damages.push_back(sentence(item.error()));
       continue;
     }
     if (!item->has_value()) break;
+    ++read;
     take(**item);
   }
   joiner_.end();
   hand_over_rest_lost();
+  const bool is_sound = damages.empty();
+  if (unknown_ > 0) {
+    damages.push_back(fmt::format("{} events are of types that it does not describe", unknown_));
+    complain(fmt::format("{}: {}", file_, damages.back()));
+  }
+  // Each CPU may have its own.
+  const std::string others = damages.size() > 2 ? fmt::format("; and {} more", damages.size() - 2) : "";
+  if (damages.size() > 2) damages.resize(2);
+  if (!damages.empty()) exporter_.damaged(fmt::format("{}{}", fmt::join(damages, "; "), others), read - unknown_);
   exporter_.end();
-  if (unknown_ > 0) complain(fmt::format("{}: {} events are of types that it does not describe", file_, unknown_));
   if (const std::string what = exporter_.complaint(); !what.empty()) complain(what);
   return is_sound;
 }

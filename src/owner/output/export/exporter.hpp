@@ -33,6 +33,8 @@ class Exporter {
   virtual void event(const ExportedEvent& event) = 0;
   // `count` events (or kLostUnknown) of this CPU are missing before this time.
   virtual void lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) = 0;
+  // The recording is damaged: why, and how many events could be read of it, whether they were wanted or not.
+  virtual void damaged(const std::string& /*why*/, std::uint64_t /*read*/) {}
   // It goes on, but may be killed: what was told until now is to be written as far as the format can be read without
   // its end. The caller flushes its target.
   virtual void checkpoint() {}

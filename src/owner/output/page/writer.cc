@@ -175,6 +175,11 @@ void PageWriter::lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time
   column[3].add(static_cast<std::int64_t>(events_));
 }
 
+void PageWriter::damaged(const std::string& why, std::uint64_t read) {
+  options_.about["damaged"] = why;
+  options_.about["read"] = std::to_string(read);
+}
+
 template <std::size_t N>
 void PageWriter::put_rows(char section, Rows<N>& rows) {
   if (rows.size() == 0) return;
@@ -299,8 +304,6 @@ void PageWriter::end() {
   target_.bytes() += page::page_end();
 }
 
-std::string PageWriter::complaint() const {
-  return spans_.complaint();
-}
+std::string PageWriter::complaint() const { return spans_.complaint(); }
 
 }  // namespace landtrace::output

@@ -48,6 +48,7 @@ class PageWriter : public Exporter {
   void object(const MappedObject& object) override { frames_.add(object); }
   void event(const ExportedEvent& event) override;
   void lost(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) override;
+  void damaged(const std::string& why, std::uint64_t read) override;
   void end() override;
   [[nodiscard]] std::string complaint() const override;
 

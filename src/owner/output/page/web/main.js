@@ -39,6 +39,10 @@ function fillBar(app) {
       `${app.moreText}: it holds the first ${countText(trace.count)}; --from, --to, --filter or --limit choose others`,
     );
   if (trace.about.has('unfinished')) notices.push('the recording was not finished when the page was made');
+  if (trace.about.has('damaged')) {
+    const read = counted(trace.number('read'), 'event');
+    notices.push(`the recording is damaged: ${visibleText(trace.about.get('damaged'))}; ${read} could be read`);
+  }
   const open = trace.number('open_spans');
   const unmatched = trace.number('unmatched_ends');
   if (open + unmatched > 0)
