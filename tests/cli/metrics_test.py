@@ -144,6 +144,30 @@ class Scraped(Metrics):
         self.values_with(port, "landtrace_events_registered", "2")
         self.assertNotIn("spoilt", [name.split("{")[0] for name in self.values(port)])
 
+    def test_each_family_is_there_once_whatever_histograms_are_called(self):
+        port = self.serve_metrics("--metrics-events", "job")
+        names = ("events", "users", "dropped_events", "my-name", "my_name", "events_total")
+        for i, name in enumerate(names):
+            trigger = f"hist:name={name}:keys=source,sequence{'.log2' if i % 2 else ''}"
+            self.assertEqual(self.landtrace("write", "-a", "events/user_events/job/trigger", trigger)[0], 0)
+        self.emit(3)
+        self.values_with(port, 'landtrace_events_total{event="user_events:job"}', "3")
+        for accept in ("text/plain", "application/openmetrics-text; version=1.0.0"):
+            lines = self.get(port, Accept=accept)[2].splitlines()
+            for what in ("HELP", "TYPE"):
+                families = [line.split()[2] for line in lines if line.startswith(f"# {what}")]
+                self.assertEqual(sorted(families), sorted(set(families)))
+            series = [line.rsplit(" ", 1)[0] for line in lines if not line.startswith("#")]
+            self.assertEqual(sorted(series), sorted(set(series)))
+            for name in names:
+                self.assertEqual(sum(line.startswith("# HELP") and f"name={name}:" in line for line in lines), 1, name)
+            # Each sample is of the family that was said last.
+            family = ""
+            for line in lines:
+                family = line.split()[2] if line.startswith("# TYPE") else family
+                if not line.startswith("#"):
+                    self.assertIn(re.match(r"\w+", line)[0].removeprefix(family), ("", "_total", "_bucket", "_sum", "_count"))
+
     def test_many_at_once(self):
         port = self.serve_metrics()
         self.count()

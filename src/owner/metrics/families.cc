@@ -52,8 +52,8 @@ std::vector<Family> families_of(const Figures& figures) {
   };
   if (!figures.probes.empty()) families.push_back(of_probes(figures));
   if (!figures.counted.empty()) families.push_back(of_counted(figures));
-  HistogramFamilies histograms;
-  for (const HistogramFigures& histogram : figures.histograms) histograms.add(histogram);
+  HistogramFamilies histograms(families);
+  histograms.add(figures.histograms);
   for (Family& family : histograms.take()) families.push_back(std::move(family));
   families.push_back(number_of("landtrace_metrics_left_out", "Rows of histograms that are no metrics here: too many",
                                histograms.left_out()));

@@ -185,6 +185,55 @@ TEST(FamiliesTest, NamesThatMeanSomethingElseAreChanged) {
   EXPECT_THAT(names, ElementsAre("key_le", "key_job", "key_9lives", "a", "key__b"));
 }
 
+TEST(FamiliesTest, EachFamilyHasANameOfItsOwn) {
+  Figures figures;
+  figures.counted = {{"user_events:e", 9}};
+  const auto add = [&](const std::string& name, const char* event) {
+    ipc::HistogramTable table;
+    table.trigger = "hist:name=" + name + ":keys=status:vals=users [active]";
+    table.keys = {{KeyKind::kUnsigned, "status"}};
+    table.values = {{"users"}};
+    table.rows = {{{{1, "", {}}}, 2, {3}}};
+    figures.histograms.push_back({"", event, std::move(table)});
+  };
+  for (const char* const name :
+       {"my-name", "my_name", "my.name", "events", "users", "events_total", "histogram", "my"}) {
+    add(name, "user_events:e");
+  }
+  figures.histograms.push_back(
+      {"", "user_events:e", requests("hist:name=my_name_users:keys=route,took.log2 [active]")});
+  figures.histograms.push_back(
+      {"", "user_events:e", requests("hist:name=dropped_events:keys=route,took.log2 [active]")});
+  std::vector<std::string> names;
+  for (const Family& family : families_of(figures)) names.push_back(family.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end())
+      << *std::adjacent_find(names.begin(), names.end());
+  EXPECT_EQ(the(figures, "landtrace_events").series[0].value, Number(std::uint64_t{9}));
+  EXPECT_EQ(the(figures, "landtrace_users").kind, Family::Kind::kGauge);
+  for (const char* const name :
+       {"landtrace_my_name", "landtrace_my_name_hits", "landtrace_my_name_hits_2", "landtrace_events_hits",
+        "landtrace_users_hits", "landtrace_events_total_hits", "landtrace_histogram_hits",
+        "landtrace_my_name_users_value", "landtrace_dropped_events_distribution"}) {
+    EXPECT_THAT(names, testing::Contains(name));
+  }
+  // Which has which name does not depend on their order.
+  EXPECT_THAT(the(figures, "landtrace_my_name").help, testing::HasSubstr("name=my_name:"));
+  std::reverse(figures.histograms.begin(), figures.histograms.end());
+  EXPECT_THAT(the(figures, "landtrace_my_name").help, testing::HasSubstr("name=my_name:"));
+  EXPECT_THAT(the(figures, "landtrace_my_name_hits").help, testing::HasSubstr("name=my-name:"));
+  EXPECT_EQ(the(figures, "landtrace_metrics_left_out").series[0].value, Number(std::uint64_t{0}));
+}
+
+TEST(FamiliesTest, KeysThatBecomeAlikeAreTwoLabels) {
+  ipc::HistogramTable table;
+  table.trigger = "hist:keys=status,status.hex [active]";
+  table.keys = {{KeyKind::kUnsigned, "status"}, {KeyKind::kUnsigned, "status.hex"}};
+  table.rows = {{{{1, "", {}}, {1, "", {}}}, 2, {}}};
+  EXPECT_EQ(the(with(table), "landtrace_hits").series[0].labels,
+            (Labels{{"event", "user_events:done"}, {"status", "1"}, {"status_", "1"}}));
+}
+
 TEST(FamiliesTest, ANamedHistogramOfSeveralEventsIsThereOnce) {
   Figures figures = with(requests("hist:name=n:keys=route,took.log2 [active]"));
   figures.histograms.push_back({"", "user_events:other", figures.histograms[0].table});

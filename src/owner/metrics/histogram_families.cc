@@ -151,7 +151,11 @@ class Grouping {
   Group& group_of(const ipc::HistogramRow& row) {
     std::vector<Label> labels = common_;
     for (std::size_t i = 0; i < table_.keys.size(); ++i) {
-      if (i != in_buckets_) labels.push_back({label_of(table_.keys[i]), label_text(table_.keys[i], row.keys[i])});
+      if (i == in_buckets_) continue;
+      std::string name = label_of(table_.keys[i]);
+      while (std::any_of(labels.begin(), labels.end(), [&](const Label& label) { return label.name == name; }))
+        name += '_';
+      labels.push_back({std::move(name), label_text(table_.keys[i], row.keys[i])});
     }
     const auto [at, is_new] = places_.try_emplace(identity(labels), groups_.size());
     if (is_new) {
@@ -197,6 +201,16 @@ struct Names {
   std::string help;
 };
 
+// All names that a family of this name has in some format.
+std::vector<std::string> samples_of(const std::string& name, Family::Kind kind) {
+  std::vector<std::string> names{name};
+  if (kind == Family::Kind::kCounter) names.push_back(name + "_total");
+  if (kind == Family::Kind::kHistogram) {
+    for (const char* const suffix : {"_bucket", "_sum", "_count"}) names.push_back(name + suffix);
+  }
+  return names;
+}
+
 std::vector<Bucket> sorted(std::vector<Bucket> buckets) {
   std::sort(buckets.begin(), buckets.end(), [](const Bucket& a, const Bucket& b) { return a.upper < b.upper; });
   return buckets;
@@ -204,13 +218,36 @@ std::vector<Bucket> sorted(std::vector<Bucket> buckets) {
 
 }  // namespace
 
-Family& HistogramFamilies::family(const std::string& name, const std::string& help, Family::Kind kind) {
-  const auto [at, is_new] = families_.try_emplace(name);
-  // Two that were given one name.
-  if (!is_new && at->second.kind != kind) {
-    return family(name + (kind == Family::Kind::kHistogram ? "_distribution" : "_hits"), help, kind);
+HistogramFamilies::HistogramFamilies(const std::vector<Family>& others) {
+  for (const Family& family : others) take_name(family.name, family.kind);
+  // Those that are there at times alone, and those of histograms without a name.
+  for (const char* const name : {"landtrace_events", "landtrace_probe_hits", "landtrace_hits",
+                                 "landtrace_histogram_sum", "landtrace_histogram_dropped"}) {
+    take_name(name, Family::Kind::kCounter);
   }
-  if (is_new) at->second = {name, help, kind};
+  taken_.insert("landtrace_histogram_level");
+  taken_.insert("landtrace_metrics_left_out");
+  for (const std::string& name : samples_of("landtrace_histogram", Family::Kind::kHistogram)) taken_.insert(name);
+}
+
+// False: it is another's already.
+bool HistogramFamilies::take_name(const std::string& name, Family::Kind kind) {
+  const std::vector<std::string> names = samples_of(name, kind);
+  if (std::any_of(names.begin(), names.end(), [this](const auto& each) { return taken_.contains(each); })) return false;
+  taken_.insert(names.begin(), names.end());
+  return true;
+}
+
+Family& HistogramFamilies::family(const Subject& subject, const std::string& help) {
+  const auto [at, is_new] = families_.try_emplace(subject);
+  if (!is_new) return at->second;
+  std::string name = subject.wanted_name;
+  if (!subject.histogram.empty() && !take_name(name, subject.kind)) {
+    name += !subject.value.empty() ? "_value" : subject.kind == Family::Kind::kHistogram ? "_distribution" : "_hits";
+    const std::string with_suffix = name;
+    for (int number = 2; !take_name(name, subject.kind); ++number) name = fmt::format("{}_{}", with_suffix, number);
+  }
+  at->second = {name, help, subject.kind};
   return at->second;
 }
 
@@ -224,7 +261,17 @@ void HistogramFamilies::put(Family& family, Series series) {
   family.series.push_back(std::move(series));
 }
 
-void HistogramFamilies::add(const HistogramFigures& histogram) {
+// A name that need not be changed comes before those that become like it.
+void HistogramFamilies::add(const std::vector<HistogramFigures>& histograms) {
+  std::multimap<std::pair<bool, std::string>, const HistogramFigures*> by_name;
+  for (const HistogramFigures& histogram : histograms) {
+    const std::string name = parse(histogram.table.trigger).name;
+    by_name.emplace(std::pair(sound_name(name) != name, name), &histogram);
+  }
+  for (const auto& [name, histogram] : by_name) add_one(*histogram);
+}
+
+void HistogramFamilies::add_one(const HistogramFigures& histogram) {
   const ipc::HistogramTable& table = histogram.table;
   const Trigger trigger = parse(table.trigger);
   // All events that a named one counts share its table.
@@ -245,24 +292,28 @@ void HistogramFamilies::add(const HistogramFigures& histogram) {
       } else {
         Series sum{group.labels, group.values[i]};
         if (!names.is_named) sum.labels.push_back({"value", value.name});
-        put(family(names.of_value(value), names.help, Names::kind_of(value)), std::move(sum));
+        const auto kind = Names::kind_of(value);
+        const std::string of = names.is_named ? value.name : "";
+        put(family({trigger.name, of, names.of_value(value), kind}, names.help), std::move(sum));
       }
     }
     if (!bucketed.empty() && !names.is_named) counted.labels.push_back({"of", bucketed});
     const auto kind = bucketed.empty() ? Family::Kind::kCounter : Family::Kind::kHistogram;
-    put(family(names.of_hits(kind), names.help, kind), std::move(counted));
+    put(family({trigger.name, "", names.of_hits(kind), kind}, names.help), std::move(counted));
   }
   if (table.dropped == 0) return;
   std::vector<Label> labels{
       {"event", histogram.event}, {"trace_instance", histogram.instance}, {"filter", trigger.filter}};
-  put(family("landtrace_histogram_dropped", "Events that found no room in a histogram", Family::Kind::kCounter),
+  put(family({"", "", "landtrace_histogram_dropped", Family::Kind::kCounter},
+             "Events that found no room in a histogram"),
       {std::move(labels), table.dropped});
 }
 
 std::vector<Family> HistogramFamilies::take() {
   std::vector<Family> families;
-  for (auto& [name, family] : families_) families.push_back(std::move(family));
+  for (auto& [subject, family] : families_) families.push_back(std::move(family));
   families_.clear();
+  std::sort(families.begin(), families.end(), [](const Family& a, const Family& b) { return a.name < b.name; });
   return families;
 }
 
