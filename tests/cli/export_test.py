@@ -130,6 +130,20 @@ class Text(Export):
             self.assertEqual(row, {name: str(value) for name, value in event["fields"].items()})
         self.assertIn('a "b", c\nd', rows[0].values())
 
+    def test_what_a_table_has_of_odd_texts_and_numbers(self):
+        texts = [b"=1+1", b"\xff\xfe bad \xc3", "\xe9t\xe9, \u2028".encode(), b'"q"\r\n\x1b']
+        reals = [math.inf, -math.inf, math.nan, -math.nan]
+        self.record_emitted(*(("odd char[16] text;struct double d 8;struct float f 4", struct.pack("=16sdf", text, real, real))
+                              for text, real in zip(texts, reals)), comm="\udcff")
+        out = os.path.join(self.folder, "out.csv")
+        self.assertEqual(self.landtrace("export", self.file, "--format", "csv", "-o", out)[0], 0)
+        with open(out, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["text"] for row in rows], ["=1+1", "\ufffd\ufffd bad \ufffd", "\xe9t\xe9, \u2028", '"q"\r\n\x1b'])
+        for name in "df":
+            self.assertEqual([row[name] for row in rows], ["inf", "-inf", "nan", "nan"])
+        self.assertEqual({row["comm"] for row in rows}, {"\ufffd"})
+
     def test_a_column_for_each_field_of_any_event(self):
         self.record_requests()
         rows = list(csv.DictReader(io.StringIO(self.text("csv"), newline="")))

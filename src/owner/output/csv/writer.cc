@@ -1,11 +1,14 @@
 #include "output/csv/writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/digits.hpp"
+#include "output/export/value.hpp"
 #include "output/field_text.hpp"
 #include "output/json/value.hpp"
 #include "output/text/own_events.hpp"
+#include "output/utf8.hpp"
 
 namespace landtrace::output {
 
@@ -45,6 +48,12 @@ void CsvWriter::begin() {
 }
 
 void CsvWriter::put(std::string& out, std::string_view text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (!std::all_of(text.begin(), text.end(), is_ascii)) return put_quoted(out, valid_utf8(text));
+  put_quoted(out, text);
+}
+
+void CsvWriter::put_quoted(std::string& out, std::string_view text) {
   const auto is_special = [](char c) { return c == '"' || c == ',' || c == '\r' || c == '\n'; };
   if (std::none_of(text.begin(), text.end(), is_special)) {
     out += text;
@@ -73,9 +82,17 @@ void CsvWriter::put_value(const event::Field& field, std::span<const std::byte> 
   std::string& value = value_;
   value.clear();
   json::append_value(value, field, payload);
-  if (std::string_view(value) == "null") return;
+  if (std::string_view(value) == "null") return put_no_number(field, payload);
   const bool is_hex = value.size() >= 2 && value.front() == '"';
   put(is_hex ? std::string_view(value).substr(1, value.size() - 2) : std::string_view(value));
+}
+
+// What JSON has no word for. Of a value that is missing nothing.
+void CsvWriter::put_no_number(const event::Field& field, std::span<const std::byte> payload) {
+  const FieldValue value = value_of(field, payload);
+  const auto* const real = std::get_if<double>(&value);
+  if (real == nullptr) return;
+  put(std::isnan(*real) ? "nan" : *real < 0 ? "-inf" : "inf");
 }
 
 const std::string& CsvWriter::text_of_stack(const UserStack& stack) {

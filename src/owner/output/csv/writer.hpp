@@ -5,7 +5,8 @@
 //
 // `time` is in seconds, or what the clock counts. Fields that an event does not have are empty. Where events are
 // missing, a row has their number under `lost` ("some": it is not known) and nothing else but time and cpu.
-// A stack is its functions, the outermost first, with ';' between them.
+// A stack is its functions, the outermost first, with ';' between them. Texts stand as they are but for bytes that are no
+// UTF-8, which are U+FFFD; numbers that are none are inf, -inf and nan.
 #pragma once
 
 #include <map>
@@ -38,8 +39,10 @@ class CsvWriter : public Exporter {
   void begin();
   void put(std::string_view text) { put(target_.bytes(), text); }
   static void put(std::string& out, std::string_view text);
+  static void put_quoted(std::string& out, std::string_view text);
   char* put_time(char* at, std::uint64_t time_ns, std::uint32_t cpu) const;
   void put_value(const event::Field& field, std::span<const std::byte> payload);
+  void put_no_number(const event::Field& field, std::span<const std::byte> payload);
   const std::string& text_of_stack(const UserStack& stack);
 
   Target& target_;
