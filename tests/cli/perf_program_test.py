@@ -17,6 +17,8 @@ SCENARIOS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "perf_scena
 @support.needs_namespaces
 @needs("setpriv")
 class PerfProgramTest(support.UnderTracefs, support.Case):
+    maxDiff = None  # what a scenario says is shown whole
+
     def consumed(self, words, count=1000000):
         """What the consumer says while a program emits an event every millisecond; $pid is that one."""
         return self.shell(f"{PRODUCER} --abi --count {count} --pause 1000 >/dev/null & pid=$!; "

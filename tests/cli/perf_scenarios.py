@@ -1,4 +1,5 @@
 """Programs of perf_test's: each a function, run by its name under the shim. They call perf_event_open() through libc."""
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -9,6 +10,7 @@ import select
 import struct
 import subprocess
 import sys
+import time
 
 TRACEFS = "/sys/kernel/tracing"
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -17,6 +19,7 @@ ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x
 ID, SET_FILTER, PERIOD, PAUSE_OUTPUT = 0x80082407, 0x40082406, 0x40082404, 0x40042409
 REGISTER = 0xc0082a00  # DIAG_IOCSREG
 BACKWARD = 1 << 27
+INHERIT, ENABLE_ON_EXEC, INHERIT_THREAD, REMOVE_ON_EXEC = 1 << 1, 1 << 12, 1 << 35, 1 << 36
 TID, TIME, READ, CPU, RAW = 1 << 1, 1 << 2, 1 << 4, 1 << 7, 1 << 10
 FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 8, 16
 PAGE = 4096
@@ -63,8 +66,9 @@ def emit(count, *words):
                    stdout=subprocess.DEVNULL)
 
 
-def a_process_that_emits(signs, count):
-    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe."""
+def a_process_that_emits(signs, count, becomes=None):
+    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe. Then it becomes another
+    program, perhaps."""
     pid = os.fork()
     if pid != 0:
         return pid
@@ -73,10 +77,18 @@ def a_process_that_emits(signs, count):
     file = os.open(f"{TRACEFS}/user_events_data", os.O_RDWR)
     fcntl.ioctl(file, REGISTER, reg)
     payload = struct.pack("<III", struct.unpack_from("<I", reg, 24)[0], 7, 7)
-    os.write(file, payload)
+
+    def write():
+        with contextlib.suppress(OSError):  # nobody listens
+            os.write(file, payload)
+    write()
     os.read(signs, 1)
     for _ in range(count):
-        os.write(file, payload)
+        write()
+    if becomes is not None:
+        time.sleep(0.02)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.execv(becomes[0], becomes)
     os._exit(0)
 
 
@@ -245,6 +257,49 @@ def what_others_emit_is_not_lost_here():
     check_equal(sum(read_words(fd)[0] for fd in everything), count + 6)
     check_equal([read_words(fd)[1] for fd in own], [0] * len(own))
     check_equal(sum(len(ring.samples()) for ring in rings), 5)
+
+
+def around_an_exec(flags, becomes, period):
+    """What is counted of a process that emits three and then becomes another program, and how many samples there are."""
+    reading, writing = os.pipe()
+    pid = a_process_that_emits(reading, 3, becomes)
+    time.sleep(0.1)
+    fd = open_event(of=attr(flags=flags, period=period), pid=pid, cpu=-1)
+    check(fd >= 0, os.strerror(-fd))
+    ring = Ring(fd) if period and not flags & INHERIT else None
+    os.write(writing, b"x")
+    check_equal(os.waitpid(pid, 0)[1], 0)
+    for end in (reading, writing):
+        os.close(end)
+    counted = read_words(fd)[0]
+    samples = len(ring.samples()) if ring else counted
+    os.close(fd)
+    return counted, samples
+
+
+ELEVEN = [PRODUCER, "--abi", "--wait", "5000", "--count", "11"]
+
+
+def what_comes_before_exec_is_not_the_events():
+    for period in (0, 1):
+        check_equal(around_an_exec(1 | ENABLE_ON_EXEC, ELEVEN, period), (11, 11))
+        check_equal(around_an_exec(1 | ENABLE_ON_EXEC, ["/bin/true"], period), (0, 0))
+        check_equal(around_an_exec(1 | ENABLE_ON_EXEC, None, period), (0, 0))
+        check_equal(around_an_exec(1, ELEVEN, period), (0, 0))
+
+
+def what_comes_behind_exec_is_not_the_events():
+    for period in (0, 1):
+        check_equal(around_an_exec(REMOVE_ON_EXEC, ELEVEN, period)[0], 3)
+        check_equal(around_an_exec(0, ELEVEN, period)[0], 14)
+
+
+def children_or_threads_are_inherited():
+    threads = [PRODUCER, "--abi", "--wait", "5000", "--count", "5", "--threads", "3"]
+    children = [PRODUCER, "--abi", "--wait", "5000", "--count", "5", "--children", "2"]
+    for flags, of_threads, of_children in ((0, 5, 5), (INHERIT, 15, 15), (INHERIT | INHERIT_THREAD, 15, 5)):
+        check_equal(around_an_exec(1 | ENABLE_ON_EXEC | flags, threads, 0)[0], of_threads)
+        check_equal(around_an_exec(1 | ENABLE_ON_EXEC | flags, children, 0)[0], of_children)
 
 
 def newest_first(ring, size):

@@ -17,10 +17,11 @@ void follow(Threads& threads, const programs::ThreadChange& change, bool& change
   const auto place_of = [&](std::uint32_t id) { return std::lower_bound(threads->begin(), threads->end(), id); };
   const auto is_listed = [&](std::uint32_t id) { return std::binary_search(threads->begin(), threads->end(), id); };
   const bool listed = is_listed(change.thread);
-  if (change.begins && !listed && is_listed(change.parent)) {
+  using Kind = programs::ThreadChange::Kind;
+  if (change.kind == Kind::kBegins && !listed && is_listed(change.parent)) {
     threads->insert(place_of(change.thread), change.thread);
     changed = true;
-  } else if (!change.begins && listed) {
+  } else if (change.kind == Kind::kEnds && listed) {
     threads->erase(place_of(change.thread));
     changed = true;
   }

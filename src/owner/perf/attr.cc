@@ -58,6 +58,7 @@ Result<void> check_attr(const perf_event_attr& attr) {
   if ((attr.sample_type & ~kKnownSampleType) != 0 || (attr.read_format & ~kKnownReadFormat) != 0) return fail(EINVAL);
   if (attr.freq == 0 && (attr.sample_period >> 63) != 0) return fail(EINVAL);
   if (attr.remove_on_exec != 0 && attr.enable_on_exec != 0) return fail(EINVAL);
+  if (attr.inherit_thread != 0 && attr.inherit == 0) return fail(EINVAL);
   return {};
 }
 

@@ -58,6 +58,11 @@ TEST(AttrTest, WhatIsNotKnownIsRefused) {
   attr.remove_on_exec = attr.enable_on_exec = 1;
   EXPECT_EQ(check_attr(attr).error().code, EINVAL);
   attr = {};
+  attr.inherit_thread = 1;
+  EXPECT_EQ(check_attr(attr).error().code, EINVAL);
+  attr.inherit = 1;
+  EXPECT_TRUE(check_attr(attr));
+  attr = {};
   attr.sample_period = 1ull << 63;
   EXPECT_EQ(check_attr(attr).error().code, EINVAL);
 }

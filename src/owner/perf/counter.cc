@@ -39,6 +39,7 @@ Result<void> Counter::listen(Event& event) {
   LT_TRY(const std::uint64_t before, total(event));
   std::erase_if(events_, [&](const Entry& entry) { return entry.event == &event; });
   events_.push_back({&event, before});
+  event.before_exec = 0;
   event.counter = this;
   return {};
 }
@@ -56,9 +57,10 @@ void Counter::remove(Event& event) {
 
 std::uint64_t Counter::count(Event& event) {
   const auto found = std::find_if(events_.begin(), events_.end(), [&](const Entry& e) { return e.event == &event; });
-  if (found == events_.end()) return event.count;
+  if (found == events_.end() || event.begin == kNotYet) return event.count;
   const auto now = total(event);
-  return event.count + (now && *now > found->before ? *now - found->before : 0);
+  const std::uint64_t before = found->before + event.before_exec;
+  return event.count + (now && *now > before ? *now - before : 0);
 }
 
 Result<std::uint64_t> Counter::total(Event& event) {

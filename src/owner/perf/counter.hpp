@@ -16,7 +16,7 @@ class Counter {
   static Result<std::unique_ptr<Counter>> open(const std::string& socket);
 
   [[nodiscard]] bool takes(const Event& event) const;
-  // The event is on from here on; hush(): it is off.
+  // The event is on from here on, or waits for exec; hush(): it is off.
   Result<void> listen(Event& event);
   void hush(Event& event);
   void remove(Event& event);

@@ -55,7 +55,9 @@ struct Event {
 
   bool is_on = false;
   bool waits_for_exec = false;
-  // Raw times between which it is on; `end` may be kNotYet.
+  // Raw time at which it was seen to wait last.
+  std::uint64_t waited_until = 0;
+  // Raw times between which it is on; both may be kNotYet.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   // Of the time that it was on before `on_since_ns`.
@@ -64,6 +66,8 @@ struct Event {
 
   std::uint64_t count = 0;
   std::uint64_t lost = 0;
+  // Of what its counter has: before exec, so not the event's.
+  std::uint64_t before_exec = 0;
   // Events until the next sample.
   std::uint64_t until_sample = 1;
   std::uint64_t period = 1;
@@ -71,13 +75,15 @@ struct Event {
   std::uint64_t samples_left = 0;
   bool has_ended = false;
 
-  // Where it listens; one of the two while it is on.
+  // Where it listens; one of the two while it is on. One that is counted and waits for exec has both.
   Source* source = nullptr;
   Counter* counter = nullptr;
 
   // Whether there are samples of it, or it is counted alone.
   [[nodiscard]] bool is_sampled() const { return attr.freq != 0 || attr.sample_period != 0; }
-  [[nodiscard]] bool wants_stack() const { return (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0; }
+  // Whether its records are looked at, also if it is counted alone: no table says what came before an exec.
+  [[nodiscard]] bool is_recorded() const { return is_sampled() || attr.remove_on_exec != 0; }
+  [[nodiscard]] bool wants_stack() const { return is_sampled() && (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0; }
   [[nodiscard]] bool was_on_at(std::uint64_t raw) const { return raw >= begin && raw < end; }
 };
 

@@ -85,7 +85,12 @@ Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, 
   if (wanted.pid >= 0) {
     const auto tid = static_cast<std::uint32_t>(wanted.pid == 0 ? ::gettid() : wanted.pid);
     if (::kill(static_cast<pid_t>(tid), 0) != 0 && errno == ESRCH) return fail(ESRCH);
-    event->target.emplace(*births_, tid, attr.inherit != 0);
+    using Inherits = Target::Inherits;
+    event->target.emplace(*births_, tid,
+                          attr.inherit == 0          ? Inherits::kNothing
+                          : attr.inherit_thread != 0 ? Inherits::kThreads
+                                                     : Inherits::kAll,
+                          attr.enable_on_exec != 0 || attr.remove_on_exec != 0);
   }
   if (wanted.has_group && (wanted.flags & PERF_FLAG_FD_NO_GROUP) == 0) {
     const Event* const leader = find(wanted.group);
@@ -122,7 +127,8 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
   ++next_handle_;
   if (!dummy) {
     kept.waits_for_exec = attr.enable_on_exec != 0 && attr.disabled != 0;
-    kept.begin = arch::read_raw_clock(clocks_->raw());
+    kept.waited_until = arch::read_raw_clock(clocks_->raw());
+    kept.begin = kNotYet;
     const auto begun = attr.disabled == 0    ? enable(kept)
                        : kept.waits_for_exec ? listening_.begin(kept, tracepoints_.socket())
                                              : Result<void>();
@@ -265,7 +271,8 @@ void Library::drop(std::uint32_t handle) {
 bool Library::is_meant(std::uint32_t tid, std::uint32_t tgid) {
   return std::any_of(events_.begin(), events_.end(), [&](const auto& entry) {
     Event& event = *entry.second;
-    return !event.is_dummy && event.is_sampled() && (!event.target || event.target->has(tid, tgid));
+    const bool is_recorded = event.is_recorded() || event.waits_for_exec;
+    return !event.is_dummy && is_recorded && (!event.target || event.target->has(tid, tgid));
   });
 }
 

@@ -27,11 +27,21 @@ void leave(std::vector<std::unique_ptr<Listener>>& listeners) {
 }  // namespace
 
 Result<void> Listening::begin(Event& event, const std::string& socket) {
-  if (event.is_sampled()) {
+  if (event.is_recorded()) {
     if (event.source != nullptr) return event.source->listen(event);
     LT_TRY(Source* const source, listener_for(sources_, event, [&] { return Source::open(socket, is_meant_); }));
     return source->listen(event);
   }
+  if (event.source != nullptr) event.source->remove(event);
+  if (event.waits_for_exec) {
+    // Before the counter: what both have is taken off.
+    LT_TRY(Source* const source, listener_for(before_exec_, event, [&] { return Source::open(socket, is_meant_); }));
+    LT_CHECK(source->listen(event));
+  }
+  return begin_counting(event, socket);
+}
+
+Result<void> Listening::begin_counting(Event& event, const std::string& socket) {
   if (event.counter != nullptr) return event.counter->listen(event);
   LT_TRY(Counter* const counter, listener_for(counters_, event, [&] { return Counter::open(socket); }));
   return counter->listen(event);
@@ -45,19 +55,36 @@ void Listening::hush(Event& event) {
 void Listening::end(Event& event) {
   if (event.source != nullptr) event.source->remove(event);
   if (event.counter != nullptr) event.counter->remove(event);
-  std::erase_if(sources_, [](const auto& source) { return !source->is_used(); });
+  for (auto* const sources : {&sources_, &before_exec_}) {
+    std::erase_if(*sources, [](const auto& source) { return !source->is_used(); });
+  }
   std::erase_if(counters_, [](const auto& counter) { return !counter->is_used(); });
 }
 
 bool Listening::pull() {
   bool any = false;
   for (const auto& source : sources_) any |= source->pull();
+  return pull_before_exec() || any;
+}
+
+// Once an exec is known, all that came before it is read, and the counter is all that counts.
+bool Listening::pull_before_exec() {
+  bool any = false;
+  for (const auto& source : before_exec_) {
+    any |= source->pull();
+    std::vector<Event*> done = source->events();
+    std::erase_if(done, [](const Event* event) { return event->waits_for_exec; });
+    if (!done.empty()) any |= source->pull();
+    for (Event* const event : done) source->remove(*event);
+  }
+  std::erase_if(before_exec_, [](const auto& source) { return !source->is_used(); });
   return any;
 }
 
 // What it would free it shares with its parent's descriptors.
 void Listening::leave_to_parent() {
   leave(sources_);
+  leave(before_exec_);
   leave(counters_);
 }
 

@@ -139,11 +139,6 @@ Result<long> Library::read(std::uint32_t handle, void* buffer, std::size_t size)
   Event* const event = find(handle);
   if (event == nullptr) return fail(ENODEV);
   std::ignore = pull();
-  if (event->waits_for_exec && event->counter != nullptr && event->target && event->target->has_called_exec()) {
-    event->waits_for_exec = false;
-    event->is_on = true;
-    event->on_since_ns = arch::monotonic_ns() - 1;
-  }
   std::vector<Reading> readings;
   const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
   const std::vector<Event*> read = is_group ? group_of(*event) : std::vector<Event*>{event};

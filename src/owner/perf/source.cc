@@ -28,6 +28,7 @@ Result<std::unique_ptr<Source>> Source::open(const std::string& socket, const Th
                                                                              .least_ring_bytes = kLeastRingBytes}));
   source->session_ = std::make_unique<consumer::Session>(std::move(session));
   source->gate_.emplace(*source->view_, *source->session_, is_meant);
+  source->line_.emplace(source->session_->raw_clock(), CLOCK_MONOTONIC);
   return source;
 }
 
@@ -125,20 +126,35 @@ void Source::look_at_objects() {
   }
 }
 
-void Source::watch_for_exec() {
-  for (Event* const event : all_) {
-    if (!event->waits_for_exec) continue;
-    // Read first: what the program emits once it has called exec comes later.
-    const std::uint64_t now = arch::read_raw_clock(session_->raw_clock());
-    if (event->target && !event->target->has_called_exec()) {
-      event->begin = now;
-      continue;
-    }
-    event->waits_for_exec = false;
-    event->is_on = true;
-    event->end = kNotYet;
-    event->on_since_ns = arch::monotonic_ns();
+void Source::watch_for_exec(Event& event) {
+  if (!event.waits_for_exec || !event.target) return;
+  // Read first: what the program emits once it has called exec comes later.
+  const std::uint64_t now = arch::read_raw_clock(session_->raw_clock());
+  const std::optional<std::uint64_t> exec_ns = event.target->exec_ns();
+  if (!exec_ns) {
+    event.waited_until = now;
+    return;
   }
+  line_->sample();
+  event.waits_for_exec = false;
+  event.is_on = true;
+  event.begin = *exec_ns == Target::kSomeTime ? event.waited_until : raw_at(*exec_ns, event.waited_until);
+  event.end = kNotYet;
+  event.on_since_ns = std::min(line_->to_ns(event.begin), arch::monotonic_ns());
+}
+
+std::uint64_t Source::raw_at(std::uint64_t monotonic_ns, std::uint64_t not_before) const {
+  std::uint64_t low = not_before;
+  std::uint64_t high = std::max(low, arch::read_raw_clock(session_->raw_clock()));
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (line_->to_ns(middle) < monotonic_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 bool Source::pull() {
@@ -148,8 +164,9 @@ bool Source::pull() {
     tasks_.renew();
     renewed_ns_ = now_ns;
   }
-  watch_for_exec();
   for (Event* const event : all_) {
+    watch_for_exec(*event);
+    if (event->attr.remove_on_exec != 0) line_->sample();
     if (event->target) event->target->look_around();
   }
   const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
@@ -259,7 +276,16 @@ bool Source::has_room(const Listeners& listeners, const Happened& what) {
 }
 
 bool Source::is_about(Event& event, const Happened& what, std::uint32_t tgid) {
-  return event.was_on_at(what.clock) && (!event.target || event.target->has(what.tid, tgid));
+  if (event.target && !event.target->has(what.tid, tgid)) return false;
+  // The kernel has told of an exec before the program goes on.
+  watch_for_exec(event);
+  if (event.counter != nullptr) {
+    if (event.waits_for_exec || what.clock < event.begin) ++event.before_exec;
+    return true;
+  }
+  if (!event.was_on_at(what.clock)) return false;
+  return event.attr.remove_on_exec == 0 || !event.target ||
+         !event.target->has_left(what.tid, tgid, line_->to_ns(what.clock));
 }
 
 bool Source::give(Listeners& listeners, const Happened& what) {
@@ -279,9 +305,8 @@ bool Source::give(Listeners& listeners, const Happened& what) {
   bool is_wanted = false;
   for (const std::size_t cpu : {std::size_t{what.cpu}, listeners.events.size() - 1}) {
     for (Event* const event : listeners.events[cpu]) {
-      if (event->waits_for_exec) watch_for_exec();
-      if (event->waits_for_exec || !is_about(*event, what, facts.pid)) continue;
-      give_to(*event, what, facts, task);
+      if (!is_about(*event, what, facts.pid)) continue;
+      if (event->counter == nullptr) give_to(*event, what, facts, task);
       is_wanted = true;
     }
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/clock_line.hpp"
 #include "buffer/mapped_objects.hpp"
 #include "buffer/merge.hpp"
 #include "buffer/tasks.hpp"
@@ -35,6 +36,7 @@ class Source {
   // The event gets nothing any more.
   void remove(Event& event);
   [[nodiscard]] bool is_used() const { return !all_.empty(); }
+  [[nodiscard]] const std::vector<Event*>& events() const { return all_; }
 
   // Makes samples of what has happened. True if there was anything.
   bool pull();
@@ -87,9 +89,10 @@ class Source {
   };
   bool give(Listeners& listeners, const Happened& what);
   [[nodiscard]] static bool has_room(const Listeners& listeners, const Happened& what);
-  static bool is_about(Event& event, const Happened& what, std::uint32_t tgid);
+  bool is_about(Event& event, const Happened& what, std::uint32_t tgid);
   void give_to(Event& event, const Happened& what, SampleFacts facts, const output::Task* task);
-  void watch_for_exec();
+  void watch_for_exec(Event& event);
+  [[nodiscard]] std::uint64_t raw_at(std::uint64_t monotonic_ns, std::uint64_t not_before) const;
   void note_lost(std::uint32_t cpu, std::uint64_t count);
   void look_at_objects();
   void publish_positions();
@@ -100,6 +103,8 @@ class Source {
   std::unique_ptr<consumer::DomainView> view_;
   std::unique_ptr<consumer::Session> session_;
   std::optional<ThreadGate> gate_;
+  // For times of exec.
+  std::optional<arch::ClockLine> line_;
   std::vector<Event*> all_;
   std::uint64_t renewed_ns_ = 0;
   std::vector<std::unique_ptr<Listeners>> by_slot_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/fd.hpp"
@@ -32,22 +33,39 @@ bool is_alive(std::uint32_t tid) {
 }  // namespace
 
 Births::Births() {
-  if (auto events = programs::ThreadEvents::subscribe()) events_.emplace(*std::move(events));
+  if (auto events = programs::ThreadEvents::subscribe(true)) events_.emplace(*std::move(events));
 }
 
 void Births::catch_up() {
   if (!events_) return;
   for (const programs::ThreadChange& change : events_->drain()) {
-    if (!change.begins) continue;
-    births_[change.thread] = {change.parent, ++changes_, 0};
+    using Kind = programs::ThreadChange::Kind;
+    if (change.kind == Kind::kCallsExec) execs_[change.thread].push_back({change.time_ns, ++changes_});
+    if (change.kind != Kind::kBegins) continue;
+    births_[change.thread] = {change.parent, ++changes_, 0, change.is_of_parent};
+    execs_.erase(change.thread);
   }
+}
+
+const Births::Exec* Births::first_exec(std::uint32_t process, std::uint64_t after) const {
+  const auto found = execs_.find(process);
+  if (found == execs_.end()) return nullptr;
+  const auto& execs = found->second;
+  const auto first =
+      std::find_if(execs.begin(), execs.end(), [after](const Exec& exec) { return exec.number > after; });
+  return first == execs.end() ? nullptr : &*first;
+}
+
+std::uint32_t Births::process_of(std::uint32_t tid) const {
+  const Birth* const birth = find(tid);
+  return birth != nullptr && birth->is_thread ? birth->parent : tid;
 }
 
 void Births::look_below(std::uint32_t process) {
   for (const programs::TaskStat& task : programs::tasks_below(process)) {
     const auto [known, is_new] = births_.try_emplace(task.pid);
     if (!is_new && known->second.start_ticks == task.start_ticks) continue;
-    known->second = {task.parent, ++changes_, task.start_ticks};
+    known->second = {task.parent, ++changes_, task.start_ticks, false};
   }
 }
 
@@ -56,15 +74,16 @@ const Births::Birth* Births::find(std::uint32_t tid) const {
   return found == births_.end() ? nullptr : &found->second;
 }
 
-Target::Target(Births& births, std::uint32_t tid, bool inherits)
+Target::Target(Births& births, std::uint32_t tid, Inherits inherits, bool watches_exec)
     : births_(births), tid_(tid), inherits_(inherits), began_ticks_(programs::now_ticks()), program_(program_of(tid)) {
   births_.catch_up();
   births_before_ = births_.changes();
+  if (watches_exec && !births_.are_told()) watch_ = ExecWatch::open(tid);
 }
 
 bool Target::has(std::uint32_t tid, std::uint32_t tgid) {
   if (tid == tid_) return true;
-  if (!inherits_) return false;
+  if (inherits_ == Inherits::kNothing) return false;
   if (changes_seen_ != births_.changes()) forget_what_may_be_wrong();
   changes_seen_ = births_.changes();
   const auto found = known_.find(tid);
@@ -95,6 +114,7 @@ bool Target::is_descendant(std::uint32_t tid) const {
   for (int i = 0; i < kMostGenerations; ++i) {
     const Births::Birth* const birth = births_.find(tid);
     if (birth == nullptr) return false;
+    if (inherits_ == Inherits::kThreads && !birth->is_thread) return false;
     if (birth->parent == tid_) return is_inherited(*birth);
     tid = birth->parent;
   }
@@ -104,13 +124,14 @@ bool Target::is_descendant(std::uint32_t tid) const {
 // By what there is of it now: the processes above it, of which those in between may have ended.
 bool Target::was_begun_below(std::uint32_t tid, std::uint32_t tgid) const {
   if (tgid == 0) tgid = programs::process_of(tid);
-  if (is_descendant(tgid)) return true;
+  if (inherits_ == Inherits::kAll && is_descendant(tgid)) return true;
   if (tgid == programs::process_of(tid_)) {
     // Nobody tells which of its threads has made it: the first one, as where the kernel tells of threads.
     if (tid_ != tgid) return false;
     const auto thread = programs::stat_of(tid);
     return !thread || thread->start_ticks >= began_ticks_;
   }
+  if (inherits_ != Inherits::kAll) return false;
   std::uint32_t process = tgid;
   for (int i = 0; i < kMostGenerations && process > 1; ++i) {
     const auto stat = programs::stat_of(process);
@@ -123,16 +144,50 @@ bool Target::was_begun_below(std::uint32_t tid, std::uint32_t tgid) const {
 
 bool Target::is_gone() {
   if (is_alive(tid_)) return false;
-  if (!inherits_) return true;
+  if (inherits_ == Inherits::kNothing) return true;
   for (const auto& [tid, is_ours] : known_) {
     if (is_ours && is_alive(tid)) return false;
   }
   return true;
 }
 
-bool Target::has_called_exec() {
+// What has ended is not known to have been another one.
+bool Target::runs_another_program() const {
   const std::uint64_t now = program_of(tid_);
-  return now != program_ || now == 0;
+  return now != program_ && now != 0;
+}
+
+std::optional<std::uint64_t> Target::exec_ns() {
+  // Asked first: the kernel tells of exec while the new program has not begun.
+  const bool is_another = runs_another_program();
+  births_.catch_up();
+  if (const Births::Exec* const exec = births_.first_exec(tid_, births_before_)) return exec->time_ns;
+  if (watch_) {
+    if (const auto time_ns = watch_->first_exec_ns()) return time_ns;
+  }
+  // Or what was told has been lost.
+  if (is_another) return kSomeTime;
+  if (births_.are_told() || watch_) return std::nullopt;
+  return is_alive(tid_) ? std::nullopt : std::optional(kSomeTime);
+}
+
+bool Target::has_left(std::uint32_t tid, std::uint32_t tgid, std::uint64_t time_ns) {
+  births_.catch_up();
+  if (!births_.are_told()) {
+    const auto exec = tid == tid_ || tgid == tid_ ? exec_ns() : std::nullopt;
+    return exec && *exec <= time_ns;
+  }
+  std::uint32_t process = tgid != 0 ? tgid : births_.process_of(tid);
+  const Births::Exec* const own = births_.first_exec(process, births_before_);
+  if (own != nullptr && own->time_ns <= time_ns) return true;
+  for (int i = 0; i < kMostGenerations && process != tid_; ++i) {
+    const Births::Birth* const birth = births_.find(process);
+    if (birth == nullptr) return false;
+    process = births_.process_of(birth->parent);
+    const Births::Exec* const exec = births_.first_exec(process, births_before_);
+    if (exec != nullptr && exec->number < birth->number) return true;
+  }
+  return false;
 }
 
 }  // namespace landtrace::perf

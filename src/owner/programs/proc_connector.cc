@@ -46,6 +46,7 @@ ProcConnector::Received ProcConnector::receive(Message& message) {
     // Only the kernel has the number 0. Any root process could send us a message as well.
     if (sender.nl_pid != 0 || static_cast<std::size_t>(n) < kIdsAt + sizeof message.ids) continue;
     std::memcpy(&message.what, bytes + kWhatAt, sizeof message.what);
+    std::memcpy(&message.time_ns, bytes + kHead + offsetof(proc_event, timestamp_ns), sizeof message.time_ns);
     std::memcpy(&message.ids, bytes + kIdsAt, sizeof message.ids);
     return Received::kMessage;
   }

@@ -1,5 +1,5 @@
-// The kernel's proc connector (a netlink socket): it tells of processes and threads that begin and end, as that
-// happens.
+// The kernel's proc connector (a netlink socket): it tells of processes and threads that begin and end, and of programs
+// that are started, as that happens.
 //
 // The kernel sends a message to every listener before fork() returns to the parent or the child runs. Messages wait in
 // the socket's buffer; what does not fit into it is lost, and the listener is told that there was a loss.
@@ -18,12 +18,15 @@ class ProcConnector {
  public:
   static constexpr std::uint32_t kAcknowledgement = 0;  // PROC_EVENT_NONE
   static constexpr std::uint32_t kFork = 1;             // PROC_EVENT_FORK, of threads too
+  static constexpr std::uint32_t kExec = 2;             // PROC_EVENT_EXEC, before the new program's first instruction
   static constexpr std::uint32_t kExit = 0x80000000;    // PROC_EVENT_EXIT, of threads too
 
   struct Message {
     std::uint32_t what = 0;
+    // When it happened, by CLOCK_MONOTONIC.
+    std::uint64_t time_ns = 0;
     // Of kFork: the parent's thread and process, the child's thread and process. Where the child is a thread, the
-    // parent is the parent of its process. Of kExit: the thread and its process.
+    // parent is the parent of its process. Of kExec and kExit: the thread and its process.
     std::uint32_t ids[4] = {};
   };
   // Where a message has `what` and `ids`, for socket filters. Filters see each word in network byte order.

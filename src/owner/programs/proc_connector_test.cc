@@ -220,12 +220,35 @@ TEST_F(ThreadEventsTest, ThreadsBeginAndEnd) {
   for (const auto& [who, parent] : {std::pair{thread, me()}, {child, me()}, {forker, me()}, {by_thread, forker}}) {
     const auto changes = changes_of(who);
     ASSERT_EQ(changes.size(), 2u) << who;
-    EXPECT_TRUE(changes[0].begins);
+    EXPECT_EQ(changes[0].kind, ThreadChange::Kind::kBegins);
     EXPECT_EQ(changes[0].parent, parent);
-    EXPECT_FALSE(changes[1].begins);
+    EXPECT_EQ(changes[0].is_of_parent, who == thread || who == forker);
+    EXPECT_EQ(changes[1].kind, ThreadChange::Kind::kEnds);
   }
   drained_ = events.drain();
   EXPECT_TRUE(changes_of(thread).empty()) << "each is told once";
+}
+
+TEST_F(ThreadEventsTest, ExecIsToldWithItsTimeToWhoWantsIt) {
+  auto events = *ThreadEvents::subscribe(true);
+  const auto now_ns = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  };
+  const std::uint64_t before = now_ns();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/true", "true", nullptr);
+    ::_exit(1);
+  }
+  ::waitpid(child, nullptr, 0);
+  drained_ = events.drain();
+  const auto changes = changes_of(static_cast<std::uint32_t>(child));
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(changes[1].kind, ThreadChange::Kind::kCallsExec);
+  EXPECT_GT(changes[1].time_ns, before);
+  EXPECT_LT(changes[1].time_ns, now_ns());
 }
 
 TEST_F(ThreadEventsTest, NothingElseIsTold) {
