@@ -7,9 +7,11 @@ import mmap
 import os
 import random
 import select
+import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 TRACEFS = "/sys/kernel/tracing"
@@ -193,6 +195,52 @@ def epoll_wakes_who_waits():
     check(epoll.poll(5), "nobody was woken")
     check_equal(sum(len(ring.samples()) for ring in rings), 5)
     check_equal(epoll.poll(0.05), [])
+
+
+def what_is_there_comes_before_a_signal():
+    """As a child's last events, and the signal of its end. Python's own functions would wait once more after a signal."""
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def epoll():
+        with select.epoll() as waiting:
+            waiting.register(fd, select.EPOLLIN)
+            return LIBC.epoll_wait(waiting.fileno(), ctypes.create_string_buffer(12), 1, 5000)
+
+    def poll():
+        return LIBC.poll(ctypes.create_string_buffer(struct.pack("<ihh", fd, select.POLLIN, 0)), 1, 5000)
+
+    def wait_in_select():
+        return LIBC.select(fd + 1, ctypes.create_string_buffer((1 << fd).to_bytes(128, "little")), None, None, None)
+
+    for wait in (poll, wait_in_select, epoll):
+        reading, writing = os.pipe()
+        pid = a_process_that_emits(reading, 1)
+        time.sleep(0.1)
+        fd = open_event(pid=pid, cpu=-1)
+        ring = Ring(fd)
+        check_equal(ioctl(fd, ENABLE), 0)
+        threading.Timer(0.1, os.write, (writing, b"x")).start()
+        began = time.monotonic()
+        check_equal(wait(), 1)
+        check(time.monotonic() - began < 2, "it waited")
+        check_equal(len(ring.samples()), 1)
+        check_equal(os.waitpid(pid, 0)[1], 0)
+        # Its process has ended.
+        check_equal((poll(), wait_in_select()), (1, 1))
+        os.close(fd)
+
+
+def a_wait_ends_by_its_time():
+    fd = open_event()
+    Ring(fd)
+    check_equal(ioctl(fd, ENABLE), 0)
+    began = time.monotonic()
+    check_equal(select.select([fd], [], [], 0.1), ([], [], []))
+    check(0.1 <= time.monotonic() - began < 2)
+    check_equal(select.select([fd], [], [], 0), ([], [], []))
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    check_equal(select.select([fd, reading], [writing], [], 5), ([reading], [writing], []))
 
 
 def one_output_for_two_events():

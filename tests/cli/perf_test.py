@@ -143,6 +143,11 @@ class Cases(support.UnderTracefs):
         said = self.with_events(f"perf trace -a -e {JOB} -- sleep 0.2")
         self.assertRegex(said, r"producer/\d+ user_events:job\(.*sequence: \d+\)")
 
+    def test_a_command_is_traced_to_its_end(self):
+        for count in (8, 1):
+            said = self.with_events(f"perf trace -e {JOB} {PRODUCER} --abi --wait 5000 --count {count}")
+            self.assertEqual(len(re.findall(r"producer/\d+ user_events:job\(", said)), count, said)
+
     def test_top_shows_the_event(self):
         # A key that comes before perf is ready means nothing to it.
         said = self.with_events(f"(while sleep 1; do echo q; done) 2>&- | perf top --stdio -e {JOB}")

@@ -2,8 +2,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 
@@ -30,10 +32,9 @@ timespec as_timespec(std::uint64_t ns) {
 class SignalsHeld {
  public:
   SignalsHeld() {
-    sigset_t all;
-    ::sigfillset(&all);
+    ::sigfillset(&all_);
     sigset_t held;
-    ::pthread_sigmask(SIG_SETMASK, &all, &held);
+    ::pthread_sigmask(SIG_SETMASK, &all_, &held);
     // Not before: it would come before the first look.
     before_ = without_held_signal(held);
   }
@@ -41,14 +42,19 @@ class SignalsHeld {
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
   [[nodiscard]] const sigset_t& before() const { return before_; }
+  [[nodiscard]] const sigset_t& all() const { return all_; }
 
  private:
+  sigset_t all_{};
   sigset_t before_{};
 };
 
-// Calls wait(timeout in ns) until it returns something else than 0, or the time is up.
+// Calls wait(timeout in ns, mask) until it returns something else than 0, or the time is up. A signal comes last, as in
+// the kernel: what was emitted before it (by a child of which SIGCHLD tells) is there first. `mask` is the program's
+// for the time of the wait, or nullptr.
 template <typename Wait>
-int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const Wait& wait) {
+int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask, const Wait& wait) {
+  const SignalsHeld held;
   const std::uint64_t end = arch::monotonic_ns() + timeout_ns;
   std::uint64_t slice = kShortest_ns;
   for (;;) {
@@ -56,7 +62,13 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const Wait& wait) 
     slice = std::min(slice, std::max(bpf_calls::next_timer_ns(), kShortest_ns));
     const std::uint64_t now = arch::monotonic_ns();
     const std::uint64_t left = is_endless ? kLongest_ns : end > now ? end - now : 0;
-    const int result = wait(std::min(slice, left));
+    const int result = wait(std::min(slice, left), mask != nullptr ? mask : &held.before());
+    if (result < 0 && errno == EINTR) {
+      std::ignore = pull_perf_events();
+      const int ready = wait(0, &held.all());
+      if (ready == 0) errno = EINTR;
+      return ready == 0 ? result : ready;
+    }
     if (result != 0 || (!is_endless && arch::monotonic_ns() >= end)) return result;
   }
 }
@@ -71,23 +83,70 @@ bool has_perf_event(const pollfd* fds, nfds_t count) {
 
 int poll_events(pollfd* fds, nfds_t count, bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask) {
   static const auto next = reinterpret_cast<decltype(&ppoll)>(find_next("ppoll"));
-  const SignalsHeld held;
-  return wait_in_slices(is_endless, timeout_ns, [&](std::uint64_t ns) {
+  return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
     const timespec slice = as_timespec(ns);
-    const int ready = next(fds, count, &slice, mask != nullptr ? mask : &held.before());
+    const int ready = next(fds, count, &slice, during);
     return ready < 0 ? ready : ready + mark_hung_up(fds, count);
   });
 }
 
-int wait_for_events(int fd, epoll_event* events, int most, int timeout, const sigset_t* mask) {
+int wait_for_events(int fd, epoll_event* events, int most, bool is_endless, std::uint64_t timeout_ns,
+                    const sigset_t* mask) {
   static const auto next = reinterpret_cast<decltype(&epoll_pwait)>(find_next("epoll_pwait"));
-  const SignalsHeld held;
-  const bool is_endless = timeout < 0;
-  return wait_in_slices(is_endless, is_endless ? 0 : static_cast<std::uint64_t>(timeout) * 1'000'000,
-                        [&](std::uint64_t ns) {
-                          const int ms = static_cast<int>((ns + 999'999) / 1'000'000);
-                          return next(fd, events, most, ms, mask != nullptr ? mask : &held.before());
-                        });
+  return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
+    const int ms = static_cast<int>((ns + 999'999) / 1'000'000);
+    return next(fd, events, most, ms, during);
+  });
+}
+
+int wait_for_events(int fd, epoll_event* events, int most, int timeout_ms, const sigset_t* mask) {
+  const std::uint64_t ns = timeout_ms < 0 ? 0 : static_cast<std::uint64_t>(timeout_ms) * 1'000'000;
+  return wait_for_events(fd, events, most, timeout_ms < 0, ns, mask);
+}
+
+bool has_perf_event(int end, const fd_set* read) {
+  for (int fd = 0; read != nullptr && fd < end; ++fd) {
+    const pollfd one{fd, POLLIN, 0};
+    if (FD_ISSET(fd, read) && has_perf_event(&one, 1)) return true;
+  }
+  return false;
+}
+
+// Those that select() finds readable: poll() says that they have hung up.
+int add_hung_up(int end, const fd_set& wanted, fd_set& found) {
+  int added = 0;
+  for (int fd = 0; fd < end; ++fd) {
+    pollfd one{fd, POLLIN, 0};
+    if (!FD_ISSET(fd, &wanted) || FD_ISSET(fd, &found) || mark_hung_up(&one, 1) == 0) continue;
+    FD_SET(fd, &found);
+    ++added;
+  }
+  return added;
+}
+
+struct FdSets {
+  fd_set* read;
+  fd_set* write;
+  fd_set* except;
+};
+
+int select_events(int end, const FdSets& sets, bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask) {
+  static const auto next = reinterpret_cast<decltype(&pselect)>(find_next("pselect"));
+  // Each slice leaves nothing of what was wanted.
+  const auto wanted_of = [](const fd_set* set) { return set == nullptr ? fd_set{} : *set; };
+  const fd_set wanted[] = {wanted_of(sets.read), wanted_of(sets.write), wanted_of(sets.except)};
+  return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
+    *sets.read = wanted[0];
+    if (sets.write != nullptr) *sets.write = wanted[1];
+    if (sets.except != nullptr) *sets.except = wanted[2];
+    const timespec slice = as_timespec(ns);
+    const int ready = next(end, sets.read, sets.write, sets.except, &slice, during);
+    return ready < 0 ? ready : ready + add_hung_up(end, wanted[0], *sets.read);
+  });
+}
+
+std::uint64_t as_ns(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * kSecond_ns + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace
@@ -105,10 +164,31 @@ LT_EXPORT int poll(pollfd* fds, nfds_t count, int timeout) {
 LT_EXPORT int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   static const auto next = reinterpret_cast<decltype(&ppoll)>(find_next("ppoll"));
   if (__builtin_expect(!perf_is_used, 1) || !has_perf_event(fds, count)) return next(fds, count, timeout, mask);
-  const std::uint64_t ns = timeout == nullptr ? 0
-                                              : static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000 +
-                                                    static_cast<std::uint64_t>(timeout->tv_nsec);
-  return poll_events(fds, count, timeout == nullptr, ns, mask);
+  return poll_events(fds, count, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
+}
+
+LT_EXPORT int select(int end, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
+  static const auto next = reinterpret_cast<decltype(&select)>(find_next("select"));
+  const bool is_forwarded = __builtin_expect(!perf_is_used, 1) || end > FD_SETSIZE || !has_perf_event(end, read);
+  if (is_forwarded) return next(end, read, write, except, timeout);
+  constexpr std::uint64_t kMicrosecond_ns = 1000;
+  const std::uint64_t ns = timeout == nullptr ? 0 : as_ns({timeout->tv_sec, timeout->tv_usec * 1000});
+  const std::uint64_t until = landtrace::arch::monotonic_ns() + ns;
+  const int ready = select_events(end, {read, write, except}, timeout == nullptr, ns, nullptr);
+  if (timeout != nullptr) {
+    // As Linux does: what is left of it.
+    const std::uint64_t left = until - std::min(until, landtrace::arch::monotonic_ns());
+    *timeout = {static_cast<time_t>(left / kSecond_ns), static_cast<suseconds_t>(left % kSecond_ns / kMicrosecond_ns)};
+  }
+  return ready;
+}
+
+LT_EXPORT int pselect(int end, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
+                      const sigset_t* mask) {
+  static const auto next = reinterpret_cast<decltype(&pselect)>(find_next("pselect"));
+  const bool is_forwarded = __builtin_expect(!perf_is_used, 1) || end > FD_SETSIZE || !has_perf_event(end, read);
+  if (is_forwarded) return next(end, read, write, except, timeout, mask);
+  return select_events(end, {read, write, except}, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
 }
 
 LT_EXPORT int epoll_wait(int fd, epoll_event* events, int most, int timeout) {
@@ -121,4 +201,10 @@ LT_EXPORT int epoll_pwait(int fd, epoll_event* events, int most, int timeout, co
   static const auto next = reinterpret_cast<decltype(&epoll_pwait)>(find_next("epoll_pwait"));
   if (__builtin_expect(!perf_is_used, 1)) return next(fd, events, most, timeout, mask);
   return wait_for_events(fd, events, most, timeout, mask);
+}
+
+LT_EXPORT int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
+  static const auto next = reinterpret_cast<decltype(&epoll_pwait2)>(find_next("epoll_pwait2"));
+  if (__builtin_expect(!perf_is_used, 1)) return next(fd, events, most, timeout, mask);
+  return wait_for_events(fd, events, most, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
 }
