@@ -183,6 +183,30 @@ def a_group_is_read_at_once():
     check_equal(open_event(group=member), -errno.EINVAL)
 
 
+def samples_have_the_values_of_their_group():
+    os.sched_setaffinity(0, {0})
+    read_format = FORMAT_ENABLED | FORMAT_RUNNING | FORMAT_ID | FORMAT_GROUP
+    leader = open_event(read_format=read_format, sample_type=READ)
+    members = [open_event(of=attr(read_format=read_format, period=0), group=leader) for _ in range(2)]
+    ring = Ring(leader)
+    check_equal(ioctl(leader, ENABLE, 1), 0)
+    emit(6)
+    check_equal(ioctl(leader, DISABLE, 1), 0)
+    samples = [struct.unpack_from("<QQQ6Q", sample, 8) for sample in ring.samples()]
+    check_equal([sample[0] for sample in samples], [3] * 6)
+    check_equal([sample[3] for sample in samples], list(range(1, 7)))
+    # As the leader or the member is first to be told of an event.
+    check(all(sample[i] - sample[3] in (0, -1) for sample in samples for i in (5, 7)), samples)
+    check_equal(len({sample[4::2] for sample in samples}), 1)
+    check_equal(len(set(samples[0][4::2])), 3)
+    times = [sample[1] for sample in samples]
+    check(0 < times[0] and times == sorted(times) and times == [sample[2] for sample in samples], times)
+    for fd in (leader, *members):
+        check_equal(read_words(fd)[0], 3)
+    os.close(leader)
+    check_equal(read_words(members[0])[0], 1)
+
+
 def epoll_wakes_who_waits():
     fds = each_cpu(wakeup=1)
     rings = [Ring(fd) for fd in fds]

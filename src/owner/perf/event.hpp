@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "perf/clocks.hpp"
 #include "perf/output_ring.hpp"
@@ -45,8 +46,8 @@ struct Event {
   std::optional<Target> target;
   std::string filter;
   SampleClock* clock = nullptr;
-  // The leader of its group; its own handle where it is none of another's.
-  std::uint32_t leader = 0;
+  // Those of its group, the leader first; itself alone where it is in none.
+  std::shared_ptr<std::vector<Event*>> group;
   // Of the event's threads, besides its samples.
   Tracker tracker;
   // What the program polls.
@@ -81,8 +82,12 @@ struct Event {
 
   // Whether there are samples of it, or it is counted alone.
   [[nodiscard]] bool is_sampled() const { return attr.freq != 0 || attr.sample_period != 0; }
-  // Whether its records are looked at, also if it is counted alone: no table says what came before an exec.
-  [[nodiscard]] bool is_recorded() const { return is_sampled() || attr.remove_on_exec != 0; }
+  // Whether its records are looked at, also if it is counted alone: no table says what came before an exec, or before
+  // a sample that has the values of its group.
+  [[nodiscard]] bool is_recorded() const {
+    return is_sampled() || attr.remove_on_exec != 0 || (leader().attr.sample_type & PERF_SAMPLE_READ) != 0;
+  }
+  [[nodiscard]] Event& leader() const { return *group->front(); }
   [[nodiscard]] bool wants_stack() const { return is_sampled() && (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0; }
   [[nodiscard]] bool was_on_at(std::uint64_t raw) const { return raw >= begin && raw < end; }
 };

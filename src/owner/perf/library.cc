@@ -55,14 +55,6 @@ Event* Library::find(std::uint32_t handle) {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
-std::vector<Event*> Library::group_of(const Event& leader) {
-  std::vector<Event*> group;
-  for (const auto& [handle, event] : events_) {
-    if (event->leader == leader.handle) group.push_back(event.get());
-  }
-  return group;
-}
-
 Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, const perf_event_attr& attr) {
   constexpr std::uint64_t kKnownFlags =
       PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
@@ -74,7 +66,6 @@ Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, 
   auto event = std::make_unique<Event>();
   event->handle = next_handle_;
   event->id = kFirstId + next_handle_;
-  event->leader = next_handle_;
   event->attr = attr;
   event->cpu = wanted.cpu;
   event->clock = clocks_->find(attr);
@@ -94,9 +85,10 @@ Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, 
   }
   if (wanted.has_group && (wanted.flags & PERF_FLAG_FD_NO_GROUP) == 0) {
     const Event* const leader = find(wanted.group);
-    if (leader == nullptr || leader->leader != leader->handle) return fail(EINVAL);
-    event->leader = leader->handle;
+    if (leader == nullptr || &leader->leader() != leader) return fail(EINVAL);
+    event->group = leader->group;
   }
+  if (!event->group) event->group = std::make_shared<std::vector<Event*>>(1, event.get());
   return event;
 }
 
@@ -121,10 +113,11 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
   event->notifier = out_of_the_way(descriptor.get());
   if (!event->notifier) return fail(EMFILE);
   if ((wanted.flags & PERF_FLAG_FD_OUTPUT) != 0) {
-    if (const Event* const leader = find(event->leader)) move_output(*event, leader->output);
+    if (const Event* const other = find(wanted.group)) move_output(*event, other->output);
   }
   Event& kept = *(events_[next_handle_] = std::move(event));
   ++next_handle_;
+  if (&kept.leader() != &kept) kept.group->push_back(&kept);
   if (!dummy) {
     kept.waits_for_exec = attr.enable_on_exec != 0 && attr.disabled != 0;
     kept.waited_until = arch::read_raw_clock(clocks_->raw());
@@ -257,13 +250,24 @@ bool Library::is_hung_up(std::uint32_t handle) {
   return true;
 }
 
+// Those that a leader leaves are in no group any more.
+void Library::leave_group(Event& event) {
+  const auto group = event.group;
+  if (&event.leader() == &event) {
+    for (Event* const one : *group) one->group = std::make_shared<std::vector<Event*>>(1, one);
+  } else {
+    std::erase(*group, &event);
+    event.group = std::make_shared<std::vector<Event*>>(1, &event);
+  }
+}
+
 void Library::drop(std::uint32_t handle) {
   Event* const event = find(handle);
   if (event == nullptr) return;
   event->is_on = event->waits_for_exec = false;
   listening_.end(*event);
   move_output(*event, nullptr);
-  for (Event* const sibling : group_of(*event)) sibling->leader = sibling->handle;
+  leave_group(*event);
   events_.erase(handle);
   note_what_is_watched();
 }

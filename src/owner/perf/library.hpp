@@ -40,7 +40,6 @@ class Library {
 
   Result<void> connect(const std::string& socket);
   Event* find(std::uint32_t handle);
-  [[nodiscard]] std::vector<Event*> group_of(const Event& leader);
 
   Result<std::unique_ptr<Event>> make_event(const ipc::PerfOpen& wanted, const perf_event_attr& attr);
   Result<void> enable(Event& event);
@@ -49,6 +48,7 @@ class Library {
   Result<long> set_filter(Event& event, void* argument);
   Result<long> set_period(Event& event, void* argument);
   Result<long> refresh(Event& event, void* argument);
+  static void leave_group(Event& event);
   void move_output(Event& event, std::shared_ptr<OutputRing> to);
   [[nodiscard]] bool is_meant(std::uint32_t tid, std::uint32_t tgid);
   [[nodiscard]] Reading reading_of(Event& event);

@@ -13,8 +13,7 @@ constexpr std::size_t kLongestFilter = 4096;
 
 Result<long> Library::for_all(Event& event, void* argument, bool on) {
   const bool whole_group = (reinterpret_cast<std::uintptr_t>(argument) & PERF_IOC_FLAG_GROUP) != 0;
-  const Event* const leader = whole_group ? find(event.leader) : nullptr;
-  for (Event* const one : leader != nullptr ? group_of(*leader) : std::vector<Event*>{&event}) {
+  for (Event* const one : whole_group ? *event.group : std::vector<Event*>{&event}) {
     if (!on) {
       disable(*one);
       continue;
@@ -141,9 +140,7 @@ Result<long> Library::read(std::uint32_t handle, void* buffer, std::size_t size)
   std::ignore = pull();
   std::vector<Reading> readings;
   const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
-  const std::vector<Event*> read = is_group ? group_of(*event) : std::vector<Event*>{event};
-  for (Event* const one : read) readings.push_back(reading_of(*one));
-  if (readings.empty()) readings.push_back(reading_of(*event));
+  for (Event* const one : is_group ? *event->group : std::vector<Event*>{event}) readings.push_back(reading_of(*one));
   const std::vector<std::uint64_t> words = make_reading(event->attr.read_format, readings);
   const std::size_t bytes = words.size() * sizeof words[0];
   if (size < bytes) return fail(ENOSPC);

@@ -106,7 +106,7 @@ void make_sample(Bytes& out, const perf_event_attr& attr, const SampleFacts& fac
   if ((wanted & PERF_SAMPLE_CPU) != 0) put(out, std::uint64_t{facts.cpu});
   if ((wanted & PERF_SAMPLE_PERIOD) != 0) put(out, facts.period);
   if ((wanted & PERF_SAMPLE_READ) != 0) {
-    for (const std::uint64_t word : make_reading(attr.read_format, {&facts.reading, 1})) put(out, word);
+    for (const std::uint64_t word : make_reading(attr.read_format, facts.readings)) put(out, word);
   }
   if ((wanted & PERF_SAMPLE_CALLCHAIN) != 0) put_frames(out, facts);
   if ((wanted & PERF_SAMPLE_RAW) != 0) put_raw(out, facts);

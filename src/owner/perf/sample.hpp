@@ -33,7 +33,8 @@ struct SampleFacts {
   // Of the entry: common_type, and what follows the common header.
   std::uint16_t type = 0;
   std::span<const std::byte> payload = {};
-  Reading reading = {};
+  // For PERF_SAMPLE_READ: as make_reading().
+  std::span<const Reading> readings = {};
 };
 
 using Bytes = std::vector<std::byte>;

@@ -5,6 +5,7 @@
 
 #include "buffer/stream.hpp"
 #include "output/stack/user_stack.hpp"
+#include "perf/counter.hpp"
 #include "ring/writer.hpp"
 
 namespace landtrace::perf {
@@ -135,7 +136,6 @@ void Source::watch_for_exec(Event& event) {
     event.waited_until = now;
     return;
   }
-  line_->sample();
   event.waits_for_exec = false;
   event.is_on = true;
   event.begin = *exec_ns == Target::kSomeTime ? event.waited_until : raw_at(*exec_ns, event.waited_until);
@@ -164,9 +164,9 @@ bool Source::pull() {
     tasks_.renew();
     renewed_ns_ = now_ns;
   }
+  line_->sample();
   for (Event* const event : all_) {
     watch_for_exec(*event);
-    if (event->attr.remove_on_exec != 0) line_->sample();
     if (event->target) event->target->look_around();
   }
   const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
@@ -314,6 +314,20 @@ bool Source::give(Listeners& listeners, const Happened& what) {
   return true;
 }
 
+// What a read() would have given then.
+void Source::read_group(const Event& event, std::uint64_t clock) {
+  readings_.clear();
+  const auto read = [&](Event& one) {
+    const bool was_on = one.was_on_at(clock);
+    const std::uint64_t on_ns = one.enabled_ns + (was_on ? line_->to_ns(clock) - line_->to_ns(one.begin) : 0);
+    readings_.push_back({one.counter != nullptr ? one.counter->count(one) : one.count, on_ns, on_ns, one.id, one.lost});
+  };
+  const bool is_group = (event.attr.read_format & PERF_FORMAT_GROUP) != 0;
+  for (Event* const one : *event.group) {
+    if (is_group || one == &event) read(*one);
+  }
+}
+
 void Source::give_to(Event& event, const Happened& what, SampleFacts facts, const output::Task* task) {
   ++event.count;
   newest_ = std::max(newest_, what.clock);
@@ -322,7 +336,10 @@ void Source::give_to(Event& event, const Happened& what, SampleFacts facts, cons
   facts.time = event.clock->to_ns(what.clock);
   facts.id = event.id;
   facts.period = event.period;
-  facts.reading = {event.count, event.enabled_ns, event.enabled_ns, event.id, event.lost};
+  if ((event.attr.sample_type & PERF_SAMPLE_READ) != 0) {
+    read_group(event, what.clock);
+    facts.readings = readings_;
+  }
   OutputRing& output = *event.output;
   if (task != nullptr) output.tell_name(facts, task->comm);
   if (has_stacks_) output.tell_objects(facts, known_objects_);

@@ -91,6 +91,7 @@ class Source {
   [[nodiscard]] static bool has_room(const Listeners& listeners, const Happened& what);
   bool is_about(Event& event, const Happened& what, std::uint32_t tgid);
   void give_to(Event& event, const Happened& what, SampleFacts facts, const output::Task* task);
+  void read_group(const Event& event, std::uint64_t clock);
   void watch_for_exec(Event& event);
   [[nodiscard]] std::uint64_t raw_at(std::uint64_t monotonic_ns, std::uint64_t not_before) const;
   void note_lost(std::uint32_t cpu, std::uint64_t count);
@@ -128,6 +129,7 @@ class Source {
   buffer::Tasks tasks_;
   std::map<std::uint32_t, Waiting> waiting_;  // by thread
   Bytes bytes_;
+  std::vector<Reading> readings_;
   std::vector<ipc::ConsumedPosition> positions_;
 };
 
