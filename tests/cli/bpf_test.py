@@ -7,7 +7,7 @@ import subprocess
 import bpf_case
 import support
 from bpf_case import REQUESTS, Bpf
-from support import LANDTRACE
+from support import LANDTRACE, PRODUCER
 
 
 class Running(Bpf):
@@ -27,6 +27,34 @@ class Running(Bpf):
                 records = [json.loads(line)["data"] for line in out.splitlines() if line.startswith('{"map":"firsts"')]
                 self.assertEqual([record["id"] for record in records], [0, 1, 2])
                 self.assertEqual(records[0]["comm"], "example_request")
+
+    def test_texts_of_any_length_are_read_where_the_event_says(self):
+        """By the number in a __data_loc field: of it the lower half says where, the upper half how many bytes."""
+        found = self.program("""
+            struct job { unsigned long long common; unsigned sequence; unsigned place; };
+            SEC("tracepoint/user_events/job") int on_job(struct job* event) {
+              char text[24] = {}, bytes[24] = {};
+              void* at = (void*)event + (event->place & 0xffff);
+              long length = bpf_probe_read_kernel_str(text, sizeof(text), at);
+              bpf_probe_read_kernel(bytes, (event->place >> 16) & 15, at);
+              bpf_printk("%s|%s|%d", text, bytes, length);
+              return 0;
+            }""")
+        for text, shown in (("/index", "/index|/index|7"), ("", "||1"), ("/a/long/one/of/29/characters", "/a/long/one/of/29/chara|/a/long/one/o|24")):
+            with self.subTest(text):
+                status, out, err = self.landtrace("bpf", found, "--", PRODUCER, "--abi", "--text", text, "--count", "1")
+                self.assertEqual((status, err), (0, ""), out)
+                self.assertIn(f": bpf_trace_printk: {shown}\n", out)
+
+    def test_a_text_of_any_length_cannot_be_loaded_from(self):
+        found = self.program("""
+            struct job { unsigned long long common; unsigned sequence; unsigned place; };
+            SEC("tracepoint/user_events/job") int on_job(struct job* event) {
+              return *((char*)event + (event->place & 0xff)) == 'a';
+            }""")
+        status, _, err = self.landtrace("bpf", found, "--", PRODUCER, "--abi", "--text", "a")
+        self.assertEqual(status, 1)
+        self.assertIn("variable ctx access", err)
 
     def test_without_root(self):
         words = [*support.AS_NOBODY, LANDTRACE, "bpf", self.example(), "--", REQUESTS]
@@ -132,6 +160,29 @@ class Unmodified(Bpf):
         status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
         self.assertEqual((status, err), (0, ""), out)
         self.assertEqual(out, "attached 1000\nremoved 0 -2\ndetached 875\nwalked 0 1 2 3, from behind 0 0\n")
+
+    @support.needs_root
+    def test_libbpf_loads_what_reads_texts(self):
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bpf_tool.c")
+        tool = os.path.join(self.folder, "bpf_tool")
+        subprocess.run(["cc", "-O1", source, "-lbpf", "-o", tool], check=True)
+        found = self.program("""
+            struct job { unsigned long long common; unsigned sequence; unsigned place; };
+            struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 8); __type(key, int); __type(value, long); }
+                by_id SEC(".maps");
+            char text[16];
+            SEC("tracepoint/user_events/job") int on_job(struct job* event) {
+              unsigned at = event->place & 0xffff;
+              long length = bpf_probe_read_kernel_str(text, sizeof(text), (char*)event + at);
+              int first = text[0];
+              bpf_map_update_elem(&by_id, &first, &length, BPF_ANY);
+              return 0;
+            }""")
+        inside = f"""echo 'u:job u32 sequence; __data_loc char[] text' > /sys/kernel/tracing/dynamic_events || exit 9
+            exec {tool} {found} '{PRODUCER} --abi --text abcd > /dev/null'"""
+        status, out, err = self.landtrace("run", "--tracefs", "--", "sh", "-c", inside)
+        self.assertEqual((status, err), (0, ""), out)
+        self.assertTrue(out.startswith("attached 5\n"), out)
 
 
 if __name__ == "__main__":

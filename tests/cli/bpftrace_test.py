@@ -39,6 +39,19 @@ class Bpftrace(support.UnderTracefs, support.Case):
         self.assertRegex(out, r"(?m)^\[256, 512\) +\d+ \|@+")
         self.assertRegex(out, r"(?m)^\[250, 500\) +\d+ \|@+")
 
+    def test_texts_of_the_event(self):
+        """Of a __data_loc field, by str(): the field itself is a number that says where the text is."""
+        out = self.shell(f"""echo 'u:job u32 sequence; __data_loc char[] text' > /sys/kernel/tracing/dynamic_events || exit 9
+            bpftrace -e 'tracepoint:user_events:job {{
+                @routes[str(args->text)] = count(); if (args->sequence == 0) {{ printf("got %s\\n", str(args->text)); }}
+                @n += 1; if (@n == 40) {{ exit(); }} }}' & tracer=$!
+            while kill -0 $tracer 2> /dev/null; do
+                for text in /index /a/longer/one ''; do {support.PRODUCER} --abi --text "$text" > /dev/null; done; done
+            wait $tracer""")
+        self.assertRegex(out, r"(?m)^got /index$")
+        self.assertRegex(out, r"(?m)^@routes\[/a/longer/one\]: \d\d$")
+        self.assertEqual(set(re.findall(r"(?m)^@routes\[(.*)\]: \d+$", out)), {"/index", "/a/longer/one", ""})
+
     def test_what_begins_comes_again_and_ends(self):
         out = self.trace("""
             BEGIN { printf("begun\\n"); @began = 1; }

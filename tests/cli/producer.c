@@ -6,7 +6,8 @@
  * Each thread emits N events NAME with its own number (by child and thread) and a sequence number; with --pause it
  * sleeps after each. --children forks C more that do the same. --wait waits for an enabled event first, at most so
  * long. With --types there are a change of -2 to 2, a load and a share in place of the numbers, with --text this
- * text. With --abi it knows only the kernel's interface. At the end it prints "emitted TOTAL". */
+ * text. With --abi it knows only the kernel's interface; a text is then of any length, behind the sequence number. At
+ * the end it prints "emitted TOTAL". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +52,21 @@ static int emit_text(void) {
   return landtrace_emit(&event, &vector, 1) == 0;
 }
 
+static int emit_long_text(uint32_t sequence) {
+  enum { kCommonBytes = 8 };
+  struct {
+    uint32_t index, sequence, place;
+    char bytes[64];
+  } record = {write_index, sequence, 0, ""};
+  strncpy(record.bytes, text, sizeof record.bytes - 1);
+  const uint32_t size = (uint32_t)strlen(record.bytes) + 1;
+  record.place = size << 16 | (kCommonBytes + 8);
+  const size_t all = sizeof record - sizeof record.bytes + size;
+  return write(data_file, &record, all) == (ssize_t)all;
+}
+
 static int emit(uint32_t source, uint32_t sequence) {
-  if (text) return emit_text();
+  if (text) return abi ? emit_long_text(sequence) : emit_text();
   if (types) return emit_types(sequence);
   struct {
     uint32_t index, source, sequence;
@@ -75,7 +89,7 @@ static void* produce(void* number) {
 
 static int register_event(void) {
   char declaration[256];
-  const char* const fields = text    ? "char[64] text"
+  const char* const fields = text    ? abi ? "u32 sequence;__data_loc char[] text" : "char[64] text"
                              : types ? "s32 change;struct float load 4;struct double share 8"
                                      : "u32 source;u32 sequence";
   snprintf(declaration, sizeof declaration, "%s %s", name, fields);

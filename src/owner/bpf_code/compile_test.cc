@@ -156,8 +156,10 @@ TEST(BpfCode, SubprogramsHaveStacksOfTheirOwnAndEndWithAFaultWhereThereAreNoMore
 
 TEST(BpfCode, WhereTheFrameIsDoesNotDependOnWhetherThereAreCalls) {
   const Code code = Code{put(BPF_DW, 10, -8, 3), put(BPF_DW, 10, -16, 5)} + map(1, verifier::kValues) +
-                    Code{copy(2, 10), alu(BPF_ADD, 2, -8), copy(3, 10), alu(BPF_ADD, 3, -16), set(4, 0),
-                         call(BPF_FUNC_map_update_elem), leave()};
+                    Code{copy(2, 10), alu(BPF_ADD, 2, -8),
+                         copy(3, 10), alu(BPF_ADD, 3, -16),
+                         set(4, 0),   call(BPF_FUNC_map_update_elem),
+                         leave()};
   for (const std::uint32_t frames : {1u, 2u, bpf::kMaxFrames}) {
     Twins twins;
     ASSERT_TRUE(twins.take(code, frames));
@@ -220,6 +222,57 @@ TEST(BpfCode, WhatIsOutsideOfEachWindowIsAFaultAndNotAnAccess) {
   EXPECT_EQ(fault(map_value(2, verifier::kValues, 0) + Code{load(BPF_DW, 0, 2, -1), leave()}), 1u);
   EXPECT_EQ(fault(map_value(2, verifier::kReadOnly, 0) + Code{put(BPF_B, 2, 0, 1), leave()}), 1u);
   EXPECT_EQ(fault({set(0, 1)}), 1u) << "no exit";
+}
+
+TEST(BpfCode, HelpersFindTheBytesThatTheEventSaysWhere) {
+  // r3 = the event and the lower half of its first field; 8 bytes from there on to the stack. 31 * r0 + them.
+  const auto read = [](int helper, int more = 0) {
+    return Code{put(BPF_DW, 10, -8, -1),
+                load(BPF_W, 3, 1, 8),
+                alu(BPF_AND, 3, 0xffff),
+                alu_r(BPF_ADD, 3, 1),
+                alu(BPF_ADD, 3, more),
+                copy(1, 10),
+                alu(BPF_ADD, 1, -8),
+                set(2, 8),
+                call(helper),
+                load(BPF_DW, 1, 10, -8),
+                alu(BPF_MUL, 0, 31),
+                alu_r(BPF_ADD, 0, 1),
+                leave()};
+  };
+  const auto event_of = [](std::uint16_t offset) {
+    std::string event = {static_cast<char>(offset), static_cast<char>(offset >> 8), 9, 0};
+    return event + std::string("abcdefgh\0tail", 13);
+  };
+  const auto number_of = [](std::string_view bytes) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes.data(), bytes.size());
+    return number;
+  };
+  constexpr std::uint64_t kFaults = 31 * static_cast<std::uint64_t>(-EFAULT);
+  Twins twins;
+  const auto result_of = [&](const Code& code, std::uint16_t offset) {
+    const verifier::Verdict verdict = verifier::verdict_of(code);
+    EXPECT_TRUE(verdict.accepted) << verdict.reason;
+    EXPECT_TRUE(twins.take(code, verdict.frames));
+    EXPECT_EQ(twins.difference(event_of(offset)), "") << offset;
+    EXPECT_EQ(twins.figures().faults, 0u) << offset;
+    return twins.run(event_of(offset));
+  };
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel), 12), number_of("abcdefgh"));
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel, 1), 12), number_of(std::string_view("bcdefgh\0", 8)));
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel_str), 12), 31 * 8 + number_of("abcdefg"));
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel_str), 17) & 0xffffffff, 31 * 4 + number_of("fgh"));
+  // Where the event ends, a text does.
+  EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel_str), 23) & 0xffff, 31 * 3 + number_of("il"));
+  // Before the fields, behind them, and half behind.
+  for (const std::uint16_t offset : std::initializer_list<std::uint16_t>{0, 7, 18, 24, 25, 4096, 65535}) {
+    EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel), offset), kFaults) << offset;
+  }
+  for (const std::uint16_t offset : std::initializer_list<std::uint16_t>{0, 7, 25, 4096, 65535}) {
+    EXPECT_EQ(result_of(read(BPF_FUNC_probe_read_kernel_str), offset), kFaults) << offset;
+  }
 }
 
 TEST(BpfCode, APointerOfAMapThatIsLedAwayFindsWhatIsThere) {

@@ -121,8 +121,25 @@ class ProgramWriter {
       add({copy(2, 7), alu(BPF_AND, 2, 15)});
       if (one_in(2)) add(alu(BPF_ADD, 2, 1));
     }
-    if (one_in(2)) return add(call(BPF_FUNC_get_current_comm));
-    add({copy(3, 10), call(BPF_FUNC_probe_read_kernel)});
+    switch (below(4)) {
+      case 0:
+      case 1:
+        return add(call(BPF_FUNC_get_current_comm));
+      case 2:
+        return add({copy(3, 10), call(BPF_FUNC_probe_read_kernel)});
+      default:
+        return read_event();
+    }
+  }
+
+  // Bytes of the event where a number says, within it or not.
+  void read_event() {
+    add({copy(3, 6), copy(4, 7 + below(3)), alu(BPF_AND, 4, one_in(6) ? number() : 63)});
+    add(alu_r(one_in(6) ? BPF_SUB : BPF_ADD, 3, 4));
+    if (one_in(2)) add(alu(BPF_ADD, 3, below(24) - 8));
+    if (one_in(20)) add(load(BPF_W, 5, 3, 8));
+    add(call(one_in(2) ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_kernel_str));
+    if (one_in(2)) add({copy(7 + below(3), 0)});
   }
 
   void add_something() {

@@ -84,9 +84,8 @@ void Verifier::move_pointer(State& state, const Instruction& one, const Register
   } else {
     if (pointer.kind == Kind::kStack)
       refuse(EACCES, "R{} variable stack access prohibited: {}", number, by.value.text());
-    if (pointer.kind == Kind::kContext) {
-      refuse(EACCES, "R{} variable offset of ctx prohibited: {}", number, by.value.text());
-    }
+    // Of a context: no access goes by it (check_context()), but helpers that read whatever address they are given may
+    // have it.
     moved.value = calculated(BPF_ADD, true, pointer.value, distance);
     if (moved.value.signed_least < -kMaxDistance || moved.value.signed_most > kMaxDistance) {
       refuse(EACCES, "R{} pointer offset {} is out of bounds", number, moved.value.text());

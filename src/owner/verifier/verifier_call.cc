@@ -54,7 +54,8 @@ void Verifier::check_argument(State& state, Call& call, unsigned index) {
       scalar(state, number, "a number is expected");
       return;
     case Argument::kContext:
-      if (reg.kind != Kind::kContext || reg.offset != 0) refuse(EACCES, "R{} type={} expected=ctx", number, reg.text());
+      if (reg.kind != Kind::kContext || reg.offset != 0 || !(reg.value == Scalar::constant(0)))
+        refuse(EACCES, "R{} type={} expected=ctx", number, reg.text());
       return;
     case Argument::kMap:
       if (reg.kind != Kind::kMap) refuse(EACCES, "R{} type={} expected=map_ptr", number, reg.text());

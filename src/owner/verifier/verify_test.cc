@@ -76,8 +76,36 @@ TEST(Verifier, RefusesWhatLiesOutsideOfTheEvent) {
   EXPECT_THAT(refusal_of({load(BPF_W, 0, 1, 10), leave()}), HasSubstr("invalid bpf_context access off=10 size=4"));
   EXPECT_THAT(refusal_of(Code{put(BPF_W, 1, 8, 1)} + kEnd), HasSubstr("cannot write into ctx"));
   EXPECT_THAT(refusal_of({load(BPF_B, 2, 1, 8), alu_r(BPF_ADD, 1, 2), load(BPF_B, 0, 1, 8), leave()}),
-              HasSubstr("variable offset of ctx"));
+              HasSubstr("variable ctx access"));
   EXPECT_EQ(verdict_of({load(BPF_W, 0, 1, 32), leave()}).context_end, 36u);
+}
+
+// r3 = the event and what byte 8 says, as the bytes of a __data_loc field are found.
+const Code kSomewhere = {copy(6, 1), load(BPF_W, 3, 1, 8), alu(BPF_AND, 3, 0xffff), alu_r(BPF_ADD, 3, 1)};
+
+TEST(Verifier, AnEventAndANumberIsForHelpersThatReadAnyAddress) {
+  const Code to_stack = {copy(1, 10), alu(BPF_ADD, 1, -8), set(2, 8)};
+  for (const int helper : {BPF_FUNC_probe_read, BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_kernel_str}) {
+    expect_accepted(kSomewhere + to_stack + Code{call(helper)} + kEnd);
+    expect_accepted(kSomewhere + Code{alu(BPF_ADD, 3, 12)} + to_stack + Code{call(helper)} + kEnd, "and a constant");
+    expect_accepted(
+        kSomewhere + Code{store(BPF_DW, 10, -16, 3), load(BPF_DW, 3, 10, -16)} + to_stack + Code{call(helper)} + kEnd,
+        "spilled");
+  }
+  EXPECT_THAT(refusal_of(kSomewhere + Code{load(BPF_B, 0, 3, 8), leave()}), HasSubstr("variable ctx access"));
+  EXPECT_THAT(refusal_of(kSomewhere + Code{put(BPF_B, 3, 8, 0)} + kEnd), HasSubstr("cannot write into ctx"));
+  EXPECT_THAT(refusal_of(kSomewhere + Code{set(2, 1), atomic(BPF_DW, BPF_ADD, 3, 8, 2)} + kEnd),
+              HasSubstr("ctx is not allowed"));
+  EXPECT_THAT(refusal_of(kSomewhere + Code{copy(0, 3), leave()}), HasSubstr("R0 leaks addr as return value"));
+  EXPECT_THAT(refusal_of(kSomewhere + Code{copy(7, 3)} + found(kValues) + Code{store(BPF_DW, 0, 0, 7)} + kEnd),
+              HasSubstr("R7 leaks addr into map_value"));
+  // Neither where helpers want the event itself, nor where they want memory.
+  EXPECT_THAT(
+      refusal_of(kSomewhere + Code{copy(1, 3)} + map(2, kStacks) + Code{set(3, 0), call(BPF_FUNC_get_stackid)} + kEnd),
+      HasSubstr("expected=ctx"));
+  EXPECT_THAT(refusal_of(kSomewhere + Code{copy(1, 3), set(2, 8), call(BPF_FUNC_trace_printk)} + kEnd),
+              HasSubstr("type=ctx expected=fp"));
+  EXPECT_THAT(refusal_of(Code{load(BPF_W, 2, 1, 8), alu_r(BPF_ADD, 1, 2)} + kEnd), HasSubstr("unbounded min value"));
 }
 
 TEST(Verifier, RefusesWhatLiesOutsideOfOtherContexts) {
