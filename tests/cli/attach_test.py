@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import support
 from attaching import ATTACHED, STOPPED, Attach
@@ -382,6 +383,59 @@ class Late(Attach):
         process = self.program("tick")
         self.landtrace("record", "-o", self.file, "-p", f"{ATTACHED}:tick", "--duration", "0.5")
         self.assertFalse(self.has_agent(process.pid))
+
+
+@support.needs_fuse
+class LateInRunsOwnDomain(support.UnderTracefs, support.Case):
+    """The same where `landtrace run --tracefs` serves the domain, and root's commands are under its guard (seccomp)."""
+
+    def ticking(self, script):
+        """Run beside a program that ticks, $p, which was there before."""
+        os.chmod(self.folder, 0o777)
+        status, out, err = self.run_tracefs("sh", "-c", f"""
+            cd {self.folder}; tracing=/sys/kernel/tracing; rm -f in out; mkfifo in && {ATTACHED} tick < in > out & p=$!
+            until [ -p in ]; do sleep 0.01; done; exec 5> in; until grep -qs ready out; do sleep 0.01; done
+            define() {{ echo 'p:t {ATTACHED}:tick' > $tracing/uprobe_events && echo 1 > $tracing/events/uprobes/t/enable; }}
+            wait_for_ticks() {{ i=0; until [ $(grep -c ' t: ' $tracing/trace) -gt 5 ] || [ $i -gt 500 ]; do
+                sleep 0.02; i=$((i + 1)); done; grep -q ' t: ' $tracing/trace && echo ticked; }}
+            {script}""")
+        self.assertEqual(status, 0, err)
+        return out, err
+
+    @needs_root
+    def test_they_are_attached_when_the_first_probe_is_defined(self):
+        self.assertEqual(self.ticking("define; wait_for_ticks"), ("ticked\n", ""))
+
+    @needs_root
+    def test_who_is_under_the_guard_attaches_others_under_it(self):
+        _, err = self.ticking(f"{LANDTRACE} attach $p")
+        self.assertRegex(err, STOPPED)
+        _, err = self.ticking(f"{LANDTRACE} record -o x.dat --pid $p -p {ATTACHED}:tick --duration 0.1")
+        self.assertNotIn("seccomp", err)
+
+    @needs_root
+    def test_who_has_another_filter_is_not_taken_for_one_of_them(self):
+        code = ("import ctypes, time; lines = bytes.fromhex('060000000000ff7f'); "  # all is allowed
+                "kept = ctypes.create_string_buffer(lines); libc = ctypes.CDLL(None);"
+                "program = (ctypes.c_uint64 * 2)(1, ctypes.addressof(kept));"
+                "assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0;"
+                "print('limited', flush=True); time.sleep(60)")
+        _, err = self.ticking(f"""python3 -c "{code}" > limited & l=$!; until grep -qs limited limited; do sleep 0.01; done
+            {LANDTRACE} attach $l; kill $l""")
+        self.assertIn("seccomp limits its system calls", err)
+
+    @needs_root
+    def test_what_cannot_be_attached_is_told_once(self):
+        out, err = self.ticking("kill -STOP $p; define; sleep 0.6; kill -CONT $p; wait_for_ticks")
+        self.assertEqual(out, "ticked\n")
+        self.assertRegex(err, r"\Alandtrace: probes do not come to a program that runs already: \d+ \(attached\) cannot "
+                              r"be attached: a signal has stopped it; `kill -CONT \d+` lets it go on\n\Z")
+
+    @unittest.skipUnless(support.works(*support.AS_NOBODY_WITH_FUSE, "unshare", "-Ur", "unshare", "-m", "true"),
+                         "SKIPPED: no user namespaces here")
+    def test_of_a_user(self):
+        self.prefix = [word.replace(str(support.NOBODY), "4242") for word in support.AS_NOBODY_WITH_FUSE]
+        self.assertEqual(self.ticking("define; wait_for_ticks"), ("ticked\n", ""))
 
 
 class InTheMiddle(Attach):

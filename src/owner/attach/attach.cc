@@ -63,7 +63,10 @@ Fd lock_process(std::uint32_t pid) {
 class Attachment {
  public:
   Attachment(const Request& request, Facts facts, ProgramMemory memory)
-      : request_(request), facts_(std::move(facts)), memory_(std::move(memory)) {}
+      : request_(request),
+        facts_(std::move(facts)),
+        memory_(std::move(memory)),
+        confinement_(request.harmless_filters) {}
 
   Result<Attached> run();
 
@@ -265,7 +268,8 @@ Result<bool> Attachment::try_to_divert(std::uint32_t tid, const SafePlaces& plac
   user_regs_struct registers = before;
   const TracedThread::Status status = thread->status();
   // The thread is not held until they are understood; it comes again.
-  const auto filters = status.has_filters ? thread->filters() : std::vector<SeccompFilter>();
+  const bool is_limited = status.has_filters && !confinement_.has_harmless_ones(tid);
+  const auto filters = is_limited ? thread->filters() : std::vector<SeccompFilter>();
   const bool is_free = filters && confinement_.lets_in(*filters);
   bool is_diverted = false;
   if (!status.has_pending_signal) {

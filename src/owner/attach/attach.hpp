@@ -21,6 +21,8 @@ struct Request {
   std::string socket;  // of the domain
   // Once this is true it is given up; nullptr: never. Without a partner: nothing else is looked at.
   const std::atomic<bool>* cancelled = nullptr;
+  // Of seccomp: with no more than so many a thread of it is let in, as whoever asks knows.
+  unsigned harmless_filters = 0;
 };
 
 struct Attached {

@@ -107,6 +107,23 @@ TEST(Confinement, IsSeenWithoutTheFilters) {
               HasSubstr("not of all of them alike"));
 }
 
+TEST(Confinement, TakesWhatHasNoMoreFiltersThanAreKnown) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto self = static_cast<std::uint32_t>(::getpid());
+    const unsigned before = filters_of(self);
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    add_filter();
+    const bool is_right = filters_of(self) == before + 1 && Confinement(before + 1).check(self) &&
+                          Confinement(before + 1).has_harmless_ones(self) && !Confinement(0).check(self) &&
+                          !Confinement(before).check(self) && !Confinement(before).has_harmless_ones(self);
+    ::_exit(is_right ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Confinement, KnowsFiltersThatItHasJudged) {
   Confinement confinement;
   EXPECT_TRUE(confinement.lets_in({}));

@@ -120,6 +120,7 @@ int serve(const Settings& settings) {
   options->may_come_back = true;
   options->listener = listener->release();
   options->agent = find_agent().value_or("");
+  options->tell = complain;
   daemon::HostedDomain::Prepare prepare;
   if (!events->empty()) prepare = [&](ipc::TreeClient domain) { return define_all(std::move(domain), *events); };
   const auto hosted = daemon::HostedDomain::start(*options, prepare);

@@ -49,6 +49,7 @@ void Listening::say_what_was_not_probed() const {
   std::vector<std::string> events;
   for (const auto& [index, probe] : options_.probes) events.push_back(options_.selections[index].pattern);
   options_.programs.tell_refusals(place_->socket(), events, command_);
+  for (const std::string& text : place_->unattached()) complain(text);
 }
 
 void Listening::say_what_became_of_rules() {

@@ -36,7 +36,7 @@ int serve_here(const MountOptions& options, unsigned abi) {
     socket = ipc::user_socket();
   }
   const auto hosted = daemon::HostedDomain::start(
-      {.socket = socket, .abi = abi, .may_come_back = true, .agent = find_agent().value_or("")});
+      {.socket = socket, .abi = abi, .may_come_back = true, .agent = find_agent().value_or(""), .tell = complain});
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   const auto watch = (*hosted)->mounts().mount(options.folder, options.allow_other);
   if (!watch) return fail_with(kFailure, sentence(watch.error()));

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <csignal>
 #include <cstddef>
@@ -22,10 +23,12 @@
 #include <tuple>
 #include <vector>
 
+#include "attach/confinement.hpp"
 #include "base/fd.hpp"
 #include "cli/mount_guard/asker.hpp"
 #include "cli/mount_guard/guarded_call.hpp"
 #include "ipc/socket.hpp"
+#include "programs/task.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -228,7 +231,30 @@ Result<Fd> start_guard(const std::string& ours, std::uint64_t outside) {
   return near;
 }
 
+// The process and those that have started it, up to the first one.
+std::vector<std::uint32_t> with_ancestors(std::uint32_t pid) {
+  std::vector<std::uint32_t> line;
+  for (auto stat = programs::stat_of(pid); stat; stat = programs::stat_of(stat->parent)) {
+    line.push_back(stat->pid);
+  }
+  return line;
+}
+
+bool answers_here() { return ::mount("none", "/", guard::kProbeType, 0, nullptr) == 0; }
+
 }  // namespace
+
+// Filters are inherited. Whoever is below a process that has one, and has one, has that one; the caller's is the
+// guard's if a guard answers.
+unsigned guards_filters(std::uint32_t pid) {
+  constexpr unsigned kGuards = 1;
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  if (attach::filters_of(self) != kGuards || attach::filters_of(pid) != kGuards) return 0;
+  const auto own = with_ancestors(self);
+  const auto others = with_ancestors(pid);
+  const auto common = std::find_first_of(own.begin(), own.end(), others.begin(), others.end());
+  return common != own.end() && attach::filters_of(*common) == kGuards && answers_here() ? kGuards : 0;
+}
 
 std::uint64_t mount_namespace() { return guard::namespace_number("/proc/self/ns/mnt"); }
 
@@ -246,7 +272,7 @@ Result<void> guard_mounts(const std::string& ours, std::uint64_t outside) {
     return ipc::send(guard.get(), {&any, 1}, {}, listener.get());
   }
   const int error = errno;
-  if (error == EBUSY && ::mount("none", "/", guard::kProbeType, 0, nullptr) == 0) return {};
+  if (error == EBUSY && answers_here()) return {};
   return fail_errno("seccomp", error);
 }
 

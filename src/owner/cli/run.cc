@@ -55,7 +55,9 @@ int host_and_run(const RunOptions& options) {
   if (!folder) return fail_with(kFailure, sentence(folder.error()));
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  const auto hosted = daemon::HostedDomain::start({.socket = fmt::format("{}/run-{}.sock", *folder, ::getpid())});
+  const auto hosted = daemon::HostedDomain::start({.socket = fmt::format("{}/run-{}.sock", *folder, ::getpid()),
+                                                   .agent = find_agent().value_or(""),
+                                                   .tell = complain});
   if (!hosted) return fail_with(kFailure, sentence(hosted.error()));
   const auto words = tracefs_command((*hosted)->path(), options.ids(), options.command);
   (*hosted)->descriptors().restore();

@@ -15,11 +15,13 @@ using daemon::HostedDomain;
 Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   Workplace place;
   const std::string agent = find_agent().value_or("");
+  const auto tell = [texts = place.unattached_](const std::string& text) { texts->add(text); };
   if (for_command) {
     LT_TRY(place.preload_, find_preload());
     LT_TRY(const std::string folder, ipc::runtime_folder());
     place.socket_ = fmt::format("{}/record-{}.sock", folder, ::getpid());
-    LT_TRY(place.hosted_, HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes, .agent = agent}));
+    LT_TRY(place.hosted_,
+           HostedDomain::start({.socket = place.socket_, .ring_bytes = ring_bytes, .agent = agent, .tell = tell}));
   } else {
     const ChosenDomain domain = choose_domain("");
     place.socket_ = domain.socket;
@@ -28,9 +30,10 @@ Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   auto view = consumer::DomainView::connect(place.socket_);
   if (!view && !for_command && (view.error().code == ENOENT || view.error().code == ECONNREFUSED)) {
     LT_CHECK(ipc::runtime_folder());
-    LT_TRY(place.hosted_,
-           HostedDomain::start(
-               {.socket = place.socket_, .ring_bytes = ring_bytes, .may_come_back = true, .agent = agent}));
+    LT_TRY(
+        place.hosted_,
+        HostedDomain::start(
+            {.socket = place.socket_, .ring_bytes = ring_bytes, .may_come_back = true, .agent = agent, .tell = tell}));
     view = consumer::DomainView::connect(place.socket_);
   }
   if (!view) return tl::unexpected<Error>(std::move(view).error());

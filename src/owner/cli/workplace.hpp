@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,27 @@ class Workplace {
   Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask,
                       Child::Output output = Child::Output::kShared);
 
+  // Of programs that were there already, and that no probe comes to: a sentence each.
+  [[nodiscard]] std::vector<std::string> unattached() const { return unattached_->texts(); }
+
  private:
+  // Told by a thread of the domain's.
+  class Texts {
+   public:
+    void add(const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      texts_.push_back(text);
+    }
+    [[nodiscard]] std::vector<std::string> texts() const {
+      const std::lock_guard lock(mutex_);
+      return texts_;
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::vector<std::string> texts_;
+  };
+  std::shared_ptr<Texts> unattached_ = std::make_shared<Texts>();
   std::unique_ptr<daemon::HostedDomain> hosted_;
   std::string socket_;
   std::string why_;  // … it is another than the user's own

@@ -66,7 +66,7 @@ HostedDomain::HostedDomain(std::unique_ptr<domain::Domain> domain, std::unique_p
       publisher_(std::move(publisher)),
       server_(std::move(server)),
       mounts_(*domain_, server_->tree(), options.permissions),
-      late_programs_(options.agent, options.socket, inode_of(domain_->control().fd())) {
+      late_programs_(options.agent, options.socket, inode_of(domain_->control().fd()), options.tell) {
   publisher_->set_on_first([this] { late_programs_.attach_all(); });
   server_->set_mounter([this](host::MountOffer offer) { return mounts_.serve(std::move(offer)); }, options.abi);
   if (options.group_records && options.permissions.gid) server_->set_group(*options.permissions.gid);

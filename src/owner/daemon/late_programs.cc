@@ -94,23 +94,40 @@ std::vector<std::uint32_t> LatePrograms::programs() const {
   return pids;
 }
 
-std::vector<std::uint32_t> LatePrograms::attach(const std::vector<std::uint32_t>& pids) {
-  std::vector<std::uint32_t> left;
+LatePrograms::Left LatePrograms::attach(const std::vector<std::uint32_t>& pids) {
+  Left left;
   for (const std::uint32_t pid : pids) {
     if (!pause(0ms)) return {};
     const auto attached = attach::attach({pid, agent_, socket_, &is_over_});
-    // One may yet name this process to Yama, as programs do that join the next owner (client/owner_trace.hpp).
     const int error = attached ? 0 : attached.error().code;
-    if (error == EBUSY || error == EPERM) left.push_back(pid);
+    if (error == 0 || error == ESRCH || error == ECANCELED) continue;
+    // One may yet name this process to Yama, as programs do that join the next owner (client/owner_trace.hpp).
+    if (error == EBUSY || error == EPERM) {
+      left.emplace(pid, attached.error().message);
+    } else {
+      tell(attached.error().message);
+    }
   }
   return left;
 }
 
+void LatePrograms::tell(const std::string& why) const {
+  if (tell_) tell_("probes do not come to a program that runs already: " + why);
+}
+
+// What is not only for a moment is told after the second time, when somebody may still be there who waits for hits.
 void LatePrograms::run() {
   auto left = attach(programs());
+  bool is_told = false;
   for (const auto time : kAgain) {
     if (left.empty() || !pause(time)) return;
-    left = attach(left);
+    std::vector<std::uint32_t> pids;
+    for (const auto& [pid, why] : left) pids.push_back(pid);
+    left = attach(pids);
+    for (const auto& [pid, why] : left) {
+      if (!is_told) tell(why);
+    }
+    is_told = true;
   }
 }
 

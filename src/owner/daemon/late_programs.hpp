@@ -6,6 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,10 +17,13 @@ namespace landtrace::daemon {
 
 class LatePrograms {
  public:
+  // Takes a sentence, in the thread that attaches.
+  using Tell = std::function<void(const std::string&)>;
+
   // `agent`: path of what is loaded into programs; "": nothing is. `control`: the inode of the domain's control
-  // segment.
-  LatePrograms(std::string agent, std::string socket, std::uint64_t control)
-      : agent_(std::move(agent)), socket_(std::move(socket)), control_(control) {}
+  // segment. `tell`: of each program that no probe can come to, once; nullptr: nobody.
+  LatePrograms(std::string agent, std::string socket, std::uint64_t control, Tell tell)
+      : agent_(std::move(agent)), socket_(std::move(socket)), control_(control), tell_(std::move(tell)) {}
   ~LatePrograms();
   LatePrograms(const LatePrograms&) = delete;
   LatePrograms& operator=(const LatePrograms&) = delete;
@@ -28,8 +33,10 @@ class LatePrograms {
 
  private:
   void run();
-  // Those that could not be attached, but may be later.
-  std::vector<std::uint32_t> attach(const std::vector<std::uint32_t>& pids);
+  // Those that could not be attached, but may be later, and why not now.
+  using Left = std::map<std::uint32_t, std::string>;
+  Left attach(const std::vector<std::uint32_t>& pids);
+  void tell(const std::string& why) const;
   [[nodiscard]] bool is_in_domain(std::uint32_t pid) const;
   [[nodiscard]] std::vector<std::uint32_t> programs() const;
   bool pause(std::chrono::milliseconds time);
@@ -37,6 +44,7 @@ class LatePrograms {
   const std::string agent_;
   const std::string socket_;
   const std::uint64_t control_;
+  const Tell tell_;
   std::mutex mutex_;
   std::condition_variable ended_;
   // Without a partner: whoever sees it looks at nothing else.

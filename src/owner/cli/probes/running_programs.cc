@@ -12,6 +12,7 @@
 #include "attach/program_memory.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
+#include "cli/mount_guard.hpp"
 #include "cli/probes/refusals.hpp"
 #include "cli/probes/unprobed_programs.hpp"
 #include "programs/object_files.hpp"
@@ -34,7 +35,10 @@ Result<std::vector<std::uint32_t>> parse_pids(const std::string& option, const s
 Result<attach::Attached> attach_program(std::uint32_t pid, const std::string& socket) {
   LT_TRY(const std::string agent, find_agent());
   std::error_code error;
-  return attach::attach({pid, agent, std::filesystem::absolute(socket, error).lexically_normal().string()});
+  return attach::attach({.pid = pid,
+                         .agent = agent,
+                         .socket = std::filesystem::absolute(socket, error).lexically_normal().string(),
+                         .harmless_filters = guards_filters(pid)});
 }
 
 std::string attached_text(const attach::Attached& attached, const std::string& socket) {
