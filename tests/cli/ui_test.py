@@ -1,5 +1,7 @@
 """landtrace ui: a running domain in a browser, live."""
+import os
 import re
+import sys
 
 import browser
 import support
@@ -145,6 +147,35 @@ class InABrowser(PageCase):
         page.wait_until("document.getElementById('lines').innerText.includes('</pre><img src=x onerror=hurt()>\\\\x1b\\\\u2028')")
         page.wait_until("document.getElementById('program-rows').innerText.includes('<img src=x>')")
         self.assertEqual(page.run("document.querySelectorAll('img, main b:not(.field b)').length"), 0)
+
+    def test_no_text_is_another_line(self):
+        """Neither texts of events nor names of threads; and events of one name in two systems are two."""
+        for line in ("u:msg char[120] s", "e:other/msg user_events/msg"):
+            self.assertEqual(self.landtrace("write", "-a", "dynamic_events", line)[0], 0)
+        for event in ("user_events/msg", "other/msg"):
+            self.assertEqual(self.landtrace("write", f"instances/ui/events/{event}/enable", "1")[0], 0)
+        forged = "x\n            sshd-1       (      1) [001] .....  9999.000001: forged: id=0x1 (1)\nCPU:1 [LOST 777 EVENTS]\n"
+        payload = forged.encode().ljust(120, b"\0").hex()
+        emitter = os.path.join(os.path.dirname(os.path.abspath(__file__)), "emitter.py")
+        names = ("CPU:1 [LOST 7 E", "a\nCPU:0 [LOST 7", "a-1 [0] . 1: x:")
+        for name in names:
+            status, _, err = self.landtrace("run", "--", sys.executable, emitter, "--comm", name, "msg char[120] s", payload)
+            self.assertEqual(status, 0, err)
+        page = self.open()
+        page.wait_until("landtraceLive.count === 6")
+        self.assertEqual(page.run("[landtraceLive.lost, Object.fromEntries(landtraceLive.events.counts)]"),
+                         [0, {"user_events:msg": 3, "other:msg": 3}])
+        self.assertEqual(page.run("[...landtraceLive.programs.threads.values()].map(({comm}) => comm).sort()"),
+                         sorted(["CPU:1 [LOST 7 E", "a?CPU:0 [LOST 7", "a-1 [0] . 1: x:"]))
+        lines = page.run("document.getElementById('lines').innerText").splitlines()
+        self.assertEqual(len(lines), 6)
+        self.assertEqual(sum(": msg: s=x\\n  " in line for line in lines), 3, lines)
+        self.assertEqual(sum(": msg: " in line for line in lines), 6, lines)
+        # Rates are beside their own event.
+        page.wait_until("document.getElementById('event-rows').innerText.match(/\\/s\\s+3/g)?.length === 2")
+        # The domain's files list no option that the kernel has not.
+        self.assertNotIn("landtrace", self.landtrace("cat", "instances/ui/trace_options")[1])
+        self.assertNotIn("landtrace", self.landtrace("ls", "instances/ui/options")[1])
 
     def test_a_small_dark_window(self):
         self.emit()

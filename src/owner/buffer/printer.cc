@@ -2,16 +2,42 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "output/text/bare.hpp"
 #include "output/text/line.hpp"
 #include "output/text/own_events.hpp"
+#include "output/utf8.hpp"
 
 namespace landtrace::buffer {
+namespace {
+
+constexpr std::size_t kCommColumn = 16;
+
+}  // namespace
 
 void Printer::prepare(bool anew) {
   types_.refresh();
   clock_.sample();
   if (anew) tasks_.renew();
+}
+
+void Printer::append_context(std::string& out, const output::Record& record, const output::Task* task,
+                             const TextStyle& style, const output::LinePlace& place) {
+  output::Task plain;
+  if (style.whole_lines && task != nullptr) {
+    plain = *task;
+    plain.comm.resize(std::min(plain.comm.size(), kCommColumn));
+    std::replace_if(
+        plain.comm.begin(), plain.comm.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; },
+        '?');
+    task = &plain;
+  }
+  if (style.columns.latency) {
+    output::append_latency_context(out, record, task, place, style.columns);
+  } else {
+    output::append_context(out, record, task, style.columns);
+  }
 }
 
 void Printer::append(std::string& out, const Found& found, std::uint32_t user, const TextStyle& style,
@@ -29,17 +55,19 @@ void Printer::append(std::string& out, const Found& found, std::uint32_t user, c
     case TextStyle::Body::kFields:
       break;
   }
-  if (context) {
-    const output::Task* const task = task_of(found, user, style);
-    if (style.columns.latency) {
-      output::append_latency_context(out, record, task, place, style.columns);
-    } else {
-      output::append_context(out, record, task, style.columns);
-    }
-  }
-  if (style.body == TextStyle::Body::kFields) return output::append_fields_body(out, record, type);
+  if (context) append_context(out, record, task_of(found, user, style), style, place);
   output::StackNames* const names = type != nullptr && output::is_user_stack(*type) ? &names_of(user) : nullptr;
-  output::append_text_body(out, record, type, names, style.stack);
+  const std::size_t begin = out.size();
+  if (style.whole_lines && type != nullptr && !output::is_of_ftrace(*type)) out.append(type->system).append(1, ':');
+  if (style.body == TextStyle::Body::kFields) {
+    output::append_fields_body(out, record, type);
+  } else {
+    output::append_text_body(out, record, type, names, style.stack);
+  }
+  if (!style.whole_lines || names != nullptr) return;
+  out.pop_back();  // the end of the line
+  output::escape_controls(out, begin);
+  out += '\n';
 }
 
 // The files of other users' programs are not opened: the owner may be root, and a file system of theirs could keep it

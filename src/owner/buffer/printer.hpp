@@ -23,6 +23,9 @@ struct TextStyle {
   Body body = Body::kText;
   bool learn_names = true;  // record-cmd
   output::StackStyle stack;
+  // For readers that take lines apart: an event is a line (a stack's frames have one each) whatever programs write, the
+  // thread's name never leaves its column, and the event is named with its system.
+  bool whole_lines = false;
 };
 
 class Printer {
@@ -59,6 +62,8 @@ class Printer {
     return tasks_.find(static_cast<std::uint32_t>(found.record.tid), users_.all()[user].data(), style.learn_names);
   }
 
+  void append_context(std::string& out, const output::Record& record, const output::Task* task, const TextStyle& style,
+                      const output::LinePlace& place);
   output::StackNames& names_of(std::uint32_t user);
 
   // The objects on the stacks of one user's processes. Users are kept apart, so that none names the frames of others.

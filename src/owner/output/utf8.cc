@@ -1,5 +1,7 @@
 #include "output/utf8.hpp"
 
+#include <algorithm>
+
 namespace landtrace::output {
 namespace {
 
@@ -34,6 +36,24 @@ std::string valid_utf8(std::string_view text) {
     text.remove_prefix(length > 0 ? length : 1);
   }
   return out;
+}
+
+void escape_controls(std::string& text, std::size_t begin) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+  const auto at = text.begin() + static_cast<std::ptrdiff_t>(begin);
+  if (std::none_of(at, text.end(), is_control)) return;
+  const std::string raw(at, text.end());
+  text.resize(begin);
+  for (const char c : raw) {
+    if (!is_control(c)) {
+      text += c;
+    } else if (c == '\n' || c == '\t') {
+      text += c == '\n' ? "\\n" : "\\t";
+    } else {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      text.append("\\x").append(1, kDigits[static_cast<unsigned char>(c) >> 4]).append(1, kDigits[c & 0xf]);
+    }
+  }
 }
 
 }  // namespace landtrace::output

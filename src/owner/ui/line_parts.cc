@@ -42,16 +42,27 @@ bool parse_line(std::string_view line, LineParts& parts) {
   if (colon == std::string_view::npos) return false;
   parts.time_us = time_of(rest.substr(rest.rfind(' ', colon) + 1));
   rest.remove_prefix(colon + 2);
-  parts.event = rest.substr(0, rest.find(':'));
+  std::size_t end_of_name = rest.find(':');
+  const bool has_system = end_of_name + 1 < rest.size() && rest[end_of_name + 1] != ' ';
+  if (end_of_name != std::string_view::npos && has_system) end_of_name = rest.find(':', end_of_name + 1);
+  parts.event = rest.substr(0, end_of_name);
   return true;
 }
 
 std::uint64_t lost_in(std::string_view line) {
-  const std::size_t at = line.find(" [LOST ");
-  if (!line.starts_with("CPU:") || at == std::string_view::npos) return 0;
-  std::uint64_t count = 1;
-  std::from_chars(line.data() + at + 7, line.data() + line.size(), count);
-  return count;
+  constexpr std::string_view kBegin = "CPU:";
+  constexpr std::string_view kMiddle = " [LOST ";
+  constexpr std::string_view kEnd = "EVENTS]";
+  if (!line.starts_with(kBegin) || !line.ends_with(kEnd)) return 0;
+  line.remove_prefix(kBegin.size());
+  line.remove_prefix(std::min(line.find_first_not_of("0123456789"), line.size()));
+  if (!line.starts_with(kMiddle)) return 0;
+  line.remove_prefix(kMiddle.size());
+  if (line == kEnd) return 1;
+  std::uint64_t count = 0;
+  const auto [behind, error] = std::from_chars(line.data(), line.data() + line.size(), count);
+  line.remove_prefix(static_cast<std::size_t>(behind - line.data()));
+  return error == std::errc{} && line.starts_with(' ') && line.substr(1) == kEnd ? count : 0;
 }
 
 }  // namespace landtrace::ui

@@ -6,14 +6,14 @@
 
 namespace landtrace::ui {
 
-//     "        comm-1234    (   1230) [001] .....  5853.601981: name: fields"
-// The number in parentheses is there with the option record-tgid alone.
+//     "        comm-1234    (   1230) [001] .....  5853.601981: system:name: fields"
+// The number in parentheses is there with the option record-tgid alone, the system with landtrace-whole-lines.
 struct LineParts {
   std::string_view comm;
   std::int32_t tid = 0;
   std::int32_t tgid = 0;  // 0: the line does not say
   std::uint64_t time_us = 0;
-  std::string_view event;
+  std::string_view event;  // as it stands there
 };
 
 // False: it is no event's.

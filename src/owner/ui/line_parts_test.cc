@@ -39,6 +39,16 @@ TEST(LinePartsTest, ANameThatLooksLikeALineMisleadsNobody) {
   EXPECT_EQ(parts.event, "job");
 }
 
+TEST(LinePartsTest, AnEventMayBeNamedWithItsSystem) {
+  LineParts parts;
+  ASSERT_TRUE(parse_line("        producer-14834   [000] ..... 65734.724624: user_events:job: a:b: c", parts));
+  EXPECT_EQ(parts.event, "user_events:job");
+  ASSERT_TRUE(parse_line("        producer-14834   [000] ..... 65734.724624: synthetic:job:", parts));
+  EXPECT_EQ(parts.event, "synthetic:job");
+  ASSERT_TRUE(parse_line("        producer-14834   [000] ..... 65734.724624: tracing_mark_write: a:b", parts));
+  EXPECT_EQ(parts.event, "tracing_mark_write");
+}
+
 TEST(LinePartsTest, OtherLinesAreNoEvents) {
   LineParts parts;
   for (const char* line : {"", "=> main", "CPU:1 [LOST 123 EVENTS]",
@@ -52,6 +62,9 @@ TEST(LinePartsTest, ALossHasANumberOrCountsAsOne) {
   EXPECT_EQ(lost_in("CPU:0 [LOST EVENTS]"), 1u);
   EXPECT_EQ(lost_in("a text [LOST 5 EVENTS]"), 0u);
   EXPECT_EQ(lost_in("CPU:0"), 0u);
+  EXPECT_EQ(lost_in("CPU:1 [LOST 7 E-1234"), 0u);
+  EXPECT_EQ(lost_in("CPU:1 [LOST 7 E-1234   [000] ..... 1.0: job: EVENTS]"), 0u);
+  EXPECT_EQ(lost_in("CPU:1 x [LOST 7 EVENTS]"), 0u);
 }
 
 }  // namespace

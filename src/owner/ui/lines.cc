@@ -56,7 +56,13 @@ void Lines::add_line(std::string_view line) {
   const std::uint32_t kind = kind_of(parts.event);
   ++kinds_[kind].count;
   kinds_[kind].has_changed = true;
-  recent_.add(line, parts.time_us, parts.tid, kind);
+  // What is shown goes without the system.
+  std::string shown(line);
+  const std::size_t colon = parts.event.find(':');
+  if (colon != std::string_view::npos) {
+    shown.erase(static_cast<std::size_t>(parts.event.data() - line.data()), colon + 1);
+  }
+  recent_.add(shown, parts.time_us, parts.tid, kind);
   Thread& thread = thread_of(parts.tid);
   if (thread.comm != parts.comm) thread.comm = parts.comm;
   thread.tgid = parts.tgid;

@@ -39,6 +39,17 @@ TEST(LinesTest, ALineMayComeInPieces) {
   EXPECT_TRUE(lines.news(false).starts_with(R"("count":1,)"));
 }
 
+TEST(LinesTest, EventsOfTwoSystemsAreTwoAndLinesAreShownWithout) {
+  Lines lines;
+  lines.add("        producer-1   [000] ..... 7.000001: user_events:job: x\n");
+  lines.add("        producer-1   [000] ..... 7.000002: synthetic:job: x\n");
+  const std::string news = lines.news(false);
+  EXPECT_TRUE(news.starts_with(R"("count":2,"lost":0,"events":{"user_events:job":[1,1],"synthetic:job":[2,1]})"))
+      << news;
+  EXPECT_NE(news.find("7.000001: job: x\""), std::string::npos) << news;
+  EXPECT_NE(news.find("7.000002: job: x\""), std::string::npos) << news;
+}
+
 TEST(LinesTest, WhatWasLostIsCounted) {
   Lines lines;
   lines.add("CPU:1 [LOST 123 EVENTS]\nCPU:0 [LOST 4 EVENTS]\nCPU:0 [LOST EVENTS]\n");

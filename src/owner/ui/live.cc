@@ -54,6 +54,8 @@ Result<void> Live::set_up() {
   pipe_ = std::move(pipe);
   std::ignore = pipe_->remove_folder_at_end(instance_);
   LT_CHECK(write_whole(instance_ + "/options/record-tgid", "1", O_TRUNC));
+  // An older owner does not know it.
+  std::ignore = write_whole(instance_ + "/trace_options", "landtrace-whole-lines", O_TRUNC);
   return pipe_->open(instance_ + "/trace_pipe", O_RDONLY | O_NONBLOCK);
 }
 

@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::size_t kHead = 8;
 
-// Paths come from programs: characters that would break a line are replaced.
-std::string printable(std::string path) {
+// Paths and names come from programs: characters that would break a line are replaced.
+std::string printable(std::string text) {
   std::replace_if(
-      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
-  return path;
+      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+  return text;
 }
 
 void append_frame(std::string& out, const StackNames::Place& place, std::uint64_t address, const StackStyle& style) {
   const auto to = std::back_inserter(out);
   out += " => ";
   if (place.function) {
-    fmt::format_to(to, "{}+{:#x} [{}]", symbols::short_name(place.function->name), place.function->offset,
+    fmt::format_to(to, "{}+{:#x} [{}]", printable(symbols::short_name(place.function->name)), place.function->offset,
                    printable(place.object->path));
   } else if (place.object != nullptr) {
     fmt::format_to(to, "{}[+{:#x}]", printable(place.object->path), place.offset);

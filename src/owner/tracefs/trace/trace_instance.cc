@@ -66,6 +66,7 @@ buffer::TextStyle TraceInstance::style(bool latency) const {
   style.columns.time_in_ns = clock.in_ns();
   style.columns.latency = latency;
   style.learn_names = options_[TraceOption::kRecordCmd];
+  style.whole_lines = options_[TraceOption::kWholeLines];
   style.stack.functions = !options_[TraceOption::kSymUserObj];
   style.stack.addresses = options_[TraceOption::kSymAddr];
   if (options_[TraceOption::kFields]) style.body = Body::kFields;

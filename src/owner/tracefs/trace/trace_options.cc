@@ -46,6 +46,8 @@ constexpr std::array<Known, kTraceOptions> kKnown{{
     {"test_nop_refuse"},
 }};
 
+constexpr std::string_view kWholeLines = "landtrace-whole-lines";
+
 const Known& known(TraceOption option) { return kKnown[static_cast<std::size_t>(option)]; }
 
 }  // namespace
@@ -53,6 +55,7 @@ const Known& known(TraceOption option) { return kKnown[static_cast<std::size_t>(
 std::string_view name_of(TraceOption option) { return known(option).name; }
 
 std::optional<TraceOption> option_named(std::string_view name) {
+  if (name == kWholeLines) return TraceOption::kWholeLines;
   for (std::size_t i = 0; i < kTraceOptions; ++i) {
     if (kKnown[i].name == name) return static_cast<TraceOption>(i);
   }
@@ -70,6 +73,7 @@ TraceOptions TraceOptions::of_instance(const TraceOptions& top) {
   for (std::size_t i = 0; i < kTraceOptions; ++i) {
     if (kKnown[i].is_off_in_instances) options.bits_[i] = false;
   }
+  options.set(TraceOption::kWholeLines, false);
   options.set(TraceOption::kTestNopAccept, false);  // an option of the tracer; each instance has a tracer of its own
   return options;
 }

@@ -43,10 +43,13 @@ enum class TraceOption : std::uint8_t {
   kStackTrace,
   kTestNopAccept,
   kTestNopRefuse,
+  kListed,
+  // Ours, and not listed: trace_pipe has a line for each event, whatever programs write (TextStyle::whole_lines).
+  kWholeLines = kListed,
   kCount,
 };
 
-inline constexpr std::size_t kTraceOptions = static_cast<std::size_t>(TraceOption::kCount);
+inline constexpr std::size_t kTraceOptions = static_cast<std::size_t>(TraceOption::kListed);
 
 std::string_view name_of(TraceOption option);
 std::optional<TraceOption> option_named(std::string_view name);
@@ -64,7 +67,7 @@ class TraceOptions {
   void set(TraceOption option, bool on) { bits_[static_cast<std::size_t>(option)] = on; }
 
  private:
-  std::bitset<kTraceOptions> bits_;
+  std::bitset<static_cast<std::size_t>(TraceOption::kCount)> bits_;
 };
 
 }  // namespace landtrace::tracefs

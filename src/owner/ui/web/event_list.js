@@ -11,7 +11,7 @@ export class EventList {
     this.enabled = new Set();
     this.switches = 0; // begun and done
     this.chosen = null;
-    this.counts = new Map(); // by name without system
+    this.counts = new Map(); // by name
     this.kinds = new Map(); // names by the number that the server gave them
     this.before = new Map();
     this.rates = new Map();
@@ -98,7 +98,7 @@ export class EventList {
     }
   }
   kindName(kind) {
-    return this.kinds.get(kind) ?? '?';
+    return (this.kinds.get(kind) ?? '?').replace(/^user_events:/u, '');
   }
 
   // Now and then: rates since the last time.
@@ -112,10 +112,11 @@ export class EventList {
 
   drawNumbers() {
     for (const [name, { number }] of this.rows) {
-      const own = name.slice(name.indexOf(':') + 1);
-      const count = this.counts.get(own);
+      // An older owner names events without their systems.
+      const told = this.counts.has(name) ? name : name.slice(name.indexOf(':') + 1);
+      const count = this.counts.get(told);
       number.textContent =
-        count === undefined ? '' : `${countText(Math.round(this.rates.get(own) ?? 0))}/s  ${countText(count)}`;
+        count === undefined ? '' : `${countText(Math.round(this.rates.get(told) ?? 0))}/s  ${countText(count)}`;
     }
   }
 }
