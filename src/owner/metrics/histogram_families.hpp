@@ -2,8 +2,8 @@
 //
 // A histogram with a key in buckets (.log2, .buckets=N, …) is a histogram there: its other keys are labels. One without
 // is a counter by its keys. What is added up is a counter of its own, or the histogram's sum, if it is of the field
-// that is in buckets. `hist:name=NAME:…` is landtrace_NAME, with a suffix where that is the name of another family or of
-// its samples; those without a name are told apart by labels.
+// that is in buckets. `hist:name=NAME:…` is landtrace_NAME, with a suffix where that is taken by another family
+// or its samples; those without a name are told apart by labels.
 #pragma once
 
 #include <compare>

@@ -15,7 +15,7 @@ Result<output::SpanRule> parse_span(const std::string& text);
 // "EVENT.FIELD" or "SYSTEM:EVENT.FIELD". EINVAL.
 Result<output::CounterRule> parse_counter(const std::string& text);
 
-// EINVAL: the recording has no such event, or the event no such field; says what there is. A counter's field is a number.
+// EINVAL: the recording has no such event, or the event no such field, or a counter's is no number; says what there is.
 Result<void> check_rules(const std::vector<output::SpanRule>& spans, const std::vector<output::CounterRule>& counters,
                          const std::map<std::uint16_t, output::EventType>& types);
 // The same of the rules that name this event, where others may be known later.

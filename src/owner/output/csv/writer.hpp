@@ -5,8 +5,8 @@
 //
 // `time` is in seconds, or what the clock counts. Fields that an event does not have are empty. Where events are
 // missing, a row has their number under `lost` ("some": it is not known) and nothing else but time and cpu.
-// A stack is its functions, the outermost first, with ';' between them. Texts stand as they are but for bytes that are no
-// UTF-8, which are U+FFFD; numbers that are none are inf, -inf and nan.
+// A stack is its functions, the outermost first, with ';' between them. Texts stand as they are but for bytes that are
+// no UTF-8, which are U+FFFD; numbers that are none are inf, -inf and nan.
 #pragma once
 
 #include <map>

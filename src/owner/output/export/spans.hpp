@@ -1,4 +1,4 @@
-// Pairs of events as spans, `--span FROM,TO,KEY`: from an event to the next one that has the same key. Without KEY those of
+// Pairs of events as spans, `--span FROM,TO,KEY`: from an event to the next that has the same key. Without KEY those of
 // a thread are nested like calls: an end ends the innermost that is open.
 #pragma once
 

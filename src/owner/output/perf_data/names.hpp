@@ -12,8 +12,8 @@ namespace landtrace::output::perf_data {
 
 class Names {
  public:
-  // The event with what is no letter, digit or _ in its names as _. Those that become alike get a further _, fields of an
-  // event and events of a system; an event's name stays what it was the first time.
+  // The event with what is no letter, digit or _ in its names as _. Those that become alike get a further _, fields of
+  // an event and events of a system; an event's name stays what it was the first time.
   EventType readable(const EventType& type);
 
  private:
