@@ -434,8 +434,14 @@ class LateInRunsOwnDomain(support.UnderTracefs, support.Case):
     @unittest.skipUnless(support.works(*support.AS_NOBODY_WITH_FUSE, "unshare", "-Ur", "unshare", "-m", "true"),
                          "SKIPPED: no user namespaces here")
     def test_of_a_user(self):
-        self.prefix = [word.replace(str(support.NOBODY), "4242") for word in support.AS_NOBODY_WITH_FUSE]
-        self.assertEqual(self.ticking("define; wait_for_ticks"), ("ticked\n", ""))
+        for user in ("4242", str(support.NOBODY)):  # the second is the number of all others in a user namespace, too
+            with self.subTest(user):
+                self.prefix = [word.replace(str(support.NOBODY), user) for word in support.AS_NOBODY_WITH_FUSE]
+                os.chmod(self.folder, 0o777)
+                self.environment["XDG_RUNTIME_DIR"] = os.path.join(self.folder, user)
+                os.mkdir(self.environment["XDG_RUNTIME_DIR"])
+                os.chmod(self.environment["XDG_RUNTIME_DIR"], 0o777)
+                self.assertEqual(self.ticking("define; wait_for_ticks"), ("ticked\n", ""))
 
 
 class InTheMiddle(Attach):

@@ -22,8 +22,8 @@ namespace landtrace::cli {
 // already. The process must have one thread.
 Result<void> guard_mounts(const std::string& ours, std::uint64_t outside);
 
-// How many seccomp filters the process has if the guard's is the only one of it and of the caller: that lets all pass but
-// mounts. Else 0. Who is under a filter is shown none, but this can be told.
+// How many seccomp filters the process has if the guard's is the only one of it and of the caller: that lets all pass
+// but mounts. Else 0. Who is under a filter is shown none, but this can be told.
 unsigned guards_filters(std::uint32_t pid);
 
 // The caller's, for `outside`.

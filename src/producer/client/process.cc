@@ -268,7 +268,7 @@ int Process::connect(int patience_ms) {
   if (!ipc::is_trusted_socket(socket_path_)) return -EPERM;
   int fd = ipc::connect_plain(socket_path_, true, patience_ms);
   if (fd < 0) return fd;
-  if (!ipc::is_trusted(ipc::peer_uid(fd))) {
+  if (!ipc::is_trusted_peer(fd)) {
     ::close(fd);
     return -EPERM;
   }

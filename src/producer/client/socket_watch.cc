@@ -84,7 +84,7 @@ bool is_about(int inotify, const std::string& path, bool own_folder) {
 int connect_to_owner(const char* path) {
   if (!ipc::is_trusted_socket(path)) return -EPERM;
   const int fd = ipc::connect_plain(path, true, kPatience_ms);
-  if (fd < 0 || ipc::is_trusted(ipc::peer_uid(fd))) return fd;
+  if (fd < 0 || ipc::is_trusted_peer(fd)) return fd;
   ::close(fd);
   return -EPERM;
 }

@@ -1,12 +1,16 @@
 #include "ipc/path.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -44,14 +48,37 @@ bool numbers_are_ambiguous() {
          count != ~0u;
 }
 
+// Whether we and whoever has this number may be different users.
+bool is_ambiguous(std::int64_t uid) {
+  return uid == std::int64_t{kOverflowUid} && ::geteuid() == kOverflowUid && numbers_are_ambiguous();
+}
+
+bool others_may_write(const struct stat& folder) { return (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+// By what the system lets a folder's owner alone do, whatever the numbers: open it with O_NOATIME.
+bool is_own_folder(const char* path) {
+  const Fd folder(::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC));
+  struct stat st {};
+  return folder && ::fstat(folder.get(), &st) == 0 && st.st_uid == ::geteuid() && !others_may_write(st);
+}
+
+bool is_in_own_folder(const char* path) {
+  char folder[PATH_MAX];
+  const char* const name = std::strrchr(path, '/');
+  const auto size = static_cast<std::size_t>(name == nullptr ? 0 : name - path);
+  if (size == 0 || size >= sizeof folder) return false;
+  std::memcpy(folder, path, size);
+  folder[size] = '\0';
+  return is_own_folder(folder);
+}
+
 enum class Folder { kMissing, kForeign, kRoots, kOwn };
 
 Folder look_at(const std::string& path) {
   struct stat st {};
   if (::lstat(path.c_str(), &st) != 0) return errno == ENOENT ? Folder::kMissing : Folder::kForeign;
-  if (!S_ISDIR(st.st_mode) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 || !is_trusted(st.st_uid)) {
-    return Folder::kForeign;
-  }
+  const bool is_ours = is_trusted(st.st_uid) || (is_ambiguous(st.st_uid) && is_own_folder(path.c_str()));
+  if (!S_ISDIR(st.st_mode) || others_may_write(st) || !is_ours) return Folder::kForeign;
   return st.st_uid == ::geteuid() ? Folder::kOwn : Folder::kRoots;
 }
 
@@ -95,15 +122,28 @@ bool is_served(const std::string& path) {
 bool is_trusted(std::int64_t uid) {
   const std::uint32_t own = ::geteuid();
   if (uid != 0 && uid != std::int64_t{own}) return false;
-  return own != kOverflowUid || uid != std::int64_t{own} || !numbers_are_ambiguous();
+  return !is_ambiguous(uid);
 }
 
 bool is_trusted_socket(const char* path) {
   const int saved_errno = errno;
   struct stat st {};
-  const bool is_foreign = ::stat(path, &st) == 0 && !is_trusted(st.st_uid);
+  const bool is_foreign =
+      ::stat(path, &st) == 0 && !is_trusted(st.st_uid) && !(is_ambiguous(st.st_uid) && is_in_own_folder(path));
   errno = saved_errno;
   return !is_foreign;
+}
+
+bool is_trusted_peer(int fd) {
+  const std::int64_t uid = peer_uid(fd);
+  if (is_trusted(uid)) return true;
+  const int saved_errno = errno;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool is_ours = is_ambiguous(uid) && ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+                       peer.pid > 0 && ::kill(peer.pid, 0) == 0;
+  errno = saved_errno;
+  return is_ours;
 }
 
 Result<std::string> runtime_folder() {

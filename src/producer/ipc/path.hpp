@@ -19,8 +19,12 @@ Result<std::string> runtime_folder();
 // Whether what that user serves may be used: root, or ourselves. Where it cannot be told who a number stands for (in a
 // user namespace it may be any user who has none there) nobody else's is.
 bool is_trusted(std::int64_t uid);
-// The same for the socket itself, by its owner, before anything is said to it. True where there is none.
+// The same for the socket itself, by its owner, before anything is said to it. True where there is none. Where the
+// number does not tell, it is ours if it lies in a folder that is ours and that nobody else may write to.
 bool is_trusted_socket(const char* path);
+// The same for who serves the other end of a connection. Where the number does not tell, the system knows whether it is
+// ours: it lets us send it signals.
+bool is_trusted_peer(int fd);
 
 // Where the domain for all users is served.
 inline constexpr const char* kSystemFolder = "/run/landtrace";

@@ -1,8 +1,10 @@
 // Where domains are looked for, and whom they may belong to.
 #include "ipc/path.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,6 +136,62 @@ TEST_F(PathTest, InAUserNamespaceNobodyIsTakenForUs) {
   });
   if (answer == "no namespaces") GTEST_SKIP() << "SKIPPED: no user namespaces here";
   EXPECT_EQ(answer, "no");
+}
+
+// The one who has this number outside, too: in the namespace all others seem to be the same user.
+constexpr uid_t kNobody = 65534;
+std::string asked_as_nobody_in_namespace(const std::function<std::string()>& question) {
+  return asked_as(kNobody, [&]() -> std::string {
+    ::prctl(PR_SET_DUMPABLE, 1);  // or the file is root's
+    if (::unshare(CLONE_NEWUSER) != 0) return "no namespaces";
+    const Fd map(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
+    const std::string line = std::to_string(kNobody) + " " + std::to_string(kNobody) + " 1";
+    if (::write(map.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) return "no namespaces";
+    return question();
+  });
+}
+
+TEST_F(PathTest, WhereANumberDoesNotTellTheSystemSaysWhatIsOurs) {
+  const std::string ours = folder_ + "/run/landtrace", foreign = folder_ + "/run/foreign";
+  if (asked_as_nobody_in_namespace(made) == "no namespaces") GTEST_SKIP() << "SKIPPED: no user namespaces here";
+  EXPECT_EQ(asked_as_nobody_in_namespace(made), ours);
+  EXPECT_EQ(asked_as_nobody_in_namespace(user_socket), ours + "/domain.sock");
+  const auto trusts_socket_in = [&](const std::string& folder) {
+    const std::string path = folder + "/some.sock";
+    return asked_as_nobody_in_namespace([&] { return is_trusted_socket(path.c_str()) ? "yes" : "no"; });
+  };
+  give(foreign, kAttacker);
+  for (const std::string& folder : {ours, foreign}) {
+    const std::string path = folder + "/some.sock";
+    ASSERT_TRUE(listen_at(path));
+    ASSERT_EQ(::chown(path.c_str(), kAttacker, kAttacker), 0);
+  }
+  EXPECT_EQ(trusts_socket_in(ours), "yes") << "nobody else can have put it there";
+  EXPECT_EQ(trusts_socket_in(foreign), "no");
+  ::chmod(ours.c_str(), 0777);
+  EXPECT_EQ(trusts_socket_in(ours), "no");
+  give(ours, kAttacker);
+  EXPECT_NE(asked_as_nobody_in_namespace(made), ours);
+  std::filesystem::remove_all("/tmp/landtrace-" + std::to_string(kNobody));
+}
+
+TEST_F(PathTest, WhereANumberDoesNotTellWhoServesIsOursIfWeMaySignalThem) {
+  const std::string path = folder_ + "/run/some.sock";
+  const auto trusts_peer = [&]() -> std::string {
+    const int fd = connect_plain(path.c_str(), true);
+    return fd >= 0 && is_trusted_peer(fd) ? "yes" : "no";
+  };
+  const auto listener = listen_at(path);
+  ASSERT_TRUE(listener);
+  EXPECT_EQ(asked_as(kNobody, trusts_peer), "yes") << "root's";
+  if (asked_as_nobody_in_namespace([] { return "yes"; }) != "yes") GTEST_SKIP() << "SKIPPED: no user namespaces here";
+  EXPECT_EQ(asked_as_nobody_in_namespace(trusts_peer), "no") << "root's seem to be anybody's";
+  const auto served_by_us = asked_as_nobody_in_namespace([&]() -> std::string {
+    const auto own = listen_at(folder_ + "/run/own.sock");
+    const int fd = own ? connect_plain((folder_ + "/run/own.sock").c_str(), true) : -1;
+    return fd >= 0 && is_trusted_peer(fd) ? "yes" : "no";
+  });
+  EXPECT_EQ(served_by_us, "yes");
 }
 
 TEST_F(PathTest, ASocketIsJudgedByWhoseItIs) {

@@ -24,7 +24,7 @@ bool leads_to_domain(int fd) {
   sockaddr_un peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sun_family != AF_UNIX) return false;
-  if (!ipc::is_trusted(ipc::peer_uid(fd))) return false;
+  if (!ipc::is_trusted_peer(fd)) return false;
   // Where the process is attached, whatever its environment, and whoever serves the user's own place, says by now.
   if (client::Process::is_attached()) return std::strcmp(client::Process::get().socket_path(), peer.sun_path) == 0;
   return ipc::default_socket() == peer.sun_path;
