@@ -62,6 +62,17 @@ class FullDisk(support.Case):
         status, _, err = self.landtrace("record", "-o", self.file, *self.flood, "--exit", "6")
         self.assertEqual(status, 6, err)
 
+    def test_nothing_is_said_of_events_that_it_was_too_full_for(self):
+        """Whatever it records into: the first error is the only one."""
+        with open(os.path.join(os.path.dirname(self.file), "filler"), "wb") as filler:
+            os.posix_fallocate(filler.fileno(), 0, 16 << 20)
+        for form in ("perf", "perfetto", "json", "ctf"):
+            with self.subTest(form):
+                path = os.path.join(os.path.dirname(self.file), form)
+                status, _, err = self.landtrace("record", "--format", form, "-o", path, "--", "sh", "-c", f"sleep 0.3; {PRODUCER}")
+                self.assertEqual(status, 1, err)
+                self.assert_one_line(err, "No space left on device")
+
     def test_disk_without_room_for_anything(self):
         with open(os.path.join(os.path.dirname(self.file), "filler"), "wb") as filler:
             os.posix_fallocate(filler.fileno(), 0, 15 << 20)

@@ -88,7 +88,8 @@ int Live::end(Recording& recording, const consumer::Collector& collector, bool s
     return kSuccess;
   }
   listening_.say_what_became_of_rules();
-  succeeded = listening_.were_there(collector.types(), options_.tracefs) && succeeded;
+  // Not behind an error, which has been told: what was ended early may have missed them.
+  succeeded = succeeded && listening_.were_there(collector.types(), options_.tracefs);
   if (const std::uint64_t placeless = collector.totals().placeless; placeless > 0) {
     complain(fmt::format("{} events were lost: their threads found no place in the domain", count_text(placeless)));
   }

@@ -169,7 +169,8 @@ int record_to_file(RecordOptions& options) {
   recording.at_end([&] { listening.say_what_was_not_probed(); });
   bool succeeded = recording.run();
   listening.say_what_became_of_rules();
-  succeeded = listening.were_there(setup.collector->types(), options.tracefs) && succeeded;
+  // Not behind an error, which has been told: what was ended early may have missed them.
+  succeeded = succeeded && listening.were_there(setup.collector->types(), options.tracefs);
   say_where_it_is(setup, options);
   recording.wait_for_child();
   const int status = child && child->has_ended() ? child->exit_status() : kSuccess;
