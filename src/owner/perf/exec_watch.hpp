@@ -1,5 +1,5 @@
-// When a process calls exec, where the proc connector does not tell: by a dummy event of the kernel's, which the program
-// does not see. A process of one's own can have one also in a container, as a user.
+// When a process calls exec, where the proc connector does not tell: by a dummy event of the kernel's, which the
+// program does not see. A process of one's own can have one also in a container, as a user.
 #pragma once
 
 #include <cstdint>

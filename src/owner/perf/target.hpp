@@ -12,8 +12,9 @@
 
 namespace landtrace::perf {
 
-// Who has made whom, and who has called exec, since the first event was opened, as the kernel tells it. Where it does not tell (a network
-// namespace, an old kernel and another user than root) parents are looked up when a thread is first met.
+// Who has made whom, and who has called exec, since the first event was opened, as the kernel tells it. Where it does
+// not tell (a network namespace, an old kernel and another user than root) parents are looked up when a thread is first
+// met.
 class Births {
  public:
   Births();

@@ -12,8 +12,8 @@ namespace landtrace::cli {
 std::vector<std::string> refusal_texts(const std::vector<std::uint32_t>& pids);
 
 // The same, without how many have the place, of all programs in which one of the events, SYSTEM:EVENT, could not be
-// probed, as the domain's owner knows; also of programs that have ended. Not of `known`. And how often they were missed.
-// For as long as the events are listened to.
+// probed, as the domain's owner knows; also of programs that have ended. Not of `known`. And how often they were
+// missed. For as long as the events are listened to.
 std::vector<std::string> refusal_texts(const std::string& socket, const std::vector<std::string>& events,
                                        const std::vector<std::uint32_t>& known);
 

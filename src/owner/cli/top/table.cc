@@ -131,7 +131,8 @@ std::string head_text(const TopView& view) {
 std::string foot_text(const TopView& view) {
   std::string text;
   if (view.calls > view.measured) {
-    text += fmt::format("without a time, for they have not returned or were missed: {}\n", calls_text(view.calls - view.measured));
+    text += fmt::format("without a time, for they have not returned or were missed: {}\n",
+                        calls_text(view.calls - view.measured));
   }
   if (view.uncounted > 0) {
     text += fmt::format("not counted, for want of room: {}\n", calls_text(view.uncounted));
