@@ -20,6 +20,7 @@ PERF_EVENT_OPEN = 298 if os.uname().machine == "x86_64" else 241
 ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x2405
 ID, SET_FILTER, PERIOD, PAUSE_OUTPUT = 0x80082407, 0x40082406, 0x40082404, 0x40042409
 REGISTER = 0xc0082a00  # DIAG_IOCSREG
+SET_BPF, MODIFY_ATTRIBUTES = 0x40042408, 0x4008240b
 BACKWARD = 1 << 27
 INHERIT, ENABLE_ON_EXEC, INHERIT_THREAD, REMOVE_ON_EXEC = 1 << 1, 1 << 12, 1 << 35, 1 << 36
 TID, TIME, READ, CPU, RAW = 1 << 1, 1 << 2, 1 << 4, 1 << 7, 1 << 10
@@ -68,21 +69,27 @@ def emit(count, *words):
                    stdout=subprocess.DEVNULL)
 
 
-def a_process_that_emits(signs, count, becomes=None):
-    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe. Then it becomes another
-    program, perhaps."""
-    pid = os.fork()
-    if pid != 0:
-        return pid
+def own_event():
+    """A function that emits the event from this process."""
     word, name = ctypes.c_uint32(), ctypes.create_string_buffer(b"job u32 source;u32 sequence")
     reg = bytearray(struct.pack("<IBBHQQI", 28, 0, 4, 0, ctypes.addressof(word), ctypes.addressof(name), 0))
     file = os.open(f"{TRACEFS}/user_events_data", os.O_RDWR)
     fcntl.ioctl(file, REGISTER, reg)
     payload = struct.pack("<III", struct.unpack_from("<I", reg, 24)[0], 7, 7)
 
-    def write():
+    def write(_word=word):  # which the domain writes to
         with contextlib.suppress(OSError):  # nobody listens
             os.write(file, payload)
+    return write
+
+
+def a_process_that_emits(signs, count, becomes=None):
+    """Its pid. It emits an event at once, and `count` more when a byte comes through the pipe. Then it becomes another
+    program, perhaps."""
+    pid = os.fork()
+    if pid != 0:
+        return pid
+    write = own_event()
     write()
     os.read(signs, 1)
     for _ in range(count):
@@ -100,6 +107,11 @@ class Ring:
         LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
         self.at = LIBC.mmap(None, (1 + pages) * PAGE, protection, mmap.MAP_SHARED, fd, 0)
         check(self.at != ctypes.c_void_p(-1).value, os.strerror(ctypes.get_errno()))
+
+    @staticmethod
+    def refuse(fd, pages):
+        again = LIBC.mmap(None, (1 + pages) * PAGE, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+        check_equal(again, ctypes.c_void_p(-1).value)
 
     def word(self, offset):
         return ctypes.c_uint64.from_address(self.at + offset)
@@ -252,6 +264,39 @@ def what_is_there_comes_before_a_signal():
         # Its process has ended.
         check_equal((poll(), wait_in_select()), (1, 1))
         os.close(fd)
+
+
+def a_wakeup_is_told_once():
+    fd = open_event(of=attr(wakeup=2, flags=0), pid=0, cpu=-1)
+    ring = Ring(fd)
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    check_equal(poll.poll(20), [])
+    own = own_event()
+    for _ in range(2):
+        own()
+        check_equal(poll.poll(20), [])
+        own()
+        check_equal(poll.poll(5000), [(fd, select.POLLIN)])
+        check_equal(poll.poll(20), [])
+    check_equal(len(ring.samples()), 4)
+
+
+def a_ring_that_was_unmapped_is_gone():
+    fd = open_event()
+    second = open_event()
+    ring = Ring(fd, pages=4)
+    check_equal(ioctl(second, SET_OUTPUT, fd), 0)
+    ring.refuse(fd, pages=2)
+    LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    check_equal(LIBC.munmap(ring.at, 5 * PAGE), 0)
+    ring = Ring(fd, pages=2)
+    ioctl(fd, ENABLE)
+    ioctl(second, ENABLE)
+    os.sched_setaffinity(0, {0})
+    emit(3)
+    check_equal(read_words(fd)[0], 3)
+    check_equal(len(ring.samples()), 3)
 
 
 def a_wait_ends_by_its_time():
@@ -469,7 +514,10 @@ def a_child_does_not_disturb_its_parent():
 
 def errors_are_the_kernels():
     check_equal(open_event(pid=-1, cpu=-1), -errno.EINVAL)
-    check_equal(open_event(cpu=4096), -errno.ENODEV)
+    check_equal(open_event(cpu=4096), -errno.EINVAL)
+    check_equal(open_event(pid=-5, cpu=-1), -errno.ESRCH)
+    check_equal(open_event(group=0), -errno.EBADF)
+    check_equal(open_event(group=999), -errno.EBADF)
     check_equal(open_event(pid=2**22 + 5, cpu=-1), -errno.ESRCH)
     check_equal(open_event(of=ctypes.c_void_p(8)), -errno.EFAULT)
     check_equal(open_event(size=8192), -errno.E2BIG)
@@ -480,11 +528,27 @@ def errors_are_the_kernels():
     check_equal(ioctl(fd, SET_FILTER, ctypes.c_void_p(8)), -errno.EFAULT)
     check_equal(ioctl(fd, ID, ctypes.c_void_p(8)), -errno.EFAULT)
     check_equal(ioctl(fd, 0x2480), -errno.ENOTTY)
-    check_equal(ioctl(fd, SET_OUTPUT, 0), -errno.EINVAL)
+    check_equal(ioctl(fd, SET_OUTPUT, 0), -errno.EBADF)
+    check_equal(ioctl(fd, SET_OUTPUT, open_event()), -errno.EINVAL)
+    check_equal(ioctl(fd, SET_BPF, 0), -errno.EINVAL)
+    check_equal(ioctl(fd, SET_BPF, -1), -errno.EBADF)
+    check_equal(ioctl(fd, MODIFY_ATTRIBUTES, attr()), -errno.EOPNOTSUPP)
+    clock = struct.pack("<IIQ", 1, 64, 0).ljust(64, b"\0")
+    check_equal(open_event(of=ctypes.create_string_buffer(clock), group=fd), -errno.EINVAL)
+    for call, wanted in ((lambda: os.write(fd, b"12345678"), errno.EINVAL), (lambda: os.pread(fd, 8, 0), errno.ESPIPE),
+                         (lambda: os.pwrite(fd, b"12345678", 0), errno.ESPIPE),
+                         (lambda: os.lseek(fd, 0, os.SEEK_SET), errno.ESPIPE)):
+        try:
+            check(False, f"{call()} instead of {wanted}")
+        except OSError as error:
+            check_equal(error.errno, wanted)
+    check_equal(fcntl.fcntl(fd, fcntl.F_GETFL), os.O_RDWR)
     for size in (PAGE * 4, PAGE + 1):
         LIBC.mmap.restype = ctypes.c_void_p
         LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
         check_equal(LIBC.mmap(None, size, 3, mmap.MAP_SHARED, fd, 0), ctypes.c_void_p(-1).value)
+    check_equal(LIBC.mmap(None, 2 * PAGE, 7, mmap.MAP_SHARED, fd, 0), ctypes.c_void_p(-1).value)
+    check_equal(ctypes.get_errno(), errno.EPERM)
     check_equal(fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK), 0)
     check(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK)
 
@@ -515,7 +579,7 @@ def garbage_does_no_harm():
             os.close(fds.pop(rng.randrange(1, len(fds))))
     emit(3)
     select.select([], [], [], 0.01)
-    for fd in fds[1:]:
+    for fd in fds:  # a full ring that stays would hold what comes back for a while
         os.close(fd)
     a_period_of_ten_gives_a_tenth()
 

@@ -11,7 +11,8 @@ namespace landtrace::perf {
 // attr.size says what we know, as the kernel does it.
 Result<perf_event_attr> read_attr(void* from);
 
-// EINVAL for a combination that the kernel refuses.
+// EINVAL for what is not known or a combination that the kernel refuses, EOPNOTSUPP for what a software event has not,
+// EOVERFLOW for stacks that are too deep.
 Result<void> check_attr(const perf_event_attr& attr);
 
 // Memory of the program itself, which may not be there.

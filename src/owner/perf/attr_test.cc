@@ -67,5 +67,39 @@ TEST(AttrTest, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(check_attr(attr).error().code, EINVAL);
 }
 
+// errno of an attr that `set` has changed; 0: it is fine.
+template <typename Set>
+int answer_to(const Set& set) {
+  perf_event_attr attr{};
+  attr.sample_period = 1;
+  set(attr);
+  const auto checked = check_attr(attr);
+  return checked ? 0 : checked.error().code;
+}
+
+TEST(AttrTest, WhatASoftwareEventOfTheKernelRefusesIsRefused) {
+  using Attr = perf_event_attr;
+  EXPECT_EQ(answer_to([](Attr& a) { a.__reserved_2 = 1; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.__reserved_3 = 1; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.freq = 1, a.sample_freq = 100'000'000; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.freq = 1, a.sample_freq = 99; }), 0);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_STACK_USER, a.sample_stack_user = 7; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_STACK_USER, a.sample_stack_user = 64; }), 0);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_BRANCH_STACK; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) {
+              a.sample_type = PERF_SAMPLE_BRANCH_STACK;
+              a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+            }),
+            EOPNOTSUPP);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_REGS_USER; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_REGS_USER, a.sample_regs_user = 0xff; }), 0);
+  EXPECT_EQ(answer_to([](Attr& a) { a.aux_output = 1; }), EOPNOTSUPP);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sigtrap = 1; }), EINVAL);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sigtrap = a.remove_on_exec = 1; }), 0);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_type = PERF_SAMPLE_CALLCHAIN, a.sample_max_stack = 60'000; }), EOVERFLOW);
+  EXPECT_EQ(answer_to([](Attr& a) { a.sample_max_stack = 60'000; }), 0);
+}
+
 }  // namespace
 }  // namespace landtrace::perf

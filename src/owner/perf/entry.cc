@@ -38,6 +38,12 @@ long take_output(int fd, std::uint32_t to) {
 long read(std::uint32_t handle, void* buffer, std::size_t size) {
   return guarded([&](Library& library) { return library.read(handle, buffer, size); });
 }
+void polled(std::uint32_t handle) {
+  guarded([&](Library& library) {
+    library.polled(handle);
+    return Result<int>(0);
+  });
+}
 int memory(std::uint32_t handle, std::size_t size, int protection, int flags, std::int64_t offset) {
   return static_cast<int>(
       guarded([&](Library& library) { return library.memory(handle, size, protection, flags, offset); }));
@@ -76,6 +82,7 @@ constexpr ipc::PerfLibrary kLibrary{ipc::kPerfLibraryVersion,
                                     set_output,
                                     take_output,
                                     read,
+                                    polled,
                                     memory,
                                     mapped,
                                     pull,

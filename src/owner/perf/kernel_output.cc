@@ -39,10 +39,14 @@ bool maps_event(const void* address, std::size_t size) {
 
 }  // namespace
 
-void KernelOutput::mapped(int fd, void* address, std::size_t size) {
+bool is_kernel_event(int fd) {
   char name[64] = {};
   std::ignore = ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), name, sizeof name - 1);
-  if (std::string_view(name) != kEventName) return;
+  return std::string_view(name) == kEventName;
+}
+
+void KernelOutput::mapped(int fd, void* address, std::size_t size) {
+  if (!is_kernel_event(fd)) return;
   mapped_[fd] = {static_cast<std::byte*>(address), size, {}};
 }
 

@@ -12,6 +12,9 @@
 
 namespace landtrace::perf {
 
+// Whether the descriptor is a perf event of the kernel's.
+bool is_kernel_event(int fd);
+
 class KernelOutput {
  public:
   // The program has mapped a kernel's event.

@@ -60,9 +60,12 @@ Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, 
       PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
   if ((wanted.flags & ~kKnownFlags) != 0) return fail(EINVAL);
   if ((wanted.flags & PERF_FLAG_PID_CGROUP) != 0) return fail(EOPNOTSUPP);
-  if (wanted.pid < -1 || wanted.cpu < -1 || (wanted.pid == -1 && wanted.cpu == -1)) return fail(EINVAL);
-  if (wanted.cpu >= 0 && static_cast<std::uint32_t>(wanted.cpu) >= tracepoints_.cpus()) return fail(ENODEV);
   LT_CHECK(check_attr(attr));
+  const bool has_group = wanted.group_fd != -1;
+  if (has_group && wanted.group == 0 && !is_kernel_event(wanted.group_fd)) return fail(EBADF);
+  if (wanted.pid < -1) return fail(ESRCH);
+  if (wanted.cpu < -1 || (wanted.pid == -1 && wanted.cpu == -1)) return fail(EINVAL);
+  if (wanted.cpu >= 0 && static_cast<std::uint32_t>(wanted.cpu) >= tracepoints_.cpus()) return fail(EINVAL);
   auto event = std::make_unique<Event>();
   event->handle = next_handle_;
   event->id = kFirstId + next_handle_;
@@ -83,7 +86,8 @@ Result<std::unique_ptr<Event>> Library::make_event(const ipc::PerfOpen& wanted, 
                                                      : Inherits::kAll,
                           attr.enable_on_exec != 0 || attr.remove_on_exec != 0);
   }
-  if (wanted.has_group && (wanted.flags & PERF_FLAG_FD_NO_GROUP) == 0) {
+  // One of the kernel's leads none of ours: EINVAL, as to groups across kinds of events that cannot be.
+  if (has_group && (wanted.flags & PERF_FLAG_FD_NO_GROUP) == 0) {
     const Event* const leader = find(wanted.group);
     if (leader == nullptr || &leader->leader() != leader) return fail(EINVAL);
     event->group = leader->group;
@@ -108,12 +112,14 @@ Result<bool> Library::open(const ipc::PerfOpen& wanted, ipc::PerfOpened& opened)
     LT_CHECK(tracepoints_.hold(*tracepoint));
   }
   const bool closes_on_exec = (wanted.flags & PERF_FLAG_FD_CLOEXEC) != 0;
-  Fd descriptor(::eventfd(0, EFD_NONBLOCK | (closes_on_exec ? EFD_CLOEXEC : 0)));
+  Fd descriptor(::eventfd(0, closes_on_exec ? EFD_CLOEXEC : 0));
   if (!descriptor) return fail_errno("eventfd");
   event->notifier = out_of_the_way(descriptor.get());
   if (!event->notifier) return fail(EMFILE);
   if ((wanted.flags & PERF_FLAG_FD_OUTPUT) != 0) {
-    if (const Event* const other = find(wanted.group)) move_output(*event, other->output);
+    const Event* const other = find(wanted.group);
+    if (other == nullptr || !other->output) return fail(EINVAL);
+    move_output(*event, other->output);
   }
   Event& kept = *(events_[next_handle_] = std::move(event));
   ++next_handle_;
@@ -203,6 +209,8 @@ Result<int> Library::memory(std::uint32_t handle, std::size_t size, int protecti
   const std::size_t pages = size / MappedRing::kPage;
   if (pages == 0 || size % MappedRing::kPage != 0 || (pages > 1 && !std::has_single_bit(pages - 1)))
     return fail(EINVAL);
+  if ((protection & PROT_EXEC) != 0) return fail(EPERM);
+  if (event->output && !event->output->ring().is_mapped_besides()) forget_output(event->output);
   if (event->output) {
     if (event->output->ring().bytes() != size) return fail(EINVAL);
     return event->output->ring().fd();
@@ -211,6 +219,19 @@ Result<int> Library::memory(std::uint32_t handle, std::size_t size, int protecti
          MappedRing::create(pages - 1, {(protection & PROT_WRITE) == 0, event->attr.write_backward != 0}));
   move_output(*event, std::make_shared<OutputRing>(std::move(ring)));
   return event->output->ring().fd();
+}
+
+// The program has unmapped it: it is nobody's any more.
+void Library::forget_output(const std::shared_ptr<OutputRing>& output) {
+  const std::shared_ptr<OutputRing> gone = output;
+  for (const auto& [handle, event] : events_) {
+    if (event->output == gone) move_output(*event, nullptr);
+  }
+}
+
+void Library::polled(std::uint32_t handle) {
+  Event* const event = find(handle);
+  if (event != nullptr && event->output) event->output->polled();
 }
 
 void Library::publish_outputs() {

@@ -23,6 +23,7 @@ class Library {
   Result<long> set_output(std::uint32_t handle, int fd, std::uint32_t to);
   Result<long> take_output(int fd, std::uint32_t to);
   Result<long> read(std::uint32_t handle, void* buffer, std::size_t size);
+  void polled(std::uint32_t handle);
   Result<int> memory(std::uint32_t handle, std::size_t size, int protection, int flags, std::int64_t offset);
   void mapped(int fd, void* address, std::size_t size) { kernel_.mapped(fd, address, size); }
   bool pull();
@@ -48,6 +49,7 @@ class Library {
   Result<long> set_filter(Event& event, void* argument);
   Result<long> set_period(Event& event, void* argument);
   Result<long> refresh(Event& event, void* argument);
+  void forget_output(const std::shared_ptr<OutputRing>& output);
   static void leave_group(Event& event);
   void move_output(Event& event, std::shared_ptr<OutputRing> to);
   [[nodiscard]] bool is_meant(std::uint32_t tid, std::uint32_t tgid);

@@ -1,7 +1,10 @@
 #include "perf/mapped_ring.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace landtrace::perf {
 
@@ -30,6 +33,15 @@ std::uint64_t MappedRing::unread() const {
 
 bool MappedRing::fits(std::size_t record) const {
   return record <= size_ && (way_.overwrites || size_ - unread() >= record);
+}
+
+bool MappedRing::is_mapped_besides() const {
+  struct stat own {};
+  const auto text = read_file("/proc/self/maps");
+  if (!text || ::fstat(memory_.get(), &own) != 0) return true;
+  const std::string inode = " " + std::to_string(own.st_ino) + " ";
+  const std::size_t first = text->find(inode);
+  return first != std::string::npos && text->find(inode, first + 1) != std::string::npos;
 }
 
 void MappedRing::write(std::span<const std::byte> record) {

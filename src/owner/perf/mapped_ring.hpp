@@ -51,8 +51,11 @@ class MappedRing {
   void write(std::span<const std::byte> record);
   void publish();
   void forget_unread() { seen_ = head_; }
-  // Records that have been written so far.
+  // Records that have been written so far, and their bytes.
   [[nodiscard]] std::uint64_t written() const { return written_; }
+  [[nodiscard]] std::uint64_t written_bytes() const { return way_.backward ? 0 - head_ : head_; }
+  // Whether this process has it mapped once more than here.
+  [[nodiscard]] bool is_mapped_besides() const;
 
  private:
   MappedRing(Fd memory, Mapping mapping, Way way);

@@ -1,8 +1,10 @@
 #include "perf/output_ring.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "arch/clock.hpp"
 #include "output/perf_data/mappings.hpp"
@@ -25,9 +27,11 @@ void signal(const Event& event) {
   std::ignore = ::write(event.notifier.get(), &one, sizeof one);
 }
 
+// The program may let it block.
 void unsignal(const Event& event) {
   std::uint64_t count;
-  std::ignore = ::read(event.notifier.get(), &count, sizeof count);
+  pollfd waiting{event.notifier.get(), POLLIN, 0};
+  if (::poll(&waiting, 1, 0) == 1) std::ignore = ::read(event.notifier.get(), &count, sizeof count);
 }
 
 }  // namespace
@@ -132,23 +136,29 @@ bool OutputRing::copy(std::span<const std::byte> record) {
 }
 
 bool OutputRing::is_due() const {
-  const std::uint64_t unread = ring_->unread();
-  if (unread == 0) return false;
-  return wakeup_events_ > 0 ? samples_ >= wakeup_events_ : unread >= watermark_;
+  if (wakeup_events_ > 0) return samples_ >= wakeup_events_;
+  return ring_->written_bytes() - woken_at_ > watermark_;
+}
+
+void OutputRing::polled() {
+  if (!std::exchange(is_notified_, false)) return;
+  for (const Event* const event : events_) unsignal(*event);
 }
 
 void OutputRing::publish() {
-  if (ring_->unread() == 0) samples_ = 0;
   ring_->publish();
-  const bool is_due_now = is_due();
-  // Nobody says how far such a ring was read: who polls is woken once for so many bytes.
-  if (is_due_now && ring_->overwrites()) {
-    ring_->forget_unread();
-    samples_ = 0;
+  const bool wakes = is_due();
+  if (wakes) {
+    woken_at_ = ring_->written_bytes();
+    samples_ = wakeup_events_ > 0 ? samples_ % wakeup_events_ : 0;
+    if (ring_->overwrites()) ring_->forget_unread();
   }
-  if (is_due_now == is_notified_) return;
-  is_notified_ = is_due_now;
-  for (const Event* const event : events_) is_due_now ? signal(*event) : unsignal(*event);
+  // Who waits in epoll is not told apart (polled()): for that one, until it has read. Nobody says how far a ring that
+  // overwrites was read.
+  const bool is_on = wakes || (is_notified_ && !ring_->overwrites() && ring_->unread() > 0);
+  if (is_on == is_notified_) return;
+  is_notified_ = is_on;
+  for (const Event* const event : events_) is_on ? signal(*event) : unsignal(*event);
 }
 
 }  // namespace landtrace::perf

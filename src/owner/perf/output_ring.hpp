@@ -48,7 +48,9 @@ class OutputRing {
 
   // Lets the program see what was written, and wakes it where it wants to be woken.
   void publish();
-  // What has been overwritten before, and what is unread now, as the program says.
+  // The program has been told by a poll.
+  void polled();
+  // Whether so much was written since it was last that it is to be woken.
   [[nodiscard]] bool is_due() const;
 
  private:
@@ -66,6 +68,8 @@ class OutputRing {
   std::uint64_t samples_ = 0;
   std::uint64_t watermark_ = 0;
   std::uint64_t wakeup_events_ = 0;
+  // As MappedRing::written_bytes() was when it was due last.
+  std::uint64_t woken_at_ = 0;
   bool is_notified_ = false;
   bool is_paused_ = false;
   // What was unread when it was full first, and when that was.

@@ -98,8 +98,10 @@ Result<long> Library::ioctl(std::uint32_t handle, unsigned long request, void* a
       return 0;
     case PERF_EVENT_IOC_SET_BPF:
       return fail(EOPNOTSUPP);
-    case PERF_EVENT_IOC_QUERY_BPF:
+    // Of breakpoints alone.
     case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+      return fail(EOPNOTSUPP);
+    case PERF_EVENT_IOC_QUERY_BPF:
       return fail(EINVAL);
     default:
       return fail(ENOTTY);
@@ -114,6 +116,7 @@ Result<long> Library::set_output(std::uint32_t handle, int fd, std::uint32_t to)
     return 0;
   }
   if (to == 0) {
+    if (!is_kernel_event(fd)) return fail(EBADF);
     LT_TRY(std::shared_ptr<OutputRing> ring, kernel_.replace_memory(fd));
     move_output(*event, std::move(ring));
     return 0;
@@ -123,6 +126,7 @@ Result<long> Library::set_output(std::uint32_t handle, int fd, std::uint32_t to)
   if (other == event) return fail(EINVAL);
   if (other->cpu != event->cpu) return fail(EINVAL);
   if (other->attr.write_backward != event->attr.write_backward) return fail(EINVAL);
+  if (!other->output) return fail(EINVAL);
   move_output(*event, other->output);
   return 0;
 }

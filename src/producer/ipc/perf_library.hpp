@@ -9,7 +9,7 @@
 
 namespace landtrace::ipc {
 
-inline constexpr std::uint32_t kPerfLibraryVersion = 1;
+inline constexpr std::uint32_t kPerfLibraryVersion = 2;
 inline constexpr const char* kPerfLibraryEntry = "landtrace_perf_library";
 
 // The arguments of perf_event_open(2). `attr` is the program's pointer, which may be bad.
@@ -19,8 +19,8 @@ struct PerfOpen {
   std::int32_t cpu;
   // The handle of group_fd; 0: that is none of the library's.
   std::uint32_t group;
-  // Whether there is a group_fd.
-  bool has_group;
+  // -1: there is none.
+  std::int32_t group_fd;
   std::uint64_t flags;
   // Where the domain is served.
   const char* socket;
@@ -44,6 +44,8 @@ struct PerfLibrary {
   // SET_OUTPUT of a kernel's event to one of the library.
   long (*take_output)(int fd, std::uint32_t to);
   long (*read)(std::uint32_t handle, void* buffer, std::size_t size);
+  // A descriptor of the event was found readable: it is not any more, until there is more.
+  void (*polled)(std::uint32_t handle);
   // What is to be mapped in the place of the event's descriptor.
   int (*memory)(std::uint32_t handle, std::size_t size, int protection, int flags, std::int64_t offset);
   // The program has mapped a kernel's event.

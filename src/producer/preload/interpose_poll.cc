@@ -86,7 +86,9 @@ int poll_events(pollfd* fds, nfds_t count, bool is_endless, std::uint64_t timeou
   return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
     const timespec slice = as_timespec(ns);
     const int ready = next(fds, count, &slice, during);
-    return ready < 0 ? ready : ready + mark_hung_up(fds, count);
+    if (ready < 0) return ready;
+    if (ready > 0) perf_events_polled(fds, count);
+    return ready + mark_hung_up(fds, count);
   });
 }
 
@@ -141,7 +143,12 @@ int select_events(int end, const FdSets& sets, bool is_endless, std::uint64_t ti
     if (sets.except != nullptr) *sets.except = wanted[2];
     const timespec slice = as_timespec(ns);
     const int ready = next(end, sets.read, sets.write, sets.except, &slice, during);
-    return ready < 0 ? ready : ready + add_hung_up(end, wanted[0], *sets.read);
+    if (ready < 0) return ready;
+    for (int fd = 0; ready > 0 && fd < end; ++fd) {
+      const pollfd found{fd, POLLIN, POLLIN};
+      if (FD_ISSET(fd, sets.read)) perf_events_polled(&found, 1);
+    }
+    return ready + add_hung_up(end, wanted[0], *sets.read);
   });
 }
 

@@ -15,6 +15,11 @@ using namespace landtrace::preload;
 
 namespace {
 
+off_t refuse_position() {
+  errno = ESPIPE;
+  return -1;
+}
+
 // Of a data file; the status files of older ABIs are read here.
 ssize_t read_ours(int fd, void* buffer, std::size_t size, off_t offset = -1) {
   const FdEntry entry = FdTable::get(fd);
@@ -22,6 +27,18 @@ ssize_t read_ours(int fd, void* buffer, std::size_t size, off_t offset = -1) {
   if (is_status_file(entry)) return read_status_file(fd, entry, buffer, size, offset);
   errno = entry.access == O_WRONLY ? EBADF : EINVAL;
   return -1;
+}
+
+ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
+  return is_perf_event(FdTable::get(fd)) ? refuse_position() : read_ours(fd, buffer, size, offset);
+}
+
+// Seeking goes to the kernel's file, or stays where it is.
+template <typename Seek>
+off64_t seek(int fd, off64_t offset, int whence, const Seek& next) {
+  const FdEntry entry = FdTable::get(fd);
+  if (is_perf_event(entry)) return refuse_position();
+  return is_status_file(entry) ? next(fd, offset, whence) : 0;
 }
 
 ssize_t refuse_receive() {
@@ -43,10 +60,10 @@ LT_EXPORT ssize_t readv(int fd, const iovec* vectors, int count) {
   LT_FORWARD(readv, count > 0 ? read_ours(fd, vectors[0].iov_base, vectors[0].iov_len) : 0, vectors, count);
 }
 LT_EXPORT ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset) {
-  LT_FORWARD(pread, read_ours(fd, buffer, size, offset), buffer, size, offset);
+  LT_FORWARD(pread, read_at(fd, buffer, size, offset), buffer, size, offset);
 }
 LT_EXPORT ssize_t pread64(int fd, void* buffer, std::size_t size, off64_t offset) {
-  LT_FORWARD(pread64, read_ours(fd, buffer, size, offset), buffer, size, offset);
+  LT_FORWARD(pread64, read_at(fd, buffer, size, offset), buffer, size, offset);
 }
 LT_EXPORT ssize_t recv(int fd, void* buffer, std::size_t size, int flags) {
   // The library's own peek at an identity comes this way, too.
@@ -60,8 +77,8 @@ LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, in
 }
 
 LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept {
-  LT_FORWARD(lseek, is_status_file(FdTable::get(fd)) ? next(fd, offset, whence) : 0, offset, whence);
+  LT_FORWARD(lseek, seek(fd, offset, whence, next), offset, whence);
 }
 LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
-  LT_FORWARD(lseek64, is_status_file(FdTable::get(fd)) ? next(fd, offset, whence) : 0, offset, whence);
+  LT_FORWARD(lseek64, seek(fd, offset, whence, next), offset, whence);
 }

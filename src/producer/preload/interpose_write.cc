@@ -31,9 +31,15 @@ LT_EXPORT ssize_t writev(int fd, const iovec* vectors, int count) {
 
 namespace {
 
+ssize_t refuse_position() {
+  errno = ESPIPE;
+  return -1;
+}
+
 ssize_t pwrite_any(int fd, const void* buffer, std::size_t size, off_t offset) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) return real().pwrite(fd, buffer, size, offset);
+  if (is_perf_event(entry)) return refuse_position();
   if (offset < 0) {
     errno = EINVAL;
     return -1;
@@ -46,6 +52,8 @@ ssize_t pwritev_any(int fd, const iovec* vectors, int count, off_t offset, int f
   if (__builtin_expect(entry.generation == 0, 1)) {
     return flags == 0 ? real().pwritev(fd, vectors, count, offset) : real().pwritev2(fd, vectors, count, offset, flags);
   }
+  // -1 is none.
+  if (is_perf_event(entry) && offset != -1) return refuse_position();
   if (offset < -1) {
     errno = EINVAL;
     return -1;

@@ -138,7 +138,11 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
     }
   }
   const Kind kind = is_inside ? Kind::kOther : kind_of(attr);
-  if (kind == Kind::kOther) return kernel();
+  if (kind == Kind::kOther) {
+    // One of ours leads none of the kernel's.
+    if (is_inside || !is_perf_event(FdTable::get(group)) || (flags & PERF_FLAG_FD_NO_GROUP) != 0) return kernel();
+    return finish(long{-EINVAL});
+  }
   if (kind == Kind::kProgramOutput) {
     __atomic_store_n(&perf_is_used, true, __ATOMIC_RELAXED);
     return finish(bpf_calls::open_perf_buffer((flags & PERF_FLAG_FD_CLOEXEC) != 0));
@@ -163,7 +167,7 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
   library = found;
   const FdEntry leader = FdTable::get(group);
   const ipc::PerfOpen wanted{
-      attr, pid, cpu, is_perf_event(leader) ? leader.generation : 0, group != -1, flags, process.socket_path()};
+      attr, pid, cpu, is_perf_event(leader) ? leader.generation : 0, group, flags, process.socket_path()};
   ipc::PerfOpened opened{};
   int result;
   {
@@ -184,8 +188,10 @@ long open_perf_event(void* attr, pid_t pid, int cpu, int group, unsigned long fl
 bool is_program_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_BPF; }
 
 int set_perf_program(int fd, void* argument) {
-  const auto set = bpf_calls::set_program(fd, static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));
-  return static_cast<int>(finish(set ? *set : -EBADF));
+  const int program = static_cast<int>(reinterpret_cast<std::intptr_t>(argument));
+  const auto set = bpf_calls::set_program(fd, program);
+  const long refusal = real().fcntl(program, F_GETFD, nullptr) < 0 ? -EBADF : -EINVAL;
+  return static_cast<int>(finish(set ? *set : refusal));
 }
 
 bool is_output_request(unsigned long request) { return request == PERF_EVENT_IOC_SET_OUTPUT; }
@@ -300,6 +306,15 @@ int mark_hung_up(pollfd* fds, nfds_t count) {
     fds[i].revents = static_cast<short>(fds[i].revents | POLLHUP);
   }
   return hung_up;
+}
+
+void perf_events_polled(const pollfd* fds, nfds_t count) {
+  if (is_inside || library == nullptr) return;
+  const Inside inside;
+  for (nfds_t i = 0; i < count; ++i) {
+    const FdEntry entry = FdTable::get(fds[i].fd);
+    if (is_perf_event(entry) && (fds[i].revents & POLLIN) != 0) library->polled(entry.generation);
+  }
 }
 
 void perf_after_fork() {

@@ -53,6 +53,8 @@ sigset_t without_held_signal(sigset_t mask);
 void perf_after_own_event();
 // How many of the descriptors are of events whose threads have all ended; marks them.
 int mark_hung_up(pollfd* fds, nfds_t count);
+// A poll of the program has found these readable. As of the kernel's events, they are not until there is more.
+void perf_events_polled(const pollfd* fds, nfds_t count);
 // In a forked child.
 void perf_after_fork();
 

@@ -15,6 +15,9 @@ constexpr int kMaxVectors = 1024;
 
 bool is_writable(FdEntry entry) { return entry.access == O_WRONLY || entry.access == O_RDWR; }
 
+// Perf events are open for writing, and take nothing.
+ssize_t refusal_of(FdEntry entry) { return is_perf_event(entry) ? -EINVAL : -EBADF; }
+
 ssize_t finish(ssize_t result) {
   if (__builtin_expect(result >= 0, 1)) {
     if (__builtin_expect(perf_is_used, 0)) perf_after_own_event();
@@ -66,14 +69,14 @@ ssize_t write_vectors(int fd, FdEntry entry, const iovec* vectors, int count) {
 }  // namespace
 
 ssize_t write_data_file(int fd, FdEntry entry, const void* buffer, std::size_t size) {
-  if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
+  if (__builtin_expect(!is_writable(entry), 0)) return finish(refusal_of(entry));
   if (!is_readable(buffer, size)) return finish(-EFAULT);
   const iovec vector{const_cast<void*>(buffer), size};
   return finish(write_vectors(fd, entry, &vector, 1));
 }
 
 ssize_t writev_data_file(int fd, FdEntry entry, const iovec* vectors, int count) {
-  if (__builtin_expect(!is_writable(entry), 0)) return finish(-EBADF);
+  if (__builtin_expect(!is_writable(entry), 0)) return finish(refusal_of(entry));
   if (count < 0 || count > kMaxVectors) return finish(-EINVAL);
   if (!is_readable(vectors, static_cast<std::size_t>(count) * sizeof(iovec))) return finish(-EFAULT);
   const ssize_t size = size_of(vectors, count);
