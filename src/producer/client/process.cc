@@ -107,9 +107,8 @@ int room_for_descriptors() {
 }
 
 std::uint64_t pid_namespace() {
-  struct statx st {};
-  const long error = system_call(SYS_statx, AT_FDCWD, "/proc/self/ns/pid", 0, STATX_INO, &st);
-  return error == 0 ? st.stx_ino : 0;
+  struct stat st {};  // the call is libc's own for it: a filter that knows the program lets it pass
+  return system_call(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 ? st.st_ino : 0;
 }
 
 std::uint64_t inode_of(int fd) {
