@@ -219,6 +219,21 @@ def samples_have_the_values_of_their_group():
     check_equal(read_words(members[0])[0], 1)
 
 
+def samples_of_a_member_have_its_own_value():
+    """Without PERF_FORMAT_GROUP, whoever else is in the group."""
+    os.sched_setaffinity(0, {0})
+    leader = open_event(read_format=FORMAT_ID, period=0)
+    member = open_event(of=attr(read_format=FORMAT_ID, sample_type=READ, flags=0), group=leader)
+    number = ctypes.c_uint64()
+    check_equal(ioctl(member, ID, ctypes.byref(number)), 0)
+    ring = Ring(member)
+    check_equal(ioctl(leader, ENABLE, 1), 0)
+    emit(4)
+    check_equal(ioctl(leader, DISABLE, 1), 0)
+    samples = [struct.unpack_from("<QQ", sample, 8) for sample in ring.samples()]
+    check_equal(samples, [(count, number.value) for count in range(1, 5)])
+
+
 def epoll_wakes_who_waits():
     fds = each_cpu(wakeup=1)
     rings = [Ring(fd) for fd in fds]
