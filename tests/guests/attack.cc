@@ -9,7 +9,7 @@
 //   connections   COUNT connections of which nothing comes
 //   words         COUNT processes whose enable words lie in memory that never answers (a FUSE file that hangs); begins
 //                 as root, goes on as uid $ATTACK_UID
-//   memory        writes to all of its data segment, and again whenever the owner has given it back
+//   memory        writes to all of its data segment, and again, saying "ready" again, for each byte of input
 //   scribble      writes nonsense over all rings of its data segment, again and again
 //   users         COUNT users, from uid 200000 on, one after the other; begins as root
 #include <fcntl.h>
@@ -262,11 +262,11 @@ void memory(int) {
   const auto round = [bytes, size = mine.bytes] {
     for (std::uint64_t at = sizeof(plan::DataSegment); at < size; at += 4096) bytes[at] = 1;
   };
-  round();
-  std::thread([round] {
-    for (;; ::usleep(10'000)) round();
-  }).detach();
-  keep_until_told();
+  char byte;
+  do {
+    round();
+    say("ready");
+  } while (::read(STDIN_FILENO, &byte, 1) > 0);
 }
 
 void scribble(int) {
