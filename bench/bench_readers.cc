@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -78,14 +77,6 @@ class Reader {
  private:
   Child child_;
 };
-
-std::uint64_t number_in(const std::string& text, const char* expression) {
-  std::smatch match;
-  if (!std::regex_search(text, match, std::regex(expression))) throw Broken("a reader said: " + text);
-  std::string digits = match[1];
-  std::erase(digits, ',');
-  return std::stoull(digits);
-}
 
 double read_by_landtrace(const Setting& setting, Emitter& emitter) {
   const std::string file = setting.folder + "/read.dat";

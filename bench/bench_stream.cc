@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <regex>
 
 #include "arch/clock.hpp"
 #include "benchmarks.hpp"
@@ -15,14 +14,6 @@ struct Recording {
   std::uint64_t written = 0;
   std::uint64_t lost = 0;
 };
-
-std::uint64_t number_in(const std::string& text, const char* expression) {
-  std::smatch match;
-  if (!std::regex_search(text, match, std::regex(expression))) throw Broken("landtrace record said: " + text);
-  std::string digits = match[1];
-  std::erase(digits, ',');
-  return std::stoull(digits);
-}
 
 Recording record(const Setting& setting, const std::string& file, const char* seconds) {
   const std::string said = run({{LANDTRACE_PROGRAM, "record", "-o", file, "--", LANDTRACE_LOAD, "--seconds", seconds},

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <regex>
 
 namespace landtrace::bench {
 namespace {
@@ -111,6 +112,14 @@ std::string run(const Command& command) {
     throw Broken(fmt::format("{} ended with {}: {}", fmt::join(command.arguments, " "), status, text));
   }
   return text;
+}
+
+std::uint64_t number_in(const std::string& said, const char* expression) {
+  std::smatch match;
+  if (!std::regex_search(said, match, std::regex(expression))) throw Broken("a program said: " + said);
+  std::string digits = match[1];
+  std::erase(digits, ',');
+  return std::stoull(digits);
 }
 
 Command role(const std::string& name, std::vector<std::string> arguments) {

@@ -2,6 +2,7 @@
 // ends, however.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -53,6 +54,9 @@ class Child {
 
 // Runs a command to its end. Standard output, or Broken with it if the status is not 0.
 std::string run(const Command& command);
+
+// The number, perhaps with commas, that the first group of the expression finds in what a program said; or Broken.
+std::uint64_t number_in(const std::string& said, const char* expression);
 
 // A hidden part of this program, in a process of its own: without the shim, and attached to no domain.
 // Entries that are appended to its environment win.

@@ -139,12 +139,13 @@ class Missed(Probe):
         status, _, err = self.landtrace("record", "-o", self.file, "-p", "deep%return $retval", "--", program, "20000")
         self.assertEqual(status, 0, err)
         self.assertEqual(support.Summary(err).events, 16384, err)
-        told = "landtrace: 3,617 returns of probes:deep_ret were missed: a program may be in 16,384 calls whose returns are probed\n"
+        told = ("landtrace: 3,617 hits of probes:deep_ret were missed: a program may be in 16,384 calls whose returns are probed, "
+                "and a thread in one hit, at a time\n")
         self.assertIn(told, err)
         for command in ("latency", "--function", "deep"), ("top-functions", "deep:deep"):
             status, _, err = self.landtrace(*command, "--", program, "20000")
             self.assertEqual(status, 0, err)
-            self.assertRegex(err, r"landtrace: 3,617 returns of \S+ were missed: ")
+            self.assertRegex(err, r"landtrace: 3,617 hits of \S+ were missed: ")
         status, _, err = self.landtrace("record", "-o", self.file, "-p", "deep%return $retval", "--", program, "100")
         self.assertNotIn("missed", err)
 

@@ -29,10 +29,10 @@ class Listening {
   void leave_to_parent();
 
  private:
-  const ThreadGate::IsMeant& is_meant_;
   Result<void> begin_counting(Event& event, const std::string& socket);
   bool pull_before_exec();
 
+  const ThreadGate::IsMeant& is_meant_;
   std::vector<std::unique_ptr<Source>> sources_;
   // For what counters count before an exec. Nobody need read what comes of these, so they are never kept waiting.
   std::vector<std::unique_ptr<Source>> before_exec_;

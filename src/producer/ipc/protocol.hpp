@@ -169,8 +169,8 @@ enum class Operation : std::uint32_t {
   kPlacesRefused = 244,
   // For who may record: text = "SYSTEM\0EVENT\0", a = entries to pass over
   // -> text = "PID OFFSET PROGRAM\0OBJECT\0WHY\0" each, for each program in which one of the event's places could not
-  //    be probed; a = where to go on, 0: that was all; b = how often it was hit and had no room (of returns: too many
-  //    calls were in progress).
+  //    be probed; a = where to go on, 0: that was all; b = how often it was hit and that was missed (of returns: too
+  //    many calls were in progress; by a signal handler in the middle of a hit).
   kRefusedPlaces,
 
   // eBPF: maps, programs, and which program is at which event. What a connection has made goes with it.

@@ -15,11 +15,6 @@ using namespace landtrace::preload;
 
 namespace {
 
-off_t refuse_position() {
-  errno = ESPIPE;
-  return -1;
-}
-
 // Of a data file; the status files of older ABIs are read here.
 ssize_t read_ours(int fd, void* buffer, std::size_t size, off_t offset = -1) {
   const FdEntry entry = FdTable::get(fd);

@@ -31,11 +31,6 @@ LT_EXPORT ssize_t writev(int fd, const iovec* vectors, int count) {
 
 namespace {
 
-ssize_t refuse_position() {
-  errno = ESPIPE;
-  return -1;
-}
-
 ssize_t pwrite_any(int fd, const void* buffer, std::size_t size, off_t offset) {
   const FdEntry entry = FdTable::get(fd);
   if (__builtin_expect(entry.generation == 0, 1)) return real().pwrite(fd, buffer, size, offset);

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cerrno>
+
 #include "ipc/perf_library.hpp"
 #include "preload/fd_table.hpp"
 
@@ -17,6 +19,11 @@ inline constexpr std::uint16_t kPerfEvent = 6;
 // As FdEntry::slot: it never happens, and nobody need look while a thread waits for it.
 inline constexpr std::uint16_t kPerfDummy = 1;
 inline bool is_perf_event(FdEntry entry) { return entry.access == kPerfEvent && entry.generation != 0; }
+// What lseek() and reads and writes at a place answer.
+inline ssize_t refuse_position() {
+  errno = ESPIPE;
+  return -1;
+}
 
 // Whether the process has, or had, such events. Until then nothing costs more than this.
 inline bool perf_is_used = false;

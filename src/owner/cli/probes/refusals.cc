@@ -146,8 +146,10 @@ std::vector<std::string> refusal_texts(const std::string& socket, const std::vec
     texts.push_back(fmt::format("{} could not be probed at {}: {}", who, names.text(object, offset), why));
   }
   for (const auto& [event, count] : refusals.missed()) {
-    texts.push_back(fmt::format("{} returns of {} were missed: a program may be in {} calls whose returns are probed",
-                                count_text(count), event, count_text(agent::kSlots)));
+    texts.push_back(
+        fmt::format("{} hits of {} were missed: a program may be in {} calls whose returns are probed, and a "
+                    "thread in one hit, at a time",
+                    count_text(count), event, count_text(agent::kSlots)));
   }
   return texts;
 }
