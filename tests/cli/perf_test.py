@@ -148,6 +148,13 @@ class Cases(support.UnderTracefs):
             said = self.with_events(f"perf trace -e {JOB} {PRODUCER} --abi --wait 5000 --count {count}")
             self.assertEqual(len(re.findall(r"producer/\d+ user_events:job\(", said)), count, said)
 
+    def test_a_program_is_named_before_its_samples_and_ends_behind_them(self):
+        self.with_events(f"for i in 1 2 3 4 5 6 7 8; do perf record -o perf.$i -e {JOB} {PRODUCER} --abi --wait 5000 --count 1; done")
+        for number in range(1, 9):
+            dump = self.perf("script", "-D", "-i", f"perf.{number}")
+            told = re.findall(r"PERF_RECORD_(COMM exec: producer|SAMPLE|EXIT)", dump)
+            self.assertEqual(told, ["COMM exec: producer", "SAMPLE", "EXIT"], dump)
+
     def test_top_shows_the_event(self):
         # A key that comes before perf is ready means nothing to it.
         said = self.with_events(f"(while sleep 1; do echo q; done) 2>&- | perf top --stdio -e {JOB}")

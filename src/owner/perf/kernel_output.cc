@@ -56,7 +56,7 @@ Result<void> KernelOutput::take_over(int fd, const std::shared_ptr<OutputRing>& 
     const std::size_t size = (pages + 1) * MappedRing::kPage;
     std::byte* const address = map(fd, size);
     if (address == nullptr) continue;
-    rings_.push_back({address, size, to, as});
+    join(address, size, as, to);
     return {};
   }
   return fail(EPERM);
@@ -78,56 +78,37 @@ Result<std::shared_ptr<OutputRing>> KernelOutput::replace_memory(int fd) {
                                   MAP_SHARED | MAP_FIXED, memory->fd(), 0);
   if (placed != reinterpret_cast<long>(mapped.address)) return fail(ENOMEM);
   auto output = std::make_shared<OutputRing>(std::move(memory));
-  rings_.push_back({static_cast<std::byte*>(moved), mapped.size, output});
+  join(static_cast<std::byte*>(moved), mapped.size, std::nullopt, output);
   mapped.replaced = output;
   return output;
 }
 
-bool KernelOutput::copy(Ring& ring) {
-  const auto output = ring.to.lock();
-  if (!output) return false;
-  auto& page = *reinterpret_cast<perf_event_mmap_page*>(ring.address);
-  const std::uint64_t size = ring.size - MappedRing::kPage;
-  // Pairs with the kernel's store behind the records.
-  const auto head = static_cast<std::uint64_t>(__atomic_load_n(&page.data_head, __ATOMIC_ACQUIRE));
-  std::uint64_t tail = page.data_tail;
-  const std::byte* const data = ring.address + MappedRing::kPage;
-  const auto copy_from = [&](std::uint64_t from, void* to, std::size_t bytes) {
-    const std::size_t first = std::min<std::uint64_t>(bytes, size - (from & (size - 1)));
-    std::memcpy(to, data + (from & (size - 1)), first);
-    std::memcpy(static_cast<std::byte*>(to) + first, data, bytes - first);
-  };
-  bool any = false;
-  while (head - tail >= sizeof(perf_event_header)) {
-    perf_event_header header{};
-    copy_from(tail, &header, sizeof header);
-    if (header.size < sizeof header || header.size > head - tail) break;
-    record_.resize(header.size);
-    copy_from(tail, record_.data(), record_.size());
-    if (ring.as) renumber(record_, *ring.as);
-    if (!output->copy(record_)) break;
-    tail += header.size;
-    any = true;
-  }
-  // Pairs with the kernel's load: it may write there again.
-  __atomic_store_n(&page.data_tail, tail, __ATOMIC_RELEASE);
-  return any;
+void KernelOutput::join(std::byte* address, std::size_t size, std::optional<Renumbering> as,
+                        const std::shared_ptr<OutputRing>& to) {
+  to->join(std::make_unique<KernelRing>(address, size, as));
+  const auto is_it = [&](const std::weak_ptr<OutputRing>& one) { return one.lock() == to; };
+  if (std::none_of(outputs_.begin(), outputs_.end(), is_it)) outputs_.push_back(to);
 }
 
-bool KernelOutput::pull() {
+void KernelOutput::look() {
+  std::erase_if(outputs_, [](const std::weak_ptr<OutputRing>& one) { return one.expired(); });
+  for (const auto& one : outputs_) one.lock()->look_at_kernel();
+}
+
+bool KernelOutput::copy_rest() {
   bool any = false;
-  std::erase_if(rings_, [](const Ring& ring) {
-    if (!ring.to.expired()) return false;
-    ::munmap(ring.address, ring.size);
-    return true;
-  });
-  for (Ring& ring : rings_) any |= copy(ring);
+  for (const auto& one : outputs_) {
+    if (const auto output = one.lock()) any |= output->copy_kernel_until(UINT64_MAX);
+  }
   return any;
 }
 
 // The kernel does not hand these mappings on to children.
 void KernelOutput::forget() {
-  rings_.clear();
+  for (const auto& one : outputs_) {
+    if (const auto output = one.lock()) output->forget_kernel();
+  }
+  outputs_.clear();
   mapped_.clear();
 }
 

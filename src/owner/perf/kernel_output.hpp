@@ -27,19 +27,15 @@ class KernelOutput {
   // of ours takes its place. EINVAL where the program has not.
   Result<std::shared_ptr<OutputRing>> replace_memory(int fd);
 
-  // Copies what the kernel has written. True if there was anything.
-  bool pull();
+  // Sees what the kernel has written by now. The outputs copy it: what comes before a sample with that, the rest with
+  // copy_rest(). True if there was anything.
+  void look();
+  bool copy_rest();
   // In a forked child.
   void forget();
 
  private:
-  struct Ring {
-    std::byte* address;
-    std::size_t size;
-    std::weak_ptr<OutputRing> to;
-    std::optional<Renumbering> as = std::nullopt;
-  };
-  bool copy(Ring& ring);
+  void join(std::byte* address, std::size_t size, std::optional<Renumbering> as, const std::shared_ptr<OutputRing>& to);
 
   struct Mapped {
     std::byte* address;
@@ -48,8 +44,8 @@ class KernelOutput {
     std::weak_ptr<OutputRing> replaced;
   };
   std::map<int, Mapped> mapped_;
-  std::vector<Ring> rings_;
-  Bytes record_;
+  // Which have rings of the kernel's.
+  std::vector<std::weak_ptr<OutputRing>> outputs_;
 };
 
 }  // namespace landtrace::perf

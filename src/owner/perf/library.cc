@@ -242,9 +242,10 @@ void Library::publish_outputs() {
 
 bool Library::pull() {
   bool any = false;
-  // First: a program's name stands before its samples.
-  any |= kernel_.pull();
+  // What the kernel has to tell of a program that emits is looked at before its samples are, and told between them.
+  kernel_.look();
   any |= listening_.pull();
+  any |= kernel_.copy_rest();
   const std::uint64_t now = arch::monotonic_ns();
   if (clocks_ && now - sampled_ns_ > kSampleClocksAfter_ns) {
     clocks_->sample();
@@ -308,6 +309,7 @@ void Library::child() {
   for (auto& [handle, event] : events_) std::ignore = event.release();
   events_.clear();
   std::ignore = births_.release();
+  std::ignore = clocks_.release();
   kernel_.forget();
   tracepoints_.disconnect();
 }

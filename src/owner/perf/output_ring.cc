@@ -135,6 +135,26 @@ bool OutputRing::copy(std::span<const std::byte> record) {
   return true;
 }
 
+void OutputRing::look_at_kernel() {
+  for (const auto& ring : kernel_) ring->look();
+  has_kernel_records_ = true;
+}
+
+bool OutputRing::copy_kernel_until(std::uint64_t time) {
+  bool any = false;
+  has_kernel_records_ = false;
+  for (const auto& ring : kernel_) {
+    any |= ring->copy_until(time, *this);
+    has_kernel_records_ |= ring->has_records();
+  }
+  return any;
+}
+
+void OutputRing::forget_kernel() {
+  for (const auto& ring : kernel_) ring->forget();
+  kernel_.clear();
+}
+
 bool OutputRing::is_due() const {
   if (wakeup_events_ > 0) return samples_ >= wakeup_events_;
   return ring_->written_bytes() - woken_at_ > watermark_;

@@ -1,11 +1,13 @@
 // Where samples of one or several events go: a MappedRing, and what its reader has to be told besides samples.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "output/stack/object_map.hpp"
+#include "perf/kernel_ring.hpp"
 #include "perf/mapped_ring.hpp"
 #include "perf/sample.hpp"
 
@@ -46,6 +48,13 @@ class OutputRing {
   // A record as it is, of a kernel's event.
   bool copy(std::span<const std::byte> record);
 
+  // Of events of the kernel's that have this output, too.
+  void join(std::unique_ptr<KernelRing> ring) { kernel_.push_back(std::move(ring)); }
+  void look_at_kernel();
+  [[nodiscard]] bool has_kernel_records() const { return has_kernel_records_; }
+  bool copy_kernel_until(std::uint64_t time);
+  void forget_kernel();
+
   // Lets the program see what was written, and wakes it where it wants to be woken.
   void publish();
   // The program has been told by a poll.
@@ -59,6 +68,8 @@ class OutputRing {
 
   std::shared_ptr<MappedRing> ring_;
   std::vector<Event*> events_;
+  std::vector<std::unique_ptr<KernelRing>> kernel_;
+  bool has_kernel_records_ = false;
   Bytes bytes_;
   std::uint64_t lost_ = 0;
   std::uint64_t lost_id_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "abi/entry.hpp"
 #include "abi/user_events.hpp"
 
 namespace landtrace::perf {

@@ -288,8 +288,19 @@ bool Source::is_about(Event& event, const Happened& what, std::uint32_t tgid) {
          !event.target->has_left(what.tid, tgid, line_->to_ns(what.clock));
 }
 
+// A program's name stands before its samples, its end behind them.
+void Source::tell_older(const Listeners& listeners, const Happened& what) {
+  for (const std::size_t cpu : {std::size_t{what.cpu}, listeners.events.size() - 1}) {
+    for (const Event* const event : listeners.events[cpu]) {
+      if (!event->output || !event->output->has_kernel_records()) continue;
+      std::ignore = event->output->copy_kernel_until(event->clock->to_ns(what.clock));
+    }
+  }
+}
+
 bool Source::give(Listeners& listeners, const Happened& what) {
   if (what.cpu + 1 >= listeners.events.size()) return true;
+  tell_older(listeners, what);
   if (!is_finishing_ && !has_room(listeners, what)) return false;
   const output::Task* const task = tasks_.find(what.tid, view_->users()[what.user].data());
   SampleFacts facts;

@@ -88,6 +88,7 @@ class Source {
     std::span<const std::uint64_t> frames;
   };
   bool give(Listeners& listeners, const Happened& what);
+  static void tell_older(const Listeners& listeners, const Happened& what);
   [[nodiscard]] static bool has_room(const Listeners& listeners, const Happened& what);
   bool is_about(Event& event, const Happened& what, std::uint32_t tgid);
   void give_to(Event& event, const Happened& what, SampleFacts facts, const output::Task* task);

@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include <bit>
 #include <cstring>
 
 #include "base/system_call.hpp"
@@ -68,6 +69,15 @@ void renumber(std::span<std::byte> record, const Renumbering& to) {
   perf_event_header header{};
   std::memcpy(&header, record.data(), sizeof header);
   if (header.type == PERF_RECORD_LOST) std::memcpy(record.data() + sizeof header, &to.id, sizeof to.id);
+}
+
+std::optional<std::uint64_t> time_of(std::span<const std::byte> record, std::uint64_t sample_type) {
+  constexpr std::uint64_t kBehind = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  std::uint64_t time;
+  const std::size_t from_end = (static_cast<std::size_t>(std::popcount(sample_type & kBehind)) + 1) * sizeof time;
+  if ((sample_type & PERF_SAMPLE_TIME) == 0 || record.size() < sizeof(perf_event_header) + from_end) return std::nullopt;
+  std::memcpy(&time, record.data() + record.size() - from_end, sizeof time);
+  return time;
 }
 
 }  // namespace landtrace::perf

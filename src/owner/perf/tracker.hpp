@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/fd.hpp"
@@ -32,5 +33,7 @@ struct Renumbering {
   std::uint64_t id;
 };
 void renumber(std::span<std::byte> record, const Renumbering& to);
+// When it was, in its event's clock, where the record says it.
+std::optional<std::uint64_t> time_of(std::span<const std::byte> record, std::uint64_t sample_type);
 
 }  // namespace landtrace::perf

@@ -43,6 +43,17 @@ TEST(RenumberTest, ARecordThatIsTooShortIsNotLeft) {
   EXPECT_EQ(header.size, sizeof header);
 }
 
+TEST(TimeOfTest, IsWhereTheTrailerHasIt) {
+  constexpr std::uint64_t kAll = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+                                 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+  Record record(PERF_RECORD_COMM);
+  EXPECT_EQ(time_of(record.bytes(), kAll), 2u);
+  EXPECT_EQ(time_of(record.bytes(), PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR), 6u);
+  EXPECT_EQ(time_of(record.bytes(), PERF_SAMPLE_TIME | PERF_SAMPLE_CPU), 5u);
+  EXPECT_EQ(time_of(record.bytes(), kAll & ~PERF_SAMPLE_TIME), std::nullopt);
+  EXPECT_EQ(time_of(record.bytes().first(sizeof(perf_event_header) + 4 * sizeof(std::uint64_t)), kAll), std::nullopt);
+}
+
 TEST(TrackerTest, IsThereOnlyWhereAnEventWantsMoreThanSamples) {
   perf_event_attr attr{};
   attr.sample_type = PERF_SAMPLE_TID;

@@ -1,6 +1,7 @@
 #include "arch/clock_line.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace landtrace::arch {
 namespace {
@@ -10,11 +11,23 @@ constexpr std::uint64_t kShortestInterval_ns = 20'000;
 
 double slope_between(std::uint64_t raw, std::uint64_t ns) { return static_cast<double>(ns) / static_cast<double>(raw); }
 
+std::uint64_t read_clock(clockid_t clock) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 }  // namespace
 
-ClockLine::ClockLine(RawClock raw, clockid_t shown)
-    : raw_(raw), shown_(shown), is_identity_(raw == RawClock::kMonotonic && shown == CLOCK_MONOTONIC) {
-  if (is_identity_) return;
+ClockLine::ClockLine(RawClock raw, clockid_t shown) : raw_(raw) {
+  if (raw == RawClock::kMonotonic && shown == CLOCK_MONOTONIC) {
+    is_identity_ = true;
+  } else {
+    *this = ClockLine(raw, [shown] { return read_clock(shown); });
+  }
+}
+
+ClockLine::ClockLine(RawClock raw, std::function<std::uint64_t()> shown) : raw_(raw), shown_(std::move(shown)) {
   last_ = read_pair();
   pairs_.push_back(last_);
 }
@@ -24,14 +37,12 @@ ClockLine::Pair ClockLine::read_pair() const {
   Pair best{};
   std::uint64_t best_width = ~0ull;
   for (int i = 0; i < 8; ++i) {
-    timespec now;
     const std::uint64_t before = read_raw_clock(raw_);
-    ::clock_gettime(shown_, &now);
+    const std::uint64_t now = shown_();
     const std::uint64_t after = read_raw_clock(raw_);
     if (after - before >= best_width) continue;
     best_width = after - before;
-    best = {before + (after - before) / 2,
-            static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec)};
+    best = {before + (after - before) / 2, now};
   }
   return best;
 }

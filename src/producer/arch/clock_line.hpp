@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ctime>
+#include <functional>
 #include <vector>
 
 #include "arch/clock.hpp"
@@ -16,6 +17,8 @@ class ClockLine {
  public:
   // Takes the first pair. Times from before it are guesses.
   ClockLine(RawClock raw, clockid_t shown);
+  // To a clock that the system has no number for: in ns.
+  ClockLine(RawClock raw, std::function<std::uint64_t()> shown);
 
   // Takes another pair, if it is time for one. Call it after the records whose times are wanted were read.
   void sample();
@@ -38,8 +41,8 @@ class ClockLine {
   [[nodiscard]] std::uint64_t between(std::uint64_t raw) const;
 
   RawClock raw_;
-  clockid_t shown_;
-  bool is_identity_;
+  std::function<std::uint64_t()> shown_;
+  bool is_identity_ = false;
   std::vector<Pair> pairs_;  // ascending
   Pair last_{};
   double slope_ = 1.0;  // beyond the last pair
