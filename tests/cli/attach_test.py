@@ -90,7 +90,7 @@ class Unnoticed(Attach):
         python = ["python3", "-c", "print('ready', flush=True); print(6 * int(input()), ', interrupted 0', sep='')"]
         programs = [*([ATTACHED, way] for way in ("malloc", "malloc_alone", "tick", "read", "futex_until_input")),
                     shell, python]
-        for i in range(int(os.environ.get("LANDTRACE_ATTACHES", "50"))):
+        for i in range(int(os.environ.get("LANDTRACE_ATTACHES", "21"))):
             words = programs[i % len(programs)]
             process = self.start_program(*words, stdin=subprocess.PIPE)
             self.assertEqual(process.stdout.readline(), "ready\n")

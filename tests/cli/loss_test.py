@@ -19,27 +19,27 @@ class Loss(support.Case):
     def test_discarded_are_counted_exactly(self):
         for size, threads in itertools.product(("256K", "1M", "4M"), ("1", "3")):
             with self.subTest(size=size, threads=threads):
-                self.check(["--count", "300000", "--threads", threads], ["--buffer-size", size])
+                self.check(["--count", "120000", "--threads", threads], ["--buffer-size", size])
 
     def test_discarded_in_unmodified_programs_and_children(self):
         self.check(["--abi", "--count", "100000", "--children", "2"], ["--buffer-size", "256K"])
 
     def test_discarded_by_portable_writers(self):
         self.environment["LANDTRACE_WRITER"] = "portable"
-        self.check(["--count", "200000", "--threads", "3"], ["--buffer-size", "256K"])
+        self.check(["--count", "80000", "--threads", "3"], ["--buffer-size", "256K"])
 
     def test_overwrite_keeps_the_last(self):
         for size, threads in itertools.product(("256K", "2M"), (1, 3)):
             with self.subTest(size=size, threads=threads):
-                summary, events = self.check(["--count", "400000", "--threads", str(threads)],
+                summary, events = self.check(["--count", "150000", "--threads", str(threads)],
                                              ["--overwrite", "--buffer-size", size])
                 self.assertGreater(summary.lost, 0)
                 if threads == 1:
-                    self.assertEqual(sequences(events)[0][-1], 399999)
+                    self.assertEqual(sequences(events)[0][-1], 149999)
 
     def test_overwrite_of_one_cpu_has_no_gap(self):
-        _, events = self.check(["--count", "100000"], ["--overwrite", "--buffer-size", "64M"])
-        self.assertEqual(sequences(events)[0], list(range(100000)))
+        _, events = self.check(["--count", "50000"], ["--overwrite", "--buffer-size", "64M"])
+        self.assertEqual(sequences(events)[0], list(range(50000)))
 
 
 if __name__ == "__main__":

@@ -149,7 +149,8 @@ class Cases(support.UnderTracefs):
             self.assertEqual(len(re.findall(r"producer/\d+ user_events:job\(", said)), count, said)
 
     def test_a_program_is_named_before_its_samples_and_ends_behind_them(self):
-        self.with_events(f"for i in 1 2 3 4 5 6 7 8; do perf record -o perf.$i -e {JOB} {PRODUCER} --abi --wait 5000 --count 1; done")
+        self.with_events(f"for i in 1 2 3 4 5 6 7 8; do perf record -o perf.$i -e {JOB} {PRODUCER} --abi --wait 5000 "
+                         f"--count 1; done")
         for number in range(1, 9):
             dump = self.perf("script", "-D", "-i", f"perf.{number}")
             told = re.findall(r"PERF_RECORD_(COMM exec: producer|SAMPLE|EXIT)", dump)

@@ -15,8 +15,8 @@ namespace landtrace::perf {
 class SampleClock {
  public:
   SampleClock(arch::RawClock raw, clockid_t shown) : line_(std::in_place, raw, shown) {}
-  // The kernel's for its own perf events: by what it says in the page of one, or else as it is read there; nullptr where
-  // it has no event for us.
+  // The kernel's for its own perf events: by what it says in the page of one, or else as it is read there; nullptr
+  // where it has no event for us.
   static std::unique_ptr<SampleClock> of_kernel(arch::RawClock raw);
 
   [[nodiscard]] std::uint64_t to_ns(std::uint64_t raw) const {

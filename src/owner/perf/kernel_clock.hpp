@@ -1,5 +1,5 @@
-// The kernel's clock for its own perf events, where no page says what it makes of the processor's counter (in most virtual
-// machines): an event that tells of this process's mappings is asked, by mapping something.
+// The kernel's clock for its own perf events, where no page says what it makes of the processor's counter (in most
+// virtual machines): an event that tells of this process's mappings is asked, by mapping something.
 #pragma once
 
 #include <cstdint>

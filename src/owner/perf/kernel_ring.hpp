@@ -1,4 +1,5 @@
-// The ring of a kernel's event whose records go to the same memory as samples of the domain's events: among them, by time.
+// The ring of a kernel's event whose records go to the same memory as samples of the domain's events: among them, by
+// time.
 #pragma once
 
 #include <linux/perf_event.h>

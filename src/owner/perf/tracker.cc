@@ -75,7 +75,8 @@ std::optional<std::uint64_t> time_of(std::span<const std::byte> record, std::uin
   constexpr std::uint64_t kBehind = PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
   std::uint64_t time;
   const std::size_t from_end = (static_cast<std::size_t>(std::popcount(sample_type & kBehind)) + 1) * sizeof time;
-  if ((sample_type & PERF_SAMPLE_TIME) == 0 || record.size() < sizeof(perf_event_header) + from_end) return std::nullopt;
+  if ((sample_type & PERF_SAMPLE_TIME) == 0) return std::nullopt;
+  if (record.size() < sizeof(perf_event_header) + from_end) return std::nullopt;
   std::memcpy(&time, record.data() + record.size() - from_end, sizeof time);
   return time;
 }
