@@ -188,6 +188,11 @@ Result<void> Files::reopen(FileId id, std::uint32_t pid) {
   return {};
 }
 
+void Files::await_again(FileId id, std::uint32_t pid) {
+  if (const ProcessId keeper = process_id(pid); keeper.start != 0) files_[id.slot].keepers.push_back(keeper);
+  close(id);
+}
+
 void Files::drop_dead_keepers() {
   for (std::uint32_t slot = 0; slot < files_.size(); ++slot) {
     File& file = files_[slot];

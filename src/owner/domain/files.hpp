@@ -33,6 +33,8 @@ class Files {
   Result<FileId> restore(const SavedFile& saved, const std::vector<Event*>& events, std::vector<ProcessId> keepers);
   // A process comes back for a restored file, which it need not wait for any more. EBADF for any other.
   Result<void> reopen(FileId file, std::uint32_t pid);
+  // It has given up before it heard so, and will come back again.
+  void await_again(FileId file, std::uint32_t pid);
   // Files wait no more for processes that are gone, and go themselves where they waited only for those.
   void drop_dead_keepers();
   // How many the user has open.

@@ -249,6 +249,18 @@ TEST_F(RestoredFilesTest, OneThatCameBackAndClosedLeavesItToThoseThatMayCome) {
   EXPECT_FALSE(files_.check(file));
 }
 
+TEST_F(RestoredFilesTest, OneThatGaveUpBeforeItHeardMayComeBackAgain) {
+  const FileId file = *files_.restore(saved(5), {}, {keeper(child_)});
+  ASSERT_TRUE(files_.reopen(file, child_.pid()));
+  files_.await_again(file, child_.pid());
+  EXPECT_THAT(files_.keepers(), ElementsAre(child_.pid()));
+  ASSERT_TRUE(files_.reopen(file, child_.pid()));
+  const auto pid = child_.pid();
+  child_.end();
+  files_.await_again(file, pid);
+  EXPECT_FALSE(files_.check(file)) << "it has ended";
+}
+
 TEST_F(RestoredFilesTest, OnlyAnEarlierOwnersFileIsReopened) {
   const FileId mine = *files_.open(kUser);
   EXPECT_EQ(files_.reopen(mine, child_.pid()).error().code, EBADF);

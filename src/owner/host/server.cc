@@ -334,7 +334,12 @@ void Server::open_file(Connection& connection, const ipc::Request& request, std:
   } else {
     identity.error = file.error().code;
   }
-  std::ignore = ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&identity, 1)), {});
+  const auto told = ipc::try_send(connection.fd.get(), std::as_bytes(std::span(&identity, 1)), {});
+  // A program has not waited for so long; its descriptor is the earlier owner's still.
+  if (!told && file && request.operation == ipc::Operation::kReopenFile) {
+    domain_.files().await_again(*file, pid);
+    connection.file = {};
+  }
 }
 
 void Server::set_mounter(Mounter serve, unsigned abi) {

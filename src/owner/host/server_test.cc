@@ -189,6 +189,33 @@ TEST_F(ServerTest, AThousandClients) {
   FAIL() << "events outlived the connections that held them";
 }
 
+// It does not wait for long in the middle of its write.
+TEST_F(ServerTest, AProgramThatGaveUpBeforeItWasAnsweredGetsItsFileLater) {
+  const domain::SavedFile saved{5, 0xabcd0005, static_cast<std::uint32_t>(::geteuid()), false, {}, {}};
+  const Request reopen{.operation = Operation::kReopenFile, .file_slot = 5, .file_generation = saved.generation};
+  const auto ask = [&] {
+    Fd fd = connect();
+    EXPECT_TRUE(ipc::send(fd.get(), std::as_bytes(std::span(&reopen, 1)), {}));
+    return fd;
+  };
+  {
+    const auto access = domain_->enter();
+    const auto self = domain::process_id(static_cast<std::uint32_t>(::getpid()));
+    ASSERT_TRUE(domain_->files().restore(saved, {}, {self}));
+    for (int i = 0; i < 3; ++i) ask();
+    const Fd deaf = ask();
+    ::shutdown(deaf.get(), SHUT_RD);
+  }
+  ASSERT_TRUE(still_serves());
+  const Fd file = ask();
+  pollfd readable{file.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, 5000), 1);
+  const auto identity = ipc::peek_identity(file.get());
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(identity->error, 0);
+  EXPECT_EQ(identity->generation, saved.generation);
+}
+
 TEST_F(ServerTest, FilesCarryTheirIdentityAndAskNothing) {
   const auto [file, identity] = open_data_file();
   const Fd control = connect();

@@ -34,8 +34,10 @@ int connect_as(ipc::Operation operation, FdEntry file, ipc::FileIdentity& identi
     sent = ::send(fd, &request, sizeof request, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
   pollfd answer{fd, POLLIN, 0};
-  const bool answered = sent == static_cast<ssize_t>(sizeof request) && ::poll(&answer, 1, kPatience_ms) == 1;
-  const auto known = answered ? ipc::peek_identity(fd) : Result<ipc::FileIdentity>(fail(EBADF));
+  const bool asked = sent == static_cast<ssize_t>(sizeof request);
+  // An owner that answers later is to find that nobody listens, and not a file that was opened and closed.
+  if (asked && ::poll(&answer, 1, kPatience_ms) != 1) ::shutdown(fd, SHUT_RD);
+  const auto known = asked ? ipc::peek_identity(fd) : Result<ipc::FileIdentity>(fail(EBADF));
   if (known && known->error == 0) {
     identity = *known;
     return fd;
