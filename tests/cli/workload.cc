@@ -187,7 +187,7 @@ void ask_the_system() {
     while (readdir(folder) != nullptr) ++lines;
     closedir(folder);
   }
-  add(lines);
+  add(lines > 2);  // others may change what stands there
   const time_t year_1971 = 86400L * 365;
   tm date;
   gmtime_r(&year_1971, &date);

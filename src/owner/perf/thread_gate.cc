@@ -54,7 +54,7 @@ void ThreadGate::renew(std::uint64_t now_ns) {
     pruned_ns_ = now_ns;
     has_changed_ |= std::erase_if(left_out_, [](std::uint32_t tid) { return !is_there(tid); }) > 0;
   }
-  if (has_changed_ && now_ns - told_ns_ > kTellAfter_ns) tell();
+  if (has_changed_ && now_ns > told_ns_ + kTellAfter_ns) tell();
 }
 
 void ThreadGate::tell() {
