@@ -19,7 +19,8 @@
 namespace landtrace::attach {
 namespace {
 
-constexpr const char* kInstead = "`landtrace run` starts it with all that it needs";
+constexpr const char* kInstead =
+    "`landtrace record -p … -- CMD`, or `landtrace run` while the domain has probes, starts it with all that it needs";
 
 // The value of a line "KEY:\tNUMBER"; `otherwise` where there is none, as of keys that a kernel does not know.
 long number_in(const std::string& status, const std::string& key, int base, long otherwise) {
