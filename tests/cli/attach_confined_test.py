@@ -132,7 +132,7 @@ class Confined(Attach):
             with self.subTest(name):
                 process = self.waiting(all_but(call))
                 self.refused(process.pid, "seccomp does not let it make a system call that the agent makes, "
-                             f"{name} (it may end the program); `landtrace run` starts it")
+                             f"{name} (it may end the program); `landtrace record -p … -- CMD`")
                 self.assertFalse(self.has_agent(process.pid))
                 self.end_of(process, "x")
 
