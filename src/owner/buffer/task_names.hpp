@@ -30,6 +30,9 @@ class TaskNames {
   // Reads the names of living threads again: one may have changed its name.
   void refresh();
 
+  // All that have been learnt so far, by tid.
+  [[nodiscard]] const std::unordered_map<std::uint32_t, output::Task>& all() const { return tasks_; }
+
   // How many processes were seen.
   [[nodiscard]] std::size_t processes() const;
 

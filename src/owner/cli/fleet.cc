@@ -7,6 +7,7 @@
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/fleet/order_watch.hpp"
+#include "cli/fleet/snapshot.hpp"
 #include "cli/fleet/trial.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
@@ -16,7 +17,7 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, tail, hist, latency, show or end";
+constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, show or end";
 
 int print(const std::string& text) {
   TextOutput out;
@@ -113,6 +114,7 @@ int run(FleetOptions& options) {
   const auto fleet = FleetHelper::find(options.address);
   if (!fleet) return fail_of(fleet.error());
   if (std::ranges::find(kOrders, what) != std::end(kOrders)) return give(*fleet, options);
+  if (what == "snapshot") return run_snapshot(*fleet, options);
   if (what == "show") return show(*fleet, options);
   if (what == "end") return end(*fleet, options);
   if (what != "hosts" && what != "orders") return fail_with(kBadUse, kWhat);
@@ -136,8 +138,8 @@ void add_fleet(Program& program) {
   auto options = std::make_shared<FleetOptions>();
   Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
   command.words("WHAT", options->words,
-                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, tail EVENT, hist EVENT, "
-                "latency, show ORDER, end ORDER...",
+                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, snapshot, tail EVENT, hist "
+                "EVENT, latency, show ORDER, end ORDER...",
                 {.required = true});
   add_fleet_address(command, options->address);
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
@@ -160,6 +162,11 @@ void add_fleet(Program& program) {
   command.flag("--live", options->live, "Show it every second, also where no terminal is");
   command.flag("--detach", options->detach, "Give the order and return; show ORDER shows what was counted");
   command.flag("--json", options->json, "Print JSON");
+  command.repeated_list("-e,--event", options->events, "With snapshot: events that are wanted of what is recorded",
+                        {.type = "EVENT,..."});
+  command.option("-o,--output", options->output, "With snapshot: the file", {.type = "FILE", .shows_default = true});
+  command.option("--timeout", options->timeout, "With snapshot: how long nothing may come of a host",
+                 {.type = "TIME", .shows_default = true});
   command.option("--listen", options->listen, "With up: where hosts find it",
                  {.type = "ADDRESS:PORT", .shows_default = true});
   command.option("--store", options->store, "With up: the folder for what it keeps", {.type = "DIR"});
@@ -170,6 +177,7 @@ void add_fleet(Program& program) {
       "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
       "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
       "  landtrace fleet tail req_done --filter 'status >= 500'\n"
+      "  landtrace fleet enable req_done && landtrace fleet snapshot && landtrace report fleet.dat\n"
       "  landtrace fleet hist -p 'libc.so.6:malloc size=$arg1' --keys size.log2 --per host --for 10s\n"
       "  landtrace fleet filter req_done 'status >= 500' --for 1d");
   command.runs([options] { return run(*options); });

@@ -11,6 +11,7 @@
 #include "cli/pager.hpp"
 #include "cli/quantity.hpp"
 #include "cli/recording.hpp"
+#include "cli/recording_file.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/trace_file_sink.hpp"
 #include "cli/ui_page.hpp"
@@ -62,21 +63,12 @@ struct Setup {
   std::optional<consumer::Collector> collector;
 };
 
-// What a killed recorder left at the path is completed first, so that it becomes the older recording as any other.
-Result<output::TraceDatWriter> create_file(const std::string& path, const output::TraceDatWriter::Options& options) {
-  auto writer = output::TraceDatWriter::create(path, options);
-  if (writer || writer.error().code != EEXIST) return writer;
-  if (!output::complete_recording(path)) return writer;
-  complain(path + " had been left unfinished; it is complete now");
-  return output::TraceDatWriter::create(path, options);
-}
-
 Result<void> set_up(RecordOptions& options, Listening& listening, Setup& setup) {
   LT_CHECK(listening.begin({options.ring_bytes, options.overwrite}));
   consumer::DomainView& view = listening.place().view();
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
-         create_file(options.file, {.cpus = view.cpus(), .wall_offset_ns = WallClock::offset_now()}));
+         create_recording(options.file, {.cpus = view.cpus(), .wall_offset_ns = WallClock::offset_now()}));
   setup.sink.emplace(std::move(writer), listening.filter());
   setup.collector.emplace(view, listening.session(), *setup.sink);
   return {};

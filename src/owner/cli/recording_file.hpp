@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/failure.hpp"
 #include "cli/standard_streams.hpp"
 #include "output/trace_dat/reader.hpp"
+#include "output/trace_dat/writer.hpp"
 
 namespace landtrace::cli {
 
@@ -13,6 +15,16 @@ inline Result<output::TraceDatReader> open_recording(const std::string& name) {
   if (name != "-") return output::TraceDatReader::open(name);
   LT_TRY(const StandardInput input, StandardInput::read());
   return output::TraceDatReader::open(input.file());
+}
+
+// What a killed recorder left at the path is completed first, so that it becomes the older recording as any other.
+inline Result<output::TraceDatWriter> create_recording(const std::string& path,
+                                                       const output::TraceDatWriter::Options& options) {
+  auto writer = output::TraceDatWriter::create(path, options);
+  if (writer || writer.error().code != EEXIST) return writer;
+  if (!output::complete_recording(path)) return writer;
+  complain(path + " had been left unfinished; it is complete now");
+  return output::TraceDatWriter::create(path, options);
 }
 
 // Of one that was not finished when it was opened.

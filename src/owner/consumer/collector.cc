@@ -1,5 +1,7 @@
 #include "consumer/collector.hpp"
 
+#include <unistd.h>
+
 #include "buffer/plausible.hpp"
 #include "ring/writer.hpp"
 
@@ -168,6 +170,61 @@ Result<bool> Collector::drain() {
 }
 
 Result<void> Collector::look() { return prepare(); }
+
+// A writer in the middle of an event keeps later ones back until it is through, or known to be stopped.
+void Collector::copy_cpu(std::uint32_t cpu, buffer::Stream& stream, std::uint64_t horizon, Sink& sink) {
+  constexpr std::uint64_t kPatience_ns = 200'000'000;
+  constexpr int kPause_us = 500;
+  const std::uint64_t until = arch::monotonic_ns() + kPatience_ns;
+  const auto give = [&](buffer::RingCursor& cursor) {
+    if (const std::uint64_t lost = cursor.take_lost(); lost > 0) sink.lost(cpu, lost);
+    const ring::RecordView& record = cursor.record();
+    const output::EventType* const type = types_.find(record.header.event);
+    if (type == nullptr) return;
+    tasks_.note(record.header.tid, view_.users()[cursor.user()].data());
+    sink.event({.time_ns = clock_.to_ns(cursor.clock()),
+                .cpu = cpu,
+                .tid = static_cast<std::int32_t>(record.header.tid),
+                .event_id = type->id,
+                .payload = record.payload},
+               *type);
+  };
+  const int most_reads = static_cast<int>(8 + 2 * session_.geometry().size() / kReadBytes);
+  for (;;) {
+    const bool is_more = stream.drain(horizon, most_reads, give);
+    if ((!is_more && stream.settled() >= horizon) || arch::monotonic_ns() > until) break;
+    if (!is_more) ::usleep(kPause_us);
+  }
+  std::uint64_t lost = 0;
+  for (buffer::RingCursor& cursor : stream.cursors()) lost += cursor.take_rest();
+  if (lost > 0) sink.lost(cpu, lost);
+}
+
+Result<std::uint64_t> Collector::copy_to(Sink& sink) {
+  const std::uint64_t horizon = arch::read_raw_clock(session_.raw_clock());
+  auto prepared = prepare();
+  const auto& users = view_.users();
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    // Readers of its own, from the oldest record on.
+    buffer::Stream stream;
+    auto ring = rings_[cpu].begin();
+    for (const buffer::RingCursor& cursor : streams_[cpu].cursors()) {
+      stream.add(session_.ring(users[cursor.user()], *ring++), session_.geometry(), cursor.user(),
+                 session_.raw_clock(), session_.started());
+    }
+    copy_cpu(cpu, stream, horizon, sink);
+  }
+  tasks_.refresh();
+  for (const auto& [tid, task] : tasks_.all()) sink.task(static_cast<std::int32_t>(tid), task);
+  for (const User& user : users) {
+    buffer::MappedObjects(user.uid).refresh(user.data(), [&](unwind::MappedObject object) {
+      object.first_seen = clock_.to_ns(object.first_seen);
+      sink.object(object);
+    });
+  }
+  LT_CHECK(std::move(prepared));
+  return clock_.to_ns(horizon);
+}
 
 Result<void> Collector::finish() {
   Result<void> result = session_.stop();

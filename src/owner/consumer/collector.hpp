@@ -33,6 +33,11 @@ class Collector {
   // For a session that overwrites: keeps names and clocks up to date without reading.
   Result<void> look();
 
+  // Of a session that overwrites: gives `sink` what the rings hold at this moment, which stays there, and nobody waits
+  // for that. CPU after CPU, each in the order of time; then tasks and objects. What is overwritten meanwhile is told as
+  // lost. Returns the moment, in the time of records. EPIPE as drain().
+  Result<std::uint64_t> copy_to(Sink& sink);
+
   // The end: stops the session and takes everything that is left. An error is that of the connection;
   // everything is read nevertheless.
   Result<void> finish();
@@ -50,6 +55,7 @@ class Collector {
   void announce_types();
   void announce_objects();
   bool drain_streams(std::uint64_t horizon);
+  void copy_cpu(std::uint32_t cpu, buffer::Stream& stream, std::uint64_t horizon, Sink& sink);
   void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
   void tell_what_is_outstanding();
   Result<void> publish_positions();

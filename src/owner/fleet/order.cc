@@ -1,5 +1,6 @@
 #include "fleet/order.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -11,7 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array kKinds{std::pair(Order::Kind::kEnable, "enable"), std::pair(Order::Kind::kHist, "hist"),
-                            std::pair(Order::Kind::kLatency, "latency"), std::pair(Order::Kind::kTail, "tail")};
+                            std::pair(Order::Kind::kLatency, "latency"), std::pair(Order::Kind::kTail, "tail"),
+                            std::pair(Order::Kind::kSnapshot, "snapshot")};
 
 Result<Order::Kind> kind_of(const std::string& text) {
   for (const auto& [kind, name] : kKinds) {
@@ -33,6 +35,17 @@ const char* kind_text(Order::Kind kind) {
     if (one == kind) return name;
   }
   return "";
+}
+
+Result<std::vector<event::Pattern>> patterns_of(const std::string& with_commas) {
+  std::vector<event::Pattern> patterns;
+  for (std::size_t at = 0; !with_commas.empty() && at <= with_commas.size();) {
+    const std::size_t comma = std::min(with_commas.find(',', at), with_commas.size());
+    LT_TRY(event::Pattern pattern, event::Pattern::parse(with_commas.substr(at, comma - at)));
+    patterns.push_back(std::move(pattern));
+    at = comma + 1;
+  }
+  return patterns;
 }
 
 std::string probe_group(const std::string& order) { return "fleet_" + order; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "event/pattern.hpp"
 
 namespace landtrace::fleet {
 
@@ -26,12 +27,13 @@ struct Order {
     kHist,     // their histogram is filled in the programs, and sent
     kLatency,  // the times from one event to another are counted, and sent
     kTail,     // events are sent as lines, as they happen
+    kSnapshot,  // what kEnable has recorded is sent once, as it is at that moment
   };
 
   std::string id = {};
   Kind kind = Kind::kEnable;
   std::string where = {};  // "": every host
-  std::string event = {};  // a pattern; of a latency the event that begins it
+  std::string event = {};  // a pattern; of a latency the event that begins it; of a snapshot patterns with commas
   std::string to = {};     // of a latency, that ends it
   std::vector<std::string> key = {};
   std::vector<std::string> to_key = {};
@@ -52,8 +54,11 @@ struct Order {
 // Now, in nanoseconds since 1970.
 std::uint64_t wall_ns();
 
-// "enable", "hist", "latency", "tail".
+// "enable", "hist", "latency", "tail", "snapshot".
 const char* kind_text(Order::Kind kind);
+
+// Of a snapshot's event: none is every event. EINVAL with a sentence.
+Result<std::vector<event::Pattern>> patterns_of(const std::string& with_commas);
 
 // The system of an order's probe.
 std::string probe_group(const std::string& order);

@@ -56,6 +56,18 @@ std::string lines_subject(const std::string& domain, const std::string& host, co
 
 std::string lines_of(const std::string& order) { return "landtrace.*.*.lines." + part_of_subject(order); }
 
+std::string snapshot_subject(const std::string& domain, const std::string& host, const std::string& order) {
+  return host_subject(domain, host) + ".snapshot." + part_of_subject(order);
+}
+
+std::string snapshots_of(const std::string& order) { return "landtrace.*.*.snapshot." + part_of_subject(order) + ".*"; }
+
+std::string clock_subject(const std::string& domain, const std::string& host, const std::string& order) {
+  return host_subject(domain, host) + ".clock." + part_of_subject(order);
+}
+
+std::string clocks_of(const std::string& order) { return "landtrace.*.*.clock." + part_of_subject(order); }
+
 std::string frames_of(const std::string& order) { return "landtrace.*.*.hist." + part_of_subject(order) + ".>"; }
 
 }  // namespace landtrace::fleet

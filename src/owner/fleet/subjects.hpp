@@ -3,6 +3,9 @@
 //   landtrace.DOMAIN.HOST.status                            in the stream: a host's newest status
 //   landtrace.DOMAIN.HOST.hist.ORDER.GENERATION.EVENT       … its newest frames of a histogram
 //   landtrace.DOMAIN.HOST.lines.ORDER                       events as lines, for who listens: nobody keeps them
+//   landtrace.DOMAIN.HOST.clock.ORDER                       a host's question of what time it is, for who asked for ORDER
+//   landtrace.DOMAIN.HOST.snapshot.ORDER.K                  in a stream of their own: parts of its snapshot, K from 0 on
+//   landtrace.DOMAIN.HOST.snapshot.ORDER.end                … and what all of them are
 #pragma once
 
 #include <string>
@@ -16,6 +19,9 @@ namespace landtrace::fleet {
 inline constexpr const char* kStream = "LANDTRACE";
 inline constexpr const char* kStatusSubjects = "landtrace.*.*.status";
 inline constexpr const char* kHistSubjects = "landtrace.*.*.hist.>";
+// Of snapshots, of which it keeps the newest for an hour.
+inline constexpr const char* kSnapshotStream = "LANDTRACE_SNAPSHOTS";
+inline constexpr const char* kSnapshotSubjects = "landtrace.*.*.snapshot.>";
 // Stands in lines of landtrace-fleet before the name of what makes no sense.
 inline constexpr char kRefusedLine = '?';
 inline constexpr const char* kOrders = "landtrace_orders";  // the bucket
@@ -34,5 +40,12 @@ std::string frames_of(const std::string& order);
 // A host's lines for an order, and those of all hosts.
 std::string lines_subject(const std::string& domain, const std::string& host, const std::string& order);
 std::string lines_of(const std::string& order);
+// A host's snapshot without ".K" behind it, and those of all hosts.
+std::string snapshot_subject(const std::string& domain, const std::string& host, const std::string& order);
+std::string snapshots_of(const std::string& order);
+inline constexpr const char* kSnapshotEnd = "end";
+// A host's questions, and those of all hosts.
+std::string clock_subject(const std::string& domain, const std::string& host, const std::string& order);
+std::string clocks_of(const std::string& order);
 
 }  // namespace landtrace::fleet

@@ -169,6 +169,56 @@ std::string reports_text(const Reports& reports) {
   return text;
 }
 
+namespace {
+
+std::string span_text(std::uint64_t ns) {
+  const auto number = static_cast<double>(ns);
+  if (ns < 10'000) return fmt::format("{} ns", ns);
+  if (ns < 10'000'000) return fmt::format("{:.0f} us", number / 1e3);
+  if (ns < 10'000'000'000) return fmt::format("{:.0f} ms", number / 1e6);
+  return ns < 120'000'000'000 ? fmt::format("{:.1f} s", number / 1e9) : age_text(ns);
+}
+
+std::string clock_text(const SnapshotRow& row) {
+  if (!row.bound_ns) return "not compared";
+  return "+-" + span_text(*row.bound_ns);
+}
+
+}  // namespace
+
+std::string snapshot_text(const SnapshotText& snapshot) {
+  std::vector<Row> rows{{"HOST", "DOMAIN", "EVENTS", "LOST", "REACHES BACK", "CLOCK"}};
+  std::uint64_t events = 0;
+  std::uint64_t worst_ns = 0;
+  bool is_compared = true;
+  for (const SnapshotRow& row : snapshot.rows) {
+    events += row.events;
+    worst_ns = std::max(worst_ns, row.bound_ns.value_or(0));
+    is_compared = is_compared && row.bound_ns;
+    rows.push_back({row.host, row.domain, count_text(row.events), count_text(row.lost),
+                    row.reaches_ns ? span_text(*row.reaches_ns) : "-", clock_text(row)});
+  }
+  return table_text(std::move(rows)) +
+         fmt::format("{}: {} events of {}, as of one moment; their clocks {}\n", visible(snapshot.file, Lines::kNone),
+                     count_text(events), snapshot.rows.size() == 1 ? "1 host" : count_text(snapshot.rows.size()) + " hosts",
+                     is_compared ? "are aligned within " + span_text(worst_ns)
+                                 : "could not all be compared, and are aligned by the time of day there");
+}
+
+std::string snapshot_json(const SnapshotText& snapshot) {
+  auto hosts = nlohmann::json::array();
+  for (const SnapshotRow& row : snapshot.rows) {
+    nlohmann::json json{{"host", row.host},   {"domain", row.domain},         {"events", row.events},
+                        {"lost", row.lost},   {"left", row.left},             {"offset_ns", row.offset_ns},
+                        {"left_out", row.left_out}, {"problem", row.problem}};
+    json["bound_ns"] = row.bound_ns ? nlohmann::json(*row.bound_ns) : nlohmann::json();
+    json["reaches_back_ns"] = row.reaches_ns ? nlohmann::json(*row.reaches_ns) : nlohmann::json();
+    hosts.push_back(std::move(json));
+  }
+  const nlohmann::json all{{"file", snapshot.file}, {"hosts", std::move(hosts)}};
+  return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 Result<std::string> sums_text(const Order& order, const std::vector<fleet::Frame>& sums, bool json,
                               std::size_t columns) {
   std::string text;

@@ -1,6 +1,7 @@
 // What `landtrace fleet` prints of hosts and orders.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,28 @@ Reports reports_of(const fleet::Order& order, const std::vector<fleet::Status>& 
 std::vector<std::string> missing_texts(const Reports& reports);
 // "applied by 3 hosts, refused by 1".
 std::string reports_text(const Reports& reports);
+
+// What a snapshot has of a host.
+struct SnapshotRow {
+  std::string host = {};
+  std::string domain = {};
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t left = 0;                           // older events that were too many
+  std::optional<std::uint64_t> reaches_ns = {};     // how far back from the moment
+  std::int64_t offset_ns = 0;                       // of its clock, to the one here
+  std::optional<std::uint64_t> bound_ns = {};       // how much that may be wrong; none: nobody knows
+  std::vector<std::string> left_out = {};           // fields
+  std::string problem = {};
+};
+struct SnapshotText {
+  std::string file = {};
+  std::vector<SnapshotRow> rows = {};
+  bool has_replaced = false;  // an older file
+};
+// A line a host, and one of all.
+std::string snapshot_text(const SnapshotText& snapshot);
+std::string snapshot_json(const SnapshotText& snapshot);
 
 // The sums of an order, as charts or as JSON.
 Result<std::string> sums_text(const fleet::Order& order, const std::vector<fleet::Frame>& sums, bool json,

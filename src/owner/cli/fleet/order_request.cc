@@ -1,5 +1,7 @@
 #include "cli/fleet/order_request.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -88,6 +90,14 @@ Result<void> fill_events(const FleetOptions& options, Order& order) {
   return check_rules(order);
 }
 
+Result<void> fill_snapshot(const FleetOptions& options, Order& order) {
+  LT_CHECK(want_words(options, 1, "snapshot [-e EVENT]... [-o FILE]"));
+  order.kind = Order::Kind::kSnapshot;
+  order.event = fmt::format("{}", fmt::join(options.events, ","));
+  LT_CHECK(fleet::patterns_of(order.event));
+  return {};
+}
+
 Result<void> fill_hist(const FleetOptions& options, Order& order) {
   LT_CHECK(fill_event(options, 2, "hist EVENT --keys FIELD,...", order));
   order.kind = Order::Kind::kHist;
@@ -147,8 +157,10 @@ Result<Order> order_of(const FleetOptions& options) {
   LT_TRY(const std::uint64_t lasts_ns, parse_duration("--for", options.lasts));
   order.id = new_id();
   order.where = options.where;
-  LT_CHECK(what == "hist" ? fill_hist(options, order)
-                          : what == "latency" ? fill_latency(options, order) : fill_events(options, order));
+  LT_CHECK(what == "hist"       ? fill_hist(options, order)
+           : what == "latency"  ? fill_latency(options, order)
+           : what == "snapshot" ? fill_snapshot(options, order)
+                                : fill_events(options, order));
   order.made_ns = fleet::wall_ns();
   order.until_ns = order.made_ns + lasts_ns;
   order.interval_ms = options.detach || order.kind == Order::Kind::kEnable ? 0 : kWatchedInterval_ms;

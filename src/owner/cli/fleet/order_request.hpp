@@ -26,6 +26,9 @@ struct FleetOptions {
   std::vector<std::string> keys;
   std::vector<std::string> vals;
   std::vector<std::string> per;
+  std::vector<std::string> events;  // of a snapshot
+  std::string output = "fleet.dat";
+  std::string timeout = "10s";
   std::string listen = "127.0.0.1:4222";
   std::string store;
   bool live = false;

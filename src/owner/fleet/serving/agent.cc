@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "arch/clock.hpp"
+#include "fleet/serving/snapshot_sink.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/where.hpp"
 
@@ -16,6 +18,8 @@ constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
 constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
 constexpr std::size_t kMostReason = 512;
+constexpr std::uint64_t kMostSending_ns = 600'000 * kNsPerMs;
+constexpr const char* kNothingRecorded = "no order records anything here: `landtrace fleet enable EVENT` first";
 
 std::string boot_id() {
   std::string id;
@@ -62,21 +66,56 @@ void Agent::take_orders(const std::map<std::string, std::string>& orders) {
     if (!orders.contains(id)) end(*task);
   }
   const auto is_gone = [&](const auto& id) { return !orders.contains(id); };
-  std::erase_if(refused_, [&](const auto& one) { return is_gone(one.first); });
+  std::erase_if(settled_, [&](const auto& one) { return is_gone(one.first); });
   std::erase_if(passed_over_, is_gone);
   for (const auto& [id, json] : orders) {
-    if (!tasks_.contains(id) && !refused_.contains(id) && !passed_over_.contains(id)) take_order(id, json);
+    if (!tasks_.contains(id) && !settled_.contains(id) && !passed_over_.contains(id)) take_order(id, json);
   }
 }
 
-// Others are passed over: a status has to fit into a message.
 void Agent::refuse(const std::string& id, const std::string& reason) {
-  if (refused_.size() >= kMostOrders) {
+  settle(id, {id, OrderState::Now::kRefused, 0, {{"", reason.substr(0, kMostReason)}}});
+}
+
+// Others are passed over: a status has to fit into a message.
+void Agent::settle(const std::string& id, OrderState state) {
+  if (settled_.size() >= kMostOrders) {
     passed_over_.insert(id);
     return;
   }
-  refused_[id] = {id, OrderState::Now::kRefused, 0, {{"", reason.substr(0, kMostReason)}}};
+  settled_[id] = std::move(state);
   status_is_new_ = true;
+}
+
+// First the rings, then all else: what they hold is overwritten meanwhile.
+Result<void> Agent::send_snapshot(const Order& order) {
+  LT_TRY(std::vector<event::Pattern> patterns, patterns_of(order.event));
+  SnapshotSink sink(std::move(patterns), options_.left_out);
+  Link::Parcel parcel;
+  std::uint32_t cpus = 0;
+  for (const auto& [id, task] : tasks_) {
+    Work* const recording = task->recording();
+    if (recording == nullptr) continue;
+    sink.begin_order();
+    LT_TRY(const std::uint64_t frozen_ns, recording->copy_to(sink));
+    parcel.end.frozen_ns = std::max(parcel.end.frozen_ns, frozen_ns);
+    cpus = recording->cpus();
+  }
+  if (cpus == 0) return fail(ENOENT, kNothingRecorded);
+  LT_TRY(parcel.file, sink.file(cpus, kMostSnapshotBytes, parcel.end));
+  const std::uint64_t now_ns = wall_ns();
+  parcel.end.generation = now_ns;
+  parcel.end.bytes = parcel.file.size();
+  parcel.end.hash = hash_of(parcel.file);
+  parcel.end.left_out = options_.left_out;
+  parcel.subject = snapshot_subject(options_.domain, options_.host, order.id);
+  parcel.clock_subject = clock_subject(options_.domain, options_.host, order.id);
+  const std::uint64_t patience_ns = order.until_ns > now_ns ? order.until_ns - now_ns : 0;
+  parcel.until_ns = arch::monotonic_ns() + std::min(patience_ns, kMostSending_ns);
+  const std::uint64_t events = parcel.end.events;
+  LT_CHECK(link_.send(std::move(parcel)));
+  settle(order.id, {order.id, OrderState::Now::kEnded, events, {}});
+  return {};
 }
 
 void Agent::take_order(const std::string& id, const std::string& json) {
@@ -87,6 +126,11 @@ void Agent::take_order(const std::string& id, const std::string& json) {
   if (!where) return refuse(id, where.error().message);
   if (!where->matches(own_labels()) || order->has_ended(wall_ns())) {
     passed_over_.insert(id);
+    return;
+  }
+  if (order->kind == Order::Kind::kSnapshot) {
+    const auto sent = send_snapshot(*order);
+    if (!sent) refuse(id, sent.error().message.empty() ? errno_text(sent.error().code) : sent.error().message);
     return;
   }
   const auto active =
@@ -156,9 +200,9 @@ void Agent::send_status() {
       status.lost += ring.stats.overrun + ring.stats.dropped;
     }
   }
-  for (const auto& [id, state] : refused_) status.orders.push_back(state);
+  for (const auto& [id, state] : settled_) status.orders.push_back(state);
   for (const auto& [id, task] : tasks_) status.orders.push_back(task->state());
-  link_.send({subject_of(status), json_of(status)});
+  link_.send(Outbox::Letter{subject_of(status), json_of(status)});
 }
 
 void Agent::forget_ended(std::uint64_t now_ns) {

@@ -24,6 +24,8 @@ class Agent {
   void take_orders(const std::map<std::string, std::string>& orders);
   void take_order(const std::string& id, const std::string& json);
   void refuse(const std::string& id, const std::string& reason);
+  void settle(const std::string& id, OrderState state);
+  Result<void> send_snapshot(const Order& order);
   Result<void> look();
   void end(Task& task);
   void end_all();
@@ -38,7 +40,7 @@ class Agent {
   Link link_;
   std::optional<metrics::Asker> asker_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;  // by order
-  std::map<std::string, OrderState> refused_;           // orders that never became one
+  std::map<std::string, OrderState> settled_;           // orders that never became one
   std::set<std::string> passed_over_;                   // orders for others
   bool status_is_new_ = true;
   std::uint64_t next_status_ns_ = 0;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "arch/clock.hpp"
+#include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
 namespace {
@@ -45,6 +46,14 @@ void Link::tell(Outbox::Letter letter) {
   told_.push_back(std::move(letter));
 }
 
+Result<void> Link::send(Parcel parcel) {
+  constexpr std::size_t kMostParcels = 2;
+  const std::lock_guard lock(mutex_);
+  if (parcels_.size() >= kMostParcels) return fail(EBUSY, "snapshots for others are under way: try it again");
+  parcels_.push_back(std::move(parcel));
+  return {};
+}
+
 std::optional<std::map<std::string, std::string>> Link::new_orders() {
   const std::lock_guard lock(mutex_);
   if (!orders_are_new_) return std::nullopt;
@@ -73,6 +82,7 @@ void Link::run() {
     if (!is_over_) look_for_orders();
     while (tell_one() || send_one()) {
     }
+    if (!is_over_) send_some_of_parcel();
   }
 }
 
@@ -140,6 +150,59 @@ bool Link::tell_one() {
   const std::lock_guard lock(mutex_);
   ++untold_;
   return false;
+}
+
+// Of the questions that are asked, the one that was answered soonest counts.
+std::optional<ClockOffset> Link::ask_for_time(const std::string& subject) const {
+  constexpr int kQuestions = 8;
+  constexpr std::int64_t kMostWait_ms = 1000;
+  std::vector<RoundTrip> trips;
+  for (int i = 0; i < kQuestions; ++i) {
+    natsMsg* made = nullptr;
+    const std::uint64_t asked_ns = arch::monotonic_ns();
+    const natsStatus status =
+        natsConnection_Request(&made, transport_->connection(), subject.c_str(), nullptr, 0, kMostWait_ms);
+    const std::uint64_t came_ns = arch::monotonic_ns();
+    const Message message(made);
+    if (status != NATS_OK) break;
+    if (const auto trip = round_trip(asked_ns, text_of(made), came_ns)) trips.push_back(*trip);
+  }
+  return best_of(trips);
+}
+
+// False: there is none.
+bool Link::take_parcel() {
+  const std::lock_guard lock(mutex_);
+  if (parcel_ && arch::monotonic_ns() > parcel_->until_ns) {
+    ++untold_;
+    parcel_.reset();
+  }
+  if (parcel_) return true;
+  if (parcels_.empty()) return false;
+  parcel_ = std::move(parcels_.front());
+  parcels_.pop_front();
+  sent_bytes_ = 0;
+  is_clock_known_ = false;
+  return true;
+}
+
+// For kLook_ms or so, so that all else is sent in between. What fails is tried again.
+void Link::send_some_of_parcel() {
+  if (!take_parcel()) return;
+  if (!is_clock_known_) parcel_->end.clock = ask_for_time(parcel_->clock_subject);
+  is_clock_known_ = true;
+  const std::size_t most = std::min(kMostPartBytes, transport_->most_bytes()) - kPartHead;
+  const std::uint64_t pause_ns = arch::monotonic_ns() + kLook_ms * 1'000'000;
+  while (sent_bytes_ < parcel_->file.size()) {
+    if (arch::monotonic_ns() > pause_ns) return;
+    const SnapshotPart part{parcel_->end.generation, sent_bytes_,
+                            std::string_view(parcel_->file).substr(sent_bytes_, most)};
+    const std::string subject = parcel_->subject + "." + std::to_string(parcel_->end.parts);
+    if (!transport_->publish(subject, encode(part))) return;
+    sent_bytes_ += part.bytes.size();
+    ++parcel_->end.parts;
+  }
+  if (transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) parcel_.reset();
 }
 
 // False: there is nothing, or it could not be sent now.

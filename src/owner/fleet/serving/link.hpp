@@ -11,6 +11,7 @@
 
 #include "fleet/outbox.hpp"
 #include "fleet/serving/transport.hpp"
+#include "fleet/snapshot_parts.hpp"
 
 namespace landtrace::fleet {
 
@@ -29,6 +30,16 @@ class Link {
   void send(Outbox::Letter letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
+  // A file in parts, with what is known of it behind them, and where questions of what time it is are answered. One that
+  // cannot be sent by `until_ns`, of the monotonic clock, is dropped, and counted in unsent(). EBUSY: others wait.
+  struct Parcel {
+    std::string subject;  // ".K" follows
+    std::string clock_subject;
+    std::string file;
+    SnapshotEnd end;
+    std::uint64_t until_ns = 0;
+  };
+  Result<void> send(Parcel parcel);
   // The bucket's orders by their ids, if they are others than at the last call.
   std::optional<std::map<std::string, std::string>> new_orders();
   // What never will be sent.
@@ -41,6 +52,9 @@ class Link {
   void take_entry(kvEntry* entry);
   bool send_one();
   bool tell_one();
+  void send_some_of_parcel();
+  bool take_parcel();
+  [[nodiscard]] std::optional<ClockOffset> ask_for_time(const std::string& subject) const;
 
   const Address address_;
   const std::string name_;
@@ -56,10 +70,14 @@ class Link {
   Watcher watcher_;
   std::map<std::string, std::string> seen_;  // orders, while the bucket is read from its beginning
   bool has_seen_all_ = false;
+  std::optional<Parcel> parcel_;  // that is being sent
+  std::uint64_t sent_bytes_ = 0;  // of its file
+  bool is_clock_known_ = false;
 
   mutable std::mutex mutex_;
   Outbox outbox_;
   std::deque<Outbox::Letter> told_;
+  std::deque<Parcel> parcels_;
   std::uint64_t too_large_ = 0;
   std::uint64_t untold_ = 0;
   std::map<std::string, std::string> orders_;

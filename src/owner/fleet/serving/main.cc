@@ -8,6 +8,9 @@
 //   put ID ORDER                 gives an order
 //   end ID...                    ends orders
 //   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
+//   snapshot ID ORDER FOLDER PATIENCE    gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
+//                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: milliseconds
+//                                without anything of a host
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
@@ -27,6 +30,7 @@
 #include "fleet/order.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
+#include "fleet/serving/fetching.hpp"
 #include "fleet/serving/transport.hpp"
 #include "fleet/subjects.hpp"
 
@@ -166,6 +170,13 @@ Result<void> print_lines(Transport& transport, const Words& words) {
   return nats_failure("lines", status);
 }
 
+Result<void> fetch(Transport& transport, const Words& words) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  LT_TRY(Order order, order_of(words.at(1)));
+  order.id = words.at(0);
+  return fetch_snapshots(transport, order, words.at(2), std::strtoull(words.at(3).c_str(), nullptr, 10));
+}
+
 struct Verb {
   std::size_t words;  // that it takes at least
   Result<void> (*run)(Transport&, const Words&);
@@ -185,6 +196,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"put", {2, put}},
                                                   {"end", {0, end}},
                                                   {"tail", {1, print_lines}},
+                                                  {"snapshot", {4, fetch}},
                                                   {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);

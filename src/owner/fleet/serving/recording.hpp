@@ -12,6 +12,7 @@ class Recording : public Work {
                                              const Order& order);
 
   Result<void> look() override;
+  Result<std::uint64_t> copy_to(consumer::Sink& sink) override { return collector_.copy_to(sink); }
   void end() override;
   [[nodiscard]] std::uint64_t events() const override;
 

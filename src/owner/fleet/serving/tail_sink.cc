@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/clock.hpp"
+#include "fleet/left_out.hpp"
 #include "fleet/order.hpp"
 #include "output/json/value.hpp"
 #include "output/text/line.hpp"
@@ -16,12 +17,6 @@ namespace {
 constexpr std::size_t kMostBytes = 128 * 1024;
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kSecondsPerDay = 86400;
-
-bool has_one_of(const output::EventType& type, const std::vector<std::string>& names) {
-  return std::ranges::any_of(type.declaration.fields, [&](const event::Field& field) {
-    return std::ranges::find(names, field.name) != names.end();
-  });
-}
 
 }  // namespace
 

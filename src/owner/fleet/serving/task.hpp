@@ -29,6 +29,8 @@ class Task {
   std::vector<Outbox::Letter> frames(std::uint64_t now_ns, bool is_last = false);
   // Lines since the last call, under their subject.
   std::optional<Outbox::Letter> lines();
+  // What it records, if it does that; nullptr after its end.
+  [[nodiscard]] Work* recording() const { return order_.kind == Order::Kind::kEnable ? work_.get() : nullptr; }
   // True: the state is another one now.
   bool update_state();
   // The last frames.

@@ -13,6 +13,9 @@ constexpr std::int64_t kReconnectWait_ms = 250;
 // Of each histogram: that frames come in another order than they were sent in is nothing that happens over more.
 constexpr std::int64_t kMostFrames = 8;
 constexpr std::int64_t kKept_ns = 7ll * 24 * 3600 * 1'000'000'000;
+constexpr std::int64_t kSnapshotsKept_ns = 3600ll * 1'000'000'000;
+constexpr std::int64_t kMostSnapshots = 1ll << 30;
+constexpr std::int64_t kLeastSnapshots = 64ll << 20;
 constexpr std::int32_t kMostOrderBytes = 64 * 1024;
 constexpr std::int64_t kReplicas = 3;
 
@@ -163,12 +166,21 @@ Result<void> Transport::prepare() {
   return prepare_bucket(replicas());
 }
 
-Result<void> Transport::prepare_stream(std::int64_t replicas) {
+// Who may not look takes it to be there.
+Result<void> Transport::add_stream(jsStreamConfig& config) {
   jsStreamInfo* info = nullptr;
   jsErrCode code{};
-  natsStatus status = js_GetStreamInfo(&info, stream_.get(), kStream, nullptr, &code);
+  natsStatus status = js_GetStreamInfo(&info, stream_.get(), config.Name, nullptr, &code);
   jsStreamInfo_Destroy(info);
   if (status != NATS_NOT_FOUND) return {};
+  info = nullptr;
+  status = js_AddStream(&info, stream_.get(), &config, nullptr, &code);
+  jsStreamInfo_Destroy(info);
+  if (status == NATS_OK || code == JSStreamNameExistErr) return {};
+  return nats_failure(std::string("cannot make the stream ") + config.Name, status);
+}
+
+Result<void> Transport::prepare_stream(std::int64_t replicas) {
   std::array<const char*, 2> subjects{kStatusSubjects, kHistSubjects};
   jsStreamConfig config;
   jsStreamConfig_Init(&config);
@@ -178,11 +190,36 @@ Result<void> Transport::prepare_stream(std::int64_t replicas) {
   config.MaxMsgsPerSubject = kMostFrames;
   config.MaxAge = kKept_ns;
   config.Replicas = replicas;
-  info = nullptr;
-  status = js_AddStream(&info, stream_.get(), &config, nullptr, &code);
-  jsStreamInfo_Destroy(info);
-  if (status == NATS_OK || code == JSStreamNameExistErr) return {};
-  return nats_failure(std::string("cannot make the stream ") + kStream, status);
+  return add_stream(config);
+}
+
+// The server sets the room aside: where it has less than that, less will do.
+Result<void> Transport::prepare_snapshots() {
+  std::array<const char*, 1> subjects{kSnapshotSubjects};
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  config.Name = kSnapshotStream;
+  config.Subjects = subjects.data();
+  config.SubjectsLen = static_cast<int>(subjects.size());
+  config.MaxAge = kSnapshotsKept_ns;
+  config.Replicas = replicas();
+  Result<void> made;
+  for (config.MaxBytes = kMostSnapshots; config.MaxBytes >= kLeastSnapshots; config.MaxBytes /= 4) {
+    made = add_stream(config);
+    if (made) break;
+  }
+  return made;
+}
+
+Result<void> Transport::remove_snapshots(const std::string& subjects) {
+  jsOptions options;
+  jsOptions_Init(&options);
+  options.Wait = kPatience_ms;
+  options.Stream.Purge.Subject = subjects.c_str();
+  jsErrCode code{};
+  const natsStatus status = js_PurgeStream(stream_.get(), kSnapshotStream, &options, &code);
+  if (status != NATS_OK) return nats_failure(subjects, status);
+  return {};
 }
 
 Result<void> Transport::open_bucket() {
@@ -222,10 +259,10 @@ Result<void> Transport::publish(const std::string& subject, const std::string& b
   return {};
 }
 
-Result<Subscription> Transport::subscribe(const std::string& subjects, std::uint64_t& there) {
+Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, std::uint64_t& there) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
-  options.Stream = kStream;
+  options.Stream = stream;
   options.Ordered = true;
   natsSubscription* made = nullptr;
   jsErrCode code{};
@@ -246,7 +283,7 @@ Result<Subscription> Transport::subscribe(const std::string& subjects, std::uint
 Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects) {
   constexpr std::int64_t kLook_ms = 200;
   std::uint64_t there = 0;
-  LT_TRY(const Subscription subscription, subscribe(subjects, there));
+  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, there));
   std::vector<Outbox::Letter> read;
   // Fewer may come than were there: where many are sent, the stream drops older ones meanwhile.
   for (std::int64_t silent_ms = 0; read.size() < there;) {
@@ -266,6 +303,15 @@ Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects)
     if (silent_ms >= kReadPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
   return read;
+}
+
+Result<std::optional<Outbox::Letter>> Transport::next(const Subscription& subscription, std::int64_t wait_ms) {
+  natsMsg* made = nullptr;
+  const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), wait_ms);
+  const Message message(made);
+  if (made != nullptr) return Outbox::Letter{natsMsg_GetSubject(made), text_of(made)};
+  if (!goes_on(status)) return nats_failure("the stream", status);
+  return std::nullopt;
 }
 
 Result<Transport::Sequence> Transport::newest_of(const std::string& subjects) {
@@ -293,7 +339,7 @@ Result<void> Transport::follow(const std::string& subjects,
                                const std::function<bool()>& is_over) {
   constexpr std::int64_t kLook_ms = 200;
   std::uint64_t there = 0;
-  LT_TRY(const Subscription subscription, subscribe(subjects, there));
+  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, there));
   while (!is_over()) {
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);

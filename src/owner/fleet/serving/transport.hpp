@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ class Transport {
   // three replicas. Who may not look takes them to be there.
   Result<void> prepare();
 
+  // The stream of snapshots, of 1 GB, or what the server has room for.
+  Result<void> prepare_snapshots();
+  // Removes what the stream of snapshots has of these subjects.
+  Result<void> remove_snapshots(const std::string& subjects);
+
   // Returns when the stream has it. ETIMEDOUT: nobody knows.
   Result<void> publish(const std::string& subject, const std::string& bytes);
   // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
@@ -50,6 +56,11 @@ class Transport {
   // By id.
   Result<std::map<std::string, std::string>> orders();
 
+  // What a stream has of these subjects, in its order, and then what comes. `there`: how many it has now.
+  Result<Subscription> subscribe(const char* stream, const std::string& subjects, std::uint64_t& there);
+  // The next one, nullopt: none came within this time.
+  static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
+
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
   [[nodiscard]] kvStore* bucket() const { return bucket_.get(); }
 
@@ -57,10 +68,10 @@ class Transport {
   static Result<Options> options_of(const Address& address, const std::string& name);
   static Result<Transport> made(Connection connection);
   Result<void> prepare_stream(std::int64_t replicas);
+  Result<void> add_stream(jsStreamConfig& config);
   Result<void> prepare_bucket(std::int64_t replicas);
   [[nodiscard]] std::int64_t replicas() const;
   Result<void> open_bucket();
-  Result<Subscription> subscribe(const std::string& subjects, std::uint64_t& there);
 
   Connection connection_;
   JetStream stream_;

@@ -25,6 +25,8 @@ consumer::Session::Options options_of(Order::Kind kind) {
     case Order::Kind::kLatency:
     case Order::Kind::kTail:
       return {kPairRings, false, kLeastPairRings};
+    case Order::Kind::kSnapshot:
+      break;
   }
   return {};
 }
@@ -42,6 +44,8 @@ Result<std::unique_ptr<Work>> begin_session(const AgentOptions& options, const O
       return Pairing::begin(std::move(view), std::move(session), order);
     case Order::Kind::kTail:
       return Tailing::begin(std::move(view), std::move(session), order, options);
+    case Order::Kind::kSnapshot:  // of others' sessions
+      break;
   }
   return fail(EINVAL, "no such kind of order");
 }

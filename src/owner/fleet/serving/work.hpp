@@ -9,6 +9,7 @@
 
 #include "buffer/event_table.hpp"
 #include "consumer/session.hpp"
+#include "consumer/sink.hpp"
 #include "fleet/address.hpp"
 #include "fleet/frame.hpp"
 #include "fleet/order.hpp"
@@ -38,11 +39,15 @@ class Work {
   virtual Result<std::vector<Counted>> counted() { return std::vector<Counted>(); }
   // Lines that have come since the last call, each with its newline.
   virtual std::string take_lines() { return {}; }
+  // What has been recorded, which stays. Returns the moment, of the monotonic clock; 0: it records nothing.
+  virtual Result<std::uint64_t> copy_to(consumer::Sink& /*sink*/) { return std::uint64_t{0}; }
   // Nothing more is counted or recorded.
   virtual void end() = 0;
   [[nodiscard]] virtual std::uint64_t events() const = 0;
   // Parts that the domain does not take.
   virtual std::vector<Refusal> refusals();
+  // Of the machine.
+  [[nodiscard]] std::uint32_t cpus() const { return view_->cpus(); }
   // Events of the domain so far.
   const std::deque<output::EventType>& types();
 
