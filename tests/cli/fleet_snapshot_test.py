@@ -84,7 +84,7 @@ class Snapshots(SnapshotCase):
             if event["comm"] != turns[-1]:
                 turns.append(event["comm"])
         self.assertEqual(turns, [f"{host.name}:producer" for host in order])
-        self.assertEqual(len({event["tid"] for event in events}), len(order), "a program for each turn")
+        self.assertEqual(len({event["pid"] for event in events}), len(order), "a program for each turn")
         report = self.landtrace("report", self.file)[1]
         self.assertRegex(report, r"(?m)^ +c:producer-\d+ +\[\d+\] .* job: ")
         self.assertRegex(report, r"(?m)^ +a-\d+ .* fleet_host: .*clock_ns=.* host=a ")
@@ -157,8 +157,7 @@ class Snapshots(SnapshotCase):
         _, status, err = self.snapshot()
         self.assertEqual(status, 1)
         self.assert_one_line(err, "there is no host yet")
-        host = Host(self, "a")
-        host.emit(5)
+        Host(self, "a")
         _, status, err = self.snapshot()
         self.assertEqual(status, 1)
         self.assertEqual(err.splitlines(),
@@ -211,8 +210,10 @@ class Trouble(SnapshotCase):
         """A host that is killed amid its parts, one of an older version, and a network that repeats all it has seen."""
         self.pretend("ghost")
         self.pretend("old")
-        again = threading.Thread(target=self.repeat)
+        listens = threading.Event()
+        again = threading.Thread(target=self.repeat, args=[listens])
         again.start()
+        self.assertTrue(listens.wait(support.TIMEOUT_S))
         hosts, status, err = self.snapshot("--timeout", "2s")
         again.join()
         self.assertEqual((status, list(hosts)), (0, ["a"]), err)
@@ -234,32 +235,35 @@ class Trouble(SnapshotCase):
         client.ping()
         client.close()
 
-    def repeat(self):
-        client, sender = NatsClient(self.port), NatsClient(self.port)
-        client.subscribe(b"landtrace.*.*.snapshot.>")
-        client.subscribe(b"$KV.landtrace_orders.>")
+    def repeat(self, listens):
+        orders, parts, sender = (NatsClient(self.port) for _ in range(3))
+        parts.subscribe(b"landtrace.*.*.snapshot.>")
+        orders.subscribe(b"$KV.landtrace_orders.>")
+        listens.set()
         seen, self.repeated = set(), 0
         end = time.monotonic() + support.TIMEOUT_S
-        while time.monotonic() < end:
-            for subject, payload in client.ping():
-                if subject.startswith(b"$KV") and payload:
-                    order = subject.split(b".")[-1]
-                    head = (1).to_bytes(8, "little") + (0).to_bytes(8, "little")
-                    sender.publish(b"landtrace.d.ghost.snapshot.%s.0" % order, head + b"short")
-                    sender.publish(b"landtrace.d.ghost.snapshot.%s.1" % order, b"garbage")
-                    sender.publish(b"landtrace.d.ghost.snapshot.%s.end" % order, b"garbage")
-                    self.pretend("old", {"id": order.decode(), "state": "refused", "events": 0, "refusals": [
-                        {"event": "", "reason": "an order of the kind 'snapshot' is not known here"}]})
-                elif subject.startswith(b"$KV"):
-                    client.close()
-                    sender.close()
-                    return
-                elif payload not in seen:
+        is_over = False
+        while time.monotonic() < end and not is_over:
+            for subject, payload in parts.ping():
+                if payload not in seen:
                     seen.add(payload)
                     self.repeated += 1
                     sender.publish(subject, payload)
+            for subject, payload in orders.ping():
+                is_over = not payload
+                if payload:
+                    self.send_some(sender, subject.split(b".")[-1])
             sender.ping()
             time.sleep(0.005)
+        for client in (orders, parts, sender):
+            client.close()
+
+    def send_some(self, sender, order):
+        head = (1).to_bytes(8, "little") + (0).to_bytes(8, "little")
+        for part, payload in ((b"0", head + b"short"), (b"1", b"garbage"), (b"end", b"garbage")):
+            sender.publish(b"landtrace.d.ghost.snapshot.%s.%s" % (order, part), payload)
+        self.pretend("old", {"id": order.decode(), "state": "refused", "events": 0, "refusals": [
+            {"event": "", "reason": "an order of the kind 'snapshot' is not known here"}]})
 
     def test_what_is_interrupted_leaves_nothing(self):
         self.pretend("ghost")
