@@ -1,4 +1,5 @@
 """Many hosts: who may do what, by users and by certificates."""
+import json
 import os
 import signal
 import subprocess
@@ -89,6 +90,20 @@ class Users(FleetCase):
         host.emit(3)
         self.assertIn(" web-1 ", tail.stdout.readline())
         self.assertEqual(self.stop(tail)[0], 0)
+
+    def test_hosts_may_send_snapshots_and_operators_ask_for_them(self):
+        host = Host(self, "web-1")
+        self.order("enable", "job")
+        host.emit(30)
+        file = os.path.join(self.folder, "fleet.dat")
+        status, out, err = self.landtrace("fleet", "snapshot", "--json", "-o", file)
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(json.loads(out)["hosts"][0]["events"], 30)
+        self.assertIsNotNone(json.loads(out)["hosts"][0]["bound_ns"], "its clock was compared")
+        for user in ("reader", "host"):
+            status, _, err = self.landtrace("fleet", "snapshot", "-o", file, "--fleet", self.url_of(user, user + "-secret"))
+            self.assertEqual(status, 1, err)
+            self.assertNotIn("secret", err)
 
     def test_a_wrong_password_is_said(self):
         status, _, err = self.landtrace("fleet", "hosts", "--fleet", self.url_of("operator", "wrong"))

@@ -17,7 +17,8 @@
 namespace landtrace::cli {
 namespace {
 
-constexpr const char* kWhat = "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, show or end";
+constexpr const char* kWhat =
+    "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, show or end";
 
 int print(const std::string& text) {
   TextOutput out;

@@ -34,8 +34,8 @@ class Collector {
   Result<void> look();
 
   // Of a session that overwrites: gives `sink` what the rings hold at this moment, which stays there, and nobody waits
-  // for that. CPU after CPU, each in the order of time; then tasks and objects. What is overwritten meanwhile is told as
-  // lost. Returns the moment, in the time of records. EPIPE as drain().
+  // for that. CPU after CPU, each in the order of time; then tasks and objects. What is overwritten meanwhile is told
+  // as lost. Returns the moment, in the time of records. EPIPE as drain().
   Result<std::uint64_t> copy_to(Sink& sink);
 
   // The end: stops the session and takes everything that is left. An error is that of the connection;

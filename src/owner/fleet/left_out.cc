@@ -41,7 +41,8 @@ void for_each_place(const event::Field& field, Bytes payload, Visit visit) {
     case FieldKind::kArray: {
       const event::FetchType* const type = event::find_fetch_type(field.fetch);
       if (type == nullptr || !type->is_text) return;
-      for (std::uint64_t at = 0; at + type->size <= field.size; at += type->size) take_located(field.offset + at, false);
+      for (std::uint64_t at = 0; at + type->size <= field.size; at += type->size)
+        take_located(field.offset + at, false);
       return;
     }
     case FieldKind::kInteger:

@@ -45,8 +45,8 @@ TEST(LeftOutTest, NumbersAreZeros) {
 
 TEST(LeftOutTest, TextsAreEmpty) {
   const auto type = type_of("e __rel_loc char[] a; __data_loc char[] b; u8 n");
-  const std::string payload = word(5, 4) + word(8 + 13, 4) + "n" + "aaa" + std::string(1, '\0') + "bbb" +
-                              std::string(1, '\0');
+  const std::string payload =
+      word(5, 4) + word(8 + 13, 4) + "n" + "aaa" + std::string(1, '\0') + "bbb" + std::string(1, '\0');
   // Relative to the end of its u32, which is at 4 of the payload.
   const std::string good = word(5, 4) + word(21, 4) + payload.substr(8);
   EXPECT_EQ(text_of(without_fields(type, bytes_of(good), {})), good);
@@ -57,8 +57,7 @@ TEST(LeftOutTest, TextsAreEmpty) {
 }
 
 TEST(LeftOutTest, WhatNoFieldHasDoesNotTravel) {
-  EXPECT_EQ(text_of(without_fields(type_of("e u32 a"), bytes_of("AAAAsecret"), {"x"})),
-            "AAAA" + std::string(6, '\0'));
+  EXPECT_EQ(text_of(without_fields(type_of("e u32 a"), bytes_of("AAAAsecret"), {"x"})), "AAAA" + std::string(6, '\0'));
 }
 
 TEST(LeftOutTest, AnotherFieldsLocationDoesNotShowAField) {
@@ -85,8 +84,8 @@ TEST(LeftOutTest, ArraysOfTextsOfProbesKeepTheirs) {
   const std::uint32_t offset = type.declaration.fields.at(0).offset;
   const std::string head(offset - abi::kEntryHeaderSize, '\0');
   const std::uint64_t behind = offset + 8;
-  const std::string payload = head + word(behind, 3) + word(behind + 3, 3) + "ab" + std::string(1, '\0') + "cd" +
-                              std::string(1, '\0');
+  const std::string payload =
+      head + word(behind, 3) + word(behind + 3, 3) + "ab" + std::string(1, '\0') + "cd" + std::string(1, '\0');
   EXPECT_EQ(text_of(without_fields(type, bytes_of(payload), {"other"})), payload);
   EXPECT_EQ(text_of(without_fields(type, bytes_of(payload), {"texts"})), std::string(payload.size(), '\0'));
 }

@@ -23,10 +23,10 @@ struct Probe {
 
 struct Order {
   enum class Kind : std::uint8_t {
-    kEnable,   // events are recorded in the host's memory, the newest stay
-    kHist,     // their histogram is filled in the programs, and sent
-    kLatency,  // the times from one event to another are counted, and sent
-    kTail,     // events are sent as lines, as they happen
+    kEnable,    // events are recorded in the host's memory, the newest stay
+    kHist,      // their histogram is filled in the programs, and sent
+    kLatency,   // the times from one event to another are counted, and sent
+    kTail,      // events are sent as lines, as they happen
     kSnapshot,  // what kEnable has recorded is sent once, as it is at that moment
   };
 
@@ -40,10 +40,10 @@ struct Order {
   std::vector<std::string> by = {};
   std::string filter = {};
   std::vector<std::string> triggers = {};  // of a histogram also its "hist:…"
-  Probe probe = {};                   // that is there for the order, and has its event
-  std::uint64_t made_ns = 0;          // since 1970
-  std::uint64_t until_ns = 0;         // … when it ends by itself; 0: it does not
-  std::uint64_t interval_ms = 0;      // how often sums are sent; 0: as the host likes
+  Probe probe = {};                        // that is there for the order, and has its event
+  std::uint64_t made_ns = 0;               // since 1970
+  std::uint64_t until_ns = 0;              // … when it ends by itself; 0: it does not
+  std::uint64_t interval_ms = 0;           // how often sums are sent; 0: as the host likes
   std::string by_whom = {};
 
   friend bool operator==(const Order&, const Order&) = default;

@@ -18,8 +18,8 @@ constexpr std::uint64_t kMostShift_ns = 1ull << 62;
 // Times of others may be anything.
 std::uint64_t shifted(std::uint64_t time_ns, std::int64_t by_ns) {
   const auto time = static_cast<std::int64_t>(std::min(time_ns, kMostShift_ns));
-  const std::int64_t sum = time + std::clamp(by_ns, -static_cast<std::int64_t>(kMostShift_ns),
-                                             static_cast<std::int64_t>(kMostShift_ns - 1));
+  const std::int64_t sum =
+      time + std::clamp(by_ns, -static_cast<std::int64_t>(kMostShift_ns), static_cast<std::int64_t>(kMostShift_ns - 1));
   return sum < 0 ? 0 : static_cast<std::uint64_t>(sum);
 }
 
@@ -58,8 +58,8 @@ std::int32_t SnapshotMerge::number_of(Numbers& numbers, const Host& host, std::i
   const std::int32_t tgid = is_known ? static_cast<std::int32_t>(task->second.tgid) : 0;
   // A process is its own first thread, and that number is its already.
   const std::int32_t process = tgid == 0 ? 0 : number_of(numbers, host, tgid, reader);
-  writer_.set_task(number, {host.host + ":" + (is_known ? task->second.comm : "<...>"),
-                            static_cast<std::uint32_t>(process)});
+  writer_.set_task(number,
+                   {host.host + ":" + (is_known ? task->second.comm : "<...>"), static_cast<std::uint32_t>(process)});
   return number;
 }
 
@@ -67,9 +67,10 @@ Result<std::uint32_t> SnapshotMerge::cpu_of(Numbers& numbers, std::uint32_t cpu)
   const auto known = numbers.cpus.find(cpu);
   if (known != numbers.cpus.end()) return known->second;
   if (cpus_ == most_cpus_) {
-    return fail(ENOSPC, fmt::format("these hosts have more than the {} CPUs that a trace file holds: choose some of them "
-                                    "by --where",
-                                    most_cpus_));
+    return fail(ENOSPC,
+                fmt::format("these hosts have more than the {} CPUs that a trace file holds: choose some of them "
+                            "by --where",
+                            most_cpus_));
   }
   return numbers.cpus[cpu] = cpus_++;
 }
@@ -98,9 +99,9 @@ Result<std::uint16_t> SnapshotMerge::type_of(Numbers& numbers, const output::Eve
 
 Result<std::uint16_t> SnapshotMerge::own_type() {
   output::EventType type{.id = kFirstId, .system = "landtrace", .name = "fleet_host", .declaration = {}, .format = {}};
-  LT_TRY(type.declaration,
-         event::parse_declaration("fleet_host s64 clock_ns; s64 bound_ns; u64 events; u64 lost; u64 left; u32 first_cpu; "
-                                  "u32 cpus; __rel_loc char[] host; __rel_loc char[] domain"));
+  LT_TRY(type.declaration, event::parse_declaration(
+                               "fleet_host s64 clock_ns; s64 bound_ns; u64 events; u64 lost; u64 left; u32 first_cpu; "
+                               "u32 cpus; __rel_loc char[] host; __rel_loc char[] domain"));
   Numbers none;
   return type_of(none, type);
 }
@@ -154,7 +155,7 @@ Result<void> SnapshotMerge::add_host_event(Numbers& numbers, const Host& host, c
   const std::string domain = host.domain.substr(0, 1024);
   const auto name_size = static_cast<std::uint32_t>(name.size() + 1);
   const auto domain_size = static_cast<std::uint32_t>(domain.size() + 1);
-  put(bytes, name_size << 16 | 4u);      // from behind this number on, over the next one
+  put(bytes, name_size << 16 | 4u);  // from behind this number on, over the next one
   put(bytes, domain_size << 16 | name_size);
   for (const std::string* const text : {&name, &domain}) {
     for (const char c : *text) bytes.push_back(static_cast<std::byte>(c));

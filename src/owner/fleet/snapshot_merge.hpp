@@ -1,7 +1,7 @@
 // Trace files of several hosts as one: their clocks aligned, and what each host numbers by itself told apart.
 //
-// Each CPU of each host that has events is a CPU of the file. A task is HOST:NAME. Its number is the host's own where no
-// other host has that too; else one that Linux gives to nobody. Events with the same name and fields are one type. An
+// Each CPU of each host that has events is a CPU of the file. A task is HOST:NAME. Its number is the host's own where
+// no other host has that too; else one that Linux gives to nobody. Events with the same name and fields are one type. An
 // event landtrace:fleet_host for each host says which CPUs are its, and how well its clock was known.
 #pragma once
 
@@ -27,16 +27,16 @@ class SnapshotMerge {
   struct Host {
     std::string host;
     std::string domain;
-    std::int64_t to_file_ns = 0;             // is added to its times
+    std::int64_t to_file_ns = 0;            // is added to its times
     std::optional<std::uint64_t> bound_ns;  // how much that may be wrong; none: nobody knows, and nothing is left out
-    std::uint64_t left = 0;                  // events that were too many to be sent
+    std::uint64_t left = 0;                 // events that were too many to be sent
   };
   struct Taken {
     std::uint64_t events = 0;
     std::uint64_t later = 0;  // events that were left out
     std::uint64_t lost = 0;
-    std::uint64_t oldest_ns = 0;   // in the file's time; 0: there is no event
-    std::string damage = {};       // what is wrong with its file, of which the rest was taken
+    std::uint64_t oldest_ns = 0;  // in the file's time; 0: there is no event
+    std::string damage = {};      // what is wrong with its file, of which the rest was taken
   };
   // ENOSPC: it has more CPUs than a trace file holds; and what the writer says.
   Result<Taken> add(const Host& host, output::TraceDatReader& reader);

@@ -119,7 +119,8 @@ TEST(SnapshotMergeTest, AnEventIsOneTypeWhereItsFieldsAreTheSame) {
     return [=](TraceDatWriter& writer) {
       writer.add_event(output::make_type(id, declaration));
       const std::uint64_t number = 5;
-      ASSERT_TRUE(writer.append({.time_ns = 1000, .cpu = 0, .tid = 7, .event_id = id, .payload = output::bytes_of(number)}));
+      ASSERT_TRUE(
+          writer.append({.time_ns = 1000, .cpu = 0, .tid = 7, .event_id = id, .payload = output::bytes_of(number)}));
     };
   };
   EXPECT_TRUE(merged.add("a", 0, with_type(2000, "e u64 n")));
@@ -172,10 +173,15 @@ TEST(SnapshotMergeTest, StacksFindTheirHostsObjects) {
     one_event(writer, 1000, 1, 7, "x", 7);
     writer.add_event(output::user_stack_type());
     const std::string payload = std::string("\7\0\0\0\0\0\0\0", 8) + std::string("\x10\x20\0\0\0\0\0\0", 8);
-    ASSERT_TRUE(writer.append({.time_ns = 1001, .cpu = 1, .tid = 7, .event_id = output::user_stack_type().id,
+    ASSERT_TRUE(writer.append({.time_ns = 1001,
+                               .cpu = 1,
+                               .tid = 7,
+                               .event_id = output::user_stack_type().id,
                                .payload = output::bytes_of(payload)}));
-    writer.add_object({.pid = 7, .start = 0x2000, .end = 0x3000, .bias = 0, .first_seen = 500, .path = "/bin/x", .build_id = ""});
-    writer.add_object({.pid = 99, .start = 0x2000, .end = 0x3000, .bias = 0, .first_seen = 500, .path = "/bin/y", .build_id = ""});
+    writer.add_object(
+        {.pid = 7, .start = 0x2000, .end = 0x3000, .bias = 0, .first_seen = 500, .path = "/bin/x", .build_id = ""});
+    writer.add_object(
+        {.pid = 99, .start = 0x2000, .end = 0x3000, .bias = 0, .first_seen = 500, .path = "/bin/y", .build_id = ""});
   };
   EXPECT_TRUE(merged.add("a", 0, fill));
   EXPECT_TRUE(merged.add("b", 3000, fill));

@@ -44,9 +44,10 @@ Result<SnapshotPart> part_of_snapshot(std::string_view message) {
 }
 
 std::string json_of(const SnapshotEnd& end) {
-  Json json{{"generation", end.generation}, {"parts", end.parts},         {"bytes", end.bytes},
-            {"hash", end.hash},             {"events", end.events},       {"left", end.left},
-            {"oldest_ns", end.oldest_ns},   {"frozen_ns", end.frozen_ns}, {"left_out", end.left_out}};
+  Json json{
+      {"generation", end.generation}, {"parts", end.parts}, {"bytes", end.bytes},         {"hash", end.hash},
+      {"events", end.events},         {"left", end.left},   {"oldest_ns", end.oldest_ns}, {"frozen_ns", end.frozen_ns},
+      {"left_out", end.left_out}};
   if (end.clock) {
     json["offset_ns"] = end.clock->offset_ns;
     json["bound_ns"] = end.clock->bound_ns;

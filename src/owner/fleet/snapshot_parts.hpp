@@ -35,10 +35,10 @@ struct SnapshotEnd {
   std::uint64_t bytes = 0;  // of the file
   std::uint64_t hash = 0;   // … hash_of() it
   std::uint64_t events = 0;
-  std::uint64_t left = 0;        // older events that would have made it too large
-  std::uint64_t oldest_ns = 0;   // of an event; the host's monotonic clock
-  std::uint64_t frozen_ns = 0;   // when the rings were read, likewise
-  std::optional<ClockOffset> clock = {};  // from that clock to the one of who asked; none: there was no answer
+  std::uint64_t left = 0;                  // older events that would have made it too large
+  std::uint64_t oldest_ns = 0;             // of an event; the host's monotonic clock
+  std::uint64_t frozen_ns = 0;             // when the rings were read, likewise
+  std::optional<ClockOffset> clock = {};   // from that clock to the one of who asked; none: there was no answer
   std::vector<std::string> left_out = {};  // fields of which only zeros have travelled
 
   friend bool operator==(const SnapshotEnd&, const SnapshotEnd&) = default;

@@ -3,8 +3,8 @@
 //   landtrace.DOMAIN.HOST.status                            in the stream: a host's newest status
 //   landtrace.DOMAIN.HOST.hist.ORDER.GENERATION.EVENT       … its newest frames of a histogram
 //   landtrace.DOMAIN.HOST.lines.ORDER                       events as lines, for who listens: nobody keeps them
-//   landtrace.DOMAIN.HOST.clock.ORDER                       a host's question of what time it is, for who asked for ORDER
-//   landtrace.DOMAIN.HOST.snapshot.ORDER.K                  in a stream of their own: parts of its snapshot, K from 0 on
+//   landtrace.DOMAIN.HOST.clock.ORDER                       a host asks what time it is where ORDER was given
+//   landtrace.DOMAIN.HOST.snapshot.ORDER.K                  in another stream: parts of its snapshot, K from 0 on
 //   landtrace.DOMAIN.HOST.snapshot.ORDER.end                … and what all of them are
 #pragma once
 

@@ -200,7 +200,8 @@ std::string snapshot_text(const SnapshotText& snapshot) {
   }
   return table_text(std::move(rows)) +
          fmt::format("{}: {} events of {}, as of one moment; their clocks {}\n", visible(snapshot.file, Lines::kNone),
-                     count_text(events), snapshot.rows.size() == 1 ? "1 host" : count_text(snapshot.rows.size()) + " hosts",
+                     count_text(events),
+                     snapshot.rows.size() == 1 ? "1 host" : count_text(snapshot.rows.size()) + " hosts",
                      is_compared ? "are aligned within " + span_text(worst_ns)
                                  : "could not all be compared, and are aligned by the time of day there");
 }

@@ -78,8 +78,7 @@ Result<Answers> fetch(const FleetHelper& fleet, const fleet::Order& order, const
                       std::uint64_t patience_ns) {
   LT_TRY(Signals signals, Signals::take());
   std::vector<std::string> command = fleet.command("snapshot");
-  for (const std::string& word :
-       {order.id, fleet::json_of(order), folder, std::to_string(patience_ns / 1'000'000)}) {
+  for (const std::string& word : {order.id, fleet::json_of(order), folder, std::to_string(patience_ns / 1'000'000)}) {
     command.push_back(word);
   }
   LT_TRY(Child child, Child::start(command, fleet.environment(), signals.mask_before()));
@@ -195,7 +194,8 @@ void complain_of(const SnapshotRow& row) {
   const auto say = [&](const std::string& what) { complain(visible(row.host + ": " + what, Lines::kNone)); };
   if (!row.problem.empty()) say(row.problem);
   if (row.left > 0) say(count_text(row.left) + " older events were too many to be sent");
-  if (!row.left_out.empty()) say(fmt::format("zeros stand for what is left out there: {}", fmt::join(row.left_out, ", ")));
+  if (!row.left_out.empty())
+    say(fmt::format("zeros stand for what is left out there: {}", fmt::join(row.left_out, ", ")));
 }
 
 int show(const SnapshotText& text, bool json) {

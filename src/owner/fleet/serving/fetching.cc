@@ -108,8 +108,8 @@ Result<void> Fetching::take_part(Source& source, const std::string& message) {
   const auto part = part_of_snapshot(message);
   if (!part || !source.assembly.add(*part)) return {};
   if (!source.file) {
-    source.fetched.file = fmt::format("{}.dat", std::distance(sources_.begin(), sources_.find(subject_of(
-                                                                                     source.fetched, order_.id))));
+    source.fetched.file =
+        fmt::format("{}.dat", std::distance(sources_.begin(), sources_.find(subject_of(source.fetched, order_.id))));
     const std::string path = folder_ + "/" + source.fetched.file;
     source.file = Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!source.file) return fail_errno("open " + path);
@@ -176,11 +176,12 @@ void Fetching::give_up(std::uint64_t now_ns) {
     if (source.is_done || now_ns < std::max(source.last_ns, moment_ns_) + patience_ns_) continue;
     const std::uint64_t there = source.assembly.there();
     const double seconds = static_cast<double>(patience_ns_) / (1000.0 * kNsPerMs);
-    end_with(source, there == 0 && !source.assembly.end()
-                         ? fmt::format("no answer within {} s; a host of this version needs leave to publish "
-                                       "landtrace.*.*.snapshot.> and landtrace.*.*.clock.*",
-                                       seconds)
-                         : fmt::format("only {} bytes of its snapshot came, and then nothing for {} s", there, seconds));
+    end_with(source,
+             there == 0 && !source.assembly.end()
+                 ? fmt::format("no answer within {} s; a host of this version needs leave to publish "
+                               "landtrace.*.*.snapshot.> and landtrace.*.*.clock.*",
+                               seconds)
+                 : fmt::format("only {} bytes of its snapshot came, and then nothing for {} s", there, seconds));
   }
 }
 
@@ -232,9 +233,9 @@ Result<void> fetch_snapshots(Transport& transport, const Order& order, const std
   LT_CHECK(fetching.find_hosts());
   const auto fetched = fetching.run();
   const auto ended = transport.remove_order(order.id);
-  std::ignore = transport.remove_snapshots(snapshots_of(order.id));  // they go by themselves, too
   LT_CHECK(fetched);
   LT_CHECK(ended);
+  std::ignore = transport.remove_snapshots(snapshots_of(order.id));  // they go by themselves, too
   return fetching.write_hosts();
 }
 

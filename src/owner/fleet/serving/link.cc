@@ -125,8 +125,8 @@ void Link::take_entry(kvEntry* entry) {
   if (entry == nullptr) {
     has_seen_all_ = true;
   } else if (kvEntry_Operation(entry) == kvOp_Put) {
-    seen_[kvEntry_Key(entry)] = std::string(static_cast<const char*>(kvEntry_Value(entry)),
-                                            static_cast<std::size_t>(kvEntry_ValueLen(entry)));
+    seen_[kvEntry_Key(entry)] =
+        std::string(static_cast<const char*>(kvEntry_Value(entry)), static_cast<std::size_t>(kvEntry_ValueLen(entry)));
   } else {
     seen_.erase(kvEntry_Key(entry));
   }

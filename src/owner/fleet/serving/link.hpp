@@ -30,8 +30,8 @@ class Link {
   void send(Outbox::Letter letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
-  // A file in parts, with what is known of it behind them, and where questions of what time it is are answered. One that
-  // cannot be sent by `until_ns`, of the monotonic clock, is dropped, and counted in unsent(). EBUSY: others wait.
+  // A file in parts, with what is known of it behind them, and where questions of what time it is are answered. One
+  // that cannot be sent by `until_ns`, of the monotonic clock, is dropped, and counted in unsent(). EBUSY: others wait.
   struct Parcel {
     std::string subject;  // ".K" follows
     std::string clock_subject;

@@ -8,9 +8,10 @@
 //   put ID ORDER                 gives an order
 //   end ID...                    ends orders
 //   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
-//   snapshot ID ORDER FOLDER PATIENCE    gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
-//                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: milliseconds
-//                                without anything of a host
+//   snapshot ID ORDER FOLDER PATIENCE
+//                                gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
+//                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: how many
+//                                milliseconds nothing may come of a host
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.

@@ -206,7 +206,7 @@ Result<void> Transport::prepare_snapshots() {
   Result<void> made;
   for (config.MaxBytes = kMostSnapshots; config.MaxBytes >= kLeastSnapshots; config.MaxBytes /= 4) {
     made = add_stream(config);
-    if (made) break;
+    if (made || made.error().code == ETIMEDOUT) break;
   }
   return made;
 }
