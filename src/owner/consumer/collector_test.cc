@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <map>
 #include <random>
 #include <thread>
@@ -214,6 +215,60 @@ TEST_F(CollectorTest, EmittedIsReadPlusLost) {
     EXPECT_EQ(totals.corrupt, 0u);
     EXPECT_EQ(totals.overwritten == 0, !overwrite);
   }
+}
+
+TEST_F(CollectorTest, ACopyLeavesWhatItGives) {
+  open({.overwrite = true});
+  const std::uint32_t slot = add_event("job u32 id");
+  const Producer one = producer(0);
+  for (std::uint32_t count = 10; count <= 30; count += 10) {
+    for (std::uint32_t i = 0; i < 10; ++i) ASSERT_TRUE(one.emit(slot, i));
+    Numbers copied;
+    const auto moment = collector_->copy_to(copied);
+    ASSERT_TRUE(moment);
+    EXPECT_EQ(copied.events["job"], count);
+    EXPECT_EQ(copied.missed, 0u);
+    EXPECT_EQ(copied.tasks.size(), 1u);
+    for (const auto& [cpu, time] : copied.last_time) EXPECT_LE(time, *moment);
+  }
+  EXPECT_TRUE(sink_.events.empty()) << "the copies are not what the collector is for";
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_EQ(sink_.events["job"], 30u);
+}
+
+// Of all that was emitted before, the newest, and how many are missing; whoever emits meanwhile is not held up.
+TEST_F(CollectorTest, ACopyWhileProgramsEmitHasAllOrSaysWhatIsMissing) {
+  open({.ring_bytes = 1, .overwrite = true});
+  const std::uint32_t slot = add_event("job u32 id");
+  std::atomic<std::uint64_t> emitted = 0;  // relaxed: figures, between which the copy's lies
+  std::atomic<bool> is_over = false;       // relaxed: it is seen sooner or later
+  std::vector<std::thread> producers;
+  for (const std::uint32_t uid : {0u, 0u, 1000u}) {
+    producers.emplace_back([&, uid] {
+      const Producer one = producer(uid);
+      for (std::uint32_t i = 0; !is_over.load(std::memory_order_relaxed); ++i) {
+        one.emit(slot, i);
+        emitted.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  std::uint64_t before = 0;
+  for (int round = 0; round < 20; ++round) {
+    while (emitted.load(std::memory_order_relaxed) < before + 1000) std::this_thread::yield();
+    before = emitted.load(std::memory_order_relaxed);
+    Numbers copied;
+    const auto moment = collector_->copy_to(copied);
+    const std::uint64_t after = emitted.load(std::memory_order_relaxed) + producers.size();
+    ASSERT_TRUE(moment);
+    EXPECT_GE(copied.events["job"] + copied.missed, before) << round;
+    EXPECT_LE(copied.events["job"] + copied.missed, after) << round;
+    EXPECT_GT(copied.events["job"], 0u);
+    for (const auto& [cpu, time] : copied.last_time) EXPECT_LE(time, *moment);
+  }
+  is_over.store(true, std::memory_order_relaxed);
+  for (std::thread& thread : producers) thread.join();
+  ASSERT_TRUE(collector_->finish());
+  EXPECT_EQ(collector_->totals().corrupt, 0u);
 }
 
 TEST_F(CollectorTest, WhatIsMissingIsToldBeforeEventsOfOtherRings) {

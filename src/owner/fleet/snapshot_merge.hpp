@@ -1,8 +1,8 @@
 // Trace files of several hosts as one: their clocks aligned, and what each host numbers by itself told apart.
 //
 // Each CPU of each host that has events is a CPU of the file. A task is HOST:NAME. Its number is the host's own where
-// no other host has that too; else one that Linux gives to nobody. Events with the same name and fields are one type. An
-// event landtrace:fleet_host for each host says which CPUs are its, and how well its clock was known.
+// no other host has that too; else one that Linux gives to nobody. Events with the same name and fields are one type.
+// An event landtrace:fleet_host for each host says which CPUs are its, and how well its clock was known.
 #pragma once
 
 #include <map>
