@@ -70,6 +70,7 @@ std::string json_of(const Order& order) {
               {"made_ns", order.made_ns},
               {"until_ns", order.until_ns},
               {"interval_ms", order.interval_ms},
+              {"moment_ns", order.moment_ns},
               {"by_whom", order.by_whom}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -98,6 +99,7 @@ Result<Order> order_of(const std::string& text) {
     order.made_ns = json.value("made_ns", order.made_ns);
     order.until_ns = json.value("until_ns", order.until_ns);
     order.interval_ms = json.value("interval_ms", order.interval_ms);
+    order.moment_ns = json.value("moment_ns", order.moment_ns);
     order.by_whom = json.value("by_whom", "");
     return order;
   } catch (const Json::exception&) {

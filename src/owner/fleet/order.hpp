@@ -44,6 +44,7 @@ struct Order {
   std::uint64_t made_ns = 0;               // since 1970
   std::uint64_t until_ns = 0;              // … when it ends by itself; 0: it does not
   std::uint64_t interval_ms = 0;           // how often sums are sent; 0: as the host likes
+  std::uint64_t moment_ns = 0;             // of a snapshot, by the monotonic clock of who asks; 0: now
   std::string by_whom = {};
 
   friend bool operator==(const Order&, const Order&) = default;

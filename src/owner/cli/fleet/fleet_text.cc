@@ -209,9 +209,15 @@ std::string snapshot_text(const SnapshotText& snapshot) {
 std::string snapshot_json(const SnapshotText& snapshot) {
   auto hosts = nlohmann::json::array();
   for (const SnapshotRow& row : snapshot.rows) {
-    nlohmann::json json{{"host", row.host},   {"domain", row.domain},         {"events", row.events},
-                        {"lost", row.lost},   {"left", row.left},             {"offset_ns", row.offset_ns},
-                        {"left_out", row.left_out}, {"problem", row.problem}};
+    nlohmann::json json{{"host", row.host},
+                        {"domain", row.domain},
+                        {"events", row.events},
+                        {"lost", row.lost},
+                        {"left", row.left},
+                        {"later", row.later},
+                        {"offset_ns", row.offset_ns},
+                        {"left_out", row.left_out},
+                        {"problem", row.problem}};
     json["bound_ns"] = row.bound_ns ? nlohmann::json(*row.bound_ns) : nlohmann::json();
     json["reaches_back_ns"] = row.reaches_ns ? nlohmann::json(*row.reaches_ns) : nlohmann::json();
     hosts.push_back(std::move(json));

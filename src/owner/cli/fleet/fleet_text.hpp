@@ -48,11 +48,12 @@ struct SnapshotRow {
   std::string domain = {};
   std::uint64_t events = 0;
   std::uint64_t lost = 0;
-  std::uint64_t left = 0;                           // older events that were too many
-  std::optional<std::uint64_t> reaches_ns = {};     // how far back from the moment
-  std::int64_t offset_ns = 0;                       // of its clock, to the one here
-  std::optional<std::uint64_t> bound_ns = {};       // how much that may be wrong; none: nobody knows
-  std::vector<std::string> left_out = {};           // fields
+  std::uint64_t later = 0;                       // that came behind the moment, and are left out
+  std::uint64_t left = 0;                        // older events that were too many
+  std::optional<std::uint64_t> reaches_ns = {};  // how far back from the moment
+  std::int64_t offset_ns = 0;                    // of its clock, to the one here
+  std::optional<std::uint64_t> bound_ns = {};    // how much that may be wrong; none: nobody knows
+  std::vector<std::string> left_out = {};        // fields
   std::string problem = {};
 };
 struct SnapshotText {

@@ -34,7 +34,13 @@ using fleet::Fetched;
 class PartsFolder {
  public:
   static Result<PartsFolder> make(const std::string& file) {
-    if (std::filesystem::is_directory(file)) return fail_errno(file, EISDIR);
+    if (file == "-") return fail(EINVAL, "-o: want a file, not -");
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (std::filesystem::is_directory(status)) return fail_errno(file, EISDIR);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      return fail(EINVAL, file + " is not a regular file");
+    }
     std::string path = file + ".XXXXXX";
     if (::mkdtemp(path.data()) == nullptr) return fail_errno("make " + path);
     return PartsFolder(std::move(path));
@@ -166,6 +172,7 @@ Result<SnapshotText> merge(const Answers& answers, const std::string& folder, co
     }
     row.events = taken->events;
     row.lost = taken->lost;
+    row.later = taken->later;
     row.problem = taken->damage;
     const auto moment_ns = static_cast<std::uint64_t>(answers.moment_ns + origin_ns);
     if (taken->events > 0 && taken->oldest_ns < moment_ns) row.reaches_ns = moment_ns - taken->oldest_ns;
@@ -193,6 +200,7 @@ std::string nothing_text(const Answers& answers, const fleet::Order& order) {
 void complain_of(const SnapshotRow& row) {
   const auto say = [&](const std::string& what) { complain(visible(row.host + ": " + what, Lines::kNone)); };
   if (!row.problem.empty()) say(row.problem);
+  if (row.events == 0 && row.later > 0) say("what it had of that moment was overwritten before it was read");
   if (row.left > 0) say(count_text(row.left) + " older events were too many to be sent");
   if (!row.left_out.empty())
     say(fmt::format("zeros stand for what is left out there: {}", fmt::join(row.left_out, ", ")));
@@ -213,7 +221,7 @@ int run_snapshot(const FleetHelper& fleet, const FleetOptions& options) {
   const auto patience_ns = parse_duration("--timeout", options.timeout);
   if (!patience_ns) return fail_with(patience_ns.error());
   const auto folder = PartsFolder::make(options.output);
-  if (!folder) return fail_with(kFailure, sentence(folder.error()));
+  if (!folder) return fail_with(folder.error());
   const auto answers = fetch(fleet, *order, folder->path(), *patience_ns);
   if (!answers) return answers.error().code == EIO ? kFailure : fail_with(kFailure, sentence(answers.error()));
   for (const Fetched& one : answers->hosts) {

@@ -2,7 +2,9 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "arch/clock.hpp"
 #include "fleet/serving/snapshot_sink.hpp"
@@ -19,6 +21,8 @@ constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
 constexpr std::size_t kMostReason = 512;
 constexpr std::uint64_t kMostSending_ns = 600'000 * kNsPerMs;
+// For an answer of the clock, or for a moment that somebody has far ahead.
+constexpr std::uint64_t kMostWaiting_ns = 3000 * kNsPerMs;
 constexpr const char* kNothingRecorded = "no order records anything here: `landtrace fleet enable EVENT` first";
 
 std::string boot_id() {
@@ -48,9 +52,10 @@ Result<void> Agent::run(int stop) {
   pollfd wanted{stop, POLLIN, 0};
   Result<void> result;
   while (result) {
-    const int ready = ::poll(&wanted, 1, Work::kLook_ms);
+    const int ready = ::poll(&wanted, 1, pause_ms());
     if (ready > 0 || (ready < 0 && errno != EINTR)) break;
     if (const auto orders = link_.new_orders()) take_orders(*orders);
+    take_due_snapshots();
     result = look();
     const std::uint64_t now_ns = wall_ns();
     send_frames(now_ns);
@@ -68,8 +73,11 @@ void Agent::take_orders(const std::map<std::string, std::string>& orders) {
   const auto is_gone = [&](const auto& id) { return !orders.contains(id); };
   std::erase_if(settled_, [&](const auto& one) { return is_gone(one.first); });
   std::erase_if(passed_over_, is_gone);
+  std::erase_if(coming_, [&](const auto& one) { return is_gone(one.first); });
   for (const auto& [id, json] : orders) {
-    if (!tasks_.contains(id) && !settled_.contains(id) && !passed_over_.contains(id)) take_order(id, json);
+    const bool is_known =
+        tasks_.contains(id) || settled_.contains(id) || passed_over_.contains(id) || coming_.contains(id);
+    if (!is_known) take_order(id, json);
   }
 }
 
@@ -87,8 +95,65 @@ void Agent::settle(const std::string& id, OrderState state) {
   status_is_new_ = true;
 }
 
+// First the clocks are compared, so that all hosts do it at the same moment.
+void Agent::prepare_snapshot(Order order) {
+  constexpr std::size_t kMostComing = 4;
+  const auto patterns = patterns_of(order.event);
+  if (!patterns) return refuse(order.id, patterns.error().message);
+  if (coming_.size() >= kMostComing) return refuse(order.id, "snapshots for others are to be taken: try it again");
+  const bool has_recording =
+      std::any_of(tasks_.begin(), tasks_.end(), [](const auto& one) { return one.second->recording() != nullptr; });
+  if (!has_recording) return refuse(order.id, kNothingRecorded);
+  Coming coming;
+  coming.latest_ns = arch::monotonic_ns() + kMostWaiting_ns;
+  link_.ask_for_time(clock_subject(options_.domain, options_.host, order.id),
+                     [clock = coming.clock](std::optional<ClockOffset> offset) {
+                       const std::lock_guard lock(clock->mutex);
+                       clock->is_known = true;
+                       clock->offset = offset;
+                     });
+  const std::string id = order.id;
+  coming.order = std::move(order);
+  coming_.emplace(id, std::move(coming));
+}
+
+std::uint64_t Agent::Coming::due_ns() const {
+  const std::lock_guard lock(clock->mutex);
+  if (!clock->is_known) return latest_ns;
+  if (!clock->offset || order.moment_ns == 0) return 0;
+  return std::min(latest_ns, order.moment_ns - static_cast<std::uint64_t>(clock->offset->offset_ns));
+}
+
+// Until the next round.
+int Agent::pause_ms() const {
+  std::uint64_t pause_ns = Work::kLook_ms * kNsPerMs;
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  for (const auto& [id, coming] : coming_) {
+    const std::uint64_t due_ns = coming.due_ns();
+    pause_ns = std::min(pause_ns, due_ns > now_ns ? due_ns - now_ns : 0);
+  }
+  return static_cast<int>(pause_ns / kNsPerMs);
+}
+
+void Agent::take_due_snapshots() {
+  for (auto next = coming_.begin(); next != coming_.end();) {
+    const auto [id, coming] = *next;
+    const std::uint64_t due_ns = coming.due_ns();
+    std::uint64_t now_ns = arch::monotonic_ns();
+    if (due_ns >= now_ns + kNsPerMs) {
+      ++next;
+      continue;
+    }
+    next = coming_.erase(next);
+    if (due_ns > now_ns) std::this_thread::sleep_for(std::chrono::nanoseconds(due_ns - now_ns));
+    const auto sent = send_snapshot(coming);
+    if (!sent) refuse(id, sent.error().message.empty() ? errno_text(sent.error().code) : sent.error().message);
+  }
+}
+
 // First the rings, then all else: what they hold is overwritten meanwhile.
-Result<void> Agent::send_snapshot(const Order& order) {
+Result<void> Agent::send_snapshot(const Coming& coming) {
+  const Order& order = coming.order;
   LT_TRY(std::vector<event::Pattern> patterns, patterns_of(order.event));
   SnapshotSink sink(std::move(patterns), options_.left_out);
   Link::Parcel parcel;
@@ -109,7 +174,10 @@ Result<void> Agent::send_snapshot(const Order& order) {
   parcel.end.hash = hash_of(parcel.file);
   parcel.end.left_out = options_.left_out;
   parcel.subject = snapshot_subject(options_.domain, options_.host, order.id);
-  parcel.clock_subject = clock_subject(options_.domain, options_.host, order.id);
+  {
+    const std::lock_guard lock(coming.clock->mutex);
+    parcel.end.clock = coming.clock->offset;
+  }
   const std::uint64_t patience_ns = order.until_ns > now_ns ? order.until_ns - now_ns : 0;
   parcel.until_ns = arch::monotonic_ns() + std::min(patience_ns, kMostSending_ns);
   const std::uint64_t events = parcel.end.events;
@@ -128,11 +196,7 @@ void Agent::take_order(const std::string& id, const std::string& json) {
     passed_over_.insert(id);
     return;
   }
-  if (order->kind == Order::Kind::kSnapshot) {
-    const auto sent = send_snapshot(*order);
-    if (!sent) refuse(id, sent.error().message.empty() ? errno_text(sent.error().code) : sent.error().message);
-    return;
-  }
+  if (order->kind == Order::Kind::kSnapshot) return prepare_snapshot(*std::move(order));
   const auto active =
       std::count_if(tasks_.begin(), tasks_.end(), [](const auto& one) { return !one.second->is_over(); });
   if (static_cast<std::size_t>(active) >= kMostOrders) {

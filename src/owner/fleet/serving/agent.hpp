@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,7 +26,23 @@ class Agent {
   void take_order(const std::string& id, const std::string& json);
   void refuse(const std::string& id, const std::string& reason);
   void settle(const std::string& id, OrderState state);
-  Result<void> send_snapshot(const Order& order);
+  void prepare_snapshot(Order order);
+  void take_due_snapshots();
+  [[nodiscard]] int pause_ms() const;
+  // An order whose moment comes.
+  struct Coming {
+    Order order;
+    std::uint64_t latest_ns = 0;  // of the monotonic clock, as the next one: then at last
+    struct Clock {
+      std::mutex mutex;
+      bool is_known = false;
+      std::optional<ClockOffset> offset;  // nullopt: nobody answers
+    };
+    std::shared_ptr<Clock> clock = std::make_shared<Clock>();  // with the link's thread
+    // When it is to be.
+    [[nodiscard]] std::uint64_t due_ns() const;
+  };
+  Result<void> send_snapshot(const Coming& coming);
   Result<void> look();
   void end(Task& task);
   void end_all();
@@ -42,6 +59,7 @@ class Agent {
   std::map<std::string, std::unique_ptr<Task>> tasks_;  // by order
   std::map<std::string, OrderState> settled_;           // orders that never became one
   std::set<std::string> passed_over_;                   // orders for others
+  std::map<std::string, Coming> coming_;                // snapshots
   bool status_is_new_ = true;
   std::uint64_t next_status_ns_ = 0;
   std::uint64_t next_states_ns_ = 0;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kLook_ms = 20;
+// Within this hosts see the order, and compare their clocks.
+constexpr std::uint64_t kAhead_ns = 500 * kNsPerMs;
 
 // In a thread of libnats.
 void tell_time(natsConnection* connection, natsSubscription*, natsMsg* made, void*) {
@@ -39,8 +41,11 @@ struct Source {
 
 class Fetching {
  public:
-  Fetching(Transport& transport, const Order& order, std::string folder, std::uint64_t patience_ms)
-      : transport_(transport), order_(order), folder_(std::move(folder)), patience_ns_(patience_ms * kNsPerMs) {}
+  Fetching(Transport& transport, Order order, std::string folder, std::uint64_t patience_ms)
+      : transport_(transport),
+        order_(std::move(order)),
+        folder_(std::move(folder)),
+        patience_ns_(patience_ms * kNsPerMs) {}
 
   Result<void> find_hosts();
   Result<void> run();
@@ -56,10 +61,9 @@ class Fetching {
   [[nodiscard]] bool is_done() const;
 
   Transport& transport_;
-  const Order& order_;
+  Order order_;
   const std::string folder_;
   const std::uint64_t patience_ns_;
-  std::uint64_t moment_ns_ = 0;
   std::map<std::string, Source> sources_;  // by the subject of their snapshot
 };
 
@@ -173,7 +177,7 @@ void Fetching::take_status(const Outbox::Letter& letter) {
 
 void Fetching::give_up(std::uint64_t now_ns) {
   for (auto& [subject, source] : sources_) {
-    if (source.is_done || now_ns < std::max(source.last_ns, moment_ns_) + patience_ns_) continue;
+    if (source.is_done || now_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
     const std::uint64_t there = source.assembly.there();
     const double seconds = static_cast<double>(patience_ns_) / (1000.0 * kNsPerMs);
     end_with(source,
@@ -195,7 +199,7 @@ Result<void> Fetching::run() {
   std::uint64_t there = 0;
   LT_TRY(const Subscription parts, transport_.subscribe(kSnapshotStream, snapshots_of(order_.id), there));
   LT_TRY(const Subscription statuses, transport_.subscribe(kStream, kStatusSubjects, there));
-  moment_ns_ = arch::monotonic_ns();
+  order_.moment_ns = arch::monotonic_ns() + kAhead_ns;
   if (!is_done()) LT_CHECK(transport_.put_order(order_.id, json_of(order_)));
   while (!is_done()) {
     for (std::int64_t wait_ms = kLook_ms;; wait_ms = 1) {
@@ -216,7 +220,7 @@ Result<void> Fetching::run() {
 Result<void> Fetching::write_hosts() const {
   const std::string path = folder_ + "/" + kHostsFile;
   std::ofstream file(path);
-  file << moment_ns_ << "\n";
+  file << order_.moment_ns << "\n";
   for (const auto& [subject, source] : sources_) file << json_of(source.fetched) << "\n";
   file.close();
   if (!file) return fail_errno("write " + path);

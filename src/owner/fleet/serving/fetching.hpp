@@ -6,8 +6,8 @@
 
 namespace landtrace::fleet {
 
-// Into `folder`: N.dat for a host with events, and `hosts`: the moment before the order was given, in nanoseconds of
-// the monotonic clock here, then a line for each host that the order is for (fetched.hpp). A host of which nothing
+// Into `folder`: N.dat for a host with events, and `hosts`: the moment of them all, in nanoseconds of the monotonic
+// clock here, then a line for each host that the order is for (fetched.hpp). A host of which nothing
 // comes for `patience_ms` is given up. ENOENT: the order is for no host. The order has ended then.
 Result<void> fetch_snapshots(Transport& transport, const Order& order, const std::string& folder,
                              std::uint64_t patience_ms);

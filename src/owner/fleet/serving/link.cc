@@ -46,6 +46,11 @@ void Link::tell(Outbox::Letter letter) {
   told_.push_back(std::move(letter));
 }
 
+void Link::ask_for_time(std::string subject, TimeAnswered answered) {
+  const std::lock_guard lock(mutex_);
+  questions_.emplace_back(std::move(subject), std::move(answered));
+}
+
 Result<void> Link::send(Parcel parcel) {
   constexpr std::size_t kMostParcels = 2;
   const std::lock_guard lock(mutex_);
@@ -80,7 +85,7 @@ void Link::run() {
       continue;
     }
     if (!is_over_) look_for_orders();
-    while (tell_one() || send_one()) {
+    while (answer_one_question() || tell_one() || send_one()) {
     }
     if (!is_over_) send_some_of_parcel();
   }
@@ -152,12 +157,26 @@ bool Link::tell_one() {
   return false;
 }
 
-// Of the questions that are asked, the one that was answered soonest counts.
-std::optional<ClockOffset> Link::ask_for_time(const std::string& subject) const {
-  constexpr int kQuestions = 8;
+bool Link::answer_one_question() {
+  std::pair<std::string, TimeAnswered> question;
+  {
+    const std::lock_guard lock(mutex_);
+    if (questions_.empty()) return false;
+    question = std::move(questions_.front());
+    questions_.pop_front();
+  }
+  question.second(compare_clocks(question.first));
+  return true;
+}
+
+// Several times, but not for long: the moment that it is for comes nearer.
+std::optional<ClockOffset> Link::compare_clocks(const std::string& subject) const {
+  constexpr std::size_t kTimes = 8;
   constexpr std::int64_t kMostWait_ms = 1000;
+  constexpr std::uint64_t kLongEnough_ns = 200'000'000;
   std::vector<RoundTrip> trips;
-  for (int i = 0; i < kQuestions; ++i) {
+  const std::uint64_t began_ns = arch::monotonic_ns();
+  while (trips.size() < kTimes && arch::monotonic_ns() - began_ns < kLongEnough_ns) {
     natsMsg* made = nullptr;
     const std::uint64_t asked_ns = arch::monotonic_ns();
     const natsStatus status =
@@ -165,7 +184,9 @@ std::optional<ClockOffset> Link::ask_for_time(const std::string& subject) const 
     const std::uint64_t came_ns = arch::monotonic_ns();
     const Message message(made);
     if (status != NATS_OK) break;
-    if (const auto trip = round_trip(asked_ns, text_of(made), came_ns)) trips.push_back(*trip);
+    const auto trip = round_trip(asked_ns, text_of(made), came_ns);
+    if (!trip) break;
+    trips.push_back(*trip);
   }
   return best_of(trips);
 }
@@ -182,15 +203,12 @@ bool Link::take_parcel() {
   parcel_ = std::move(parcels_.front());
   parcels_.pop_front();
   sent_bytes_ = 0;
-  is_clock_known_ = false;
   return true;
 }
 
 // For kLook_ms or so, so that all else is sent in between. What fails is tried again.
 void Link::send_some_of_parcel() {
   if (!take_parcel()) return;
-  if (!is_clock_known_) parcel_->end.clock = ask_for_time(parcel_->clock_subject);
-  is_clock_known_ = true;
   const std::size_t most = std::min(kMostPartBytes, transport_->most_bytes()) - kPartHead;
   const std::uint64_t pause_ns = arch::monotonic_ns() + kLook_ms * 1'000'000;
   while (sent_bytes_ < parcel_->file.size()) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -30,11 +31,13 @@ class Link {
   void send(Outbox::Letter letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
-  // A file in parts, with what is known of it behind them, and where questions of what time it is are answered. One
-  // that cannot be sent by `until_ns`, of the monotonic clock, is dropped, and counted in unsent(). EBUSY: others wait.
+  // Asks there what time it is, several times. `answered` is called in the link's thread; nullopt: nobody answers.
+  using TimeAnswered = std::function<void(std::optional<ClockOffset>)>;
+  void ask_for_time(std::string subject, TimeAnswered answered);
+  // A file in parts, with what is known of it behind them. One that cannot be sent by `until_ns`, of the monotonic
+  // clock, is dropped, and counted in unsent(). EBUSY: others wait.
   struct Parcel {
     std::string subject;  // ".K" follows
-    std::string clock_subject;
     std::string file;
     SnapshotEnd end;
     std::uint64_t until_ns = 0;
@@ -54,7 +57,8 @@ class Link {
   bool tell_one();
   void send_some_of_parcel();
   bool take_parcel();
-  [[nodiscard]] std::optional<ClockOffset> ask_for_time(const std::string& subject) const;
+  bool answer_one_question();
+  [[nodiscard]] std::optional<ClockOffset> compare_clocks(const std::string& subject) const;
 
   const Address address_;
   const std::string name_;
@@ -72,12 +76,12 @@ class Link {
   bool has_seen_all_ = false;
   std::optional<Parcel> parcel_;  // that is being sent
   std::uint64_t sent_bytes_ = 0;  // of its file
-  bool is_clock_known_ = false;
 
   mutable std::mutex mutex_;
   Outbox outbox_;
   std::deque<Outbox::Letter> told_;
   std::deque<Parcel> parcels_;
+  std::deque<std::pair<std::string, TimeAnswered>> questions_;
   std::uint64_t too_large_ = 0;
   std::uint64_t untold_ = 0;
   std::map<std::string, std::string> orders_;
