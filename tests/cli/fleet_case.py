@@ -91,8 +91,8 @@ class Host:
         self.daemon.send_signal(signal.SIGKILL)
         self.daemon.wait()
 
-    def start_program(self, *words):
-        return self.case.start_program(*words, env=dict(self.case.environment, LANDTRACE_SOCKET=self.socket))
+    def start_program(self, *words, **how):
+        return self.case.start_program(*words, env=dict(self.case.environment, LANDTRACE_SOCKET=self.socket), **how)
 
     def emit(self, count, *words):
         """By a program that ends when all of it is counted."""

@@ -11,6 +11,7 @@ import unittest
 
 import support
 from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from support import PRODUCER
 
 SHIFT_S = 100_000
 
@@ -34,8 +35,8 @@ class ShiftedHost(Host):
             self.words = self.enter + self.words
         super().start()
 
-    def start_program(self, *words):
-        return super().start_program(*self.enter, *words)
+    def start_program(self, *words, **how):
+        return super().start_program(*self.enter, *words, **how)
 
 
 class SnapshotCase(FleetCase):
@@ -125,6 +126,28 @@ class Snapshots(SnapshotCase):
         os.rename(self.file + ".old", self.file)
         self.assertEqual(len(self.events()), 10)
 
+    def test_all_hosts_end_at_one_moment(self):
+        """Programs that write all the time, more than rings hold."""
+        hosts = [Host(self, name) for name in "abc"]
+        self.fleet("enable", "job")
+        programs = [host.start_program(PRODUCER, "--count", 10**9, "--wait", support.TIMEOUT_S * 1000,
+                                       stdout=subprocess.DEVNULL) for host in hosts]
+        self.wait_until(lambda: all(one["events"] > 0 for host in self.hosts().values() for one in host["orders"]))
+        hosts, status, err = self.snapshot()
+        for program in programs:
+            program.kill()
+            program.wait()
+        self.assertEqual((status, err, list(hosts)), (0, "", ["a", "b", "c"]))
+        events = self.events()
+        moments = {line["time"] for line in map(json.loads, self.landtrace("report", "--json", self.file)[1].splitlines())
+                   if line.get("event", "").endswith("fleet_host")}
+        self.assertEqual(len(moments), 1)
+        self.assertLessEqual(events[-1]["time"], moments.pop())
+        self.assertEqual([event["time"] for event in events], sorted(event["time"] for event in events))
+        for name, host in hosts.items():
+            self.assertEqual(sum(event["comm"] == name + ":producer" for event in events), host["events"])
+            self.assertGreater(host["events"], 0)
+
     def test_what_two_orders_recorded_is_there_once(self):
         host = Host(self, "a")
         self.fleet("enable", "job")
@@ -205,6 +228,21 @@ class Trouble(SnapshotCase):
         self.assertRegex(err, r"(?m)^landtrace: b: away for \d+ s$")
         self.assertRegex(err, r"(?m)^landtrace: c: no answer within 1 s; ")
         self.assertEqual(len(self.events()), hosts["a"]["events"])
+
+    def test_a_host_that_is_killed_meanwhile(self):
+        killed = Host(self, "b")
+        self.fleet("enable", "job")
+        client = NatsClient(self.port)
+        client.subscribe(b"$KV.landtrace_orders.>")
+        snapshot = self.start("fleet", "snapshot", "-o", self.file, "--timeout", "2s")
+        self.wait_until(client.ping)  # half a second before the moment
+        killed.kill()
+        client.close()
+        out, err = snapshot.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(snapshot.returncode, 0, err)
+        self.assertIn(" 1 host", out)
+        self.assert_one_line(err, "landtrace: b: ")
+        self.assertEqual({event["comm"] for event in self.events()}, {"a:producer"})
 
     def test_parts_that_come_again_or_not_at_all(self):
         """A host that is killed amid its parts, one of an older version, and a network that repeats all it has seen."""

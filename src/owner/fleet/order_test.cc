@@ -20,6 +20,7 @@ Order full_order() {
           .made_ns = 1,
           .until_ns = 2'000'000'000'000'000'000,
           .interval_ms = 3,
+          .moment_ns = 4,
           .by_whom = "me"};
 }
 
@@ -32,7 +33,8 @@ std::string refusal_of_order(const std::string& json) {
 
 TEST(OrderTest, IsReadAsItWasWritten) {
   EXPECT_EQ(*order_of(json_of(full_order())), full_order());
-  for (const auto kind : {Order::Kind::kEnable, Order::Kind::kHist, Order::Kind::kLatency, Order::Kind::kTail}) {
+  for (const auto kind :
+       {Order::Kind::kEnable, Order::Kind::kHist, Order::Kind::kLatency, Order::Kind::kTail, Order::Kind::kSnapshot}) {
     Order order = full_order();
     order.kind = kind;
     EXPECT_EQ(order_of(json_of(order))->kind, kind);
@@ -45,13 +47,25 @@ TEST(OrderTest, WhatIsMissingIsAsInAnEmptyOne) {
 }
 
 TEST(OrderTest, WhatMakesNoSenseIsRefused) {
-  for (const char* const json : {"", "[]", "{", "{}", R"({"id": "x", "kind": "enable"})",
-                                 R"({"id": 5, "kind": "enable", "event": "e"})",
-                                 R"({"id": "x", "kind": "enable", "event": "e", "key": "id"})"}) {
+  for (const char* const json :
+       {"", "[]", "{", "{}", R"({"id": "x", "kind": "enable"})", R"({"id": 5, "kind": "enable", "event": "e"})",
+        R"({"id": "x", "kind": "enable", "event": "e", "key": "id"})"}) {
     EXPECT_EQ(refusal_of_order(json), "an order that makes no sense") << json;
   }
   EXPECT_EQ(refusal_of_order(R"({"id": "x", "kind": "dance", "event": "e"})"),
             "an order of the kind 'dance' is not known here: update this host");
+}
+
+TEST(OrderTest, ASnapshotsEventIsPatternsWithCommas) {
+  EXPECT_TRUE(patterns_of("")->empty());
+  const auto patterns = patterns_of("job,user_events:req_*");
+  ASSERT_TRUE(patterns);
+  ASSERT_EQ(patterns->size(), 2u);
+  EXPECT_EQ((*patterns)[0].text(), "job");
+  EXPECT_TRUE((*patterns)[1].matches("user_events", "req_done"));
+  for (const char* const mistake : {",", "a,", ",a", "a,,b", "a,b["}) {
+    EXPECT_EQ(patterns_of(mistake).error().code, EINVAL) << mistake;
+  }
 }
 
 TEST(OrderTest, EndsWhenItsTimeHasCome) {

@@ -55,6 +55,13 @@ TEST(SubjectsTest, AStatusHasAHostAndADomain) {
   EXPECT_FALSE(status_in(subject_of(status), json_of(status))) << "no host";
 }
 
+TEST(SubjectsTest, OfASnapshotAllHavePartsOfTheirHost) {
+  EXPECT_EQ(snapshot_subject("system", "web.1", "o1"), "landtrace.system.web%2E1.snapshot.o1");
+  EXPECT_EQ(snapshots_of("o1"), "landtrace.*.*.snapshot.o1.*");
+  EXPECT_EQ(clock_subject("system", "web.1", "o1"), "landtrace.system.web%2E1.clock.o1");
+  EXPECT_EQ(clocks_of("o1"), "landtrace.*.*.clock.o1");
+}
+
 TEST(SubjectsTest, AFrameIsOfItsSubjectsHistogram) {
   Frame frame;
   frame.host = "a";
