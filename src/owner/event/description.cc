@@ -164,7 +164,7 @@ class Describer {
 }  // namespace
 
 bool is_description(std::string_view text) {
-  const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
   return text.size() <= kMaxDescription && std::ranges::none_of(text, is_control);
 }
 

@@ -1,7 +1,7 @@
 // The raw clock that records carry, and what it means in nanoseconds.
 //
-// The raw clock is the CPU's time stamp counter where that runs at a constant rate on every CPU, else
-// CLOCK_MONOTONIC. The owner of a domain chooses it once, for all producers of the domain.
+// The raw clock is the CPU's time stamp counter where that runs at a constant rate on every CPU, on aarch64 the virtual
+// counter, else CLOCK_MONOTONIC. The owner of a domain chooses it once, for all producers of the domain.
 #pragma once
 
 #include <cstdint>

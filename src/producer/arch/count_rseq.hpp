@@ -37,6 +37,36 @@
 
 // clang-format on
 
+#elif defined(__aarch64__)
+
+// As above; x9 is changed. The signature is `brk #0x45e0`.
+// clang-format off
+#define LT_RSEQ_SIGNATURE "0xd428bc00"
+
+#define LT_RSEQ_BEGIN                               \
+  ".pushsection __rseq_cs, \"aw\"\n\t"              \
+  ".balign 32\n\t"                                  \
+  "3:\n\t"                                          \
+  ".long 0, 0\n\t"                                  \
+  ".quad 1f, (2f - 1f), 4f\n\t"                     \
+  ".popsection\n\t"                                 \
+  "adrp x9, 3b\n\t"                                 \
+  "add x9, x9, :lo12:3b\n\t"                        \
+  "str x9, [%[area], #8]\n\t"                       \
+  "1:\n\t"
+
+#define LT_RSEQ_END(symbol)                         \
+  "2:\n\t"                                          \
+  "str xzr, [%[area], #8]\n\t"                      \
+  ".pushsection __rseq_failure, \"ax\"\n\t"         \
+  ".inst " LT_RSEQ_SIGNATURE "\n\t"                 \
+  "4:\n\t"                                          \
+  symbol                                            \
+  "b %l[restarted]\n\t"                             \
+  ".popsection\n\t"
+
+// clang-format on
+
 #endif
 
 namespace landtrace::arch {
@@ -53,6 +83,28 @@ inline WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uin
            :
            : [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
            : "memory", "cc", "rax"
+           : restarted);
+  return WriteOutcome::kCommitted;
+restarted:
+  area->rseq_cs = 0;
+  return WriteOutcome::kRestarted;
+}
+
+// clang-format on
+#elif defined(__aarch64__)
+// clang-format off
+inline WriteOutcome add_one_rseq(std::uint64_t* number, RseqArea* area, std::uint32_t cpu) {
+  asm goto(LT_RSEQ_BEGIN
+           "ldr w9, [%[area], #4]\n\t"
+           "cmp w9, %w[cpu]\n\t"
+           "b.ne %l[restarted]\n\t"
+           "ldr x9, [%[number]]\n\t"
+           "add x9, x9, #1\n\t"
+           "str x9, [%[number]]\n\t"
+           LT_RSEQ_END("")
+           :
+           : [number] "r"(number), [area] "r"(area), [cpu] "r"(cpu)
+           : "memory", "cc", "x9"
            : restarted);
   return WriteOutcome::kCommitted;
 restarted:

@@ -26,6 +26,8 @@ bool stores_16_bytes_at_once() {
     __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
   }
   return answer == kYes;
+#elif defined(__aarch64__)
+  return true;  // by exclusive instructions, which all have
 #else
   return false;
 #endif
@@ -33,9 +35,9 @@ bool stores_16_bytes_at_once() {
 
 }  // namespace
 
-// On x86-64 alone, as write_rseq.cc is for no other CPU.
+// Null on CPUs that no restartable write is for.
 RseqArea* rseq_area() {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return nullptr;
   char* const thread_pointer = static_cast<char*>(__builtin_thread_pointer());
   return reinterpret_cast<RseqArea*>(thread_pointer + __rseq_offset);

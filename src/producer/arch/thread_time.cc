@@ -170,6 +170,66 @@ bool mend_counter_fault(const FaultRegisters& registers) {
   return true;
 }
 
+#elif defined(__aarch64__)
+
+// The virtual counter. Without `isb` the CPU may read it ahead of what stands before it.
+// clang-format off
+asm(".pushsection .text\n\t"
+    ".globl landtrace_read_counter\n\t"
+    ".hidden landtrace_read_counter\n\t"
+    ".type landtrace_read_counter, %function\n"
+    "landtrace_read_counter:\n\t"
+    ".cfi_startproc\n\t"
+    "isb\n\t"
+    ".globl landtrace_counter_instruction\n\t"
+    ".hidden landtrace_counter_instruction\n"
+    "landtrace_counter_instruction:\n\t"
+    "mrs x0, cntvct_el0\n\t"
+    "ret\n\t"
+    ".cfi_endproc\n\t"
+    ".size landtrace_read_counter, . - landtrace_read_counter\n\t"
+    ".popsection");
+// clang-format on
+
+extern "C" __attribute__((visibility("hidden"))) void landtrace_counter_instruction(void);
+// Where write_rseq() goes on after a fault in its sequence.
+extern "C" __attribute__((visibility("hidden"))) void landtrace_write_restart(void);
+
+namespace {
+
+// mrs of the virtual counter, as the vDSO has it: cntvct_el0, or cntvctss_el0 where there is one.
+bool is_counter_instruction(std::uint32_t word) {
+  const std::uint32_t without_register = word & ~0x1fu;
+  return without_register == 0xd53be040 || without_register == 0xd53be0c0;
+}
+
+}  // namespace
+
+bool mend_counter_fault(const FaultRegisters& registers) {
+  constexpr int kInstruction = 4;
+  constexpr std::uint32_t kZeroRegister = 31;
+  const auto pc = static_cast<std::uintptr_t>(*registers.pc);
+  if (pc == reinterpret_cast<std::uintptr_t>(&landtrace_write_restart)) {
+    time_source = TimeSource::kMemory;
+    return true;
+  }
+  if (pc == reinterpret_cast<std::uintptr_t>(&landtrace_counter_instruction)) {
+    time_source = TimeSource::kMemory;
+    *registers.low = static_cast<std::int64_t>(counter_by_line());
+    *registers.pc += kInstruction;
+    return true;
+  }
+  if (!in_vdso || pc % kInstruction != 0) return false;
+  const std::uint32_t word = *reinterpret_cast<const std::uint32_t*>(pc);
+  if (!is_counter_instruction(word)) return false;
+  time_source = TimeSource::kMemory;
+  // Any value: system_clock_ns() does not use what comes of it.
+  const std::uint32_t to = word & 0x1f;
+  if (to != kZeroRegister) registers.low[to] = 0;
+  *registers.pc += kInstruction;
+  return true;
+}
+
 #else
 
 extern "C" std::uint64_t landtrace_read_counter(void) { return system_clock_ns(CLOCK_MONOTONIC); }

@@ -29,8 +29,8 @@ std::uint64_t system_clock_ns(clockid_t clock);
 extern "C" std::uint64_t landtrace_read_counter(void);
 std::uint64_t counter_by_line();
 
-// The time stamp counter; in a thread that may not read it the counter's value at CLOCK_MONOTONIC's time, by the line
-// that set_counter_line() was given. CLOCK_MONOTONIC on other CPUs. Async-signal-safe.
+// The time stamp counter, on aarch64 the virtual counter; in a thread that may not read it the counter's value at
+// CLOCK_MONOTONIC's time, by the line that set_counter_line() was given. CLOCK_MONOTONIC on other CPUs. Async-signal-safe.
 inline std::uint64_t read_counter() {
   return __builtin_expect(time_source == TimeSource::kCounter, 1) ? landtrace_read_counter() : counter_by_line();
 }
@@ -83,8 +83,8 @@ std::uint64_t counter_ns(std::uint64_t raw);
 // any more, and goes on with registers for which the fault has not happened.
 struct FaultRegisters {
   std::int64_t* pc;
-  std::int64_t* low;  // of the counter's value
-  std::int64_t* high;
+  std::int64_t* low;   // of the counter's value; on aarch64 x0, and the other general registers behind it
+  std::int64_t* high;  // not on aarch64
 };
 bool mend_counter_fault(const FaultRegisters& registers);
 

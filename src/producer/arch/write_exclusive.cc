@@ -29,6 +29,20 @@ void store_mark(Mark* target, std::uint64_t position, std::uint64_t count) {
   _mm_store_si128(reinterpret_cast<__m128i*>(target),
                   _mm_set_epi64x(static_cast<long long>(count), static_cast<long long>(position)));
   asm volatile("" ::: "memory");
+#elif defined(__aarch64__)
+  // The two words at once, which a plain store of a pair is not on every processor. It fails only where somebody else
+  // writes to the line in between, and is done again.
+  std::uint64_t was_position, was_count;
+  std::uint32_t failed;
+  do {
+    asm volatile(
+        "ldxp %[was_position], %[was_count], %[target]\n\t"
+        "stlxp %w[failed], %[position], %[count], %[target]"
+        : [was_position] "=&r"(was_position), [was_count] "=&r"(was_count), [failed] "=&r"(failed),
+          [target] "+Q"(*target)
+        : [position] "r"(position), [count] "r"(count)
+        : "memory");
+  } while (failed != 0);
 #else
   // Two stores: a kill between them makes `count` one too high for the reader's loss figure, but never tears a record.
   // The position goes last, as it publishes the record; pairs with the acquire loads in load_mark(), ring/reader.cc.
@@ -59,6 +73,8 @@ void commit(const WriteRequest& request, std::uint64_t tail, std::uint64_t end, 
 std::uint64_t read_clock_in_order(RawClock clock) {
 #if defined(__x86_64__)
   asm volatile("lfence" ::: "memory");
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
 #endif
   return read_raw_clock(clock);
 }

@@ -241,7 +241,7 @@ full:
 
 }  // namespace landtrace::arch
 
-#else  // no restartable write for this CPU: rseq_usable() is false, and nobody calls these
+#elif !defined(__aarch64__)  // no restartable write for this CPU: rseq_usable() is false, and nobody calls these
 
 namespace landtrace::arch {
 WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t, RingWords*) { __builtin_trap(); }

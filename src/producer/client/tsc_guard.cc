@@ -15,11 +15,30 @@
 
 namespace landtrace::client {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 namespace {
 
+#if defined(__x86_64__)
+
 constexpr int kGeneralProtection = 13;
+
+arch::FaultRegisters registers_of(mcontext_t& machine) {
+  static_assert(sizeof(greg_t) == sizeof(std::int64_t));
+  const auto at = [&machine](int index) { return reinterpret_cast<std::int64_t*>(&machine.gregs[index]); };
+  return {at(REG_RIP), at(REG_RAX), at(REG_RDX)};
+}
+bool may_be_counter(const mcontext_t& machine) { return machine.gregs[REG_TRAPNO] == kGeneralProtection; }
+
+#else
+
+// Kernels of 6.12 and later know PR_SET_TSC there.
+arch::FaultRegisters registers_of(mcontext_t& machine) {
+  return {reinterpret_cast<std::int64_t*>(&machine.pc), reinterpret_cast<std::int64_t*>(&machine.regs[0]), nullptr};
+}
+bool may_be_counter(const mcontext_t& /*machine*/) { return true; }
+
+#endif
 
 // As without a handler: the fault happens once more, or the signal is sent once more.
 void pass_on(int signal, siginfo_t* info) {
@@ -32,12 +51,10 @@ void pass_on(int signal, siginfo_t* info) {
 
 // A thread in strict seccomp may come here: no system calls unless the program is to die.
 void on_fault(int signal, siginfo_t* info, void* context) {
-  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  static_assert(sizeof(greg_t) == sizeof(std::int64_t));
-  const auto at = [registers](int index) { return reinterpret_cast<std::int64_t*>(&registers[index]); };
-  if (info->si_code > 0 && plan::mend_load_fault(at(REG_RIP))) return;
-  const bool may_be_counter = info->si_code > 0 && registers[REG_TRAPNO] == kGeneralProtection;
-  if (may_be_counter && arch::mend_counter_fault({at(REG_RIP), at(REG_RAX), at(REG_RDX)})) {
+  mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  const arch::FaultRegisters registers = registers_of(machine);
+  if (info->si_code > 0 && plan::mend_load_fault(registers.pc)) return;
+  if (info->si_code > 0 && may_be_counter(machine) && arch::mend_counter_fault(registers)) {
     return Process::set_time_source(arch::TimeSource::kMemory);
   }
   pass_on(signal, info);

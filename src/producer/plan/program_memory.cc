@@ -27,25 +27,32 @@ struct Loaded {
   std::uint64_t failed;
 };
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 extern "C" Loaded landtrace_load_word(std::uint64_t address);
 extern "C" __attribute__((visibility("hidden"))) void landtrace_load_failed(void);
 
 // clang-format off
+#if defined(__x86_64__)
+#define LT_LOAD "movq (%rdi), %rax\n\t"
+#define LT_LOADED(failed) "movl $" #failed ", %edx\n\t"
+#else
+#define LT_LOAD "ldr x0, [x0]\n\t"
+#define LT_LOADED(failed) "mov x1, #" #failed "\n\t"
+#endif
 asm(".pushsection .text\n\t"
     ".globl landtrace_load_word\n\t"
     ".hidden landtrace_load_word\n\t"
     ".type landtrace_load_word, @function\n"
     "landtrace_load_word:\n\t"
     ".cfi_startproc\n\t"
-    "movq (%rdi), %rax\n\t"       // the handler looks for a fault right here
-    "xorl %edx, %edx\n\t"
+    LT_LOAD                       // the handler looks for a fault right here
+    LT_LOADED(0)
     "ret\n\t"
     ".globl landtrace_load_failed\n\t"
     ".hidden landtrace_load_failed\n"
     "landtrace_load_failed:\n\t"
-    "movl $1, %edx\n\t"
+    LT_LOADED(1)
     "ret\n\t"
     ".cfi_endproc\n\t"
     ".size landtrace_load_word, . - landtrace_load_word\n\t"
@@ -152,7 +159,7 @@ bool read_program_text(std::uint64_t from, char* to, std::size_t size, std::size
 void set_load_guard(bool is_there) { __atomic_store_n(&has_guard, is_there, __ATOMIC_RELAXED); }
 
 bool mend_load_fault(std::int64_t* pc) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   if (static_cast<std::uintptr_t>(*pc) != reinterpret_cast<std::uintptr_t>(&landtrace_load_word)) return false;
   *pc = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&landtrace_load_failed));
   return true;

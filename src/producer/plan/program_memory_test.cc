@@ -18,8 +18,13 @@ std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t
 std::uint64_t mended = 0;
 
 void on_fault(int, siginfo_t*, void* context) {
-  auto* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  if (!mend_load_fault(reinterpret_cast<std::int64_t*>(&registers[REG_RIP]))) ::_exit(99);
+  mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__aarch64__)
+  auto& pc = machine.pc;
+#else
+  auto& pc = machine.gregs[REG_RIP];
+#endif
+  if (!mend_load_fault(reinterpret_cast<std::int64_t*>(&pc))) ::_exit(99);
   ++mended;
 }
 

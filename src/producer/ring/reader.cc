@@ -23,8 +23,8 @@ Mark load_mark(const Mark* source) {
   return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)),
           static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(both, both)))};
 #else
-  // Two loads, which belong together if the position did not change meanwhile. All three pair with the release store of
-  // the position in store_mark().
+  // Two loads, which belong together if the position did not change meanwhile, as it does with every commit. All three
+  // pair with the release store in store_mark(), and in arch/write_rseq_aarch64.cc.
   for (;;) {
     const std::uint64_t position = __atomic_load_n(&source->position, __ATOMIC_ACQUIRE);
     const std::uint64_t count = __atomic_load_n(&source->count, __ATOMIC_ACQUIRE);

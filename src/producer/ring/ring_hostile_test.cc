@@ -13,6 +13,12 @@
 #include "ring/reader.hpp"
 #include "ring/test_write.hpp"
 
+#if defined(__aarch64__)
+#define LT_PAUSE "yield"
+#else
+#define LT_PAUSE "pause"
+#endif
+
 namespace landtrace::ring {
 namespace {
 
@@ -92,7 +98,7 @@ TEST_P(RingHostileTest, ScribblingDoesNoHarmOutsideTheRing) {
     std::mt19937_64 random(1);
     while (!stop) {
       for (std::uint64_t i = random() % 16; i > 0; --i) scribble(random);
-      for (std::uint64_t i = random() % 4096; i > 0; --i) asm volatile("pause");
+      for (std::uint64_t i = random() % 4096; i > 0; --i) asm volatile(LT_PAUSE);
     }
   });
   std::thread writer([&] {

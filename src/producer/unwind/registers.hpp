@@ -12,6 +12,13 @@ inline constexpr unsigned kR12 = 12;
 inline constexpr unsigned kRip = 16;  // the column of the return address
 inline constexpr unsigned kRegisters = 17;
 
+// Whether callers are found by tables; else by frame pointers alone, under the numbers above all the same.
+#if defined(__x86_64__)
+inline constexpr bool kByTables = true;
+#else
+inline constexpr bool kByTables = false;
+#endif
+
 struct Registers {
   std::uint64_t value[kRegisters] = {};
   std::uint32_t known = 0;  // a bit each

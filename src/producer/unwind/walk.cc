@@ -27,7 +27,7 @@ bool Walk::go_on() {
   if (has_shape_) {
     if (shape_.leave(read_, registers_)) step = registers_.pc() == 0 ? Step::kEnd : Step::kCaller;
   } else {
-    step = has_fde_ ? step_by_table(place()) : step_by_frame_pointer(read_, registers_);
+    step = has_fde_ && kByTables ? step_by_table(place()) : step_by_frame_pointer(read_, registers_);
   }
   is_return_address_ = step == Step::kCaller;
   return step == Step::kCaller || step == Step::kSignalFrame;
