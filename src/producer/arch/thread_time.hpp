@@ -30,7 +30,8 @@ extern "C" std::uint64_t landtrace_read_counter(void);
 std::uint64_t counter_by_line();
 
 // The time stamp counter, on aarch64 the virtual counter; in a thread that may not read it the counter's value at
-// CLOCK_MONOTONIC's time, by the line that set_counter_line() was given. CLOCK_MONOTONIC on other CPUs. Async-signal-safe.
+// CLOCK_MONOTONIC's time, by the line that set_counter_line() was given. CLOCK_MONOTONIC on other CPUs.
+// Async-signal-safe.
 inline std::uint64_t read_counter() {
   return __builtin_expect(time_source == TimeSource::kCounter, 1) ? landtrace_read_counter() : counter_by_line();
 }

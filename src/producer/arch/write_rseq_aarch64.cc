@@ -1,4 +1,5 @@
-// The restartable ring write for aarch64: the steps that write_rseq.cc, the one for x86-64, has in pseudocode. What differs:
+// The restartable ring write for aarch64: the steps that write_rseq.cc, the one for x86-64, has in pseudocode. What
+// differs:
 //
 // The commit, and each mark, is a pair of exclusive instructions, ldxp and stlxp: the one 16-byte store that other CPUs
 // see whole on every processor (stp is one only with FEAT_LSE2). The last instruction of the sequence is the commit's
@@ -6,8 +7,8 @@
 // the write is tried again from the start, as after an abort.
 //
 // Order: stlxp is a release, of all that was stored before it, which load_mark() in ring/reader.cc pairs with. `dmb
-// ishst` lets the intent be seen before the bytes, as the fence in Reader::read() there counts on. The load of *consumed
-// is an acquire, for the owner's Instances::set_consumed().
+// ishst` lets the intent be seen before the bytes, as the fence in Reader::read() there counts on. The load of
+// *consumed is an acquire, for the owner's Instances::set_consumed().
 //
 // The time is the virtual counter's. `isb` keeps the CPU from having read it before the sequence began: times within a
 // ring do not go backwards.
@@ -53,8 +54,8 @@ volatile int landtrace_inject_point = 0;
   "ldxp x9, x16, [" at "]\n\t"                      \
   "stlxp w17, x14, x13, [" at "]\n\t"
 
-// Sets the marks of the chunks that the commit moves into or across, x12 being the tail and x14 the end; changes x9, x10,
-// x11, x12, x16 and x17. An end that a hostile tail made overflow sets none.
+// Sets the marks of the chunks that the commit moves into or across, x12 being the tail and x14 the end; changes x9,
+// x10, x11, x12, x16 and x17. An end that a hostile tail made overflow sets none.
 #define LT_MARK_CHUNKS(point)                       \
   "ldr x9, [%[request], %[o_chunk_shift]]\n\t"      \
   "lsr x12, x12, x9\n\t"                            \

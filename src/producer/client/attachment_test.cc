@@ -138,8 +138,13 @@ TEST_F(AttachmentTest, CodeIsMappedToBeRunWhereNobodyButTheOwnerCanWriteIt) {
   const Attachment* const sealed = attach(reply(kUser));
   ASSERT_NE(sealed->view.code, nullptr);
   // What the owner writes there is there: of this user.
-  whole.data()[plan::code_area(kUser) + 64] = std::byte{0xc3};
-  EXPECT_EQ(sealed->view.code[64], std::byte{0xc3});
+#if defined(__aarch64__)
+  constexpr std::uint8_t kReturn[] = {0xc0, 0x03, 0x5f, 0xd6};
+#else
+  constexpr std::uint8_t kReturn[] = {0xc3};
+#endif
+  std::memcpy(whole.data() + plan::code_area(kUser) + 64, kReturn, sizeof kReturn);
+  EXPECT_EQ(std::memcmp(sealed->view.code + 64, kReturn, sizeof kReturn), 0);
   reinterpret_cast<void (*)()>(reinterpret_cast<std::uintptr_t>(sealed->view.code + 64))();
   std::ifstream maps("/proc/self/maps");
   std::stringstream begin;

@@ -1,5 +1,6 @@
 #include "preload/user_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 
 #include "arch/thread_time.hpp"
+#include "base/system_call.hpp"
 
 namespace landtrace::preload {
 namespace {
@@ -20,6 +22,30 @@ thread_local std::uintptr_t readable_pages[kRemembered] __attribute__((tls_model
 
 // Of the thread and not of the process: a main thread that has ended leaves an id that nothing can be asked about.
 pid_t own_id() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+// Emulators of kernels do not have the calls that copy.
+bool is_unknown(ssize_t copied) { return copied < 0 && errno == ENOSYS; }
+
+// Fails with EFAULT as well where either end is not there.
+bool copy_through_pipe(void* to, const void* from, std::size_t size) {
+  constexpr std::size_t kPiece = 4096;  // a pipe takes as much without waiting
+  int ends[2];
+  if (system_call(SYS_pipe2, ends, O_CLOEXEC) < 0) return false;
+  long result = 0;
+  for (std::size_t done = 0; result >= 0 && done < size;) {
+    const std::size_t piece = std::min(size - done, kPiece);
+    const auto wanted = static_cast<long>(piece);
+    result = system_call(SYS_write, ends[1], static_cast<const char*>(from) + done, wanted);
+    if (result >= 0 && result != wanted) result = -EFAULT;
+    if (result >= 0) result = system_call(SYS_read, ends[0], static_cast<char*>(to) + done, wanted);
+    if (result >= 0 && result != wanted) result = -EFAULT;
+    done += piece;
+  }
+  system_call(SYS_close, ends[0]);
+  system_call(SYS_close, ends[1]);
+  if (result < 0) errno = static_cast<int>(-result);
+  return result >= 0;
+}
 
 bool page_is_readable(std::uintptr_t page) {
   std::uintptr_t& remembered = readable_pages[(page ^ page >> 6) % kRemembered];
@@ -38,13 +64,15 @@ bool page_is_readable(std::uintptr_t page) {
 bool copy_in(void* to, const void* from, std::size_t size) {
   const iovec local{to, size};
   const iovec remote{const_cast<void*>(from), size};
-  return ::process_vm_readv(own_id(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+  const ssize_t copied = ::process_vm_readv(own_id(), &local, 1, &remote, 1, 0);
+  return copied == static_cast<ssize_t>(size) || (is_unknown(copied) && copy_through_pipe(to, from, size));
 }
 
 bool copy_out(void* to, const void* from, std::size_t size) {
   const iovec local{const_cast<void*>(from), size};
   const iovec remote{to, size};
-  return ::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+  const ssize_t copied = ::process_vm_writev(own_id(), &local, 1, &remote, 1, 0);
+  return copied == static_cast<ssize_t>(size) || (is_unknown(copied) && copy_through_pipe(to, from, size));
 }
 
 bool is_readable(const void* at, std::size_t size) {

@@ -36,7 +36,7 @@ std::string escaped(std::string_view text) {
         out += "&gt;";
         break;
       default:
-        out += (c >= 0 && c < ' ') || c == 0x7f ? '?' : c;
+        out += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
     }
   }
   return out;

@@ -10,7 +10,7 @@ namespace {
 // A name must not look like two, nor like the end of a line.
 std::string one_word(std::string name) {
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == ';' || (c >= 0 && c < ' '); }, ':');
+      name.begin(), name.end(), [](unsigned char c) { return c == ';' || c < ' '; }, ':');
   return name;
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kHead = 8;
 // Paths and names come from programs: characters that would break a line are replaced.
 std::string printable(std::string text) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   return text;
 }
 

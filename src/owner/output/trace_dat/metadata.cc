@@ -79,7 +79,7 @@ void put_events(std::string& out, const std::map<std::uint16_t, EventType>& even
 // A line of saved_cmdlines must keep its shape, whatever a task called itself.
 std::string printable(std::string comm) {
   std::replace_if(
-      comm.begin(), comm.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+      comm.begin(), comm.end(), [](unsigned char c) { return c < ' '; }, '?');
   return comm.empty() ? "<...>" : comm;
 }
 

@@ -13,7 +13,7 @@ namespace {
 // Paths come from programs: characters that would break a line are replaced.
 std::string printable(std::string path) {
   std::replace_if(
-      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+      path.begin(), path.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   return path;
 }
 
