@@ -151,6 +151,24 @@ TEST_F(ThreadTimeTest, AFaultAtAnotherReadOfTheCounterIsTheProgramsOwn) {
   EXPECT_EQ(mended, 0);
 }
 
+#elif defined(__aarch64__)
+
+extern "C" void landtrace_counter_instruction(void);
+
+// As the handler would say it, without a kernel that makes such faults.
+TEST(CounterFaultTest, AReadIsMendedAndGoesOnBehindIt) {
+  std::thread([] {
+    const auto read = reinterpret_cast<std::int64_t>(&landtrace_counter_instruction);
+    std::int64_t pc = read;
+    std::int64_t registers[31] = {};
+    EXPECT_TRUE(mend_counter_fault({&pc, registers, nullptr}));
+    EXPECT_EQ(pc, read + 4);
+    EXPECT_NE(registers[0], 0);
+    EXPECT_FALSE(may_call());
+    EXPECT_FALSE(mend_counter_fault({&pc, registers, nullptr})) << "the instruction behind it is none of ours";
+  }).join();
+}
+
 #endif
 
 }  // namespace

@@ -21,7 +21,9 @@ bool may_make_code() {
 }
 
 Check probes() {
-#if defined(__x86_64__)
+  if (!check_machine_has_probes()) {
+    return {kProbes, "probes", State::kAbsent, "functions cannot be probed on this machine yet", ""};
+  }
   if (const auto agent = find_agent(); !agent) {
     return {kProbes, "probes", State::kMissing, sentence(agent.error()), "install it beside the preload shim"};
   }
@@ -30,9 +32,6 @@ Check probes() {
             "SELinux's execmem, or the like, forbids it"};
   }
   return {kProbes, "probes", State::kWorks, "functions of programs can be probed", ""};
-#else
-  return {kProbes, "probes", State::kAbsent, "functions cannot be probed on this machine yet", ""};
-#endif
 }
 
 }  // namespace
