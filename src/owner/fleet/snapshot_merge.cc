@@ -99,9 +99,10 @@ Result<std::uint16_t> SnapshotMerge::type_of(Numbers& numbers, const output::Eve
 
 Result<std::uint16_t> SnapshotMerge::own_type() {
   output::EventType type{.id = kFirstId, .system = "landtrace", .name = "fleet_host", .declaration = {}, .format = {}};
-  LT_TRY(type.declaration, event::parse_declaration(
-                               "fleet_host s64 clock_ns; s64 bound_ns; u64 events; u64 lost; u64 left; u32 first_cpu; "
-                               "u32 cpus; __rel_loc char[] host; __rel_loc char[] domain"));
+  LT_TRY(type.declaration,
+         event::parse_declaration(
+             "fleet_host s64 clock_ns; s64 bound_ns; u64 events; u64 missing; u64 left; u32 first_cpu; "
+             "u32 cpus; __rel_loc char[] host; __rel_loc char[] domain"));
   Numbers none;
   return type_of(none, type);
 }
