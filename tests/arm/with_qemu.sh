@@ -16,7 +16,7 @@ if [ "${1:-}" != --inside ]; then
 fi
 
 shift
-qemu=$(command -v qemu-aarch64-static) || { echo "with_qemu.sh: no qemu-aarch64-static: install qemu-user-static" >&2; exit 1; }
+qemu=$(command -v qemu-aarch64) || { echo "with_qemu.sh: no qemu-aarch64: install qemu-user" >&2; exit 1; }
 mount -t binfmt_misc binfmt_misc "$formats" || {
   echo "with_qemu.sh: the kernel has no table of formats in a user namespace (Linux 6.7 and later do)" >&2
   exit 1
