@@ -134,10 +134,11 @@ std::uint64_t RingCursor::take_rest() {
   return take_lost();
 }
 
+std::uint64_t RingCursor::passed() const { return first_ + (in_frozen_ || records_ == nullptr ? 0 : at_); }
+
 std::uint64_t RingCursor::unread() const {
-  const std::uint64_t passed = first_ + (in_frozen_ || records_ == nullptr ? 0 : at_);
   const std::uint64_t written = reader_.written();
-  return written > passed ? std::min(written - passed, capacity_) : 0;
+  return written > passed() ? std::min(written - passed(), capacity_) : 0;
 }
 
 std::uint64_t RingCursor::untold() {

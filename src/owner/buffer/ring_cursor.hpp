@@ -70,6 +70,8 @@ class RingCursor {
   std::uint64_t take_rest();
   // The same as it is now, while more records may come: what take_lost() will tell of those that have not been told.
   std::uint64_t untold();
+  // How many records have been handed out, or passed by as missing.
+  [[nodiscard]] std::uint64_t passed() const;
   // How many records the ring has that have not been handed out.
   [[nodiscard]] std::uint64_t unread() const;
 

@@ -172,7 +172,9 @@ Result<bool> Collector::drain() {
 Result<void> Collector::look() { return prepare(); }
 
 // A writer in the middle of an event keeps later ones back until it is through, or known to be stopped.
-void Collector::copy_cpu(std::uint32_t cpu, buffer::Stream& stream, std::uint64_t horizon, Sink& sink) {
+// Until what was written when it was asked for has been taken: a reader that is lapped again and again may find nothing
+// for a moment. What is missing then is told.
+void Collector::copy_cpu(std::uint32_t cpu, Copy& copy, std::uint64_t horizon, Sink& sink) {
   constexpr std::uint64_t kPatience_ns = 200'000'000;
   constexpr int kPause_us = 500;
   const std::uint64_t until = arch::monotonic_ns() + kPatience_ns;
@@ -190,30 +192,42 @@ void Collector::copy_cpu(std::uint32_t cpu, buffer::Stream& stream, std::uint64_
                *type);
   };
   const int most_reads = static_cast<int>(8 + 2 * session_.geometry().size() / kReadBytes);
+  const auto count_missing = [&] {
+    std::uint64_t missing = 0;
+    auto wanted = copy.written.begin();
+    for (const buffer::RingCursor& cursor : copy.stream.cursors()) {
+      const std::uint64_t written = *wanted++;
+      const std::uint64_t count = written - std::min(written, cursor.passed());
+      if (buffer::can_have_happened(count, session_.started(), horizon)) missing += count;
+    }
+    return missing;
+  };
   for (;;) {
-    const bool is_more = stream.drain(horizon, most_reads, give);
-    if ((!is_more && stream.settled() >= horizon) || arch::monotonic_ns() > until) break;
+    const bool is_more = copy.stream.drain(horizon, most_reads, give);
+    if (!is_more && copy.stream.settled() >= horizon && count_missing() == 0) break;
+    if (arch::monotonic_ns() > until) break;
     if (!is_more) ::usleep(kPause_us);
   }
-  std::uint64_t lost = 0;
-  for (buffer::RingCursor& cursor : stream.cursors()) lost += cursor.take_rest();
+  std::uint64_t lost = count_missing();
+  for (buffer::RingCursor& cursor : copy.stream.cursors()) lost += cursor.take_rest();
   if (lost > 0) sink.lost(cpu, lost);
 }
 
 Result<std::uint64_t> Collector::copy_to(Sink& sink) {
-  const std::uint64_t horizon = arch::read_raw_clock(session_.raw_clock());
   auto prepared = prepare();
   const auto& users = view_.users();
+  std::vector<Copy> copies(streams_.size());
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    // Readers of its own, from the oldest record on.
-    buffer::Stream stream;
     auto ring = rings_[cpu].begin();
     for (const buffer::RingCursor& cursor : streams_[cpu].cursors()) {
-      stream.add(session_.ring(users[cursor.user()], *ring++), session_.geometry(), cursor.user(),
-                 session_.raw_clock(), session_.started());
+      copies[cpu].stream.add(session_.ring(users[cursor.user()], *ring++), session_.geometry(), cursor.user(),
+                             session_.raw_clock(), session_.started());
+      copies[cpu].written.push_back(cursor.written());
     }
-    copy_cpu(cpu, stream, horizon, sink);
   }
+  // Behind the figures: what they count is older.
+  const std::uint64_t horizon = arch::read_raw_clock(session_.raw_clock());
+  for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) copy_cpu(cpu, copies[cpu], horizon, sink);
   tasks_.refresh();
   for (const auto& [tid, task] : tasks_.all()) sink.task(static_cast<std::int32_t>(tid), task);
   for (const User& user : users) {

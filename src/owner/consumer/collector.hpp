@@ -55,7 +55,11 @@ class Collector {
   void announce_types();
   void announce_objects();
   bool drain_streams(std::uint64_t horizon);
-  void copy_cpu(std::uint32_t cpu, buffer::Stream& stream, std::uint64_t horizon, Sink& sink);
+  struct Copy {
+    buffer::Stream stream;               // of readers of its own, from the oldest record on
+    std::vector<std::uint64_t> written;  // of each of its rings, when it was asked for
+  };
+  void copy_cpu(std::uint32_t cpu, Copy& copy, std::uint64_t horizon, Sink& sink);
   void deliver(std::uint32_t cpu, buffer::RingCursor& cursor);
   void tell_what_is_outstanding();
   Result<void> publish_positions();
