@@ -11,9 +11,11 @@ from support import LANDTRACE, PRODUCER, needs
 TRACEFS = "/sys/kernel/tracing"
 JOB = "user_events:job"
 USER = 4242
-# Emits an event each millisecond until it is ended. On one CPU: perf switches those of all CPUs on and off one after
-# the other, so that of a program that moves meanwhile some in the middle are nobody's.
-STEADY = f"taskset -c {min(os.sched_getaffinity(0))} {PRODUCER} --abi --count 1000000 --pause 1000"
+# On one CPU: perf switches those of all CPUs on and off one after the other, so that of a program that moves meanwhile
+# some in the middle are nobody's.
+PINNED = f"taskset -c {min(os.sched_getaffinity(0))} {PRODUCER} --abi"
+# Emits an event each millisecond until it is ended.
+STEADY = f"{PINNED} --count 1000000 --pause 1000"
 
 
 class Cases(support.UnderTracefs):
@@ -67,7 +69,7 @@ class Cases(support.UnderTracefs):
 
     def test_a_process_is_followed_until_it_ends(self):
         # It begins when perf has written its file's head, behind which it has the events.
-        script = (f"sh -c 'until [ -s perf.data ]; do sleep 0.02; done; exec {PRODUCER} --abi --count 2000 --pause 500' & "
+        script = (f"sh -c 'until [ -s perf.data ]; do sleep 0.02; done; exec {PINNED} --count 2000 --pause 500' & "
                   f"own=$!; perf record -o perf.data -e {JOB} -p $own; wait $own")
         self.with_events(script)
         numbers = self.sequences()
