@@ -19,7 +19,7 @@ class Loss(support.Case):
     def test_discarded_are_counted_exactly(self):
         for size, threads in itertools.product(("256K", "1M", "4M"), ("1", "3")):
             with self.subTest(size=size, threads=threads):
-                self.check(["--count", "120000", "--threads", threads], ["--buffer-size", size])
+                self.check(["--count", "200000", "--threads", threads], ["--buffer-size", size])
 
     def test_discarded_in_unmodified_programs_and_children(self):
         self.check(["--abi", "--count", "100000", "--children", "2"], ["--buffer-size", "256K"])
