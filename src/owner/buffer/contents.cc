@@ -232,33 +232,48 @@ void Contents::consumed() {
   }
 }
 
-std::shared_ptr<const Frozen> Contents::freeze(std::size_t index, std::uint64_t bytes, std::uint64_t& gone) const {
-  const State state = state_of(index);
-  if (state.counts.entries == 0) return nullptr;
-  RingCursor cursor(memory_of(index), place_.geometry, static_cast<std::uint32_t>(index / rings_per_set_), raw_clock(),
-                    started_, {state.from, state.end, discarded(index), rings_[index].frozen});
-  cursor.allow_reads(std::numeric_limits<int>::max());
+RingCursor Contents::cursor_of(std::size_t index, const State& state) const {
+  return {memory_of(index), place_.geometry, static_cast<std::uint32_t>(index / rings_per_set_), raw_clock(), started_,
+          {state.from, state.end, discarded(index), rings_[index].frozen}};
+}
+
+// Producers wrote here already while others still finished their events there: what is here by now is copied, too, so
+// that each ring stays in order of time.
+void Contents::adopt_ring(std::size_t index, const Contents& other, const State& old, std::uint64_t bytes) {
+  Ring& ring = rings_[index];
+  ring.before = other.rings_[index].before;
+  ring.before.overrun += old.counts.overrun;
+  ring.before.read += old.counts.read;
+  ring.before.dropped += old.counts.dropped;
+  if (old.counts.entries == 0) return;
+
+  const State now = state_of(index);
+  RingCursor older = other.cursor_of(index, old);
+  RingCursor newer = cursor_of(index, now);
+  Merge merge;
+  merge.add({&older, 0});
+  merge.add({&newer, 0});
+  merge.begin(~0ull);
   auto frozen = std::make_shared<Frozen>();
-  for (; cursor.ready(); cursor.pop()) frozen->append(cursor.record(), cursor.clock());
-  gone = frozen->finish(bytes) + cursor.take_lost();
-  return frozen;
+  std::uint64_t copied = 0;
+  for (; const Merge::Source* const source = merge.next(); source->cursor->pop(), ++copied) {
+    frozen->append(source->cursor->record(), source->cursor->clock());
+  }
+  const std::uint64_t came = old.counts.entries + difference(now.end.count, ring.base.count);
+  ring.before.overrun += difference(came, copied) + frozen->finish(bytes);
+  ring.frozen = std::move(frozen);
+  ring.base = now.end;
 }
 
 void Contents::adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Contents> self) {
   add_users();
   other.add_users();
-  for (std::size_t i = 0; i < other.rings_.size(); ++i) {
-    const Counts counts = other.state_of(i).counts;
-    Ring& ring = rings_[i];
-    ring.before = other.rings_[i].before;
-    std::uint64_t gone = 0;
-    ring.frozen = other.freeze(i, bytes, gone);
-    ring.before.overrun += counts.overrun + gone;
-    ring.before.read += counts.read;
-    ring.before.dropped += counts.dropped;
-  }
   std::vector<std::uint64_t> ends;
-  for (std::size_t i = 0; i < other.rings_.size(); ++i) ends.push_back(other.state_of(i).end.count);
+  for (std::size_t i = 0; i < other.rings_.size(); ++i) {
+    const State old = other.state_of(i);
+    ends.push_back(old.end.count);
+    adopt_ring(i, other, old, bytes);
+  }
   // What stopped producers have still written by the end of the grace period. This runs before the memory of those
   // rings is given back: ~Contents() of `other` asks for that later, and both wait in one queue.
   const auto note_late_ones = [&users = users_, place = other.place_, ends, self = std::move(self)] {
@@ -280,8 +295,7 @@ std::optional<std::uint64_t> Contents::oldest(std::uint32_t cpu) {
     if (cpu != kAllCpus && cpu_of(i) != cpu) continue;
     const State state = state_of(i);
     if (state.counts.entries == 0) continue;
-    RingCursor cursor(memory_of(i), place_.geometry, 0, raw_clock(), started_,
-                      {state.from, state.end, discarded(i), rings_[i].frozen});
+    RingCursor cursor = cursor_of(i, state);
     cursor.allow_reads(1);
     if (cursor.ready()) oldest = std::min(oldest.value_or(~0ull), cursor.clock());
   }

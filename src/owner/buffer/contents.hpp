@@ -68,8 +68,9 @@ class Contents {
   void consume(std::uint32_t cpu, Merge& merge);
   void consumed();
 
-  // Copies what `other` holds, the newest `bytes` of each ring. No event begins in those rings any more. A producer
-  // that was stopped in the middle of one may still finish it there; such events are counted as overrun.
+  // Copies what `other` holds, the newest `bytes` of each ring, in order with what producers have written here since.
+  // No event begins in those rings any more. A producer that was stopped in the middle of one may still finish it
+  // there; such events are counted as overrun.
   void adopt(Contents& other, std::uint64_t bytes, std::weak_ptr<Contents> self);
 
  private:
@@ -96,7 +97,8 @@ class Contents {
   [[nodiscard]] bool is_plausible(ring::Mark base, ring::Mark end, std::uint64_t dropped) const;
   [[nodiscard]] std::uint64_t discarded(std::size_t index) const;
   void clear_ring(std::size_t index);
-  [[nodiscard]] std::shared_ptr<const Frozen> freeze(std::size_t index, std::uint64_t bytes, std::uint64_t& gone) const;
+  [[nodiscard]] RingCursor cursor_of(std::size_t index, const State& state) const;
+  void adopt_ring(std::size_t index, const Contents& other, const State& old, std::uint64_t bytes);
   [[nodiscard]] arch::RawClock raw_clock() const { return instances_.raw_clock(); }
 
   const domain::Users& users_;

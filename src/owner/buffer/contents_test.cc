@@ -1,8 +1,13 @@
 #include "buffer/contents.hpp"
 
 #include <gmock/gmock.h>
+#include <sched.h>
+
+#include <algorithm>
 
 #include "buffer/test_domain.hpp"
+#include "domain/ring_exchange.hpp"
+#include "ring/test_write.hpp"
 
 namespace landtrace::buffer {
 namespace {
@@ -253,6 +258,91 @@ TEST_F(ContentsTest, OldestIsTheFirstEntry) {
   ASSERT_TRUE(oldest);
   EXPECT_GE(*oldest, before);
   EXPECT_LE(*oldest, after);
+}
+
+// What a resize does while a producer is late: others write to the new rings before it has finished in the old ones.
+class LateProducer : public ContentsTest {
+ protected:
+  LateProducer() {
+    ::sched_getaffinity(0, sizeof affinity_, &affinity_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    cpu_ = static_cast<std::uint32_t>(::sched_getcpu());
+  }
+  ~LateProducer() override { ::sched_setaffinity(0, sizeof affinity_, &affinity_); }
+
+  // Where the instance records from here on.
+  std::shared_ptr<Contents> switched() {
+    const auto place = *domain_->instances().make_place(contents_->place().geometry, true);
+    EXPECT_TRUE(domain::exchange_rings(domain_->top(), place, domain_->plans(), domain_->grace()));
+    return std::make_shared<Contents>(domain_->users(), domain_->instances(), domain_->grace(), place, false);
+  }
+  // To the rings that the instance had at first.
+  void write_late(std::uint32_t number) {
+    const domain::RingPlace& old = first_;
+    std::byte* const ring = domain_->users().all()[0].mapping.data() + old.rings + cpu_ * old.geometry.stride();
+    const std::uint64_t never_full = ring::kNeverFull;
+    const ring::RingSet rings{ring, &never_full, old.geometry, 0, 1};
+    const arch::Segment segment{reinterpret_cast<std::byte*>(&number), sizeof number};
+    EXPECT_EQ(ring::write(rings, {nullptr, domain_->instances().raw_clock()}, {7, 3, sizeof number, &segment, 1}),
+              ring::WriteResult::kWritten);
+  }
+  void adopt_into(const std::shared_ptr<Contents>& next) {
+    next->adopt(*contents_, contents_->place().geometry.size(), next);
+    contents_ = next;
+  }
+
+  cpu_set_t affinity_{};
+  std::uint32_t cpu_ = 0;
+  const domain::RingPlace first_ = contents_->place();
+};
+
+TEST_F(LateProducer, StandsWhereItsTimeIs) {
+  domain_.write_many(kTid, 0, 1);
+  const auto next = switched();
+  domain_.write_many(kTid, 1, 3);
+  write_late(3);
+  domain_.write_many(kTid, 4, 5);
+  adopt_into(next);
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(0, 1, 2, 3, 4));
+  domain_.write_many(kTid, 5, 7);
+  EXPECT_THAT(consume(3), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(numbers(), ::testing::ElementsAre(3, 4, 5, 6));
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries, 4u);
+  EXPECT_EQ(counts.read, 3u);
+  EXPECT_EQ(counts.overrun, 0u);
+}
+
+TEST_F(LateProducer, IsCountedWhereOthersHaveFilledTheNewRingMeanwhile) {
+  domain_.write_many(kTid, 0, 10);
+  const auto next = switched();
+  domain_.write_many(kTid, 10, 2010, 1000);
+  write_late(2010);
+  adopt_into(next);
+  domain_.write_many(kTid, 2011, 2021);
+  const auto seen = numbers();
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  EXPECT_EQ(seen.back(), 2020u);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 2010u), 1);
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries, seen.size());
+  EXPECT_LT(counts.entries, 2021u);
+  EXPECT_EQ(counts.entries + counts.overrun, 2021u);
+}
+
+TEST_F(LateProducer, IsCountedWhereItWasStillLater) {
+  domain_.write_many(kTid, 0, 10);
+  const auto next = switched();
+  adopt_into(next);
+  write_late(10);
+  domain_.write_many(kTid, 11, 21);
+  ASSERT_TRUE(domain_->grace().drain(std::chrono::seconds(10)));
+  const Contents::Counts counts = contents_->counts(kAllCpus);
+  EXPECT_EQ(counts.entries, 20u);
+  EXPECT_EQ(counts.overrun, 1u);
 }
 
 }  // namespace

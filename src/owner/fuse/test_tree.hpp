@@ -169,20 +169,22 @@ class BytesPage : public tracefs::File {
   domain::Domain& domain_;
 };
 
-// What user_events_data is. Holding the domain, ioctl(8) takes so many milliseconds, and ioctl(9) reads a byte of its
-// caller's.
+// What user_events_data is. Holding the domain, ioctl(8) takes so many milliseconds, ioctl(9) reads a byte of its
+// caller's, and ioctl(10) takes until the test lets it go on.
 class Data : public tracefs::File {
  public:
   explicit Data(domain::Domain& domain) : domain_(domain) {}
   [[nodiscard]] unsigned mode() const override { return 0660; }
   [[nodiscard]] bool is_event_data() const override { return true; }
   domain::FileId last;
+  std::atomic<bool> is_held = false;  // by an ioctl(10)
+  std::atomic<bool> may_go_on = false;
 
   Result<std::unique_ptr<tracefs::OpenFile>> open(const tracefs::Caller& caller, int) override {
     class Open : public tracefs::EventDataFile {
      public:
-      Open(domain::Domain& domain, domain::FileId id) : domain_(domain), id_(id) {}
-      ~Open() override { domain_.files().close(id_); }
+      Open(Data& data, domain::FileId id) : data_(data), id_(id) {}
+      ~Open() override { data_.domain_.files().close(id_); }
       [[nodiscard]] domain::FileId id() const override { return id_; }
       Result<int> ioctl(const tracefs::Caller& caller, unsigned command, std::uint64_t argument) override {
         if (command == 9) {
@@ -192,16 +194,24 @@ class Data : public tracefs::File {
           const ssize_t got = ::process_vm_readv(static_cast<pid_t>(caller.tid), &here, 1, &there, 1, 0);
           return got == 1 ? Result<int>(byte) : fail(errno, "as the kernel says");
         }
+        if (command == 10) return wait();
         if (argument != 0) ::usleep(static_cast<unsigned>(argument * 1000));
         return 0;
       }
 
      private:
-      domain::Domain& domain_;
+      // A test that never lets it go on fails, and does not hang.
+      Result<int> wait() {
+        data_.is_held = true;
+        for (int i = 0; i < 60'000 && !data_.may_go_on; ++i) ::usleep(1000);
+        return data_.may_go_on ? Result<int>(0) : fail(ETIMEDOUT, "nobody let it go on");
+      }
+
+      Data& data_;
       domain::FileId id_;
     };
     LT_TRY(last, domain_.registrar().open_file(caller.who.uid));
-    return std::make_unique<Open>(domain_, last);
+    return std::make_unique<Open>(*this, last);
   }
 
  private:
