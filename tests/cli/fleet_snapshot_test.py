@@ -127,12 +127,15 @@ class Snapshots(SnapshotCase):
         self.assertEqual(len(self.events()), 10)
 
     def test_all_hosts_end_at_one_moment(self):
-        """Programs that write all the time, more than rings hold."""
+        """Programs have written more than rings hold, and go on, not so fast that a ring is full again in a second: a
+        host may be late to read it."""
         hosts = [Host(self, name) for name in "abc"]
         self.fleet("enable", "job")
-        programs = [host.start_program(PRODUCER, "--count", 10**9, "--wait", support.TIMEOUT_S * 1000,
+        for host in hosts:
+            host.emit(100000)
+        programs = [host.start_program(PRODUCER, "--count", 10**9, "--pause", 100, "--wait", support.TIMEOUT_S * 1000,
                                        stdout=subprocess.DEVNULL) for host in hosts]
-        self.wait_until(lambda: all(one["events"] > 0 for host in self.hosts().values() for one in host["orders"]))
+        self.wait_until(lambda: all(one["events"] > 100000 for host in self.hosts().values() for one in host["orders"]))
         hosts, status, err = self.snapshot()
         for program in programs:
             program.kill()
