@@ -13,7 +13,8 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
 }  // namespace
 
 OffsetHeap::OffsetHeap(std::uint64_t begin, std::uint64_t end) {
-  begin = std::max<std::uint64_t>(begin, 1);
+  begin = aligned(std::max<std::uint64_t>(begin, 1), kUnit);
+  end -= end % kUnit;
   if (begin < end) add_free(begin, end - begin);
 }
 
@@ -43,27 +44,35 @@ OffsetHeap::Ranges::iterator OffsetHeap::find(std::uint64_t size, std::uint64_t 
   return std::find_if(smallest, by_size_.end(), [&](const Range& range) { return fits(range, size, alignment); });
 }
 
+std::vector<OffsetHeap::Allocated>::iterator OffsetHeap::find_allocated(std::uint64_t offset) {
+  return std::lower_bound(allocated_.begin(), allocated_.end(), offset / kUnit,
+                          [](const Allocated& range, std::uint64_t unit) { return range.offset < unit; });
+}
+
 Result<std::uint64_t> OffsetHeap::allocate(std::uint64_t size, std::uint64_t alignment) {
-  size = std::max<std::uint64_t>(size, 1);
+  const auto no_room = [asked = size] {
+    return fail(ENOMEM, "no room for " + std::to_string(asked) + " bytes in the segment");
+  };
+  if (size > ~std::uint64_t{0} - kUnit) return no_room();
+  size = aligned(std::max<std::uint64_t>(size, 1), kUnit);
   const auto found = find(size, alignment);
-  if (found == by_size_.end()) {
-    return fail(ENOMEM, "no room for " + std::to_string(size) + " bytes in the segment");
-  }
+  if (found == by_size_.end()) return no_room();
   const auto [length, start] = *found;
   const std::uint64_t offset = aligned(start, alignment);
   const std::uint64_t skipped = offset - start;
   remove_free(start, length);
   if (skipped > 0) add_free(start, skipped);
   if (length - skipped > size) add_free(offset + size, length - skipped - size);
-  allocated_.emplace(offset, size);
+  allocated_.insert(find_allocated(offset),
+                    {static_cast<std::uint32_t>(offset / kUnit), static_cast<std::uint32_t>(size / kUnit)});
   in_use_ += size;
   return offset;
 }
 
 void OffsetHeap::free(std::uint64_t offset) {
-  const auto found = allocated_.find(offset);
-  if (found == allocated_.end()) return;
-  std::uint64_t size = found->second;
+  const auto found = find_allocated(offset);
+  if (found == allocated_.end() || found->offset * kUnit != offset) return;
+  std::uint64_t size = found->size * kUnit;
   in_use_ -= size;
   allocated_.erase(found);
 

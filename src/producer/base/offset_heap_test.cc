@@ -46,6 +46,24 @@ TEST(OffsetHeapTest, FindsTheOneRangeThatIsAlignedAndJustLargeEnough) {
   heap.free(first);
 }
 
+TEST(OffsetHeapTest, OddSizesLeaveNoGapsBetweenThem) {
+  OffsetHeap heap(3, 4099);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(heap.allocate(1 + i * 3, 8));
+  EXPECT_EQ(heap.free_ranges().size(), 1u);
+  EXPECT_EQ(heap.bytes_in_use() % OffsetHeap::kUnit, 0u);
+  EXPECT_EQ(heap.bytes_in_use() + heap.free_ranges().begin()->second, 4096u - 8);
+}
+
+TEST(OffsetHeapTest, WhatWasNotHandedOutIsNotTakenBack) {
+  OffsetHeap heap(0, 4096);
+  const std::uint64_t range = *heap.allocate(64, 8);
+  for (const std::uint64_t other : {range + 1, range + 8, std::uint64_t{0}, std::uint64_t{1} << 40}) heap.free(other);
+  EXPECT_EQ(heap.bytes_in_use(), 64u);
+  heap.free(range);
+  heap.free(range);
+  EXPECT_EQ(heap.bytes_in_use(), 0u);
+}
+
 TEST(OffsetHeapTest, RandomUseNeverOverlapsAndCoalescesToOneRange) {
   OffsetHeap heap(4096, 1 << 20);
   std::mt19937 random(7);
