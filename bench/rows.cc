@@ -244,7 +244,7 @@ void add_pages(Rows& rows, const Results& results) {
 void add_owner(Rows& rows, const Results& results) {
   for (const auto& [benchmark, events] : {std::pair{name::kMemory100, "100"}, {name::kMemory10000, "10,000"}}) {
     rows.alone(fmt::format("owner, resident beside the rings, {} events", events),
-               scaled(results.median(benchmark), kMb), "MB", 20, false,
+               scaled(results.median(benchmark), kMb), "MB", 12, false,
                fmt::format("{:.1f} MB of it control segment; data segments with the rings, not counted: {:.1f} MB",
                            results.median(benchmark, "control_segment").value_or(0) / kMb,
                            results.median(benchmark, "data_segments").value_or(0) / kMb));

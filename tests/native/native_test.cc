@@ -86,7 +86,7 @@ class Host {
         const domain::Event* const event = domain_->events().at(record.header.event);
         ASSERT_NE(event, nullptr);
         std::string text = event->name + ":";
-        event::print_fields(text, event->declaration, record.payload);
+        event::print_fields(text, *event->declaration(), record.payload);
         lines.push_back({record.header.clock, std::move(text), claimed});
       }
     }

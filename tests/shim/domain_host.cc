@@ -120,7 +120,7 @@ class Host {
     if (event == nullptr) return "-ENOENT";
     if (file == "enable") return event->listeners[0] ? "1\n" : "0\n";
     const std::uint32_t id = domain_.control().segment().events[event->slot].id;
-    return event::format_text(event->declaration, event->name, id);
+    return event::format_text(*event->declaration(), event->name, id);
   }
 
   std::string put(const std::string& rest) {
@@ -194,7 +194,7 @@ class Host {
         const domain::Event* const event = domain_.events().at(record.header.event);
         if (event == nullptr) continue;
         std::string line = event->name + ":";
-        event::print_fields(line, event->declaration, record.payload);
+        event::print_fields(line, *event->declaration(), record.payload);
         lines.emplace(record.header.clock, line);
       }
     }

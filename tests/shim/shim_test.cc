@@ -127,7 +127,7 @@ class ShimTest : public testing::Test {
         const domain::Event* const event = domain_->events().at(record.header.event);
         ASSERT_NE(event, nullptr);
         std::string line = event->name + ":";
-        event::print_fields(line, event->declaration, record.payload);
+        event::print_fields(line, *event->declaration(), record.payload);
         ++lines[line];
       }
     }

@@ -54,7 +54,8 @@ Result<void> check_context(const Program& program, const domain::Event& event) {
   switch (program.kind) {
     case BPF_PROG_TYPE_TRACEPOINT: {
       std::uint32_t fields_end = abi::kEntryHeaderSize;
-      for (const event::Field& field : event.declaration.fields)
+      const auto declaration = event.declaration();
+      for (const event::Field& field : declaration->fields)
         fields_end = std::max(fields_end, field.offset + field.size);
       if (program.context_end <= fields_end) return {};
       return fail(EACCES, fmt::format("program {} looks at {} bytes of an event, {}:{} has {}", program.name,

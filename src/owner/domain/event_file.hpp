@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "domain/attachment.hpp"
@@ -23,6 +25,37 @@ struct EventFile {
   std::unique_ptr<Attachment> rules;
 
   [[nodiscard]] bool in_soft_mode() const { return soft_references > 0; }
+};
+
+// Those of one event, by instance. Most events have none: as long as none is made it is a pointer.
+class EventFiles {
+ public:
+  using Map = std::map<std::uint32_t, EventFile>;
+
+  EventFile& operator[](std::uint32_t instance) {
+    if (!map_) map_ = std::make_unique<Map>();
+    return (*map_)[instance];
+  }
+  [[nodiscard]] const EventFile* find(std::uint32_t instance) const {
+    if (!map_) return nullptr;
+    const auto found = map_->find(instance);
+    return found == map_->end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] EventFile* find(std::uint32_t instance) {
+    return const_cast<EventFile*>(std::as_const(*this).find(instance));
+  }
+  void erase(std::uint32_t instance) {
+    if (map_) map_->erase(instance);
+  }
+  void clear() { map_.reset(); }
+  [[nodiscard]] bool empty() const { return !map_ || map_->empty(); }
+  [[nodiscard]] const Map& all() const {
+    static const Map kNone;
+    return map_ ? *map_ : kNone;
+  }
+
+ private:
+  std::unique_ptr<Map> map_;
 };
 
 }  // namespace landtrace::domain

@@ -28,41 +28,64 @@ constexpr std::uint32_t kGoldenRatio = 0x9e3779b1;
 // theirs.
 constexpr std::size_t kMaxWaiting = 4096;
 
-std::unique_ptr<Event> make_print() {
-  auto event = std::make_unique<Event>();
+std::unique_ptr<Event> make_print(const std::string& system) {
+  auto event = std::make_unique<Event>(system);
   event->slot = plan::kPrintSlot;
-  event->serial = 0;
-  event->system = "ftrace";
-  event->name = event->declaration.name = "print";
+  event->name = "print";
   event->flags = kPersist;
-  event->uid = 0;
+  event->defined = std::make_unique<Event::Defined>();
+  event::Declaration& declaration = event->defined->declaration;
+  declaration.name = event->name;
   // The text ends where the payload does.
-  event->declaration.fields = {
+  declaration.fields = {
       {"unsigned long", "ip", abi::kEntryHeaderSize, sizeof(std::uint64_t), false, event::FieldKind::kInteger},
       {"char[]", "buf", abi::kEntryHeaderSize + sizeof(std::uint64_t), kMaxMarker, true, event::FieldKind::kCharArray}};
-  event->declaration.min_size = sizeof(std::uint64_t);
+  declaration.min_size = sizeof(std::uint64_t);
   return event;
 }
 
-std::string shown_name(std::string_view system, std::string_view name) {
-  std::string key(system);
-  return key.append(1, ':').append(name);
+std::unique_ptr<const char[]> copy_of(std::string_view text) {
+  auto copy = std::make_unique<char[]>(text.size() + 1);
+  std::copy(text.begin(), text.end(), copy.get());
+  return copy;
 }
 
+std::uint32_t hash_of(const Event& event) { return SlotIndex::hash_of(event.name); }
+std::uint32_t registered_hash_of(const Event& event) { return SlotIndex::hash_of(event.registered_name()); }
+
 }  // namespace
+
+std::string_view Event::registered_name() const {
+  const std::string_view shown = name;
+  return is_user_event() && (flags & kMultiFormat) != 0 ? shown.substr(0, shown.rfind('.')) : shown;
+}
+
+std::string Event::text() const {
+  if (defined) return defined->text;
+  std::string text(registered_name());
+  if (fields[0] != 0) text.append(1, ' ').append(fields.get());
+  return text;
+}
+
+std::shared_ptr<const event::Declaration> Event::declaration() const {
+  if (defined) return {std::shared_ptr<void>(), &defined->declaration};
+  return std::make_shared<const event::Declaration>(*event::parse_declaration(text()));
+}
 
 Events::Events(ControlMemory& control, Grace& grace, StatusPages& pages, RulesLink& rules)
     : control_(control), grace_(grace), pages_(pages), rules_(rules), slots_(plan::kFirstEventSlot) {
   if (::getrandom(&first_generation_, sizeof first_generation_, 0) < 0) first_generation_ = kGoldenRatio;
-  slots_[plan::kPrintSlot] = make_print();
+  slots_[plan::kPrintSlot] = make_print(take_system("ftrace"));
   control_.segment().events[plan::kPrintSlot].id = plan::kPrintId;
 }
 
 Event* Events::at(std::uint32_t slot) { return slot < slots_.size() ? slots_[slot].get() : nullptr; }
 
 Event* Events::find(std::string_view system, std::string_view name) {
-  const auto found = by_shown_name_.find(shown_name(system, name));
-  return found == by_shown_name_.end() ? nullptr : slots_[found->second].get();
+  const std::uint32_t slot = by_shown_name_.find(SlotIndex::hash_of(name), [&](std::uint32_t candidate) {
+    return slots_[candidate]->name == name && slots_[candidate]->system == system;
+  });
+  return slot == SlotIndex::kNone ? nullptr : slots_[slot].get();
 }
 
 Event* Events::find_or_print(std::string_view system, std::string_view name) {
@@ -84,21 +107,23 @@ std::vector<Event*> Events::all() {
 
 Event* Events::find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken) {
   taken = false;
-  const auto [first, last] = by_registered_name_.equal_range(std::string(parts.name));
-  for (auto it = first; it != last; ++it) {
-    Event* const event = slots_[it->second].get();
-    if (((event->flags & kMultiFormat) != 0) != multi) continue;
-    if (match == Match::kByName || declares_same_fields(event->declaration, parts.fields)) return event;
+  const std::uint32_t slot = by_registered_name_.find(SlotIndex::hash_of(parts.name), [&](std::uint32_t candidate) {
+    const Event& event = *slots_[candidate];
+    if (event.registered_name() != parts.name || ((event.flags & kMultiFormat) != 0) != multi) return false;
+    // The same text is what most programs come with.
+    if (match == Match::kByName || parts.fields == event.fields.get()) return true;
+    if (declares_same_fields(*event.declaration(), parts.fields)) return true;
     taken = !multi;
-  }
-  return nullptr;
+    return false;
+  });
+  return slot == SlotIndex::kNone ? nullptr : slots_[slot].get();
 }
 
 // One user's programs that are stopped in the middle of an event must not use the domain up either: what waits for them
 // counts, also where the user has no other limit.
 Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit) {
-  const auto is_counted = [uid](const Event::User& user) { return user.uid == uid && user.counts; };
-  if (found != nullptr && std::any_of(found->users.begin(), found->users.end(), is_counted)) return {};
+  const auto is_counted = [uid](const EventUsers::User& user) { return user.uid == uid && user.counts; };
+  if (found != nullptr && found->users.any_of(is_counted)) return {};
   if (grace_.waiting_of(uid) >= kMaxWaiting) grace_.poll();
   const std::size_t held = grace_.held_by(uid), waiting = grace_.waiting_of(uid);
   if (count_of(uid) + held < limit && waiting < kMaxWaiting) return {};
@@ -109,13 +134,19 @@ Result<void> Events::check_limit(const Event* found, std::uint32_t uid, std::uin
                           limit, waiting, uid));
 }
 
-Event::User& Events::user_of(Event& event, std::uint32_t uid) {
-  const auto known =
-      std::find_if(event.users.begin(), event.users.end(), [uid](const Event::User& user) { return user.uid == uid; });
-  return known == event.users.end() ? event.users.emplace_back(Event::User{uid, 0, false}) : *known;
+const std::string& Events::take_system(std::string_view name) {
+  auto known = systems_.find(name);
+  if (known == systems_.end()) known = systems_.emplace(name, 0).first;
+  ++known->second;
+  return known->first;
 }
 
-void Events::count(Event::User& user, bool counts) {
+void Events::let_go_of_system(const std::string& name) {
+  const auto known = systems_.find(name);
+  if (--known->second == 0) systems_.erase(known);
+}
+
+void Events::count(EventUsers::User& user, bool counts) {
   if (std::exchange(user.counts, counts) == counts) return;
   std::uint32_t& events = events_of_[user.uid];
   events += counts ? 1 : -1;
@@ -125,9 +156,7 @@ void Events::count(Event::User& user, bool counts) {
 // What is not registered by programs is reached from other events, whosoever.
 Holders Events::holders_of(const Event& event) {
   if (!event.is_user_event()) return Holders::anybody();
-  std::vector<std::uint32_t> uids;
-  for (const Event::User& user : event.users) uids.push_back(user.uid);
-  return Holders::these(std::move(uids));
+  return Holders::these(event.users.uids());
 }
 
 Result<std::uint32_t> Events::take_slot() {
@@ -165,19 +194,19 @@ Result<std::uint32_t> Events::take_slot() {
 }
 
 // Writes what producers and consumers need to know into the control segment.
-Result<void> Events::describe(const Event& event) {
+Result<void> Events::describe(const Event& event, const event::Declaration& declaration) {
   plan::EventSlot& shared = control_.segment().events[event.slot];
   std::string text = event.system;
-  text.append(1, '\0').append(event.name).append(1, '\0').append(fields_text(event.declaration)).append(1, '\0');
-  text.append(flavour_text(event.declaration)).append(1, '\0');
-  const auto checks = dynamic_field_checks(event.declaration);
+  text.append(1, '\0').append(event.name).append(1, '\0').append(fields_text(declaration)).append(1, '\0');
+  text.append(flavour_text(declaration)).append(1, '\0');
+  const auto checks = dynamic_field_checks(declaration);
   LT_TRY(const std::uint32_t text_at, control_.store(std::as_bytes(std::span(text))));
   const auto checks_at = control_.store(std::as_bytes(std::span(checks)));
   if (!checks_at) {
     control_.free(text_at);
     return tl::unexpected<Error>(checks_at.error());
   }
-  shared.min_size = event.declaration.min_size;
+  shared.min_size = declaration.min_size;
   shared.check_count = static_cast<std::uint16_t>(checks.size());
   shared.checks = *checks_at;
   shared.id = id_of_slot(event.slot);
@@ -218,48 +247,57 @@ Result<Events::Registration> Events::register_event(std::string_view text, std::
 }
 
 Result<Event*> Events::make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name) {
-  LT_TRY(event::Declaration declaration, event::parse_declaration(text));
-  auto event = std::make_unique<Event>();
-  event->system = (flags & kMultiFormat) != 0 ? kMultiSystem : kSystem;
+  LT_TRY(const event::Declaration declaration, event::parse_declaration(text));
+  LT_TRY(const event::DeclarationParts parts, event::split_declaration(text));
+  auto event = std::make_unique<Event>(take_system((flags & kMultiFormat) != 0 ? kMultiSystem : kSystem));
   event->name = std::move(name);
-  event->text = text;
+  event->fields = copy_of(parts.fields);
   event->flags = flags;
   event->uid = uid;
-  event->declaration = std::move(declaration);
-  return enter(std::move(event));
+  return enter(std::move(event), declaration);
 }
 
-Result<Event*> Events::add(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid) {
+Result<Event*> Events::add(std::string_view system, event::Declaration declaration, std::string text,
+                           std::uint32_t uid) {
   if (find(system, declaration.name) != nullptr) {
     return fail(EEXIST, fmt::format("there is an event {}:{}", system, declaration.name));
   }
-  auto event = std::make_unique<Event>();
-  event->system = std::move(system);
+  auto event = std::make_unique<Event>(take_system(system));
   event->name = declaration.name;
-  event->text = std::move(text);
+  event->kind = declaration.flavour;
   event->flags = kPersist;
   event->uid = uid;
-  event->declaration = std::move(declaration);
-  return enter(std::move(event));
+  event->defined = std::make_unique<Event::Defined>();
+  event->defined->declaration = std::move(declaration);
+  event->defined->text = std::move(text);
+  const auto declared = event->declaration();
+  return enter(std::move(event), *declared);
 }
 
-Result<Event*> Events::enter(std::unique_ptr<Event> event) {
-  LT_TRY(const std::uint32_t slot, take_slot());
+Result<Event*> Events::enter(std::unique_ptr<Event> event, const event::Declaration& declaration) {
+  const auto slot_taken = take_slot();
+  if (!slot_taken) {
+    let_go_of_system(event->system);
+    return tl::unexpected<Error>(slot_taken.error());
+  }
+  const std::uint32_t slot = *slot_taken;
   event->slot = slot;
   event->serial = next_serial_++;
-  if (auto described = describe(*event); !described) {
+  if (auto described = describe(*event, declaration); !described) {
     free_slots_.push_front(slot);
+    let_go_of_system(event->system);
     return tl::unexpected<Error>(std::move(described).error());
   }
   event->of_guest = event->uid != 0 && event->uid != owner_uid_;
-  count(user_of(*event, event->uid), true);
+  count(event->users.of(event->uid), true);
   slots_[slot] = std::move(event);
   made_at_.resize(slots_.size());
   made_at_[slot] = arch::read_raw_clock(static_cast<arch::RawClock>(control_.segment().raw_clock));
   order_.push_back(slot);
-  if (slots_[slot]->is_user_event()) by_registered_name_.emplace(slots_[slot]->declaration.name, slot);
-  by_shown_name_.emplace(shown_name(slots_[slot]->system, slots_[slot]->name), slot);
-  return slots_[slot].get();
+  Event& entered = *slots_[slot];
+  if (entered.is_user_event()) by_registered_name_.insert(registered_hash_of(entered), slot);
+  by_shown_name_.insert(hash_of(entered), slot);
+  return &entered;
 }
 
 Result<Event*> Events::restore(const SavedEvent& saved) {
@@ -278,10 +316,10 @@ namespace {
 
 // What it is made by again: of a probe of functions one line for each of its places. "": nothing is kept of it.
 std::string definition_of(const Event& event) {
-  if (event.flavour() == event::Flavour::kEventProbe) return event.command;
-  if (!event::is_function_probe(event.flavour())) return event.text;
+  if (event.flavour() == event::Flavour::kEventProbe) return event.defined->command;
+  if (!event::is_function_probe(event.flavour())) return event.text();
   std::string lines;
-  for (const Event::Definition& each : event.definitions) {
+  for (const Event::Definition& each : event.defined->definitions) {
     if (!each.command.empty()) lines += each.command + '\n';
   }
   return lines;
@@ -349,18 +387,16 @@ void Events::make_lasting(Event& event) {
 
 void Events::add_reference(Event& event, std::uint32_t uid) {
   add_reference(event);
-  Event::User& own = user_of(event, uid);
-  ++own.references;
-  for (Event::User& user : event.users) count(user, user.references > 0);
+  ++event.users.of(uid).references;
+  event.users.for_each([this](EventUsers::User& user) { count(user, user.references > 0); });
 }
 
 void Events::drop_reference(std::uint32_t slot, std::uint32_t uid) {
   Event* const event = at(slot);
   if (event == nullptr) return;
-  Event::User& own = user_of(*event, uid);
+  EventUsers::User& own = event->users.of(uid);
   if (own.references > 0) --own.references;
-  const bool is_last = std::none_of(event->users.begin(), event->users.end(),
-                                    [](const Event::User& user) { return user.references > 0; });
+  const bool is_last = !event->users.any_of([](const EventUsers::User& user) { return user.references > 0; });
   if (own.references == 0 && !is_last) count(own, false);
   drop_reference(slot);
 }
@@ -385,14 +421,13 @@ Result<void> Events::remove(Event& event, std::uint32_t uid) {
 }
 
 Result<void> Events::remove(std::string_view registered_name, std::uint32_t uid) {
-  const auto [first, last] = by_registered_name_.equal_range(std::string(registered_name));
-  if (first == last) return fail(ENOENT, fmt::format("no event '{}'", registered_name));
   std::vector<Event*> victims;
-  for (auto it = first; it != last; ++it) {
-    Event* const event = slots_[it->second].get();
-    LT_CHECK(check_removable(*event, uid));
-    victims.push_back(event);
-  }
+  std::ignore = by_registered_name_.find(SlotIndex::hash_of(registered_name), [&](std::uint32_t slot) {
+    if (slots_[slot]->registered_name() == registered_name) victims.push_back(slots_[slot].get());
+    return false;  // all of them
+  });
+  if (victims.empty()) return fail(ENOENT, fmt::format("no event '{}'", registered_name));
+  for (const Event* const event : victims) LT_CHECK(check_removable(*event, uid));
   for (Event* const event : victims) destroy(*event);
   return {};
 }
@@ -408,17 +443,15 @@ void Events::destroy(Event& event) {
   pages_.give_back(Page::kBytes, std::exchange(event.status_byte, 0));
   rules_->gone(event);
   if (journal_ != nullptr) journal_->event_gone(slot);
-  if (event.is_user_event()) {
-    const auto [first, last] = by_registered_name_.equal_range(event.declaration.name);
-    by_registered_name_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == slot; }));
-  }
-  by_shown_name_.erase(shown_name(event.system, event.name));
+  if (event.is_user_event()) by_registered_name_.erase(registered_hash_of(event), slot);
+  by_shown_name_.erase(hash_of(event), slot);
   std::erase(order_, slot);
   const Holders holders = holders_of(event);
-  for (Event::User& user : event.users) count(user, false);
+  event.users.for_each([this](EventUsers::User& user) { count(user, false); });
   // Pairs with the acquire load in EventTable::refresh().
   publish(control_.segment().events[slot].registered, 0);
   __atomic_fetch_add(&control_.segment().event_changes, 1, __ATOMIC_RELEASE);
+  let_go_of_system(event.system);
   slots_[slot].reset();
   // The slot's texts stay until it is taken again: rings may still hold records of this event.
   grace_.after_readers([this, slot] { free_slots_.push_back(slot); }, holders);

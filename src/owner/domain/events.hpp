@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -10,8 +11,10 @@
 
 #include "domain/event_file.hpp"
 #include "domain/event_rules.hpp"
+#include "domain/event_users.hpp"
 #include "domain/journal.hpp"
 #include "domain/segment_names.hpp"
+#include "domain/slot_index.hpp"
 #include "domain/status_pages.hpp"
 #include "event/declaration.hpp"
 
@@ -27,48 +30,56 @@ inline constexpr std::uint32_t kMaxMarker = 4096;
 inline constexpr const char* kSystem = "user_events";
 inline constexpr const char* kMultiSystem = "user_events_multi";
 
+// A domain may have thousands, of which most are looked at seldom: what few of them have, or what can be worked out
+// again, is not here.
 struct Event {
-  std::uint32_t slot;
-  std::uint64_t serial;  // no other event of the domain has or had this one; grows with each registration
-  std::string system;
-  std::string name;                // as the events directory shows it
-  std::string text;                // as it was declared first
-  event::Declaration declaration;  // declaration.name is the name as registered
-  std::uint16_t flags;
-  std::uint32_t uid;             // who may delete it
+  // The domain has the system's name as long as an event has it.
+  explicit Event(const std::string& of_system) : system(of_system) {}
+
+  // No other event of the domain has or had this one; grows with each registration.
+  std::uint64_t serial = 0;
+  const std::string& system;
+  std::string name;  // as the events directory shows it
+  std::uint32_t slot = 0;
+  std::uint32_t uid = 0;         // who may delete it
   std::uint32_t references = 0;  // of files, enable words, native clients, histograms, event probes
-  // Users whose programs refer to it or did: nobody else's can be in the middle of it. It counts as one of the events
-  // of each of them that refers to it now or, where none does, of who was the last.
-  struct User {
-    std::uint32_t uid;
-    std::uint32_t references;
-    bool counts;
-  };
-  std::vector<User> users;
+  std::uint16_t flags = 0;
+  event::Flavour kind = event::Flavour::kUser;
+  bool of_guest = false;  // of a user who neither runs the domain nor is root
+  EventUsers users;
   std::bitset<plan::kMaxInstances> listeners;
   // Those that listen because the event's name is one that they have selected, whatever is registered under it: they do
   // not keep a guest's event.
   std::bitset<plan::kMaxInstances> selected_by;
-  bool of_guest = false;                     // of a user who neither runs the domain nor is root
-  std::map<std::uint32_t, EventFile> files;  // by instance; none where nobody wants more than the event
-  std::uint32_t status_bit = 0;              // its place in Page::kBits; 0: none
-  std::uint32_t status_byte = 0;             // in Page::kBytes
-  std::string command;                       // how an event probe was defined; `text` is how it is shown
-  // Of a probe of functions: each of its places.
+  EventFiles files;
+  std::uint32_t status_bit = 0;   // its place in Page::kBits; 0: none
+  std::uint32_t status_byte = 0;  // in Page::kBytes
+  // Of one that a program registered: its fields as they were declared first.
+  std::unique_ptr<const char[]> fields;
+  // Of all others.
   struct Definition {
     std::uint64_t serial;  // among those of events
     std::string text;      // as it is shown
     std::string command;   // as the journal has it; "": it goes with this owner
   };
-  std::vector<Definition> definitions;
-  std::unique_ptr<Attachment> rules;
+  struct Defined {
+    event::Declaration declaration;
+    std::string text;                     // how it was defined; of an event probe how it is shown
+    std::string command;                  // how an event probe was defined
+    std::vector<Definition> definitions;  // of a probe of functions: each of its places
+    std::unique_ptr<Attachment> rules;    // of a probe
+  };
+  std::unique_ptr<Defined> defined;
 
-  [[nodiscard]] event::Flavour flavour() const { return declaration.flavour; }
+  // Worked out of `fields`, or that of `defined`, which goes with the event.
+  [[nodiscard]] std::shared_ptr<const event::Declaration> declaration() const;
+  // As programs know it: without the number that tells those of several formats apart.
+  [[nodiscard]] std::string_view registered_name() const;
+  // How it was declared or defined.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] event::Flavour flavour() const { return kind; }
   [[nodiscard]] bool is_user_event() const { return flavour() == event::Flavour::kUser; }
-  [[nodiscard]] const EventFile* file(std::uint32_t instance) const {
-    const auto found = files.find(instance);
-    return found == files.end() ? nullptr : &found->second;
-  }
+  [[nodiscard]] const EventFile* file(std::uint32_t instance) const { return files.find(instance); }
   [[nodiscard]] bool in_use() const {
     return references > 0 || (of_guest ? listeners & ~selected_by : listeners).any();
   }
@@ -116,7 +127,7 @@ class Events {
 
   // A synthetic event or an event probe, whom no program registers and which stays until it is removed. EEXIST, ENOSPC.
   // `text`: how it was defined.
-  Result<Event*> add(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid);
+  Result<Event*> add(std::string_view system, event::Declaration declaration, std::string text, std::uint32_t uid);
 
   // An event of an earlier owner, under the name that it had, which is still to be had.
   Result<Event*> restore(const SavedEvent& saved);
@@ -187,11 +198,12 @@ class Events {
  private:
   Result<std::uint32_t> take_slot();
   Result<Event*> make(std::string_view text, std::uint16_t flags, std::uint32_t uid, std::string name);
-  Result<Event*> enter(std::unique_ptr<Event> event);
-  Result<void> describe(const Event& event);
+  Result<Event*> enter(std::unique_ptr<Event> event, const event::Declaration& declaration);
+  Result<void> describe(const Event& event, const event::Declaration& declaration);
   void destroy(Event& event);
-  static Event::User& user_of(Event& event, std::uint32_t uid);
-  void count(Event::User& user, bool counts);
+  void count(EventUsers::User& user, bool counts);
+  const std::string& take_system(std::string_view name);
+  void let_go_of_system(const std::string& name);
   [[nodiscard]] Result<void> check_limit(const Event* found, std::uint32_t uid, std::uint32_t limit);
   void set_description(std::uint32_t slot, std::uint32_t text, std::uint32_t size);
   [[nodiscard]] Event* find_registered(const event::DeclarationParts& parts, bool multi, Match match, bool& taken);
@@ -200,6 +212,7 @@ class Events {
   Grace& grace_;
   StatusPages& pages_;
   RulesLink& rules_;
+  std::map<std::string, std::uint32_t, std::less<>> systems_;  // how many events each has
   std::vector<std::unique_ptr<Event>> slots_;
   // Generations of slots begin elsewhere in each domain and in each slot: a program that moves from one owner to the
   // next does not take another event for its own.
@@ -207,9 +220,9 @@ class Events {
   std::vector<std::uint64_t> made_at_;    // by slot
   std::vector<std::uint32_t> order_;      // slots by registration
   std::deque<std::uint32_t> free_slots_;  // first in, first out: an old record keeps its meaning for long
-  std::unordered_multimap<std::string, std::uint32_t> by_registered_name_;
-  std::unordered_map<std::string, std::uint32_t> by_shown_name_;  // "SYSTEM:NAME", which is one event's
-  std::unordered_map<std::uint32_t, std::uint32_t> events_of_;    // how many, by uid
+  SlotIndex by_registered_name_;
+  SlotIndex by_shown_name_;
+  std::unordered_map<std::uint32_t, std::uint32_t> events_of_;  // how many, by uid
   std::uint32_t owner_uid_ = 0;
   EventPlans* plans_ = nullptr;
   std::uint64_t next_multi_ = 0;

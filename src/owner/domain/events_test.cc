@@ -339,7 +339,7 @@ TEST_F(EventsTest, WhatNoProgramRegistersHasANameOfItsOwn) {
   const auto declaration = *event::parse_declared("wakeup", "u64 lat", "synthetic");
   Event* const event = *events_.add("synthetic", declaration, "u64 lat", kUser);
   EXPECT_EQ(events_.find("synthetic", "wakeup"), event);
-  EXPECT_EQ(event->text, "u64 lat");
+  EXPECT_EQ(event->text(), "u64 lat");
   EXPECT_EQ(events_.add("synthetic", declaration, "u64 lat", kUser).error().code, EEXIST);
   EXPECT_EQ(events_.remove("wakeup", 0).error().code, ENOENT) << "as programs name events, it is none";
   ASSERT_NE(make("wakeup u64 lat"), nullptr);

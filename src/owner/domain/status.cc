@@ -45,14 +45,14 @@ std::uint32_t jenkins_hash(std::string_view key) {
 }
 
 std::string definition_line(const Event& event) {
-  const std::string fields = fields_text(event.declaration);
+  const std::string fields = fields_text(*event.declaration());
   switch (event.flavour()) {
     case event::Flavour::kSynthetic:
       return fmt::format("s:{}/{}\t{}", event.system, event.name, fields);
     case event::Flavour::kUser:
-      return fmt::format("u:{}{}{}", event.declaration.name, fields.empty() ? "" : " ", fields);
+      return fmt::format("u:{}{}{}", event.registered_name(), fields.empty() ? "" : " ", fields);
     default:
-      return event.text;
+      return event.text();
   }
 }
 
@@ -61,7 +61,7 @@ std::vector<std::pair<std::uint64_t, std::string>> dynamic_event_lines(Events& e
   std::vector<std::pair<std::uint64_t, std::string>> lines;
   for (const Event* const event : events.all()) {
     if (event::is_function_probe(event->flavour())) {
-      for (const Event::Definition& each : event->definitions) lines.emplace_back(each.serial, each.text);
+      for (const Event::Definition& each : event->defined->definitions) lines.emplace_back(each.serial, each.text);
     } else {
       lines.emplace_back(event->serial, definition_line(*event));
     }
@@ -72,7 +72,7 @@ std::vector<std::pair<std::uint64_t, std::string>> dynamic_event_lines(Events& e
 
 std::uint32_t bucket(const Event& event) {
   constexpr std::uint32_t kGoldenRatio = 0x61c88647;
-  return jenkins_hash(event.declaration.name) * kGoldenRatio >> 24;
+  return jenkins_hash(event.registered_name()) * kGoldenRatio >> 24;
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ std::string synthetic_events_text(Events& events) {
   std::string text;
   for (const Event* const event : events.all()) {
     if (event->flavour() != event::Flavour::kSynthetic) continue;
-    text += fmt::format("{}\t{}\n", event->name, fields_text(event->declaration));
+    text += fmt::format("{}\t{}\n", event->name, fields_text(*event->declaration()));
   }
   return text;
 }

@@ -139,7 +139,8 @@ Response event_layout(const Context& c) {
   Response response;
   response.reply.a = event->flavour() == event::Flavour::kSynthetic ? 1 : 0;
   response.reply.b = instance->index;
-  for (const event::Field& field : event->declaration.fields) {
+  const auto declaration = event->declaration();
+  for (const event::Field& field : declaration->fields) {
     response.text += fmt::format("{} {} {} {}", field.offset - abi::kEntryHeaderSize, field.size,
                                  layout_kind(field.kind), field.name);
     response.text += '\0';

@@ -140,7 +140,7 @@ Result<Publisher::Hook> Publisher::make_hook(const domain::Event& event, const r
   LT_TRY(const std::int64_t counter, counter_of(place, spot));
   LT_TRY(const std::uint16_t figure, figure_of(place.serial));
   const auto bytes =
-      rules::function_probe_plan(spot.arguments, event.declaration, {spot.offset, is_return}, event.slot);
+      rules::function_probe_plan(spot.arguments, *event.declaration(), {spot.offset, is_return}, event.slot);
   LT_TRY(const std::uint32_t plan, domain_.control().store(bytes));
   const auto side = is_return ? plan::ProbeSide::kReturn : plan::ProbeSide::kEntry;
   // The kernel's uprobe_profile counts calls, its kprobe_profile returns.

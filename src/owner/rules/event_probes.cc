@@ -19,7 +19,8 @@ tl::unexpected<RefusedEventProbe> refuse_probe(const Error& error) {
 }  // namespace
 
 const EventProbe* find_event_probe(const Event& event) {
-  return event.flavour() == event::Flavour::kEventProbe ? static_cast<const EventProbe*>(event.rules.get()) : nullptr;
+  if (event.flavour() != event::Flavour::kEventProbe) return nullptr;
+  return static_cast<const EventProbe*>(event.defined->rules.get());
 }
 
 tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view line, std::uint32_t uid) {
@@ -42,7 +43,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view lin
     return made;
   }
   Event& probe = **made;
-  probe.command = language::EventProbeCommand::logged(line);
+  probe.defined->command = language::EventProbeCommand::logged(line);
   if (auto attached = attach(probe); !attached) {
     probe.listeners.reset();
     std::ignore = events_.remove(probe, 0);
@@ -54,7 +55,7 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::define(std::string_view lin
 
 tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventProbeCommand& command, Event& base,
                                                           std::uint32_t program, std::uint32_t uid) {
-  const auto arguments = command.arguments(base.declaration);
+  const auto arguments = command.arguments(*base.declaration());
   if (!arguments) return refuse_probe(arguments.error());
   event::Declaration made = language::declare_event_probe(command, *arguments);
   const event::Declaration declared = made;
@@ -73,13 +74,13 @@ tl::expected<Event*, RefusedEventProbe> EventProbes::make(const language::EventP
   state->program = program;
   state->plan = *stored;
   events_.add_reference(base);
-  probe.rules = std::move(state);
+  probe.defined->rules = std::move(state);
   return &probe;
 }
 
 Result<void> EventProbes::attach(Event& probe) {
   if (find_event_probe(probe) == nullptr) return {};
-  auto& state = static_cast<EventProbe&>(*probe.rules);
+  auto& state = static_cast<EventProbe&>(*probe.defined->rules);
   const auto wanted = host_of(probe, state.host);
   Event* const base = events_.at(state.base);
   if (wanted == state.host || base == nullptr) return {};
@@ -92,7 +93,7 @@ Result<void> EventProbes::attach(Event& probe) {
 
 void EventProbes::let_go(Event& probe) {
   if (find_event_probe(probe) == nullptr) return;
-  const std::unique_ptr<domain::Attachment> gone = std::move(probe.rules);
+  const std::unique_ptr<domain::Attachment> gone = std::move(probe.defined->rules);
   const auto& state = static_cast<const EventProbe&>(*gone);
   if (state.host) {
     Event* const base = events_.at(state.base);

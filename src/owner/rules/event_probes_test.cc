@@ -70,7 +70,7 @@ class ProbesTest : public testing::Test {
       for (const ring::RecordView& record : reader.read().records) {
         const Event* const event = domain_->events().at(record.header.event);
         std::string text = event->name;
-        print_fields(text, event->declaration, record.payload);
+        print_fields(text, *event->declaration(), record.payload);
         found.emplace(record.header.clock, text + ';');
       }
     }
@@ -195,7 +195,7 @@ TEST_F(ProbesTest, OfSyntheticEventsAndNotOfProbes) {
   const auto command = language::split_synthetic("lat char name[4]; u32 n; char who[]");
   Event* const lat = *define_synthetic(domain_->events(), domain_->registrar(), *command, kRoot);
   enable(define("e:g/l synthetic.lat name=$name:string n=$n:u32 who=$who:string"));
-  std::string payload(lat->declaration.min_size, '\0');
+  std::string payload(lat->declaration()->min_size, '\0');
   std::memcpy(payload.data(), "longer", 7);
   payload[256] = 9;
   const auto location = static_cast<std::uint32_t>(3u << 16 | (payload.size() + 8));

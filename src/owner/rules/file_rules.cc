@@ -10,8 +10,8 @@ const FileRules* find_rules(const Event& event, const Instance& instance) {
 }
 
 FileRules* find_rules(Event& event, const Instance& instance) {
-  const auto found = event.files.find(instance.index);
-  return found == event.files.end() ? nullptr : static_cast<FileRules*>(found->second.rules.get());
+  const EventFile* const file = event.files.find(instance.index);
+  return file == nullptr ? nullptr : static_cast<FileRules*>(file->rules.get());
 }
 
 FileRules& rules_of(Event& event, const Instance& instance) {

@@ -21,8 +21,9 @@ Result<void> Filters::replace(Instance& instance, Event& event, EventFilter show
 }
 
 language::FilterResult<std::uint32_t> Filters::store(const Event& event, std::string_view expression) {
+  const auto declaration = event.declaration();
   const auto compiled =
-      language::compile_filter(expression, {event.declaration.fields, control_.segment().cpus, &functions_});
+      language::compile_filter(expression, {declaration->fields, control_.segment().cpus, &functions_});
   if (!compiled) return tl::unexpected<language::FilterFailure>(compiled.error());
   const auto stored = control_.store(compiled->bytes());
   if (!stored) return language::refuse_filter(stored.error().code);

@@ -141,7 +141,7 @@ TEST_F(FiltersTest, OnlyFiltersForFunctionsDependOnPrograms) {
 TEST_F(FiltersTest, ClearingWhereThereIsNoneMakesNothing) {
   filters().clear(top(), *event_);
   EXPECT_EQ(find_rules(*event_, top()), nullptr);
-  EXPECT_THAT(event_->files, IsEmpty());
+  EXPECT_THAT(event_->files.all(), IsEmpty());
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_F(RulesRestoreTest, ProbesAreDefinedAgainAtAllOfTheirPlaces) {
   ASSERT_TRUE(define(ProbeFamily::kUprobe, "p:g/gone /bin/true:0x40(0x8)"));
   const auto remove = [&](Event& event) { return rules_->remove(event, ::geteuid()); };
   Event& gone = *domain_->events().find("g", "gone");
-  ASSERT_TRUE(rules_->probes().remove_place(gone, gone.definitions[0].serial, ::geteuid(), remove));
+  ASSERT_TRUE(rules_->probes().remove_place(gone, gone.defined->definitions[0].serial, ::geteuid(), remove));
   const std::string before = domain::dynamic_events_text(domain_->events());
   EXPECT_EQ(std::count(before.begin(), before.end(), '\n'), 3);
   for (int i = 0; i < 2; ++i) {
@@ -57,7 +57,7 @@ TEST_F(RulesRestoreTest, ProbesAreDefinedAgainAtAllOfTheirPlaces) {
     EXPECT_EQ(find_probe(*domain_->events().find("g", "k"))->places[0].maxactive, 7u);
   }
   Event& event = *domain_->events().find("g", "e");
-  ASSERT_TRUE(rules_->probes().remove_place(event, event.definitions[0].serial, ::geteuid(), remove));
+  ASSERT_TRUE(rules_->probes().remove_place(event, event.defined->definitions[0].serial, ::geteuid(), remove));
   const std::string after = domain::dynamic_events_text(domain_->events());
   next();
   EXPECT_EQ(domain::dynamic_events_text(domain_->events()), after);

@@ -102,7 +102,7 @@ TEST_F(TriggerListsTest, WhatIsNoTriggerIsRefusedAndLeavesNothing) {
                                  "enable_event:nosuch:second", "traceoff:99999999999999999999999"}) {
     EXPECT_NE(apply(first_, text), 0) << text;
   }
-  EXPECT_THAT(first_->files.count(0) == 0 || find_rules(*first_, top())->triggers.empty(), true);
+  EXPECT_THAT(first_->files.find(0) == nullptr || find_rules(*first_, top())->triggers.empty(), true);
   EXPECT_FALSE(first_->listeners.any());
   EXPECT_EQ(bytes_in_use(), before);
   EXPECT_EQ(next_cell(), cell);
@@ -190,7 +190,7 @@ TEST_F(TriggerListsTest, WhenAnInstanceStopsAllThatItWantedGoes) {
   domain::destroy_instance(other.index, domain_->listening(), domain_->instances());
   EXPECT_FALSE(second_->listeners.any());
   EXPECT_EQ(triggers(first_), "traceoff:count=2\n") << "the other instance's are its own";
-  EXPECT_EQ(first_->files.size(), 1u);
+  EXPECT_EQ(first_->files.all().size(), 1u);
   write(0, 1u);
   EXPECT_FALSE(domain_->instances().is_tracing(top()));
 }

@@ -85,7 +85,7 @@ Result<void> define_probe(Context& context, const Caller& caller, ProbeFamily fa
 Result<std::string> ProbeEvents::text() {
   std::string text;
   for (const auto& line : context_.rules.probes().lines(family_)) {
-    text += line.event->definitions[line.place].text + '\n';
+    text += line.event->defined->definitions[line.place].text + '\n';
   }
   return text;
 }

@@ -45,7 +45,8 @@ Result<Removal> parse_removal(std::string_view command) {
 bool is_meant_event_probe(const domain::Event& event, const Removal& removal) {
   if (!removal.name.empty() && event.name != removal.name) return false;
   if (removal.words.empty()) return true;
-  auto shown = language::split_words(event.text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
+  const std::string text = event.text();
+  auto shown = language::split_words(text);  // "e:GROUP/NAME SYSTEM.EVENT ARGUMENT…"
   shown.erase(shown.begin());
   std::string base(removal.words[0]);
   if (const auto slash = base.find('/'); slash != std::string::npos) base[slash] = '.';
@@ -78,8 +79,8 @@ bool is_meant(const domain::Event& event, const Removal& removal, abi::Version a
   if (event.flavour() == event::Flavour::kSynthetic) return event.name == removal.name && is_in_system;
   if (event.flavour() == event::Flavour::kEventProbe) return is_in_system && is_meant_event_probe(event, removal);
   const bool name_is_enough = abi == abi::Version::k6_1 && removal.fields.empty();
-  return event.declaration.name == removal.name && is_in_system &&
-         (name_is_enough || fields_text(event.declaration) == removal.fields);
+  return event.registered_name() == removal.name && is_in_system &&
+         (name_is_enough || fields_text(*event.declaration()) == removal.fields);
 }
 
 // What is to go: an event, or one place of a probe.
@@ -100,7 +101,7 @@ std::vector<Meant> find_meant(domain::Events& events, const Removal& removal, ab
       continue;
     }
     if (removal.system && event->system != *removal.system) continue;
-    for (const auto& each : event->definitions) {
+    for (const auto& each : event->defined->definitions) {
       if (is_meant_place(*event, each.text, removal)) meant.push_back({each.serial, event->slot, event->serial, true});
     }
   }
@@ -121,7 +122,7 @@ Result<void> check_all(domain::Events& events, const std::vector<Meant>& meant, 
   for (const Meant& each : meant) {
     const domain::Event& event = *events.at(each.slot);
     // Some of an event's places may go while it is in use.
-    if (each.is_place && places.at(each.slot) < event.definitions.size()) continue;
+    if (each.is_place && places.at(each.slot) < event.defined->definitions.size()) continue;
     LT_CHECK(domain::Events::check_removable(event, uid));
   }
   return {};
@@ -147,14 +148,14 @@ class Removing final : public Work {
     if (event == nullptr || event->serial != each.event) return {};
     const auto remove_event = [&](domain::Event& one) { return context_.rules.remove(one, caller_.who.uid); };
     // All of its places go, which need not be one by one.
-    if (each.is_place && places_.at(each.slot) == event->definitions.size() && !event->in_use()) {
+    if (each.is_place && places_.at(each.slot) == event->defined->definitions.size() && !event->in_use()) {
       return remove_event(*event);
     }
     return each.is_place ? remove_place(*event, each.serial, remove_event) : remove_event(*event);
   }
   Result<void> remove_place(domain::Event& event, std::uint64_t serial,
                             const std::function<Result<void>(domain::Event&)>& remove_event) {
-    const auto& all = event.definitions;
+    const auto& all = event.defined->definitions;
     const bool is_there = std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.serial == serial; });
     if (!is_there) return {};
     return context_.rules.probes().remove_place(event, serial, caller_.who.uid, remove_event);

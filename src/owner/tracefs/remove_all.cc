@@ -16,7 +16,7 @@ using domain::Event;
 std::map<std::string, std::uint32_t> event_probes_among(const std::vector<Event*>& events) {
   std::map<std::string, std::uint32_t> probes;
   for (const Event* const event : events) {
-    if (event->flavour() == event::Flavour::kEventProbe) ++probes[event->declaration.attached];
+    if (event->flavour() == event::Flavour::kEventProbe) ++probes[event->declaration()->attached];
   }
   return probes;
 }

@@ -113,7 +113,8 @@ Result<FieldPtr> from_field(const event::Field& field, const Event& event, std::
     make_stack(made);
     return std::make_shared<HistogramField>(std::move(made));
   }
-  const auto seen = language::find_filter_field(event.declaration.fields, field.name);
+  const auto declaration = event.declaration();
+  const auto seen = language::find_filter_field(declaration->fields, field.name);
   const bool is_text = seen && language::is_text(seen->kind);
   const bool is_grouped = made.view == FieldView::kLog2 || made.view == FieldView::kBuckets;
   if (is_text) {
@@ -153,7 +154,8 @@ Result<FieldPtr> field_of_event(std::string_view text, const Event& event, Histo
   } else if (name == "hitcount") {
     make_special(made, FieldSource::kHitCount, 8, "u64");
   } else {
-    const auto& fields = event.declaration.fields;
+    const auto declaration = event.declaration();
+    const auto& fields = declaration->fields;
     const auto own = std::find_if(fields.begin(), fields.end(), [&](const event::Field& f) { return f.name == name; });
     if (own != fields.end() && own->size > 0) return from_field(*own, event, text, std::move(made), complaints);
     if (const auto common = common_field(name)) return from_field(*common, event, text, std::move(made), complaints);

@@ -160,7 +160,7 @@ class Actions {
       if (!reference) return fail(ENOMEM, "the histogram refers to too many variables");
       action.params.push_back(std::move(reference));
     }
-    if (action.params.size() != synthetic->declaration.fields.size()) {
+    if (action.params.size() != synthetic->declaration()->fields.size()) {
       return complaints_.refuse(HistMistake::kParamCount, action.text.synthetic);
     }
     return {};

@@ -14,7 +14,7 @@ bool refers_to(const Histogram& histogram, const HistogramTable& table) {
 
 void for_each_histogram(Events& events, const SeeHistogram& see) {
   for (const Event* const event : events.all_and_print()) {
-    for (const auto& [instance, file] : event->files) {
+    for (const auto& [instance, file] : event->files.all()) {
       auto* const rules = static_cast<FileRules*>(file.rules.get());
       if (rules == nullptr) continue;
       for (EventTrigger& trigger : rules->triggers) {

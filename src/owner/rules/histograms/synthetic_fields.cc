@@ -12,8 +12,9 @@ bool is_static_text(const event::Field& field) { return field.kind == event::Fie
 }  // namespace
 
 bool fits_synthetic_field(const Event& synthetic, std::size_t index, const HistogramField& value) {
-  if (index >= synthetic.declaration.fields.size()) return false;
-  const event::Field& field = synthetic.declaration.fields[index];
+  const auto declaration = synthetic.declaration();
+  if (index >= declaration->fields.size()) return false;
+  const event::Field& field = declaration->fields[index];
   if (is_dynamic_text(field)) return value.is_text();
   if (is_stack(field)) return value.is_stack();
   if (is_static_text(field)) return value.is_text() && field.size == value.size;
@@ -22,7 +23,8 @@ bool fits_synthetic_field(const Event& synthetic, std::size_t index, const Histo
 }
 
 void place_params(const Event& synthetic, language::HistActionDescription& action) {
-  const auto& fields = synthetic.declaration.fields;
+  const auto declaration = synthetic.declaration();
+  const auto& fields = declaration->fields;
   for (std::size_t i = 0; i < action.params.size() && i < fields.size(); ++i) {
     language::HistParamDescription& param = action.params[i];
     param.at = fields[i].offset - abi::kEntryHeaderSize;

@@ -38,7 +38,7 @@ Result<void> HistogramTables::renew(const Histogram& histogram) {
   table.replaced.push_back(std::exchange(table.offset, *offset));
   for (Event* const event : events_.all()) {
     std::vector<std::uint32_t> instances;
-    for (const auto& [index, file] : event->files) instances.push_back(index);
+    for (const auto& [index, file] : event->files.all()) instances.push_back(index);
     for (const std::uint32_t index : instances) {
       if (Instance* const instance = instances_.at(index)) LT_CHECK(republish(*instance, *event, table));
     }

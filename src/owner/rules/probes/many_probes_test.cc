@@ -187,7 +187,7 @@ TEST_F(FunctionProbesTest, AVersionBelongsToTheName) {
 
 TEST_F(FunctionProbesTest, AnOlderOwnersPatternMeansTheSameAgain) {
   ASSERT_EQ(define("p:g/both " + self_ + ":lt_probes_test_* a=%di"), 0);
-  const std::string journal = event("both").definitions.at(0).command;
+  const std::string journal = event("both").defined->definitions.at(0).command;
   ASSERT_TRUE(rules_.remove(event("both"), 0));
   rules_.probes().restore(journal + "\n", ::geteuid());
   EXPECT_EQ(probe("both").places.at(0).others.size(), 1u);

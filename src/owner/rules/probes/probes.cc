@@ -102,7 +102,7 @@ int resolve_symbols(ProbePlace& place, programs::ObjectFiles& files, const progr
 }  // namespace
 
 const Probe* find_probe(const Event& event) {
-  return event::is_function_probe(event.flavour()) ? static_cast<const Probe*>(event.rules.get()) : nullptr;
+  return event::is_function_probe(event.flavour()) ? static_cast<const Probe*>(event.defined->rules.get()) : nullptr;
 }
 
 namespace {
@@ -202,7 +202,8 @@ bool Probes::has_other_counter(const ProbePlace& place) {
 Result<void> Probes::enter(Event& event, const FunctionProbe& probe, ProbePlace place) {
   Probe& own = *find_own(event);
   place.serial = own.places.empty() ? event.serial : events_.take_serial();
-  event.definitions.push_back({place.serial, function_probe_text(probe), is_passing_ ? "" : journal_line(probe)});
+  event.defined->definitions.push_back(
+      {place.serial, function_probe_text(probe), is_passing_ ? "" : journal_line(probe)});
   own.places.push_back(std::move(place));
   events_.write_down(event);
   is_waited_ = is_waited_ || !own.places.back().object;
@@ -229,7 +230,7 @@ language::AcceptedProbe<Event*> Probes::add(const Definition& definition, ProbeP
   auto state = std::make_unique<Probe>();
   state->family = probe.family;
   state->is_return = probe.is_return;
-  event.rules = std::move(state);
+  event.defined->rules = std::move(state);
   if (auto entered = enter(event, probe, std::move(place)); !entered) return give_up({entered.error().code, {}});
   if (auto attached = attach(event); !attached) return give_up({attached.error().code, {}});
   return &event;
@@ -250,7 +251,8 @@ language::AcceptedProbe<Event*> Probes::append(Event& event, const Definition& d
   }
   if (error) return refuse_definition(*error);
   if (auto entered = enter(event, probe, std::move(place)); !entered) {
-    std::ignore = remove_place(event, event.definitions.back().serial, 0, [](Event&) { return Result<void>(); });
+    const std::uint64_t last = event.defined->definitions.back().serial;
+    std::ignore = remove_place(event, last, 0, [](Event&) { return Result<void>(); });
     return refuse_definition({entered.error().code, {}});
   }
   return &event;
@@ -278,10 +280,11 @@ Result<void> Probes::remove_place(Event& event, std::uint64_t serial, std::uint3
   if (probe->places.size() == 1) return remove_event(event);
   // While there are others the event may be in use.
   if (uid != 0 && uid != event.uid) return fail(EPERM, "the event is another user's");
-  event.definitions.erase(event.definitions.begin() + (found - probe->places.begin()));
+  auto& definitions = event.defined->definitions;
+  definitions.erase(definitions.begin() + (found - probe->places.begin()));
   const ProbePlace place = std::move(*found);
   probe->places.erase(found);
-  event.text = event.definitions.front().text;
+  event.defined->text = definitions.front().text;
   events_.write_down(event);
   Result<void> started = probe->is_on ? start(event, *probe) : Result<void>();
   if (observer_ != nullptr) observer_->gone(place);
@@ -316,7 +319,7 @@ std::vector<Probes::Line> Probes::lines(ProbeFamily family) {
     if (probe == nullptr || probe->family != family) continue;
     for (std::size_t i = 0; i < probe->places.size(); ++i) found.push_back({event, i});
   }
-  const auto serial = [](const Line& line) { return line.event->definitions[line.place].serial; };
+  const auto serial = [](const Line& line) { return line.event->defined->definitions[line.place].serial; };
   std::sort(found.begin(), found.end(), [&](const Line& a, const Line& b) { return serial(a) < serial(b); });
   return found;
 }

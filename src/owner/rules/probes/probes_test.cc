@@ -110,7 +110,7 @@ TEST_F(FunctionProbesTest, APlaceThatCannotBeBroughtIntoProgramsIsNotAdded) {
   observer_.refuses = true;
   EXPECT_EQ(define("p:g/e " + self_ + ":0x50"), ENOSPC);
   EXPECT_EQ(probe("e").places.size(), 1u);
-  EXPECT_EQ(event("e").definitions.size(), 1u);
+  EXPECT_EQ(event("e").defined->definitions.size(), 1u);
 }
 
 TEST_F(FunctionProbesTest, AFileThatTheCallerMayNotReadIsRefused) {
@@ -133,7 +133,7 @@ TEST_F(FunctionProbesTest, APathBeginsInTheCallersFolder) {
   EXPECT_EQ(
       define("p:g/e " + name + ":0x40", ProbeFamily::kUprobe, {asker_.who, static_cast<std::uint32_t>(::gettid())}), 0);
   std::filesystem::current_path(before);
-  EXPECT_EQ(domain_->events().find("g", "e")->text, "p:g/e " + name + ":0x0000000000000040");
+  EXPECT_EQ(domain_->events().find("g", "e")->text(), "p:g/e " + name + ":0x0000000000000040");
 }
 
 TEST_F(FunctionProbesTest, ALibraryIsKnownByItsName) {
@@ -163,7 +163,7 @@ TEST_F(FunctionProbesTest, AnObjectThatIsWaitedForIsFoundInAProgramThatComes) {
 
 TEST_F(FunctionProbesTest, ThePlanSaysWhereEachValueComesFrom) {
   ASSERT_EQ(define("r:g/e " + self_ + ":0x40 a=%si:u8 b=@+0x60:u32 c=$stack3 d=$comm"), 0);
-  const auto bytes = function_probe_plan(probe("e").places[0].arguments, event("e").declaration, {0x40, false}, 7);
+  const auto bytes = function_probe_plan(probe("e").places[0].arguments, *event("e").declaration(), {0x40, false}, 7);
   plan::EventProbePlan plan{};
   std::memcpy(&plan, bytes.data(), sizeof plan);
   EXPECT_EQ(plan.event, 7u);
@@ -187,7 +187,7 @@ TEST_F(FunctionProbesTest, ThePlanSaysWhereEachValueComesFrom) {
 TEST_F(FunctionProbesTest, TheArgumentsOfACallLieWhereTheMachineHasThem) {
   ASSERT_EQ(define("p:g/e " + self_ + ":lt_probes_test_function a=$arg2 b=$arg8"), 0);
   const ProbePlace& place = probe("e").places[0];
-  const auto bytes = function_probe_plan(place.arguments, event("e").declaration, {place.offset, false}, 7);
+  const auto bytes = function_probe_plan(place.arguments, *event("e").declaration(), {place.offset, false}, 7);
   plan::EventProbeArg args[2];
   std::memcpy(args, bytes.data() + sizeof(plan::EventProbePlan), sizeof args);
   EXPECT_EQ(args[0].at, plan::kRsi);
@@ -195,13 +195,13 @@ TEST_F(FunctionProbesTest, TheArgumentsOfACallLieWhereTheMachineHasThem) {
   EXPECT_EQ(args[1].number, 2u);
   // When it returns they are those that were kept.
   ASSERT_EQ(define("r:g/k libc:malloc a=$arg2", ProbeFamily::kKprobe), 0);
-  const auto back = function_probe_plan(probe("k").places[0].arguments, event("k").declaration, {0, true}, 7);
+  const auto back = function_probe_plan(probe("k").places[0].arguments, *event("k").declaration(), {0, true}, 7);
   std::memcpy(args, back.data() + sizeof(plan::EventProbePlan), sizeof args[0]);
   EXPECT_EQ(args[0].source, plan::EventProbeSource::kKept);
   EXPECT_EQ(args[0].number, 1u);
   EXPECT_TRUE(enable("k"));
   ASSERT_EQ(define("r:g/t libc:malloc took=$elapsed", ProbeFamily::kKprobe), 0);
-  const auto timed = function_probe_plan(probe("t").places[0].arguments, event("t").declaration, {0, true}, 7);
+  const auto timed = function_probe_plan(probe("t").places[0].arguments, *event("t").declaration(), {0, true}, 7);
   std::memcpy(args, timed.data() + sizeof(plan::EventProbePlan), sizeof args[0]);
   EXPECT_EQ(args[0].source, plan::EventProbeSource::kElapsed);
 }

@@ -68,7 +68,7 @@ class FunctionProbesTest : public testing::Test {
   }
   Result<void> remove(const char* name, std::size_t place) {
     Event& it = event(name);
-    return rules_.probes().remove_place(it, it.definitions[place].serial, asker_.who.uid,
+    return rules_.probes().remove_place(it, it.defined->definitions[place].serial, asker_.who.uid,
                                         [&](Event& last) { return rules_.remove(last, asker_.who.uid); });
   }
   std::string listed() { return domain::dynamic_events_text(domain_->events()); }

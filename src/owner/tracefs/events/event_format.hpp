@@ -13,7 +13,7 @@ class EventFormat : public EventFile {
   Result<std::string> text() override {
     LT_TRY(const domain::Event* const event, event_.get());
     const auto& shared = event_.instance->context.domain.control().segment().events[event->slot];
-    return event::format_text(event->declaration, event->name, shared.id);
+    return event::format_text(*event->declaration(), event->name, shared.id);
   }
 };
 

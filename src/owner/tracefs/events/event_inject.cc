@@ -14,7 +14,7 @@ Result<std::size_t> EventInject::store(const Caller& caller, std::string_view by
   LT_TRY(const domain::Event* const event, event_.get());
   std::string_view line = language::until_nul(bytes);
   line = line.substr(0, line.find_last_not_of(" \t\n\v\f\r") + 1);
-  LT_TRY(const Injected injected, parse_injected(event->declaration, line));
+  LT_TRY(const Injected injected, parse_injected(*event->declaration(), line));
   LT_CHECK(record(*instance, injected, injected.tid.value_or(caller.tid), caller.who.uid));
   return bytes.size();
 }
