@@ -9,6 +9,11 @@ from support import needs, needs_root
 
 REQUESTS = support.copied(os.environ["REQUESTS"])
 PROBED = support.copied(os.environ["PROBED"], "probed")
+CPUS = sorted(os.sched_getaffinity(0))
+# What is traced stays on one CPU: bpftrace reads one CPU's ring after the other, and prints nothing more once it has read
+# of an exit(), though what was printed before that stands in the next ring.
+PIN = f"taskset -cp {CPUS[0]} $$ > /dev/null"
+BPFTRACE = f"taskset -c {','.join(map(str, CPUS))} bpftrace"
 
 
 @needs_root
@@ -21,7 +26,8 @@ class Bpftrace(support.UnderTracefs, support.Case):
             text.write(script)
         again = f"while kill -0 $tracer 2> /dev/null; do {workload} > /dev/null; done;" if workload else ""
         return self.shell(f"""echo 'u:req_start u32 id' > /sys/kernel/tracing/dynamic_events || exit 9
-            bpftrace {path} & tracer=$!
+            {PIN}
+            {BPFTRACE} {path} & tracer=$!
             {again} wait $tracer""")
 
     def test_counts_draws_and_prints(self):
@@ -42,7 +48,8 @@ class Bpftrace(support.UnderTracefs, support.Case):
     def test_texts_of_the_event(self):
         """Of a __data_loc field, by str(): the field itself is a number that says where the text is."""
         out = self.shell(f"""echo 'u:job u32 sequence; __data_loc char[] text' > /sys/kernel/tracing/dynamic_events || exit 9
-            bpftrace -e 'tracepoint:user_events:job {{
+            {PIN}
+            {BPFTRACE} -e 'tracepoint:user_events:job {{
                 @routes[str(args->text)] = count(); if (args->sequence == 0) {{ printf("got %s\\n", str(args->text)); }}
                 @n += 1; if (@n == 40) {{ exit(); }} }}' & tracer=$!
             while kill -0 $tracer 2> /dev/null; do
