@@ -321,7 +321,7 @@ static void survives(void) {
     usleep(1000);
   }
   CHECK(emit(fd, index, 1) == -1 && errno == EBADF);
-  uint32_t other;
+  uint32_t other = 0;
   CHECK(reg(fd, "survive_other", &other) < 0); /* refused, not crashed */
   CHECK(fork() != 0 || (_exit(0), 1));
   CHECK(wait(NULL) > 0);
@@ -335,7 +335,7 @@ static void outlasts_a_stop(void) {
   CHECK(index >= 0 && word == 1);
   CHECK(write(1, "ready\n", 6) == 6);
   usleep(300000);
-  uint32_t other;
+  uint32_t other = 0;
   CHECK(reg(fd, "stop_other", &other) == -ENODEV);
   struct timeval before, after;
   gettimeofday(&before, NULL);
@@ -366,12 +366,12 @@ static void closes_all(void) {
   for (int i = 3; i < 4096; ++i) close(i);
   CHECK(emit(fd, 0, 1) == -1 && errno == EBADF);
   fd = open_data(O_RDWR);
-  uint32_t second;
+  uint32_t second = 0;
   CHECK(reg(fd, "second_event u32 n", &second) == 0 && second == 1);
   CHECK(emit(fd, 0, 1) == 8);
   close_range(3, ~0u, 0);
   fd = open_data(O_RDWR);
-  uint32_t third;
+  uint32_t third = 0;
   CHECK(reg(fd, "third_event u32 n", &third) == 0 && third == 1);
   CHECK(emit(fd, 0, 1) == 8);
 }

@@ -56,13 +56,13 @@ class WatchedPairs : public Watched {
   Result<std::uint64_t> look_ns() override {
     const auto more = collector_->drain();
     if (!more && more.error().code != EPIPE) return tl::unexpected<Error>(more.error());
-    LT_CHECK(sink_.fits());
+    LT_CHECK(fit());
     return more && *more ? 0 : kDrain_ns;
   }
 
   Result<void> end() override {
     if (auto finished = collector_->finish(); !finished && finished.error().code != EPIPE) return finished;
-    return sink_.fits();
+    return fit();
   }
 
   Result<HistView> view(const HistShape& shape) override {
@@ -92,6 +92,12 @@ class WatchedPairs : public Watched {
     measure::Pairs::Limits limits;
     if (options.size != 0) limits.rows = options.size;
     return limits;
+  }
+
+  // Said the same whether the sink or the watch meets the event first.
+  [[nodiscard]] Result<void> fit() const {
+    if (sink_.misfit()) LT_CHECK(fits(*sink_.misfit()));
+    return sink_.fits();
   }
 
   const LatencyOptions& options_;

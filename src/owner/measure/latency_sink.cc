@@ -130,6 +130,7 @@ void LatencySink::type(const output::EventType& type) {
   auto part = part_of(type);
   if (!part) {
     fits_ = tl::unexpected<Error>(part.error());
+    misfit_ = type;
   } else if (part->start || part->end) {
     parts_[type.id] = *std::move(part);
   } else {

@@ -47,6 +47,8 @@ class LatencySink : public consumer::Sink {
 
   // EINVAL: an event has registered that does not have the fields.
   [[nodiscard]] const Result<void>& fits() const { return fits_; }
+  // That event.
+  [[nodiscard]] const std::optional<output::EventType>& misfit() const { return misfit_; }
   [[nodiscard]] const Pairs& pairs() const { return pairs_; }
   [[nodiscard]] ipc::HistogramTable table(const std::string& name) const { return pairs_.table(by_, name); }
 
@@ -74,6 +76,7 @@ class LatencySink : public consumer::Sink {
   std::vector<Seen> waiting_;  // for older ones of other CPUs
   Pairs pairs_;
   Result<void> fits_;
+  std::optional<output::EventType> misfit_;
 };
 
 }  // namespace landtrace::measure

@@ -173,6 +173,7 @@ TEST_F(LatencySinkTest, AGroupThatIsOfAnotherTypeAfterwardsIsRefused) {
   begin();
   sink_->type(output::make_type(3, "done s64 number; u32 route"));
   EXPECT_FALSE(sink_->fits());
+  ASSERT_TRUE(sink_->misfit());
 }
 
 TEST_F(LatencySinkTest, ALocationOutsideOfThePayloadIsAnEmptyText) {
