@@ -39,14 +39,14 @@ struct landtrace_reader* landtrace_reader_new(void);
 /* Ends it: a domain does not record for it any more. NULL is allowed. */
 void landtrace_reader_free(struct landtrace_reader* reader);
 
-/* Which events it will give: these two come before open and listen, and hold for the next of those alone. */
+/* Which events it will give: these two come before open, follow and listen, and hold for the next of those alone. */
 
 /* Events that match "SYSTEM:EVENT", where each part may be a glob; "EVENT" alone names an event or a system. Called
  * several times: all that match one of them; never called: all events. -EINVAL: an invalid pattern. */
 int landtrace_reader_add_pattern(struct landtrace_reader* reader, const char* pattern);
 /* Those for which the expression, in the language of tracefs' `filter` files, is true: "status >= 500". Events without
- * the fields that it names are left out. In a domain, producers evaluate it. What is wrong with it open and listen
- * say. */
+ * the fields that it names are left out. In a domain, producers evaluate it. What is wrong with it open, follow
+ * and listen say. */
 int landtrace_reader_set_filter(struct landtrace_reader* reader, const char* expression);
 
 /* Reads a recording: of landtrace, also while it is written or after its recorder was killed (what had come by now), or
@@ -56,6 +56,12 @@ int landtrace_reader_set_filter(struct landtrace_reader* reader, const char* exp
  *   -ENOTSUP  a kind that is not read: compressed, of another byte order, of 32 bits
  *   -EINVAL   the filter is invalid, or fits no event of the recording */
 int landtrace_reader_open(struct landtrace_reader* reader, const char* path);
+
+/* The same, and goes on with a recording of landtrace as long as it is written: at what is there so far
+ * landtrace_reader_next() waits for more, and comes to the end when the recorder has finished the file, or has gone. Of
+ * one that nobody writes it is landtrace_reader_open(). An event for the filter may come yet: that it fitted none
+ * landtrace_reader_next() says at the end, as -EINVAL. */
+int landtrace_reader_follow(struct landtrace_reader* reader, const char* path);
 
 /* Listens to a running domain: from here on its programs record the chosen events, also those that register later. What
  * was read before is closed. `socket` is the domain's; NULL: that of $LANDTRACE_SOCKET, else the user's own.
@@ -88,7 +94,7 @@ struct landtrace_record {
 /* The next event, in the order of time over all CPUs.
  *   1           *record is it
  *   0           there is none, nor will be: the end of the recording; the domain has ended; or landtrace_reader_stop()
- *   -ETIMEDOUT  live: none came within `timeout_ms` (0: does not wait; negative: waits without end)
+ *   -ETIMEDOUT  live, or following: none came within `timeout_ms` (0: does not wait; negative: waits without end)
  *   -EBADMSG    the recording is damaged. One CPU's events end there: further calls give those of the others
  *   -EBADF      nothing was opened
  *   -EPROTO     the domain's owner says what makes no sense */

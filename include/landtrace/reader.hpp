@@ -203,7 +203,7 @@ class Reader {
     return *this;
   }
 
-  // These two come before open() and listen(): which events the next of those gives.
+  // These two come before open(), follow() and listen(): which events the next of those gives.
   int add_pattern(const char* pattern) {
     return reader_ == nullptr ? -ENOMEM : landtrace_reader_add_pattern(reader_, pattern);
   }
@@ -213,6 +213,9 @@ class Reader {
 
   int open(const char* path) { return reader_ == nullptr ? -ENOMEM : landtrace_reader_open(reader_, path); }
   int open(const std::string& path) { return open(path.c_str()); }
+  // Goes on as long as the recording is written: next() waits for more.
+  int follow(const char* path) { return reader_ == nullptr ? -ENOMEM : landtrace_reader_follow(reader_, path); }
+  int follow(const std::string& path) { return follow(path.c_str()); }
   // The domain at `socket`; "": that of $LANDTRACE_SOCKET, else the user's own. `ring_bytes`: for each CPU and user; 0
   // is the usual.
   int listen(const std::string& socket = {}, std::uint64_t ring_bytes = 0) {

@@ -89,9 +89,12 @@ class Reader:
             self.close()
 
 
-def open(path, *, events=(), filter=None):  # pylint: disable=redefined-builtin
-    """The events of a recording: all, or those of the patterns `events` for which the expression `filter` is true."""
-    words = ["report", "--json"]
+def open(path, *, events=(), filter=None, follow=False):  # pylint: disable=redefined-builtin
+    """The events of a recording: all, or those of the patterns `events` for which the expression `filter` is true.
+
+    With `follow` it goes on as long as the recording is written.
+    """
+    words = ["report", "--json"] + (["--follow"] if follow else [])
     for pattern in _as_list(events):
         words += ["-e", pattern]
     if filter is not None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 import landtrace
@@ -134,6 +135,21 @@ class Reading(Case):
         self.record(self.PROGRAM)
         self.assertEqual([e.id for e in landtrace.open(self.file, events="job", filter="id > 7")], [8, 9])
         self.assertEqual(list(landtrace.open(self.file, events=["nothing*"])), [])
+
+    def test_a_recording_is_followed_while_it_is_written(self):
+        self.write(self.PROGRAM + """
+        import sys
+        sys.stdin.read()
+        """)
+        recorder = subprocess.Popen([LANDTRACE, "record", "-o", self.file, "--", sys.executable, self.program],
+                                    stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not os.path.exists(self.file) and recorder.poll() is None:
+            time.sleep(0.01)
+        with landtrace.open(self.file, follow=True) as reader:
+            self.assertEqual([next(reader).id for _ in range(10)], list(range(10)))
+            recorder.communicate()
+            self.assertEqual(list(reader), [])
+        self.assertEqual(recorder.returncode, 0)
 
     def test_a_file_that_is_none_is_an_error_with_its_reason(self):
         with self.assertRaisesRegex(OSError, "missing.dat"):

@@ -79,6 +79,10 @@ int landtrace_reader_open(landtrace_reader* reader, const char* path) {
   return reader->guarded([&](Reader& it) { return it.open(path); });
 }
 
+int landtrace_reader_follow(landtrace_reader* reader, const char* path) {
+  return reader->guarded([&](Reader& it) { return it.follow(path); });
+}
+
 int landtrace_reader_listen(landtrace_reader* reader, const char* socket, uint64_t ring_bytes) {
   return reader->guarded([&](Reader& it) { return it.listen(socket, ring_bytes); });
 }

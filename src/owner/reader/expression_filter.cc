@@ -9,6 +9,13 @@
 
 namespace landtrace::reader {
 
+Result<void> ExpressionFilter::check(const std::string& what) const {
+  if (is_empty()) return {};
+  const auto checked = language::check_filter(expression_);
+  if (!checked) return point_at_filter(what, expression_, expression_, checked.error());
+  return {};
+}
+
 bool ExpressionFilter::know(const output::EventType& type, std::uint32_t cpus) {
   if (is_empty()) return true;
   auto program = language::compile_filter(expression_, {.fields = type.declaration.fields, .cpus = std::max(cpus, 1u)});

@@ -19,6 +19,8 @@ class ExpressionFilter {
 
   [[nodiscard]] bool is_empty() const { return expression_.empty(); }
   [[nodiscard]] const std::string& expression() const { return expression_; }
+  // Before any event is known: EINVAL for what can be true of none. `what` as pointed_at() has it.
+  [[nodiscard]] Result<void> check(const std::string& what) const;
   // Before an event of that type, of a machine with so many CPUs. Whether the expression fits it.
   bool know(const output::EventType& type, std::uint32_t cpus);
   [[nodiscard]] bool fits(std::uint16_t event_id) const { return is_empty() || programs_.contains(event_id); }

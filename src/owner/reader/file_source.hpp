@@ -11,6 +11,8 @@ class FileSource : public Source {
  public:
   // EINVAL: the filter fits no event of the recording. Else what output::TraceDatReader::open() says.
   static Result<std::unique_ptr<FileSource>> open(const std::string& path, Choice choice);
+  // Goes on as long as the recording is written. That the filter fits no event is an error at the end, which may be far.
+  static Result<std::unique_ptr<FileSource>> follow(const std::string& path, Choice choice);
 
   Result<Answer> next(Event& event) override;
   [[nodiscard]] std::uint64_t lost_so_far() const override { return lost_; }
@@ -21,13 +23,17 @@ class FileSource : public Source {
  private:
   FileSource(output::TraceDatReader reader, Choice choice);
   [[nodiscard]] bool wants(const Event& event) const;
+  void know_types();
   void add_lost(std::uint64_t count);
-  void end();
+  Result<Answer> look_again();
+  Result<Answer> end();
 
   output::TraceDatReader reader_;
   Choice choice_;
   LossCount loss_;
   std::uint64_t lost_ = 0;
+  bool grows_ = false;
+  std::uint64_t next_look_ns_ = 0;
   bool has_ended_ = false;
   std::size_t objects_taken_ = 0;
 };

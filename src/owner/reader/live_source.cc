@@ -2,8 +2,6 @@
 
 #include <time.h>
 
-#include "language/filter/compile.hpp"
-
 namespace landtrace::reader {
 
 Result<std::unique_ptr<LiveSource>> LiveSource::open(const std::string& socket, Choice choice,
@@ -15,16 +13,14 @@ Result<std::unique_ptr<LiveSource>> LiveSource::open(const std::string& socket, 
 }
 
 Result<void> LiveSource::listen(const consumer::Session::Options& rings) {
-  const std::string& expression = choice_.filter.expression();
-  if (!expression.empty()) {
-    const auto checked = language::check_filter(expression);
-    if (!checked) return point_at_filter("filter", expression, expression, checked.error());
-  }
+  LT_CHECK(choice_.filter.check("filter"));
   LT_TRY(session_, consumer::Session::open(view_, rings));
   std::vector<std::string> patterns;
   for (const event::Pattern& pattern : choice_.events.patterns()) patterns.push_back(pattern.text());
   if (patterns.empty()) patterns.emplace_back("*:*");
-  for (const std::string& pattern : patterns) LT_CHECK(session_->select({.pattern = pattern, .filter = expression}));
+  for (const std::string& pattern : patterns) {
+    LT_CHECK(session_->select({.pattern = pattern, .filter = choice_.filter.expression()}));
+  }
   collector_.emplace(view_, *session_, static_cast<consumer::Sink&>(*this));
   return collector_->look();
 }

@@ -13,7 +13,6 @@
 #include "output/field_text.hpp"
 #include "output/json/line.hpp"
 #include "output/text/line.hpp"
-#include "reader/file_source.hpp"
 #include "reader/live_source.hpp"
 
 namespace landtrace::reader {
@@ -50,11 +49,11 @@ void Reader::begin(std::unique_ptr<Source> source) {
   columns_.time_in_ns = clock == nullptr || !clock->is_raw();
 }
 
-Result<void> Reader::open(const std::string& path) {
+Result<void> Reader::open_file(const std::string& path, Open* how) {
   forget_event();
   source_.reset();
   LT_TRY(Choice choice, take_choice());
-  LT_TRY(std::unique_ptr<Source> source, FileSource::open(path, std::move(choice)));
+  LT_TRY(std::unique_ptr<Source> source, how(path, std::move(choice)));
   begin(std::move(source));
   return {};
 }

@@ -10,7 +10,7 @@
 
 #include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
-#include "reader/source.hpp"
+#include "reader/file_source.hpp"
 
 namespace landtrace::reader {
 
@@ -19,7 +19,8 @@ class Reader {
   Result<void> add_pattern(const char* pattern);
   void set_filter(const char* expression) { expression_ = expression; }
 
-  Result<void> open(const std::string& path);
+  Result<void> open(const std::string& path) { return open_file(path, &FileSource::open); }
+  Result<void> follow(const std::string& path) { return open_file(path, &FileSource::follow); }
   Result<void> listen(const char* socket, std::uint64_t ring_bytes);
   // As landtrace_reader_next(): false at the end.
   Result<bool> next(int timeout_ms, const landtrace_record*& record);
@@ -33,6 +34,8 @@ class Reader {
   const std::string& json();
 
  private:
+  using Open = Result<std::unique_ptr<FileSource>>(const std::string& path, Choice choice);
+  Result<void> open_file(const std::string& path, Open* how);
   Result<Choice> take_choice();
   void begin(std::unique_ptr<Source> source);
   void forget_event();

@@ -205,6 +205,113 @@ TEST_F(ReaderTest, LinesAreThoseOfReport) {
   EXPECT_EQ(record->get<int>("n"), 11) << "lines do not disturb";
 }
 
+class FollowTest : public ReaderTest {
+ protected:
+  // What a recorder has written, and goes on with.
+  void SetUp() override {
+    writer_.emplace(output::create_writer(path_, 1));
+    writer_->add_event(output::number_type());
+    append(1);
+    publish(1);
+  }
+
+  void append(std::uint32_t number) { put(*writer_, output::number_record(number, 0, number)); }
+  void publish(std::uint64_t time_ns) { ASSERT_EQ(output::message_of(writer_->publish(time_ns)), ""); }
+  // What is there until nothing comes for so long, or the end.
+  std::vector<int> more(std::chrono::milliseconds pause = std::chrono::milliseconds{60}) {
+    std::vector<int> numbers;
+    while (const Record* const record = reader_.next(pause)) numbers.push_back(record->get<int>("n").value_or(-1));
+    return numbers;
+  }
+
+  std::optional<output::TraceDatWriter> writer_;
+};
+
+TEST_F(FollowTest, WaitsForWhatARecorderWrites) {
+  ASSERT_EQ(reader_.follow(path_), 0) << reader_.failure();
+  EXPECT_THAT(more(), ElementsAre(1));
+  EXPECT_EQ(reader_.code(), ETIMEDOUT);
+  append(2);
+  writer_->add_event(output::make_type(7, "later u32 n"));
+  const std::uint32_t n = 3;
+  output::Record later = output::number_record(3, 0, n);
+  later.event_id = 7;
+  put(*writer_, later);
+  publish(3);
+  EXPECT_THAT(more(), ElementsAre(2, 3));
+  EXPECT_EQ(reader_.code(), ETIMEDOUT);
+  append(4);
+  writer_->lost(0, 5);
+  ASSERT_EQ(output::message_of(writer_->finish()), "");
+  EXPECT_THAT(more(), ElementsAre(4));
+  EXPECT_EQ(reader_.code(), 0) << reader_.failure();
+  EXPECT_EQ(reader_.lost(), 5u);
+}
+
+TEST_F(FollowTest, ComesToTheEndWhenTheRecorderHasGone) {
+  ASSERT_EQ(reader_.follow(path_), 0);
+  EXPECT_THAT(more(), ElementsAre(1));
+  writer_.reset();
+  EXPECT_THAT(more(std::chrono::seconds(10)), ElementsAre());
+  EXPECT_EQ(reader_.code(), 0) << reader_.failure();
+}
+
+TEST_F(FollowTest, AFinishedRecordingIsReadToItsEnd) {
+  ASSERT_EQ(output::message_of(writer_->finish()), "");
+  ASSERT_EQ(reader_.follow(path_), 0);
+  EXPECT_THAT(more(std::chrono::seconds(10)), ElementsAre(1));
+  EXPECT_EQ(reader_.code(), 0) << reader_.failure();
+}
+
+TEST_F(FollowTest, OpenGivesWhatIsThereAndDoesNotWait) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  EXPECT_THAT(more(std::chrono::seconds(10)), ElementsAre(1));
+  EXPECT_EQ(reader_.code(), 0);
+}
+
+TEST_F(FollowTest, AFilterMayFitAnEventThatComesLater) {
+  reader_.set_filter("nosuch ==");
+  EXPECT_EQ(reader_.follow(path_), -EINVAL);
+  reader_.set_filter("m > 4");
+  ASSERT_EQ(reader_.follow(path_), 0) << reader_.failure();
+  EXPECT_THAT(more(), ElementsAre());
+  EXPECT_EQ(reader_.code(), ETIMEDOUT);
+  writer_->add_event(output::make_type(7, "later u32 m"));
+  const std::uint32_t m = 5;
+  output::Record later = output::number_record(3, 0, m);
+  later.event_id = 7;
+  put(*writer_, later);
+  ASSERT_EQ(output::message_of(writer_->finish()), "");
+  const Record* const record = reader_.next(std::chrono::seconds(10));
+  ASSERT_NE(record, nullptr) << reader_.failure();
+  EXPECT_STREQ(record->name(), "later");
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), 0);
+}
+
+TEST_F(FollowTest, AFilterThatFittedNothingIsToldAtTheEnd) {
+  reader_.set_filter("nosuch == 1");
+  ASSERT_EQ(reader_.follow(path_), 0);
+  ASSERT_EQ(output::message_of(writer_->finish()), "");
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), EINVAL);
+  EXPECT_THAT(reader_.failure(), HasSubstr("nosuch"));
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), 0);
+}
+
+TEST_F(FollowTest, IsStoppedWhileItWaits) {
+  ASSERT_EQ(reader_.follow(path_), 0);
+  EXPECT_THAT(more(), ElementsAre(1));
+  std::thread stopper([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    reader_.stop();
+  });
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), 0);
+  stopper.join();
+}
+
 TEST_F(ReaderTest, AStoppedReaderGivesNothing) {
   ASSERT_EQ(reader_.open(path_), 0);
   std::thread([this] { reader_.stop(); }).join();
