@@ -13,7 +13,7 @@ from support import LANDTRACE, LANDTRACED, PRODUCER, needs_fuse, needs_namespace
 class Daemon(support.Case):
     def refused(self, *words):
         """(status, its one line)"""
-        done = subprocess.run([LANDTRACED, *words], env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([LANDTRACED, *words], env=self.environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertTrue(done.stderr.startswith("landtraced: "), done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.returncode, done.stderr
@@ -132,7 +132,7 @@ class Daemon(support.Case):
             self.assertEqual(manager.recv(100), b"STOPPING=1")
 
     def test_in_the_background_it_serves_when_its_starter_ends(self):
-        done = subprocess.run([LANDTRACED, "--daemonize"], env=self.environment, capture_output=True, timeout=60)
+        done = subprocess.run([LANDTRACED, "--daemonize"], env=self.environment, capture_output=True, timeout=support.TIMEOUT_S)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         about = self.landtrace("doctor", "--json")[1]
         pid = int(about.split("process ")[1].split()[0])
@@ -190,7 +190,7 @@ class SystemDaemon(support.Case):
         words = ["unshare", "-m", "sh", "-c", SYSTEM % LANDTRACED + script + "\nkill $daemon; wait $daemon", "sh",
                  LANDTRACE, PRODUCER]
         os.chmod(self.folder, 0o777)
-        return subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60)
+        return subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
 
     def test_users_without_a_domain_of_their_own_are_in_it(self):
         done = self.shell("guest $1 run -- $2 --abi; guest $2")

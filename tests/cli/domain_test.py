@@ -48,7 +48,7 @@ class WhichDomain(support.Case):
                   "for words in ls list 'write trace_marker x' 'cat README' 'mkdir instances/a' domain 'run true'; do "
                   "echo \"== $words\"; \"$1\" $words 2>&1 >/dev/null; done; kill $server; wait; }")
         done = support.subprocess.run(["unshare", "-m", "sh", "-c", script, support.LANDTRACED, support.LANDTRACE], text=True,
-                                      cwd=self.folder, env=self.environment, capture_output=True, timeout=60)
+                                      cwd=self.folder, env=self.environment, capture_output=True, timeout=support.TIMEOUT_S)
         said = f"landtrace: /run/landtrace/domain.sock: that of all users, because nobody serves {self.socket}\n"
         for part in done.stdout.split("== ")[1:]:
             words, _, err = part.partition("\n")

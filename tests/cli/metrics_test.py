@@ -218,7 +218,7 @@ class Ends(Metrics):
                                     (("--metrics", "127.0.0.1:0", "--metrics-events", "a:[b"), 2, "[b"),
                                     (("--metrics-push", "localhost:4318"), 2, "want http://HOST:PORT/v1/metrics"),
                                     (("--metrics-push", "http://x", "--metrics-interval", "0"), 2, "1 to 86400 seconds")):
-            done = subprocess.run([LANDTRACED, *words], env=self.environment, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([LANDTRACED, *words], env=self.environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(what, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

@@ -96,7 +96,7 @@ class UsersMount(support.Case):
         "$1" umount m && wait $owner && echo ended
         """
         words = [*support.AS_NOBODY_WITH_FUSE, "sh", "-c", script, "sh", support.LANDTRACE]
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertEqual(done.stdout, "65534 65534 -r--r-----\nended\n", done.stderr)
 
 

@@ -571,7 +571,7 @@ def errors_are_the_kernels():
 def garbage_does_no_harm():
     rng = random.Random(7)
     fds = [open_event()]
-    for _ in range(3000):
+    for _ in range(1500):
         bits = bytearray(rng.randbytes(128))
         bits[0:8] = struct.pack("<II", 2, rng.choice((64, 72, 112, 128, 0, 4000)))
         bits[8:16] = struct.pack("<Q", event_id())

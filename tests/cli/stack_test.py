@@ -49,7 +49,7 @@ class Stacks(support.Case):
 
     @needs("trace-cmd")
     def test_trace_cmd_prints_the_addresses(self):
-        out = subprocess.run(["trace-cmd", "report", self.file], capture_output=True, text=True, timeout=60).stdout
+        out = subprocess.run(["trace-cmd", "report", self.file], capture_output=True, text=True, timeout=support.TIMEOUT_S).stdout
         events, _ = self.report_json()
         addresses = [frame["address"][2:] for frame in events[1]["fields"]["caller"]]
         self.assertIn("user_stack:", out)

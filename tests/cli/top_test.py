@@ -78,7 +78,7 @@ class Counting(Top):
 
     def test_a_reader_that_goes_away(self):
         process = subprocess.run(["sh", "-c", '"$0" top-functions --interval 0.1 -- "$1" 5000 | head -1', LANDTRACE, PROBED],
-                                 env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=60)
+                                 env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertEqual(process.stderr, "")
 
 

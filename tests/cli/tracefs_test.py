@@ -114,7 +114,7 @@ class Root(Cases, support.Case):
         script = (f"export XDG_RUNTIME_DIR={own}; {SEES.replace('ls', LANDTRACE + ' run --tracefs -- ls')}; "
                   f"{LANDTRACE} list 2>&1 | grep -c 'no domain runs'")
         words = ["unshare", "-pmf", "--mount-proc", "sh", "-c", script]
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertEqual(done.stdout, "1\n1\n", done.stderr)
 
     def test_a_domain_of_another_pid_namespace_does_not_serve_it(self):
