@@ -11,7 +11,8 @@ class FileSource : public Source {
  public:
   // EINVAL: the filter fits no event of the recording. Else what output::TraceDatReader::open() says.
   static Result<std::unique_ptr<FileSource>> open(const std::string& path, Choice choice);
-  // Goes on as long as the recording is written. That the filter fits no event is an error at the end, which may be far.
+  // Goes on as long as the recording is written. That the filter fits no event is an error at the end, which may be
+  // far off.
   static Result<std::unique_ptr<FileSource>> follow(const std::string& path, Choice choice);
 
   Result<Answer> next(Event& event) override;
