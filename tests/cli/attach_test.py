@@ -426,7 +426,8 @@ class LateInRunsOwnDomain(support.UnderTracefs, support.Case):
 
     @needs_root
     def test_what_cannot_be_attached_is_told_once(self):
-        out, err = self.ticking("kill -STOP $p; define; sleep 0.6; kill -CONT $p; wait_for_ticks")
+        out, err = self.ticking("kill -STOP $p; define; until grep -q 'cannot be attached' stderr; do sleep 0.01; done; "
+                                "sleep 0.6; kill -CONT $p; wait_for_ticks")
         self.assertEqual(out, "ticked\n")
         self.assertRegex(err, r"\Alandtrace: probes do not come to a program that runs already: \d+ \(attached\) cannot "
                               r"be attached: a signal has stopped it; `kill -CONT \d+` lets it go on\n\Z")

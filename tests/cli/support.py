@@ -221,8 +221,12 @@ class UnderTracefs:
     def run_tracefs(self, *words, options=(), timeout=TIMEOUT_S):
         self.environment["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"  # all of it for everybody
         words = [*self.prefix, LANDTRACE, "run", "--tracefs", *options, "--", *words]
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout)
-        return done.returncode, done.stdout, done.stderr
+        # In a file, so that the command itself can wait for what is said there.
+        with open(os.path.join(self.folder, "stderr"), "w+", encoding="utf-8") as said:
+            done = subprocess.run(words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=said, text=True,
+                                  timeout=timeout)
+            said.seek(0)
+            return done.returncode, done.stdout, said.read()
 
     def shell(self, script, **options):
         status, out, err = self.run_tracefs("sh", "-c", script, **options)
