@@ -101,6 +101,7 @@ class CollectorTest : public ::testing::Test {
     const bool restartable = !portable && clock == arch::RawClock::kTsc && arch::rseq_usable();
     made.thread = {plan::claim_thread_slot(*made.view.data, static_cast<std::uint32_t>(::getpid()), tid),
                    {restartable ? arch::rseq_area() : nullptr, clock},
+                   tid,
                    tid};
     return made;
   }
