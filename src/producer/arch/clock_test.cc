@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "arch/counter_trust.hpp"
+
 namespace landtrace::arch {
 namespace {
 
@@ -28,6 +30,27 @@ void expect_follows_monotonic(RawClock clock) {
   EXPECT_GE(ns + kTolerance, before);
   EXPECT_LE(ns, after + kTolerance);
 }
+
+#if defined(__x86_64__)
+TEST(ClockTest, TheCounterIsTrustedWhereTheKernelCountsByIt) {
+  EXPECT_TRUE(is_counter_trusted("tsc\n", "tsc hpet acpi_pm \n"));
+  EXPECT_TRUE(is_counter_trusted("tsc\n", ""));
+  EXPECT_FALSE(is_counter_trusted("tsc-early\n", "tsc-early hpet acpi_pm \n"));
+  EXPECT_FALSE(is_counter_trusted("hpet\n", "hpet acpi_pm \n"));
+  EXPECT_FALSE(is_counter_trusted("hpet\n", "tsc hpet acpi_pm \n")) << "somebody does not want it";
+  EXPECT_FALSE(is_counter_trusted("", ""));
+}
+
+TEST(ClockTest, InAVirtualMachineItIsTrustedIfTheKernelWouldTakeIt) {
+  for (const char* const current : {"kvm-clock\n", "hyperv_clocksource_tsc_page\n", "xen\n"}) {
+    EXPECT_TRUE(is_counter_trusted(current, "kvm-clock tsc acpi_pm \n")) << current;
+    EXPECT_TRUE(is_counter_trusted(current, "tsc\n")) << current;
+    EXPECT_FALSE(is_counter_trusted(current, "kvm-clock \n")) << current;
+    EXPECT_FALSE(is_counter_trusted(current, "kvm-clock tsc-early \n")) << current;
+    EXPECT_FALSE(is_counter_trusted(current, "")) << current;
+  }
+}
+#endif
 
 TEST(ClockTest, ConvertsTheBestClockToMonotonicTime) { expect_follows_monotonic(best_raw_clock()); }
 
