@@ -22,7 +22,7 @@ class Owner {
   std::uint64_t hist(const std::string& command) { return ask("hist " + command); }
   // A command of Programs (programs.hpp), and its answer.
   std::uint64_t bpf(const std::string& command) { return ask("bpf " + command); }
-  // Events that the rings took so far: from restartable sequences, and from portable writers.
+  // Events that the rings took so far: all, and those of portable writers alone.
   std::uint64_t written();
   std::uint64_t written_portably();
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "arch/clock.hpp"
+
 namespace landtrace::bench {
 namespace {
 
@@ -76,6 +78,11 @@ std::string table_text(const std::vector<Row>& rows, const Setting& setting) {
       "thread per event.\nLTTng-UST: two u64 fields, snapshot session, overwrite channel of 4 x 1 MiB per "
       "CPU; rings of ours: 4 MiB per CPU, overwrite.\n",
       setting.repetitions);
+  if (arch::best_raw_clock() != arch::RawClock::kTsc) {
+    text +=
+        "The kernel does not trust the counter here: all rows are of the portable writer, whose clock is "
+        "clock_gettime().\n";
+  }
   return text;
 }
 
