@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "arch/scaled_time.hpp"
 #include "hist/run_actions.hpp"
 #include "hist/operands.hpp"
 #include "hist/table.hpp"
@@ -85,9 +86,10 @@ void Moment::read(std::uint8_t clock) {
     time_ = arch::read_raw_clock(raw_);
     return;
   }
-  // The system's own clocks, by the vDSO and not by the raw clock: times of several programs are compared with one
-  // another, and this is exact in all of them, however long they run.
-  time_ = arch::system_clock_ns(clock);
+  // The system's own clocks, and not what the raw clock was when the domain began: times of several programs are
+  // compared with one another, and this is exact in all of them, however long they run.
+  const bool is_scaled = clock == CLOCK_MONOTONIC && raw_ == arch::RawClock::kTsc;
+  time_ = is_scaled ? arch::scaled_time.ns() : arch::system_clock_ns(clock);
 }
 
 void count(const HistPlan& plan, std::byte* data, const Event& event) {
