@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "plan/test_domain.hpp"
+#include "plan/written_lines.hpp"
 
 namespace landtrace::plan {
 namespace {
@@ -59,6 +60,32 @@ TEST_F(EmitTest, EachInstanceGetsARecordOfItsOwn) {
   domain_.publish(kEvent, {domain_.record(0), domain_.record(1), domain_.record(2)});
   EXPECT_TRUE(domain_.happens(kEvent));
   for (std::uint8_t instance = 0; instance < 3; ++instance) EXPECT_EQ(recorded(instance), 1u);
+}
+
+// 4000 records of each: chunks begin, and rings of 256 KiB are written all around.
+TEST_F(EmitTest, CpusWriteToNoCacheLineInCommon) {
+  WrittenLines written(domain_);
+  const std::uint32_t stop = domain_.new_cell();
+  const std::uint32_t soft = domain_.new_cell();
+  domain_.publish(kEvent, {domain_.record(0), domain_.soft(soft, 2), domain_.filter(domain_.first_word_is(5)),
+                           domain_.record(1, stop)});
+  const auto lines = written.of_each([&](const Thread& thread, std::uint32_t) {
+    for (int i = 0; i < 4000; ++i) domain_.happens(kEvent, bytes_of(5u, i, std::uint64_t{7}, std::uint64_t{8}), thread);
+  });
+  // The slot, and of each ring its words, its marks and most of its data.
+  for (const auto& each : lines) EXPECT_GT(each.size(), 2 * (4000 * 40 / WrittenLines::kLine));
+  EXPECT_EQ(WrittenLines::shared(lines), 0u);
+}
+
+// A single event: the slot, the ring's words, and the record, which may lie on two lines.
+TEST_F(EmitTest, AnEventWritesToFourCacheLinesAtMost) {
+  WrittenLines written(domain_);
+  domain_.publish(kEvent, {domain_.record()});
+  const auto lines = written.of_each([&](const Thread& thread, std::uint32_t) {
+    domain_.happens(kEvent, bytes_of(std::uint64_t{1}, std::uint64_t{2}), thread);
+  });
+  for (const auto& each : lines) EXPECT_THAT(each.size(), testing::AllOf(testing::Ge(2u), testing::Le(4u)));
+  EXPECT_EQ(WrittenLines::shared(lines), 0u);
 }
 
 TEST_F(EmitTest, AStoppedInstanceRecordsNothingAndTheOthersGoOn) {

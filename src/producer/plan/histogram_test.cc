@@ -7,6 +7,7 @@
 
 #include "hist/table.hpp"
 #include "plan/test_domain.hpp"
+#include "plan/written_lines.hpp"
 
 namespace landtrace::plan {
 namespace {
@@ -182,6 +183,29 @@ TEST_F(HistogramTest, OneThatMakesTheEventThatItCountsEndsAndTheRestIsCountedAsL
   EXPECT_EQ(table().header().lost, 1u);
   happens(0);
   EXPECT_EQ(table().header().lost, 2u);
+}
+
+// Also where the elements lie one behind the other, and with the event that is made of it.
+TEST_F(HistogramTest, CpusThatCountDifferentKeysWriteToNoCacheLineInCommon) {
+  WrittenLines written(domain_);
+  domain_.publish(kMade, {domain_.record(1)});
+  publish(make(first_word(), {trace(kMade)}));
+  const auto lines = written.of_each([&](const Thread& thread, std::uint32_t writer) {
+    for (int i = 0; i < 1000; ++i) domain_.happens(kEvent, bytes_of(writer), thread);
+  });
+  for (std::uint32_t key = 0; key < WrittenLines::kWriters; ++key) EXPECT_EQ(hits({key}), 2000u);
+  EXPECT_EQ(domain_.records(1).size(), 2000u * WrittenLines::kWriters);
+  EXPECT_EQ(WrittenLines::shared(lines), 0u);
+}
+
+// The test itself: one key is one line, which its writers do share.
+TEST_F(HistogramTest, CpusThatCountOneKeyShareItsElement) {
+  WrittenLines written(domain_);
+  publish(make(first_word()));
+  const auto lines = written.of_each(
+      [&](const Thread& thread, std::uint32_t) { domain_.happens(kEvent, bytes_of(5u), thread); });
+  const std::size_t pairs = WrittenLines::kWriters * (WrittenLines::kWriters - 1) / 2;
+  EXPECT_EQ(WrittenLines::shared(lines), pairs);
 }
 
 TEST_F(HistogramTest, AnEventOutsideTheTableIsNotMade) {
