@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 
 import support
 from support import LANDTRACED, PRODUCER
@@ -73,11 +74,11 @@ class NatsClient:
 class Host:
     """A daemon with its own domain."""
 
-    def __init__(self, case, name, labels="", *options):
+    def __init__(self, case, name, labels="", *options, url=None):
         self.case, self.name = case, name
         self.socket = os.path.join(case.folder, name, "domain.sock")
         os.makedirs(os.path.dirname(self.socket), exist_ok=True)
-        self.words = [LANDTRACED, "--socket", self.socket, "--fleet", case.url, "--fleet-host", name,
+        self.words = [LANDTRACED, "--socket", self.socket, "--fleet", url or case.url, "--fleet-host", name,
                       "--fleet-interval", "1", *(["--fleet-labels", labels] if labels else []), *options]
         self.start()
 
@@ -96,7 +97,12 @@ class Host:
 
     def emit(self, count, *words):
         """By a program that ends when all of it is counted."""
-        program = self.start_program(PRODUCER, "--count", count, "--wait", support.TIMEOUT_S * 1000, *words)
+        return self.finish_counting(self.start_counting(count, *words), count)
+
+    def start_counting(self, count, *words):
+        return self.start_program(PRODUCER, "--count", count, "--wait", support.TIMEOUT_S * 1000, *words)
+
+    def finish_counting(self, program, count):
         out, err = program.communicate(timeout=support.TIMEOUT_S)
         self.case.assertEqual((program.returncode, out), (0, f"emitted {count}\n"), err)
         return count
@@ -153,3 +159,127 @@ class FleetCase(support.Case):
     def sum_of(self, order):
         shown = self.shown(order)
         return 0 if shown is None else sum(group["count"] for group in shown["groups"])
+
+
+class ClusterCase(FleetCase):
+    """Three servers, with three replicas of all that is kept."""
+
+    def start_server(self):
+        self.ports = [free_port() for _ in range(3)]
+        self.routes = [free_port() for _ in range(3)]
+        self.url = ",".join(f"nats://127.0.0.1:{port}" for port in self.ports)
+        self.environment["LANDTRACE_FLEET"] = self.url
+        self.servers = [self.start_one(number) for number in range(3)]
+        self.wait_until(lambda: self.landtrace("fleet", "hosts", "--json")[0] == 0)
+
+    def start_one(self, number):
+        return self.start_program("nats-server", "-js", "-n", f"n{number}", "-sd", os.path.join(self.folder, f"nats{number}"),
+                                  "-a", "127.0.0.1", "-p", self.ports[number], "--cluster_name", "fleet",
+                                  "-cluster", f"nats://127.0.0.1:{self.routes[number]}",
+                                  "-routes", ",".join(f"nats://127.0.0.1:{route}" for route in self.routes),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill_one(self, number):
+        self.servers[number].send_signal(signal.SIGKILL)
+        self.servers[number].wait()
+
+    def stream(self):
+        """What a server that runs says of the stream, None where it says nothing."""
+        for port, server in zip(self.ports, self.servers):
+            if server.poll() is not None:
+                continue
+            client = NatsClient(port)
+            client.subscribe(b"answer")
+            client.say(b"PUB $JS.API.STREAM.INFO.LANDTRACE answer 0", b"")
+            heard = []
+            self.wait_until(lambda: heard.extend(client.ping()) or heard)
+            client.close()
+            return json.loads(heard[0][1])
+        return None
+
+    def leader(self):
+        """The number of the server that leads the stream; it may take a moment until there is one."""
+        found = []
+
+        def has_one():
+            said = self.stream()
+            name = (said or {}).get("cluster", {}).get("leader", "")
+            found[:] = [int(name[1:])] if name else []
+            return found and self.servers[found[0]].poll() is None
+
+        self.wait_until(has_one)
+        return found[0]
+
+
+class Unreliable:
+    """Stands between hosts and their server: of the frames that hosts send it loses some, sends some twice, and some
+    behind the next one."""
+
+    def __init__(self, case, chance):
+        self.case, self.chance = case, chance
+        self.lost = self.repeated = self.reordered = 0
+        self.is_reliable = False
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listening.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+        case.addCleanup(self.listening.close)
+
+    def accept(self):
+        while True:
+            try:
+                host = self.listening.accept()[0]
+                server = socket.create_connection(("127.0.0.1", self.case.port))
+            except OSError:
+                return
+            threading.Thread(target=self.pass_bytes, args=(server, host), daemon=True).start()
+            threading.Thread(target=self.pass_messages, args=(host, server), daemon=True).start()
+
+    @staticmethod
+    def pass_bytes(source, sink):
+        with source, sink:
+            try:
+                while some := source.recv(65536):
+                    sink.sendall(some)
+            except OSError:
+                pass
+
+    def pass_messages(self, source, sink):
+        """Those that are published, one by one, all else as it is."""
+        held = b""
+        file = source.makefile("rb")
+        try:
+            while line := file.readline():
+                if not line.startswith(b"PUB "):
+                    sink.sendall(line)
+                    continue
+                message = line + file.read(int(line.split()[-1]) + 2)
+                for one in self.fate(message, b".hist." in line and not self.is_reliable):
+                    if one is None:
+                        held, message = message, b""
+                        continue
+                    sink.sendall(one)
+                    held = self.flush(held, sink)
+        except OSError:
+            pass
+        finally:
+            sink.close()
+
+    @staticmethod
+    def flush(held, sink):
+        if held:
+            sink.sendall(held)
+        return b""
+
+    def fate(self, message, is_frame):
+        """What is sent of it; None: it waits for the next one."""
+        chance = self.chance.random() if is_frame else 1
+        if chance < 0.3:
+            self.lost += 1
+            return []
+        if chance < 0.6:
+            self.repeated += 1
+            return [message, message]
+        if chance < 0.8:
+            self.reordered += 1
+            return [None]
+        return [message]

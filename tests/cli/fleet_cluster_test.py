@@ -1,62 +1,55 @@
-"""Many hosts behind three servers of NATS, of which the one that leads is killed in the middle."""
-import json
+"""Many hosts behind three servers of NATS, of which each is killed in the middle, and with them collectors and hosts."""
 import os
 import signal
 import subprocess
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, NatsClient, free_port, skip_without_nats
+from fleet_case import ClusterCase, Host, skip_without_nats
 
 HIST = ("hist", "job", "--keys", "source", "--vals", "sequence.log2=32", "--detach")
 
 
-class Cluster(FleetCase):
-    def start_server(self):
-        self.ports = [free_port() for _ in range(3)]
-        self.routes = [free_port() for _ in range(3)]
-        self.url = ",".join(f"nats://127.0.0.1:{port}" for port in self.ports)
-        self.environment["LANDTRACE_FLEET"] = self.url
-        self.servers = [self.start_one(number) for number in range(3)]
-        self.wait_until(lambda: self.landtrace("fleet", "hosts", "--json")[0] == 0)
-
-    def start_one(self, number):
-        return self.start_program("nats-server", "-js", "-n", f"n{number}", "-sd", os.path.join(self.folder, f"nats{number}"),
-                                  "-a", "127.0.0.1", "-p", self.ports[number], "--cluster_name", "fleet",
-                                  "-cluster", f"nats://127.0.0.1:{self.routes[number]}",
-                                  "-routes", ",".join(f"nats://127.0.0.1:{route}" for route in self.routes),
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def stream(self):
-        """What a server that runs says of the stream."""
-        for port, server in zip(self.ports, self.servers):
-            if server.poll() is not None:
-                continue
-            client = NatsClient(port)
-            client.subscribe(b"answer")
-            client.say(b"PUB $JS.API.STREAM.INFO.LANDTRACE answer 0", b"")
-            heard = []
-            self.wait_until(lambda: heard.extend(client.ping()) or heard)
-            client.close()
-            return json.loads(heard[0][1])
-        return None
-
+class Cluster(ClusterCase):
     def test_the_sum_is_exact_though_the_leader_is_killed(self):
         hosts = [Host(self, name) for name in ("a", "b", "c")]
         order = self.order(*HIST)
         counted = sum(host.emit(200) for host in hosts)
         self.wait_until(lambda: self.sum_of(order) == counted)
-        said = self.stream()
-        self.assertEqual(said["config"]["num_replicas"], 3)
-        leader = int(said["cluster"]["leader"][1:])
-        self.servers[leader].send_signal(signal.SIGKILL)
-        self.servers[leader].wait()
+        self.assertEqual(self.stream()["config"]["num_replicas"], 3)
+        leader = self.leader()
+        self.kill_one(leader)
         counted += sum(host.emit(1000) for host in hosts)
         self.wait_until(lambda: self.sum_of(order) == counted)
         self.servers[leader] = self.start_one(leader)
         counted += sum(host.emit(100) for host in hosts)
         self.wait_until(lambda: self.sum_of(order) == counted)
         self.assertEqual(self.hosts()["a"]["unsent"], 0)
+
+    def test_the_sum_is_exact_whoever_is_killed(self):
+        """Each of the servers in turn, collectors, and a host, while others go on counting."""
+        hosts = [Host(self, name) for name in ("a", "b", "c")]
+        collectors = [self.start("collect") for _ in range(2)]
+        order = self.order(*HIST)
+        counted = 0
+        for number in range(3):
+            server = self.leader() if number == 0 else number
+            counting = [host.start_counting(300) for host in hosts]
+            self.kill_one(server)
+            collectors[number % 2].send_signal(signal.SIGKILL)
+            collectors[number % 2].wait()
+            collectors[number % 2] = self.start("collect")
+            counted += sum(host.finish_counting(program, 300) for host, program in zip(hosts, counting))
+            self.wait_until(lambda: self.sum_of(order) == counted)
+            hosts[number].kill()  # all that it counted is there
+            counted += hosts[number - 1].emit(50)
+            self.servers[server] = self.start_one(server)
+            hosts[number].start()
+            self.wait_until(lambda: "applied" in [one["state"] for one in self.hosts()[hosts[number].name]["orders"]])
+            counted += hosts[number].emit(70)
+            self.wait_until(lambda: self.sum_of(order) == counted)
+        by_host = {group["key"]["host"]: group["count"] for group in self.shown(order, "--per", "host")["groups"]}
+        self.assertEqual(by_host, {"a": 900 + 70 + 50, "b": 900 + 70 + 50, "c": 900 + 70 + 50})
 
 
 class Example(support.Case):

@@ -5,7 +5,7 @@ import random
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from fleet_case import FleetCase, Host, NatsClient, Unreliable, skip_without_nats
 
 REQUESTS = os.environ["REQUESTS"]
 
@@ -52,6 +52,20 @@ class Sums(FleetCase):
         for name, part in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)):
             exact = values[int(part * len(values))]
             self.assertAlmostEqual(shown["sequence"][name], exact, delta=0.03 * exact)
+
+    def test_are_exact_though_frames_are_lost_repeated_and_reordered_on_their_way(self):
+        between = Unreliable(self, random.Random(5))
+        hosts = [Host(self, name, "", url=f"nats://127.0.0.1:{between.port}") for name in ("a", "b", "c")]
+        order = self.order(*HIST)
+        counted = 0
+        is_tried = lambda: min(between.lost, between.repeated, between.reordered) > 2
+        while not is_tried():
+            counted += sum(host.emit(100) for host in hosts)
+            self.wait_until(lambda: self.sum_of(order) == counted or is_tried())
+        self.wait_until(lambda: self.sum_of(order) == counted)
+        self.fleet("end", order)
+        self.wait_until(lambda: all(one["orders"][0]["state"] == "ended" for one in self.hosts().values()))
+        self.assertEqual(self.sum_of(order), counted)
 
     def test_times_from_one_event_to_another(self):
         hosts = [Host(self, name) for name in ("a", "b", "c")]

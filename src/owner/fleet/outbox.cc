@@ -22,8 +22,8 @@ bool Outbox::put(Letter letter) {
   return true;
 }
 
-std::optional<Outbox::Letter> Outbox::take() {
-  if (waiting_.empty()) return std::nullopt;
+std::optional<Outbox::Letter> Outbox::take(bool has_arrived) {
+  if (waiting_.empty() || (waiting_.front().is_behind_others && !has_arrived)) return std::nullopt;
   Letter letter = std::move(waiting_.front());
   waiting_.pop_front();
   places_.erase(letter.subject);

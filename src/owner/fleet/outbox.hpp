@@ -17,14 +17,15 @@ class Outbox {
   struct Letter {
     std::string subject;
     std::string bytes;
+    bool is_behind_others = false;  // is sent when all that was put before it has arrived
 
     [[nodiscard]] std::size_t size() const { return subject.size() + bytes.size(); }
   };
   // It is the last one: what was put there before it is there before it. What waits under its subject goes. False:
   // there is no room, and what was there stays.
   bool put(Letter letter);
-  // The one that waits longest.
-  std::optional<Letter> take();
+  // The one that waits longest. `has_arrived`: all that was taken before; else none that is_behind_others.
+  std::optional<Letter> take(bool has_arrived = true);
   // It was not sent after all: it is the next one, unless a newer one waits.
   void put_back(Letter letter);
 

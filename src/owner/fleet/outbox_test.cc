@@ -74,5 +74,16 @@ TEST(OutboxTest, WhatFindsNoRoomAnyMoreIsCounted) {
   EXPECT_EQ(next(box), "b=12");
 }
 
+TEST(OutboxTest, WhatIsBehindOthersWaitsUntilTheyHaveArrived) {
+  Outbox box(100);
+  box.put({"a", "1"});
+  box.put({"status", "2", true});
+  box.put({"b", "3"});
+  EXPECT_EQ(box.take(true)->subject, "a");
+  EXPECT_FALSE(box.take(false));
+  EXPECT_EQ(box.take(true)->subject, "status");
+  EXPECT_EQ(box.take(false)->subject, "b");
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

@@ -18,9 +18,7 @@ bool is_of(const std::vector<std::string>& fields, const std::string& name) {
   return std::find(fields.begin(), fields.end(), name.substr(0, name.find('.'))) != fields.end();
 }
 
-bool is_bucketed(KeyKind kind) {
-  return kind == KeyKind::kLog2 || kind == KeyKind::kRange || kind == KeyKind::kSteps;
-}
+bool is_bucketed(KeyKind kind) { return kind == KeyKind::kLog2 || kind == KeyKind::kRange || kind == KeyKind::kSteps; }
 
 // Means the same on every host.
 bool is_number(KeyKind kind) {
@@ -38,9 +36,17 @@ std::string text_of(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& 
   return text;
 }
 
+// Numbers and texts that travel as they are.
+bool is_portable(const ipc::HistogramTable& table, const std::vector<std::string>& left_out) {
+  return std::ranges::all_of(table.keys, [&](const ipc::HistogramKey& key) {
+    return is_bucketed(key.kind) || ((is_number(key.kind) || key.kind == KeyKind::kText) && !is_of(left_out, key.name));
+  });
+}
+
 }  // namespace
 
-ipc::HistogramTable portable(const ipc::HistogramTable& table, const std::vector<std::string>& left_out) {
+ipc::HistogramTable portable(ipc::HistogramTable table, const std::vector<std::string>& left_out) {
+  if (is_portable(table, left_out)) return table;
   ipc::HistogramTable made;
   made.trigger = table.trigger;
   made.values = table.values;

@@ -10,7 +10,7 @@ namespace landtrace::fleet {
 
 // Keys are numbers and texts alone: an address is the function there, a process what it ran, a stack its functions with
 // ';' between them. Keys whose field is one of `left_out` say "(left out)". Rows that are alike then are one.
-ipc::HistogramTable portable(const ipc::HistogramTable& table, const std::vector<std::string>& left_out = {});
+ipc::HistogramTable portable(ipc::HistogramTable table, const std::vector<std::string>& left_out = {});
 
 // Of the fields whose values are added up, or whose spread is counted, one that is to be left out; "" where none is.
 // Such a table says nothing without it.

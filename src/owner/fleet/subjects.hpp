@@ -25,6 +25,10 @@ inline constexpr const char* kSnapshotSubjects = "landtrace.*.*.snapshot.>";
 // Stands in lines of landtrace-fleet before the name of what makes no sense.
 inline constexpr char kRefusedLine = '?';
 inline constexpr const char* kOrders = "landtrace_orders";  // the bucket
+// Where NATS keeps it: a key is what stands behind kOrderPrefix.
+inline constexpr const char* kOrdersStream = "KV_landtrace_orders";
+inline constexpr std::string_view kOrderPrefix = "$KV.landtrace_orders.";
+inline constexpr const char* kOrderSubjects = "$KV.landtrace_orders.>";
 
 // A text as one part of a subject: what cannot stand there is %XX.
 std::string part_of_subject(std::string_view text);

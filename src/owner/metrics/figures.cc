@@ -66,6 +66,14 @@ Result<void> Asker::count(const std::vector<std::string>& patterns) {
 }
 
 Result<Figures> Asker::ask() {
+  LT_TRY(Figures figures, ask_rings());
+  LT_CHECK(add_histograms(figures));
+  LT_CHECK(add_probes(figures));
+  LT_CHECK(add_counted(figures));
+  return figures;
+}
+
+Result<Figures> Asker::ask_rings() {
   Figures figures;
   count_events(figures);
   LT_CHECK(view_->map_new_users());
@@ -77,9 +85,6 @@ Result<Figures> Asker::ask() {
   for (const ipc::TreeClient::Entry& entry : instances) {
     if (entry.is_folder() && !entry.name.starts_with('.')) LT_CHECK(add_rings(figures, entry.name));
   }
-  LT_CHECK(add_histograms(figures));
-  LT_CHECK(add_probes(figures));
-  LT_CHECK(add_counted(figures));
   return figures;
 }
 

@@ -58,6 +58,8 @@ class Asker {
 
   // EPIPE when the owner is gone.
   Result<Figures> ask();
+  // Events, users and rings alone: histograms may be large.
+  Result<Figures> ask_rings();
 
  private:
   Asker(std::unique_ptr<consumer::DomainView> view, ipc::TreeClient tree)

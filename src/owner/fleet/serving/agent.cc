@@ -1,7 +1,5 @@
 #include "fleet/serving/agent.hpp"
 
-#include <poll.h>
-
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -33,11 +31,12 @@ std::string boot_id() {
 
 }  // namespace
 
-Agent::Agent(AgentOptions options)
+Agent::Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::function<void()> changed)
     : options_(std::move(options)),
       boot_(boot_id()),
       started_ns_(wall_ns()),
-      link_(options_.address, "landtrace " + options_.host, options_.most_bytes) {}
+      domain_(std::move(domain)),
+      link_(options_.address, "landtrace " + options_.host, options_.most_bytes, std::move(changed)) {}
 
 Labels Agent::own_labels() const {
   Labels labels = parse_labels(options_.labels).value_or(Labels());
@@ -46,24 +45,15 @@ Labels Agent::own_labels() const {
   return labels;
 }
 
-Result<void> Agent::run(int stop) {
-  LT_TRY(asker_, metrics::Asker::connect(options_.socket));
-  LT_CHECK(link_.start());
-  pollfd wanted{stop, POLLIN, 0};
-  Result<void> result;
-  while (result) {
-    const int ready = ::poll(&wanted, 1, pause_ms());
-    if (ready > 0 || (ready < 0 && errno != EINTR)) break;
-    if (const auto orders = link_.new_orders()) take_orders(*orders);
-    take_due_snapshots();
-    result = look();
-    const std::uint64_t now_ns = wall_ns();
-    send_frames(now_ns);
-    if (status_is_new_ || now_ns >= next_status_ns_) send_status();
-    forget_ended(now_ns);
-  }
-  end_all();
-  return result;
+Result<std::uint64_t> Agent::round() {
+  if (const auto orders = link_.new_orders()) take_orders(*orders);
+  take_due_snapshots();
+  LT_CHECK(look());
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  send_frames(now_ns);
+  if (status_is_new_ || now_ns >= next_status_ns_) send_status();
+  forget_ended(now_ns);
+  return next_due_ns();
 }
 
 void Agent::take_orders(const std::map<std::string, std::string>& orders) {
@@ -124,15 +114,17 @@ std::uint64_t Agent::Coming::due_ns() const {
   return std::min(latest_ns, order.moment_ns - static_cast<std::uint64_t>(clock->offset->offset_ns));
 }
 
-// Until the next round.
-int Agent::pause_ms() const {
-  std::uint64_t pause_ns = Work::kLook_ms * kNsPerMs;
-  const std::uint64_t now_ns = arch::monotonic_ns();
-  for (const auto& [id, coming] : coming_) {
-    const std::uint64_t due_ns = coming.due_ns();
-    pause_ns = std::min(pause_ns, due_ns > now_ns ? due_ns - now_ns : 0);
+std::uint64_t Agent::next_due_ns() const {
+  std::uint64_t due_ns = next_status_ns_;
+  const std::uint64_t wall_now_ns = wall_ns(), now_ns = arch::monotonic_ns();
+  for (const auto& [id, task] : tasks_) {
+    if (task->is_over()) continue;
+    due_ns = std::min({due_ns, next_states_ns_, task->next_frames_ns, task->next_look_ns});
+    const std::uint64_t until_ns = task->order().until_ns;
+    if (until_ns != 0) due_ns = std::min(due_ns, now_ns + (until_ns > wall_now_ns ? until_ns - wall_now_ns : 0));
   }
-  return static_cast<int>(pause_ns / kNsPerMs);
+  for (const auto& [id, coming] : coming_) due_ns = std::min(due_ns, coming.due_ns());
+  return due_ns;
 }
 
 void Agent::take_due_snapshots() {
@@ -202,15 +194,17 @@ void Agent::take_order(const std::string& id, const std::string& json) {
   if (static_cast<std::size_t>(active) >= kMostOrders) {
     return refuse(id, "there are " + std::to_string(kMostOrders) + " orders here already");
   }
-  tasks_[id] = std::make_unique<Task>(options_, boot_, *std::move(order));
+  tasks_[id] = std::make_unique<Task>(options_, boot_, *std::move(order), *domain_);
   status_is_new_ = true;
 }
 
 Result<void> Agent::look() {
   for (auto& [id, task] : tasks_) {
     if (task->is_over()) continue;
-    LT_CHECK(task->look());
-    if (auto lines = task->lines()) link_.tell(*std::move(lines));
+    if (arch::monotonic_ns() >= task->next_look_ns) {
+      LT_CHECK(task->look());
+      if (auto lines = task->lines()) link_.tell(*std::move(lines));
+    }
     if (task->order().has_ended(wall_ns())) end(*task);
   }
   return {};
@@ -222,7 +216,7 @@ void Agent::end(Task& task) {
   status_is_new_ = true;
 }
 
-void Agent::end_all() {
+void Agent::end() {
   for (auto& [id, task] : tasks_) end(*task);
   send_status();
 }
@@ -236,7 +230,7 @@ void Agent::send_frames(std::uint64_t now_ns) {
     if (now_ns < task->next_frames_ns) continue;
     const std::uint64_t interval_ms = task->order().interval_ms;
     task->next_frames_ns = now_ns + (interval_ms == 0 ? options_.interval_ms : interval_ms) * kNsPerMs;
-    for (Outbox::Letter& letter : task->frames(now_ns)) link_.send(std::move(letter));
+    for (Outbox::Letter& letter : task->frames(wall_ns())) link_.send(std::move(letter));
     status_is_new_ = status_is_new_ || task->is_over();
   }
 }
@@ -244,7 +238,7 @@ void Agent::send_frames(std::uint64_t now_ns) {
 void Agent::send_status() {
   const std::uint64_t now_ns = wall_ns();
   status_is_new_ = false;
-  next_status_ns_ = now_ns + options_.interval_ms * kNsPerMs;
+  next_status_ns_ = arch::monotonic_ns() + options_.interval_ms * kNsPerMs;
   Status status{.host = options_.host,
                 .boot = boot_,
                 .domain = options_.domain,
@@ -255,7 +249,7 @@ void Agent::send_status() {
                 .time_ns = now_ns,
                 .interval_ms = options_.interval_ms,
                 .unsent = link_.unsent()};
-  if (const auto figures = asker_->ask()) {
+  if (const auto figures = domain_->figures()) {
     status.users = figures->users;
     status.events = figures->events;
     status.enabled = figures->enabled;
@@ -266,7 +260,7 @@ void Agent::send_status() {
   }
   for (const auto& [id, state] : settled_) status.orders.push_back(state);
   for (const auto& [id, task] : tasks_) status.orders.push_back(task->state());
-  link_.send(Outbox::Letter{subject_of(status), json_of(status)});
+  link_.send(Outbox::Letter{subject_of(status), json_of(status), true});  // behind its frames
 }
 
 void Agent::forget_ended(std::uint64_t now_ns) {

@@ -1,6 +1,7 @@
 // A host in its fleet: does what the bucket has for it, and tells what came of that.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,16 +11,23 @@
 
 #include "fleet/serving/link.hpp"
 #include "fleet/serving/task.hpp"
-#include "metrics/figures.hpp"
 
 namespace landtrace::fleet {
 
 class Agent {
  public:
-  explicit Agent(AgentOptions options);
+  // `changed` is called, in any thread, when there is something for a round.
+  Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::function<void()> changed);
 
-  // Until `stop` can be read, or the domain's owner is gone.
-  Result<void> run(int stop);
+  // Once. `links`: where its link has its rounds; it outlives this.
+  Result<void> start(Rounds& links) { return link_.start(links); }
+  // What is to be done now. Returns when the next round is due, in nanoseconds of the monotonic clock; EPIPE when the
+  // domain's owner is gone. One thread at a time, as the next one.
+  Result<std::uint64_t> round();
+  // The last: its orders have ended here, which is told.
+  void end();
+
+  [[nodiscard]] const Link& link() const { return link_; }
 
  private:
   void take_orders(const std::map<std::string, std::string>& orders);
@@ -28,7 +36,7 @@ class Agent {
   void settle(const std::string& id, OrderState state);
   void prepare_snapshot(Order order);
   void take_due_snapshots();
-  [[nodiscard]] int pause_ms() const;
+  [[nodiscard]] std::uint64_t next_due_ns() const;
   // An order whose moment comes.
   struct Coming {
     Order order;
@@ -45,7 +53,6 @@ class Agent {
   Result<void> send_snapshot(const Coming& coming);
   Result<void> look();
   void end(Task& task);
-  void end_all();
   void send_frames(std::uint64_t now_ns);
   void send_status();
   void forget_ended(std::uint64_t now_ns);
@@ -54,8 +61,8 @@ class Agent {
   AgentOptions options_;
   std::string boot_;
   std::uint64_t started_ns_;
+  std::unique_ptr<AgentDomain> domain_;
   Link link_;
-  std::optional<metrics::Asker> asker_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;  // by order
   std::map<std::string, OrderState> settled_;           // orders that never became one
   std::set<std::string> passed_over_;                   // orders for others

@@ -10,8 +10,8 @@ bool is_gone(const Error& error) { return error.code == ENOENT || error.code == 
 
 }  // namespace
 
-Result<std::unique_ptr<Work>> Counting::begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                              const Order& order) {
+Result<std::unique_ptr<SessionWork>> Counting::begin(std::unique_ptr<consumer::DomainView> view,
+                                                     consumer::Session session, const Order& order) {
   LT_TRY(event::Pattern pattern, event::Pattern::parse(order.event));
   std::unique_ptr<Counting> work(new Counting(std::move(view), std::move(session), std::move(pattern)));
   LT_CHECK(work->session_.record(false));
@@ -19,9 +19,8 @@ Result<std::unique_ptr<Work>> Counting::begin(std::unique_ptr<consumer::DomainVi
   return work;
 }
 
-Result<std::vector<Counted>> Counting::counted() {
+Result<void> Counting::counted(const TakeCounted& take) {
   seen_.refresh();
-  std::vector<Counted> all;
   std::set<std::string> names;
   events_ = 0;
   for (const output::EventType& type : seen_.types()) {
@@ -31,9 +30,9 @@ Result<std::vector<Counted>> Counting::counted() {
     if (!tables && !is_gone(tables.error())) return tl::unexpected<Error>(tables.error());
     if (!tables || tables->empty()) continue;
     events_ += tables->front().hits;
-    all.push_back({name, std::move(tables->front()), {}});
+    take({name, std::move(tables->front()), {}});
   }
-  return all;
+  return {};
 }
 
 void Counting::end() { std::ignore = session_.stop(); }

@@ -1,5 +1,6 @@
 #include "fleet/serving/link.hpp"
 
+#include <charconv>
 #include <chrono>
 
 #include "arch/clock.hpp"
@@ -8,54 +9,126 @@
 namespace landtrace::fleet {
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(100);
-constexpr std::int64_t kLook_ms = 20;
-constexpr std::uint64_t kLastWords_ns = 3'000'000'000;
-// A watcher that the server has forgotten says nothing: the bucket is read anew now and then.
-constexpr std::uint64_t kReread_ns = 30'000'000'000;
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kPause_ns = 100 * kNsPerMs;
+constexpr std::uint64_t kLastWords_ns = 3000 * kNsPerMs;
+// How soon it is seen that the transport is away, or there again.
+constexpr std::uint64_t kLook_ns = 1000 * kNsPerMs;
+constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
+// For an answer of the stream.
+constexpr std::uint64_t kPatience_ns = 2000 * kNsPerMs;
+constexpr std::size_t kMostFlying = 256;
+constexpr std::size_t kMostFlyingBytes = 1u << 20;
+
+// Behind the last dot of the subject that an answer came to.
+std::uint64_t number_of(std::string_view subject) {
+  const std::string_view digits = subject.substr(subject.rfind('.') + 1);
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+Result<std::string> new_inbox() {
+  natsInbox* made = nullptr;
+  const natsStatus status = natsInbox_Create(&made);
+  if (status != NATS_OK) return nats_failure("a subject for answers", status);
+  std::string inbox = made;
+  natsInbox_Destroy(made);
+  return inbox;
+}
 
 }  // namespace
 
-Link::Link(Address address, std::string name, std::size_t most_bytes)
-    : address_(std::move(address)), name_(std::move(name)), outbox_(most_bytes) {}
+Link::Link(Address address, std::string name, std::size_t most_bytes, std::function<void()> changed)
+    : address_(std::move(address)),
+      name_(std::move(name)),
+      changed_(std::move(changed)),
+      arrivals_(std::make_shared<Arrivals>()),
+      outbox_(most_bytes) {}
 
 Link::~Link() {
-  is_over_ = true;
-  if (thread_.joinable()) thread_.join();
+  if (rounds_ == nullptr) return;
+  finish();
+  {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t now_ns = arch::monotonic_ns();
+    const std::uint64_t left_ns = last_words_until_ns_ > now_ns ? last_words_until_ns_ - now_ns : 0;
+    emptied_.wait_for(lock, std::chrono::nanoseconds(left_ns), [&] { return is_empty(); });
+  }
+  arrivals_->close();
+  rounds_->remove(member_);
 }
 
-Result<void> Link::start() {
+Result<void> Link::start(Rounds& rounds) {
   LT_TRY(Transport transport, Transport::keep_connecting(address_, name_));
   transport_.emplace(std::move(transport));
-  thread_ = std::thread([this] { run(); });
+  LT_TRY(replies_, new_inbox());
+  LT_TRY(answers_, transport_->hear(replies_ + ".*", [arrivals = arrivals_](natsMsg* message) {
+    arrivals->add(Arrivals::Answer{number_of(natsMsg_GetSubject(message)), Transport::is_stored(message)});
+  }));
+  rounds_ = &rounds;
+  const std::lock_guard lock(mutex_);  // its first round may begin now
+  member_ = rounds.add([this] { return round(); });
+  arrivals_->open([this] { rounds_->ring(member_); });
   return {};
 }
 
-void Link::send(Outbox::Letter letter) {
+void Link::ring() {
+  if (rounds_ != nullptr) rounds_->ring(member_);
+}
+
+void Link::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_words_until_ns_ == 0) last_words_until_ns_ = arch::monotonic_ns() + kLastWords_ns;
+  }
+  ring();
+}
+
+bool Link::is_empty() const { return outbox_.is_empty() && told_.empty() && !has_letters_flying_; }
+
+bool Link::has_sent_all() const {
   const std::lock_guard lock(mutex_);
-  outbox_.put(std::move(letter));
+  return is_empty();
+}
+
+void Link::send(Outbox::Letter letter) {
+  {
+    const std::lock_guard lock(mutex_);
+    outbox_.put(std::move(letter));
+  }
+  ring();
 }
 
 void Link::tell(Outbox::Letter letter) {
   constexpr std::size_t kMostTold = 64;
-  const std::lock_guard lock(mutex_);
-  if (told_.size() >= kMostTold) {
-    told_.pop_front();
-    ++untold_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (told_.size() >= kMostTold) {
+      told_.pop_front();
+      ++untold_;
+    }
+    told_.push_back(std::move(letter));
   }
-  told_.push_back(std::move(letter));
+  ring();
 }
 
 void Link::ask_for_time(std::string subject, TimeAnswered answered) {
-  const std::lock_guard lock(mutex_);
-  questions_.emplace_back(std::move(subject), std::move(answered));
+  {
+    const std::lock_guard lock(mutex_);
+    questions_.emplace_back(std::move(subject), std::move(answered));
+  }
+  ring();
 }
 
 Result<void> Link::send(Parcel parcel) {
   constexpr std::size_t kMostParcels = 2;
-  const std::lock_guard lock(mutex_);
-  if (parcels_.size() >= kMostParcels) return fail(EBUSY, "snapshots for others are under way: try it again");
-  parcels_.push_back(std::move(parcel));
+  {
+    const std::lock_guard lock(mutex_);
+    if (parcels_.size() >= kMostParcels) return fail(EBUSY, "snapshots for others are under way: try it again");
+    parcels_.push_back(std::move(parcel));
+  }
+  ring();
   return {};
 }
 
@@ -71,24 +144,33 @@ std::uint64_t Link::unsent() const {
   return outbox_.dropped() + too_large_ + untold_;
 }
 
-void Link::run() {
-  std::uint64_t last_words_until = 0;
-  for (;;) {
-    if (is_over_) {
-      const std::uint64_t now = arch::monotonic_ns();
-      if (last_words_until == 0) last_words_until = now + kLastWords_ns;
-      const std::lock_guard lock(mutex_);
-      if (now >= last_words_until || (outbox_.is_empty() && told_.empty())) return;
-    }
-    if (!transport_->is_connected() || !is_prepared()) {
-      std::this_thread::sleep_for(kPause);
-      continue;
-    }
-    if (!is_over_) look_for_orders();
-    while (answer_one_question() || tell_one() || send_one()) {
-    }
-    if (!is_over_) send_some_of_parcel();
+std::uint64_t Link::round() {
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  if (!transport_->is_connected() || !is_prepared()) return now_ns + kPause_ns;
+  bool goes_on = true;
+  {
+    const std::lock_guard lock(mutex_);
+    goes_on = last_words_until_ns_ == 0;
   }
+  take_answers(now_ns);
+  if (goes_on) look_for_orders(now_ns);
+  while (answer_one_question() || tell_one() || send_one(now_ns)) {
+  }
+  if (goes_on) send_some_of_parcel();
+  {
+    const std::lock_guard lock(mutex_);
+    has_letters_flying_ = !flying_.empty();
+    if (is_empty()) emptied_.notify_all();
+  }
+  return next_round_ns(now_ns);
+}
+
+std::uint64_t Link::next_round_ns(std::uint64_t now_ns) const {
+  if (parcel_) return now_ns;
+  std::uint64_t next_ns = std::min(now_ns + kLook_ns, mirror_.next_ns());
+  if (!flying_.empty()) next_ns = std::min(next_ns, flying_.begin()->second.sent_ns + kPatience_ns);
+  if (pause_until_ns_ > now_ns) next_ns = std::min(next_ns, pause_until_ns_);
+  return next_ns;
 }
 
 bool Link::is_prepared() {
@@ -96,49 +178,51 @@ bool Link::is_prepared() {
   return is_prepared_;
 }
 
-// Returns when one came, or after kLook_ms.
-void Link::look_for_orders() {
-  const std::uint64_t now = arch::monotonic_ns();
-  const std::uint64_t reconnects = transport_->reconnects();
-  if (!watcher_ || reconnects != reconnects_ || now - watched_since_ns_ > kReread_ns) {
-    reconnects_ = reconnects;
-    watched_since_ns_ = now;
-    seen_.clear();
-    has_seen_all_ = false;
-    kvWatcher* made = nullptr;
-    const natsStatus status = kvStore_WatchAll(&made, transport_->bucket(), nullptr);
-    watcher_.reset(made);
-    if (status != NATS_OK) watcher_.reset();
-    if (!watcher_) std::this_thread::sleep_for(kPause);
-    if (!watcher_) return;
+void Link::look_for_orders(std::uint64_t now_ns) {
+  mirror_.look(*transport_, arrivals_, now_ns);
+  if (!mirror_.is_whole()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (orders_ == mirror_.orders()) return;
+    orders_ = mirror_.orders();
+    orders_are_new_ = true;
   }
-  for (std::int64_t wait = kLook_ms;; wait = 1) {
-    kvEntry* made = nullptr;
-    const natsStatus status = kvWatcher_Next(&made, watcher_.get(), wait);
-    const Entry entry(made);
-    if (status == NATS_TIMEOUT) return;
-    if (status != NATS_OK) {
-      watcher_.reset();
-      return;
-    }
-    take_entry(entry.get());
-  }
+  changed_();
 }
 
-// A null one stands behind those that were there in the beginning.
-void Link::take_entry(kvEntry* entry) {
-  if (entry == nullptr) {
-    has_seen_all_ = true;
-  } else if (kvEntry_Operation(entry) == kvOp_Put) {
-    seen_[kvEntry_Key(entry)] =
-        std::string(static_cast<const char*>(kvEntry_Value(entry)), static_cast<std::size_t>(kvEntry_ValueLen(entry)));
-  } else {
-    seen_.erase(kvEntry_Key(entry));
-  }
-  if (!has_seen_all_) return;
+// It is the next one again, unless a newer one waits.
+void Link::take_back(std::uint64_t number) {
+  const auto found = flying_.find(number);
+  if (found == flying_.end()) return;
+  is_doubtful_ = true;
+  flying_bytes_ -= found->second.letter.size();
   const std::lock_guard lock(mutex_);
-  orders_are_new_ = orders_are_new_ || orders_ != seen_;
-  orders_ = seen_;
+  outbox_.put_back(std::move(found->second.letter));
+  flying_.erase(found);
+}
+
+// What was on its way when the connection ended, or has had no answer for long, may have arrived or not: it is sent
+// again, and counts once.
+void Link::take_answers(std::uint64_t now_ns) {
+  for (const Arrivals::Answer& answer : arrivals_->take_answers()) {
+    const auto found = flying_.find(answer.number);
+    if (found == flying_.end()) continue;
+    if (!answer.is_stored) {
+      pause_until_ns_ = now_ns + kPause_ns;
+      take_back(answer.number);
+      continue;
+    }
+    is_doubtful_ = false;
+    flying_bytes_ -= found->second.letter.size();
+    flying_.erase(found);
+  }
+  const std::uint64_t reconnects = transport_->reconnects();
+  while (!flying_.empty()) {
+    const auto& [number, oldest] = *flying_.begin();
+    if (reconnects == reconnects_ && now_ns < oldest.sent_ns + kPatience_ns) break;
+    take_back(number);
+  }
+  reconnects_ = reconnects;
 }
 
 bool Link::tell_one() {
@@ -166,6 +250,7 @@ bool Link::answer_one_question() {
     questions_.pop_front();
   }
   question.second(compare_clocks(question.first));
+  changed_();
   return true;
 }
 
@@ -206,11 +291,11 @@ bool Link::take_parcel() {
   return true;
 }
 
-// For kLook_ms or so, so that all else is sent in between. What fails is tried again.
+// For kParcelRound_ns or so, so that all else is sent in between. What fails is tried again.
 void Link::send_some_of_parcel() {
   if (!take_parcel()) return;
   const std::size_t most = std::min(kMostPartBytes, transport_->most_bytes()) - kPartHead;
-  const std::uint64_t pause_ns = arch::monotonic_ns() + kLook_ms * 1'000'000;
+  const std::uint64_t pause_ns = arch::monotonic_ns() + kParcelRound_ns;
   while (sent_bytes_ < parcel_->file.size()) {
     if (arch::monotonic_ns() > pause_ns) return;
     const SnapshotPart part{parcel_->end.generation, sent_bytes_,
@@ -223,23 +308,30 @@ void Link::send_some_of_parcel() {
   if (transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) parcel_.reset();
 }
 
-// False: there is nothing, or it could not be sent now.
-bool Link::send_one() {
+// False: there is nothing, or it cannot be sent now.
+bool Link::send_one(std::uint64_t now_ns) {
+  const std::size_t most = is_doubtful_ ? 1 : kMostFlying;
+  if (now_ns < pause_until_ns_ || flying_.size() >= most || flying_bytes_ >= kMostFlyingBytes) return false;
   std::optional<Outbox::Letter> letter;
   {
     const std::lock_guard lock(mutex_);
-    letter = outbox_.take();
+    letter = outbox_.take(flying_.empty());
+    if (!letter) return false;
+    if (letter->bytes.size() > transport_->most_bytes()) {
+      ++too_large_;
+      return true;
+    }
+    has_letters_flying_ = true;
   }
-  if (!letter) return false;
-  if (letter->bytes.size() > transport_->most_bytes()) {
-    const std::lock_guard lock(mutex_);
-    ++too_large_;
-    return true;
+  const std::uint64_t number = next_number_++;
+  const auto sent = transport_->send(letter->subject, replies_ + "." + std::to_string(number), letter->bytes);
+  flying_bytes_ += letter->size();
+  flying_.emplace(number, Flying{*std::move(letter), now_ns});
+  if (!sent) {
+    pause_until_ns_ = now_ns + kPause_ns;
+    take_back(number);
   }
-  if (transport_->publish(letter->subject, letter->bytes)) return true;
-  const std::lock_guard lock(mutex_);
-  outbox_.put_back(*std::move(letter));
-  return false;
+  return sent.has_value();
 }
 
 }  // namespace landtrace::fleet

@@ -1,16 +1,20 @@
-// A host's connection to its fleet, in a thread of its own: what traces never waits for the network.
+// A host's connection to its fleet: what traces never waits for the network. Its rounds are in a thread of others; what
+// libnats brings comes in one of its own, and waits for a round in Arrivals.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "fleet/outbox.hpp"
+#include "fleet/rounds.hpp"
+#include "fleet/serving/arrivals.hpp"
+#include "fleet/serving/order_mirror.hpp"
 #include "fleet/serving/transport.hpp"
 #include "fleet/snapshot_parts.hpp"
 
@@ -18,14 +22,17 @@ namespace landtrace::fleet {
 
 class Link {
  public:
-  Link(Address address, std::string name, std::size_t most_bytes);
+  // `changed` is called, in any thread, when new_orders() has some, and behind answers of ask_for_time().
+  Link(Address address, std::string name, std::size_t most_bytes, std::function<void()> changed);
   // Sends what waits first, for as long as kLastWords at most.
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Once. EINVAL, EIO: it can never be.
-  Result<void> start();
+  // Once. EINVAL, EIO: it can never be. `rounds` outlives this.
+  Result<void> start(Rounds& rounds);
+  // Nothing more will be sent: what waits has kLastWords from now on.
+  void finish();
 
   // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
   void send(Outbox::Letter letter);
@@ -47,13 +54,18 @@ class Link {
   std::optional<std::map<std::string, std::string>> new_orders();
   // What never will be sent.
   [[nodiscard]] std::uint64_t unsent() const;
+  // Nothing waits or is on its way.
+  [[nodiscard]] bool has_sent_all() const;
 
  private:
-  void run();
+  std::uint64_t round();
+  void ring();
+  [[nodiscard]] std::uint64_t next_round_ns(std::uint64_t now_ns) const;
   bool is_prepared();
-  void look_for_orders();
-  void take_entry(kvEntry* entry);
-  bool send_one();
+  void look_for_orders(std::uint64_t now_ns);
+  void take_answers(std::uint64_t now_ns);
+  void take_back(std::uint64_t number);
+  bool send_one(std::uint64_t now_ns);
   bool tell_one();
   void send_some_of_parcel();
   bool take_parcel();
@@ -62,22 +74,37 @@ class Link {
 
   const Address address_;
   const std::string name_;
+  const std::function<void()> changed_;
+  Rounds* rounds_ = nullptr;
+  Rounds::Member member_ = 0;
   std::optional<Transport> transport_;
-  std::thread thread_;
-  // The store of ~Link() pairs with the loads of run().
-  std::atomic<bool> is_over_{false};
 
-  // The thread's.
+  // Its rounds'.
   bool is_prepared_ = false;
   std::uint64_t reconnects_ = 0;
-  std::uint64_t watched_since_ns_ = 0;
-  Watcher watcher_;
-  std::map<std::string, std::string> seen_;  // orders, while the bucket is read from its beginning
-  bool has_seen_all_ = false;
-  std::optional<Parcel> parcel_;  // that is being sent
-  std::uint64_t sent_bytes_ = 0;  // of its file
+  const std::shared_ptr<Arrivals> arrivals_;
+  Subscription answers_;
+  std::string replies_;  // what answers come to, with ".N" behind it
+  OrderMirror mirror_;
+  // Is on its way: nobody knows yet whether the stream has it.
+  struct Flying {
+    Outbox::Letter letter;
+    std::uint64_t sent_ns = 0;
+  };
+  std::map<std::uint64_t, Flying> flying_;  // by N, and so in the order in which they were sent
+  std::size_t flying_bytes_ = 0;
+  std::uint64_t next_number_ = 1;
+  bool is_doubtful_ = true;           // the last one did not arrive: one at a time
+  std::uint64_t pause_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
+  std::optional<Parcel> parcel_;      // that is being sent
+  std::uint64_t sent_bytes_ = 0;      // of its file
 
+  // With mutex_.
+  [[nodiscard]] bool is_empty() const;
   mutable std::mutex mutex_;
+  std::condition_variable emptied_;
+  std::uint64_t last_words_until_ns_ = 0;  // 0: it goes on
+  bool has_letters_flying_ = false;
   Outbox outbox_;
   std::deque<Outbox::Letter> told_;
   std::deque<Parcel> parcels_;

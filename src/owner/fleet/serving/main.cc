@@ -16,11 +16,14 @@
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -28,6 +31,8 @@
 #include <set>
 #include <vector>
 
+#include "arch/clock.hpp"
+#include "base/fd.hpp"
 #include "fleet/order.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
@@ -63,12 +68,38 @@ Result<Fd> end_signals() {
   return stop;
 }
 
+// Rounds as they are due, or as the link has something, until `stop` can be read or the domain's owner is gone.
+Result<void> have_rounds(Agent& agent, int stop, int changed) {
+  constexpr std::uint64_t kNsPerMs = 1'000'000;
+  pollfd wanted[]{{stop, POLLIN, 0}, {changed, POLLIN, 0}};
+  for (;;) {
+    LT_TRY(const std::uint64_t due_ns, agent.round());
+    const std::uint64_t now_ns = arch::monotonic_ns();
+    const std::uint64_t left_ms = due_ns > now_ns ? (due_ns - now_ns + kNsPerMs - 1) / kNsPerMs : 0;
+    const int ready = ::poll(wanted, std::size(wanted), static_cast<int>(std::min<std::uint64_t>(left_ms, INT_MAX)));
+    if (ready < 0 && errno != EINTR) return fail_errno("poll");
+    if (ready > 0 && wanted[0].revents != 0) return {};
+    std::uint64_t count = 0;
+    if (ready > 0 && wanted[1].revents != 0) std::ignore = ::read(changed, &count, sizeof count);
+  }
+}
+
 Result<void> run_agent(const std::string& json) {
   LT_TRY(AgentOptions options, agent_options_of(json));
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   LT_TRY(const Fd stop, end_signals());
-  Agent agent(std::move(options));
-  return agent.run(stop.get());
+  LT_TRY(std::unique_ptr<AgentDomain> domain, SocketDomain::connect(options.socket));
+  const Fd changed(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!changed) return fail_errno("eventfd");
+  Rounds links;
+  Agent agent(std::move(options), std::move(domain), [fd = changed.get()] {
+    const std::uint64_t one = 1;
+    std::ignore = ::write(fd, &one, sizeof one);
+  });
+  LT_CHECK(agent.start(links));
+  const auto ended = have_rounds(agent, stop.get(), changed.get());
+  agent.end();
+  return ended;
 }
 
 Result<void> run_collector(const std::string& json) {
@@ -191,14 +222,9 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
 }
 
 int run(const std::string& what, const Words& words) {
-  static const std::map<std::string, Verb> kVerbs{{"hosts", {0, print_hosts}},
-                                                  {"orders", {0, print_orders}},
-                                                  {"prepare", {0, prepare}},
-                                                  {"put", {2, put}},
-                                                  {"end", {0, end}},
-                                                  {"tail", {1, print_lines}},
-                                                  {"snapshot", {4, fetch}},
-                                                  {"sums", {2, print_sums}}};
+  static const std::map<std::string, Verb> kVerbs{
+      {"hosts", {0, print_hosts}}, {"orders", {0, print_orders}}, {"prepare", {0, prepare}}, {"put", {2, put}},
+      {"end", {0, end}},           {"tail", {1, print_lines}},    {"snapshot", {4, fetch}},  {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);
   if (json == nullptr || (verb == kVerbs.end() && what != "agent" && what != "collect")) {

@@ -14,13 +14,13 @@ std::string full_name(const std::string& event) {
 
 Pairing::Pairing(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
                  const measure::LatencySink::Request& request)
-    : Work(std::move(view), std::move(session)),
+    : SessionWork(std::move(view), std::move(session)),
       title_(request.from + " -> " + request.to),
       sink_(request, measure::Pairs::Limits()),
       collector_(*view_, session_, sink_) {}
 
-Result<std::unique_ptr<Work>> Pairing::begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                             const Order& order) {
+Result<std::unique_ptr<SessionWork>> Pairing::begin(std::unique_ptr<consumer::DomainView> view,
+                                                    consumer::Session session, const Order& order) {
   const measure::LatencySink::Request request{.from = full_name(order.event),
                                               .to = full_name(order.to),
                                               .from_key = order.key,
@@ -43,20 +43,21 @@ Result<void> Pairing::look() {
   }
 }
 
-Result<std::vector<Counted>> Pairing::counted() {
+Result<void> Pairing::counted(const TakeCounted& take) {
   const consumer::Totals totals = collector_.totals();
-  return std::vector<Counted>{{title_,
-                               sink_.table(kLatencyField),
-                               {.starts = sink_.pairs().starts_without_end(),
-                                .ends = sink_.pairs().ends_without_start(),
-                                .lost = totals.discarded + totals.overwritten + totals.placeless}}};
+  take({title_,
+        sink_.table(kLatencyField),
+        {.starts = sink_.pairs().starts_without_end(),
+         .ends = sink_.pairs().ends_without_start(),
+         .lost = totals.discarded + totals.overwritten + totals.placeless}});
+  return {};
 }
 
 // Also when the owner is gone: what programs have recorded is there.
 void Pairing::end() { std::ignore = collector_.finish(); }
 
 std::vector<Refusal> Pairing::refusals() {
-  std::vector<Refusal> refusals = Work::refusals();
+  std::vector<Refusal> refusals = SessionWork::refusals();
   if (const Result<void>& fits = sink_.fits(); !fits) refusals.push_back({"", fits.error().message});
   return refusals;
 }

@@ -2,18 +2,18 @@
 #pragma once
 
 #include "consumer/collector.hpp"
-#include "fleet/serving/work.hpp"
+#include "fleet/serving/session_work.hpp"
 #include "measure/latency_sink.hpp"
 
 namespace landtrace::fleet {
 
-class Pairing : public Work {
+class Pairing : public SessionWork {
  public:
-  static Result<std::unique_ptr<Work>> begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                             const Order& order);
+  static Result<std::unique_ptr<SessionWork>> begin(std::unique_ptr<consumer::DomainView> view,
+                                                    consumer::Session session, const Order& order);
 
   Result<void> look() override;
-  Result<std::vector<Counted>> counted() override;
+  Result<void> counted(const TakeCounted& take) override;
   void end() override;
   [[nodiscard]] std::uint64_t events() const override { return collector_.totals().events; }
   std::vector<Refusal> refusals() override;

@@ -3,10 +3,10 @@
 namespace landtrace::fleet {
 
 Recording::Recording(std::unique_ptr<consumer::DomainView> view, consumer::Session session)
-    : Work(std::move(view), std::move(session)), collector_(*view_, session_, sink_) {}
+    : SessionWork(std::move(view), std::move(session)), collector_(*view_, session_, sink_) {}
 
-Result<std::unique_ptr<Work>> Recording::begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                               const Order& order) {
+Result<std::unique_ptr<SessionWork>> Recording::begin(std::unique_ptr<consumer::DomainView> view,
+                                                      consumer::Session session, const Order& order) {
   std::unique_ptr<Recording> work(new Recording(std::move(view), std::move(session)));
   LT_CHECK(work->session_.select({.pattern = order.event, .filter = order.filter, .triggers = order.triggers}));
   return work;

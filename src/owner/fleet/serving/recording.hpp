@@ -2,14 +2,14 @@
 #pragma once
 
 #include "consumer/collector.hpp"
-#include "fleet/serving/work.hpp"
+#include "fleet/serving/session_work.hpp"
 
 namespace landtrace::fleet {
 
-class Recording : public Work {
+class Recording : public SessionWork {
  public:
-  static Result<std::unique_ptr<Work>> begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                             const Order& order);
+  static Result<std::unique_ptr<SessionWork>> begin(std::unique_ptr<consumer::DomainView> view,
+                                                    consumer::Session session, const Order& order);
 
   Result<void> look() override;
   Result<std::uint64_t> copy_to(consumer::Sink& sink) override { return collector_.copy_to(sink); }

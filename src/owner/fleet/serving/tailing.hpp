@@ -3,14 +3,15 @@
 
 #include "consumer/collector.hpp"
 #include "fleet/serving/tail_sink.hpp"
-#include "fleet/serving/work.hpp"
+#include "fleet/serving/session_work.hpp"
 
 namespace landtrace::fleet {
 
-class Tailing : public Work {
+class Tailing : public SessionWork {
  public:
-  static Result<std::unique_ptr<Work>> begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                             const Order& order, const AgentOptions& options);
+  static Result<std::unique_ptr<SessionWork>> begin(std::unique_ptr<consumer::DomainView> view,
+                                                    consumer::Session session, const Order& order,
+                                                    const AgentOptions& options);
 
   // Once: what a fast host has more waits in its rings, or is lost there and counted.
   Result<void> look() override;

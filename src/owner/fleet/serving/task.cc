@@ -1,5 +1,6 @@
 #include "fleet/serving/task.hpp"
 
+#include "arch/clock.hpp"
 #include "fleet/portable.hpp"
 #include "fleet/subjects.hpp"
 
@@ -8,16 +9,21 @@ namespace {
 
 constexpr const char* kEveryDomains = "ftrace";
 
+// What a frame has besides the hits.
+std::uint64_t rest_of(const Counted& counted) {
+  return counted.table.dropped + counted.unpaired.starts + counted.unpaired.ends + counted.unpaired.lost;
+}
+
 }  // namespace
 
-Task::Task(const AgentOptions& options, std::string boot, Order order)
+Task::Task(const AgentOptions& options, std::string boot, Order order, AgentDomain& domain)
     : options_(options), boot_(std::move(boot)), order_(std::move(order)) {
   state_.id = order_.id;
   for (const std::string* const event : {&order_.event, &order_.to}) {
     auto pattern = event::Pattern::parse(*event);
     if (pattern && !event->empty()) missing_.push_back(*std::move(pattern));
   }
-  auto work = Work::begin(options_, order_);
+  auto work = domain.begin(options_, order_);
   if (work) {
     work_ = *std::move(work);
   } else {
@@ -32,7 +38,12 @@ void Task::refuse(const std::string& reason) {
   work_.reset();
 }
 
-Result<void> Task::look() { return work_ ? work_->look() : Result<void>(); }
+Result<void> Task::look() {
+  if (!work_) return {};
+  constexpr std::uint64_t kNsPerMs = 1'000'000;
+  next_look_ns = arch::monotonic_ns() + static_cast<std::uint64_t>(work_->look_ms()) * kNsPerMs;
+  return work_->look();
+}
 
 std::optional<Outbox::Letter> Task::lines() {
   if (!work_) return std::nullopt;
@@ -67,8 +78,8 @@ void Task::look_for_events() {
 }
 
 // What began anew in the domain, with a count below the last one, is another histogram.
-Frame Task::frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) const {
-  if (sent.generation == 0 || counted.table.hits < sent.hits) sent = {now_ns, 0, 0, 0};
+Frame Task::frame_of(Counted counted, Sent& sent, std::uint64_t now_ns) const {
+  if (sent.generation == 0 || counted.table.hits < sent.hits) sent = {now_ns, 0, 0, sent.rest};
   sent.hits = counted.table.hits;
   ++sent.sequence;
   Frame frame;
@@ -82,35 +93,39 @@ Frame Task::frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) c
   frame.sequence = sent.sequence;
   frame.time_ns = now_ns;
   frame.unpaired = counted.unpaired;
-  frame.table = portable(counted.table, options_.left_out);
+  frame.table = portable(std::move(counted.table), options_.left_out);
   return frame;
+}
+
+Outbox::Letter Task::letter_of(Counted counted, std::uint64_t now_ns, bool is_last) {
+  Sent& sent = sent_[counted.event];
+  sent.rest = rest_of(counted);
+  Frame frame = frame_of(std::move(counted), sent, now_ns);
+  frame.is_last = is_last;
+  return {subject_of(frame), encode(frame)};
 }
 
 std::vector<Outbox::Letter> Task::frames(std::uint64_t now_ns, bool is_last) {
   std::vector<Outbox::Letter> letters;
   if (!work_) return letters;
-  const auto counted = work_->counted();
-  if (!counted) return letters;
-  for (const Counted& one : *counted) {
-    if (const std::string field = needs_left_out(one.table, options_.left_out); !field.empty()) {
-      refuse("'" + field + "' is left out of what travels from here (--fleet-redact)");
-      return {};
-    }
+  std::string kept_at_home;
+  std::ignore = work_->counted([&](Counted one) {
+    if (kept_at_home.empty()) kept_at_home = needs_left_out(one.table, options_.left_out);
+    if (!kept_at_home.empty()) return;
     const auto sent = sent_.find(one.event);
-    const std::uint64_t rest = one.table.dropped + one.unpaired.starts + one.unpaired.ends + one.unpaired.lost;
-    const bool is_known = sent != sent_.end() && sent->second.hits == one.table.hits && sent->second.rest == rest;
-    if (is_known && !is_last) continue;
-    Sent& now_sent = sent_[one.event];
-    Frame frame = frame_of(one, now_sent, now_ns);
-    now_sent.rest = rest;
-    frame.is_last = is_last;
-    letters.push_back({subject_of(frame), encode(frame)});
+    const bool is_known =
+        sent != sent_.end() && sent->second.hits == one.table.hits && sent->second.rest == rest_of(one);
+    if (!is_known || is_last) letters.push_back(letter_of(std::move(one), now_ns, is_last));
+  });
+  if (!kept_at_home.empty()) {
+    refuse("'" + kept_at_home + "' is left out of what travels from here (--fleet-redact)");
+    return {};
   }
   return letters;
 }
 
 std::vector<Outbox::Letter> Task::end(std::uint64_t now_ns) {
-  ended_ns_ = now_ns;
+  ended_ns_ = arch::monotonic_ns();
   if (!work_) return {};
   std::vector<Outbox::Letter> letters;
   if (order_.kind == Order::Kind::kLatency || order_.kind == Order::Kind::kTail) work_->end();

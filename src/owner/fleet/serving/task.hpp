@@ -9,18 +9,19 @@
 #include "event/pattern.hpp"
 #include "fleet/address.hpp"
 #include "fleet/outbox.hpp"
-#include "fleet/serving/work.hpp"
+#include "fleet/serving/agent_domain.hpp"
 
 namespace landtrace::fleet {
 
 class Task {
  public:
   // Begins it; where the domain does not take it, that is its state.
-  Task(const AgentOptions& options, std::string boot, Order order);
+  Task(const AgentOptions& options, std::string boot, Order order, AgentDomain& domain);
 
   [[nodiscard]] const Order& order() const { return order_; }
   [[nodiscard]] const OrderState& state() const { return state_; }
   [[nodiscard]] bool is_over() const { return work_ == nullptr; }
+  // Of the monotonic clock, as all that is due; 0: it has not ended.
   [[nodiscard]] std::uint64_t ended_ns() const { return ended_ns_; }
 
   // EPIPE when the owner is gone.
@@ -37,6 +38,7 @@ class Task {
   std::vector<Outbox::Letter> end(std::uint64_t now_ns);
 
   std::uint64_t next_frames_ns = 0;
+  std::uint64_t next_look_ns = 0;
 
  private:
   struct Sent {
@@ -47,14 +49,15 @@ class Task {
   };
   void refuse(const std::string& reason);
   void look_for_events();
-  [[nodiscard]] Frame frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) const;
+  Outbox::Letter letter_of(Counted counted, std::uint64_t now_ns, bool is_last);
+  [[nodiscard]] Frame frame_of(Counted counted, Sent& sent, std::uint64_t now_ns) const;
 
   const AgentOptions& options_;
   const std::string boot_;
   const Order order_;
   OrderState state_;
   std::unique_ptr<Work> work_;
-  std::map<std::string, Sent> sent_;  // by event
+  std::map<std::string, Sent> sent_;     // by event
   std::vector<event::Pattern> missing_;  // of which no event was there so far
   std::uint64_t ended_ns_ = 0;
 };

@@ -126,16 +126,18 @@ Result<Transport> Transport::connect(const Address& address, const std::string& 
 
 Result<Transport> Transport::keep_connecting(const Address& address, const std::string& name) {
   LT_TRY(const Options options, options_of(address, name));
-  natsOptions_SetRetryOnFailedConnect(options.get(), true, pass_over, nullptr);
+  natsStatus status = natsOptions_SetRetryOnFailedConnect(options.get(), true, pass_over, nullptr);
+  if (status == NATS_OK) status = natsOptions_SetSendAsap(options.get(), true);
+  if (status == NATS_OK) status = natsOptions_UseGlobalMessageDelivery(options.get(), true);
+  if (status == NATS_OK) status = natsOptions_SetWriteDeadline(options.get(), kPatience_ms);
+  if (status != NATS_OK) return nats_failure(without_users(address.servers), status);
   natsConnection* connection = nullptr;
-  const natsStatus status = natsConnection_Connect(&connection, options.get());
+  status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) return cannot_connect(address, status);
   return made(Connection(connection));
 }
 
-bool Transport::is_connected() const {
-  return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED;
-}
+bool Transport::is_connected() const { return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED; }
 
 std::uint64_t Transport::reconnects() const {
   natsStatistics* made = nullptr;
@@ -246,6 +248,66 @@ Result<void> Transport::prepare_bucket(std::int64_t replicas) {
   // Somebody else may have been quicker.
   if (status == NATS_OK || open_bucket()) return {};
   return nats_failure(std::string("cannot make the bucket ") + kOrders, status);
+}
+
+namespace {
+
+void pass_on(natsConnection*, natsSubscription*, natsMsg* made, void* heard) {
+  const Message message(made);
+  (*static_cast<Transport::Heard*>(heard))(made);
+}
+// A subscription may be destroyed while it is told of a message.
+void forget(void* heard) { delete static_cast<Transport::Heard*>(heard); }
+
+}  // namespace
+
+Result<Subscription> Transport::hear(const std::string& subjects, Heard heard) {
+  auto kept = std::make_unique<Heard>(std::move(heard));
+  natsSubscription* made = nullptr;
+  const natsStatus status = natsConnection_Subscribe(&made, connection_.get(), subjects.c_str(), pass_on, kept.get());
+  Subscription subscription(made);
+  if (status != NATS_OK) return nats_failure(subjects, status);
+  natsSubscription_SetOnCompleteCB(made, forget, kept.release());
+  return subscription;
+}
+
+Result<Subscription> Transport::hear_orders(Heard heard) {
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = kOrdersStream;
+  options.Ordered = true;
+  options.Config.DeliverPolicy = js_DeliverLastPerSubject;
+  auto kept = std::make_unique<Heard>(std::move(heard));
+  natsSubscription* made = nullptr;
+  jsErrCode code{};
+  const natsStatus status =
+      js_Subscribe(&made, stream_.get(), kOrderSubjects, pass_on, kept.get(), nullptr, &options, &code);
+  Subscription subscription(made);
+  if (status != NATS_OK) return nats_failure(kOrders, status);
+  natsSubscription_SetOnCompleteCB(made, forget, kept.release());
+  return subscription;
+}
+
+Result<Transport::BucketState> Transport::bucket_state() {
+  jsStreamInfo* info = nullptr;
+  const natsStatus status = js_GetStreamInfo(&info, stream_.get(), kOrdersStream, nullptr, nullptr);
+  if (status != NATS_OK) return nats_failure(kOrders, status);
+  const BucketState state{info->State.Msgs, info->State.LastSeq};
+  jsStreamInfo_Destroy(info);
+  return state;
+}
+
+Result<void> Transport::send(const std::string& subject, const std::string& reply, const std::string& bytes) {
+  const natsStatus status = natsConnection_PublishRequest(connection_.get(), subject.c_str(), reply.c_str(),
+                                                          bytes.data(), static_cast<int>(bytes.size()));
+  if (status != NATS_OK) return nats_failure(subject, status);
+  return {};
+}
+
+// {"stream":…,"seq":…} or {"error":…}; nothing where no stream has the subject.
+bool Transport::is_stored(const natsMsg* answer) {
+  const std::string_view text(natsMsg_GetData(answer), static_cast<std::size_t>(natsMsg_GetDataLength(answer)));
+  return !text.empty() && text.find("\"error\"") == std::string_view::npos;
 }
 
 Result<void> Transport::publish(const std::string& subject, const std::string& bytes) {
@@ -381,8 +443,8 @@ Result<std::map<std::string, std::string>> Transport::orders() {
     const Entry entry(next);
     if (status != NATS_OK) return nats_failure("orders", status);
     if (!entry) return orders;
-    orders[kvEntry_Key(next)] = std::string(static_cast<const char*>(kvEntry_Value(next)),
-                                            static_cast<std::size_t>(kvEntry_ValueLen(next)));
+    orders[kvEntry_Key(next)] =
+        std::string(static_cast<const char*>(kvEntry_Value(next)), static_cast<std::size_t>(kvEntry_ValueLen(next)));
   }
 }
 

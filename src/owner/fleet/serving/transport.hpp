@@ -17,8 +17,13 @@ class Transport {
  public:
   // ECONNREFUSED where nobody answers, EACCES for who may not.
   static Result<Transport> connect(const Address& address, const std::string& name);
-  // Returns at once, and goes on trying for ever; is_connected() says when.
+  // Returns at once, and goes on trying for ever; is_connected() says when. What is published is written at once, by
+  // the thread that does it, for two seconds at most; what comes is told in a thread that all such transports of the
+  // process share.
   static Result<Transport> keep_connecting(const Address& address, const std::string& name);
+
+  // Where in a stream a message stands.
+  using Sequence = std::uint64_t;
 
   [[nodiscard]] bool is_connected() const;
   // How often it was connected again.
@@ -35,13 +40,28 @@ class Transport {
   // Removes what the stream of snapshots has of these subjects.
   Result<void> remove_snapshots(const std::string& subjects);
 
+  // Calls `heard` for each message of these subjects, in a thread of libnats, until the subscription is destroyed, or
+  // a little longer.
+  using Heard = std::function<void(natsMsg*)>;
+  Result<Subscription> hear(const std::string& subjects, Heard heard);
+  // The same for the bucket: its newest entry of each key, and then each change.
+  Result<Subscription> hear_orders(Heard heard);
+  // What the bucket has: entries, those that say of a key that it is gone with them, and where in its stream the
+  // newest stands.
+  struct BucketState {
+    std::uint64_t entries = 0;
+    Sequence newest = 0;
+  };
+  Result<BucketState> bucket_state();
+
+  // Sends it, and returns: the answer comes on `reply`, and is_stored() says what it means.
+  Result<void> send(const std::string& subject, const std::string& reply, const std::string& bytes);
+  static bool is_stored(const natsMsg* answer);
   // Returns when the stream has it. ETIMEDOUT: nobody knows.
   Result<void> publish(const std::string& subject, const std::string& bytes);
   // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
   // some may be there. ENOENT: there is no stream.
   Result<std::vector<Outbox::Letter>> read(const std::string& subjects);
-  // Where in the stream a message stands.
-  using Sequence = std::uint64_t;
   // Of the newest one of these subjects; 0: there is none. ENOENT: there is no stream.
   Result<Sequence> newest_of(const std::string& subjects);
   // Calls `take` for all of it, in its order, and then for what comes, until `is_over` says so.
@@ -62,7 +82,6 @@ class Transport {
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
-  [[nodiscard]] kvStore* bucket() const { return bucket_.get(); }
 
  private:
   static Result<Options> options_of(const Address& address, const std::string& name);

@@ -1,19 +1,15 @@
-// What a host does for an order: a session of its own in the domain. It ends with its connection, however this program
-// ends, and is no part of what the host's own users do there.
+// What a host does for an order.
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "buffer/event_table.hpp"
-#include "consumer/session.hpp"
 #include "consumer/sink.hpp"
-#include "fleet/address.hpp"
 #include "fleet/frame.hpp"
 #include "fleet/order.hpp"
-#include "fleet/serving/order_probe.hpp"
 #include "fleet/status.hpp"
 
 namespace landtrace::fleet {
@@ -24,19 +20,20 @@ struct Counted {
   ipc::HistogramTable table;
   Unpaired unpaired;
 };
+using TakeCounted = std::function<void(Counted)>;
 
 class Work {
  public:
-  // EINVAL with a sentence for what the domain does not take, ENOSPC where it has no room for more sessions.
-  static Result<std::unique_ptr<Work>> begin(const AgentOptions& options, const Order& order);
+  Work() = default;
   virtual ~Work() = default;
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  // To be called every kLook_ms or so. EPIPE when the owner is gone.
+  // To be called every look_ms(), or so. EPIPE when the owner is gone.
   virtual Result<void> look() { return {}; }
-  // So far.
-  virtual Result<std::vector<Counted>> counted() { return std::vector<Counted>(); }
+  [[nodiscard]] virtual int look_ms() const { return kLook_ms; }
+  // So far, one event after the other: all of them at once may be large.
+  virtual Result<void> counted(const TakeCounted& /*take*/) { return {}; }
   // Lines that have come since the last call, each with its newline.
   virtual std::string take_lines() { return {}; }
   // What has been recorded, which stays. Returns the moment, of the monotonic clock; 0: it records nothing.
@@ -45,24 +42,15 @@ class Work {
   virtual void end() = 0;
   [[nodiscard]] virtual std::uint64_t events() const = 0;
   // Parts that the domain does not take.
-  virtual std::vector<Refusal> refusals();
+  virtual std::vector<Refusal> refusals() = 0;
   // Of the machine.
-  [[nodiscard]] std::uint32_t cpus() const { return view_->cpus(); }
+  [[nodiscard]] virtual std::uint32_t cpus() const = 0;
   // Events of the domain so far.
-  const std::deque<output::EventType>& types();
+  virtual const std::deque<output::EventType>& types() = 0;
 
   static constexpr int kLook_ms = 20;
-
- private:
-  std::unique_ptr<OrderProbe> probe_;  // goes after the session that listens to it
-
- protected:
-  Work(std::unique_ptr<consumer::DomainView> view, consumer::Session session)
-      : view_(std::move(view)), session_(std::move(session)), seen_(view_->control()) {}
-
-  std::unique_ptr<consumer::DomainView> view_;  // which has to stay in its place
-  consumer::Session session_;
-  buffer::EventTable seen_;
+  // Of what nothing has to be taken out in time.
+  static constexpr int kSeldom_ms = 500;
 };
 
 }  // namespace landtrace::fleet

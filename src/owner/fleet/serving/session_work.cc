@@ -1,5 +1,6 @@
-#include "fleet/serving/work.hpp"
+#include "fleet/serving/session_work.hpp"
 
+#include "fleet/serving/agent_domain.hpp"
 #include "fleet/serving/counting.hpp"
 #include "fleet/serving/pairing.hpp"
 #include "fleet/serving/recording.hpp"
@@ -31,7 +32,7 @@ consumer::Session::Options options_of(Order::Kind kind) {
   return {};
 }
 
-Result<std::unique_ptr<Work>> begin_session(const AgentOptions& options, const Order& order) {
+Result<std::unique_ptr<SessionWork>> begin_session(const AgentOptions& options, const Order& order) {
   LT_TRY(consumer::DomainView connected, consumer::DomainView::connect(options.socket));
   auto view = std::make_unique<consumer::DomainView>(std::move(connected));
   LT_TRY(consumer::Session session, consumer::Session::open(*view, options_of(order.kind)));
@@ -52,22 +53,26 @@ Result<std::unique_ptr<Work>> begin_session(const AgentOptions& options, const O
 
 }  // namespace
 
-Result<std::unique_ptr<Work>> Work::begin(const AgentOptions& options, const Order& order) {
+Result<std::unique_ptr<Work>> SessionWork::begin(const AgentOptions& options, const Order& order) {
   std::unique_ptr<OrderProbe> probe;
   if (!order.probe.object.empty()) {
     LT_TRY(probe, OrderProbe::define(options.socket, order));
   }
-  LT_TRY(std::unique_ptr<Work> work, begin_session(options, order));
+  LT_TRY(std::unique_ptr<SessionWork> work, begin_session(options, order));
   work->probe_ = std::move(probe);
   return work;
 }
 
-const std::deque<output::EventType>& Work::types() {
+Result<std::unique_ptr<Work>> SocketDomain::begin(const AgentOptions& options, const Order& order) {
+  return SessionWork::begin(options, order);
+}
+
+const std::deque<output::EventType>& SessionWork::types() {
   seen_.refresh();
   return seen_.types();
 }
 
-std::vector<Refusal> Work::refusals() {
+std::vector<Refusal> SessionWork::refusals() {
   std::vector<Refusal> refusals;
   const auto state = session_.state();
   if (!state) return refusals;

@@ -1,0 +1,44 @@
+// The bucket's orders, as a link has heard of them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fleet/serving/arrivals.hpp"
+#include "fleet/serving/transport.hpp"
+
+namespace landtrace::fleet {
+
+class OrderMirror {
+ public:
+  using Orders = std::map<std::string, std::string>;
+
+  // Takes what has arrived, and asks for the bucket where it has to: in the beginning, when the transport was connected
+  // again, and when it has something of which nothing was heard: who kept the subscription may have gone. The transport
+  // is connected and prepared.
+  void look(Transport& transport, const std::shared_ptr<Arrivals>& arrivals, std::uint64_t now_ns);
+  // Forgets the subscription.
+  void reset() { subscription_.reset(); }
+  // When it is to be looked at without something that arrives.
+  [[nodiscard]] std::uint64_t next_ns() const { return next_ns_; }
+
+  // All of the bucket is known.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  [[nodiscard]] const Orders& orders() const { return orders_; }
+
+ private:
+  void subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals);
+  void take(Arrivals::Entry entry);
+  void check(Transport& transport);
+
+  Subscription subscription_;
+  std::uint64_t number_ = 0;  // of the subscription
+  std::uint64_t reconnects_ = 0;
+  std::uint64_t next_ns_ = 0;
+  Transport::Sequence newest_ = 0;
+  bool is_whole_ = false;
+  Orders orders_;
+};
+
+}  // namespace landtrace::fleet
