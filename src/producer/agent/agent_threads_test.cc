@@ -279,7 +279,8 @@ class Thousand {
   }
   static void call() {
     for (std::size_t i = 0; i < kThousand; ++i) {
-      const auto function = reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(lt_test_thousand + i * 32);
+      const auto address = reinterpret_cast<std::uintptr_t>(lt_test_thousand + i * 32);
+      const auto function = reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(address);
       wrong += function(1) == 4 ? 0 : 1;
     }
   }

@@ -197,7 +197,7 @@ TEST(CpuFilter, ComparesMasks) {
   EXPECT_FALSE(passes(event, "n & CPUS{1,3} || n == CPUS{1,2} || n != CPUS{1,2}", payload(0, 8)));  // no CPU 8 here
   EXPECT_TRUE(passes(event, "CPU & CPUS{4-6} && CPU == CPUS{5} && cpu & CPUS{5} && CPU != CPUS{5-6}", payload(0)));
   EXPECT_TRUE(
-      passes(event, "common_flags & CPUS{1,2} && common_type & CPUS{0}", payload(0), {0, 1, 0, 0, 0, 0, nullptr}));
+      passes(event, "common_flags & CPUS{1,2} && common_type & CPUS{0}", payload(0), {{0, 1, 0, 0}, 0, 0, nullptr}));
 }
 
 class Resolver : public FunctionResolver {
