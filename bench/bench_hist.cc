@@ -3,10 +3,20 @@
 // was read.
 #include <landtrace/landtrace.hpp>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "arch/clock.hpp"
 #include "benchmarks.hpp"
+#include "consumer/histograms.hpp"
 #include "hist_events.hpp"
+#include "ipc/socket.hpp"
+#include "ipc/tree_client.hpp"
 #include "timing.hpp"
 #include "windows.hpp"
 
@@ -14,6 +24,15 @@ namespace landtrace::bench {
 namespace {
 
 constexpr std::uint32_t kKeys = 64;
+
+template <typename T>
+T or_broken(Result<T> result) {
+  if (!result) throw Broken(result.error().message);
+  return *std::move(result);
+}
+void or_broken(Result<void> result) {
+  if (!result) throw Broken(result.error().message);
+}
 
 // Threads that stay on a CPU each have a key of their own.
 std::uint32_t own_key() { return 1000 + static_cast<std::uint32_t>(::sched_getcpu()); }
@@ -70,6 +89,83 @@ void million_keys(benchmark::State& state, const Setting& setting) {
   }
 }
 
+// Asks the owner something small each millisecond, and notes how long the answers take.
+class Asking {
+ public:
+  explicit Asking(const std::string& socket)
+      : connection_(or_broken(ipc::connect_to(socket))), thread_([this] { ask_until_ended(); }) {}
+  ~Asking() { end(); }
+
+  void end() {
+    is_over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  [[nodiscard]] std::uint64_t slowest_ns() const { return slowest_ns_; }
+  [[nodiscard]] std::uint64_t answers() const { return answers_; }
+
+ private:
+  void ask_until_ended() {
+    while (!is_over_) {
+      const std::uint64_t begin = arch::monotonic_ns();
+      if (!ipc::ask(connection_.get(), {.operation = ipc::Operation::kAbout})) return;
+      slowest_ns_ = std::max(slowest_ns_, arch::monotonic_ns() - begin);
+      ++answers_;
+      ::usleep(1000);
+    }
+  }
+
+  Fd connection_;
+  std::atomic<bool> is_over_ = false;
+  std::uint64_t slowest_ns_ = 0;
+  std::uint64_t answers_ = 0;
+  std::thread thread_;
+};
+
+std::uint64_t read_file(const std::string& socket) {
+  auto tree = or_broken(ipc::TreeClient::connect(socket));
+  or_broken(tree.open("events/user_events/bench_hist_count/hist", O_RDONLY));
+  std::uint64_t bytes = 0;
+  for (std::string piece = or_broken(tree.read()); !piece.empty(); piece = or_broken(tree.read()))
+    bytes += piece.size();
+  return bytes;
+}
+
+std::uint64_t read_tables(const std::string& socket) {
+  const Fd connection = or_broken(ipc::connect_to(socket));
+  std::uint64_t bytes = 0;
+  const auto tables = or_broken(consumer::gather_histograms([&](std::uint64_t at) {
+    auto answer = ipc::ask(connection.get(), {.operation = ipc::Operation::kHistograms, .a = at},
+                           std::string_view("user_events\0bench_hist_count\0\0", 30));
+    if (answer) bytes = answer->reply.a;
+    return answer;
+  }));
+  if (tables.size() != 1 || tables[0].rows.size() != kManyKeys) throw Broken("not all keys were read");
+  return bytes;
+}
+
+// Of a program that has counted a million keys; another one asks the owner meanwhile.
+void read_million(benchmark::State& state, const Setting& setting, std::uint64_t (*read)(const std::string&)) {
+  for (auto _ : state) {
+    Owner owner(setting.folder + "/hist-read.sock");
+    Child counter(role("key-counter", {owner.socket()}));
+    if (counter.line() != "ready") throw Broken("who counts keys");
+    owner.write("events/user_events/bench_hist_count/trigger", "hist:keys=id:vals=value:size=1048576");
+    counter.send("go");
+    counter.line();
+    Asking other(owner.socket());
+    const std::uint64_t owner_before = process_cpu_ns(owner.pid()), before = thread_cpu_ns();
+    const std::uint64_t begin = arch::monotonic_ns();
+    const std::uint64_t bytes = read(owner.socket());
+    state.counters[kValue] = static_cast<double>(arch::monotonic_ns() - begin);
+    other.end();
+    state.counters["bytes"] = static_cast<double>(bytes);
+    state.counters["owner_cpu"] = static_cast<double>(process_cpu_ns(owner.pid()) - owner_before);
+    state.counters["reader_cpu"] = static_cast<double>(thread_cpu_ns() - before);
+    state.counters["slowest"] = static_cast<double>(other.slowest_ns());
+    state.counters["answers"] = static_cast<double>(other.answers());
+  }
+}
+
 }  // namespace
 
 void add_hist(Owner& owner, const Setting& setting) {
@@ -90,6 +186,14 @@ void add_hist(Owner& owner, const Setting& setting) {
   benchmark::RegisterBenchmark(name::kHistMillion, [&setting](auto& state) { million_keys(state, setting); })
       ->Iterations(1)
       ->Repetitions(1);
+  const int readings = std::min(setting.repetitions, 3);
+  const auto add_reading = [&](const char* name, std::uint64_t (*read)(const std::string&)) {
+    benchmark::RegisterBenchmark(name, [&setting, read](auto& state) { read_million(state, setting, read); })
+        ->Iterations(1)
+        ->Repetitions(readings);
+  };
+  add_reading(name::kHistRead, read_file);
+  add_reading(name::kHistTables, read_tables);
   if (our_cpus().size() < 2) return;
   const int rounds = setting.quick ? 30 : 100;
   benchmark::RegisterBenchmark(name::kHistThreads, [&owner, rounds](benchmark::State& state) {

@@ -12,6 +12,7 @@ constexpr double kMillion = 1e6;
 constexpr double kMb = 1e6;
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerUs = 1e3;
+constexpr double kNsPerS = 1e9;
 
 Verdict judge(const std::optional<double>& figure, double bar, bool at_least) {
   if (!figure) return Verdict::kNotRun;
@@ -161,6 +162,18 @@ void add_hist(Rows& rows, const Results& results) {
              "it takes two CPUs");
   rows.alone("histogram of 1,000,000 u32 keys, size 1048576", scaled(results.median(name::kHistMillion), kMb), "MB",
              256, false, "all that its program has resident");
+  const auto reading = [&](const char* what, const char* benchmark) {
+    rows.alone(what, scaled(results.median(benchmark), kNsPerS), "s", 0.4, false,
+               fmt::format("{:.0f} MB; CPU: owner {:.2f} s, reader {:.2f} s",
+                           results.median(benchmark, "bytes").value_or(0) / kMb,
+                           results.median(benchmark, "owner_cpu").value_or(0) / kNsPerS,
+                           results.median(benchmark, "reader_cpu").value_or(0) / kNsPerS));
+    rows.alone("another client's slowest answer meanwhile", scaled(results.median(benchmark, "slowest"), kNsPerMs),
+               "ms", 10, false,
+               fmt::format("of {:.0f}, one each millisecond", results.median(benchmark, "answers").value_or(0)));
+  };
+  reading("reading a histogram of 1,000,000 rows", name::kHistRead);
+  reading("the same with types, for `landtrace hist`", name::kHistTables);
 }
 
 void add_bpf(Rows& rows, const Results& results) {

@@ -81,6 +81,9 @@ class Domain {
   // guest of whom nothing is left makes room. ENOSPC.
   Result<std::uint32_t> join(std::uint32_t uid);
 
+  // Something is done that whoever serves the domain waits for.
+  void wake_server() const { served_by_.wake(); }
+
   // The processes that something of the domain waits for: it is to be told by processes_ended() when one has ended.
   [[nodiscard]] std::vector<std::uint32_t> processes() const;
   // True: call again soon, some of what they had waits for a child.

@@ -109,6 +109,12 @@ std::uint64_t first_page_of(Handle& handle, std::uint32_t thread, bool is_cached
   return *handle.first_page;
 }
 
+// A reader of the page cache holds the page's lock: it must not wait, as it could not even be killed. Texts are never
+// read so.
+bool is_waited_for(int error, bool is_cached, int flags) {
+  return error == tracefs::kNotYet || (error == EAGAIN && !is_cached && (flags & O_NONBLOCK) == 0);
+}
+
 void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) {
   MountedTree& tree = tree_of(request);
   Handle& handle = Handles::named(info->fh);
@@ -131,8 +137,7 @@ void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t at, fuse_file_
     is_polled = handle.poll != nullptr;
     auto result = handle.file->read(caller, {buffer.data(), size}, offset);
     Waiters::has_read(handle);
-    // A reader of the page cache holds the page's lock: it must not wait, as it could not even be killed.
-    if (result || result.error().code != EAGAIN || is_cached || (info->flags & O_NONBLOCK) != 0) return result;
+    if (result || !is_waited_for(result.error().code, is_cached, info->flags)) return result;
     fuse_req_interrupt_func(
         request, [](fuse_req_t interrupted, void*) { tree_of(interrupted).courier.poke(); }, nullptr);
     tree.waiters.park(request, handle, caller, size, offset);

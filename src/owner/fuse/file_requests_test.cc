@@ -3,6 +3,9 @@
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <csignal>
 
 #include "fuse/test_mount.hpp"
 
@@ -52,6 +55,35 @@ TEST_F(MountedFiles, AWriteThatTakesTurnsIsWholeAndLetsOthersPass) {
   EXPECT_EQ(write_some(other.get(), "me, too"), 0);
   writer.join();
   EXPECT_LT(tree_->patient->turns, bytes.size());
+}
+
+TEST_F(MountedFiles, ATextThatIsBeingMadeKeepsNobodyElseWaiting) {
+  serve();
+  const Fd file = open("slow", O_RDONLY | O_NONBLOCK);
+  const Fd another = open("slow", O_RDONLY);
+  std::thread readers[2];
+  readers[0] = std::thread([&] { EXPECT_EQ(read_some(file.get()), "at last"); });
+  readers[1] = std::thread([&] { EXPECT_EQ(read_some(another.get()), "at last"); });
+  EXPECT_TRUE(becomes_true([&] { return change([&] { return tree_->slow->alive == 2; }); }));
+  EXPECT_EQ(write_some(open("notebook", O_WRONLY).get(), "me, too"), 0);
+  EXPECT_TRUE(becomes_true([&] { return change([&] { return tree_->slow->looks > 10; }); })) << "it is asked again";
+  change([&] { tree_->slow->is_there = true; });
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST_F(MountedFiles, WhoeverWaitsForATextMayBeKilled) {
+  serve();
+  const pid_t reader = ::fork();
+  if (reader == 0) {
+    read_some(::open(at("slow").c_str(), O_RDONLY));
+    ::_exit(1);
+  }
+  EXPECT_TRUE(becomes_true([&] { return change([&] { return tree_->slow->alive == 1; }); }));
+  ::kill(reader, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(::waitpid(reader, &status, 0), reader);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(becomes_true([&] { return change([&] { return tree_->slow->alive == 0; }); })) << "it is given up";
 }
 
 TEST_F(MountedFiles, EachWriteArrivesWholeWithItsCaller) {

@@ -56,6 +56,34 @@ class Patient : public tracefs::TextFile {
   std::shared_ptr<Notebook> notebook_;
 };
 
+// Its text is there when the test says so.
+class Slow : public tracefs::TextFile {
+ public:
+  Slow() : TextFile(0440) {}
+  bool is_there = false;
+  int looks = 0;
+  int alive = 0;
+
+ protected:
+  Result<std::string> begin_text(std::unique_ptr<tracefs::TextToCome>& to_come) override {
+    class Text final : public tracefs::TextToCome {
+     public:
+      explicit Text(Slow& file) : file_(file) { ++file_.alive; }
+      ~Text() override { --file_.alive; }
+      [[nodiscard]] bool is_there() const override {
+        ++file_.looks;
+        return file_.is_there;
+      }
+      Result<std::string> take() override { return "at last"; }
+
+     private:
+      Slow& file_;
+    };
+    to_come = std::make_unique<Text>(*this);
+    return std::string();
+  }
+};
+
 // Fails with the errno that is written to it; ioctl() answers its argument.
 class Failing : public tracefs::File {
  public:
@@ -248,6 +276,7 @@ struct TestTree {
   explicit TestTree(domain::Domain& domain) {
     notebook = root->add<Notebook>("notebook");
     patient = root->add<Patient>("patient", notebook);
+    slow = root->add<Slow>("slow");
     failing = root->add<Failing>("failing");
     pipe = root->add<Pipe>("pipe");
     raw = root->add<RawPages>("raw");
@@ -257,6 +286,7 @@ struct TestTree {
   std::shared_ptr<tracefs::ListFolder> root = std::make_shared<tracefs::ListFolder>();
   std::shared_ptr<Notebook> notebook;
   std::shared_ptr<Patient> patient;
+  std::shared_ptr<Slow> slow;
   std::shared_ptr<Failing> failing;
   std::shared_ptr<Pipe> pipe;
   std::shared_ptr<RawPages> raw;

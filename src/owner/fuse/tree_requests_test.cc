@@ -30,7 +30,8 @@ class MountedFolders : public MountTest {
 };
 
 TEST_F(MountedFolders, ListWhatIsThere) {
-  EXPECT_THAT(names(""), UnorderedElementsAre("notebook", "patient", "failing", "pipe", "raw", "data", "instances/"));
+  EXPECT_THAT(names(""),
+              UnorderedElementsAre("notebook", "patient", "slow", "failing", "pipe", "raw", "data", "instances/"));
 }
 
 TEST_F(MountedFolders, ThousandsOfEntriesAreListedEachOnce) {

@@ -35,6 +35,7 @@ bool Waiters::serve_one(const Parked& parked) {
   if (!is_woken && !file.has_input()) return false;
   buffer_.resize(std::max(buffer_.size(), parked.size));
   auto got = file.read(parked.caller, {buffer_.data(), parked.size}, parked.offset);
+  if (!got && got.error().code == tracefs::kNotYet) return false;
   if (!got && got.error().code == EAGAIN) {
     if (!is_woken) return false;
     got = 0;

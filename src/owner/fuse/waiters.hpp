@@ -1,5 +1,6 @@
-// Readers that wait for something to read, and programs that poll. A producer tells nobody when it has written (that
-// makes writing cheap). So the courier looks for new records in rounds, as long as somebody waits.
+// Readers that wait for something to read, or for what is being made for them, and programs that poll. A producer tells
+// nobody when it has written (that makes writing cheap). So the courier looks for new records in rounds, as long as
+// somebody waits.
 //
 //   read() that finds nothing -> park()    each round: serve_one() reads again; answers if there is something, or the
 //                                          reader was interrupted or woken

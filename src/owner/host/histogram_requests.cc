@@ -12,15 +12,26 @@ Result<void> may_read_files(const Context& c) {
   return fail(EACCES, "histograms are for the user who runs the domain, root and members of its group");
 }
 
-Result<std::string> count_histograms(const Context& c) {
+// kNotYet: they are being read, and the same request is to come again.
+Result<std::string> read_histograms(const Context& c) {
   LT_CHECK(may_read_files(c));
+  Connection::Reading& reading = c.connection.reading;
+  if (reading.tables && reading.what == c.text && reading.of_session == (c.request.b == 1)) {
+    if (!reading.tables->is_there()) return fail(tracefs::kNotYet);
+    return std::exchange(reading.tables, nullptr)->take();
+  }
+  reading = {};
   const auto [system, name, instance_name] = texts_of<3>(c.text);
   const domain::Instance* const instance = c.request.b == 1 ? session_of(c) : c.domain.instances().find(instance_name);
   if (instance == nullptr) return fail(ENOENT, "there is no such instance");
   const domain::Event* const event = c.domain.events().find(system, name);
   if (event == nullptr) return fail(ENOENT, "there is no such event");
-  tracefs::ProducerNames names(c.domain.users(), c.rules.functions());
-  return ipc::encode(c.rules.histograms().tables(*instance, *event, names));
+  auto names = std::make_unique<tracefs::ProducerNames>(c.domain.users(), c.rules.functions());
+  rules::HistogramReading what = c.rules.histograms().reading(*instance, *event);
+  if (!what.is_long()) return rules::tables_of(what, *names);
+  auto source = rules::source_of(c.domain, std::move(what), std::move(names), rules::tables_of);
+  reading = {std::string(c.text), c.request.b == 1, c.rules.long_reads().begin(std::move(source))};
+  return fail(tracefs::kNotYet);
 }
 
 // "INSTANCE\0SYSTEM\0EVENT\0" of each event with histograms.
@@ -43,9 +54,9 @@ std::vector<std::string> histogram_entries(const Context& c) {
 Response histograms(const Context& c) {
   std::string& bytes = c.connection.histograms;
   if (c.request.a == 0) {
-    auto counted = count_histograms(c);
-    if (!counted) return error_response(counted.error());
-    bytes = *std::move(counted);
+    auto read = read_histograms(c);
+    if (!read) return error_response(read.error());
+    bytes = *std::move(read);
   }
   if (c.request.a >= bytes.size()) return error_response(Error(EINVAL, "there is no such piece"));
   Response response;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -34,7 +35,13 @@ class HistogramRequestsTest : public testing::Test {
     std::ignore = domain_->files().add_event(file_, *made->event);
   }
 
+  // What is being read is waited for, as the server does.
   Response ask(std::string_view text, std::uint64_t a = 0, std::uint64_t b = 0) {
+    Response response = ask_once(text, a, b);
+    for (; response.reply.error == tracefs::kNotYet; response = ask_once(text, a, b)) ::usleep(1000);
+    return response;
+  }
+  Response ask_once(std::string_view text, std::uint64_t a, std::uint64_t b) {
     const auto access = domain_->enter();
     const ipc::Request request{.operation = Operation::kHistograms, .a = a, .b = b};
     return handle_request(*domain_, rules_, connection_, 1, {uid_, uid_}, request, text);

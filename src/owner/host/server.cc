@@ -57,6 +57,12 @@ Response done_or_not(const Result<void>& result) {
   return response;
 }
 
+// What reads may take long to make. Of other requests the client asks again itself.
+bool is_to_wait(const ipc::Request& request, const Response& response) {
+  const bool reads = request.operation == ipc::Operation::kTreeRead || request.operation == ipc::Operation::kHistograms;
+  return reads && response.reply.error == tracefs::kNotYet;
+}
+
 Fd open_reserve() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 }  // namespace
@@ -164,6 +170,7 @@ void Server::serve_round(std::span<const epoll_event> events) {
       serve(fd);
     }
   }
+  serve_waiting();
   keep_house();
 }
 
@@ -416,21 +423,53 @@ bool Server::serve_one(Connection& connection) {
     response = done_or_not(offer_mount(connection, request, who.uid));
   } else if (request.operation == ipc::Operation::kServeMount) {
     response = done_or_not(serve_mount(connection, {std::move(received->fds[0]), text, received->pid, who}));
-  } else if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
-    response = handle_tree_request(tree_, connection, {received->pid, who}, request, text);
-  } else if (request.version == ipc::kProtocolVersion && is_bpf_request(request.operation)) {
-    response = handle_bpf_request(bpf_objects_, domain_, connection, received->pid, who, request, text);
   } else {
-    response = handle_request(domain_, tree_.context().rules, holder_of(connection, request), received->pid, who,
-                              request, text);
+    response = carry_out(connection, request, text, received->pid, who);
   }
   if (domain_.enable_words().has_process(received->pid)) watch_process(received->pid);
+  if (is_to_wait(request, response) && !connection.waiting) {
+    connection.waiting.emplace(WaitingRequest{request, std::string(text), received->pid, who});
+    waiting_.push_back(connection.fd.get());
+    return true;
+  }
+  return finish(connection, std::move(response));
+}
+
+Response Server::carry_out(Connection& connection, const ipc::Request& request, std::string_view text,
+                           std::uint32_t pid, programs::Identity who) {
+  if (request.version == ipc::kProtocolVersion && is_tree_request(request.operation)) {
+    return handle_tree_request(tree_, connection, {pid, who}, request, text);
+  }
+  if (request.version == ipc::kProtocolVersion && is_bpf_request(request.operation)) {
+    return handle_bpf_request(bpf_objects_, domain_, connection, pid, who, request, text);
+  }
+  return handle_request(domain_, tree_.context().rules, holder_of(connection, request), pid, who, request, text);
+}
+
+bool Server::finish(Connection& connection, Response response) {
   if (response.text.size() > ipc::kMaxText) response.text.resize(ipc::kMaxText);
   // Descriptors are not kept: a request that comes meanwhile may close them.
   const bool has_descriptors = response.fds[0] >= 0 || response.fds[1] >= 0;
   if (has_descriptors || !domain_.status_pages().arrivals().are_awaited()) return answer(connection, response);
   late_answers_.emplace_back(connection.fd.get(), std::move(response));
   return true;
+}
+
+// Whoever makes an answer wakes this thread when it is there.
+void Server::serve_waiting() {
+  for (const int fd : std::exchange(waiting_, {})) {
+    const auto found = connections_.find(fd);
+    if (found == connections_.end() || !found->second.waiting) continue;
+    Connection& connection = found->second;
+    const WaitingRequest& waiting = *connection.waiting;
+    Response response = carry_out(connection, waiting.request, waiting.text, waiting.pid, waiting.who);
+    if (is_to_wait(waiting.request, response)) {
+      waiting_.push_back(fd);
+      continue;
+    }
+    connection.waiting.reset();
+    if (!finish(connection, std::move(response))) close_connection(fd);
+  }
 }
 
 // A client that does not read its replies is not waited for.
@@ -455,6 +494,7 @@ void Server::answer_late() {
 void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
   std::erase_if(late_answers_, [fd](const auto& late) { return late.first == fd; });
+  std::erase(waiting_, fd);
   Connection& connection = node.mapped();
   domain_.descriptors().give_back(connection.counted_for, 1);
   if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};

@@ -28,6 +28,15 @@ struct HeldEvent {
   std::uint32_t uid;
 };
 
+// A request whose answer is being made: it is carried out again until that is there. On its connection none waits
+// beside it.
+struct WaitingRequest {
+  ipc::Request request;
+  std::string text;
+  std::uint32_t pid;
+  programs::Identity who;
+};
+
 // One client connection.
 struct Connection {
   Fd fd;
@@ -35,7 +44,14 @@ struct Connection {
   std::vector<HeldEvent> native;
   std::uint32_t session = 0;  // instance of a consumer; 0: none
   std::string histograms;     // what is left to be read of them: all pieces are of one moment
-  std::uint32_t pid = 0;      // who asked last, and for which user
+  struct Reading {
+    std::string what;  // the request's text
+    bool of_session = false;
+    std::unique_ptr<rules::LongReads::Awaited> tables;
+  };
+  Reading reading;  // histograms that are being read
+  std::optional<WaitingRequest> waiting;
+  std::uint32_t pid = 0;  // who asked last, and for which user
   std::uint32_t uid = 0;
   std::uint32_t counted_for = 0;  // whose descriptor it is
   bool in_group = false;          // made by a member of the domain's group
@@ -111,8 +127,12 @@ class Server : private domain::ServingThread {
   void refuse(int fd, int error, const std::string& why) const;
   void serve(int fd);
   bool serve_one(Connection& connection);
+  Response carry_out(Connection& connection, const ipc::Request& request, std::string_view text, std::uint32_t pid,
+                     programs::Identity who);
+  bool finish(Connection& connection, Response response);
   bool answer(const Connection& connection, Response response);
   void answer_late();
+  void serve_waiting();
   void open_file(Connection& connection, const ipc::Request& request, std::uint32_t pid, std::uint32_t uid);
   Result<void> offer_mount(Connection& connection, const ipc::Request& request, std::uint32_t uid) const;
   Result<void> serve_mount(Connection& connection, MountOffer offer);
@@ -141,6 +161,7 @@ class Server : private domain::ServingThread {
   std::unordered_map<int, Connection> connections_;
   // By the descriptor of a connection: what it is told when the pages that were changed show it (domain/arrivals.hpp).
   std::vector<std::pair<int, Response>> late_answers_;
+  std::vector<int> waiting_;  // connections with a waiting request, by their descriptors
   struct Watched {
     Fd pidfd;
     std::uint32_t pid;

@@ -25,7 +25,8 @@ Rules::Rules(Domain& domain)
                     domain.listening(), filters_, lists_),
       event_programs_(domain.events(), domain.instances(), domain.listening(), lists_),
       probes_(domain.events(), domain.registrar(), functions_),
-      selections_(domain.events(), domain.instances(), domain.plans(), domain.listening(), filters_, triggers_) {
+      selections_(domain.events(), domain.instances(), domain.plans(), domain.listening(), filters_, triggers_),
+      long_reads_(domain) {
   domain_.set_rules(this);
 }
 

@@ -17,6 +17,7 @@
 #include "rules/filters.hpp"
 #include "rules/histograms/histograms.hpp"
 #include "rules/histograms/tables.hpp"
+#include "rules/long_reads.hpp"
 #include "rules/probes/probes.hpp"
 #include "rules/selection.hpp"
 #include "rules/trigger_list.hpp"
@@ -39,6 +40,8 @@ class Rules final : public domain::EventRules {
   [[nodiscard]] EventPrograms& event_programs() { return event_programs_; }
   [[nodiscard]] Probes& probes() { return probes_; }
   [[nodiscard]] Selections& selections() { return selections_; }
+  // For texts that take long to make.
+  [[nodiscard]] LongReads& long_reads() { return long_reads_; }
   // Where functions of the domain's programs are.
   [[nodiscard]] programs::ProgramFunctions& functions() { return functions_; }
 
@@ -71,6 +74,8 @@ class Rules final : public domain::EventRules {
   EventPrograms event_programs_;
   Probes probes_;
   Selections selections_;
+  // The last member: its thread uses the others.
+  LongReads long_reads_;
 };
 
 }  // namespace landtrace::rules

@@ -67,7 +67,8 @@ class OpenFile {
   virtual ~OpenFile() = default;
 
   // Up to to.size() bytes; 0 is the end. EAGAIN: there is nothing now. The caller then waits until has_input() and
-  // asks again, or returns EAGAIN for a descriptor with O_NONBLOCK. `offset` is the descriptor's position.
+  // asks again, or returns EAGAIN for a descriptor with O_NONBLOCK. kNotYet: what is asked for is being made; the
+  // caller waits until has_input(), with O_NONBLOCK, too. `offset` is the descriptor's position.
   virtual Result<std::size_t> read(const Caller& caller, std::span<char> to, std::uint64_t offset);
   // How many bytes were taken. That may be the first of several words only; the caller writes the rest again.
   virtual Result<std::size_t> write(const Caller& caller, std::string_view bytes, std::uint64_t offset);

@@ -167,6 +167,10 @@ std::string TestSession::cat(const std::string& file) {
   char piece[1000];
   for (;;) {
     const auto n = (*open)->read(caller(), piece, text.size());
+    if (!n && n.error().code == kNotYet) {
+      ::usleep(1000);
+      continue;
+    }
     if (!n && n.error().code != EAGAIN) return answer(n.error());
     if (!n || *n == 0) break;
     text.append(piece, *n);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace landtrace::tracefs {
 
@@ -10,9 +11,7 @@ class OpenTextFile : public OpenFile {
   explicit OpenTextFile(std::shared_ptr<TextFile> file) : file_(std::move(file)) {}
 
   Result<std::size_t> read(const Caller&, std::span<char> to, std::uint64_t offset) override {
-    if (offset == 0 || !text_) {
-      LT_TRY(text_, file_->text());
-    }
+    if (offset == 0 || !text_) LT_CHECK(make_text());
     if (offset >= text_->size()) return 0;
     const std::size_t size = std::min<std::size_t>(to.size(), text_->size() - offset);
     std::memcpy(to.data(), text_->data() + offset, size);
@@ -23,13 +22,33 @@ class OpenTextFile : public OpenFile {
   }
   [[nodiscard]] bool takes_turns() const override { return rest_.any() || file_->takes_turns(); }
 
+  [[nodiscard]] bool has_input() override { return to_come_ == nullptr || to_come_->is_there(); }
+
  private:
+  // kNotYet: it is to come, and others have the domain.
+  Result<void> make_text() {
+    if (!to_come_) {
+      text_.reset();
+      LT_TRY(auto text, file_->begin_text(to_come_));
+      if (!to_come_) {
+        text_ = std::move(text);
+        return {};
+      }
+    }
+    if (!to_come_->is_there()) return fail(kNotYet);
+    const auto came = std::exchange(to_come_, nullptr);
+    LT_TRY(text_, came->take());
+    return {};
+  }
+
   std::shared_ptr<TextFile> file_;
   std::optional<std::string> text_;
+  std::unique_ptr<TextToCome> to_come_;
   Rest rest_;
 };
 
 Result<std::string> TextFile::text() { return fail(EINVAL, "the file is not readable"); }
+Result<std::string> TextFile::begin_text(std::unique_ptr<TextToCome>&) { return text(); }
 Result<std::size_t> TextFile::store(const Caller&, std::string_view) {
   return fail(EINVAL, "the file is not writable");
 }

@@ -9,6 +9,15 @@
 
 namespace landtrace::tracefs {
 
+// A text that is being made elsewhere. Whoever lets go of it gives it up.
+class TextToCome {
+ public:
+  virtual ~TextToCome() = default;
+  [[nodiscard]] virtual bool is_there() const = 0;
+  // Once it is there, and only once.
+  virtual Result<std::string> take() = 0;
+};
+
 class TextFile : public File, public std::enable_shared_from_this<TextFile> {
  public:
   explicit TextFile(unsigned mode) : mode_(mode) {}
@@ -19,6 +28,9 @@ class TextFile : public File, public std::enable_shared_from_this<TextFile> {
   friend class OpenTextFile;
   // The whole text. It is made when a reader reads from the beginning, and kept for the rest of that reading.
   virtual Result<std::string> text();
+  // The same of a file whose text may take long: then `to_come` is set, and what is returned means nothing. Each open
+  // file has its own.
+  virtual Result<std::string> begin_text(std::unique_ptr<TextToCome>& to_come);
   // The bytes of one write(), with a newline if there was one. Returns how many were taken, usually all.
   virtual Result<std::size_t> store(const Caller& caller, std::string_view bytes);
   // The same of a file whose writes may take several turns: what is left to do stands in `rest`, and not all bytes are

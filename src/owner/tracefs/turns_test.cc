@@ -197,5 +197,92 @@ TEST_F(RestTest, WhatIsLeftGoesWithTheOpenFile) {
   EXPECT_EQ(alive_, 1);
 }
 
+// A text that is there when the test says so.
+class SlowText : public TextFile {
+ public:
+  explicit SlowText(int& alive) : TextFile(0440), alive_(alive) {}
+  bool is_there = false;
+  int begun = 0;
+  int error = 0;
+
+ protected:
+  Result<std::string> begin_text(std::unique_ptr<TextToCome>& to_come) override {
+    class Slow final : public TextToCome {
+     public:
+      explicit Slow(SlowText& file) : file_(file) { ++file_.alive_; }
+      ~Slow() override { --file_.alive_; }
+      [[nodiscard]] bool is_there() const override { return file_.is_there; }
+      Result<std::string> take() override {
+        if (file_.error != 0) return fail(file_.error);
+        return "text " + std::to_string(file_.begun);
+      }
+
+     private:
+      SlowText& file_;
+    };
+    ++begun;
+    to_come = std::make_unique<Slow>(*this);
+    return std::string();
+  }
+
+ private:
+  int& alive_;
+};
+
+class TextToComeTest : public testing::Test {
+ protected:
+  std::string read(OpenFile& open, std::uint64_t offset = 0) {
+    char bytes[100];
+    const auto got = open.read(Caller(), bytes, offset);
+    return got ? std::string(bytes, *got) : got.error().code == kNotYet ? "(not yet)" : "(error)";
+  }
+
+  int alive_ = 0;
+  std::shared_ptr<SlowText> file_ = std::make_shared<SlowText>(alive_);
+  std::unique_ptr<OpenFile> open_ = *file_->open(Caller(), O_RDONLY);
+};
+
+TEST_F(TextToComeTest, IsReadOnceItIsThere) {
+  EXPECT_TRUE(open_->has_input());
+  EXPECT_EQ(read(*open_), "(not yet)");
+  EXPECT_EQ(read(*open_), "(not yet)");
+  EXPECT_FALSE(open_->has_input());
+  file_->is_there = true;
+  EXPECT_TRUE(open_->has_input());
+  EXPECT_EQ(read(*open_), "text 1");
+  EXPECT_EQ(read(*open_, 5), "1");
+  EXPECT_EQ(read(*open_, 6), "");
+  EXPECT_EQ(file_->begun, 1);
+  EXPECT_EQ(alive_, 0);
+}
+
+TEST_F(TextToComeTest, IsMadeAnewForWhoeverReadsFromTheBeginning) {
+  file_->is_there = true;
+  EXPECT_EQ(read(*open_), "text 1");
+  file_->is_there = false;
+  EXPECT_EQ(read(*open_), "(not yet)");
+  EXPECT_EQ(read(*open_, 5), "(not yet)") << "the one before is gone";
+  file_->is_there = true;
+  EXPECT_EQ(read(*open_, 5), "2");
+}
+
+TEST_F(TextToComeTest, IsOneForEachOpenFileAndGoesWithIt) {
+  const auto other = *file_->open(Caller(), O_RDONLY);
+  EXPECT_EQ(read(*open_), "(not yet)");
+  EXPECT_EQ(read(*other), "(not yet)");
+  EXPECT_EQ(alive_, 2);
+  open_.reset();
+  EXPECT_EQ(alive_, 1);
+}
+
+TEST_F(TextToComeTest, ThatFailsIsToldAndMadeAnew) {
+  file_->is_there = true;
+  file_->error = ENOMEM;
+  char byte = 0;
+  EXPECT_EQ(open_->read(Caller(), {&byte, 1}, 0).error().code, ENOMEM);
+  file_->error = 0;
+  EXPECT_EQ(read(*open_), "text 2");
+}
+
 }  // namespace
 }  // namespace landtrace::tracefs

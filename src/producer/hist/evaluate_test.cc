@@ -26,11 +26,11 @@ HistPlanDescription by_id() {
   return what;
 }
 
-std::string text_of(const std::vector<std::byte>& key, std::size_t at, std::size_t size) {
+std::string text_of(std::span<const std::byte> key, std::size_t at, std::size_t size) {
   const auto* const text = reinterpret_cast<const char*>(key.data()) + at;
   return {text, ::strnlen(text, size)};
 }
-std::uint64_t number_of(const std::vector<std::byte>& bytes, std::size_t at = 0) {
+std::uint64_t number_of(std::span<const std::byte> bytes, std::size_t at = 0) {
   std::uint64_t number = 0;
   std::memcpy(&number, bytes.data() + at, sizeof number);
   return number;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <deque>
 
 #include "hist/evaluate.hpp"
 #include "language/histogram/plan_builder.hpp"
@@ -103,13 +104,13 @@ class TestHistogram {
     std::byte* const segment = memory_.data();
     return read_tables(plan(), {&segment, 1});
   }
-  // The row whose key begins with this number.
+  // The row whose key begins with this number. It stays as long as this.
   [[nodiscard]] TableRow row(std::uint64_t number) const {
-    TableContents all = contents();
-    for (TableRow& row : all.rows) {
+    const TableContents& all = looked_at_.emplace_back(contents());
+    for (const TableRow& row : all.rows) {
       std::uint64_t first = 0;
       std::memcpy(&first, row.key.data(), sizeof first);
-      if (first == number) return std::move(row);
+      if (first == number) return row;
     }
     ADD_FAILURE() << "there is no row of " << number;
     return {};
@@ -122,6 +123,7 @@ class TestHistogram {
   TableShape shape_;
   std::uint64_t table_ = 0;
   std::vector<std::uint64_t> plan_;
+  mutable std::deque<TableContents> looked_at_;
 };
 
 }  // namespace landtrace::hist

@@ -8,71 +8,18 @@ namespace {
 constexpr std::uint8_t kIsHex = 1, kIsSigned = 2, kIsKept = 4;
 constexpr std::uint8_t kMostBits = 64;
 
-bool has_number(KeyKind kind) { return kind != KeyKind::kText && kind != KeyKind::kStack; }
-
-bool has_text(KeyKind kind) {
-  return kind == KeyKind::kText || kind == KeyKind::kSymbol || kind == KeyKind::kSymbolOffset ||
-         kind == KeyKind::kExecName || kind == KeyKind::kSyscall;
+template <typename T>
+void put(std::string& to, T value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
-
-class Encoder {
- public:
-  template <typename T>
-  void number(T value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <typename T, typename Elements>
-  void count(const Elements& elements) {
-    number(static_cast<T>(elements.size()));
-  }
-  void text(std::string_view text) {
-    count<std::uint32_t>(text);
-    bytes_.append(text);
-  }
-
-  void add(const HistogramTable& table) {
-    text(table.trigger);
-    count<std::uint16_t>(table.keys);
-    for (const HistogramKey& key : table.keys) {
-      number(key.kind);
-      text(key.name);
-      number(key.width);
-      number(key.signed_bits);
-    }
-    count<std::uint16_t>(table.values);
-    for (const HistogramValue& value : table.values) {
-      number<std::uint8_t>((value.is_hex ? kIsHex : 0) | (value.is_signed ? kIsSigned : 0) |
-                           (value.is_kept ? kIsKept : 0));
-      text(value.name);
-    }
-    number(table.hits);
-    number(table.dropped);
-    count<std::uint32_t>(table.rows);
-    for (const HistogramRow& row : table.rows) add(table, row);
-  }
-
-  std::string take() { return std::move(bytes_); }
-
- private:
-  void add(const HistogramTable& table, const HistogramRow& row) {
-    for (std::size_t i = 0; i < table.keys.size(); ++i) add(table.keys[i].kind, row.keys[i]);
-    number(row.hits);
-    for (const std::uint64_t value : row.values) number(value);
-  }
-
-  void add(KeyKind kind, const HistogramKeyValue& key) {
-    if (has_number(kind)) number(key.number);
-    if (has_text(kind)) text(key.text);
-    if (kind != KeyKind::kStack) return;
-    count<std::uint16_t>(key.frames);
-    for (const HistogramFrame& frame : key.frames) {
-      number(frame.address);
-      text(frame.name);
-    }
-  }
-
-  std::string bytes_;
-};
+template <typename T, typename Elements>
+void put_count(std::string& to, const Elements& elements) {
+  put(to, static_cast<T>(elements.size()));
+}
+void put_text(std::string& to, std::string_view text) {
+  put_count<std::uint32_t>(to, text);
+  to.append(text);
+}
 
 // Once something is wrong, everything that is read is empty: who reads looks at the end.
 class Decoder {
@@ -167,11 +114,54 @@ class Decoder {
 
 }  // namespace
 
+HistogramEncoder::HistogramEncoder(std::size_t histograms) {
+  put(bytes_, kHistogramVersion);
+  put(bytes_, static_cast<std::uint32_t>(histograms));
+}
+
+void HistogramEncoder::begin(const HistogramTable& table, std::size_t rows) {
+  put_text(bytes_, table.trigger);
+  put_count<std::uint16_t>(bytes_, table.keys);
+  for (const HistogramKey& key : table.keys) {
+    put(bytes_, key.kind);
+    put_text(bytes_, key.name);
+    put(bytes_, key.width);
+    put(bytes_, key.signed_bits);
+  }
+  put_count<std::uint16_t>(bytes_, table.values);
+  for (const HistogramValue& value : table.values) {
+    put<std::uint8_t>(bytes_,
+                      (value.is_hex ? kIsHex : 0) | (value.is_signed ? kIsSigned : 0) | (value.is_kept ? kIsKept : 0));
+    put_text(bytes_, value.name);
+  }
+  put(bytes_, table.hits);
+  put(bytes_, table.dropped);
+  put(bytes_, static_cast<std::uint32_t>(rows));
+  // What rows without texts have.
+  bytes_.reserve(bytes_.size() + rows * sizeof(std::uint64_t) * (table.keys.size() + 1 + table.values.size()));
+}
+
+void HistogramEncoder::key(KeyKind kind, const HistogramKeyValue& value) {
+  if (has_number(kind)) number(value.number);
+  if (has_text(kind)) put_text(bytes_, value.text);
+  if (kind != KeyKind::kStack) return;
+  put_count<std::uint16_t>(bytes_, value.frames);
+  for (const HistogramFrame& frame : value.frames) {
+    number(frame.address);
+    put_text(bytes_, frame.name);
+  }
+}
+
 std::string encode(const std::vector<HistogramTable>& tables) {
-  Encoder encoder;
-  encoder.number(kHistogramVersion);
-  encoder.count<std::uint32_t>(tables);
-  for (const HistogramTable& table : tables) encoder.add(table);
+  HistogramEncoder encoder(tables.size());
+  for (const HistogramTable& table : tables) {
+    encoder.begin(table, table.rows.size());
+    for (const HistogramRow& row : table.rows) {
+      for (std::size_t i = 0; i < table.keys.size(); ++i) encoder.key(table.keys[i].kind, row.keys[i]);
+      encoder.number(row.hits);
+      for (const std::uint64_t value : row.values) encoder.number(value);
+    }
+  }
   return encoder.take();
 }
 

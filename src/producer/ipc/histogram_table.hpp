@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -44,6 +45,12 @@ enum class KeyKind : std::uint8_t {
   kSteps,  // values from the number on, up to last_in_step(): `width` steps a power of two, a power of two themselves
 };
 inline constexpr KeyKind kLastKeyKind = KeyKind::kSteps;
+// What a key's value has.
+constexpr bool has_number(KeyKind kind) { return kind != KeyKind::kText && kind != KeyKind::kStack; }
+constexpr bool has_text(KeyKind kind) {
+  return kind == KeyKind::kText || kind == KeyKind::kSymbol || kind == KeyKind::kSymbolOffset ||
+         kind == KeyKind::kExecName || kind == KeyKind::kSyscall;
+}
 
 // Of a step that begins with `first`, where a power of two has so many. Below twice that number each value is one.
 inline std::uint64_t last_in_step(std::uint64_t first, std::uint64_t steps) {
@@ -105,6 +112,23 @@ struct HistogramTable {
   std::uint64_t dropped = 0;       // events that found no room in it
 
   friend bool operator==(const HistogramTable&, const HistogramTable&) = default;
+};
+
+// Row by row, for who has a million of them: begin(), then of each row its keys' values, the hits, and the values, with
+// key() or number(), as the table has them.
+class HistogramEncoder {
+ public:
+  explicit HistogramEncoder(std::size_t histograms);
+
+  // All of it but the rows, of which there will be so many.
+  void begin(const HistogramTable& table, std::size_t rows);
+  void key(KeyKind kind, const HistogramKeyValue& value);
+  void number(std::uint64_t number) { bytes_.append(reinterpret_cast<const char*>(&number), sizeof number); }
+
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
 };
 
 // Each row has as many keys and values as its table.

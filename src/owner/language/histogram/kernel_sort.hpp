@@ -12,6 +12,9 @@
 
 namespace landtrace::language {
 
+// No histogram of the kernel has more.
+inline constexpr std::size_t kMostRowsOfKernel = 131072;
+
 // `compare(a, b)` is negative, 0 or positive.
 template <typename T, typename Compare>
 class KernelSort {

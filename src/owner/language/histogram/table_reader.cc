@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hist/table.hpp"
+#include "language/histogram/ranked.hpp"
 
 namespace landtrace::language {
 namespace {
@@ -42,7 +43,9 @@ TableValue content_at(const std::byte* element, hist::ValueType type, std::uint3
 
 class Reader {
  public:
-  explicit Reader(const hist::HistPlan& plan) : plan_(plan), layout_(plan.layout) {
+  Reader(const hist::HistPlan& plan, const std::stop_token& given_up)
+      : plan_(plan), layout_(plan.layout), given_up_(given_up) {
+    contents_.rows = TableRows(plan);
     contents_.snapshots.resize(plan.action_count);
   }
 
@@ -51,10 +54,12 @@ class Reader {
     const hist::TableHeader& header = table.header();
     contents_.dropped += __atomic_load_n(&header.dropped, __ATOMIC_RELAXED);
     contents_.lost += __atomic_load_n(&header.lost, __ATOMIC_RELAXED);
-    const std::uint64_t taken = __atomic_load_n(&header.taken, __ATOMIC_RELAXED);
-    const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, layout_.elements));
-    contents_.rows.reserve(contents_.rows.size() + end);
-    for (std::uint32_t i = 0; i < end; ++i) add_element(table.element(i));
+    const std::uint64_t end = rows_at_most(plan_, segment);
+    contents_.rows.expect(end);
+    for (std::uint32_t i = 0; i < end; ++i) {
+      if (i % kLookEvery == 0 && given_up_.stop_requested()) return;
+      add_element(table.element(i));
+    }
     for (std::uint32_t i = 0; i < plan_.action_count; ++i) add_snapshot(table, i);
   }
 
@@ -64,6 +69,8 @@ class Reader {
   }
 
  private:
+  static constexpr std::uint32_t kLookEvery = 4096;
+
   [[nodiscard]] const hist::Action& action(std::uint32_t i) const { return plan_.at<hist::Action>(plan_.actions)[i]; }
 
   // Only an event that found the element in the table counts it: an element with a count is in the table.
@@ -71,7 +78,12 @@ class Reader {
     const std::uint64_t hitcount = hist::detail::load_hitcount(element + layout_.hitcount_at());
     if (hitcount == 0) return;
     contents_.hits += hitcount;
-    contents_.rows.push_back(read_row(element, hitcount));
+    // As they lie in the element: the key, the hit count, the sums.
+    std::uint64_t* const words = contents_.rows.add();
+    hist::detail::load_words(words, element, layout_.key_size);
+    words[layout_.key_size / 8] = hitcount;
+    hist::detail::load_words(words + layout_.key_size / 8 + 1, element + layout_.sums_at(), 8 * layout_.value_count);
+    if (contents_.rows.has_parts()) read_parts(element, contents_.rows.parts(contents_.rows.size() - 1));
   }
 
   std::vector<std::byte> read_key(const std::byte* element) const {
@@ -80,24 +92,18 @@ class Reader {
     return key;
   }
 
-  TableRow read_row(const std::byte* element, std::uint64_t hitcount) const {
-    TableRow row;
-    row.key = read_key(element);
-    row.hitcount = hitcount;
-    row.sums.resize(layout_.value_count);
-    hist::detail::load_words(row.sums.data(), element + layout_.sums_at(), 8 * layout_.value_count);
+  void read_parts(const std::byte* element, RowParts& parts) const {
     const hist::Variable* const variables = plan_.at<hist::Variable>(plan_.variables);
     for (std::uint32_t i = 0; i < plan_.variable_count; ++i) {
       const hist::Place& place = variables[i].place;
-      row.variables.push_back(content_at(element, place.type, place.at, place.set_at));
+      parts.variables.push_back(content_at(element, place.type, place.at, place.set_at));
     }
-    if (layout_.comm_at != 0) row.comm = text_at(element + layout_.comm_at, hist::kCommSize);
-    for (std::uint32_t i = 0; i < plan_.action_count; ++i) row.actions.push_back(read_action(element, action(i)));
-    return row;
+    if (layout_.comm_at != 0) parts.comm = text_at(element + layout_.comm_at, hist::kCommSize);
+    for (std::uint32_t i = 0; i < plan_.action_count; ++i) parts.actions.push_back(read_action(element, action(i)));
   }
 
-  TableRow::ActionState read_action(const std::byte* element, const hist::Action& action) const {
-    TableRow::ActionState state;
+  ActionState read_action(const std::byte* element, const hist::Action& action) const {
+    ActionState state;
     if (action.handler != hist::Handler::kOnMatch) state.tracked = hist::detail::load_word(element + action.tracked_at);
     if (action.deed != hist::Deed::kSave) return state;
     const hist::Param* const params = plan_.at<hist::Param>(plan_.params) + action.params;
@@ -107,45 +113,55 @@ class Reader {
     return state;
   }
 
-  // By the bytes of a key: of its first ones as a number, then of the others.
-  struct Ordered {
-    std::uint64_t begin;
-    std::uint32_t row;
-  };
-  [[nodiscard]] static std::uint64_t begin_of(const TableRow& row) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, row.key.data(), sizeof word);  // keys are whole words
-    return __builtin_bswap64(word);
-  }
-  [[nodiscard]] bool is_before(const Ordered& a, const Ordered& b) const {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    const int order = std::memcmp(contents_.rows[a.row].key.data(), contents_.rows[b.row].key.data(), layout_.key_size);
-    return order != 0 ? order < 0 : a.row < b.row;
-  }
-
   // A key has several rows if several users have it, or if a user has spoilt its table.
   void sort_and_merge() {
-    std::vector<Ordered> places;
-    places.reserve(contents_.rows.size());
-    for (const TableRow& row : contents_.rows)
-      places.push_back({begin_of(row), static_cast<std::uint32_t>(places.size())});
-    std::sort(places.begin(), places.end(), [this](const Ordered& a, const Ordered& b) { return is_before(a, b); });
-    std::vector<TableRow> sorted;
-    sorted.reserve(places.size());
-    for (const Ordered& place : places) {
-      TableRow& row = contents_.rows[place.row];
-      if (!sorted.empty() && sorted.back().key == row.key) {
-        merge(sorted.back(), std::move(row));
+    TableRows& rows = contents_.rows;
+    std::vector<std::uint32_t> kept;
+    kept.reserve(rows.size());
+    for (const Ranked& ranked : in_order_of_keys()) {
+      if (!kept.empty() && compare_keys(kept.back(), ranked.row) == 0) {
+        merge(kept.back(), ranked.row);
       } else {
-        sorted.push_back(std::move(row));
+        kept.push_back(ranked.row);
       }
     }
-    contents_.rows = std::move(sorted);
+    rows.select(kept);
   }
 
-  static void merge(TableRow& row, TableRow other) {
-    row.hitcount += other.hitcount;
-    for (std::size_t i = 0; i < row.sums.size(); ++i) row.sums[i] += other.sums[i];
+  // By the bytes of a key: of its first ones as a number, then of the others.
+  [[nodiscard]] std::vector<Ranked> in_order_of_keys() const {
+    std::vector<Ranked> order;
+    order.reserve(contents_.rows.size());
+    for (const TableRow& row : contents_.rows) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, row.key.data(), sizeof word);  // keys are whole words
+      order.push_back({__builtin_bswap64(word), static_cast<std::uint32_t>(order.size())});
+    }
+    sort_by_rank(order);
+    if (layout_.key_size == sizeof(std::uint64_t)) return order;
+    for (auto first = order.begin(); first != order.end();) {
+      const auto end = std::find_if(first, order.end(), [first](const Ranked& one) { return one.rank != first->rank; });
+      std::sort(first, end, [this](const Ranked& a, const Ranked& b) {
+        const int sign = compare_keys(a.row, b.row);
+        return sign != 0 ? sign < 0 : a.row < b.row;
+      });
+      first = end;
+    }
+    return order;
+  }
+
+  [[nodiscard]] int compare_keys(std::uint32_t one, std::uint32_t other) const {
+    return std::memcmp(contents_.rows[one].key.data(), contents_.rows[other].key.data(), layout_.key_size);
+  }
+
+  void merge(std::uint32_t into, std::uint32_t from) {
+    TableRows& rows = contents_.rows;
+    const auto sums = rows.counts(into);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += rows.counts(from)[i];
+    if (rows.has_parts()) merge(rows.parts(into), std::move(rows.parts(from)));
+  }
+
+  static void merge(RowParts& row, RowParts other) {
     for (std::size_t i = 0; i < row.variables.size(); ++i) {
       if (!row.variables[i].is_set) row.variables[i] = std::move(other.variables[i]);
     }
@@ -155,7 +171,7 @@ class Reader {
       }
     }
   }
-  static bool is_unset(const TableRow::ActionState& state) {
+  static bool is_unset(const ActionState& state) {
     return std::none_of(state.saved.begin(), state.saved.end(), [](const TableValue& saved) { return saved.is_set; });
   }
 
@@ -175,13 +191,20 @@ class Reader {
 
   const hist::HistPlan& plan_;
   const hist::TableLayout& layout_;
+  const std::stop_token& given_up_;
   TableContents contents_;
 };
 
 }  // namespace
 
-TableContents read_tables(const hist::HistPlan& plan, std::span<std::byte* const> segments) {
-  Reader reader(plan);
+std::uint64_t rows_at_most(const hist::HistPlan& plan, const std::byte* segment) {
+  const auto& header = *reinterpret_cast<const hist::TableHeader*>(segment + plan.table);
+  return std::min<std::uint64_t>(__atomic_load_n(&header.taken, __ATOMIC_RELAXED), plan.layout.elements);
+}
+
+TableContents read_tables(const hist::HistPlan& plan, std::span<std::byte* const> segments,
+                          const std::stop_token& given_up) {
+  Reader reader(plan, given_up);
   for (std::byte* const segment : segments) reader.add(segment);
   return reader.finish();
 }

@@ -2,34 +2,13 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "hist/layout.hpp"
+#include "language/histogram/table_rows.hpp"
 
 namespace landtrace::language {
-
-// A number, a text, or a stack's addresses.
-struct TableValue {
-  hist::ValueType type = hist::ValueType::kNumber;
-  bool is_set = false;
-  std::uint64_t number = 0;
-  std::string text;
-  std::vector<std::uint64_t> stack;
-};
-
-struct TableRow {
-  std::vector<std::byte> key;  // layout.key_size bytes
-  std::uint64_t hitcount = 0;
-  std::vector<std::uint64_t> sums;
-  std::vector<TableValue> variables;
-  std::string comm;  // of the thread that made the element, if the layout has it
-  struct ActionState {
-    std::uint64_t tracked = 0;   // onmax, onchange: the value now
-    std::vector<TableValue> saved;  // kSave
-  };
-  std::vector<ActionState> actions;
-};
 
 // The last snapshot that an action took.
 struct SnapshotTaken {
@@ -40,7 +19,7 @@ struct SnapshotTaken {
 };
 
 struct TableContents {
-  std::vector<TableRow> rows;  // by the bytes of their keys; see sort_as_kernel()
+  TableRows rows;  // by the bytes of their keys; see sort_as_kernel()
   std::uint64_t hits = 0;
   std::uint64_t dropped = 0;
   std::uint64_t lost = 0;                // events that were not made, being nested too deep
@@ -50,6 +29,11 @@ struct TableContents {
 // `segments`: the users' data segments, each of at least plan.table + plan.layout.bytes. Producers may be writing
 // meanwhile. Where several users have a key, what cannot be added up (variables, what was saved) is taken from the one
 // with the larger tracked value, else from one where it is set.
-TableContents read_tables(const hist::HistPlan& plan, std::span<std::byte* const> segments);
+// It ends early, with what there is, once it is given up.
+TableContents read_tables(const hist::HistPlan& plan, std::span<std::byte* const> segments,
+                          const std::stop_token& given_up = {});
+
+// How many rows the table in one segment has, if its producers are to be believed; never more than it has room for.
+std::uint64_t rows_at_most(const hist::HistPlan& plan, const std::byte* segment);
 
 }  // namespace landtrace::language

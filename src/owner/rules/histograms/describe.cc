@@ -64,7 +64,7 @@ class Describer {
     numbers_.push_back(static_cast<std::uint32_t>(what.references.size()));
     const HistogramTable& table = *reference.table;
     what.references.push_back(
-        {table.offset, table.shape.layout, table.shape.variables[reference.refers_to.index], reference.once});
+        {table.range->offset, table.shape.layout, table.shape.variables[reference.refers_to.index], reference.once});
   }
 
   [[nodiscard]] const HistogramField& referring(const HistogramField& field) const {

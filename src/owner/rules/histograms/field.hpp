@@ -13,7 +13,7 @@
 namespace landtrace::rules {
 
 struct Histogram;
-class HistogramTable;
+struct HistogramTable;
 
 enum class FieldRole : std::uint8_t { kOperand, kValue, kVariable, kKey };
 

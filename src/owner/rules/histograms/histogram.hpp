@@ -13,34 +13,35 @@
 
 namespace landtrace::rules {
 
-// Where its entries are, in every user's data segment. Named histograms share one; whoever refers to variables in it
-// keeps it.
-class HistogramTable {
+// A range in every user's data segment, for as long as somebody has this. Whoever lets go of it holds the domain.
+class TableRange {
  public:
-  HistogramTable(Users& users, Grace& grace, std::uint64_t offset_in, language::TableShape shape_in)
-      : offset(offset_in), shape(std::move(shape_in)), users_(users), grace_(grace) {
+  TableRange(Users& users, Grace& grace, std::uint64_t offset_in, std::uint64_t size)
+      : offset(offset_in), users_(users), grace_(grace), size_(size) {
     users_.keep_all();
   }
-  HistogramTable(const HistogramTable&) = delete;
-  HistogramTable& operator=(const HistogramTable&) = delete;
-  ~HistogramTable() {
+  TableRange(const TableRange&) = delete;
+  TableRange& operator=(const TableRange&) = delete;
+  // It is not counted in any more; producers may still be at it.
+  ~TableRange() {
     users_.keep_no_more();
-    free_later(offset);
-  }
-
-  // What was at the offset is not counted in any more; producers may still be at it.
-  void free_later(std::uint64_t gone) const {
-    grace_.after_readers([&users = users_, gone, size = shape.layout.bytes] { users.free(gone, size); },
+    grace_.after_readers([&users = users_, gone = offset, size = size_] { users.free(gone, size); },
                          domain::Holders::of_own_memory());
   }
 
-  std::uint64_t offset;
-  const language::TableShape shape;
-  std::vector<std::uint64_t> replaced;  // offsets of tables that producers may still fill
+  const std::uint64_t offset;
 
  private:
   Users& users_;
   Grace& grace_;
+  std::uint64_t size_;
+};
+
+// A histogram's entries. Named histograms share a table; whoever refers to variables in it keeps it.
+struct HistogramTable {
+  std::shared_ptr<const TableRange> range;  // whoever reads it keeps it, too
+  const language::TableShape shape;
+  std::vector<std::shared_ptr<const TableRange>> replaced;  // that producers may still fill
 };
 
 struct HistogramSortKey {

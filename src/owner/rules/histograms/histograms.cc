@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/input.hpp"
 #include "rules/histograms/line.hpp"
 #include "rules/histograms/search.hpp"
 #include "rules/histograms/variables.hpp"
@@ -58,39 +57,22 @@ std::string Histograms::line(const FileRules& file, const EventTrigger& trigger)
   return text + (is_paused ? " [paused]\n" : " [active]\n");
 }
 
-language::TableContents Histograms::contents_of(const EventTrigger& trigger) const {
-  std::vector<std::byte*> segments;
-  for (const User& user : users_.all()) segments.push_back(user.mapping.data());
-  return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(control_.at(trigger.plan)), segments);
-}
-
-std::string Histograms::text(const FileRules& file, const EventTrigger& trigger, AddressNames& names) const {
-  const language::TableContents contents = contents_of(trigger);
-  return fmt::format(
-      "# event histogram\n#\n# trigger info: {}#\n\n"
-      "{}"
-      "\nTotals:\n    Hits: {}\n    Entries: {}\n    Dropped: {}\n",
-      line(file, trigger), entries_text(*trigger.histogram, contents, names), contents.hits, contents.rows.size(),
-      contents.dropped);
+HistogramReading Histograms::reading(const Instance& instance, const Event& event) const {
+  HistogramReading reading;
+  for (const User& user : users_.all()) reading.segments.push_back(user.mapping.data());
+  for_each_histogram_of(instance, event, [&](const FileRules& file, const EventTrigger& trigger) {
+    const auto* const plan = reinterpret_cast<const hist::HistPlan*>(control_.at(trigger.plan));
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(plan);
+    reading.histograms.push_back({trigger.histogram,
+                                  trigger.histogram->table->range,
+                                  {words, words + (plan->bytes + sizeof *words - 1) / sizeof *words},
+                                  line(file, trigger)});
+  });
+  return reading;
 }
 
 std::string Histograms::text(const Instance& instance, const Event& event, AddressNames& names) const {
-  std::string whole;
-  for_each_histogram_of(instance, event, [&](const FileRules& file, const EventTrigger& trigger) {
-    if (!whole.empty()) whole += "\n\n";
-    whole += text(file, trigger, names);
-  });
-  return whole;
-}
-
-std::vector<ipc::HistogramTable> Histograms::tables(const Instance& instance, const Event& event,
-                                                    AddressNames& names) const {
-  std::vector<ipc::HistogramTable> tables;
-  for_each_histogram_of(instance, event, [&](const FileRules& file, const EventTrigger& trigger) {
-    tables.push_back(table_of(*trigger.histogram, contents_of(trigger), names));
-    tables.back().trigger = trimmed(line(file, trigger));
-  });
-  return tables;
+  return text_of(reading(instance, event), names);
 }
 
 }  // namespace landtrace::rules

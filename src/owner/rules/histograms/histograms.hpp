@@ -1,7 +1,7 @@
 // Histograms among an event's triggers, and what their files say.
 #pragma once
 
-#include "rules/histograms/rows.hpp"
+#include "rules/histograms/reading.hpp"
 #include "rules/histograms/set_up.hpp"
 
 namespace landtrace::rules {
@@ -25,16 +25,12 @@ class Histograms {
   // As the trigger file shows it, and the head of the hist file.
   [[nodiscard]] std::string line(const FileRules& file, const EventTrigger& trigger) const;
   [[nodiscard]] static bool has_any(const Instance& instance, const Event& event);
-  // The whole hist file of an event: all of its histograms; "" where it has none.
+  // What it takes to read all histograms of an event.
+  [[nodiscard]] HistogramReading reading(const Instance& instance, const Event& event) const;
+  // The whole hist file of an event, read at once.
   [[nodiscard]] std::string text(const Instance& instance, const Event& event, AddressNames& names) const;
-  // The same with types, and without what actions have kept: for clients.
-  [[nodiscard]] std::vector<ipc::HistogramTable> tables(const Instance& instance, const Event& event,
-                                                        AddressNames& names) const;
 
  private:
-  [[nodiscard]] language::TableContents contents_of(const EventTrigger& trigger) const;
-  [[nodiscard]] std::string text(const FileRules& file, const EventTrigger& trigger, AddressNames& names) const;
-
   ControlMemory& control_;
   Users& users_;
   HistogramParts parts_;

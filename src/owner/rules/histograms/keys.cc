@@ -56,7 +56,7 @@ std::vector<ipc::HistogramFrame> frames_in(std::span<const std::byte> bytes, Add
   return frames;
 }
 
-ipc::HistogramKeyValue value_of(KeyKind kind, std::span<const std::byte> bytes, const std::string& comm,
+ipc::HistogramKeyValue value_of(KeyKind kind, std::span<const std::byte> bytes, std::string_view comm,
                                 AddressNames& names) {
   if (kind == KeyKind::kText) return {0, text_in(bytes), {}};
   if (kind == KeyKind::kStack) return {0, "", frames_in(bytes, names)};
@@ -67,7 +67,7 @@ ipc::HistogramKeyValue value_of(KeyKind kind, std::span<const std::byte> bytes, 
     case KeyKind::kSymbolOffset:
       return {number, names.symbol_with_offset(number), {}};
     case KeyKind::kExecName:
-      return {number, comm, {}};
+      return {number, std::string(comm), {}};
     case KeyKind::kSyscall:
       return {number, std::string(syscall_name(number)), {}};
     default:
@@ -81,15 +81,20 @@ ipc::HistogramKey key_of(const HistogramField& field) {
   return {kind_of(field), name_of(field), field.width, signed_bits_of(field)};
 }
 
-std::vector<ipc::HistogramKeyValue> key_values(const Histogram& histogram, std::span<const std::byte> key,
-                                               const std::string& comm, AddressNames& names) {
-  std::vector<ipc::HistogramKeyValue> values;
-  for (std::size_t i = 0; i < histogram.keys.size(); ++i) {
-    const std::uint32_t size = histogram.table->shape.key_sizes[i];
-    values.push_back(value_of(kind_of(*histogram.keys[i]), key.first(size), comm, names));
-    key = key.subspan(size);
+RowKeys::RowKeys(const Histogram& histogram, AddressNames& names)
+    : names_(names), offsets_(key_offsets(histogram)), sizes_(histogram.table->shape.key_sizes) {
+  for (const FieldPtr& field : histogram.keys) {
+    keys_.push_back(key_of(*field));
+    is_number_.push_back(!ipc::has_text(keys_.back().kind) && keys_.back().kind != KeyKind::kStack);
   }
-  return values;
+}
+
+ipc::HistogramKeyValue RowKeys::value(std::size_t number, std::span<const std::byte> key, std::string_view comm) const {
+  return value_of(keys_[number].kind, key.subspan(offsets_[number], sizes_[number]), comm, names_);
+}
+
+std::uint64_t RowKeys::number(std::size_t number, std::span<const std::byte> key) const {
+  return number_at(key, offsets_[number]);
 }
 
 std::vector<std::uint32_t> key_offsets(const Histogram& histogram) {

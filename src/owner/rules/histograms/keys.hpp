@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/histograms/histogram.hpp"
@@ -26,9 +27,27 @@ class AddressNames {
 
 ipc::HistogramKey key_of(const HistogramField& field);
 
-// A row's keys, from the bytes of its key; `comm` is that of the thread which made the row.
-std::vector<ipc::HistogramKeyValue> key_values(const Histogram& histogram, std::span<const std::byte> key,
-                                               const std::string& comm, AddressNames& names);
+// What rows have of each key, found out once for all rows.
+class RowKeys {
+ public:
+  // Both must stay.
+  RowKeys(const Histogram& histogram, AddressNames& names);
+
+  [[nodiscard]] const std::vector<ipc::HistogramKey>& all() const { return keys_; }
+  // From the bytes of a row's key; `comm` is that of the thread which made the row.
+  [[nodiscard]] ipc::HistogramKeyValue value(std::size_t number, std::span<const std::byte> key,
+                                             std::string_view comm) const;
+  // Whether a key is shown by its number alone; and that.
+  [[nodiscard]] bool is_number(std::size_t number) const { return is_number_[number]; }
+  [[nodiscard]] std::uint64_t number(std::size_t number, std::span<const std::byte> key) const;
+
+ private:
+  AddressNames& names_;
+  std::vector<ipc::HistogramKey> keys_;
+  std::vector<bool> is_number_;
+  std::vector<std::uint32_t> offsets_;
+  std::vector<std::uint32_t> sizes_;
+};
 
 // Where the parts of a key begin in its bytes.
 std::vector<std::uint32_t> key_offsets(const Histogram& histogram);

@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "rules/histograms/keys.hpp"
+#include <iterator>
 
 namespace landtrace::rules {
 namespace {
 
 using ipc::KeyKind;
-
-std::string stack_text(const std::vector<ipc::HistogramFrame>& frames) {
-  std::string text;
-  for (const ipc::HistogramFrame& frame : frames) text += fmt::format("{:9}{}\n", "", frame.name);
-  return text;
-}
 
 // A field that is a stack has no colon behind its name, and its first frame no line of its own: as in the kernel.
 std::string name_text(const HistogramField& field) {
@@ -22,49 +16,76 @@ std::string name_text(const HistogramField& field) {
   return field.source == FieldSource::kEvent ? name + ".stacktrace" : name + ":\n";
 }
 
-}  // namespace
-
-std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {
+void append_value(std::string& text, const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {
+  const auto to = std::back_inserter(text);
   switch (key.kind) {
     case KeyKind::kText:
-      return fmt::format("{:<50}", value.text);
+      fmt::format_to(to, "{:<50}", value.text);
+      return;
     case KeyKind::kStack:
-      return stack_text(value.frames);
+      for (const ipc::HistogramFrame& frame : value.frames) fmt::format_to(to, "{:9}{}\n", "", frame.name);
+      return;
     case KeyKind::kHex:
-      return fmt::format("{:x}", value.number);
+      fmt::format_to(to, "{:x}", value.number);
+      return;
     case KeyKind::kSymbol:
-      return fmt::format("[{:x}] {:<45}", value.number, value.text);
+      fmt::format_to(to, "[{:x}] {:<45}", value.number, value.text);
+      return;
     case KeyKind::kSymbolOffset:
-      return fmt::format("[{:x}] {:<55}", value.number, value.text);
+      fmt::format_to(to, "[{:x}] {:<55}", value.number, value.text);
+      return;
     case KeyKind::kExecName:
-      return fmt::format("{:<16}[{:10}]", value.text, value.number);
+      fmt::format_to(to, "{:<16}[{:10}]", value.text, value.number);
+      return;
     case KeyKind::kSyscall:
-      return fmt::format("{:<30}[{:3}]", value.text, value.number);
+      fmt::format_to(to, "{:<30}[{:3}]", value.text, value.number);
+      return;
     case KeyKind::kLog2:
-      return fmt::format("~ 2^{:<2}", value.number);
+      fmt::format_to(to, "~ 2^{:<2}", value.number);
+      return;
     case KeyKind::kSteps:
-      return fmt::format("~ {}-{}", value.number, ipc::last_in_step(value.number, key.width));
+      fmt::format_to(to, "~ {}-{}", value.number, ipc::last_in_step(value.number, key.width));
+      return;
     case KeyKind::kRange:
-      return fmt::format("~ {}-{}", value.number, value.number + key.width - 1);
+      fmt::format_to(to, "~ {}-{}", value.number, value.number + key.width - 1);
+      return;
     case KeyKind::kUnsigned:
     case KeyKind::kSigned:  // the kernel prints the bits of these as an unsigned number
     case KeyKind::kFloat:
     case KeyKind::kDouble:
-      break;
+      append_number(text, value.number);
   }
-  return fmt::format("{:10}", value.number);
 }
 
-std::string key_text(const Histogram& histogram, const std::vector<ipc::HistogramKeyValue>& values) {
-  std::string text = "{ ";
-  bool has_lines = false;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const HistogramField& field = *histogram.keys[i];
-    text += i > 0 ? ", " : "";
-    text += name_text(field) + value_text(key_of(field), values[i]);
-    has_lines = has_lines || field.is_stack();
+}  // namespace
+
+void append_number(std::string& to, std::uint64_t number) {
+  constexpr std::size_t kWidth = 10;
+  const fmt::format_int digits(number);
+  if (digits.size() < kWidth) to.append(kWidth - digits.size(), ' ');
+  to.append(digits.data(), digits.size());
+}
+
+std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {
+  std::string text;
+  append_value(text, key, value);
+  return text;
+}
+
+KeysText::KeysText(const Histogram& histogram, AddressNames& names) : keys_(histogram, names), end_(" }") {
+  for (const FieldPtr& field : histogram.keys) {
+    begins_.push_back((begins_.empty() ? "{ " : ", ") + name_text(*field));
+    if (field->is_stack()) end_ = "}";
   }
-  return text + (has_lines ? "}" : " }");
+}
+
+void KeysText::append(std::string& to, std::span<const std::byte> key, std::string_view comm) const {
+  for (std::size_t i = 0; i < begins_.size(); ++i) {
+    to += begins_[i];
+    append_value(to, keys_.all()[i],
+                 keys_.is_number(i) ? ipc::HistogramKeyValue{keys_.number(i, key), {}, {}} : keys_.value(i, key, comm));
+  }
+  to += end_;
 }
 
 }  // namespace landtrace::rules

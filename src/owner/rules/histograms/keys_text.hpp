@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "rules/histograms/histogram.hpp"
+#include "rules/histograms/keys.hpp"
 #include "ipc/histogram_table.hpp"
 
 namespace landtrace::rules {
@@ -11,6 +11,22 @@ namespace landtrace::rules {
 // What stands behind the name of one key, with the file's padding; of a stack, a line for each frame.
 std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value);
 
-std::string key_text(const Histogram& histogram, const std::vector<ipc::HistogramKeyValue>& values);
+// A number as rows have it: at least ten characters wide.
+void append_number(std::string& to, std::uint64_t number);
+
+// Of the rows of one histogram.
+class KeysText {
+ public:
+  // Both must stay.
+  KeysText(const Histogram& histogram, AddressNames& names);
+
+  // From the bytes of a row's key; `comm` is that of the thread which made the row.
+  void append(std::string& to, std::span<const std::byte> key, std::string_view comm) const;
+
+ private:
+  RowKeys keys_;
+  std::vector<std::string> begins_;  // what stands in front of each key's value
+  std::string_view end_;
+};
 
 }  // namespace landtrace::rules

@@ -1,14 +1,17 @@
 #include "rules/histograms/row_order.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "rules/histograms/keys.hpp"
 #include "language/histogram/kernel_sort.hpp"
+#include "language/histogram/ranked.hpp"
 
 namespace landtrace::rules {
 namespace {
 
-using RowPtr = const language::TableRow*;
+using language::Ranked;
 
 // What the low `size` bytes are ordered by.
 std::uint64_t rank_of(std::uint64_t number, std::uint32_t size, bool is_signed) {
@@ -37,19 +40,23 @@ class Comparison {
   }
 
   [[nodiscard]] bool is_text() const { return is_text_; }
-  [[nodiscard]] bool is_descending() const { return key_.descending; }
 
   [[nodiscard]] std::uint64_t rank(const language::TableRow& row) const {
-    if (is_value()) return key_.field == 0 ? row.hitcount : row.sums[key_.field - 1];
-    return is_stack_ ? 0 : rank_of(number_at(row.key, offset_), size_, is_signed_);
+    const std::uint64_t rank = ascending_rank(row);
+    return key_.descending ? ~rank : rank;
   }
   [[nodiscard]] int compare_texts(const language::TableRow& one, const language::TableRow& other) const {
-    return std::strncmp(reinterpret_cast<const char*>(one.key.data()) + offset_,
-                        reinterpret_cast<const char*>(other.key.data()) + offset_, size_);
+    const int order = std::strncmp(reinterpret_cast<const char*>(one.key.data()) + offset_,
+                                   reinterpret_cast<const char*>(other.key.data()) + offset_, size_);
+    return key_.descending ? -order : order;
   }
 
  private:
   [[nodiscard]] bool is_value() const { return key_.field < values_; }
+  [[nodiscard]] std::uint64_t ascending_rank(const language::TableRow& row) const {
+    if (is_value()) return key_.field == 0 ? row.hitcount : row.sums[key_.field - 1];
+    return is_stack_ ? 0 : rank_of(number_at(row.key, offset_), size_, is_signed_);
+  }
 
   HistogramSortKey key_;
   std::size_t values_;
@@ -60,52 +67,75 @@ class Comparison {
   bool is_text_ = false;
 };
 
-// With its rank beside it: a million rows are not looked up for every comparison.
-struct Ranked {
-  std::uint64_t rank;
-  RowPtr row;
+class Sorting {
+ public:
+  explicit Sorting(const language::TableRows& rows) : rows_(rows) {}
+
+  std::vector<Ranked> sort(const Comparison& primary, const Comparison* secondary) const {
+    std::vector<Ranked> order(rows_.size());
+    std::for_each(order.begin(), order.end(), [i = 0u](Ranked& one) mutable { one.row = i++; });
+    if (order.size() <= language::kMostRowsOfKernel) {
+      sort_as_kernel(order, primary);
+      if (secondary != nullptr) sort_runs(order, primary, *secondary);
+    } else {
+      if (secondary != nullptr) sort_stably(order, *secondary);
+      sort_stably(order, primary);
+    }
+    return order;
+  }
+
+ private:
+  void rank(std::vector<Ranked>& order, const Comparison& by) const {
+    for (Ranked& one : order) one.rank = by.rank(rows_[one.row]);
+  }
+
+  [[nodiscard]] int compare(const Comparison& by, const Ranked& one, const Ranked& other) const {
+    if (by.is_text()) return by.compare_texts(rows_[one.row], rows_[other.row]);
+    return (one.rank > other.rank ? 1 : 0) - (one.rank < other.rank ? 1 : 0);
+  }
+
+  void sort_as_kernel(std::vector<Ranked>& order, const Comparison& by) const {
+    if (!by.is_text()) rank(order, by);
+    language::sort_as_kernel(order, [&](const Ranked& one, const Ranked& other) { return compare(by, one, other); });
+  }
+
+  // Rows that are equal by the first sort key, by the second one.
+  void sort_runs(std::vector<Ranked>& order, const Comparison& primary, const Comparison& secondary) const {
+    for (auto first = order.begin(); first != order.end();) {
+      const auto end =
+          std::find_if(first + 1, order.end(), [&](const Ranked& one) { return compare(primary, *first, one) != 0; });
+      std::vector<Ranked> run(first, end);
+      sort_as_kernel(run, secondary);
+      first = std::copy(run.begin(), run.end(), first);
+    }
+  }
+
+  void sort_stably(std::vector<Ranked>& order, const Comparison& by) const {
+    if (by.is_text()) {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](const Ranked& one, const Ranked& other) { return compare(by, one, other) < 0; });
+    } else {
+      rank(order, by);
+      language::sort_by_rank(order);
+    }
+  }
+
+  const language::TableRows& rows_;
 };
-
-int compare(const Comparison& by, const Ranked& one, const Ranked& other) {
-  const int order = by.is_text() ? by.compare_texts(*one.row, *other.row)
-                                 : (one.rank > other.rank ? 1 : 0) - (one.rank < other.rank ? 1 : 0);
-  return by.is_descending() ? -order : order;
-}
-
-void sort(std::vector<Ranked>& rows, const Comparison& by) {
-  if (!by.is_text()) {
-    for (Ranked& ranked : rows) ranked.rank = by.rank(*ranked.row);
-  }
-  language::sort_as_kernel(rows, [&by](const Ranked& one, const Ranked& other) { return compare(by, one, other); });
-}
-
-// Rows that are equal by the first sort key, by the second one.
-void sort_runs(std::vector<Ranked>& rows, const Comparison& primary, const Comparison& secondary) {
-  for (std::size_t first = 0; first < rows.size();) {
-    std::size_t end = first + 1;
-    while (end < rows.size() && compare(primary, rows[first], rows[end]) == 0) ++end;
-    std::vector<Ranked> run(rows.begin() + static_cast<std::ptrdiff_t>(first),
-                            rows.begin() + static_cast<std::ptrdiff_t>(end));
-    sort(run, secondary);
-    std::copy(run.begin(), run.end(), rows.begin() + static_cast<std::ptrdiff_t>(first));
-    first = end;
-  }
-}
 
 }  // namespace
 
-std::vector<RowPtr> rows_in_order(const Histogram& histogram, std::span<const language::TableRow> rows) {
-  std::vector<Ranked> ordered;
-  ordered.reserve(rows.size());
-  for (const language::TableRow& row : rows) ordered.push_back({0, &row});
-  if (!histogram.sort.empty()) {
-    const Comparison primary(histogram, histogram.sort.front());
-    sort(ordered, primary);
-    if (histogram.sort.size() > 1) sort_runs(ordered, primary, Comparison(histogram, histogram.sort[1]));
+std::vector<std::uint32_t> rows_in_order(const Histogram& histogram, const language::TableRows& rows) {
+  std::vector<std::uint32_t> in_order(rows.size());
+  if (histogram.sort.empty()) {
+    std::iota(in_order.begin(), in_order.end(), 0u);
+    return in_order;
   }
-  std::vector<RowPtr> in_order;
-  in_order.reserve(ordered.size());
-  for (const Ranked& ranked : ordered) in_order.push_back(ranked.row);
+  const Comparison primary(histogram, histogram.sort.front());
+  std::optional<Comparison> secondary;
+  if (histogram.sort.size() > 1) secondary.emplace(histogram, histogram.sort[1]);
+  const auto order = Sorting(rows).sort(primary, secondary ? &*secondary : nullptr);
+  std::transform(order.begin(), order.end(), in_order.begin(), [](const Ranked& one) { return one.row; });
   return in_order;
 }
 

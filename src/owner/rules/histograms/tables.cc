@@ -12,6 +12,12 @@ tl::unexpected<Error> no_room(const Error& error) { return fail(ENOMEM, error.me
 
 }  // namespace
 
+Result<std::shared_ptr<const TableRange>> HistogramTables::make_range(std::uint64_t bytes) {
+  const auto offset = users_.allocate(bytes);
+  if (!offset) return no_room(offset.error());
+  return std::make_shared<const TableRange>(users_, grace_, *offset, bytes);
+}
+
 Result<void> HistogramTables::take(const Instance& instance, Histogram& histogram, const Histogram* named) {
   if (named != nullptr) {
     histogram.attributes.bits = named->attributes.bits;
@@ -25,17 +31,15 @@ Result<void> HistogramTables::take(const Instance& instance, Histogram& histogra
     histogram.table = named->table;
     return {};
   }
-  const auto offset = users_.allocate(shape.layout.bytes);
-  if (!offset) return no_room(offset.error());
-  histogram.table = std::make_shared<HistogramTable>(users_, grace_, *offset, std::move(shape));
+  LT_TRY(auto range, make_range(shape.layout.bytes));
+  histogram.table = std::make_shared<HistogramTable>(HistogramTable{std::move(range), std::move(shape), {}});
   return {};
 }
 
 Result<void> HistogramTables::renew(const Histogram& histogram) {
   HistogramTable& table = *histogram.table;
-  const auto offset = users_.allocate(table.shape.layout.bytes);
-  if (!offset) return no_room(offset.error());
-  table.replaced.push_back(std::exchange(table.offset, *offset));
+  LT_TRY(auto range, make_range(table.shape.layout.bytes));
+  table.replaced.push_back(std::exchange(table.range, std::move(range)));
   for (Event* const event : events_.all()) {
     std::vector<std::uint32_t> instances;
     for (const auto& [index, file] : event->files.all()) instances.push_back(index);
@@ -44,14 +48,14 @@ Result<void> HistogramTables::renew(const Histogram& histogram) {
     }
   }
   // Only now: until the last plan is another, producers fill the old table.
-  for (const std::uint64_t gone : std::exchange(table.replaced, {})) table.free_later(gone);
+  table.replaced.clear();
   return {};
 }
 
 Result<std::uint32_t> HistogramTables::store_plan(const Instance& instance, const Histogram& histogram,
                                                   std::uint32_t pause, std::uint32_t event_pause) {
   LT_TRY(const language::HistPlanDescription what, describe(events_, instance, histogram, pause, event_pause));
-  auto stored = control_.store(build_hist_plan(what, histogram.table->shape, histogram.table->offset));
+  auto stored = control_.store(build_hist_plan(what, histogram.table->shape, histogram.table->range->offset));
   if (!stored) return no_room(stored.error());
   return stored;
 }

@@ -23,6 +23,7 @@ class HistogramTables {
                                    std::uint32_t event_pause);
 
  private:
+  Result<std::shared_ptr<const TableRange>> make_range(std::uint64_t bytes);
   Result<void> republish(Instance& instance, Event& event, const HistogramTable& table);
 
   ControlMemory& control_;

@@ -10,7 +10,7 @@ class EventHist : public EventFile {
   explicit EventHist(EventRef event) : EventFile(std::move(event), 0440) {}
 
  protected:
-  Result<std::string> text() override;
+  Result<std::string> begin_text(std::unique_ptr<TextToCome>& to_come) override;
 };
 
 }  // namespace landtrace::tracefs
