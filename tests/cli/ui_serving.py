@@ -24,17 +24,14 @@ def main():
 needs_browser = unittest.skipUnless(browser.find_browser(), "SKIPPED: no chromium here")
 
 
-class Served(support.Case):
-    def setUp(self):
-        super().setUp()
-        self.daemon = self.serve()
-        self.start_ui()
+class Asking:
+    """For a test case: `landtrace ui`, and requests to it."""
 
     def start_ui(self, *words):
         self.ui = self.start("ui", *words)
-        self.url = self.ui.stdout.readline().strip()
-        self.assertRegex(self.url, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
-        self.host, _, self.token = self.url[len("http://"):-1].partition("/")
+        self.page_url = self.ui.stdout.readline().strip()
+        self.assertRegex(self.page_url, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
+        self.host, _, self.token = self.page_url[len("http://"):-1].partition("/")
 
     def ask(self, method, path, body=None, **headers):
         """(status, text)"""
@@ -44,13 +41,20 @@ class Served(support.Case):
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 
-    def write(self, path, text, append=0, **headers):
-        headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"} | headers
-        return self.ask("POST", f"/{self.token}/write?path={path}&append={append}", text, **headers)
-
     def run_command(self, **parameters):
         headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"}
         return self.ask("POST", f"/{self.token}/run?{urllib.parse.urlencode(parameters)}", "", **headers)
+
+
+class Served(Asking, support.Case):
+    def setUp(self):
+        super().setUp()
+        self.daemon = self.serve()
+        self.start_ui()
+
+    def write(self, path, text, append=0, **headers):
+        headers = {"Origin": f"http://{self.host}", "X_Landtrace": "1"} | headers
+        return self.ask("POST", f"/{self.token}/write?path={path}&append={append}", text, **headers)
 
     def emit(self, *words):
         """A producer that goes on until it is stopped."""
@@ -59,9 +63,8 @@ class Served(support.Case):
         return program
 
 
-@needs_browser
-class PageCase(Served):
-    """Tests in a browser, of which there is one for each class."""
+class InBrowser:
+    """For a test case in a browser, of which there is one for each class."""
 
     @classmethod
     def setUpClass(cls):
@@ -70,26 +73,16 @@ class PageCase(Served):
 
     def open(self):
         self.browser.mistakes.clear()
-        self.browser.open(self.url)
+        self.browser.open(self.page_url)
         self.browser.wait_until("landtraceLive.isConnected")
         return self.browser
 
     def tearDown(self):
         # What the kernel refuses is an answer, too.
         self.assertEqual([mistake for mistake in self.browser.mistakes if "422" not in mistake], [])
-        self.assertTrue(all(address.startswith(self.url) for address in self.browser.requests), self.browser.requests)
+        self.assertTrue(all(address.startswith(self.page_url) for address in self.browser.requests), self.browser.requests)
         self.browser.open("about:blank")
         self.browser.requests.clear()
-
-    def choose(self, page, name):
-        page.wait_until("document.querySelectorAll('.event').length > 0")
-        page.run(f"[...document.querySelectorAll('.event button')].find((each) => each.innerText === {name!r}).click()")
-        page.wait_until("document.getElementById('filter') !== null")
-
-    def switch_on(self, page):
-        page.wait_until("document.querySelectorAll('.event').length > 0")
-        page.run("document.querySelector('.event input').click()")
-        page.wait_until("document.getElementById('lines').innerText.includes(': job: ')")
 
     def set(self, page, name, text):
         """Types into a field."""
@@ -104,3 +97,16 @@ class PageCase(Served):
         button = f"[...{where}.querySelectorAll('button')].find((each) => each.innerText === {text!r})"
         page.wait_until(f"{button} !== undefined")
         page.run(f"{button}.click()")
+
+
+@needs_browser
+class PageCase(InBrowser, Served):
+    def choose(self, page, name):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run(f"[...document.querySelectorAll('.event button')].find((each) => each.innerText === {name!r}).click()")
+        page.wait_until("document.getElementById('filter') !== null")
+
+    def switch_on(self, page):
+        page.wait_until("document.querySelectorAll('.event').length > 0")
+        page.run("document.querySelector('.event input').click()")
+        page.wait_until("document.getElementById('lines').innerText.includes(': job: ')")

@@ -119,7 +119,7 @@ class InABrowser(PageCase):
         page.wait_until("document.querySelector('.event input')?.checked")
         other = browser.Browser()
         self.addCleanup(other.close)
-        other.open(self.url)
+        other.open(self.page_url)
         for each in (page, other):
             each.wait_until("document.getElementById('lines').innerText.includes(': job: ')")
             before = each.run("landtraceLive.updates")

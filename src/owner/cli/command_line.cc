@@ -161,6 +161,19 @@ void Command::option(const std::string& names, std::uint64_t& value, const std::
   dress(*app_.add_option(names, read, help)->expected(1), look);
 }
 
+void Command::option_or_flag(const std::string& name, bool& given, std::string& value, const std::string& help,
+                             const Look& look) {
+  // In place of a value that is not there the parser gives what the help says of it, or "{}".
+  const std::string none = look.default_text == nullptr ? "{}" : look.default_text;
+  const auto read = [&given, &value, none](const CLI::results_t& texts) {
+    given = true;
+    const bool has_value = !texts.empty() && !texts.front().empty() && texts.front() != none;
+    if (has_value) value = texts.front();
+    return true;
+  };
+  dress(*app_.add_option(name, read, help)->expected(0, 1), look);
+}
+
 void Command::repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
                        const Look& look) {
   CLI::Option* const option = app_.add_option(names, values, help)->allow_extra_args(false);

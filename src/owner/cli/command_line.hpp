@@ -39,6 +39,9 @@ class Command {
   void flag(const std::string& names, bool& value, const std::string& help, const Look& look = {});
   void option(const std::string& names, std::string& value, const std::string& help, const Look& look = {});
   void option(const std::string& names, std::uint64_t& value, const std::string& help, const Look& look = {});
+  // May be given without a value, as "--fleet": `value` stays as it is then.
+  void option_or_flag(const std::string& name, bool& given, std::string& value, const std::string& help,
+                      const Look& look = {});
   // May be given several times, each time with one value.
   void repeated(const std::string& names, std::vector<std::string>& values, const std::string& help,
                 const Look& look = {});

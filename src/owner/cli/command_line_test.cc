@@ -39,6 +39,7 @@ class CommandLineTest : public testing::Test {
   std::string text_;
   std::uint64_t number_ = 0;
   bool flag_ = false;
+  bool other_ = false;
   std::function<int()> run_;
 };
 
@@ -146,6 +147,23 @@ TEST_F(CommandLineTest, ARequiredWordAndARequiredNumberAreAskedFor) {
               std::string("--size: want a whole number, not '") + number + "'");
   }
   EXPECT_EQ(parse({"hist", "job", "--size"}), "--size: want a value");
+}
+
+TEST_F(CommandLineTest, AnOptionMayStandWithoutItsValue) {
+  Command& command = program_.add("ui", "Shows");
+  command.option_or_flag("--fleet", flag_, text_, "Where", {.type = "[URL]", .default_text = "$FLEET"});
+  command.flag("--other", other_, "Something else");
+  EXPECT_EQ(parse({"ui"}), "");
+  EXPECT_FALSE(flag_);
+  EXPECT_EQ(parse({"ui", "--fleet", "--other"}), "");
+  EXPECT_TRUE(flag_ && other_);
+  EXPECT_EQ(text_, "");
+  EXPECT_EQ(parse({"ui", "--fleet"}), "");
+  EXPECT_EQ(text_, "");
+  EXPECT_EQ(parse({"ui", "--fleet", "nats://a:1"}), "");
+  EXPECT_EQ(text_, "nats://a:1");
+  EXPECT_EQ(parse({"ui", "--fleet=nats://b:1"}), "");
+  EXPECT_EQ(text_, "nats://b:1");
 }
 
 TEST_F(CommandLineTest, AnEmptyWordIsNoValue) {

@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
+#include "cli/fleet/collector.hpp"
 #include "cli/fleet/order_watch.hpp"
 #include "cli/fleet/snapshot.hpp"
 #include "cli/fleet/trial.hpp"
@@ -123,16 +124,6 @@ int run(FleetOptions& options) {
   return what == "hosts" ? tell_hosts(*fleet, options) : tell_orders(*fleet);
 }
 
-int become_collector(fleet::Address& address) {
-  if (auto completed = complete(address); !completed) return fail_of(completed.error());
-  const auto fleet = FleetHelper::find(address);
-  if (!fleet) return fail_of(fleet.error());
-  const std::vector<std::string> words = fleet->command("collect");
-  const std::vector<std::string> environment = fleet->environment();
-  ::execve(words[0].c_str(), exec_array(words).data(), exec_array(environment).data());
-  return fail_with(kFailure, words[0] + ": " + errno_text(errno));
-}
-
 }  // namespace
 
 void add_fleet(Program& program) {
@@ -146,6 +137,8 @@ void add_fleet(Program& program) {
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
   command.option("--for", options->lasts, "How long an order is there: 30s, 10m, 2h, 1d",
                  {.type = "TIME", .shows_default = true});
+  command.option("--interval", options->interval, "How often hosts send what they have counted",
+                 {.type = "TIME", .default_text = "1s; with --detach as each host likes, 10s"});
   command.option("-p,--probe", options->probe, "In place of the event: a function of each host's own object",
                  {.type = "'OBJECT:FUNCTION [NAME=FETCH]...'"});
   command.option("--filter", options->filter, "Only events for which this is true", {.type = "EXPR"});
@@ -185,13 +178,18 @@ void add_fleet(Program& program) {
 }
 
 void add_collect(Program& program) {
-  auto address = std::make_shared<fleet::Address>();
+  auto options = std::make_shared<CollectOptions>();
   Command& command = program.add("collect", "Keep the sums of a fleet in memory, for who asks");
-  add_fleet_address(command, *address);
+  add_fleet_address(command, options->address);
+  command.repeated("--metrics", options->metrics, "Serve metrics of the fleet there for Prometheus; may be repeated",
+                   {.type = "HOST:PORT|/PATH"});
+  command.repeated_list("--metrics-by", options->by, "… what was counted by these labels and keys; host if not given",
+                        {.type = "NAME,..."});
   command.examples(
-      "Example:\n"
-      "  landtrace collect --fleet nats://control:4222       any number of them share the work");
-  command.runs([address] { return become_collector(*address); });
+      "Examples:\n"
+      "  landtrace collect --fleet nats://control:4222       any number of them share the work\n"
+      "  landtrace collect --metrics 127.0.0.1:9465 --metrics-by role,route");
+  command.runs([options] { return run_collect(*options); });
 }
 
 }  // namespace landtrace::cli

@@ -28,6 +28,15 @@ Error UiPage::become(const std::string& socket, const std::string& listen) {
   return why_not(command->front(), errno);
 }
 
+Error UiPage::become_fleets(const FleetHelper& fleet, const std::string& listen) {
+  const auto program = find_helper("landtrace-ui");
+  if (!program) return program.error();
+  const std::vector<std::string> words{*program, "--fleet", listen, own_program(), fleet.command("follow").front()};
+  const std::vector<std::string> environment = fleet.environment();
+  ::execve(words[0].c_str(), exec_array(words).data(), exec_array(environment).data());
+  return why_not(words[0], errno);
+}
+
 Result<UiPage> UiPage::start(const std::string& socket, const std::string& listen,
                              const std::vector<std::string>& patterns, const sigset_t& mask) {
   LT_TRY(std::vector<std::string> command, ui_command(socket, listen));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/child.hpp"
+#include "cli/fleet/helper.hpp"
 
 namespace landtrace::cli {
 
@@ -15,6 +16,9 @@ class UiPage {
  public:
   // Only where it cannot be: the sentence says why not.
   static Error become(const std::string& socket, const std::string& listen);
+
+  // The same of a fleet.
+  static Error become_fleets(const FleetHelper& fleet, const std::string& listen);
 
   // Starts it for a recording. It prints its address to standard error, and switches on what fits the patterns.
   static Result<UiPage> start(const std::string& socket, const std::string& listen,

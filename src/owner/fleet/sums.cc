@@ -75,6 +75,32 @@ std::vector<Sum> Sums::of(const std::string& order, const std::vector<std::strin
   return sums;
 }
 
+void Sums::each_of(
+    const std::string& order,
+    const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take) const {
+  const auto first = newest_.lower_bound({order, {}, {}, {}, {}, 0});
+  for (auto at = first; at != newest_.end() && at->first.order == order; ++at) {
+    const auto frame = decode_frame(at->second.bytes);
+    take(at->first.event, at->first.host, frame ? &*frame : nullptr);
+  }
+}
+
+std::vector<std::string> Sums::orders() const {
+  std::vector<std::string> orders;
+  for (const auto& [key, newest] : newest_) {
+    if (orders.empty() || orders.back() != key.order) orders.push_back(key.order);
+  }
+  return orders;
+}
+
+void Sums::forget(const std::string& order) {
+  std::erase_if(newest_, [&](const auto& one) {
+    if (one.first.order != order) return false;
+    bytes_ -= one.second.bytes.size();
+    return true;
+  });
+}
+
 void Sums::forget_before(std::uint64_t time_ns) {
   std::erase_if(newest_, [&](const auto& one) {
     if (one.second.time_ns >= time_ns) return false;

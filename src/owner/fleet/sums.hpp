@@ -2,6 +2,7 @@
 // asks. What came twice, late or not at all changes nothing.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,6 +29,16 @@ class Sums {
   // Of an order, an entry for each event. `by`: labels, "host" and "domain" that stand before the keys; a label that a
   // host does not have is "".
   [[nodiscard]] std::vector<Sum> of(const std::string& order, const std::vector<std::string>& by = {}) const;
+
+  // The newest frame of each histogram of an order, event by event. One that makes no sense has no table: `frame` is
+  // null then.
+  void each_of(const std::string& order,
+               const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take)
+      const;
+  // Of which there are frames.
+  [[nodiscard]] std::vector<std::string> orders() const;
+  // Forgets an order.
+  void forget(const std::string& order);
 
   // Forgets histograms whose newest frame was made before this time, in nanoseconds since 1970.
   void forget_before(std::uint64_t time_ns);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/input.hpp"
+#include "metrics/names.hpp"
 #include "rules/histograms/keys_text.hpp"
 
 namespace landtrace::metrics {
@@ -27,26 +27,10 @@ double upper_of(const HistogramKey& key, std::uint64_t number) {
   return static_cast<double>(number) + static_cast<double>(key.width - 1);
 }
 
-// What names of metrics and labels may consist of.
-std::string sound_name(std::string_view text) {
-  std::string name;
-  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return name;
-}
-
 // "latency" of "latency.log2".
 std::string_view field_of(std::string_view name) { return name.substr(0, name.find('.')); }
 
-// No label of ours, of a scraper's or of a format's.
-std::string label_of(const HistogramKey& key) {
-  const std::string name = sound_name(field_of(key.name));
-  for (const char* const taken :
-       {"event", "trace_instance", "filter", "of", "value", "le", "quantile", "job", "instance"}) {
-    if (name == taken) return "key_" + name;
-  }
-  const bool begins_well = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && name[0] != '_';
-  return begins_well ? name : "key_" + name;
-}
+std::string label_of(const HistogramKey& key) { return label_name(field_of(key.name)); }
 
 std::string label_text(const HistogramKey& key, const HistogramKeyValue& value) {
   switch (key.kind) {

@@ -13,6 +13,7 @@ namespace landtrace::ui {
 struct CommandLine {
   std::vector<std::string> words;  // behind "landtrace"
   bool is_lasting = false;         // prints the newest state, a line each time, until it is stopped
+  bool keeps_lines = false;        // prints lines, of which each counts, until it is stopped
 };
 
 // EINVAL with a sentence: something is missing, or would be taken for an option.

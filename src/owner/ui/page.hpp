@@ -1,4 +1,4 @@
-// The live page, put together from web/ when Landtrace is built.
+// The live pages, put together from web/ when Landtrace is built.
 #pragma once
 
 #include <string>
@@ -6,5 +6,6 @@
 namespace landtrace::ui {
 
 std::string page();
+std::string fleet_page();
 
 }  // namespace landtrace::ui

@@ -35,7 +35,7 @@ std::vector<std::string> environment_with(const std::string& socket) {
   for (char** word = environ; *word != nullptr; ++word) {
     if (!std::string_view(*word).starts_with(prefix)) words.emplace_back(*word);
   }
-  words.push_back(prefix + socket);
+  if (!socket.empty()) words.push_back(prefix + socket);
   return words;
 }
 
@@ -122,19 +122,51 @@ void Tasks::end_of(Task& task) {
   task.has_news = true;
 }
 
+void Tasks::keep_last_line(Task& task) {
+  const std::size_t end = task.out.rfind('\n');
+  if (end == std::string::npos) return;
+  const std::size_t before = end == 0 ? std::string::npos : task.out.rfind('\n', end - 1);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  task.last_line = task.out.substr(begin, end - begin);
+  task.out.erase(0, end + 1);
+  task.has_news = true;
+}
+
+void Tasks::keep_lines(Task& task) {
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = task.out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    task.lines.push_back(task.out.substr(begin, std::min(end - begin, kMostLine)));
+    ++task.new_lines;
+    if (task.lines.size() > kMostLines) task.lines.pop_front();
+    task.has_news = true;
+  }
+  task.out.erase(0, begin);
+  if (task.out.size() > kMostOut) task.out.clear();  // a line without an end
+  if (task.new_lines > task.lines.size()) {
+    task.unkept_lines += task.new_lines - task.lines.size();
+    task.new_lines = task.lines.size();
+  }
+}
+
+void Tasks::append_lines(std::string& out, const Task& task, bool all) {
+  out += fmt::format(",\"unkept\":{},\"lines\":[", task.unkept_lines);
+  const std::size_t first = all ? 0 : task.lines.size() - task.new_lines;
+  for (std::size_t i = first; i < task.lines.size(); ++i) {
+    if (i > first) out += ',';
+    output::json::append_string(out, task.lines[i]);
+  }
+  out += ']';
+}
+
 void Tasks::read_out(Task& task) {
   const std::size_t size = task.out.size() + task.err.size();
   const bool out_is_open = read_some(task.out_end, task.out);
   const bool err_is_open = read_some(task.err_end, task.err);
   if (task.err.size() > kMostOut) task.err.resize(kMostOut);
   if (task.line.is_lasting) {
-    if (const std::size_t end = task.out.rfind('\n'); end != std::string::npos) {
-      const std::size_t before = end == 0 ? std::string::npos : task.out.rfind('\n', end - 1);
-      const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-      task.last_line = task.out.substr(begin, end - begin);
-      task.out.erase(0, end + 1);
-      task.has_news = true;
-    }
+    keep_last_line(task);
+  } else if (task.line.keeps_lines) {
+    keep_lines(task);
   } else if (task.out.size() > kMostOut && !task.is_too_long) {
     task.is_too_long = true;
     ::kill(task.pid, SIGTERM);
@@ -157,7 +189,7 @@ std::string Tasks::news(bool all) {
   std::string out = "[";
   for (auto& [number, task] : tasks_) {
     // What is made of it all is of no use before it is whole.
-    const bool is_told = task.has_news && (task.line.is_lasting || task.pid == 0);
+    const bool is_told = task.has_news && (task.line.is_lasting || task.line.keeps_lines || task.pid == 0);
     if (!all && !is_told) continue;
     if (out.back() != '[') out += ',';
     out += fmt::format("{{\"number\":{},\"words\":[", number);
@@ -167,11 +199,16 @@ std::string Tasks::news(bool all) {
     }
     out += fmt::format("],\"isRunning\":{},\"isTooLong\":{},\"status\":{},\"out\":", task.pid != 0, task.is_too_long,
                        task.status);
-    output::json::append_string(out, task.line.is_lasting ? task.last_line : task.pid == 0 ? task.out : "");
+    output::json::append_string(out, task.line.is_lasting                              ? task.last_line
+                                           : task.pid == 0 && !task.line.keeps_lines ? task.out
+                                                                                     : "");
     out += ",\"err\":";
     output::json::append_string(out, task.err);
+    if (task.line.keeps_lines) append_lines(out, task, all);
     out += '}';
-    if (!all) task.has_news = false;
+    if (all) continue;
+    task.has_news = false;
+    task.new_lines = 0;
   }
   return out + "]";
 }

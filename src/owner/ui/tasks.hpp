@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <sys/types.h>
@@ -15,7 +16,7 @@ namespace landtrace::ui {
 
 class Tasks {
  public:
-  // `program` is landtrace; `socket` the domain's.
+  // `program` is landtrace; `socket` the domain's, "" where its commands are about none.
   Tasks(std::string program, std::string socket) : program_(std::move(program)), socket_(std::move(socket)) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
@@ -31,14 +32,16 @@ class Tasks {
 
   // Takes what they have printed. True: there is news.
   bool look();
-  // [{"number", "words", "isRunning", "status", "out", "err"}]: those of which there is news, or all. `out` of one that
-  // lasts is its last line.
+  // [{"number", "words", "isRunning", "status", "out", "err", "lines"}]: those of which there is news, or all. `out` of
+  // one that lasts is its last line. `lines` of one that keeps them are the new ones, or all that are kept.
   std::string news(bool all);
 
  private:
   static constexpr std::size_t kMostTasks = 8;      // that run
   static constexpr std::size_t kMostEnded = 16;     // that are still told of
   static constexpr std::size_t kMostOut = 1 << 20;  // bytes
+  static constexpr std::size_t kMostLines = 400;    // that are kept
+  static constexpr std::size_t kMostLine = 4096;    // bytes of one
 
   struct Task {
     CommandLine line;
@@ -49,11 +52,17 @@ class Tasks {
     std::string out;
     std::string err;
     std::string last_line;
+    std::deque<std::string> lines;
+    std::size_t new_lines = 0;
+    std::uint64_t unkept_lines = 0;  // that went before they were told
     bool is_too_long = false;
     bool has_news = true;
   };
 
   void read_out(Task& task);
+  static void keep_last_line(Task& task);
+  static void keep_lines(Task& task);
+  static void append_lines(std::string& out, const Task& task, bool all);
   void end_of(Task& task);
   [[nodiscard]] std::size_t running() const;
 

@@ -45,6 +45,16 @@ TEST_F(TasksTest, OfOneThatLastsTheLastWholeLineIsToldUntilItIsStopped) {
   EXPECT_EQ(tasks_.stop(2).error().code, ESRCH);
 }
 
+TEST_F(TasksTest, OfOneThatKeepsLinesEachIsToldOnceAndTheLastToWhoComesLater) {
+  const std::string script = "i=0; while [ $i -lt 1000 ]; do echo line$i; i=$((i+1)); done; read x; exec sleep 1000";
+  ASSERT_TRUE(tasks_.start({.words = {"-c", script}, .keeps_lines = true}));
+  EXPECT_THAT(news_with("\"line999\"]"),
+              testing::AllOf(HasSubstr("\"lines\":[\"line600\","), HasSubstr("\"out\":\"\"")));
+  EXPECT_THAT(tasks_.news(false), HasSubstr("\"line999\""));
+  EXPECT_EQ(tasks_.news(false), "[]");
+  EXPECT_THAT(tasks_.news(true), HasSubstr("\"unkept\":600,"));
+}
+
 TEST_F(TasksTest, OneThatPrintsWithoutEndIsEnded) {
   ASSERT_TRUE(tasks_.start({{"-c", "exec yes"}}));
   EXPECT_THAT(news_with("\"isRunning\":false"), HasSubstr("\"isTooLong\":true"));

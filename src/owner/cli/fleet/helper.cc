@@ -77,6 +77,10 @@ Result<Listed<T>> parsed(const std::string& lines, Result<T> (*parse)(const std:
 void add_fleet_address(Command& command, fleet::Address& address) {
   command.option("--fleet", address.servers, "Servers of NATS, with commas",
                  {.type = "nats://HOST:PORT", .default_text = "$LANDTRACE_FLEET, else this machine's"});
+  add_fleet_user(command, address);
+}
+
+void add_fleet_user(Command& command, fleet::Address& address) {
   command.option("--fleet-creds", address.creds, "The user there: a file with a JWT and a seed", {.type = "FILE"});
   command.option("--fleet-ca", address.ca, "TLS: the certificates that servers are trusted by", {.type = "FILE"});
   command.option("--fleet-cert", address.cert, "TLS: one's own certificate", {.type = "FILE"});
@@ -84,6 +88,10 @@ void add_fleet_address(Command& command, fleet::Address& address) {
 }
 
 Result<void> complete(fleet::Address& address) {
+  const char* const told = std::getenv(fleet::kOptionsVariable);
+  if (told != nullptr && address == fleet::Address()) {
+    LT_TRY(address, fleet::address_of(told));
+  }
   if (address.servers.empty()) {
     const char* const named = std::getenv(kServersVariable);
     address.servers = named != nullptr && named[0] != '\0' ? named : fleet::kDefaultServers;
@@ -101,8 +109,10 @@ Result<FleetHelper> FleetHelper::find(const fleet::Address& address) {
 }
 
 std::vector<std::string> FleetHelper::environment() const {
+  const std::string prefix = std::string(fleet::kOptionsVariable) + "=";
   std::vector<std::string> words = own_environment();
-  words.push_back(std::string(fleet::kOptionsVariable) + "=" + fleet::json_of(address_));
+  std::erase_if(words, [&](const std::string& word) { return word.starts_with(prefix); });
+  words.push_back(prefix + fleet::json_of(address_));
   return words;
 }
 

@@ -14,7 +14,9 @@ namespace landtrace::cli {
 
 // --fleet and those that belong to it; $LANDTRACE_FLEET where it is not given, and then this machine.
 void add_fleet_address(Command& command, fleet::Address& address);
-// EINVAL.
+// The options beside --fleet alone.
+void add_fleet_user(Command& command, fleet::Address& address);
+// A program of ours that was told where the fleet is, as the page's is, hands that on to what it starts. EINVAL.
 Result<void> complete(fleet::Address& address);
 
 // What is there, and the names of what was left out: it makes no sense, or is another's than its name says.

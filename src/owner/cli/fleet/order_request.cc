@@ -164,6 +164,10 @@ Result<Order> order_of(const FleetOptions& options) {
   order.made_ns = fleet::wall_ns();
   order.until_ns = order.made_ns + lasts_ns;
   order.interval_ms = options.detach || order.kind == Order::Kind::kEnable ? 0 : kWatchedInterval_ms;
+  if (!options.interval.empty()) {
+    LT_TRY(const std::uint64_t interval_ns, parse_duration("--interval", options.interval));
+    order.interval_ms = interval_ns / 1'000'000;
+  }
   order.by_whom = user_text();
   return order;
 }

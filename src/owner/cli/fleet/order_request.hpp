@@ -15,6 +15,7 @@ struct FleetOptions {
   fleet::Address address;
   std::string where;
   std::string lasts = "10m";
+  std::string interval;
   std::string filter;
   std::vector<std::string> triggers;
   std::string probe;

@@ -12,6 +12,8 @@
 //                                gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
 //                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: how many
 //                                milliseconds nothing may come of a host
+//   follow                       until standard input ends, or its parent's end: what happens, as records
+//                                (feed_record.hpp); lines there say whose frames are wanted
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
@@ -37,6 +39,7 @@
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/fetching.hpp"
+#include "fleet/serving/following.hpp"
 #include "fleet/serving/transport.hpp"
 #include "fleet/subjects.hpp"
 
@@ -107,6 +110,15 @@ Result<void> run_collector(const std::string& json) {
   LT_TRY(const Fd stop, end_signals());
   LT_TRY(Transport transport, Transport::connect(address, "landtrace collect"));
   return collect(transport, stop.get());
+}
+
+// Also of servers that do not answer now.
+Result<void> run_follower(const std::string& json) {
+  LT_TRY(const Address address, address_of(json));
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::signal(SIGPIPE, SIG_IGN);
+  LT_TRY(Transport transport, Transport::keep_connecting(address, "landtrace fleet follow"));
+  return Following(std::move(transport), without_users(address.servers)).run(STDIN_FILENO);
 }
 
 Result<void> print(const std::string& bytes) {
@@ -227,12 +239,13 @@ int run(const std::string& what, const Words& words) {
       {"end", {0, end}},           {"tail", {1, print_lines}},    {"snapshot", {4, fetch}},  {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);
-  if (json == nullptr || (verb == kVerbs.end() && what != "agent" && what != "collect")) {
+  if (json == nullptr || (verb == kVerbs.end() && what != "agent" && what != "collect" && what != "follow")) {
     std::fputs("usage: landtrace-fleet WHAT WORDS... (landtrace starts it)\n", stderr);
     return kBadUse;
   }
   const Result<void> done = what == "agent"     ? run_agent(json)
                             : what == "collect" ? run_collector(json)
+                            : what == "follow"  ? run_follower(json)
                                                 : run_verb(verb->second, json, words);
   return done ? 0 : complain(done.error());
 }

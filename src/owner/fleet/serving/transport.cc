@@ -321,11 +321,13 @@ Result<void> Transport::publish(const std::string& subject, const std::string& b
   return {};
 }
 
-Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, std::uint64_t& there) {
+Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, std::uint64_t& there,
+                                          From from) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
   options.Stream = stream;
   options.Ordered = true;
+  if (from == From::kNewest) options.Config.DeliverPolicy = js_DeliverLastPerSubject;
   natsSubscription* made = nullptr;
   jsErrCode code{};
   natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);

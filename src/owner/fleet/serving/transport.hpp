@@ -76,8 +76,10 @@ class Transport {
   // By id.
   Result<std::map<std::string, std::string>> orders();
 
+  enum class From : std::uint8_t { kFirst, kNewest };  // kNewest: of each subject the newest alone
   // What a stream has of these subjects, in its order, and then what comes. `there`: how many it has now.
-  Result<Subscription> subscribe(const char* stream, const std::string& subjects, std::uint64_t& there);
+  Result<Subscription> subscribe(const char* stream, const std::string& subjects, std::uint64_t& there,
+                                 From from = From::kFirst);
   // The next one, nullopt: none came within this time.
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 

@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "metrics/families.hpp"
+#include "metrics/serving/served.hpp"
 
 namespace landtrace::metrics {
 
 // Thread-safe. Who asks often costs the domain no more than who asks ten times a second.
-class Current {
+class Current : public Served {
  public:
   // `counted`: patterns of the events that are counted by name.
   Current(std::string socket, std::vector<std::string> counted)
       : socket_(std::move(socket)), counted_(std::move(counted)) {}
 
   // EPIPE and the like where the owner is gone or says nothing.
-  Result<std::vector<Family>> families();
+  Result<std::vector<Family>> families() override;
 
  private:
   Result<void> refresh();

@@ -80,7 +80,7 @@ HttpServer::Answer HttpServer::answer(const Asked& asked) {
     return plain(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET is understood.\n");
   }
   if (asked.path != "/metrics") return plain(MHD_HTTP_NOT_FOUND, "The metrics are at /metrics.\n");
-  const auto families = current_.families();
+  const auto families = served_.families();
   if (!families) {
     const Error& error = families.error();
     return plain(MHD_HTTP_SERVICE_UNAVAILABLE, (error.message.empty() ? errno_text(error.code) : error.message) + "\n");

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/fd.hpp"
-#include "metrics/serving/current.hpp"
+#include "metrics/serving/served.hpp"
 
 struct MHD_Daemon;
 
@@ -13,7 +13,7 @@ namespace landtrace::metrics {
 // What is answered at a socket. Has to stay in its place.
 class HttpServer {
  public:
-  explicit HttpServer(Current& current) : current_(current) {}
+  explicit HttpServer(Served& served) : served_(served) {}
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -35,7 +35,7 @@ class HttpServer {
   Answer answer(const Asked& asked);
 
  private:
-  Current& current_;
+  Served& served_;
   MHD_Daemon* daemon_ = nullptr;
   bool is_local_ = false;  // only programs of this machine reach it
 };

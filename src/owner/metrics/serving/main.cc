@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "metrics/serving/current.hpp"
 #include "metrics/serving/http_server.hpp"
 #include "metrics/serving/push.hpp"
 

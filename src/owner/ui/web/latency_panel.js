@@ -3,7 +3,8 @@
 import { barsOf } from './bars.js';
 import { byId, element } from './dom.js';
 import { Mistake } from './mistake.js';
-import { noteCommand, readFile, runCommand, stopCommand } from './server.js';
+import { noteCommand, runCommand, stopCommand } from './requests.js';
+import { readFile } from './server.js';
 import { countText, timeText, visibleText } from './text.js';
 import { fieldsOf } from './tree_files.js';
 

@@ -1,7 +1,8 @@
 // The last lines of what is recorded, and what the page did.
 
 import { byId } from './dom.js';
-import { onCommand, saveSnapshot } from './server.js';
+import { onCommand } from './requests.js';
+import { saveSnapshot } from './server.js';
 import { visibleText } from './text.js';
 
 const kMostLines = 400;

@@ -2,9 +2,11 @@
 
 import { byId, element } from './dom.js';
 import { Mistake } from './mistake.js';
-import { noteCommand, readFile, runCommand, writeFile } from './server.js';
+import { noteCommand, runCommand } from './requests.js';
+import { readFile, writeFile } from './server.js';
 import { countText, visibleText } from './text.js';
 import { probesOf } from './tree_files.js';
+import { sayWhy } from './why.js';
 
 const kMostFunctions = 200;
 const kProbes = 'uprobe_events';
@@ -130,7 +132,7 @@ export class ProbePanel {
       await writeFile(kProbes, line, true);
       await writeFile(`${instance}/events/${group}/${name}/enable`, '1');
     } catch (error) {
-      await this.mistake.sayWhy(error, 'error_log', line);
+      await sayWhy(this.mistake, error, 'error_log', line);
     }
     await this.live.lookAgain();
   }
@@ -141,7 +143,7 @@ export class ProbePanel {
       await writeFile(`${instance}/events/${group}/${name}/enable`, '0');
       await writeFile(kProbes, `-:${group}/${name}`, true);
     } catch (error) {
-      await this.mistake.sayWhy(error, 'error_log', `-:${group}/${name}`);
+      await sayWhy(this.mistake, error, 'error_log', `-:${group}/${name}`);
     }
     await this.look();
   }

@@ -5,6 +5,7 @@ import { Mistake } from './mistake.js';
 import { readFile, writeFile } from './server.js';
 import { visibleText } from './text.js';
 import { triggersOf } from './tree_files.js';
+import { sayWhy } from './why.js';
 
 export class TriggerPart {
   #shown = '';
@@ -37,7 +38,7 @@ export class TriggerPart {
       await writeFile(this.path, text, true);
       if (!text.startsWith('!')) this.input.value = '';
     } catch (error) {
-      await this.mistake.sayWhy(error, this.log, text);
+      await sayWhy(this.mistake, error, this.log, text);
     }
     await this.look();
   }
