@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "arch/clock.hpp"
+#include "fleet/frame_parts.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -31,9 +32,9 @@ Result<void> Link::start() {
   return {};
 }
 
-void Link::send(Outbox::Letter letter) {
+bool Link::send(Outbox::Letter letter) {
   const std::lock_guard lock(mutex_);
-  outbox_.put(std::move(letter));
+  return outbox_.put(std::move(letter));
 }
 
 void Link::tell(Outbox::Letter letter) {
@@ -78,7 +79,7 @@ void Link::run() {
       const std::uint64_t now = arch::monotonic_ns();
       if (last_words_until == 0) last_words_until = now + kLastWords_ns;
       const std::lock_guard lock(mutex_);
-      if (now >= last_words_until || (outbox_.is_empty() && told_.empty())) return;
+      if (now >= last_words_until || (outbox_.is_empty() && parts_.empty() && told_.empty())) return;
     }
     if (!transport_->is_connected() || !is_prepared()) {
       std::this_thread::sleep_for(kPause);
@@ -223,22 +224,38 @@ void Link::send_some_of_parcel() {
   if (transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) parcel_.reset();
 }
 
+// What fits into a message, as the server there has it now. All parts of a frame come before the next one, so that
+// newer frames keep none from being complete.
+std::optional<Outbox::Letter> Link::next_letter() {
+  const std::size_t most = transport_->most_bytes();
+  const std::lock_guard lock(mutex_);
+  while (most > 0) {
+    std::optional<Outbox::Letter> letter;
+    if (parts_.empty()) {
+      letter = outbox_.take();
+    } else {
+      letter = std::move(parts_.front());
+      parts_.pop_front();
+    }
+    if (!letter || letter->bytes.size() <= most) return letter;
+    auto parts = in_parts(*letter, most);
+    if (!parts) ++too_large_;
+    if (parts) parts_.insert(parts_.begin(), parts->begin(), parts->end());
+  }
+  return std::nullopt;
+}
+
 // False: there is nothing, or it could not be sent now.
 bool Link::send_one() {
-  std::optional<Outbox::Letter> letter;
-  {
-    const std::lock_guard lock(mutex_);
-    letter = outbox_.take();
-  }
+  std::optional<Outbox::Letter> letter = next_letter();
   if (!letter) return false;
-  if (letter->bytes.size() > transport_->most_bytes()) {
-    const std::lock_guard lock(mutex_);
-    ++too_large_;
-    return true;
-  }
   if (transport_->publish(letter->subject, letter->bytes)) return true;
   const std::lock_guard lock(mutex_);
-  outbox_.put_back(*std::move(letter));
+  if (whole_of(letter->subject)) {
+    parts_.push_front(*std::move(letter));
+  } else {
+    outbox_.put_back(*std::move(letter));
+  }
   return false;
 }
 

@@ -28,7 +28,8 @@ class Link {
   Result<void> start();
 
   // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
-  void send(Outbox::Letter letter);
+  // False: there is no room for it.
+  bool send(Outbox::Letter letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
   // Asks there what time it is, several times. `answered` is called in the link's thread; nullopt: nobody answers.
@@ -54,6 +55,7 @@ class Link {
   void look_for_orders();
   void take_entry(kvEntry* entry);
   bool send_one();
+  std::optional<Outbox::Letter> next_letter();
   bool tell_one();
   void send_some_of_parcel();
   bool take_parcel();
@@ -79,6 +81,7 @@ class Link {
 
   mutable std::mutex mutex_;
   Outbox outbox_;
+  std::deque<Outbox::Letter> parts_;  // of the frame that is being sent, before all else
   std::deque<Outbox::Letter> told_;
   std::deque<Parcel> parcels_;
   std::deque<std::pair<std::string, TimeAnswered>> questions_;

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "consumer/collector.hpp"
+#include "fleet/serving/slow_sink.hpp"
 #include "fleet/serving/work.hpp"
-#include "measure/latency_sink.hpp"
 
 namespace landtrace::fleet {
 
 class Pairing : public Work {
  public:
   static Result<std::unique_ptr<Work>> begin(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                                             const Order& order);
+                                             const Order& order, const AgentOptions& options);
 
   Result<void> look() override;
   Result<std::vector<Counted>> counted() override;
@@ -20,10 +20,10 @@ class Pairing : public Work {
 
  private:
   Pairing(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-          const measure::LatencySink::Request& request);
+          const measure::LatencySink::Request& request, const Order& order, const AgentOptions& options);
 
   std::string title_;
-  measure::LatencySink sink_;
+  SlowSink sink_;
   consumer::Collector collector_;
 };
 

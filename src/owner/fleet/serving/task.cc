@@ -83,6 +83,10 @@ Frame Task::frame_of(const Counted& counted, Sent& sent, std::uint64_t now_ns) c
   frame.time_ns = now_ns;
   frame.unpaired = counted.unpaired;
   frame.table = portable(counted.table, options_.left_out);
+  for (Slow slow : counted.slowest) {
+    slow.keys = portable_keys(counted.table, slow.keys, options_.left_out);
+    frame.slowest.push_back(std::move(slow));
+  }
   return frame;
 }
 
@@ -98,14 +102,15 @@ std::vector<Outbox::Letter> Task::frames(std::uint64_t now_ns, bool is_last) {
     }
     const auto sent = sent_.find(one.event);
     const std::uint64_t rest = one.table.dropped + one.unpaired.starts + one.unpaired.ends + one.unpaired.lost;
-    const bool is_known = sent != sent_.end() && sent->second.hits == one.table.hits && sent->second.rest == rest;
-    if (is_known && !is_last) continue;
+    const bool is_same = sent != sent_.end() && sent->second.hits == one.table.hits && sent->second.rest == rest;
+    if (is_same && is_known_ && !is_last) continue;
     Sent& now_sent = sent_[one.event];
     Frame frame = frame_of(one, now_sent, now_ns);
     now_sent.rest = rest;
     frame.is_last = is_last;
     letters.push_back({subject_of(frame), encode(frame)});
   }
+  is_known_ = true;
   return letters;
 }
 

@@ -22,7 +22,8 @@ namespace landtrace::fleet {
 struct Counted {
   std::string event;
   ipc::HistogramTable table;
-  Unpaired unpaired;
+  Unpaired unpaired = {};
+  std::vector<Slow> slowest = {};
 };
 
 class Work {
