@@ -89,6 +89,9 @@ class MadeDomain : public AgentDomain {
     figures.events = figures.enabled = figures.users = 1;
     return figures;
   }
+  Result<std::vector<metrics::HistogramFigures>> histograms(const metrics::Asker::Wants&, std::size_t) override {
+    return std::vector<metrics::HistogramFigures>();
+  }
 
  private:
   Shared& shared_;

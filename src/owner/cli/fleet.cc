@@ -13,13 +13,15 @@
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
 #include "cli/visible.hpp"
+#include "event/pattern.hpp"
+#include "fleet/own_histograms.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr const char* kWhat =
-    "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, show or end";
+    "want up, hosts, orders, enable, filter, trigger, probe, tail, snapshot, hist, latency, show, end or key";
 
 int print(const std::string& text) {
   TextOutput out;
@@ -92,10 +94,49 @@ int show(const FleetHelper& fleet, const FleetOptions& options) {
   return text ? print(*text) : fail_of(text.error());
 }
 
+// No order: what hosts' own users have set up.
+int show_own(const FleetHelper& fleet, const FleetOptions& options) {
+  if (options.words.size() != 2 || !options.keys.empty() || !options.vals.empty() || !options.filter.empty() ||
+      !options.probe.empty()) {
+    return fail_with(kBadUse, "want: landtrace fleet hist EVENT --own: the hosts' histograms are as they were set up");
+  }
+  if (const auto where = fleet::Where::parse(options.where); !where) return fail_of(where.error());
+  if (const auto pattern = event::Pattern::parse(options.words[1]); !pattern) return fail_of(pattern.error());
+  const auto hosts = hosts_where(fleet, options.where);
+  if (!hosts) return fail_of(hosts.error());
+  for (const fleet::Status& host : *hosts) {
+    for (const fleet::OrderState& state : host.orders) {
+      if (state.id != fleet::kOwn) continue;
+      for (const fleet::Refusal& one : state.refusals) complain(host.host + ": " + one.event + ": " + one.reason);
+    }
+  }
+  const auto sums = fleet.own_sums(options.words[1], options.where, options.per);
+  if (!sums) return fail_of(sums.error());
+  if (sums->empty()) {
+    return fail_with(kFailure, "no host sends a histogram of its own of '" + options.words[1] +
+                                   "': users set them up there (landtrace write events/…/trigger), and "
+                                   "landtraced --fleet-histograms sends them");
+  }
+  fleet::Order order;
+  order.kind = fleet::Order::Kind::kHist;
+  const auto text = sums_text(order, *sums, options.json, Screen::of(STDOUT_FILENO).columns);
+  return text ? print(*text) : fail_of(text.error());
+}
+
 int end(const FleetHelper& fleet, const FleetOptions& options) {
   if (options.words.size() < 2) return fail_with(kBadUse, "want: landtrace fleet end ORDER...");
   const auto ended = fleet.end({options.words.begin() + 1, options.words.end()});
   return ended ? kSuccess : fail_of(ended.error());
+}
+
+int make_key(const FleetHelper& fleet, const FleetOptions& options) {
+  if (options.words.size() != 3 || options.words[1] != "new") {
+    return fail_with(kBadUse, "want: landtrace fleet key new FILE");
+  }
+  const std::string& file = options.words[2];
+  if (auto made = fleet.make_key(file); !made) return fail_of(made.error());
+  return print(visible(file, Lines::kNone) + ": signs orders (--sign)\n" + visible(file, Lines::kNone) +
+               ".pub: for hosts that are to take no other ones (landtraced --fleet-trust)\n");
 }
 
 int give(const FleetHelper& fleet, const FleetOptions& options) {
@@ -109,14 +150,17 @@ int give(const FleetHelper& fleet, const FleetOptions& options) {
 }
 
 int run(FleetOptions& options) {
-  constexpr const char* kOrders[] = {"enable", "filter", "trigger", "hist", "latency", "tail"};
+  constexpr const char* kOrders[] = {"enable", "filter", "trigger", "probe", "hist", "latency", "tail"};
   const std::string& what = options.words[0];
   if (what == "up") return run_trial(options);
   if (auto completed = complete(options.address); !completed) return fail_of(completed.error());
   const auto fleet = FleetHelper::find(options.address);
   if (!fleet) return fail_of(fleet.error());
+  if (options.own && what != "hist") return fail_with(kBadUse, "--own is for hist");
+  if (options.own) return show_own(*fleet, options);
   if (std::ranges::find(kOrders, what) != std::end(kOrders)) return give(*fleet, options);
   if (what == "snapshot") return run_snapshot(*fleet, options);
+  if (what == "key") return make_key(*fleet, options);
   if (what == "show") return show(*fleet, options);
   if (what == "end") return end(*fleet, options);
   if (what != "hosts" && what != "orders") return fail_with(kBadUse, kWhat);
@@ -130,8 +174,8 @@ void add_fleet(Program& program) {
   auto options = std::make_shared<FleetOptions>();
   Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
   command.words("WHAT", options->words,
-                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, snapshot, tail EVENT, hist "
-                "EVENT, latency, show ORDER, end ORDER...",
+                "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, probe PROBE, snapshot, "
+                "tail EVENT, hist EVENT, latency, show ORDER, end ORDER..., key new FILE",
                 {.required = true});
   add_fleet_address(command, options->address);
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
@@ -147,13 +191,17 @@ void add_fleet(Program& program) {
   command.repeated_list("--keys", options->keys, "With hist: fields to count by", {.type = "FIELD,..."});
   command.repeated_list("--vals", options->vals, "With hist: fields to add up, one with .log2 for its distribution",
                         {.type = "FIELD,..."});
+  command.flag("--own", options->own, "With hist: no order, but what users of hosts count (--fleet-histograms)");
   command.option("--from", options->from, "With latency: the event that begins it", {.type = "EVENT"});
   command.option("--to", options->to, "… and the one that ends it", {.type = "EVENT"});
   command.repeated_list("--key", options->key, "… fields that say which two belong together", {.type = "FIELD,..."});
   command.repeated_list("--to-key", options->to_key, "… the same in the second event", {.type = "FIELD,..."});
   command.repeated_list("--by", options->by, "… fields of the second event to group by", {.type = "FIELD,..."});
+  command.flag("--stack", options->stack, "… with stacks of the slowest events: programs record one with each");
   command.repeated_list("--per", options->per, "Labels to group by: host, role", {.type = "LABEL,..."});
   command.flag("--live", options->live, "Show it every second, also where no terminal is");
+  command.option("--sign", options->sign, "Sign the order with this key (key new FILE), for hosts with --fleet-trust",
+                 {.type = "FILE"});
   command.flag("--detach", options->detach, "Give the order and return; show ORDER shows what was counted");
   command.flag("--json", options->json, "Print JSON");
   command.repeated_list("-e,--event", options->events, "With snapshot: events that are wanted of what is recorded",
@@ -170,9 +218,11 @@ void add_fleet(Program& program) {
       "  landtrace fleet hosts --where 'role=web && zone!=b'\n"
       "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
       "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
+      "  landtrace fleet hist 'req_*' --own --per role            what users of the hosts count there anyway\n"
       "  landtrace fleet tail req_done --filter 'status >= 500'\n"
       "  landtrace fleet enable req_done && landtrace fleet snapshot && landtrace report fleet.dat\n"
       "  landtrace fleet hist -p 'libc.so.6:malloc size=$arg1' --keys size.log2 --per host --for 10s\n"
+      "  landtrace fleet probe 'libssl.so.3:SSL_write size=$arg3' --where role=web && landtrace fleet snapshot\n"
       "  landtrace fleet filter req_done 'status >= 500' --for 1d");
   command.runs([options] { return run(*options); });
 }

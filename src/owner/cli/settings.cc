@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "cli/quantity.hpp"
+#include "event/pattern.hpp"
 #include "fleet/labels.hpp"
 #include "ipc/path.hpp"
 
@@ -72,6 +73,11 @@ void add_fleet_settings(Command& command, FleetSettings& fleet) {
   command.option("--fleet-key", fleet.address.key, "… and its key", {.type = "FILE", .needs = "--fleet-cert"});
   command.repeated_list("--fleet-redact", fleet.left_out, "Fields that are left out of what is sent, with commas",
                         {.type = "FIELD,...", .needs = "--fleet"});
+  command.repeated_list("--fleet-histograms", fleet.histograms,
+                        "Send histograms that users have set up here, too: of which events ('*:*': all)",
+                        {.type = "EVENT,...", .needs = "--fleet"});
+  command.option("--fleet-trust", fleet.trust, "Take orders alone that one of the keys in this file has signed",
+                 {.type = "FILE", .needs = "--fleet"});
   command.option("--fleet-interval", fleet.interval_s, "Send what was counted every so many seconds",
                  {.type = "SECONDS", .shows_default = true});
 }
@@ -155,10 +161,15 @@ Result<fleet::AgentOptions> agent_options(const Settings& settings, const std::s
   if (fleet.interval_s == 0 || fleet.interval_s > kMostSeconds) {
     return fail(EINVAL, "--fleet-interval: want 1 to 3600 seconds");
   }
+  for (const std::string& pattern : fleet.histograms) {
+    if (auto parsed = event::Pattern::parse(pattern); !parsed) {
+      return fail(EINVAL, "--fleet-histograms: " + parsed.error().message);
+    }
+  }
   if (fleet.address.cert.empty() != fleet.address.key.empty()) {
     return fail(EINVAL, "--fleet-cert: want --fleet-key, too");
   }
-  for (const std::string* const file : {&fleet.address.creds, &fleet.address.ca, &fleet.address.cert}) {
+  for (const std::string* const file : {&fleet.address.creds, &fleet.address.ca, &fleet.address.cert, &fleet.trust}) {
     if (!file->empty() && ::access(file->c_str(), R_OK) != 0) return fail_errno("--fleet: " + *file);
   }
   return fleet::AgentOptions{.socket = socket,
@@ -168,6 +179,8 @@ Result<fleet::AgentOptions> agent_options(const Settings& settings, const std::s
                              .labels = fleet.labels,
                              .version = LANDTRACE_VERSION,
                              .left_out = fleet.left_out,
+                             .histograms = fleet.histograms,
+                             .trust = fleet.trust,
                              .interval_ms = fleet.interval_s * 1000};
 }
 

@@ -17,6 +17,8 @@ struct FleetSettings {
   std::string labels;
   std::string host;
   std::vector<std::string> left_out;
+  std::vector<std::string> histograms;
+  std::string trust;
   std::uint64_t interval_s = 10;
 
   [[nodiscard]] bool is_wanted() const { return !address.servers.empty(); }

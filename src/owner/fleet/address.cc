@@ -69,8 +69,9 @@ std::string json_of(const AgentOptions& options) {
   return Json{{"socket", options.socket},     {"address", address_json(options.address)},
               {"host", options.host},         {"domain", options.domain},
               {"labels", options.labels},     {"version", options.version},
-              {"left_out", options.left_out}, {"interval_ms", options.interval_ms},
-              {"most_bytes", options.most_bytes}}
+              {"left_out", options.left_out}, {"trust", options.trust},
+              {"histograms", options.histograms},
+              {"interval_ms", options.interval_ms}, {"most_bytes", options.most_bytes}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -96,6 +97,8 @@ Result<AgentOptions> agent_options_of(const std::string& text) {
     options.labels = json.value("labels", "");
     options.version = json.value("version", "");
     options.left_out = json.value("left_out", options.left_out);
+    options.histograms = json.value("histograms", options.histograms);
+    options.trust = json.value("trust", "");
     options.interval_ms = json.value("interval_ms", options.interval_ms);
     options.most_bytes = json.value("most_bytes", options.most_bytes);
     return options;

@@ -38,6 +38,8 @@ struct AgentOptions {
   std::string labels = {};
   std::string version = {};
   std::vector<std::string> left_out = {};  // fields that do not travel
+  std::vector<std::string> histograms = {};  // patterns of events: the host's own ones of these are sent
+  std::string trust = {};                  // a file with keys: orders that they have not signed are refused
   std::uint64_t interval_ms = 10'000;
   std::uint64_t most_bytes = 16u << 20;  // that are kept while the transport is away
 

@@ -44,6 +44,8 @@ TEST(AddressTest, IsReadAsItWasWritten) {
                              .labels = "a=b",
                              .version = "v",
                              .left_out = {"x", "y"},
+                             .histograms = {"a:*"},
+                             .trust = "/keys",
                              .interval_ms = 5,
                              .most_bytes = 6};
   EXPECT_EQ(*agent_options_of(json_of(options)), options);

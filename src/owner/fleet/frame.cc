@@ -26,13 +26,26 @@ enum FrameField : std::uint32_t {
   kEnds,
   kLost,
   kTable,
+  kSlow,
 };
 enum TableField : std::uint32_t { kTrigger = 1, kKey, kValue, kHits, kDropped, kRow };
 enum KeyField : std::uint32_t { kKind = 1, kKeyName, kWidth, kSignedBits };
 enum ValueField : std::uint32_t { kValueName = 1, kIs };
 enum RowField : std::uint32_t { kNumbers = 1, kText, kRowHits, kValues };
+// Keys are as in rows.
+enum SlowField : std::uint32_t { kSlowNs = 3, kSlowTime, kSlowThread, kSlowTask, kSlowFields, kSlowStack, kSlowHost };
 constexpr std::uint64_t kIsHex = 1, kIsSigned = 2, kIsKept = 4;
 constexpr std::uint64_t kMostBits = 64;
+// In memory a key takes much more than the byte that it may be here, so that a table of one host has bounds.
+struct Room {
+  std::size_t columns = 64;
+  std::size_t cells = 1u << 20;
+  std::size_t slow = kMostSlow;
+  std::size_t slow_bytes = kMostSlowBytes;
+};
+constexpr std::size_t kAny = ~std::size_t{0};
+constexpr Room kNoTable{0, 0, 0, 0};
+constexpr Room kAnyTable{kAny, kAny, kAny, kAny};
 
 using ipc::KeyKind;
 
@@ -53,14 +66,7 @@ class RowEncoder {
  public:
   const std::string& encode(const ipc::HistogramTable& table, const ipc::HistogramRow& row) {
     row_.clear();
-    numbers_.clear();
-    for (std::size_t i = 0; i < table.keys.size(); ++i) {
-      if (table.keys[i].kind != KeyKind::kText) append_number(numbers_, row.keys[i].number);
-    }
-    put_text(row_, kNumbers, numbers_);
-    for (std::size_t i = 0; i < table.keys.size(); ++i) {
-      if (table.keys[i].kind == KeyKind::kText) proto::put(row_, kText, std::string_view(row.keys[i].text));
-    }
+    put_keys(table, row.keys);
     put_number(row_, kRowHits, row.hits);
     numbers_.clear();
     for (const std::uint64_t value : row.values) append_number(numbers_, value);
@@ -68,7 +74,31 @@ class RowEncoder {
     return row_;
   }
 
+  const std::string& encode(const ipc::HistogramTable& table, const Slow& slow) {
+    row_.clear();
+    put_keys(table, slow.keys);
+    put_number(row_, kSlowNs, slow.ns);
+    put_number(row_, kSlowTime, slow.time_ns);
+    put_number(row_, kSlowThread, static_cast<std::uint32_t>(slow.tid));
+    put_text(row_, kSlowTask, slow.task);
+    put_text(row_, kSlowFields, slow.fields);
+    for (const std::string& frame : slow.stack) proto::put(row_, kSlowStack, std::string_view(frame));
+    put_text(row_, kSlowHost, slow.host);
+    return row_;
+  }
+
  private:
+  void put_keys(const ipc::HistogramTable& table, const std::vector<ipc::HistogramKeyValue>& keys) {
+    numbers_.clear();
+    for (std::size_t i = 0; i < table.keys.size(); ++i) {
+      if (table.keys[i].kind != KeyKind::kText) append_number(numbers_, keys[i].number);
+    }
+    put_text(row_, kNumbers, numbers_);
+    for (std::size_t i = 0; i < table.keys.size(); ++i) {
+      if (table.keys[i].kind == KeyKind::kText) proto::put(row_, kText, std::string_view(keys[i].text));
+    }
+  }
+
   std::string row_;
   std::string numbers_;
 };
@@ -125,45 +155,85 @@ bool read_value(std::string_view bytes, ipc::HistogramValue& value) {
   return reader.is_at_end();
 }
 
-// The next of the row's keys, from `at` on, that is of this kind.
-std::size_t next_key(const ipc::HistogramTable& table, std::size_t at, bool is_text) {
-  while (at < table.keys.size() && (table.keys[at].kind == KeyKind::kText) != is_text) ++at;
-  return at;
-}
+// The keys of a row, as its fields come.
+class KeyReader {
+ public:
+  KeyReader(const ipc::HistogramTable& table, std::vector<ipc::HistogramKeyValue>& keys) : table_(table), keys_(keys) {
+    keys_.resize(table_.keys.size());
+  }
+
+  // False: there is no such key.
+  bool take(const WireField& field) {
+    if (field.number == kText) {
+      text_at_ = next(text_at_, true);
+      if (text_at_ >= table_.keys.size()) return false;
+      keys_[text_at_++].text = field.bytes;
+    }
+    if (field.number != kNumbers) return true;
+    WireReader numbers(field.bytes);
+    while (const auto number = numbers.next_number()) {
+      number_at_ = next(number_at_, false);
+      if (number_at_ >= table_.keys.size()) return false;
+      keys_[number_at_++].number = *number;
+    }
+    return numbers.is_at_end();
+  }
+  [[nodiscard]] bool is_whole() const {
+    return next(number_at_, false) == table_.keys.size() && next(text_at_, true) == table_.keys.size();
+  }
+
+ private:
+  // From `at` on, of this kind.
+  [[nodiscard]] std::size_t next(std::size_t at, bool is_text) const {
+    while (at < table_.keys.size() && (table_.keys[at].kind == KeyKind::kText) != is_text) ++at;
+    return at;
+  }
+
+  const ipc::HistogramTable& table_;
+  std::vector<ipc::HistogramKeyValue>& keys_;
+  std::size_t number_at_ = 0;
+  std::size_t text_at_ = 0;
+};
 
 bool read_row(std::string_view bytes, const ipc::HistogramTable& table, ipc::HistogramRow& row) {
   WireReader reader(bytes);
-  row.keys.resize(table.keys.size());
-  std::size_t number_at = 0, text_at = 0;
+  KeyReader keys(table, row.keys);
   bool is_good = true;
   while (const auto field = reader.next()) {
     if (field->number == kRowHits) row.hits = field->value;
-    if (field->number == kText) {
-      text_at = next_key(table, text_at, true);
-      is_good = is_good && text_at < table.keys.size();
-      if (is_good) row.keys[text_at++].text = field->bytes;
-    }
-    if (field->number != kNumbers && field->number != kValues) continue;
-    WireReader numbers(field->bytes);
-    while (const auto number = numbers.next_number()) {
-      if (field->number == kValues) {
-        row.values.push_back(*number);
-        continue;
-      }
-      number_at = next_key(table, number_at, false);
-      is_good = is_good && number_at < table.keys.size();
-      if (is_good) row.keys[number_at++].number = *number;
-    }
-    is_good = is_good && numbers.is_at_end();
+    is_good = is_good && keys.take(*field);
+    if (field->number != kValues) continue;
+    WireReader values(field->bytes);
+    while (const auto value = values.next_number()) row.values.push_back(*value);
+    is_good = is_good && values.is_at_end();
   }
-  const bool is_whole = next_key(table, number_at, false) == table.keys.size() &&
-                        next_key(table, text_at, true) == table.keys.size() &&
-                        row.values.size() == table.values.size();
-  return is_good && reader.is_at_end() && is_whole;
+  return is_good && reader.is_at_end() && keys.is_whole() && row.values.size() == table.values.size();
+}
+
+bool read_slow(std::string_view bytes, const ipc::HistogramTable& table, Slow& slow) {
+  WireReader reader(bytes);
+  KeyReader keys(table, slow.keys);
+  bool is_good = true;
+  while (const auto field = reader.next()) {
+    is_good = is_good && keys.take(*field);
+    if (field->number == kSlowNs) slow.ns = field->value;
+    if (field->number == kSlowTime) slow.time_ns = field->value;
+    if (field->number == kSlowThread) slow.tid = static_cast<std::int32_t>(static_cast<std::uint32_t>(field->value));
+    if (field->number == kSlowTask) slow.task = field->bytes;
+    if (field->number == kSlowFields) slow.fields = field->bytes;
+    if (field->number == kSlowStack) slow.stack.emplace_back(field->bytes);
+    if (field->number == kSlowHost) slow.host = field->bytes;
+  }
+  return is_good && reader.is_at_end() && keys.is_whole();
+}
+
+bool has_room(const ipc::HistogramTable& table, Room room) {
+  const std::size_t columns = table.keys.size() + table.values.size();
+  return columns <= room.columns && table.rows.size() * (columns + 1) <= room.cells;
 }
 
 // Rows are behind what they are of: encode() writes them there.
-bool read_table(std::string_view bytes, ipc::HistogramTable& table) {
+bool read_table(std::string_view bytes, Room room, ipc::HistogramTable& table) {
   WireReader reader(bytes);
   bool is_good = true;
   while (const auto field = reader.next()) {
@@ -189,7 +259,7 @@ bool read_table(std::string_view bytes, ipc::HistogramTable& table) {
       default:
         break;
     }
-    if (!is_good) return false;
+    if (!is_good || !has_room(table, room)) return false;
   }
   return reader.is_at_end();
 }
@@ -233,7 +303,7 @@ std::uint64_t* number_of(Frame& frame, std::uint32_t field) {
   }
 }
 
-Result<Frame> decode(std::string_view bytes, bool with_table) {
+Result<Frame> decode(std::string_view bytes, Room room) {
   Frame frame;
   WireReader reader(bytes);
   std::uint64_t version = 0;
@@ -247,7 +317,10 @@ Result<Frame> decode(std::string_view bytes, bool with_table) {
     if (std::string* const text = text_of(frame, field->number)) *text = field->bytes;
     if (std::uint64_t* const number = number_of(frame, field->number)) *number = field->value;
     if (field->number == kIsLast) frame.is_last = field->value != 0;
-    if (field->number == kTable && with_table) is_good = is_good && read_table(field->bytes, frame.table);
+    if (field->number == kTable && room.cells > 0) is_good = is_good && read_table(field->bytes, room, frame.table);
+    if (field->number != kSlow || frame.slowest.size() >= room.slow || field->bytes.size() > room.slow_bytes) continue;
+    room.slow_bytes -= field->bytes.size();
+    is_good = is_good && read_slow(field->bytes, frame.table, frame.slowest.emplace_back());
   }
   if (!is_good || !reader.is_at_end() || version == 0) return fail(EPROTO, "a frame that makes no sense");
   return frame;
@@ -272,11 +345,13 @@ std::string encode(const Frame& frame) {
   put_number(out, kEnds, frame.unpaired.ends);
   put_number(out, kLost, frame.unpaired.lost);
   proto::put(out, kTable, std::string_view(encode(frame.table)));
+  RowEncoder rows;
+  for (const Slow& slow : frame.slowest) proto::put(out, kSlow, std::string_view(rows.encode(frame.table, slow)));
   return out;
 }
 
-Result<Frame> decode_frame(std::string_view bytes) { return decode(bytes, true); }
-Result<Frame> decode_head(std::string_view bytes) { return decode(bytes, false); }
+Result<Frame> decode_frame(std::string_view bytes) { return decode(bytes, Room()); }
+Result<Frame> decode_head(std::string_view bytes) { return decode(bytes, kNoTable); }
 
 std::string encode(const std::vector<Frame>& frames) {
   std::string out;
@@ -289,7 +364,7 @@ Result<std::vector<Frame>> decode_frames(std::string_view bytes) {
   WireReader reader(bytes);
   while (const auto field = reader.next()) {
     if (field->number != 1) continue;
-    LT_TRY(Frame frame, decode_frame(field->bytes));
+    LT_TRY(Frame frame, decode(field->bytes, kAnyTable));
     frames.push_back(std::move(frame));
   }
   if (!reader.is_at_end()) return fail(EPROTO, "frames that make no sense");

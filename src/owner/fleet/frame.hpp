@@ -24,6 +24,23 @@ struct Unpaired {
   friend bool operator==(const Unpaired&, const Unpaired&) = default;
 };
 
+// Of a latency: the slowest that came of a group and a power of two of its times.
+struct Slow {
+  std::string host = {};                         // in a sum; of a frame the frame's
+  std::vector<ipc::HistogramKeyValue> keys = {};  // of its row
+  std::uint64_t ns = 0;                          // how long it took
+  std::uint64_t time_ns = 0;                     // when it ended, since 1970
+  std::int32_t tid = 0;                          // the thread that it ended in
+  std::string task = {};
+  std::string fields = {};              // of the event that ended it, an object of JSON
+  std::vector<std::string> stack = {};  // … where that was: functions, the nearest first
+
+  friend bool operator==(const Slow&, const Slow&) = default;
+};
+// What a frame may have of them: more is not encoded, and not taken.
+inline constexpr std::size_t kMostSlow = 32;
+inline constexpr std::size_t kMostSlowBytes = 64 * 1024;
+
 struct Frame {
   std::string host;
   std::string boot;    // the kernel's boot_id
@@ -38,18 +55,20 @@ struct Frame {
   bool is_last = false;
   Unpaired unpaired;
   ipc::HistogramTable table;  // portable
+  std::vector<Slow> slowest = {};
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
 // The table has to be portable().
 std::string encode(const Frame& frame);
-// EPROTO with a sentence for bytes that encode() of no version gives, and for a version that is too new.
+// Of one host. EPROTO with a sentence for bytes that encode() of no version gives, for a version that is too new, and
+// for a table larger than a host's may be.
 Result<Frame> decode_frame(std::string_view bytes);
-// The same without the table, which is not looked at.
+// The same without the table and what is slowest, which are not looked at.
 Result<Frame> decode_head(std::string_view bytes);
 
-// Several, one behind the other, as the repeated field 1 of a message.
+// Several sums, one behind the other, as the repeated field 1 of a message.
 std::string encode(const std::vector<Frame>& frames);
 Result<std::vector<Frame>> decode_frames(std::string_view bytes);
 

@@ -32,6 +32,15 @@ Frame full_frame() {
                       {{{0, std::string("a\0b", 3), {}}, {5, "", {}}, {0, "u", {}}, {0, "", {}}}, 0, {0, 0, 0}}};
   frame.table.hits = 7;
   frame.table.dropped = 9;
+  frame.slowest = {{.host = "web-2",
+                    .keys = frame.table.rows[1].keys,
+                    .ns = 1030,
+                    .time_ns = 1'700'000'000'000'000'005,
+                    .tid = -1,
+                    .task = "service",
+                    .fields = R"({"id":7})",
+                    .stack = {"handle [service]", "", "main [service]"}},
+                   {.keys = frame.table.rows[0].keys, .ns = 5}};
   return frame;
 }
 
@@ -100,15 +109,41 @@ TEST(FrameTest, AHeadIsAllButTheTable) {
   const auto head = decode_head(encode(frame));
   ASSERT_TRUE(head);
   frame.table = {};
+  frame.slowest = {};
   EXPECT_EQ(*head, frame);
 }
 
-TEST(FrameTest, WhatIsCutOffIsRefusedOrLacksItsTable) {
+TEST(FrameTest, WhatIsCutOffIsRefusedOrLacksItsEnd) {
   const std::string bytes = encode(full_frame());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const auto decoded = decode_frame({bytes.data(), size});
-    ASSERT_TRUE(!decoded || decoded->table.rows.empty()) << size;
+    ASSERT_TRUE(!decoded || decoded->table.rows.empty() || decoded->slowest.size() < 2) << size;
   }
+}
+
+// In memory it would take 64 times as much.
+TEST(FrameTest, ATableOfAHostHasBounds) {
+  Frame frame = full_frame();
+  frame.table = {};
+  frame.slowest = {};
+  frame.table.keys.resize(64, {KeyKind::kUnsigned, "k", 0});
+  EXPECT_EQ(refusal_of_frame(encode(frame)), "");
+  frame.table.keys.emplace_back();
+  EXPECT_NE(refusal_of_frame(encode(frame)), "");
+  frame.table.keys.resize(63);
+  frame.table.rows.resize(17'000, {std::vector<ipc::HistogramKeyValue>(63), 1, {}});
+  EXPECT_NE(refusal_of_frame(encode(frame)), "");
+  EXPECT_EQ(decode_frames(encode(std::vector<Frame>{frame}))->at(0).table.rows.size(), 17'000u) << "a sum has none";
+}
+
+TEST(FrameTest, OfTheSlowestAHostHasAFew) {
+  Frame frame = full_frame();
+  frame.slowest.resize(2 * kMostSlow, frame.slowest[0]);
+  EXPECT_EQ(decode_frame(encode(frame))->slowest.size(), kMostSlow);
+  EXPECT_EQ(decode_frames(encode(std::vector<Frame>{frame}))->at(0).slowest.size(), 2 * kMostSlow) << "a sum has more";
+  frame.slowest.resize(3);
+  frame.slowest[1].fields.assign(kMostSlowBytes, 'x');
+  EXPECT_EQ(decode_frame(encode(frame))->slowest.size(), 2u);
 }
 
 TEST(FrameTest, ANewerVersionIsNamed) {

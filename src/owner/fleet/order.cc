@@ -59,6 +59,7 @@ std::string json_of(const Order& order) {
               {"key", order.key},
               {"to_key", order.to_key},
               {"by", order.by},
+              {"stack", order.stack},
               {"filter", order.filter},
               {"triggers", order.triggers},
               {"probe",
@@ -88,6 +89,7 @@ Result<Order> order_of(const std::string& text) {
     order.key = json.value("key", order.key);
     order.to_key = json.value("to_key", order.to_key);
     order.by = json.value("by", order.by);
+    order.stack = json.value("stack", false);
     order.filter = json.value("filter", "");
     order.triggers = json.value("triggers", order.triggers);
     const Json probe = json.value("probe", Json::object());

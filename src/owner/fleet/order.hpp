@@ -38,6 +38,7 @@ struct Order {
   std::vector<std::string> key = {};
   std::vector<std::string> to_key = {};
   std::vector<std::string> by = {};
+  bool stack = false;  // of a latency: where the slowest ended
   std::string filter = {};
   std::vector<std::string> triggers = {};  // of a histogram also its "hist:…"
   Probe probe = {};                        // that is there for the order, and has its event

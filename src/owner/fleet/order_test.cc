@@ -14,6 +14,7 @@ Order full_order() {
           .key = {"id", "n"},
           .to_key = {"number", "m"},
           .by = {"route"},
+          .stack = true,
           .filter = "id > 5",
           .triggers = {"traceoff"},
           .probe = {"/lib/x.so", "f+4", true, "a=$arg1", "f"},

@@ -75,6 +75,15 @@ ipc::HistogramTable portable(ipc::HistogramTable table, const std::vector<std::s
   return sum.table();
 }
 
+std::vector<ipc::HistogramKeyValue> portable_keys(const ipc::HistogramTable& table,
+                                                  const std::vector<ipc::HistogramKeyValue>& keys,
+                                                  const std::vector<std::string>& left_out) {
+  ipc::HistogramTable one;
+  one.keys = table.keys;
+  one.rows = {{keys, 0, {}}};
+  return portable(one, left_out).rows[0].keys;
+}
+
 std::string needs_left_out(const ipc::HistogramTable& table, const std::vector<std::string>& left_out) {
   for (const ipc::HistogramKey& key : table.keys) {
     if (is_bucketed(key.kind) && is_of(left_out, key.name)) return key.name.substr(0, key.name.find('.'));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace landtrace::fleet {
@@ -9,6 +10,23 @@ namespace {
 
 std::string host_subject(const std::string& domain, const std::string& host) {
   return "landtrace." + part_of_subject(domain) + "." + part_of_subject(host);
+}
+
+constexpr std::ptrdiff_t kFrameDots = 6;
+
+// Of "a.b.c" the part with this number, from 0 on; "" behind the last one.
+std::string_view part_at(std::string_view subject, int number) {
+  for (; number > 0; --number) {
+    const std::size_t dot = subject.find('.');
+    if (dot == std::string_view::npos) return {};
+    subject.remove_prefix(dot + 1);
+  }
+  return subject.substr(0, subject.find('.'));
+}
+
+bool is_of_histogram(std::string_view subject, std::ptrdiff_t dots) {
+  constexpr int kKind = 3;
+  return part_at(subject, kKind) == "hist" && std::ranges::count(subject, '.') == dots;
 }
 
 Result<void> check_names(const std::string& host, const std::string& domain, const std::string& own,
@@ -38,6 +56,22 @@ std::string subject_of(const Status& status) { return host_subject(status.domain
 std::string subject_of(const Frame& frame) {
   return fmt::format("{}.hist.{}.{}.{}", host_subject(frame.domain, frame.host), part_of_subject(frame.order),
                      frame.generation, part_of_subject(frame.event));
+}
+
+std::string host_part(std::string_view subject) {
+  constexpr int kHost = 2;
+  return std::string(part_at(subject, kHost));
+}
+
+bool is_frame_subject(std::string_view subject) { return is_of_histogram(subject, kFrameDots); }
+
+std::string part_subject(const std::string& frame_subject, std::uint64_t number) {
+  return fmt::format("{}.{}", frame_subject, number);
+}
+
+std::optional<std::string> whole_of(std::string_view subject) {
+  if (!is_of_histogram(subject, kFrameDots + 1)) return std::nullopt;
+  return std::string(subject.substr(0, subject.rfind('.')));
 }
 
 Result<Status> status_in(const std::string& subject, const std::string& json) {

@@ -2,12 +2,14 @@
 //
 //   landtrace.DOMAIN.HOST.status                            in the stream: a host's newest status
 //   landtrace.DOMAIN.HOST.hist.ORDER.GENERATION.EVENT       … its newest frames of a histogram
+//   landtrace.DOMAIN.HOST.hist.ORDER.GENERATION.EVENT.K     … parts of those that are too large, K from 0 on
 //   landtrace.DOMAIN.HOST.lines.ORDER                       events as lines, for who listens: nobody keeps them
 //   landtrace.DOMAIN.HOST.clock.ORDER                       a host asks what time it is where ORDER was given
 //   landtrace.DOMAIN.HOST.snapshot.ORDER.K                  in another stream: parts of its snapshot, K from 0 on
 //   landtrace.DOMAIN.HOST.snapshot.ORDER.end                … and what all of them are
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,7 +41,14 @@ std::string subject_of(const Frame& frame);
 // host, domain or histogram than its subject does is EPROTO, and so is one without a host or domain.
 Result<Status> status_in(const std::string& subject, const std::string& json);
 Result<void> check_subject(const std::string& subject, const Frame& head);
-// All frames of an order.
+// HOST of a subject, as it stands there: who may publish as one host may take any domain.
+std::string host_part(std::string_view subject);
+// Whether it is a frame's, which may travel in parts.
+bool is_frame_subject(std::string_view subject);
+std::string part_subject(const std::string& frame_subject, std::uint64_t number);
+// The subject of the frame that this is a part of; nullopt: it is no part's.
+std::optional<std::string> whole_of(std::string_view subject);
+// All frames of an order, and their parts.
 std::string frames_of(const std::string& order);
 // A host's lines for an order, and those of all hosts.
 std::string lines_subject(const std::string& domain, const std::string& host, const std::string& order);

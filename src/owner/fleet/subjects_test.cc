@@ -62,6 +62,27 @@ TEST(SubjectsTest, OfASnapshotAllHavePartsOfTheirHost) {
   EXPECT_EQ(clocks_of("o1"), "landtrace.*.*.clock.o1");
 }
 
+TEST(SubjectsTest, APartIsBelowItsFrame) {
+  Frame frame;
+  frame.host = "web.1";
+  frame.domain = "system";
+  frame.order = "o";
+  frame.event = "u.e:7";
+  const std::string whole = subject_of(frame);
+  EXPECT_TRUE(is_frame_subject(whole));
+  EXPECT_EQ(whole_of(whole), std::nullopt);
+  const std::string part = part_subject(whole, 12);
+  EXPECT_EQ(part, whole + ".12");
+  EXPECT_FALSE(is_frame_subject(part));
+  EXPECT_EQ(whole_of(part), whole);
+  EXPECT_EQ(host_part(part), "web%2E1");
+  for (const char* const other : {"", "a.b", "landtrace.system.a.status", "landtrace.system.a.lines.hist.a.b.c"}) {
+    EXPECT_FALSE(is_frame_subject(other));
+    EXPECT_EQ(whole_of(other), std::nullopt);
+  }
+  EXPECT_EQ(host_part("a.b"), "");
+}
+
 TEST(SubjectsTest, AFrameIsOfItsSubjectsHistogram) {
   Frame frame;
   frame.host = "a";

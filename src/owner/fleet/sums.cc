@@ -1,8 +1,11 @@
 #include "fleet/sums.hpp"
 
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "fleet/labels.hpp"
+#include "fleet/slow_sum.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/table_sum.hpp"
 
@@ -25,7 +28,8 @@ class EventSum {
 
   void add(const std::string& host, std::string_view bytes) {
     const auto frame = decode_frame(bytes);
-    if (!frame || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
+    if (frame && frame->is_last && frame->table.keys.empty()) return;  // a histogram that has gone
+    if (!frame || !has_room(host, frame->table) || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
       misfits_.insert(host);
       return;
     }
@@ -33,16 +37,29 @@ class EventSum {
     unpaired_.starts += frame->unpaired.starts;
     unpaired_.ends += frame->unpaired.ends;
     unpaired_.lost += frame->unpaired.lost;
+    slowest_.add(*frame, group_of(*frame, by_));
   }
 
+  void leave_out(const std::string& host) { misfits_.insert(host); }
+
   [[nodiscard]] Sum sum(const std::string& event) const {
-    return {event, sum_.table(), unpaired_, hosts_.size(), {misfits_.begin(), misfits_.end()}};
+    return {event, sum_.table(), unpaired_, slowest_.slowest(), hosts_.size(), {misfits_.begin(), misfits_.end()}};
   }
 
  private:
+  // A host can begin as many generations as it likes.
+  bool has_room(const std::string& host, const ipc::HistogramTable& table) {
+    constexpr std::size_t kMostCells = 8u << 20;
+    std::size_t& cells = cells_[host];
+    cells += table.rows.size() * (table.keys.size() + table.values.size() + 1);
+    return cells <= kMostCells;
+  }
+
   const std::vector<std::string>& by_;
   TableSum sum_;
   Unpaired unpaired_;
+  SlowSum slowest_;
+  std::map<std::string, std::size_t> cells_;  // by host
   std::set<std::string> hosts_;
   std::set<std::string> misfits_;
 };
@@ -50,15 +67,32 @@ class EventSum {
 }  // namespace
 
 Result<Sums::Was> Sums::add(const std::string& subject, std::string_view bytes) {
-  LT_TRY(Frame head, decode_head(bytes));
+  const auto whole = whole_of(subject);
+  if (!whole) return take(subject, bytes);
+  LT_TRY(const auto frame, parts_.add(*whole, bytes));
+  if (!frame) return Was::kPart;
+  return take(*whole, *frame);
+}
+
+Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes) {
+  constexpr std::size_t kHistogramCost = 512;
+  LT_TRY(const Frame head, decode_head(bytes));
   LT_CHECK(check_subject(subject, head));
-  Newest& newest = newest_[{std::move(head.order), std::move(head.event), std::move(head.host), std::move(head.boot),
-                            std::move(head.domain), head.generation}];
-  if (!newest.bytes.empty() && head.sequence <= newest.sequence) {
-    return head.sequence == newest.sequence ? Was::kKnown : Was::kOlder;
+  Key key{head.order, head.event, head.host, head.boot, head.domain, head.generation};
+  const auto known = newest_.find(key);
+  if (known != newest_.end() && head.sequence <= known->second.sequence) {
+    return head.sequence == known->second.sequence ? Was::kKnown : Was::kOlder;
   }
-  bytes_ = bytes_ - newest.bytes.size() + bytes.size();
-  newest = {head.sequence, head.time_ns, std::string(bytes)};
+  Host& host = hosts_[head.host];
+  const std::size_t before = known == newest_.end() ? 0 : known->second.cost;
+  const std::size_t cost = bytes.size() + kHistogramCost;
+  if (host.bytes - before + cost > most_host_bytes_) {
+    host.is_full = true;
+    return fail(ENOSPC, head.host + " has sent more than is kept of one host");
+  }
+  host.bytes = host.bytes - before + cost;
+  bytes_ = bytes_ - before + cost;
+  newest_[std::move(key)] = {head.sequence, head.time_ns, cost, std::string(bytes)};
   return Was::kNews;
 }
 
@@ -69,6 +103,9 @@ std::vector<Sum> Sums::of(const std::string& order, const std::vector<std::strin
     EventSum sum(by);
     for (; at != newest_.end() && at->first.order == order && at->first.event == event; ++at) {
       sum.add(at->first.host, at->second.bytes);
+    }
+    for (const auto& [name, host] : hosts_) {
+      if (host.is_full) sum.leave_out(name);
     }
     sums.push_back(sum.sum(event));
   }
@@ -93,20 +130,32 @@ std::vector<std::string> Sums::orders() const {
   return orders;
 }
 
-void Sums::forget(const std::string& order) {
+void Sums::forget_if(const std::function<bool(const Key&, const Newest&)>& is_unwanted) {
   std::erase_if(newest_, [&](const auto& one) {
-    if (one.first.order != order) return false;
-    bytes_ -= one.second.bytes.size();
+    if (!is_unwanted(one.first, one.second)) return false;
+    bytes_ -= one.second.cost;
+    hosts_[one.first.host].bytes -= one.second.cost;
     return true;
   });
 }
 
+void Sums::forget(const std::string& order) {
+  forget_if([&](const Key& key, const Newest&) { return key.order == order; });
+}
+
 void Sums::forget_before(std::uint64_t time_ns) {
-  std::erase_if(newest_, [&](const auto& one) {
-    if (one.second.time_ns >= time_ns) return false;
-    bytes_ -= one.second.bytes.size();
-    return true;
-  });
+  forget_if([&](const Key&, const Newest& newest) { return newest.time_ns < time_ns; });
+}
+
+void Sums::keep_newest(const std::function<bool(const Key&)>& is_wanted) {
+  forget_if([&](const Key& key, const Newest&) { return !is_wanted(key); });
+  const auto name_of = [](const Key& key) { return std::tuple(key.order, key.event, key.host, key.domain); };
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::uint64_t> generations;
+  for (const auto& [key, newest] : newest_) {
+    std::uint64_t& generation = generations[name_of(key)];
+    generation = std::max(generation, key.generation);
+  }
+  forget_if([&](const Key& key, const Newest&) { return key.generation < generations[name_of(key)]; });
 }
 
 }  // namespace landtrace::fleet

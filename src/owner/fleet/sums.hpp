@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fleet/frame.hpp"
+#include "fleet/frame_parts.hpp"
 
 namespace landtrace::fleet {
 
@@ -16,15 +17,37 @@ struct Sum {
   std::string event;
   ipc::HistogramTable table;
   Unpaired unpaired;
+  std::vector<Slow> slowest;  // with their hosts, the slowest first; keys are as in rows
   std::uint64_t hosts = 0;
-  std::vector<std::string> misfits;  // hosts whose histogram has other keys, or whose frame makes no sense
+  // Hosts whose histogram has other keys, or whose frame makes no sense, or that have sent more than is kept of one.
+  std::vector<std::string> misfits;
 };
 
 class Sums {
  public:
-  enum class Was : std::uint8_t { kNews, kKnown, kOlder };
-  // EPROTO for what is no frame, and for one of another histogram than the subject's.
+  // That is kept of one host: it cannot take the room of others.
+  static constexpr std::size_t kMostHostBytes = 256u << 20;
+  explicit Sums(std::size_t most_host_bytes = kMostHostBytes) : most_host_bytes_(most_host_bytes) {}
+
+  enum class Was : std::uint8_t { kNews, kKnown, kOlder, kPart };
+  // A frame, or a part of one; kPart: others are missing. EPROTO for what is none, and for one of another histogram
+  // than the subject's. ENOSPC: the host has sent as much as is kept of one.
   Result<Was> add(const std::string& subject, std::string_view bytes);
+
+  // What is one histogram of one host.
+  struct Key {
+    std::string order;
+    std::string event;
+    std::string host;
+    std::string boot;
+    std::string domain;
+    std::uint64_t generation = 0;
+
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // Forgets all that `is_wanted` says no to, and of a histogram that a domain has set up several times all but the
+  // newest one.
+  void keep_newest(const std::function<bool(const Key&)>& is_wanted);
 
   // Of an order, an entry for each event. `by`: labels, "host" and "domain" that stand before the keys; a label that a
   // host does not have is "".
@@ -45,27 +68,29 @@ class Sums {
 
   [[nodiscard]] std::size_t histograms() const { return newest_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  // … and of frames that are not complete.
+  [[nodiscard]] std::size_t bytes_of_parts() const { return parts_.bytes(); }
 
  private:
-  // What is one histogram of one host.
-  struct Key {
-    std::string order;
-    std::string event;
-    std::string host;
-    std::string boot;
-    std::string domain;
-    std::uint64_t generation = 0;
-
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
   struct Newest {
     std::uint64_t sequence = 0;
     std::uint64_t time_ns = 0;
+    std::size_t cost = 0;  // of memory
     std::string bytes;
   };
+  struct Host {
+    std::size_t bytes = 0;
+    bool is_full = false;  // something of it was not taken
+  };
 
+  void forget_if(const std::function<bool(const Key&, const Newest&)>& is_unwanted);
+  Result<Was> take(const std::string& subject, std::string_view bytes);
+
+  std::size_t most_host_bytes_;
   std::map<Key, Newest> newest_;
   std::size_t bytes_ = 0;
+  std::map<std::string, Host> hosts_;  // by name
+  FrameParts parts_;
 };
 
 }  // namespace landtrace::fleet

@@ -222,6 +222,52 @@ TEST(SumsTest, WhatAnActionKeepsIsTheLargest) {
   EXPECT_EQ(sums.of("o").at(0).table.rows.at(0).values, (std::vector<std::uint64_t>{15, ~0ull, 9}));
 }
 
+TEST(SumsTest, OfWhatIsSetUpAnewTheNewestCanBeKept) {
+  Sums sums;
+  for (const char* const host : {"a", "b", "gone"}) {
+    for (const std::uint64_t generation : {1, 2}) {
+      Frame frame = frame_of(host, generation, 1);
+      frame.boot = generation == 2 && host == std::string("b") ? "later" : "b";
+      count(frame, "/", 5);
+      add(sums, frame);
+    }
+  }
+  Frame empty = frame_of("gone", 2, 2);
+  empty.table = {};
+  empty.is_last = true;
+  add(sums, empty);
+  EXPECT_EQ(hits_of(sums), 5u);
+  sums.keep_newest([](const Sums::Key&) { return true; });
+  EXPECT_EQ(hits_of(sums), 2u);
+  EXPECT_EQ(sums.of("o").at(0).hosts, 2u);
+  EXPECT_TRUE(sums.of("o").at(0).misfits.empty());
+  sums.keep_newest([](const Sums::Key& key) { return key.host == "a"; });
+  EXPECT_EQ(sums.histograms(), 1u);
+}
+
+TEST(SumsTest, OneHostCannotTakeTheRoomOfOthers) {
+  Sums sums(64 * 1024);
+  Frame good = frame_of("good", 1, 1);
+  count(good, "/", 5);
+  add(sums, good);
+  std::size_t refused = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Frame evil = frame_of("evil", i, 1);
+    evil.domain = "d" + std::to_string(i % 7);
+    count(evil, "/", 5);
+    refused += sums.add(subject_of(evil), encode(evil)) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 500u);
+  EXPECT_LT(sums.bytes(), 70u * 1024);
+  good.sequence = 2;
+  count(good, "/", 5);
+  EXPECT_EQ(add(sums, good), Was::kNews);
+  const Sum sum = sums.of("o", {"host"}).at(0);
+  EXPECT_EQ(sum.misfits, std::vector<std::string>{"evil"}) << "what it says is not all that it sent";
+  EXPECT_EQ(sum.table.rows.at(1).keys[0].text, "good");
+  EXPECT_EQ(sum.table.rows.at(1).hits, 2u);
+}
+
 TEST(SumsTest, WhatIsOldIsForgotten) {
   Sums sums;
   add(sums, frame_of("a", 1, 1));

@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "abi/entry.hpp"
 #include "output/field_text.hpp"
 #include "output/json/value.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::measure {
 namespace {
 
 using event::FieldKind;
+
+// A stack is written microseconds after its event, but for a thread that has to wait in between.
+constexpr std::uint64_t kStackDelay_ns = 100'000'000;
 
 std::string full_name(const output::EventType& type) { return type.system + ":" + type.name; }
 
@@ -138,7 +143,19 @@ void LatencySink::type(const output::EventType& type) {
   }
 }
 
+// It is of its thread's last end, which mostly is the last one of all.
+void LatencySink::take_stack(const output::Record& record) {
+  constexpr std::ptrdiff_t kFar = 1024;
+  const auto far = waiting_.rend() - waiting_.rbegin() > kFar ? waiting_.rbegin() + kFar : waiting_.rend();
+  const auto of = std::find_if(waiting_.rbegin(), far,
+                               [&](const Seen& seen) { return seen.kept && seen.kept->tid == record.tid; });
+  if (of == far || of->kept->stack || of->time_ns > record.time_ns) return;
+  of->kept->stack = output::parse_user_stack(record.payload);
+  of->kept->stack->time_ns = record.time_ns;
+}
+
 void LatencySink::event(const output::Record& record, const output::EventType& type) {
+  if (kept_ == Kept::kStacks && output::is_user_stack(type)) return take_stack(record);
   const auto found = parts_.find(type.id);
   if (found == parts_.end()) return;
   const Part& part = found->second;
@@ -146,16 +163,30 @@ void LatencySink::event(const output::Record& record, const output::EventType& t
   if (part.start) seen.start = key_of(*part.start, record);
   if (part.end) seen.end = key_of(*part.end, record);
   for (const KeyField& field : part.by) seen.by.push_back(field.value(record));
+  if (kept_ != Kept::kNothing && seen.end) {
+    seen.kept = std::make_unique<Paired>(Paired{.time_ns = record.time_ns,
+                                                .tid = record.tid,
+                                                .event_id = type.id,
+                                                .payload = {record.payload.begin(), record.payload.end()}});
+  }
   waiting_.push_back(std::move(seen));
 }
 
 // Between occurrences of one event: each ends what the one before began.
 void LatencySink::pair(Seen& seen) {
-  if (seen.end) pairs_.end(*seen.end, seen.time_ns, std::move(seen.by));
+  if (seen.end && !seen.kept) pairs_.end(*seen.end, seen.time_ns, std::move(seen.by));
+  if (seen.end && seen.kept) {
+    seen.kept->by = seen.by;
+    const auto ns = pairs_.end(*seen.end, seen.time_ns, std::move(seen.by));
+    seen.kept->ns = ns.value_or(0);
+    if (ns) paired(*std::move(seen.kept));
+  }
   if (seen.start) pairs_.start(*std::move(seen.start), seen.time_ns);
 }
 
 void LatencySink::settled(std::uint64_t horizon_ns) {
+  const bool waits = kept_ == Kept::kStacks && horizon_ns != std::numeric_limits<std::uint64_t>::max();
+  if (waits) horizon_ns -= std::min(horizon_ns, kStackDelay_ns);
   const auto later = std::stable_partition(waiting_.begin(), waiting_.end(),
                                            [&](const Seen& seen) { return seen.time_ns < horizon_ns; });
   // At the same time: what begins is older.

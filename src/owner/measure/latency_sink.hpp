@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "measure/pairs.hpp"
 #include "consumer/sink.hpp"
+#include "output/stack/user_stack.hpp"
 
 namespace landtrace::measure {
 
@@ -52,6 +54,23 @@ class LatencySink : public consumer::Sink {
   [[nodiscard]] const Pairs& pairs() const { return pairs_; }
   [[nodiscard]] ipc::HistogramTable table(const std::string& name) const { return pairs_.table(by_, name); }
 
+ protected:
+  // An end that has found its start.
+  struct Paired {
+    std::uint64_t ns = 0;  // how long it took
+    std::uint64_t time_ns = 0;
+    std::int32_t tid = 0;
+    std::uint16_t event_id = 0;
+    std::vector<std::byte> payload = {};
+    std::vector<ipc::HistogramKeyValue> by = {};
+    std::optional<output::UserStack> stack = {};
+  };
+  enum class Kept : std::uint8_t { kNothing, kEvents, kStacks };
+  // What paired() is to have: it is called for each pair then, in the order of time. A stack comes behind its event, so
+  // that with stacks pairs are told of a little later.
+  void keep(Kept kept) { kept_ = kept; }
+  virtual void paired(Paired /*end*/) {}
+
  private:
   // What an event is for. One event may be both.
   struct Part {
@@ -64,7 +83,9 @@ class LatencySink : public consumer::Sink {
     std::optional<std::string> start;  // its key
     std::optional<std::string> end;
     std::vector<ipc::HistogramKeyValue> by;
+    std::unique_ptr<Paired> kept = {};  // of an end, if that is wanted
   };
+  void take_stack(const output::Record& record);
   Result<Part> part_of(const output::EventType& type);
   Result<void> use_keys_of(const std::vector<KeyField>& by);
   void pair(Seen& seen);
@@ -74,6 +95,7 @@ class LatencySink : public consumer::Sink {
   std::vector<ipc::HistogramKey> by_;
   bool knows_by_ = false;
   std::vector<Seen> waiting_;  // for older ones of other CPUs
+  Kept kept_ = Kept::kNothing;
   Pairs pairs_;
   Result<void> fits_;
   std::optional<output::EventType> misfit_;

@@ -190,5 +190,95 @@ TEST_F(LatencySinkTest, ALocationOutsideOfThePayloadIsAnEmptyText) {
   EXPECT_EQ(pairs(), 1u);
 }
 
+class KeepingSink : public LatencySink {
+ public:
+  explicit KeepingSink(Request request, bool with_stacks) : LatencySink(std::move(request), Pairs::Limits()) {
+    keep(with_stacks ? Kept::kStacks : Kept::kEvents);
+  }
+  using LatencySink::Paired;
+  std::vector<Paired> pairs_told;
+
+ private:
+  void paired(Paired end) override { pairs_told.push_back(std::move(end)); }
+};
+
+class KeptPairsTest : public testing::Test {
+ protected:
+  struct Number {
+    std::uint32_t id;
+  };
+  struct Stack {
+    std::uint32_t tgid;
+    std::uint32_t padding;
+    std::uint64_t caller;
+    std::uint64_t end;
+  };
+  explicit KeptPairsTest(bool with_stacks = true)
+      : sink_({"user_events:start", "user_events:done", {"id"}, {"id"}, {}}, with_stacks) {
+    stack_type_.system = "ftrace";
+    for (const auto* const type : {&start_, &done_, &stack_type_}) sink_.type(*type);
+  }
+  void add(const output::EventType& type, std::uint64_t time_ns, std::int32_t tid, std::uint32_t id) {
+    const Number payload{id};
+    sink_.event({.time_ns = time_ns, .cpu = 0, .tid = tid, .event_id = type.id, .payload = output::bytes_of(payload)},
+                type);
+  }
+  void stack(std::uint64_t time_ns, std::int32_t tid, std::uint64_t caller) {
+    const Stack payload{7, 0, caller, 0};
+    sink_.event({.time_ns = time_ns, .cpu = 0, .tid = tid, .event_id = 3, .payload = output::bytes_of(payload)},
+                stack_type_);
+  }
+
+  output::EventType start_ = output::make_type(1, "start u32 id");
+  output::EventType done_ = output::make_type(2, "done u32 id");
+  output::EventType stack_type_ = output::make_type(3, "user_stack u32 tgid");
+  KeepingSink sink_;
+};
+
+TEST_F(KeptPairsTest, HaveTheirEventAndItsThreadsStack) {
+  add(start_, 10, 1, 7);
+  add(start_, 11, 2, 8);
+  add(done_, 20, 1, 7);
+  add(done_, 21, 2, 8);
+  stack(22, 1, 0x1000);
+  stack(23, 2, 0x2000);
+  stack(24, 2, 0x3000);
+  stack(25, 9, 0x4000);
+  sink_.settled(kAll);
+  ASSERT_EQ(sink_.pairs_told.size(), 2u);
+  EXPECT_EQ(sink_.pairs_told[0].ns, 10u);
+  EXPECT_EQ(sink_.pairs_told[0].tid, 1);
+  EXPECT_EQ(sink_.pairs_told[0].event_id, 2);
+  EXPECT_EQ(sink_.pairs_told[0].payload.size(), sizeof(Number));
+  EXPECT_EQ(sink_.pairs_told[0].stack.value().caller, std::vector<std::uint64_t>{0x1000});
+  EXPECT_EQ(sink_.pairs_told[1].stack.value().caller, std::vector<std::uint64_t>{0x2000}) << "the first one behind it";
+}
+
+TEST_F(KeptPairsTest, WaitForTheirStack) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  add(start_, 500 * kMs, 1, 7);
+  add(done_, 501 * kMs, 1, 7);
+  sink_.settled(502 * kMs);
+  EXPECT_TRUE(sink_.pairs_told.empty());
+  stack(503 * kMs, 1, 0x1000);
+  sink_.settled(700 * kMs);
+  ASSERT_EQ(sink_.pairs_told.size(), 1u);
+  EXPECT_TRUE(sink_.pairs_told[0].stack);
+}
+
+class KeptEventsTest : public KeptPairsTest {
+ protected:
+  KeptEventsTest() : KeptPairsTest(false) {}
+};
+
+TEST_F(KeptEventsTest, WaitForNothing) {
+  add(start_, 10, 1, 7);
+  add(done_, 20, 1, 7);
+  add(done_, 21, 1, 7);
+  sink_.settled(22);
+  ASSERT_EQ(sink_.pairs_told.size(), 1u) << "of an end without a start nothing is told";
+  EXPECT_FALSE(sink_.pairs_told[0].stack);
+}
+
 }  // namespace
 }  // namespace landtrace::measure

@@ -6,12 +6,6 @@
 namespace landtrace::measure {
 namespace {
 
-// What the step of this time begins with, as .log2=32 of histograms has it.
-std::uint64_t step_of(std::uint64_t ns) {
-  const std::uint64_t width = std::max<std::uint64_t>(std::bit_floor(ns) / Pairs::kSteps, 1);
-  return ns / width * width;
-}
-
 // Texts have no NUL.
 std::string row_name(const std::vector<ipc::HistogramKeyValue>& keys) {
   std::string name;
@@ -22,6 +16,11 @@ std::string row_name(const std::vector<ipc::HistogramKeyValue>& keys) {
 }
 
 }  // namespace
+
+std::uint64_t Pairs::step_of(std::uint64_t ns) {
+  const std::uint64_t width = std::max<std::uint64_t>(std::bit_floor(ns) / kSteps, 1);
+  return ns / width * width;
+}
 
 void Pairs::start(std::string key, std::uint64_t time_ns) {
   if (const auto earlier = waiting_.find(key); earlier != waiting_.end()) {
@@ -39,16 +38,18 @@ void Pairs::start(std::string key, std::uint64_t time_ns) {
   waiting_.emplace(std::move(key), Start{time_ns, std::prev(order_.end())});
 }
 
-void Pairs::end(const std::string& key, std::uint64_t time_ns, std::vector<ipc::HistogramKeyValue> by) {
+std::optional<std::uint64_t> Pairs::end(const std::string& key, std::uint64_t time_ns,
+                                        std::vector<ipc::HistogramKeyValue> by) {
   const auto start = waiting_.find(key);
   if (start == waiting_.end()) {
     ++ends_without_start_;
-    return;
+    return std::nullopt;
   }
   const std::uint64_t ns = time_ns - start->second.time_ns;
   order_.erase(start->second.place);
   waiting_.erase(start);
   count(ns, std::move(by));
+  return ns;
 }
 
 // As many rows as there would be without steps: they are for groups.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,7 +27,12 @@ class Pairs {
 
   // Both in the order of time. Of several starts with one key the last one counts, and each is used once.
   void start(std::string key, std::uint64_t time_ns);
-  void end(const std::string& key, std::uint64_t time_ns, std::vector<ipc::HistogramKeyValue> by);
+  // How long it took; nullopt: it has no start.
+  std::optional<std::uint64_t> end(const std::string& key, std::uint64_t time_ns,
+                                   std::vector<ipc::HistogramKeyValue> by);
+
+  // What the step of this time begins with, as .log2=32 of histograms has it.
+  static std::uint64_t step_of(std::uint64_t ns);
 
   // A row for each group and each step that its times have: the values of `by`, then the step's beginning; their sum.
   [[nodiscard]] ipc::HistogramTable table(const std::vector<ipc::HistogramKey>& by, const std::string& name) const;

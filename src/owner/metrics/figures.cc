@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <limits>
 #include <array>
 #include <charconv>
 
@@ -67,7 +68,8 @@ Result<void> Asker::count(const std::vector<std::string>& patterns) {
 
 Result<Figures> Asker::ask() {
   LT_TRY(Figures figures, ask_rings());
-  LT_CHECK(add_histograms(figures));
+  LT_TRY(figures.histograms, histograms([](std::string_view, std::string_view) { return true; },
+                                        std::numeric_limits<std::size_t>::max()));
   LT_CHECK(add_probes(figures));
   LT_CHECK(add_counted(figures));
   return figures;
@@ -124,11 +126,13 @@ Result<void> Asker::add_rings(Figures& figures, const std::string& instance) {
   return {};
 }
 
-Result<void> Asker::add_histograms(Figures& figures) {
+Result<std::vector<HistogramFigures>> Asker::histograms(const Wants& wants, std::size_t most) {
+  std::vector<HistogramFigures> all;
   for (std::uint64_t at = 0;;) {
     LT_TRY(const ipc::Answer answer, view_->ask({.operation = ipc::Operation::kHistogramEvents, .a = at}));
     Result<void> failed;
     for_each_three(answer.text, [&](std::string_view instance, std::string_view system, std::string_view name) {
+      if (!wants(system, name) || all.size() >= most) return;
       std::string names;
       for (const std::string_view part : {system, name, instance}) names.append(part).push_back('\0');
       auto tables = consumer::gather_histograms([&](std::uint64_t position) {
@@ -138,11 +142,11 @@ Result<void> Asker::add_histograms(Figures& figures) {
       if (!tables) return;
       for (ipc::HistogramTable& table : *tables) {
         std::string event = std::string(system).append(":").append(name);
-        figures.histograms.push_back({std::string(instance), std::move(event), std::move(table)});
+        if (all.size() < most) all.push_back({std::string(instance), std::move(event), std::move(table)});
       }
     });
     LT_CHECK(failed);
-    if (answer.reply.a <= at) return {};
+    if (answer.reply.a <= at) return all;
     at = answer.reply.a;
   }
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "consumer/session.hpp"
@@ -61,6 +63,10 @@ class Asker {
   // Events, users and rings alone: histograms may be large.
   Result<Figures> ask_rings();
 
+  // The histograms of events that `wants` says yes to, as many as `most`.
+  using Wants = std::function<bool(std::string_view system, std::string_view name)>;
+  Result<std::vector<HistogramFigures>> histograms(const Wants& wants, std::size_t most);
+
  private:
   Asker(std::unique_ptr<consumer::DomainView> view, ipc::TreeClient tree)
       : view_(std::move(view)), tree_(std::move(tree)) {}
@@ -68,7 +74,6 @@ class Asker {
   Result<void> count(const std::vector<std::string>& patterns);
   void count_events(Figures& figures) const;
   Result<void> add_rings(Figures& figures, const std::string& instance);
-  Result<void> add_histograms(Figures& figures);
   Result<void> add_probes(Figures& figures);
   Result<void> add_counted(Figures& figures);
   Result<std::string> read(const std::string& path);

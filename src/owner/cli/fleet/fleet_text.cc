@@ -226,6 +226,27 @@ std::string snapshot_json(const SnapshotText& snapshot) {
   return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+// Of each group. One of a group that is not there is left out.
+void add_slowest(HistView& view, const fleet::Frame& sum) {
+  for (const fleet::Slow& slow : sum.slowest) {
+    std::vector<HistKey> keys;
+    for (std::size_t i = 0; i + 1 < slow.keys.size(); ++i) keys.push_back(typed_key(sum.table.keys[i], slow.keys[i]));
+    const auto group = std::ranges::find(view.groups, keys, &HistGroup::keys);
+    if (group == view.groups.end()) continue;
+    group->slowest.push_back({.ns = slow.ns,
+                              .host = slow.host,
+                              .time_ns = slow.time_ns,
+                              .tid = slow.tid,
+                              .task = slow.task,
+                              .fields = slow.fields,
+                              .stack = slow.stack});
+  }
+}
+
+}  // namespace
+
 Result<std::string> sums_text(const Order& order, const std::vector<fleet::Frame>& sums, bool json,
                               std::size_t columns) {
   std::string text;
@@ -236,6 +257,7 @@ Result<std::string> sums_text(const Order& order, const std::vector<fleet::Frame
     if (order.kind == Order::Kind::kLatency) {
       view.unpaired = {sum.unpaired.starts, sum.unpaired.ends, sum.unpaired.lost};
     }
+    add_slowest(view, sum);
     text += json ? json_text(shape, view) : chart_text(shape, view, columns);
     const std::size_t space = sum.host.find(' ');
     if (space != std::string::npos && !json) text += "left out, having other fields:" + sum.host.substr(space) + "\n";

@@ -137,8 +137,15 @@ Result<Listed<fleet::Order>> FleetHelper::orders() const {
   return parsed(lines, fleet::order_of);
 }
 
-Result<void> FleetHelper::put(const fleet::Order& order) const {
-  LT_CHECK(ask("put", {order.id, fleet::json_of(order)}));
+Result<void> FleetHelper::put(const fleet::Order& order, const std::string& key) const {
+  std::vector<std::string> words{order.id, fleet::json_of(order)};
+  if (!key.empty()) words.push_back(key);
+  LT_CHECK(ask("put", words));
+  return {};
+}
+
+Result<void> FleetHelper::make_key(const std::string& file) const {
+  LT_CHECK(ask("key", {file}));
   return {};
 }
 
@@ -150,6 +157,12 @@ Result<void> FleetHelper::end(const std::vector<std::string>& ids) const {
 Result<std::vector<fleet::Frame>> FleetHelper::sums(const std::string& order,
                                                     const std::vector<std::string>& per) const {
   LT_TRY(const std::string bytes, ask("sums", {order, with_commas(per)}));
+  return fleet::decode_frames(bytes);
+}
+
+Result<std::vector<fleet::Frame>> FleetHelper::own_sums(const std::string& event, const std::string& where,
+                                                        const std::vector<std::string>& per) const {
+  LT_TRY(const std::string bytes, ask("own", {event, where, with_commas(per)}));
   return fleet::decode_frames(bytes);
 }
 

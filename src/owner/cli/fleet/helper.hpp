@@ -35,10 +35,17 @@ class FleetHelper {
   Result<void> prepare() const;
   Result<Listed<fleet::Status>> hosts() const;
   Result<Listed<fleet::Order>> orders() const;
-  Result<void> put(const fleet::Order& order) const;
+  // `key`: a file, with which the order is signed; "": it is not.
+  Result<void> put(const fleet::Order& order, const std::string& key) const;
+  // A key for that, in `file`, and in `file`.pub what hosts are given.
+  Result<void> make_key(const std::string& file) const;
   Result<void> end(const std::vector<std::string>& ids) const;
   // What hosts counted for an order, an entry for each event. `per`: labels that stand before the keys.
   Result<std::vector<fleet::Frame>> sums(const std::string& order, const std::vector<std::string>& per) const;
+
+  // The same of their own histograms of these events, without an order.
+  Result<std::vector<fleet::Frame>> own_sums(const std::string& event, const std::string& where,
+                                             const std::vector<std::string>& per) const;
 
   // The program with its first word and its environment, to start or to become it.
   [[nodiscard]] std::vector<std::string> command(const std::string& what) const { return {program_, what}; }

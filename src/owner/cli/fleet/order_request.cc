@@ -64,6 +64,18 @@ Result<void> fill_event(const FleetOptions& options, std::size_t words, const st
   return {};
 }
 
+// `probe PROBE` is `enable -p PROBE`.
+Result<void> fill_probe(const FleetOptions& options, Order& order) {
+  FleetOptions enable = options;
+  const bool has_word = options.words.size() == 2 && options.probe.empty();
+  if (!has_word && (options.words.size() != 1 || options.probe.empty())) {
+    return fail(EINVAL, "want: landtrace fleet probe 'OBJECT:FUNCTION [NAME=FETCH]...'");
+  }
+  if (has_word) enable.probe = options.words[1];
+  enable.words = {"enable"};
+  return fill_event(enable, 2, "enable EVENT", order);
+}
+
 HistOptions hist_options(const FleetOptions& options) {
   HistOptions hist;
   hist.event = options.words.size() > 1 ? options.words[1] : "";
@@ -78,7 +90,9 @@ Result<void> fill_events(const FleetOptions& options, Order& order) {
   order.filter = options.filter;
   order.triggers = options.triggers;
   if (what == "tail") order.kind = Order::Kind::kTail;
-  if (what == "enable" || what == "tail") {
+  if (what == "probe") {
+    LT_CHECK(fill_probe(options, order));
+  } else if (what == "enable" || what == "tail") {
     LT_CHECK(fill_event(options, 2, what + " EVENT", order));
   } else if (what == "filter") {
     LT_CHECK(fill_event(options, 3, "filter EVENT EXPR", order));
@@ -124,6 +138,7 @@ Result<void> fill_latency(const FleetOptions& options, Order& order) {
   order.key = options.key;
   order.to_key = options.to_key;
   order.by = options.by;
+  order.stack = options.stack;
   order.filter = options.filter;
   return check_rules(order);
 }
@@ -150,9 +165,23 @@ Result<std::uint64_t> parse_duration(const std::string& option, const std::strin
   return number * unit * kNsPerSecond;
 }
 
+namespace {
+
+// What would be passed over in silence.
+Result<void> check_fits(const FleetOptions& options) {
+  const std::string& what = options.words[0];
+  if (options.stack && what != "latency") return fail(EINVAL, "--stack is for latency");
+  if (options.live && what != "latency" && what != "hist") return fail(EINVAL, "--live is for hist and latency");
+  if (options.live && options.detach) return fail(EINVAL, "--live excludes --detach");
+  return {};
+}
+
+}  // namespace
+
 Result<Order> order_of(const FleetOptions& options) {
   const std::string& what = options.words[0];
   Order order;
+  LT_CHECK(check_fits(options));
   LT_CHECK(fleet::Where::parse(options.where));
   LT_TRY(const std::uint64_t lasts_ns, parse_duration("--for", options.lasts));
   order.id = new_id();
@@ -177,7 +206,7 @@ HistShape shape_of(const Order& order, const ipc::HistogramTable& table) {
   for (const ipc::HistogramKey& key : table.keys) shape.keys.push_back(without_modifier(key.name));
   for (const ipc::HistogramValue& value : table.values) shape.sums.push_back(value.name);
   const bool has_spread =
-      !table.keys.empty() && !table.values.empty() &&
+      !table.keys.empty() && !table.values.empty() && shape.keys.back() == without_modifier(table.values.back().name) &&
       (table.keys.back().kind == ipc::KeyKind::kSteps || table.keys.back().kind == ipc::KeyKind::kLog2);
   if (!has_spread) return shape;
   shape.spread = shape.keys.back();

@@ -32,6 +32,9 @@ struct FleetOptions {
   std::string timeout = "10s";
   std::string listen = "127.0.0.1:4222";
   std::string store;
+  std::string sign;  // a file with a key
+  bool own = false;
+  bool stack = false;
   bool live = false;
   bool detach = false;
   bool json = false;

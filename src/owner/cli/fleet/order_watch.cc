@@ -59,7 +59,7 @@ int OrderWatch::complain_of_end(const Reports& reports) const {
 }
 
 int OrderWatch::give() {
-  if (auto given = fleet_.put(order_); !given) return fail_with(kFailure, sentence(given.error()));
+  if (auto given = fleet_.put(order_, options_.sign); !given) return fail_with(kFailure, sentence(given.error()));
   const auto reports = wait_for_reports();
   if (!reports) return fail_with(kFailure, sentence(reports.error()));
   TextOutput out;
@@ -114,7 +114,7 @@ int OrderWatch::tail() {
   command.push_back(order_.id);
   auto lines = Child::start(command, fleet_.environment(), signals->mask_before());
   if (!lines) return fail_with(kFailure, sentence(lines.error()));
-  const auto given = fleet_.put(order_);
+  const auto given = fleet_.put(order_, options_.sign);
   if (!given) lines->send(SIGTERM);
   if (!given) return fail_with(kFailure, sentence(given.error()));
   const auto begun = wait_for_reports();
@@ -127,7 +127,7 @@ int OrderWatch::tail() {
 int OrderWatch::watch() {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  if (auto given = fleet_.put(order_); !given) return fail_with(kFailure, sentence(given.error()));
+  if (auto given = fleet_.put(order_, options_.sign); !given) return fail_with(kFailure, sentence(given.error()));
   const auto begun = wait_for_reports();
   Result<void> watched;
   if (begun) complain("order " + order_.id + ": " + reports_text(*begun));

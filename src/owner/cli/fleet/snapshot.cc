@@ -81,12 +81,13 @@ Result<Answers> read_answers(const std::string& folder) {
 
 // ECANCELED: a signal came; EIO: it has said why it failed.
 Result<Answers> fetch(const FleetHelper& fleet, const fleet::Order& order, const std::string& folder,
-                      std::uint64_t patience_ns) {
+                      std::uint64_t patience_ns, const std::string& key) {
   LT_TRY(Signals signals, Signals::take());
   std::vector<std::string> command = fleet.command("snapshot");
   for (const std::string& word : {order.id, fleet::json_of(order), folder, std::to_string(patience_ns / 1'000'000)}) {
     command.push_back(word);
   }
+  if (!key.empty()) command.push_back(key);
   LT_TRY(Child child, Child::start(command, fleet.environment(), signals.mask_before()));
   bool is_interrupted = false;
   while (!child.has_ended()) {
@@ -222,7 +223,7 @@ int run_snapshot(const FleetHelper& fleet, const FleetOptions& options) {
   if (!patience_ns) return fail_with(patience_ns.error());
   const auto folder = PartsFolder::make(options.output);
   if (!folder) return fail_with(folder.error());
-  const auto answers = fetch(fleet, *order, folder->path(), *patience_ns);
+  const auto answers = fetch(fleet, *order, folder->path(), *patience_ns, options.sign);
   if (!answers) return answers.error().code == EIO ? kFailure : fail_with(kFailure, sentence(answers.error()));
   for (const Fetched& one : answers->hosts) {
     if (!one.problem.empty()) complain_of(row_of(one));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cli/histogram/view.hpp"
 #include "cli/quantity.hpp"
@@ -100,6 +101,37 @@ std::string sum_text(const HistView& view, std::size_t i, std::uint64_t sum) {
   return is_negative ? "-" + count_text(-sum) : count_text(sum);
 }
 
+// "id=7 route=/login", of an object of JSON.
+std::string fields_text(const std::string& json) {
+  const auto fields = nlohmann::ordered_json::parse(json, nullptr, false);
+  if (!fields.is_object()) return json;
+  std::string text;
+  for (const auto& [name, value] : fields.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name,
+                        value.is_string() ? value.get<std::string>()
+                                          : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  return text;
+}
+
+std::string time_of_day(std::uint64_t time_ns) {
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  const std::uint64_t seconds = time_ns / kNsPerSecond % 86400;
+  return fmt::format("{:02}:{:02}:{:02}.{:06}", seconds / 3600, seconds / 60 % 60, seconds % 60,
+                     time_ns % kNsPerSecond / 1000);
+}
+
+void add_slowest(std::string& out, const SlowEvent& slow, std::size_t columns) {
+  const std::string line =
+      fmt::format("slowest: {} on {} at {} UTC, {}-{}: {}", duration_text(static_cast<double>(slow.ns)), slow.host,
+                  time_of_day(slow.time_ns), slow.task.empty() ? "<...>" : slow.task, slow.tid,
+                  fields_text(slow.fields));
+  constexpr std::size_t kIndent = 4;
+  const std::size_t room = columns == Screen::kAny ? columns : left_of(columns, kIndent);
+  out += fmt::format("  {}\n", fmt::join(broken_lines(visible(line, Lines::kNone), room, room), "\n    "));
+  for (const std::string& frame : slow.stack) out += fmt::format("    => {}\n", visible(frame, Lines::kNone));
+}
+
 void add_group_with_spread(std::string& out, const HistShape& shape, const HistView& view, const HistGroup& group,
                            std::size_t columns) {
   const measure::Distribution& spread = group.spread;
@@ -115,6 +147,7 @@ void add_group_with_spread(std::string& out, const HistShape& shape, const HistV
   // A stack has lines of its own.
   const std::size_t room = columns == Screen::kAny || line.find('\n') != std::string::npos ? Screen::kAny : columns;
   out += fmt::format("{}\n", fmt::join(broken_lines(line, left_of(room, kIndent), room), "\n  "));
+  if (!group.slowest.empty()) add_slowest(out, group.slowest.front(), columns);
   add_spread(out, shape, spread, columns);
 }
 

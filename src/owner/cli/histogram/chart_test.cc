@@ -36,6 +36,30 @@ TEST(HistChartTest, EventsThatAreInNoPairAreSaidBelow) {
   EXPECT_EQ(chart_text(kSpread, view), "done: 0 events\n");
 }
 
+SlowEvent slow_event() {
+  return {.ns = 12'345'678,
+          .host = "web-3",
+          .time_ns = 1'700'000'000'123'456'000,
+          .tid = 4711,
+          .task = "ser\x1bvice",
+          .fields = R"({"id":7,"route":"/lo\u001bgin"})",
+          .stack = {"handle(request*) [service]", "main [service]"}};
+}
+
+TEST(HistChartTest, TheSlowestIsBelowThePercentiles) {
+  HistView view = *make_view(kSpread, spread_by_route());
+  view.groups[0].slowest = {slow_event(), slow_event()};
+  EXPECT_THAT(chart_text(kSpread, view),
+              HasSubstr("p99.9 1.0 us\n"
+                        "  slowest: 12.3 ms on web-3 at 22:13:20.123456 UTC, ser\\x1bvice-4711: id=7 "
+                        "route=/lo\\x1bgin\n"
+                        "    => handle(request*) [service]\n"
+                        "    => main [service]\n"
+                        "      129 ns"));
+  view.groups[0].slowest[0].fields = "no object\n";
+  EXPECT_THAT(chart_text(kSpread, view), HasSubstr("-4711: no object\\n\n    =>"));
+}
+
 TEST(HistChartTest, WithoutASpreadARowIsALine) {
   const HistShape shape{"done", {"id"}, {"bytes"}, {}, false};
   HistView view;

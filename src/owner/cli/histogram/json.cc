@@ -31,6 +31,13 @@ Json spread_json(const measure::Distribution& spread) {
   return json;
 }
 
+Json slow_json(const SlowEvent& slow) {
+  Json fields = Json::parse(slow.fields, nullptr, false);
+  if (fields.is_discarded()) fields = slow.fields;
+  return {{"ns", slow.ns},     {"host", slow.host},         {"time_ns", slow.time_ns}, {"tid", slow.tid},
+          {"task", slow.task}, {"fields", std::move(fields)}, {"stack", slow.stack}};
+}
+
 Json group_json(const HistShape& shape, const HistView& view, const HistGroup& group) {
   Json json;
   json["key"] = Json::object();
@@ -39,6 +46,7 @@ Json group_json(const HistShape& shape, const HistView& view, const HistGroup& g
   for (std::size_t i = 0; i < group.sums.size(); ++i)
     json["sums"][shape.sums[i]] = sum_json(group.sums[i], view.is_signed(i));
   if (shape.spread) json[*shape.spread] = spread_json(group.spread);
+  for (const SlowEvent& slow : group.slowest) json["slowest"].push_back(slow_json(slow));
   return json;
 }
 

@@ -28,6 +28,18 @@ TEST(HistJsonTest, ASpreadHasItsFiguresAndBuckets) {
   EXPECT_THAT(json, HasSubstr(R"({"from":129,"to":256,"count":3})"));
 }
 
+TEST(HistJsonTest, TheSlowestHaveTheirFields) {
+  HistView view = *make_view(kSpread, spread_by_route());
+  const SlowEvent slow{
+      .ns = 5, .host = "a", .time_ns = 6, .tid = 7, .task = "t", .fields = R"({"id":7})", .stack = {"f"}};
+  view.groups[0].slowest = {slow, slow};
+  view.groups[0].slowest[1].fields = "no object";
+  const std::string json = json_text(kSpread, view);
+  EXPECT_THAT(json, HasSubstr(R"("slowest":[{"ns":5,"host":"a","time_ns":6,"tid":7,"task":"t",)"
+                              R"("fields":{"id":7},"stack":["f"]},)"));
+  EXPECT_THAT(json, HasSubstr(R"("fields":"no object","stack":["f"]}]})"));
+}
+
 TEST(HistJsonTest, SumsHaveTheirNames) {
   HistView view;
   view.groups = {{{"1"}, 2, {30, 40}, {}}};

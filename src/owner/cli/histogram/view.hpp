@@ -20,11 +20,23 @@ struct HistShape {
   bool is_time = false;               // that value is in nanoseconds
 };
 
+// One of the events that took longest, where it is known.
+struct SlowEvent {
+  std::uint64_t ns = 0;
+  std::string host;
+  std::uint64_t time_ns = 0;  // since 1970
+  std::int32_t tid = 0;
+  std::string task;
+  std::string fields;              // an object of JSON, or what a host says instead
+  std::vector<std::string> stack;  // the nearest first
+};
+
 struct HistGroup {
   std::vector<HistKey> keys;
   std::uint64_t count = 0;
   std::vector<std::uint64_t> sums;  // HistView::sum_types says what of
   measure::Distribution spread;
+  std::vector<SlowEvent> slowest = {};  // of powers of two, the slowest first
 };
 
 // Events of a `landtrace latency` that are in no pair.

@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "arch/clock.hpp"
+#include "fleet/own_histograms.hpp"
 #include "fleet/serving/snapshot_sink.hpp"
+#include "fleet/signed_order.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/where.hpp"
 
@@ -36,7 +38,8 @@ Agent::Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::fun
       boot_(boot_id()),
       started_ns_(wall_ns()),
       domain_(std::move(domain)),
-      link_(options_.address, "landtrace " + options_.host, options_.most_bytes, std::move(changed)) {}
+      link_(options_.address, "landtrace " + options_.host, options_.most_bytes, std::move(changed)),
+      own_(options_, boot_) {}
 
 Labels Agent::own_labels() const {
   Labels labels = parse_labels(options_.labels).value_or(Labels());
@@ -45,12 +48,21 @@ Labels Agent::own_labels() const {
   return labels;
 }
 
+Result<void> Agent::start(Rounds& links) {
+  if (!options_.trust.empty()) {
+    LT_TRY(Trust trust, Trust::read(options_.trust));
+    trust_.emplace(std::move(trust));
+  }
+  return link_.start(links);
+}
+
 Result<std::uint64_t> Agent::round() {
   if (const auto orders = link_.new_orders()) take_orders(*orders);
   take_due_snapshots();
   LT_CHECK(look());
   const std::uint64_t now_ns = arch::monotonic_ns();
   send_frames(now_ns);
+  if (now_ns >= next_status_ns_) send_own();
   if (status_is_new_ || now_ns >= next_status_ns_) send_status();
   forget_ended(now_ns);
   return next_due_ns();
@@ -178,16 +190,32 @@ Result<void> Agent::send_snapshot(const Coming& coming) {
   return {};
 }
 
+// Once: what was ended does not begin again because somebody puts it there again.
+Result<Order> Agent::trusted(const std::string& id, const std::string& json) {
+  const std::uint64_t now_ns = wall_ns();
+  std::erase_if(taken_, [&](const auto& one) { return now_ns >= one.second; });
+  const auto verify = [&](std::string_view bytes, std::string_view signature) {
+    return trust_->has_signed(bytes, signature);
+  };
+  LT_TRY(const std::string signed_json, verified_order(id, json, now_ns, verify));
+  LT_TRY(Order order, order_of(signed_json));
+  if (!taken_.emplace(id, order.until_ns).second) return fail(EACCES, "it was here before, and has ended");
+  return order;
+}
+
 void Agent::take_order(const std::string& id, const std::string& json) {
   auto order = order_of(json);
   if (!order) return refuse(id, order.error().message);
   order->id = id;  // the key that it has: whoever may write that one may write this order
   const auto where = Where::parse(order->where);
   if (!where) return refuse(id, where.error().message);
-  if (!where->matches(own_labels()) || order->has_ended(wall_ns())) {
+  const bool is_over = order->has_ended(wall_ns()) && !trust_;
+  if (!where->matches(own_labels()) || is_over) {
     passed_over_.insert(id);
     return;
   }
+  if (trust_) order = trusted(id, json);
+  if (!order) return refuse(id, order.error().message);
   if (order->kind == Order::Kind::kSnapshot) return prepare_snapshot(*std::move(order));
   const auto active =
       std::count_if(tasks_.begin(), tasks_.end(), [](const auto& one) { return !one.second->is_over(); });
@@ -230,9 +258,21 @@ void Agent::send_frames(std::uint64_t now_ns) {
     if (now_ns < task->next_frames_ns) continue;
     const std::uint64_t interval_ms = task->order().interval_ms;
     task->next_frames_ns = now_ns + (interval_ms == 0 ? options_.interval_ms : interval_ms) * kNsPerMs;
-    for (Outbox::Letter& letter : task->frames(wall_ns())) link_.send(std::move(letter));
+    bool has_room = true;
+    for (Outbox::Letter& letter : task->frames(wall_ns())) has_room = link_.send(std::move(letter)) && has_room;
+    if (!has_room) task->send_all_again();
     status_is_new_ = status_is_new_ || task->is_over();
   }
+}
+
+void Agent::send_own() {
+  if (!own_.is_wanted()) return;
+  const auto wants = [&](std::string_view system, std::string_view name) { return own_.wants(system, name); };
+  const auto histograms = domain_->histograms(wants, OwnFrames::kMost);
+  if (!histograms) return;
+  bool has_room = true;
+  for (Outbox::Letter& letter : own_.take(*histograms, wall_ns())) has_room = link_.send(std::move(letter)) && has_room;
+  if (!has_room) own_.send_all_again();
 }
 
 void Agent::send_status() {
@@ -260,6 +300,7 @@ void Agent::send_status() {
   }
   for (const auto& [id, state] : settled_) status.orders.push_back(state);
   for (const auto& [id, task] : tasks_) status.orders.push_back(task->state());
+  if (!own_.refusals().empty()) status.orders.push_back({kOwn, OrderState::Now::kRefused, 0, own_.refusals()});
   link_.send(Outbox::Letter{subject_of(status), json_of(status), true});  // behind its frames
 }
 

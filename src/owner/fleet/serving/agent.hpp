@@ -10,6 +10,8 @@
 #include <string>
 
 #include "fleet/serving/link.hpp"
+#include "fleet/serving/own_frames.hpp"
+#include "fleet/serving/signature.hpp"
 #include "fleet/serving/task.hpp"
 
 namespace landtrace::fleet {
@@ -20,7 +22,7 @@ class Agent {
   Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::function<void()> changed);
 
   // Once. `links`: where its link has its rounds; it outlives this.
-  Result<void> start(Rounds& links) { return link_.start(links); }
+  Result<void> start(Rounds& links);
   // What is to be done now. Returns when the next round is due, in nanoseconds of the monotonic clock; EPIPE when the
   // domain's owner is gone. One thread at a time, as the next one.
   Result<std::uint64_t> round();
@@ -32,6 +34,7 @@ class Agent {
  private:
   void take_orders(const std::map<std::string, std::string>& orders);
   void take_order(const std::string& id, const std::string& json);
+  Result<Order> trusted(const std::string& id, const std::string& json);
   void refuse(const std::string& id, const std::string& reason);
   void settle(const std::string& id, OrderState state);
   void prepare_snapshot(Order order);
@@ -54,6 +57,7 @@ class Agent {
   Result<void> look();
   void end(Task& task);
   void send_frames(std::uint64_t now_ns);
+  void send_own();
   void send_status();
   void forget_ended(std::uint64_t now_ns);
   [[nodiscard]] Labels own_labels() const;
@@ -63,9 +67,12 @@ class Agent {
   std::uint64_t started_ns_;
   std::unique_ptr<AgentDomain> domain_;
   Link link_;
+  OwnFrames own_;
   std::map<std::string, std::unique_ptr<Task>> tasks_;  // by order
   std::map<std::string, OrderState> settled_;           // orders that never became one
   std::set<std::string> passed_over_;                   // orders for others
+  std::optional<Trust> trust_;                          // none: whoever may write to the bucket
+  std::map<std::string, std::uint64_t> taken_;          // signed orders, and when they end
   std::map<std::string, Coming> coming_;                // snapshots
   bool status_is_new_ = true;
   std::uint64_t next_status_ns_ = 0;

@@ -18,6 +18,9 @@ class AgentDomain {
   virtual Result<std::unique_ptr<Work>> begin(const AgentOptions& options, const Order& order) = 0;
   // How many events and programs there are, and what rings have.
   virtual Result<metrics::Figures> figures() = 0;
+  // That its own users have set up, of these events.
+  virtual Result<std::vector<metrics::HistogramFigures>> histograms(const metrics::Asker::Wants& wants,
+                                                                    std::size_t most) = 0;
 };
 
 // The one at a socket.
@@ -31,6 +34,10 @@ class SocketDomain : public AgentDomain {
 
   Result<std::unique_ptr<Work>> begin(const AgentOptions& options, const Order& order) override;
   Result<metrics::Figures> figures() override { return asker_.ask_rings(); }
+  Result<std::vector<metrics::HistogramFigures>> histograms(const metrics::Asker::Wants& wants,
+                                                            std::size_t most) override {
+    return asker_.histograms(wants, most);
+  }
 
  private:
   explicit SocketDomain(metrics::Asker asker) : asker_(std::move(asker)) {}

@@ -80,6 +80,7 @@ std::vector<Frame> answer_of(const Sums& sums, const std::string& order, const s
     frame.order = order;
     frame.event = sum.event;
     frame.unpaired = sum.unpaired;
+    frame.slowest = std::move(sum.slowest);
     frame.table = std::move(sum.table);
   }
   return frames;

@@ -10,6 +10,7 @@
 #include "arch/clock.hpp"
 #include "base/fd.hpp"
 #include "fleet/fetched.hpp"
+#include "fleet/serving/signature.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/where.hpp"
 
@@ -41,11 +42,12 @@ struct Source {
 
 class Fetching {
  public:
-  Fetching(Transport& transport, Order order, std::string folder, std::uint64_t patience_ms)
+  Fetching(Transport& transport, Order order, const FetchOptions& options)
       : transport_(transport),
         order_(std::move(order)),
-        folder_(std::move(folder)),
-        patience_ns_(patience_ms * kNsPerMs) {}
+        folder_(options.folder),
+        key_(options.key),
+        patience_ns_(options.patience_ms * kNsPerMs) {}
 
   Result<void> find_hosts();
   Result<void> run();
@@ -55,6 +57,7 @@ class Fetching {
   Result<void> take(const Outbox::Letter& letter);
   Result<void> take_part(Source& source, const std::string& message);
   void take_status(const Outbox::Letter& letter);
+  Result<void> put_order() const;
   void give_up(std::uint64_t now_ns);
   void finish(Source& source);
   static void end_with(Source& source, const std::string& problem);
@@ -63,6 +66,7 @@ class Fetching {
   Transport& transport_;
   Order order_;
   const std::string folder_;
+  const std::string key_;
   const std::uint64_t patience_ns_;
   std::map<std::string, Source> sources_;  // by the subject of their snapshot
 };
@@ -189,6 +193,14 @@ void Fetching::give_up(std::uint64_t now_ns) {
   }
 }
 
+Result<void> Fetching::put_order() const {
+  std::string json = json_of(order_);
+  if (!key_.empty()) {
+    LT_TRY(json, sign_order(json, key_));
+  }
+  return transport_.put_order(order_.id, json);
+}
+
 Result<void> Fetching::run() {
   natsSubscription* made = nullptr;
   const std::string clocks = clocks_of(order_.id);
@@ -200,7 +212,7 @@ Result<void> Fetching::run() {
   LT_TRY(const Subscription parts, transport_.subscribe(kSnapshotStream, snapshots_of(order_.id), there));
   LT_TRY(const Subscription statuses, transport_.subscribe(kStream, kStatusSubjects, there));
   order_.moment_ns = arch::monotonic_ns() + kAhead_ns;
-  if (!is_done()) LT_CHECK(transport_.put_order(order_.id, json_of(order_)));
+  if (!is_done()) LT_CHECK(put_order());
   while (!is_done()) {
     for (std::int64_t wait_ms = kLook_ms;; wait_ms = 1) {
       LT_TRY(const auto letter, Transport::next(parts, wait_ms));
@@ -229,11 +241,10 @@ Result<void> Fetching::write_hosts() const {
 
 }  // namespace
 
-Result<void> fetch_snapshots(Transport& transport, const Order& order, const std::string& folder,
-                             std::uint64_t patience_ms) {
+Result<void> fetch_snapshots(Transport& transport, const Order& order, const FetchOptions& options) {
   std::ignore = transport.prepare();  // who may, so that hosts can join
   LT_CHECK(transport.prepare_snapshots());
-  Fetching fetching(transport, order, folder, patience_ms);
+  Fetching fetching(transport, order, options);
   LT_CHECK(fetching.find_hosts());
   const auto fetched = fetching.run();
   const auto ended = transport.remove_order(order.id);

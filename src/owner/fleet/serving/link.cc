@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "arch/clock.hpp"
+#include "fleet/frame_parts.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -85,19 +86,23 @@ void Link::finish() {
   ring();
 }
 
-bool Link::is_empty() const { return outbox_.is_empty() && told_.empty() && !has_letters_flying_; }
+bool Link::is_empty() const {
+  return outbox_.is_empty() && parts_.empty() && told_.empty() && !has_letters_flying_;
+}
 
 bool Link::has_sent_all() const {
   const std::lock_guard lock(mutex_);
   return is_empty();
 }
 
-void Link::send(Outbox::Letter letter) {
+bool Link::send(Outbox::Letter letter) {
+  bool has_room = false;
   {
     const std::lock_guard lock(mutex_);
-    outbox_.put(std::move(letter));
+    has_room = outbox_.put(std::move(letter));
   }
   ring();
+  return has_room;
 }
 
 void Link::tell(Outbox::Letter letter) {
@@ -197,7 +202,11 @@ void Link::take_back(std::uint64_t number) {
   is_doubtful_ = true;
   flying_bytes_ -= found->second.letter.size();
   const std::lock_guard lock(mutex_);
-  outbox_.put_back(std::move(found->second.letter));
+  if (whole_of(found->second.letter.subject)) {
+    parts_.push_front(std::move(found->second.letter));
+  } else {
+    outbox_.put_back(std::move(found->second.letter));
+  }
   flying_.erase(found);
 }
 
@@ -308,21 +317,37 @@ void Link::send_some_of_parcel() {
   if (transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) parcel_.reset();
 }
 
+// What fits into a message, as the server there has it now. All parts of a frame come before the next one, so that
+// newer frames keep none from being complete.
+std::optional<Outbox::Letter> Link::next_letter() {
+  const std::size_t most = transport_->most_bytes();
+  const std::lock_guard lock(mutex_);
+  while (most > 0) {
+    std::optional<Outbox::Letter> letter;
+    if (parts_.empty()) {
+      letter = outbox_.take(flying_.empty());
+    } else {
+      letter = std::move(parts_.front());
+      parts_.pop_front();
+    }
+    if (!letter) return std::nullopt;
+    if (letter->bytes.size() <= most) {
+      has_letters_flying_ = true;
+      return letter;
+    }
+    auto parts = in_parts(*letter, most);
+    if (!parts) ++too_large_;
+    if (parts) parts_.insert(parts_.begin(), parts->begin(), parts->end());
+  }
+  return std::nullopt;
+}
+
 // False: there is nothing, or it cannot be sent now.
 bool Link::send_one(std::uint64_t now_ns) {
   const std::size_t most = is_doubtful_ ? 1 : kMostFlying;
   if (now_ns < pause_until_ns_ || flying_.size() >= most || flying_bytes_ >= kMostFlyingBytes) return false;
-  std::optional<Outbox::Letter> letter;
-  {
-    const std::lock_guard lock(mutex_);
-    letter = outbox_.take(flying_.empty());
-    if (!letter) return false;
-    if (letter->bytes.size() > transport_->most_bytes()) {
-      ++too_large_;
-      return true;
-    }
-    has_letters_flying_ = true;
-  }
+  std::optional<Outbox::Letter> letter = next_letter();
+  if (!letter) return false;
   const std::uint64_t number = next_number_++;
   const auto sent = transport_->send(letter->subject, replies_ + "." + std::to_string(number), letter->bytes);
   flying_bytes_ += letter->size();

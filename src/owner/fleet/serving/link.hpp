@@ -35,7 +35,8 @@ class Link {
   void finish();
 
   // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
-  void send(Outbox::Letter letter);
+  // False: there is no room for it.
+  bool send(Outbox::Letter letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
   // Asks there what time it is, several times. `answered` is called in the link's thread; nullopt: nobody answers.
@@ -66,6 +67,7 @@ class Link {
   void take_answers(std::uint64_t now_ns);
   void take_back(std::uint64_t number);
   bool send_one(std::uint64_t now_ns);
+  std::optional<Outbox::Letter> next_letter();
   bool tell_one();
   void send_some_of_parcel();
   bool take_parcel();
@@ -106,6 +108,7 @@ class Link {
   std::uint64_t last_words_until_ns_ = 0;  // 0: it goes on
   bool has_letters_flying_ = false;
   Outbox outbox_;
+  std::deque<Outbox::Letter> parts_;  // of the frame that is being sent, before all else
   std::deque<Outbox::Letter> told_;
   std::deque<Parcel> parcels_;
   std::deque<std::pair<std::string, TimeAnswered>> questions_;

@@ -5,15 +5,17 @@
 //   prepare                      makes what is kept where all hosts find it
 //   hosts                        a status a line, as JSON; ?SUBJECT for what is none of that host
 //   orders                       an order a line; ?ID for what is none
-//   put ID ORDER                 gives an order
+//   put ID ORDER [KEY]           gives an order, signed with the key in this file
 //   end ID...                    ends orders
 //   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
-//   snapshot ID ORDER FOLDER PATIENCE
+//   key FILE                     makes a key: FILE, and FILE.pub
+//   snapshot ID ORDER FOLDER PATIENCE [KEY]
 //                                gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
 //                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: how many
 //                                milliseconds nothing may come of a host
 //   follow                       until standard input ends, or its parent's end: what happens, as records
 //                                (feed_record.hpp); lines there say whose frames are wanted
+//   own EVENT WHERE BY           what hosts' own histograms of these events have counted, likewise
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
 // An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
@@ -40,6 +42,8 @@
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/fetching.hpp"
 #include "fleet/serving/following.hpp"
+#include "fleet/serving/own_sums.hpp"
+#include "fleet/serving/signature.hpp"
 #include "fleet/serving/transport.hpp"
 #include "fleet/subjects.hpp"
 
@@ -170,7 +174,11 @@ Result<void> remove_old(Transport& transport) {
 
 Result<void> put(Transport& transport, const Words& words) {
   LT_CHECK(transport.prepare());
-  LT_CHECK(transport.put_order(words.at(0), words.at(1)));
+  std::string order = words.at(1);
+  if (words.size() > 2) {
+    LT_TRY(order, sign_order(order, words[2]));
+  }
+  LT_CHECK(transport.put_order(words.at(0), order));
   return remove_old(transport);
 }
 
@@ -197,6 +205,11 @@ Result<void> print_sums(Transport& transport, const Words& words) {
   return print(encode(answer_of(sums, words.at(0), words.at(1))));
 }
 
+Result<void> print_own(Transport& transport, const Words& words) {
+  LT_TRY(const std::vector<Frame> sums, own_sums(transport, words.at(0), words.at(1), words.at(2)));
+  return print(encode(sums));
+}
+
 Result<void> print_lines(Transport& transport, const Words& words) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   natsSubscription* made = nullptr;
@@ -218,7 +231,10 @@ Result<void> fetch(Transport& transport, const Words& words) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   LT_TRY(Order order, order_of(words.at(1)));
   order.id = words.at(0);
-  return fetch_snapshots(transport, order, words.at(2), std::strtoull(words.at(3).c_str(), nullptr, 10));
+  return fetch_snapshots(transport, order,
+                         {.folder = words.at(2),
+                          .patience_ms = std::strtoull(words.at(3).c_str(), nullptr, 10),
+                          .key = words.size() > 4 ? words[4] : ""});
 }
 
 struct Verb {
@@ -234,18 +250,26 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
 }
 
 int run(const std::string& what, const Words& words) {
-  static const std::map<std::string, Verb> kVerbs{
-      {"hosts", {0, print_hosts}}, {"orders", {0, print_orders}}, {"prepare", {0, prepare}}, {"put", {2, put}},
-      {"end", {0, end}},           {"tail", {1, print_lines}},    {"snapshot", {4, fetch}},  {"sums", {2, print_sums}}};
+  static const std::map<std::string, Verb> kVerbs{{"hosts", {0, print_hosts}},
+                                                  {"orders", {0, print_orders}},
+                                                  {"prepare", {0, prepare}},
+                                                  {"put", {2, put}},
+                                                  {"end", {0, end}},
+                                                  {"tail", {1, print_lines}},
+                                                  {"snapshot", {4, fetch}},
+                                                  {"own", {3, print_own}},
+                                                  {"sums", {2, print_sums}}};
+  const std::set<std::string> others{"agent", "collect", "follow", "key"};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);
-  if (json == nullptr || (verb == kVerbs.end() && what != "agent" && what != "collect" && what != "follow")) {
+  if (json == nullptr || (verb == kVerbs.end() && !others.contains(what))) {
     std::fputs("usage: landtrace-fleet WHAT WORDS... (landtrace starts it)\n", stderr);
     return kBadUse;
   }
   const Result<void> done = what == "agent"     ? run_agent(json)
                             : what == "collect" ? run_collector(json)
                             : what == "follow"  ? run_follower(json)
+                            : what == "key"     ? make_key(words.empty() ? "" : words[0])
                                                 : run_verb(verb->second, json, words);
   return done ? 0 : complain(done.error());
 }

@@ -13,14 +13,15 @@ std::string full_name(const std::string& event) {
 }  // namespace
 
 Pairing::Pairing(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-                 const measure::LatencySink::Request& request)
+                 const measure::LatencySink::Request& request, const Order& order, const AgentOptions& options)
     : SessionWork(std::move(view), std::move(session)),
       title_(request.from + " -> " + request.to),
-      sink_(request, measure::Pairs::Limits()),
+      sink_(request, order.stack, options.left_out),
       collector_(*view_, session_, sink_) {}
 
 Result<std::unique_ptr<SessionWork>> Pairing::begin(std::unique_ptr<consumer::DomainView> view,
-                                                    consumer::Session session, const Order& order) {
+                                                    consumer::Session session, const Order& order,
+                                                    const AgentOptions& options) {
   const measure::LatencySink::Request request{.from = full_name(order.event),
                                               .to = full_name(order.to),
                                               .from_key = order.key,
@@ -29,8 +30,9 @@ Result<std::unique_ptr<SessionWork>> Pairing::begin(std::unique_ptr<consumer::Do
   if (request.from_key.empty() || request.from_key.size() != request.to_key.size()) {
     return fail(EINVAL, "want as many key fields of one event as of the other, and one at least");
   }
-  std::unique_ptr<Pairing> work(new Pairing(std::move(view), std::move(session), request));
-  LT_CHECK(work->session_.select({.pattern = request.to}));
+  std::unique_ptr<Pairing> work(new Pairing(std::move(view), std::move(session), request, order, options));
+  const std::vector<std::string> triggers(order.stack ? 1 : 0, "stacktrace");
+  LT_CHECK(work->session_.select({.pattern = request.to, .triggers = triggers}));
   // Behind the other one: of an event that is both, the filter counts.
   LT_CHECK(work->session_.select({.pattern = request.from, .filter = order.filter}));
   return work;
@@ -49,7 +51,8 @@ Result<void> Pairing::counted(const TakeCounted& take) {
         sink_.table(kLatencyField),
         {.starts = sink_.pairs().starts_without_end(),
          .ends = sink_.pairs().ends_without_start(),
-         .lost = totals.discarded + totals.overwritten + totals.placeless}});
+         .lost = totals.discarded + totals.overwritten + totals.placeless},
+        sink_.slowest()});
   return {};
 }
 

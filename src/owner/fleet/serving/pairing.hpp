@@ -3,14 +3,15 @@
 
 #include "consumer/collector.hpp"
 #include "fleet/serving/session_work.hpp"
-#include "measure/latency_sink.hpp"
+#include "fleet/serving/slow_sink.hpp"
 
 namespace landtrace::fleet {
 
 class Pairing : public SessionWork {
  public:
   static Result<std::unique_ptr<SessionWork>> begin(std::unique_ptr<consumer::DomainView> view,
-                                                    consumer::Session session, const Order& order);
+                                                    consumer::Session session, const Order& order,
+                                                    const AgentOptions& options);
 
   Result<void> look() override;
   Result<void> counted(const TakeCounted& take) override;
@@ -20,10 +21,10 @@ class Pairing : public SessionWork {
 
  private:
   Pairing(std::unique_ptr<consumer::DomainView> view, consumer::Session session,
-          const measure::LatencySink::Request& request);
+          const measure::LatencySink::Request& request, const Order& order, const AgentOptions& options);
 
   std::string title_;
-  measure::LatencySink sink_;
+  SlowSink sink_;
   consumer::Collector collector_;
 };
 

@@ -42,7 +42,7 @@ Result<std::unique_ptr<SessionWork>> begin_session(const AgentOptions& options, 
     case Order::Kind::kHist:
       return Counting::begin(std::move(view), std::move(session), order);
     case Order::Kind::kLatency:
-      return Pairing::begin(std::move(view), std::move(session), order);
+      return Pairing::begin(std::move(view), std::move(session), order, options);
     case Order::Kind::kTail:
       return Tailing::begin(std::move(view), std::move(session), order, options);
     case Order::Kind::kSnapshot:  // of others' sessions

@@ -93,6 +93,10 @@ Frame Task::frame_of(Counted counted, Sent& sent, std::uint64_t now_ns) const {
   frame.sequence = sent.sequence;
   frame.time_ns = now_ns;
   frame.unpaired = counted.unpaired;
+  for (Slow& slow : counted.slowest) {
+    slow.keys = portable_keys(counted.table, slow.keys, options_.left_out);
+    frame.slowest.push_back(std::move(slow));
+  }
   frame.table = portable(std::move(counted.table), options_.left_out);
   return frame;
 }
@@ -113,14 +117,15 @@ std::vector<Outbox::Letter> Task::frames(std::uint64_t now_ns, bool is_last) {
     if (kept_at_home.empty()) kept_at_home = needs_left_out(one.table, options_.left_out);
     if (!kept_at_home.empty()) return;
     const auto sent = sent_.find(one.event);
-    const bool is_known =
+    const bool is_same =
         sent != sent_.end() && sent->second.hits == one.table.hits && sent->second.rest == rest_of(one);
-    if (!is_known || is_last) letters.push_back(letter_of(std::move(one), now_ns, is_last));
+    if (!is_same || !is_known_ || is_last) letters.push_back(letter_of(std::move(one), now_ns, is_last));
   });
   if (!kept_at_home.empty()) {
     refuse("'" + kept_at_home + "' is left out of what travels from here (--fleet-redact)");
     return {};
   }
+  is_known_ = true;
   return letters;
 }
 

@@ -28,6 +28,8 @@ class Task {
   Result<void> look();
   // Frames of what has been counted since the last call, by their subjects.
   std::vector<Outbox::Letter> frames(std::uint64_t now_ns, bool is_last = false);
+  // At the next call of frames(), also what has not changed until then.
+  void send_all_again() { is_known_ = false; }
   // Lines since the last call, under their subject.
   std::optional<Outbox::Letter> lines();
   // What it records, if it does that; nullptr after its end.
@@ -58,6 +60,7 @@ class Task {
   OrderState state_;
   std::unique_ptr<Work> work_;
   std::map<std::string, Sent> sent_;     // by event
+  bool is_known_ = true;                 // there, as far as it was sent
   std::vector<event::Pattern> missing_;  // of which no event was there so far
   std::uint64_t ended_ns_ = 0;
 };

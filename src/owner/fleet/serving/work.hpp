@@ -18,7 +18,8 @@ namespace landtrace::fleet {
 struct Counted {
   std::string event;
   ipc::HistogramTable table;
-  Unpaired unpaired;
+  Unpaired unpaired = {};
+  std::vector<Slow> slowest = {};
 };
 using TakeCounted = std::function<void(Counted)>;
 
