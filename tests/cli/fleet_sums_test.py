@@ -2,6 +2,8 @@
 import json
 import os
 import random
+import signal
+import time
 import unittest
 
 import support
@@ -62,6 +64,24 @@ class Sums(FleetCase):
         while not is_tried():
             counted += sum(host.emit(100) for host in hosts)
             self.wait_until(lambda: self.sum_of(order) == counted or is_tried())
+        self.wait_until(lambda: self.sum_of(order) == counted)
+        self.fleet("end", order)
+        self.wait_until(lambda: all(one["orders"][0]["state"] == "ended" for one in self.hosts().values()))
+        self.assertEqual(self.sum_of(order), counted)
+
+    def test_a_server_that_is_stopped_holds_nobody_up(self):
+        """It takes what is sent to it, and answers nothing."""
+        hosts = [Host(self, name) for name in ("a", "b")]
+        order = self.order(*HIST)
+        counted = sum(host.emit(100) for host in hosts)
+        self.wait_until(lambda: self.sum_of(order) == counted)
+        self.server.send_signal(signal.SIGSTOP)
+        try:
+            for _ in range(4):
+                counted += sum(host.emit(500) for host in hosts)
+                time.sleep(1)  # a frame, without an answer
+        finally:
+            self.server.send_signal(signal.SIGCONT)
         self.wait_until(lambda: self.sum_of(order) == counted)
         self.fleet("end", order)
         self.wait_until(lambda: all(one["orders"][0]["state"] == "ended" for one in self.hosts().values()))
