@@ -10,6 +10,10 @@ void TraceFileSink::type(const output::EventType& type) {
 }
 
 void TraceFileSink::event(const output::Record& record, const output::EventType& type) {
+  if (!failure_ && described_[type.id] && writer_.append_at_once(record)) [[likely]] {
+    ++written_;
+    return;
+  }
   if (failure_) [[unlikely]] {
     writer_.lost(record.cpu, 1);
     ++unwritten_;

@@ -50,6 +50,8 @@ Result<Contents> read_contents(const InputFile& file);
 Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
 // Where the pages of an unfinished recording are moved to; none where that has not begun.
 std::vector<Region> regions_begun(const std::string& path);
+// Whether it has the first bytes of a finished recording.
+bool is_trace_file(const InputFile& file);
 
 Result<void> read_version_6(const InputFile& file, FileCursor& cursor, Contents& contents);
 Result<void> read_version_7(const InputFile& file, FileCursor& cursor, Contents& contents);

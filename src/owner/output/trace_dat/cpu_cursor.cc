@@ -101,7 +101,7 @@ Result<std::optional<std::uint64_t>> CpuCursor::lost_before_unfinished_page(Page
   const bool is_told = (header.commit & kMissedEvents) == 0 || (header.commit & kMissedStored) != 0;
   if (is_told || !region_.stream || page_file_ != file_) return std::nullopt;
   StreamCounters counters{};
-  LT_CHECK(file_->read(0, std::as_writable_bytes(std::span(&counters, 1)), "counters"));
+  LT_CHECK(file_->read(kCountersAt, std::as_writable_bytes(std::span(&counters, 1)), "counters"));
   if (counters.page == page_ / page_size_) return counters.page_lost;
   LT_TRY(header, read_header(page_start()));
   return std::nullopt;
@@ -119,7 +119,9 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
     region_.size = std::max(region_.size, now->size);
   }
   LT_CHECK(region_.stream->look_again());
-  const std::uint64_t size = pages_in_stream(region_.stream->size()) * page_size_;
+  // A stream that has become the finished file grows by the pages of other CPUs.
+  const std::uint64_t size =
+      is_trace_file(*region_.stream) ? region_.size : pages_in_stream(region_.stream->size()) * page_size_;
   if (next_page_ > page_ && page_file_ == file_) {
     LT_TRY(const PageHeader header, read_header(page_start()));
     LT_CHECK(check_size(header, page_start()));

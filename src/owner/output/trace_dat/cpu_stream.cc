@@ -32,7 +32,7 @@ Result<void> CpuStream::open_left(const std::string& path, std::optional<std::ui
   pages_written_ = pages.value_or(pages_in_stream(static_cast<std::uint64_t>(status.st_size)));
   // Killed after the first events of a page had been written, before its header.
   if (!pages && pages_written_ > 0 && is_unpublished(pages_written_ - 1)) --pages_written_;
-  LT_CHECK(read_at(file_, 0, std::as_writable_bytes(std::span(&written_, 1))));
+  LT_CHECK(read_at(file_, kCountersAt, std::as_writable_bytes(std::span(&written_, 1))));
   stats_.overrun = written_.overrun;
   stats_.dropped = written_.dropped;
   return complete_last_page();
@@ -86,13 +86,6 @@ Result<void> CpuStream::refuse(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-void CpuStream::count(const Record& record) {
-  if (stats_.entries++ == 0) stats_.oldest_event_ns = record.time_ns;
-  stats_.now_ns = record.time_ns;
-  stats_.bytes += abi::kEntryHeaderSize + record.payload.size();
-  if (outstanding_.waiting > 0) --outstanding_.waiting;
-}
-
 void CpuStream::set_left_stats(const CpuStats& stats) {
   const CpuStats counted{.entries = written_.entries, .waiting = written_.waiting};
   stats_ = stats;
@@ -134,7 +127,7 @@ Result<void> CpuStream::write_counters() {
                                 stats_.dropped, stats_.oldest_event_ns, stats_.now_ns,
                                 pages_written_, page_.lost(),           outstanding_.waiting};
   if (std::memcmp(&counters, &written_, sizeof counters) == 0) return {};
-  LT_CHECK(write_at(file_, 0, bytes_of(counters)));
+  LT_CHECK(write_at(file_, kCountersAt, bytes_of(counters)));
   written_ = counters;
   return {};
 }
@@ -165,6 +158,16 @@ Result<void> CpuStream::move_to(const NamedFile& target, std::uint64_t offset) {
   LT_CHECK(write_at(target, at, last));
   punch_hole(target, at + last.size(), kPageSize - last.size());
   return {};
+}
+
+// The blocks are there before anything is changed, so that a full disk leaves the stream as it was.
+Result<NamedFile> CpuStream::become_file(const Beginning& beginning) {
+  LT_CHECK(reserve(file_, 0, beginning.bytes.size()));
+  if (!page_.empty()) LT_CHECK(write_full_page());
+  LT_CHECK(set_size(file_, page_at(pages_written_)));
+  LT_CHECK(write_at(file_, beginning.first, beginning.bytes.subspan(beginning.first)));
+  LT_CHECK(write_at(file_, 0, beginning.bytes.first(beginning.first)));
+  return std::move(file_);
 }
 
 void CpuStream::remove_file() {

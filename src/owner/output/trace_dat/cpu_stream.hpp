@@ -3,8 +3,9 @@
 //
 // The file, at every moment, whenever its writer is killed:
 //
-//      0  StreamCounters           what a reader needs beside the pages, written in one piece
-//   4096  page 0 | page 1 | ...    each kPageSize long; of the last one as much as was published
+//              0  nothing, a hole          room for what a finished file has before its events: see become_file()
+//   kCountersAt   StreamCounters           what a reader needs beside the pages, written in one piece
+//   kStreamStart  page 0 | page 1 | ...    each kPageSize long; of the last one as much as was published
 //
 // The events of a page are written before its header, which says how many bytes of them there are: a reader never sees
 // half an event. A page that nobody published anything of reads as zeros.
@@ -18,7 +19,9 @@
 
 namespace landtrace::output::trace_dat {
 
-inline constexpr std::uint64_t kStreamStart = 4096;
+// Pages stand at multiples of their size in a finished file.
+inline constexpr std::uint64_t kStreamStart = 8 * kPageSize;
+inline constexpr std::uint64_t kCountersAt = kStreamStart - 4096;
 
 struct StreamCounters {
   std::uint64_t entries;
@@ -47,6 +50,12 @@ class CpuStream {
   // Appends a record whose payload is at most kMaxPayload. After a first failed write nothing more is accepted: the
   // error then holds only the code, and the record is counted in stats().dropped.
   Result<void> append(const Record& record);
+  // The same for nearly every record. False: append() has to do it.
+  bool append_at_once(const Record& record) {
+    if (failure_ != 0 || pending_lost_ > 0 || !page_.append_short(record)) return false;
+    count(record);
+    return true;
+  }
   // Counts a record that there is no file for.
   Result<void> refuse(Error error);
 
@@ -73,6 +82,16 @@ class CpuStream {
   // called again.
   Result<void> move_to(const NamedFile& target, std::uint64_t offset);
 
+  // What stands before the events of a finished file, and the first bytes of that, without which it is none.
+  struct Beginning {
+    std::span<const std::byte> bytes;
+    std::size_t first;
+  };
+  // Makes a trace file of the stream's own, whose pages stay where they are: its room gets this beginning, of at most
+  // kCountersAt bytes. Before an error, or a kill, it is a stream as before; afterwards the file belongs to the
+  // caller, and this is as one that was never opened but for its stats.
+  Result<NamedFile> become_file(const Beginning& beginning);
+
   void remove_file();
   [[nodiscard]] const std::string& path() const { return file_.path; }
 
@@ -89,7 +108,12 @@ class CpuStream {
   Result<void> write_full_page();
   Result<void> write_counters();
   Result<void> complete_last_page();
-  void count(const Record& record);
+  void count(const Record& record) {
+    if (stats_.entries++ == 0) stats_.oldest_event_ns = record.time_ns;
+    stats_.now_ns = record.time_ns;
+    stats_.bytes += abi::kEntryHeaderSize + record.payload.size();
+    if (outstanding_.waiting > 0) --outstanding_.waiting;
+  }
 
   NamedFile file_;
   PageBuilder page_;

@@ -20,7 +20,7 @@
 
 namespace landtrace::output::trace_dat {
 
-inline constexpr std::string_view kJournalMagic{"landtrace unfinished recording\n\0", 32};
+inline constexpr std::string_view kJournalMagic{"landtrace unfinished recording 2", 32};
 inline constexpr std::uint64_t kHorizonAt = 32;
 inline constexpr std::uint64_t kJournalStart = 64;
 

@@ -19,7 +19,7 @@ std::uint32_t head(std::uint64_t type, std::uint64_t delta) {
 
 }  // namespace
 
-bool PageBuilder::append(const Record& record) {
+bool PageBuilder::append_any(const Record& record) {
   const std::size_t entry = align4(abi::kEntryHeaderSize + record.payload.size());
   const TimeWord word = time_word(record.time_ns);
   const std::size_t time_size = word == TimeWord::kNone ? 0 : 2 * kWord;

@@ -1,4 +1,7 @@
 // The contents of a recording that is not finished: its journal, and the streams beside it.
+#include <array>
+#include <cstring>
+
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/cpu_stream.hpp"
 #include "output/trace_dat/journal.hpp"
@@ -8,7 +11,7 @@ namespace {
 
 CpuStats stats_of(const InputFile& stream) {
   StreamCounters counters{};
-  if (!stream.read(0, std::as_writable_bytes(std::span(&counters, 1)), "counters")) return {};
+  if (!stream.read(kCountersAt, std::as_writable_bytes(std::span(&counters, 1)), "counters")) return {};
   CpuStats stats;
   stats.entries = counters.entries;
   stats.overrun = counters.overrun;
@@ -22,13 +25,33 @@ CpuStats stats_of(const InputFile& stream) {
 
 }  // namespace
 
-std::vector<Region> regions_begun(const std::string& path) {
-  const auto partial = InputFile::open(partial_path(path));
+bool is_trace_file(const InputFile& file) {
+  std::array<std::byte, kMagic.size()> first{};
+  return file.read(0, first, "beginning") && std::memcmp(first.data(), kMagic.data(), first.size()) == 0;
+}
+
+namespace {
+
+// The file that it all is moved to, where that has begun.
+struct Begun {
+  std::shared_ptr<InputFile> partial;
+  Contents contents;  // without regions: it has not
+};
+
+Begun begun_at(const std::string& path) {
+  auto partial = InputFile::open(partial_path(path));
   if (!partial) return {};
-  const auto contents = read_contents(*partial);
+  auto contents = read_contents(*partial);
   if (!contents) return {};
+  return {std::make_shared<InputFile>(*std::move(partial)), *std::move(contents)};
+}
+
+}  // namespace
+
+std::vector<Region> regions_begun(const std::string& path) {
+  const Begun begun = begun_at(path);
   std::vector<Region> regions;
-  for (const CpuRegion& region : contents->regions) regions.push_back({region.offset, region.size});
+  for (const CpuRegion& region : begun.contents.regions) regions.push_back({region.offset, region.size});
   return regions;
 }
 
@@ -45,25 +68,29 @@ Result<Contents> read_unfinished(const InputFile& file, const std::string& path)
   contents.wall_offset_ns = left.metadata.wall_offset_ns;
   contents.horizon_ns = left.horizon_ns;
 
-  const std::vector<Region> moved = regions_begun(path);
-  std::shared_ptr<const InputFile> partial;
-  if (!moved.empty()) {
-    LT_TRY(InputFile opened, InputFile::open(partial_path(path)));
-    partial = std::make_shared<InputFile>(std::move(opened));
-  }
-  for (std::uint32_t cpu = 0; cpu < left.cpus + left.spare; ++cpu) {
+  // First the streams: one that is not there any more has become the partial file by then.
+  std::vector<std::shared_ptr<InputFile>> streams(left.cpus + left.spare);
+  for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
     auto stream = InputFile::open(stream_path(path, cpu));
-    if (!stream) continue;
+    if (stream) streams[cpu] = std::make_shared<InputFile>(*std::move(stream));
+  }
+  const Begun begun = begun_at(path);
+  for (std::uint32_t cpu = 0; cpu < streams.size(); ++cpu) {
+    const bool is_begun = cpu < begun.contents.regions.size();
+    const bool is_partial = !streams[cpu] && is_begun && begun.contents.regions[cpu].size > 0;
+    if (!streams[cpu] && !is_partial) continue;
     contents.cpus = std::max(contents.cpus, cpu + 1);
     contents.stats.resize(contents.cpus);
-    contents.stats[cpu] = stats_of(*stream);
-    CpuRegion region{cpu, kStreamStart, pages_in_stream(stream->size()) * kPageSize};
-    if (cpu < moved.size()) {
-      region.size = moved[cpu].size;
-      region.moved_to = partial;
-      region.moved_offset = moved[cpu].offset;
+    contents.stats[cpu] = stats_of(is_partial ? *begun.partial : *streams[cpu]);
+    CpuRegion region{cpu, kStreamStart, 0};
+    if (is_begun) {
+      region.size = begun.contents.regions[cpu].size;
+      region.moved_to = begun.partial;
+      region.moved_offset = begun.contents.regions[cpu].offset;
+    } else {
+      region.size = pages_in_stream(streams[cpu]->size()) * kPageSize;
     }
-    region.stream = std::make_shared<InputFile>(*std::move(stream));
+    region.stream = is_partial ? begun.partial : streams[cpu];
     contents.regions.push_back(std::move(region));
   }
   contents.stats.resize(contents.cpus);

@@ -30,8 +30,15 @@ constexpr std::uint64_t kNeedPerCpu = 512;  // its statistics and its place in t
 
 std::uint64_t align_to_page(std::uint64_t offset) { return (offset + kPageSize - 1) / kPageSize * kPageSize; }
 
-// Regions stand one behind the other, the empty ones too.
-std::uint64_t end_of(const std::vector<Region>& regions) { return regions.back().offset + regions.back().size; }
+std::uint64_t end_of(const std::vector<Region>& regions) {
+  std::uint64_t end = 0;
+  for (const Region& region : regions) end = std::max(end, region.offset + region.size);
+  return end;
+}
+
+constexpr std::size_t kNone = ~std::size_t{0};
+// A stream with fewer pages is moved: the room before its events would be much of the file.
+constexpr std::uint64_t kManyPages = 64;
 
 // Readers ask for this lock, too: see TraceDatReader::is_being_written().
 Result<void> lock(const NamedFile& file) {
@@ -233,7 +240,7 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   // What a full disk has no room for any more is in memory, and has its room in the file.
   std::ignore = publish(0);
   drop_empty_spares();
-  LT_TRY(const std::vector<Region> regions, write_metadata(stats));
+  LT_TRY(const std::vector<Region> regions, begin_partial(stats));
   return complete(regions);
 }
 
@@ -256,18 +263,55 @@ std::vector<CpuStats> TraceDatWriter::final_stats(std::span<const CpuStats> stat
   return all;
 }
 
+// Regions stand one behind the other, the empty ones too; that of `base` comes first.
+TraceDatWriter::Beginning TraceDatWriter::beginning(std::span<const CpuStats> stats, std::size_t base) const {
+  const std::vector<CpuStats> all_stats = final_stats(stats);
+  Beginning made{{}, std::vector<Region>(streams_.size())};
+  std::uint64_t next = trace_dat::kStreamStart;
+  const auto place = [&](std::size_t cpu) {
+    made.regions[cpu] = {next, streams_[cpu].pages() * kPageSize};
+    next += made.regions[cpu].size;
+  };
+  if (base == kNone) {
+    next = align_to_page(trace_dat::encode_metadata(metadata_, all_stats, made.regions).size());
+  } else {
+    place(base);
+  }
+  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    if (cpu != base) place(cpu);
+  }
+  made.text = trace_dat::encode_metadata(metadata_, all_stats, made.regions);
+  return made;
+}
+
+std::size_t TraceDatWriter::longest_stream() const {
+  const auto longest =
+      std::max_element(streams_.begin(), streams_.end(),
+                       [](const CpuStream& a, const CpuStream& b) { return a.pages() < b.pages(); });
+  return longest->pages() < kManyPages ? kNone : static_cast<std::size_t>(longest - streams_.begin());
+}
+
+// As write_metadata() where there is no long stream, or it has no room for what stands before events, or the disk none.
+Result<std::vector<Region>> TraceDatWriter::begin_partial(std::span<const CpuStats> stats) {
+  const std::size_t base = longest_stream();
+  if (base == kNone) return write_metadata(stats);
+  Beginning made = beginning(stats, base);
+  if (made.text.size() > trace_dat::kCountersAt) return write_metadata(stats);
+  auto file = streams_[base].become_file({std::as_bytes(std::span(made.text)), trace_dat::kMagic.size()});
+  if (!file) return write_metadata(stats);
+  // From here on readers find its events in PATH.partial.
+  LT_CHECK(rename_file(file->path, partial_.path));
+  file->path = partial_.path;
+  partial_ = *std::move(file);
+  return std::move(made.regions);
+}
+
 // Its first bytes last: without them it is no trace file, so that nobody takes half of it for the whole.
 Result<std::vector<Region>> TraceDatWriter::write_metadata(std::span<const CpuStats> stats) {
-  const std::vector<CpuStats> all_stats = final_stats(stats);
-  std::vector<Region> regions(streams_.size());
-  const std::uint64_t data_offset = align_to_page(trace_dat::encode_metadata(metadata_, all_stats, regions).size());
-  std::uint64_t next = data_offset;
-  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
-    regions[cpu] = {next, streams_[cpu].pages() * kPageSize};
-    next += regions[cpu].size;
-  }
-  const std::string text = trace_dat::encode_metadata(metadata_, all_stats, regions);
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  const Beginning made = beginning(stats, kNone);
+  const std::vector<Region>& regions = made.regions;
+  const std::uint64_t data_offset = regions.front().offset;
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(made.text));
   const std::size_t first = trace_dat::kMagic.size();
   LT_CHECK(trace_dat::write_at(partial_, first, bytes.subspan(first)));
   trace_dat::punch_hole(partial_, bytes.size(), data_offset - bytes.size());

@@ -6,8 +6,10 @@
 // them as one recording, and complete_recording() makes one file of them.
 //
 // finish() moves the events into PATH.partial, which then takes the place of the journal; it frees the streams'
-// blocks as it goes, so that no second copy ever needs room on the disk. The room that finish() needs is reserved
-// there from the start: a disk that runs full ends the recording, but what append() accepted can still be finished.
+// blocks as it goes, so that no second copy ever needs room on the disk. Where there are many, the longest stream
+// becomes PATH.partial itself, and its events are not moved: it has room before them. The room that finish() needs is
+// reserved there from the start: a disk that runs full ends the recording, but what append() accepted can still be
+// finished.
 //
 // What was at PATH before stays there until there is an event to keep. Then it becomes PATH.old, and the journal,
 // which was at PATH.new, takes its place.
@@ -54,6 +56,10 @@ class TraceDatWriter {
   // an unknown CPU. When something cannot be written, the CPU's first error names the file and the reason; from
   // then on its records are refused with the bare code and counted as dropped.
   Result<void> append(const Record& record);
+  // The same for nearly every record. False: append() has to do it.
+  bool append_at_once(const Record& record) {
+    return record.cpu < streams_.size() && !journal_.has_unwritten() && streams_[record.cpu].append_at_once(record);
+  }
 
   // `count` events (or kLostUnknown) of this CPU were missed between its last record and its next one. When
   // no record follows, only the CPU's overrun counter tells.
@@ -99,7 +105,15 @@ class TraceDatWriter {
   Result<void> reserve_more(std::uint64_t bytes);
   Result<void> take_place();
   [[nodiscard]] std::vector<CpuStats> final_stats(std::span<const CpuStats> stats) const;
+  struct Beginning {
+    std::string text;
+    std::vector<trace_dat::Region> regions;
+  };
+  // `base`: the stream that becomes the file, or npos.
+  [[nodiscard]] Beginning beginning(std::span<const CpuStats> stats, std::size_t base) const;
+  [[nodiscard]] std::size_t longest_stream() const;
   Result<std::vector<trace_dat::Region>> write_metadata(std::span<const CpuStats> stats);
+  Result<std::vector<trace_dat::Region>> begin_partial(std::span<const CpuStats> stats);
   Result<void> move_streams(const std::vector<trace_dat::Region>& regions);
   Result<void> complete(const std::vector<trace_dat::Region>& regions);
   void remove_files();
