@@ -1,6 +1,7 @@
 #include "event/print.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <iterator>
 #include <string_view>
 
@@ -14,17 +15,62 @@
 namespace landtrace::event {
 namespace {
 
+// What short fields are printed as, put together before it is appended: an event has several of them.
+class Text {
+ public:
+  static constexpr std::size_t kRoom = 512;
+
+  explicit Text(std::string& out) : out_(out) {}
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+  ~Text() { flush(); }
+
+  // Where so many characters, at most kRoom, may be written; then end() where they end.
+  char* room(std::size_t size) {
+    if (size > static_cast<std::size_t>(text_ + kRoom - end_)) flush();
+    return end_;
+  }
+  void end(char* at) { end_ = at; }
+  // What it is appended to, for what is printed without this.
+  std::string& flush() {
+    out_.append(text_, static_cast<std::size_t>(end_ - text_));
+    end_ = text_;
+    return out_;
+  }
+
+ private:
+  std::string& out_;
+  char text_[kRoom];
+  char* end_ = text_;
+};
+
 // "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8
 // signed.
+constexpr std::size_t kHexAndDecimal = 2 * kMaxDigits + 8;
+template <typename Hex, typename Decimal>
+char* put_hex_and_decimal(char* at, Bytes bytes) {
+  *at++ = '0';
+  *at++ = 'x';
+  const auto number = abi::load<Hex>(bytes.data());
+  if (number < 10) {
+    *at++ = static_cast<char>('0' + number);
+    *at++ = ' ';
+    *at++ = '(';
+    *at++ = static_cast<char>('0' + number);
+  } else {
+    at = put_hex(at, number);
+    *at++ = ' ';
+    *at++ = '(';
+    at = put_decimal(at, static_cast<Decimal>(number));
+  }
+  *at++ = ')';
+  return at;
+}
+
 template <typename Hex, typename Decimal>
 void print_hex_and_decimal(std::string& out, Bytes bytes) {
-  char text[2 * kMaxDigits + 8] = {'0', 'x'};
-  char* at = put_hex(text + 2, abi::load<Hex>(bytes.data()));
-  *at++ = ' ';
-  *at++ = '(';
-  at = put_decimal(at, abi::load<Decimal>(bytes.data()));
-  *at++ = ')';
-  out.append(text, static_cast<std::size_t>(at - text));
+  char text[kHexAndDecimal];
+  out.append(text, static_cast<std::size_t>(put_hex_and_decimal<Hex, Decimal>(text, bytes) - text));
 }
 
 void print_byte(std::string& out, std::uint8_t value) {
@@ -110,15 +156,24 @@ void print_struct(std::string& out, const Field& field, Bytes bytes) {
   }
 }
 
-void print_bytes(std::string& out, Bytes bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  bool first = true;
-  for (const std::byte b : bytes) {
-    if (!first) out += ',';
-    out += kDigits[std::to_integer<unsigned>(b) >> 4];
-    out += kDigits[std::to_integer<unsigned>(b) & 15];
-    first = false;
+void put_bytes(Text& to, Bytes bytes) {
+  constexpr std::size_t kPiece = Text::kRoom / 4;
+  while (!bytes.empty()) {
+    const Bytes piece = bytes.first(std::min(bytes.size(), kPiece));
+    bytes = bytes.subspan(piece.size());
+    char* at = to.room(3 * piece.size());
+    for (const std::byte b : piece) {
+      std::memcpy(at, kHexPairs[std::to_integer<std::uint8_t>(b)].data(), 2);
+      at[2] = ',';
+      at += 3;
+    }
+    to.end(bytes.empty() ? at - 1 : at);
   }
+}
+
+void print_bytes(std::string& out, Bytes bytes) {
+  Text text(out);
+  put_bytes(text, bytes);
 }
 
 void print_dynamic(std::string& out, const Field& field, Bytes location, Bytes payload) {
@@ -161,6 +216,48 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
   }
 }
 
+// False: it is for print_value().
+bool put_number(Text& to, Bytes bytes) {
+  switch (bytes.size()) {
+    case 2:
+      to.end(put_hex_and_decimal<std::uint16_t, std::uint16_t>(to.room(kHexAndDecimal), bytes));
+      return true;
+    case 4:
+      to.end(put_hex_and_decimal<std::uint32_t, std::int32_t>(to.room(kHexAndDecimal), bytes));
+      return true;
+    case 8:
+      to.end(put_hex_and_decimal<std::uint64_t, std::int64_t>(to.room(kHexAndDecimal), bytes));
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The most frequent kinds of fields. False: it is for print_value().
+bool put_value(Text& to, const Field& field, Bytes payload) {
+  const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
+  if (!bytes) return false;
+  if (field.kind == FieldKind::kInteger) return put_number(to, *bytes);
+  if (field.kind != FieldKind::kRelLocBytes) return false;
+  const auto word = abi::load<std::uint32_t>(bytes->data());
+  const auto data = abi::bytes_at(payload, abi::rel_location(word, std::uint64_t{field.offset} + field.size));
+  if (data) put_bytes(to, *data);
+  return data.has_value();
+}
+
+// " name="
+void put_name(Text& to, const std::string& name) {
+  if (name.size() + 2 > Text::kRoom) {
+    to.flush().append(1, ' ').append(name).append(1, '=');
+    return;
+  }
+  char* at = to.room(name.size() + 2);
+  *at++ = ' ';
+  for (const char c : name) *at++ = c;
+  *at++ = '=';
+  to.end(at);
+}
+
 }  // namespace
 
 void print_fields(std::string& out, const Declaration& declaration, Bytes payload) {
@@ -170,11 +267,10 @@ void print_fields(std::string& out, const Declaration& declaration, Bytes payloa
     out += "No fields found";
     return;
   }
+  Text text(out);
   for (const Field& field : declaration.fields) {
-    out += ' ';
-    out += field.name;
-    out += '=';
-    print_value(out, field, payload);
+    put_name(text, field.name);
+    if (!put_value(text, field, payload)) print_value(text.flush(), field, payload);
   }
 }
 
