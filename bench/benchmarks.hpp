@@ -58,6 +58,7 @@ inline constexpr const char* kMarker = "trace_marker";
 inline constexpr const char* kTwoThreads = "two_threads";
 inline constexpr const char* kTwoThreadsClock = "two_threads_rdtsc";
 inline constexpr const char* kStream = "stream";
+inline constexpr const char* kReport = "report";
 inline constexpr const char* kReaders = "readers";
 inline constexpr const char* kPageView = "page_view";
 inline constexpr const char* kPageLive = "page_live";
@@ -88,6 +89,9 @@ void add_peers(const Setting& setting);
 void add_shim(Owner& owner);
 void add_threads(Owner& owner, const Setting& setting);
 void add_stream(const Setting& setting);
+void add_report(const Setting& setting);
+// Empty, or why nothing is printed here.
+std::string reason_not_to_report();
 void add_readers(const Setting& setting);
 // Empty, or why perf reads nothing here.
 std::string reason_not_to_read();

@@ -32,6 +32,7 @@ void add_all(Owner& owner, const Setting& setting) {
   add_shim(owner);
   add_threads(owner, setting);
   add_stream(setting);
+  add_report(setting);
   add_readers(setting);
   add_pages();
   add_owner(owner, setting);

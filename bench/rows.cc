@@ -152,7 +152,7 @@ void add_hist(Rows& rows, const Results& results) {
              fmt::format("{:.1f} ns where a switch refuses it", results.median(name::kRuleFound).value_or(0)));
   rows.ratio("histogram by one u32 key with one value", name::kHistOne, "recorded, read and added up",
              name::kHistAfterwards, 1, "");
-  rows.alone("latency by onmatch().trace(), both events", over_loop(name::kHistLatency), "ns", 200, false,
+  rows.alone("latency by onmatch().trace(), both events", over_loop(name::kHistLatency), "ns", 120, false,
              "with the event that is made of them, recorded");
   rows.alone("histogram, two threads on distinct keys over one", results.median(name::kHistThreads), "x", 1.7, true,
              fmt::format("{:.1f} and {:.1f} M/s in the best 2 ms windows",
@@ -212,10 +212,17 @@ void add_threads(Rows& rows, const Results& results) {
 void add_stream(Rows& rows, const Results& results) {
   const auto sum = [&](const char* which) { return results.sum(name::kStream, which); };
   rows.alone("streaming to trace.dat, 32 bytes, written per second", scaled(results.median(name::kStream), kMillion),
-             "M/s", 5, true,
+             "M/s", 12, true,
              fmt::format("{:.0f} emitted = {:.0f} written + {:.0f} lost, in all repetitions; best {:.1f} M/s",
                          sum("emitted"), sum("written"), sum("lost"), results.largest(name::kStream) / kMillion),
              "it takes the programs landtrace and example_load");
+}
+
+void add_report(Rows& rows, const Results& results) {
+  const auto ours = results.median(name::kReport, "by_landtrace");
+  const auto peer = results.median(name::kReport, "by_trace_cmd");
+  rows.alone("trace-cmd report over landtrace report, processor time", quotient(peer, ours), "x", 15, true,
+             fmt::format("{:.0f} and {:.0f} ns an event", peer.value_or(0), ours.value_or(0)), reason_not_to_report());
 }
 
 void add_readers(Rows& rows, const Results& results) {
@@ -301,6 +308,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_bpf(rows, results);
   add_threads(rows, results);
   add_stream(rows, results);
+  add_report(rows, results);
   add_readers(rows, results);
   add_pages(rows, results);
   add_owner(rows, results);
