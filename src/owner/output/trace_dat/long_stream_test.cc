@@ -75,7 +75,7 @@ TEST_F(LongStreamTest, TraceCmdReadsIt) {
   EXPECT_EQ(message_of(writer.finish()), "");
   const std::string text = run("trace-cmd report -i " + path_);
   std::size_t lines = 0;
-  for (std::size_t at = 0; (at = text.find("number:", at)) != std::string::npos; ++at) ++lines;
+  for (std::size_t at = 0; (at = text.find(" n=", at)) != std::string::npos; ++at) ++lines;
   EXPECT_EQ(lines, kEvents) << text.substr(0, 1000);
 }
 
