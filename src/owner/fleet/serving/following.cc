@@ -17,8 +17,6 @@ using Kind = FeedRecord::Kind;
 
 constexpr int kLook_ms = 40;
 constexpr std::uint64_t kTryAgain_ns = 1'000'000'000;
-// A watcher whose server has gone may say nothing more.
-constexpr std::uint64_t kReread_ns = 15'000'000'000;
 constexpr int kMostAtOnce = 4096;  // messages of one kind, before others have their turn
 
 Result<void> tell(const FeedRecord& record) {
@@ -69,7 +67,6 @@ Result<void> Following::begin_again() {
   std::ignore = transport_.prepare();  // who may, so that hosts can join
   statuses_.reset();
   for (auto& [order, frames] : frames_) frames.reset();
-  watch_orders();
   tried_ns_ = 0;
   return tell({Kind::kConnected, {}, {}});
 }
@@ -91,8 +88,8 @@ Result<void> Following::look() {
     }
     for (auto& [order, frames] : frames_) follow_frames(order);
   }
-  if (!watcher_ || now_ns - watched_ns_ > kReread_ns) watch_orders();
-  LT_CHECK(look_at_orders());
+  mirror_.look(transport_, arrivals_, now_ns);
+  if (mirror_.is_whole() && mirror_.orders() != told_) LT_CHECK(tell_orders());
   if (statuses_) LT_CHECK(tell_news(statuses_, Kind::kStatus));
   for (const auto& [order, frames] : frames_) {
     if (frames) LT_CHECK(tell_news(frames, Kind::kFrame));
@@ -100,49 +97,15 @@ Result<void> Following::look() {
   return {};
 }
 
-void Following::watch_orders() {
-  watched_ns_ = arch::monotonic_ns();
-  watcher_.reset();
-  seen_.clear();
-  has_seen_all_ = false;
-  if (transport_.bucket() == nullptr && !transport_.prepare()) return;
-  kvWatcher* made = nullptr;
-  const natsStatus status = kvStore_WatchAll(&made, transport_.bucket(), nullptr);
-  watcher_.reset(made);
-  if (status != NATS_OK) watcher_.reset();
-}
-
-Result<void> Following::look_at_orders() {
-  bool is_new = false;
-  for (int i = 0; watcher_ && i < kMostAtOnce; ++i) {
-    kvEntry* made = nullptr;
-    const natsStatus status = kvWatcher_Next(&made, watcher_.get(), 1);
-    const Entry entry(made);
-    if (status == NATS_TIMEOUT) break;
-    if (status != NATS_OK) {
-      watcher_.reset();
-    } else if (!entry) {
-      has_seen_all_ = true;  // stands behind those that there were
-    } else if (kvEntry_Operation(made) == kvOp_Put) {
-      seen_[kvEntry_Key(made)] = std::string(static_cast<const char*>(kvEntry_Value(made)),
-                                             static_cast<std::size_t>(kvEntry_ValueLen(made)));
-    } else {
-      seen_.erase(kvEntry_Key(made));
-    }
-    is_new = true;
-  }
-  return is_new && has_seen_all_ ? tell_orders() : Result<void>();
-}
-
 Result<void> Following::tell_orders() {
-  for (const auto& [id, json] : seen_) {
+  for (const auto& [id, json] : mirror_.orders()) {
     const auto told = told_.find(id);
     if (told == told_.end() || told->second != json) LT_CHECK(tell({Kind::kOrder, id, json}));
   }
   for (const auto& [id, json] : told_) {
-    if (!seen_.contains(id)) LT_CHECK(tell({Kind::kGone, id, {}}));
+    if (!mirror_.orders().contains(id)) LT_CHECK(tell({Kind::kGone, id, {}}));
   }
-  told_ = seen_;
+  told_ = mirror_.orders();
   return {};
 }
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "fleet/feed_record.hpp"
+#include "fleet/serving/order_mirror.hpp"
 #include "fleet/serving/transport.hpp"
 
 namespace landtrace::fleet {
@@ -24,10 +25,8 @@ class Following {
   Result<void> begin_again();
   Result<void> look();
   Result<void> take_lines(std::string_view lines);
-  Result<void> look_at_orders();
   Result<void> tell_orders();
   Result<void> tell_news(const Subscription& subscription, FeedRecord::Kind kind) const;
-  void watch_orders();
   void follow_frames(const std::string& order);
 
   Transport transport_;
@@ -35,14 +34,12 @@ class Following {
   std::optional<bool> was_connected_;
   std::uint64_t reconnects_ = 0;
   std::uint64_t tried_ns_ = 0;    // when what could not be followed was tried
-  std::uint64_t watched_ns_ = 0;  // when the bucket was read from its beginning
   std::string partial_;           // line
   Subscription statuses_;
   std::map<std::string, Subscription> frames_;  // by order; null: it could not be yet
-  Watcher watcher_;
-  bool has_seen_all_ = false;
-  std::map<std::string, std::string> seen_;  // orders since then
-  std::map<std::string, std::string> told_;
+  OrderMirror mirror_;
+  std::shared_ptr<Arrivals> arrivals_ = std::make_shared<Arrivals>();
+  OrderMirror::Orders told_;
 };
 
 }  // namespace landtrace::fleet
