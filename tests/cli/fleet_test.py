@@ -30,6 +30,11 @@ class Hosts(FleetCase):
         self.wait_until(lambda: self.host_state("db-1") == "away")
         self.assertEqual(self.host_state("web-1"), "here")
 
+    def test_a_host_may_have_any_name(self):
+        for name in ('we"b', "ba\\ck", "a.b c*>"):
+            Host(self, name)
+            self.assertIn(name, self.hosts())
+
     def test_two_domains_of_a_user_are_told_apart(self):
         Host(self, "a")
         twin = os.path.join(self.folder, "twin.sock")

@@ -1,5 +1,6 @@
 #include "fleet/serving/transport.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "fleet/subjects.hpp"
@@ -75,6 +76,13 @@ tl::unexpected<Error> cannot_connect(const Address& address, natsStatus status) 
   return nats_failure("cannot connect to " + without_users(address.servers), status);
 }
 
+// libnats puts the name into JSON as it is: with a quote in it no server would let the connection in.
+std::string name_for_server(std::string name) {
+  const auto is_special = [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; };
+  std::replace_if(name.begin(), name.end(), is_special, '?');
+  return name;
+}
+
 }  // namespace
 
 Result<Options> Transport::options_of(const Address& address, const std::string& name) {
@@ -88,7 +96,7 @@ Result<Options> Transport::options_of(const Address& address, const std::string&
     if (status == NATS_OK) status = set();
   };
   then([&] { return natsOptions_SetServers(made, pointers.data(), static_cast<int>(pointers.size())); });
-  then([&] { return natsOptions_SetName(made, name.c_str()); });
+  then([&] { return natsOptions_SetName(made, name_for_server(name).c_str()); });
   then([&] { return natsOptions_SetTimeout(made, kPatience_ms); });
   then([&] { return natsOptions_SetMaxReconnect(made, -1); });
   then([&] { return natsOptions_SetReconnectWait(made, kReconnectWait_ms); });
