@@ -12,23 +12,23 @@
 namespace landtrace::fleet {
 
 struct SpreadGroup {
-  std::vector<std::string> key;  // a text for each name in Spreads::by
+  std::vector<std::string> key = {};  // a text for each name in Spreads::by
   std::uint64_t count = 0;
-  measure::Distribution spread;
+  measure::Distribution spread = {};
 };
 
 struct Spreads {
-  std::string event;
-  std::vector<std::string> keys;     // by which the histogram counts: what a group can be by besides labels
-  std::optional<std::string> value;  // whose spread it is; none: it is counted alone
+  std::string event = {};
+  std::vector<std::string> keys = {};     // by which the histogram counts: what a group can be by besides labels
+  std::optional<std::string> value = {};  // whose spread it is; none: it is counted alone
   bool is_time = false;              // … in nanoseconds
-  std::vector<std::string> by;
-  SpreadGroup all;
-  std::vector<SpreadGroup> groups;  // those with the highest p99, or count, first
-  Unpaired unpaired;
+  std::vector<std::string> by = {};
+  SpreadGroup all = {};
+  std::vector<SpreadGroup> groups = {};  // those with the highest p99, or count, first
+  Unpaired unpaired = {};
   std::uint64_t dropped = 0;
   std::uint64_t hosts = 0;
-  std::vector<std::string> misfits;  // hosts whose histogram has other keys, or whose frame makes no sense
+  std::vector<std::string> misfits = {};  // hosts whose histogram has other keys, or whose frame makes no sense
 };
 
 // An entry for each event. Of a name that is both, the key counts; a label that a host does not have is "".
