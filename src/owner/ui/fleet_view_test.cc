@@ -89,7 +89,11 @@ TEST_F(FleetViewTest, FramesCountForWhoAskedForThem) {
   view_.take(record);
   const Json counts = Json::parse(*view_.counts("abc", "host"));
   EXPECT_EQ(counts["events"][0]["groups"][0], Json::parse(R"({"key": ["web-1"], "count": 3})"));
-  EXPECT_EQ(Json::parse(*view_.counts("abc", "route"))["events"][0]["groups"][0]["key"][0], "<b>");
+  // What was asked for before is made again in its time.
+  const auto by_route = [&] { return Json::parse(*view_.counts("abc", "route"))["events"]; };
+  while (by_route().empty()) {
+  }
+  EXPECT_EQ(by_route()[0]["groups"][0]["key"][0], "<b>");
   EXPECT_EQ(view_.counts("a\nb", "").error().code, EINVAL);
   EXPECT_EQ(view_.counts(">", "").error().code, EINVAL);
 }
