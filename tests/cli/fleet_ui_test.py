@@ -138,7 +138,7 @@ class Page(InBrowser, FleetAsking):
         return page.run(f"document.getElementById('{name}').innerText")
 
     def says(self, page, name, text):
-        page.wait_until(f"document.getElementById('{name}').innerText.includes({json.dumps(text)})")
+        page.wait_until(f"document.getElementById('{name}')?.innerText.includes({json.dumps(text)})")
 
     def give(self, page, kind, **values):
         page.run("document.getElementById('form-tab').click()")

@@ -47,9 +47,9 @@ class PerfProgramTest(support.UnderTracefs, support.Case):
         self.assertEqual(self.sequences(said)[-1], 299)
 
     def test_another_process_counts_for_nothing(self):
-        said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; sleep 0.3 & other=$!; "
+        said = self.shell(f"{PRODUCER} --abi --count 1000000 --pause 1000 >/dev/null & pid=$!; "
                           f"while ! grep -q '^user_events:job$' {TRACEFS}/available_events; do sleep 0.02; done; "
-                          f"{CONSUMER} user_events:job --pid $other; kill $pid; wait")
+                          f"sleep 3 & other=$!; {CONSUMER} user_events:job --pid $other; kill $pid; wait")
         self.assertEqual(said, "counted 0\n")
 
     def run_scenario(self, name):

@@ -241,8 +241,9 @@ class OfARecording(support.Case):
             status, out, err = self.landtrace("record", "--ui", *words, "--", "true")
             self.assertEqual((status, out), (2, ""))
             self.assert_one_line(err, "--ui")
-        status, _, err = self.landtrace("record", "--listen", "nix", "-o", self.file, "--", "sleep", "0.2")
-        self.assertIn("want 127.0.0.1:PORT", err)
+        recorder = self.start("record", "--listen", "nix", "-o", self.file, "--", "sleep", "1000")
+        self.assertIn("want 127.0.0.1:PORT", recorder.stderr.readline())
+        self.stop(recorder)
 
 
 if __name__ == "__main__":
