@@ -179,6 +179,15 @@ bool is_journal(const InputFile& file) {
   return start && *start == kJournalMagic;
 }
 
+Result<void> refuse_other_version(const InputFile& file, const std::string& path) {
+  constexpr std::string_view kEveryVersions = "landtrace unfinished recording";
+  FileCursor cursor(file, 0, file.size());
+  const auto start = cursor.text(kEveryVersions.size(), "beginning");
+  if (!start || *start != kEveryVersions || is_journal(file)) return {};
+  return fail(EEXIST, path + " was left unfinished by another version of landtrace; `landtrace recover " + path +
+                          "` of that version completes it");
+}
+
 Result<Unfinished> read_journal(const InputFile& file) {
   Unfinished out;
   std::uint64_t at = kJournalStart;

@@ -89,6 +89,7 @@ Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const
 }
 
 Result<void> TraceDatReader::State::read() {
+  LT_CHECK(trace_dat::refuse_other_version(file, path));
   LT_TRY(contents,
          trace_dat::is_journal(file) ? trace_dat::read_unfinished(file, path) : trace_dat::read_contents(file));
   return {};

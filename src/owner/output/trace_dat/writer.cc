@@ -79,6 +79,7 @@ Result<std::string> journal_place(const std::string& path) {
   if (::access(path.c_str(), W_OK) != 0) return fail_errno("open " + path);
   if (status.st_size == 0) return path;
   LT_TRY(const InputFile there, InputFile::open(path));
+  LT_CHECK(trace_dat::refuse_other_version(there, path));
   if (!trace_dat::is_journal(there)) return trace_dat::new_path(path);
   LT_TRY(const NamedFile file, trace_dat::open_for_writing(path));
   LT_CHECK(lock(file));
