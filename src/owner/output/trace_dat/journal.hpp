@@ -62,7 +62,8 @@ struct Unfinished {
 
 // Whether the file is an unfinished recording.
 bool is_journal(const InputFile& file);
-// EEXIST with a sentence for that of another version, whose streams are read in another way: nothing may take its place.
+// EEXIST with a sentence for that of another version, whose streams are read in another way: nothing may take its
+// place.
 Result<void> refuse_other_version(const InputFile& file, const std::string& path);
 // EBADMSG: it has not even a beginning.
 Result<Unfinished> read_journal(const InputFile& file);
