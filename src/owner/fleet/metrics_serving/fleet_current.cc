@@ -47,11 +47,18 @@ void FleetCurrent::take_one(Feed& feed, const FeedRecord& record) {
     case Kind::kGone:
       feed.leave(record.name);
       orders_.erase(record.name);
-      sums_.forget(record.name);
+      forget_ended();
       break;
     case Kind::kFrame:
       std::ignore = sums_.add(record.name, record.bytes);
       break;
+  }
+}
+
+// Hosts send their last frames when they hear that an order has ended, which may be after it was heard of here.
+void FleetCurrent::forget_ended() {
+  for (const std::string& order : sums_.orders()) {
+    if (!orders_.contains(order)) sums_.forget(order);
   }
 }
 
@@ -60,6 +67,7 @@ Result<std::vector<metrics::Family>> FleetCurrent::families() {
   if (!was_connected_) return fail(EAGAIN, "the fleet cannot be reached yet");
   const Time begin = Clock::now();
   if (begin < next_) return made_;
+  if (is_connected_) forget_ended();
   FleetFigures figures{.is_connected = is_connected_, .roster = roster_, .orders = orders_, .now_ns = wall_ns()};
   for (const std::string& order : sums_.orders()) figures.counts[order] = spreads_of(sums_, order, by_);
   made_ = families_of(figures);

@@ -31,6 +31,7 @@ class FleetCurrent : public metrics::Served {
   using Time = std::chrono::steady_clock::time_point;
 
   void take_one(Feed& feed, const FeedRecord& record);
+  void forget_ended();
 
   const std::vector<std::string> by_;
   std::mutex mutex_;
