@@ -7,18 +7,21 @@
 #include "cli/environment.hpp"
 #include "cli/failure.hpp"
 #include "cli/fleet/order_watch.hpp"
+#include "cli/fleet/past.hpp"
 #include "cli/fleet/snapshot.hpp"
 #include "cli/fleet/trial.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
+#include "cli/quantity.hpp"
 #include "cli/visible.hpp"
+#include "fleet/store_address.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr const char* kWhat =
-    "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, show or end";
+    "want up, hosts, orders, enable, filter, trigger, tail, snapshot, hist, latency, history, show or end";
 
 int print(const std::string& text) {
   TextOutput out;
@@ -86,6 +89,10 @@ int show(const FleetHelper& fleet, const FleetOptions& options) {
   if (!order) return fail_of(order.error());
   const auto sums = fleet.sums(order->id, options.per);
   if (!sums) return fail_of(sums.error());
+  // The stream has what was counted in the last days; a store may have more.
+  if (sums->empty() && fleet.history({.order = order->id, .period = {1, fleet::wall_ns(), 0, true}})) {
+    return run_past(fleet, options);
+  }
   if (sums->empty()) return fail_with(kFailure, "nothing was counted for an order '" + order->id + "'");
   const auto text = sums_text(*order, *sums, options.json, Screen::of(STDOUT_FILENO).columns);
   return text ? print(*text) : fail_of(text.error());
@@ -114,6 +121,7 @@ int run(FleetOptions& options) {
   if (auto completed = complete(options.address); !completed) return fail_of(completed.error());
   const auto fleet = FleetHelper::find(options.address);
   if (!fleet) return fail_of(fleet.error());
+  if (is_of_past(options)) return run_past(*fleet, options);
   if (std::ranges::find(kOrders, what) != std::end(kOrders)) return give(*fleet, options);
   if (what == "snapshot") return run_snapshot(*fleet, options);
   if (what == "show") return show(*fleet, options);
@@ -123,14 +131,41 @@ int run(FleetOptions& options) {
   return what == "hosts" ? tell_hosts(*fleet, options) : tell_orders(*fleet);
 }
 
-int become_collector(fleet::Address& address) {
-  if (auto completed = complete(address); !completed) return fail_of(completed.error());
-  const auto fleet = FleetHelper::find(address);
+struct CollectWords {
+  fleet::CollectOptions options;
+  std::string keep;
+  std::string memory;
+};
+
+Result<fleet::CollectOptions> collect_options(const CollectWords& words) {
+  constexpr std::uint64_t kNsPerDay = 86'400'000'000'000;
+  fleet::CollectOptions options = words.options;
+  LT_CHECK(complete(options.address));
+  if (!options.store.empty()) LT_CHECK(fleet::StoreAddress::parse(options.store));
+  if (options.store.empty() && !options.store_user.empty()) return fail(EINVAL, "--store-user: want --store, too");
+  if (!words.keep.empty()) {
+    LT_TRY(const std::uint64_t keep_ns, parse_duration("--keep", words.keep));
+    options.keep_days = (keep_ns + kNsPerDay - 1) / kNsPerDay;
+  }
+  if (!words.memory.empty()) {
+    auto memory = parse_size(words.memory);
+    if (!memory) return fail(EINVAL, "--memory: " + sentence(memory.error()));
+    options.memory = *memory;
+  }
+  return options;
+}
+
+// A collector with a store is a program of its own.
+int become_collector(const CollectWords& words) {
+  const auto options = collect_options(words);
+  if (!options) return fail_of(options.error());
+  const auto fleet = FleetHelper::find(options->address);
   if (!fleet) return fail_of(fleet.error());
-  const std::vector<std::string> words = fleet->command("collect");
-  const std::vector<std::string> environment = fleet->environment();
-  ::execve(words[0].c_str(), exec_array(words).data(), exec_array(environment).data());
-  return fail_with(kFailure, words[0] + ": " + errno_text(errno));
+  const auto command = fleet->collector(*options);
+  if (!command) return fail_of(command.error());
+  const std::vector<std::string> environment = fleet->environment(fleet::json_of(*options));
+  ::execve(command->at(0).c_str(), exec_array(*command).data(), exec_array(environment).data());
+  return fail_with(kFailure, command->at(0) + ": " + errno_text(errno));
 }
 
 }  // namespace
@@ -140,7 +175,7 @@ void add_fleet(Program& program) {
   Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
   command.words("WHAT", options->words,
                 "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, snapshot, tail EVENT, hist "
-                "EVENT, latency, show ORDER, end ORDER...",
+                "EVENT, latency, history, show ORDER, end ORDER...",
                 {.required = true});
   add_fleet_address(command, options->address);
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
@@ -168,6 +203,11 @@ void add_fleet(Program& program) {
   command.option("-o,--output", options->output, "With snapshot: the file", {.type = "FILE", .shows_default = true});
   command.option("--timeout", options->timeout, "With snapshot: how long nothing may come of a host",
                  {.type = "TIME", .shows_default = true});
+  command.option("--last", options->last, "With history, show, hist and latency: what was counted in the last so long",
+                 {.type = "TIME"});
+  command.option("--since", options->since, "… since then: 10:30, '2026-11-24 10:30', 2h (ago)", {.type = "TIME"});
+  command.option("--until", options->until, "… until then", {.type = "TIME"});
+  command.option("--every", options->every, "… in parts of so long", {.type = "TIME"});
   command.option("--listen", options->listen, "With up: where hosts find it",
                  {.type = "ADDRESS:PORT", .shows_default = true});
   command.option("--store", options->store, "With up: the folder for what it keeps", {.type = "DIR"});
@@ -177,6 +217,7 @@ void add_fleet(Program& program) {
       "  landtrace fleet hosts --where 'role=web && zone!=b'\n"
       "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
       "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
+      "  landtrace fleet latency --from req_start --to req_done --last 1h --every 1m --per host\n"
       "  landtrace fleet tail req_done --filter 'status >= 500'\n"
       "  landtrace fleet enable req_done && landtrace fleet snapshot && landtrace report fleet.dat\n"
       "  landtrace fleet hist -p 'libc.so.6:malloc size=$arg1' --keys size.log2 --per host --for 10s\n"
@@ -185,13 +226,21 @@ void add_fleet(Program& program) {
 }
 
 void add_collect(Program& program) {
-  auto address = std::make_shared<fleet::Address>();
-  Command& command = program.add("collect", "Keep the sums of a fleet in memory, for who asks");
-  add_fleet_address(command, *address);
+  auto words = std::make_shared<CollectWords>();
+  Command& command = program.add("collect", "Keep the sums of a fleet, and what was counted when, for who asks");
+  add_fleet_address(command, words->options.address);
+  command.option("--store", words->options.store, "A ClickHouse server that gets all of it, too",
+                 {.type = "clickhouse://HOST[:PORT][/DATABASE]"});
+  command.option("--store-user", words->options.store_user, "The user there: a file with USER:PASSWORD",
+                 {.type = "FILE", .needs = "--store"});
+  command.option("--keep", words->keep, "How long it is there: 7d, 30d", {.type = "TIME", .default_text = "30d"});
+  command.option("--memory", words->memory, "How much memory is for what was counted when",
+                 {.type = "SIZE", .default_text = "256M"});
   command.examples(
-      "Example:\n"
-      "  landtrace collect --fleet nats://control:4222       any number of them share the work");
-  command.runs([address] { return become_collector(*address); });
+      "Examples:\n"
+      "  landtrace collect --fleet nats://control:4222       any number of them share the work\n"
+      "  landtrace collect --store clickhouse://db:8123/landtrace --store-user /etc/landtrace/store-user --keep 90d");
+  command.runs([words] { return become_collector(*words); });
 }
 
 }  // namespace landtrace::cli

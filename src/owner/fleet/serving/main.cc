@@ -12,9 +12,11 @@
 //                                gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
 //                                FOLDER/hosts a line each, as JSON, behind one with the moment. PATIENCE: how many
 //                                milliseconds nothing may come of a host
+//   history QUESTION             what was counted in a period (history.hpp), from a collector
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
-// An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
+// An agent's or a collector's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They, ORDER and
+// QUESTION are JSON.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -28,11 +30,13 @@
 #include <set>
 #include <vector>
 
+#include "fleet/history.hpp"
 #include "fleet/order.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/fetching.hpp"
 #include "fleet/serving/transport.hpp"
+#include "fleet/store_address.hpp"
 #include "fleet/subjects.hpp"
 
 namespace {
@@ -72,10 +76,10 @@ Result<void> run_agent(const std::string& json) {
 }
 
 Result<void> run_collector(const std::string& json) {
-  LT_TRY(const Address address, address_of(json));
+  LT_TRY(const CollectOptions options, collect_options_of(json));
   LT_TRY(const Fd stop, end_signals());
-  LT_TRY(Transport transport, Transport::connect(address, "landtrace collect"));
-  return collect(transport, stop.get());
+  LT_TRY(Transport transport, Transport::connect(options.address, "landtrace collect"));
+  return collect(transport, options.memory, stop.get());
 }
 
 Result<void> print(const std::string& bytes) {
@@ -154,6 +158,24 @@ Result<void> print_sums(Transport& transport, const Words& words) {
   return print(encode(answer_of(sums, words.at(0), words.at(1))));
 }
 
+// A collector with a store knows more than the others; if the store is away, they may know something.
+Result<void> print_history(Transport& transport, const Words& words) {
+  constexpr std::int64_t kAnswer_ms = 120'000;
+  LT_TRY(HistoryQuestion question, history_question_of(words.at(0)));
+  if (!question.order.empty()) question.sequence = transport.newest_of(frames_of(question.order)).value_or(0);
+  auto stored = transport.ask_for_long(kStoreQuestions, json_of(question), kAnswer_ms);
+  if (stored) return print(*stored);
+  const Error& error = stored.error();
+  const auto known = transport.ask_for_long(kMemoryQuestions, json_of(question), kAnswer_ms);
+  if (!known && error.code == ECONNREFUSED && known.error().code == ECONNREFUSED) {
+    return fail(ECONNREFUSED, "no collector answers, and nobody else knows what was counted when: landtrace collect");
+  }
+  if (!known) return tl::unexpected<Error>(error.code == ECONNREFUSED ? known.error() : error);
+  LT_TRY(History history, history_of(*known));
+  if (error.code != ECONNREFUSED) history.note = error.message;
+  return print(bytes_of(history));
+}
+
 Result<void> print_lines(Transport& transport, const Words& words) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   natsSubscription* made = nullptr;
@@ -198,6 +220,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"end", {0, end}},
                                                   {"tail", {1, print_lines}},
                                                   {"snapshot", {4, fetch}},
+                                                  {"history", {1, print_history}},
                                                   {"sums", {2, print_sums}}};
   const auto verb = kVerbs.find(what);
   const char* const json = std::getenv(kOptionsVariable);

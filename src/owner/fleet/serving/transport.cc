@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "fleet/history.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -332,6 +333,32 @@ Result<std::string> Transport::ask(const std::string& subject, const std::string
   const Message message(made);
   if (status != NATS_OK) return nats_failure(subject, status);
   return text_of(made);
+}
+
+Result<std::string> Transport::ask_for_long(const std::string& subject, const std::string& question,
+                                            std::int64_t patience_ms) {
+  natsInbox* made_inbox = nullptr;
+  natsStatus status = natsInbox_Create(&made_inbox);
+  const std::unique_ptr<natsInbox, Destroyer<natsInbox_Destroy>> inbox(made_inbox);
+  natsSubscription* made = nullptr;
+  if (status == NATS_OK) status = natsConnection_SubscribeSync(&made, connection_.get(), made_inbox);
+  const Subscription answers(made);
+  if (status == NATS_OK) {
+    status = natsConnection_PublishRequestString(connection_.get(), subject.c_str(), made_inbox, question.c_str());
+  }
+  std::string answer;
+  while (status == NATS_OK) {
+    natsMsg* next = nullptr;
+    status = natsSubscription_NextMsg(&next, made, patience_ms);
+    const Message message(next);
+    if (status != NATS_OK) break;
+    if (natsMsg_IsNoResponders(next)) return nats_failure(subject, NATS_NO_RESPONDERS);
+    const std::string text = text_of(next);
+    if (text.starts_with(kIsError)) return fail(EIO, text.substr(1));
+    answer += std::string_view(text).substr(std::min<std::size_t>(text.size(), 1));
+    if (text.starts_with(kIsLast)) return answer;
+  }
+  return nats_failure(subject, status);
 }
 
 Result<void> Transport::follow(const std::string& subjects,

@@ -50,6 +50,10 @@ class Transport {
   // Somebody's answer. ECONNREFUSED: nobody listens there; ETIMEDOUT.
   Result<std::string> ask(const std::string& subject, const std::string& question);
 
+  // The same where an answer comes in several messages: what is behind the first byte of each (history.hpp).
+  // EIO with what an error says.
+  Result<std::string> ask_for_long(const std::string& subject, const std::string& question, std::int64_t patience_ms);
+
   Result<void> put_order(const std::string& id, const std::string& json);
   // Also of one that is not there.
   Result<void> remove_order(const std::string& id);
@@ -62,6 +66,7 @@ class Transport {
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
+  [[nodiscard]] jsCtx* stream() const { return stream_.get(); }
   [[nodiscard]] kvStore* bucket() const { return bucket_.get(); }
 
  private:
