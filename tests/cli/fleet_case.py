@@ -12,8 +12,10 @@ import support
 from support import LANDTRACED, PRODUCER
 
 PROGRAM = os.path.join(os.path.dirname(os.environ["SHIM"]), "landtrace-fleet")
-if os.path.exists(PROGRAM):
-    shutil.copy(PROGRAM, os.path.join(os.path.dirname(support.LANDTRACE), "..", "lib", "landtrace"))
+COLLECT = os.path.join(os.path.dirname(PROGRAM), "landtrace-collect")
+for program in (PROGRAM, COLLECT):
+    if os.path.exists(program):
+        shutil.copy(program, os.path.join(os.path.dirname(support.LANDTRACE), "..", "lib", "landtrace"))
 
 
 def skip_without_nats():

@@ -22,9 +22,11 @@ Result<Child> Child::start(const std::vector<std::string>& command, const std::v
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  if (output == Output::kNowhere) {
+  if (output == Output::kNowhere || output == Output::kDropped) {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-      if (::isatty(fd) == 1) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+      if (output == Output::kDropped || ::isatty(fd) == 1) {
+        ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+      }
     }
   }
   if (output == Output::kErrors) ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);

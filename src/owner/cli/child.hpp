@@ -15,6 +15,7 @@ class Child {
  public:
   enum class Output : std::uint8_t {
     kShared,   // it writes where this process does
+    kDropped,  // it reads and writes nothing: it has a log of its own
     kNowhere,  // it neither reads nor writes a terminal: another program draws on that
     kErrors,   // what it writes to standard output goes to standard error: the other has other data
   };

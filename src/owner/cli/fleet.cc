@@ -8,20 +8,24 @@
 #include "cli/failure.hpp"
 #include "cli/fleet/collector.hpp"
 #include "cli/fleet/order_watch.hpp"
+#include "cli/fleet/past.hpp"
 #include "cli/fleet/snapshot.hpp"
 #include "cli/fleet/trial.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
+#include "cli/quantity.hpp"
 #include "cli/visible.hpp"
 #include "event/pattern.hpp"
 #include "fleet/own_histograms.hpp"
+#include "fleet/store_address.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr const char* kWhat =
-    "want up, hosts, orders, enable, filter, trigger, probe, tail, snapshot, hist, latency, show, end or key";
+    "want up, hosts, orders, enable, filter, trigger, probe, tail, snapshot, hist, latency, history, show, end or "
+    "key";
 
 int print(const std::string& text) {
   TextOutput out;
@@ -89,6 +93,10 @@ int show(const FleetHelper& fleet, const FleetOptions& options) {
   if (!order) return fail_of(order.error());
   const auto sums = fleet.sums(order->id, options.per);
   if (!sums) return fail_of(sums.error());
+  // The stream has what was counted in the last days; a store may have more.
+  if (sums->empty() && fleet.history({.order = order->id, .period = {1, fleet::wall_ns(), 0, true}})) {
+    return run_past(fleet, options);
+  }
   if (sums->empty()) return fail_with(kFailure, "nothing was counted for an order '" + order->id + "'");
   const auto text = sums_text(*order, *sums, options.json, Screen::of(STDOUT_FILENO).columns);
   return text ? print(*text) : fail_of(text.error());
@@ -157,7 +165,9 @@ int run(FleetOptions& options) {
   const auto fleet = FleetHelper::find(options.address);
   if (!fleet) return fail_of(fleet.error());
   if (options.own && what != "hist") return fail_with(kBadUse, "--own is for hist");
+  if (options.own && is_of_past(options)) return fail_with(kBadUse, "--own counts until now: a period is for orders");
   if (options.own) return show_own(*fleet, options);
+  if (is_of_past(options)) return run_past(*fleet, options);
   if (std::ranges::find(kOrders, what) != std::end(kOrders)) return give(*fleet, options);
   if (what == "snapshot") return run_snapshot(*fleet, options);
   if (what == "key") return make_key(*fleet, options);
@@ -175,7 +185,7 @@ void add_fleet(Program& program) {
   Command& command = program.add("fleet", "Trace many hosts: who is there, and what they are to do and have counted");
   command.words("WHAT", options->words,
                 "up, hosts, orders, enable EVENT, filter EVENT EXPR, trigger EVENT TRIGGER, probe PROBE, snapshot, "
-                "tail EVENT, hist EVENT, latency, show ORDER, end ORDER..., key new FILE",
+                "tail EVENT, hist EVENT, latency, history, show ORDER, end ORDER..., key new FILE",
                 {.required = true});
   add_fleet_address(command, options->address);
   command.option("--where", options->where, "Which hosts: role=web && !(zone=b || host=test-*)", {.type = "EXPR"});
@@ -209,6 +219,11 @@ void add_fleet(Program& program) {
   command.option("-o,--output", options->output, "With snapshot: the file", {.type = "FILE", .shows_default = true});
   command.option("--timeout", options->timeout, "With snapshot: how long nothing may come of a host",
                  {.type = "TIME", .shows_default = true});
+  command.option("--last", options->last, "With history, show, hist and latency: what was counted in the last so long",
+                 {.type = "TIME"});
+  command.option("--since", options->since, "… since then: 10:30, '2026-11-24 10:30', 2h (ago)", {.type = "TIME"});
+  command.option("--until", options->until, "… until then", {.type = "TIME"});
+  command.option("--every", options->every, "… in parts of so long", {.type = "TIME"});
   command.option("--listen", options->listen, "With up: where hosts find it",
                  {.type = "ADDRESS:PORT", .shows_default = true});
   command.option("--store", options->store, "With up: the folder for what it keeps", {.type = "DIR"});
@@ -219,6 +234,7 @@ void add_fleet(Program& program) {
       "  landtrace fleet latency --from req_start --to req_done --key id --by route --per host --for 30s\n"
       "  landtrace fleet hist req_done --keys route --vals bytes.log2=32 --where role=web --for 1h --detach\n"
       "  landtrace fleet hist 'req_*' --own --per role            what users of the hosts count there anyway\n"
+      "  landtrace fleet latency --from req_start --to req_done --last 1h --every 1m --per host\n"
       "  landtrace fleet tail req_done --filter 'status >= 500'\n"
       "  landtrace fleet enable req_done && landtrace fleet snapshot && landtrace report fleet.dat\n"
       "  landtrace fleet hist -p 'libc.so.6:malloc size=$arg1' --keys size.log2 --per host --for 10s\n"
@@ -228,18 +244,26 @@ void add_fleet(Program& program) {
 }
 
 void add_collect(Program& program) {
-  auto options = std::make_shared<CollectOptions>();
-  Command& command = program.add("collect", "Keep the sums of a fleet in memory, for who asks");
-  add_fleet_address(command, options->address);
-  command.repeated("--metrics", options->metrics, "Serve metrics of the fleet there for Prometheus; may be repeated",
+  auto words = std::make_shared<CollectWords>();
+  Command& command = program.add("collect", "Keep the sums of a fleet, and what was counted when, for who asks");
+  add_fleet_address(command, words->options.address);
+  command.option("--store", words->options.store, "A ClickHouse server that gets all of it, too",
+                 {.type = "clickhouse://HOST[:PORT][/DATABASE]"});
+  command.option("--store-user", words->options.store_user, "The user there: a file with USER:PASSWORD",
+                 {.type = "FILE", .needs = "--store"});
+  command.option("--keep", words->keep, "How long it is there: 7d, 30d", {.type = "TIME", .default_text = "30d"});
+  command.option("--memory", words->memory, "How much memory is for what was counted when",
+                 {.type = "SIZE", .default_text = "256M"});
+  command.repeated("--metrics", words->metrics, "Serve metrics of the fleet there for Prometheus; may be repeated",
                    {.type = "HOST:PORT|/PATH"});
-  command.repeated_list("--metrics-by", options->by, "… what was counted by these labels and keys; host if not given",
+  command.repeated_list("--metrics-by", words->by, "… what was counted by these labels and keys; host if not given",
                         {.type = "NAME,..."});
   command.examples(
       "Examples:\n"
       "  landtrace collect --fleet nats://control:4222       any number of them share the work\n"
+      "  landtrace collect --store clickhouse://db:8123/landtrace --store-user /etc/landtrace/store-user --keep 90d\n"
       "  landtrace collect --metrics 127.0.0.1:9465 --metrics-by role,route");
-  command.runs([options] { return run_collect(*options); });
+  command.runs([words] { return run_collect(*words); });
 }
 
 }  // namespace landtrace::cli

@@ -31,7 +31,7 @@ void count(Frame& frame, const std::string& route, std::uint64_t value, std::uin
   frame.table.hits += hits;
 }
 
-void add(Sums& sums, const Frame& frame) { ASSERT_TRUE(sums.add(subject_of(frame), encode(frame))); }
+void put(Sums& sums, const Frame& frame) { ASSERT_TRUE(sums.add(subject_of(frame), encode(frame))); }
 
 Sums two_hosts() {
   Sums sums;
@@ -39,10 +39,10 @@ Sums two_hosts() {
   count(quick, "/", 10, 99);
   count(quick, "/cart", 20, 1);
   quick.unpaired = {1, 2, 3};
-  add(sums, quick);
+  put(sums, quick);
   Frame slow = frame_of("b", "role=web");
   count(slow, "/", 40, 100);
-  add(sums, slow);
+  put(sums, slow);
   return sums;
 }
 
@@ -85,7 +85,7 @@ TEST(SpreadsTest, WhatIsOnlyCountedIsInTheOrderOfCounts) {
   frame.table.keys = {{KeyKind::kSigned, "status", 0}};
   frame.table.values = {};
   frame.table.rows = {{{{200, "", {}}}, 5, {}}, {{{static_cast<std::uint64_t>(-1), "", {}}}, 7, {}}};
-  add(sums, frame);
+  put(sums, frame);
   const auto spreads = spreads_of(sums, "o", {"status"});
   EXPECT_EQ(spreads[0].value, std::nullopt);
   EXPECT_THAT(spreads[0].groups[0].key, ElementsAre("-1"));
@@ -98,7 +98,7 @@ TEST(SpreadsTest, AHostThatCountsSomethingElseIsNamed) {
   Frame other = frame_of("c");
   other.table.keys[0].name = "path";
   count(other, "/", 1, 1);
-  add(sums, other);
+  put(sums, other);
   const auto spreads = spreads_of(sums, "o", {"host"});
   EXPECT_EQ(spreads[0].all.count, 200u);
   EXPECT_THAT(spreads[0].misfits, ElementsAre("c"));

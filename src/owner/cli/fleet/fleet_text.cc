@@ -21,23 +21,6 @@ using fleet::Status;
 
 using Row = std::vector<std::string>;
 
-// Columns as wide as they have to be; the last one as it is.
-std::string table_text(std::vector<Row> rows) {
-  std::vector<std::size_t> widths;
-  for (Row& row : rows) {
-    for (std::string& text : row) text = visible(text, Lines::kNone);
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 std::string age_text(std::uint64_t ns) {
   const std::uint64_t seconds = ns / 1'000'000'000;
   if (seconds < 120) return fmt::format("{} s", seconds);
@@ -70,6 +53,22 @@ void add_refusals(Reports& reports, const Status& host, const OrderState& state)
 }
 
 }  // namespace
+
+std::string table_text(std::vector<Row> rows) {
+  std::vector<std::size_t> widths;
+  for (Row& row : rows) {
+    for (std::string& text : row) text = visible(text, Lines::kNone);
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
 
 std::string hosts_text(const std::vector<Status>& hosts, std::uint64_t now_ns) {
   std::vector<Row> rows{

@@ -11,6 +11,9 @@
 
 namespace landtrace::cli {
 
+// Columns as wide as they have to be; the last one as it is.
+std::string table_text(std::vector<std::vector<std::string>> rows);
+
 // A line a host, below names of columns.
 std::string hosts_text(const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);
 std::string hosts_json(const std::vector<fleet::Status>& hosts, std::uint64_t now_ns);

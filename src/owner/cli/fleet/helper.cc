@@ -108,12 +108,19 @@ Result<FleetHelper> FleetHelper::find(const fleet::Address& address) {
   return FleetHelper(std::move(program), address);
 }
 
-std::vector<std::string> FleetHelper::environment() const {
+std::vector<std::string> FleetHelper::environment(const std::string& options) const {
   const std::string prefix = std::string(fleet::kOptionsVariable) + "=";
   std::vector<std::string> words = own_environment();
   std::erase_if(words, [&](const std::string& word) { return word.starts_with(prefix); });
-  words.push_back(prefix + fleet::json_of(address_));
+  words.push_back(prefix + options);
   return words;
+}
+
+Result<std::vector<std::string>> FleetHelper::collector(const fleet::CollectOptions& options) const {
+  if (options.store.empty()) return command("collect");
+  LT_TRY(std::string program, find_helper("landtrace-collect"));
+  if (::access(program.c_str(), X_OK) == 0) return std::vector<std::string>{std::move(program)};
+  return fail(ENOENT, program + " is not installed: Landtrace was built without libcurl (libcurl4-openssl-dev)");
 }
 
 Result<std::string> FleetHelper::ask(const std::string& what, const std::vector<std::string>& words) const {
@@ -164,6 +171,11 @@ Result<std::vector<fleet::Frame>> FleetHelper::own_sums(const std::string& event
                                                         const std::vector<std::string>& per) const {
   LT_TRY(const std::string bytes, ask("own", {event, where, with_commas(per)}));
   return fleet::decode_frames(bytes);
+}
+
+Result<fleet::History> FleetHelper::history(const fleet::HistoryQuestion& question) const {
+  LT_TRY(const std::string bytes, ask("history", {fleet::json_of(question)}));
+  return fleet::history_of(bytes);
 }
 
 }  // namespace landtrace::cli

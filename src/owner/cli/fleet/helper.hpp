@@ -7,8 +7,10 @@
 #include "cli/command_line.hpp"
 #include "fleet/address.hpp"
 #include "fleet/frame.hpp"
+#include "fleet/history.hpp"
 #include "fleet/order.hpp"
 #include "fleet/status.hpp"
+#include "fleet/store_address.hpp"
 
 namespace landtrace::cli {
 
@@ -46,10 +48,15 @@ class FleetHelper {
   // The same of their own histograms of these events, without an order.
   Result<std::vector<fleet::Frame>> own_sums(const std::string& event, const std::string& where,
                                              const std::vector<std::string>& per) const;
+  // What was counted in a period.
+  Result<fleet::History> history(const fleet::HistoryQuestion& question) const;
 
   // The program with its first word and its environment, to start or to become it.
   [[nodiscard]] std::vector<std::string> command(const std::string& what) const { return {program_, what}; }
-  [[nodiscard]] std::vector<std::string> environment() const;
+  [[nodiscard]] std::vector<std::string> environment() const { return environment(fleet::json_of(address_)); }
+  [[nodiscard]] std::vector<std::string> environment(const std::string& options) const;
+  // A collector with these options, which are its environment. ENOENT with what to install.
+  [[nodiscard]] Result<std::vector<std::string>> collector(const fleet::CollectOptions& options) const;
 
  private:
   FleetHelper(std::string program, fleet::Address address)

@@ -30,6 +30,10 @@ struct FleetOptions {
   std::vector<std::string> events;  // of a snapshot
   std::string output = "fleet.dat";
   std::string timeout = "10s";
+  std::string last;  // of what is over, as the next three
+  std::string since;
+  std::string until;
+  std::string every;
   std::string listen = "127.0.0.1:4222";
   std::string store;
   std::string sign;  // a file with a key

@@ -9,6 +9,9 @@
 #include <mutex>
 #include <optional>
 
+#include "arch/clock.hpp"
+#include "fleet/memory_history.hpp"
+#include "fleet/serving/questions.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -19,12 +22,25 @@ constexpr const char* kGroup = "collectors";
 // Less than who asks waits for.
 constexpr auto kPatience = std::chrono::milliseconds(1500);
 
+// Of frames that come faster than that, what they change is found out when somebody asks.
+constexpr std::size_t kLooksPerSecond = 500;
+
 // What questions are answered from, in a thread of libnats.
 struct Collected {
+  explicit Collected(std::uint64_t memory) : history(memory) {}
+
   std::mutex mutex;
   std::condition_variable has_grown;
+  FrameParts parts;
   Sums sums;
+  MemoryHistory history;
+  std::uint64_t next_looks_ns = 0;
   Transport::Sequence taken = 0;  // all up to there is in the sums
+
+  void add(const std::string& subject, std::string_view frame) {
+    std::ignore = sums.add(subject, frame);
+    std::ignore = history.add(subject, frame);
+  }
 };
 
 struct Question {
@@ -48,6 +64,34 @@ std::string answer_to(Collected& collected, const Question& question) {
   const auto is_there = [&] { return collected.taken >= question.sequence; };
   if (!collected.has_grown.wait_for(lock, kPatience, is_there)) return {kUnanswered};
   return kAnswered + encode(answer_of(collected.sums, question.order, question.by));
+}
+
+// Without what does not come in time: the answer says so.
+Result<std::string> answer_from_memory(Collected& collected, const std::string& text) {
+  LT_TRY(HistoryQuestion question, history_question_of(text));
+  std::unique_lock lock(collected.mutex);
+  const auto is_there = [&] { return collected.taken >= question.sequence; };
+  const bool is_behind = !collected.has_grown.wait_for(lock, kPatience, is_there);
+  LT_TRY(History history, collected.history.answer(std::move(question)));
+  history.is_behind = is_behind;
+  lock.unlock();
+  return bytes_of(history);
+}
+
+void take(Collected& collected, const Outbox::Letter& frame, Transport::Sequence sequence) {
+  const std::lock_guard lock(collected.mutex);
+  if (const std::uint64_t now_ns = arch::monotonic_ns(); now_ns >= collected.next_looks_ns) {
+    collected.next_looks_ns = now_ns + 1'000'000'000;
+    collected.history.look_at(kLooksPerSecond);
+  }
+  if (const auto whole = whole_of(frame.subject)) {
+    const auto put_together = collected.parts.add(*whole, frame.bytes);
+    if (put_together && *put_together) collected.add(*whole, **put_together);
+  } else {
+    collected.add(frame.subject, frame.bytes);
+  }
+  collected.taken = std::max(collected.taken, sequence);
+  collected.has_grown.notify_all();
 }
 
 void answer(natsConnection* connection, natsSubscription*, natsMsg* made, void* of) {
@@ -86,21 +130,21 @@ std::vector<Frame> answer_of(const Sums& sums, const std::string& order, const s
   return frames;
 }
 
-Result<void> collect(Transport& transport, int stop) {
+Result<void> collect(Transport& transport, std::uint64_t memory, int stop) {
   LT_CHECK(transport.prepare());
-  static Collected collected;  // a question may be answered until the very end
+  static Collected collected(memory);  // a question may be answered until the very end
   natsSubscription* made = nullptr;
   const natsStatus status = natsConnection_QueueSubscribe(&made, transport.connection(), kQuestions, kGroup, answer,
                                                           &collected);
   const Subscription questions(made);
   if (status != NATS_OK) return nats_failure(kQuestions, status);
-  const auto take = [&](const Outbox::Letter& frame, Transport::Sequence sequence) {
-    const std::lock_guard lock(collected.mutex);
-    std::ignore = collected.sums.add(frame.subject, frame.bytes);
-    collected.taken = std::max(collected.taken, sequence);
-    collected.has_grown.notify_all();
+  Questions of_history;
+  LT_CHECK(of_history.listen(transport, kMemoryQuestions,
+                             [](const std::string& question) { return answer_from_memory(collected, question); }));
+  const auto take_one = [](const Outbox::Letter& frame, Transport::Sequence sequence) {
+    take(collected, frame, sequence);
   };
-  const Result<void> followed = transport.follow(kHistSubjects, take, [&] { return is_stopped(stop); });
+  const Result<void> followed = transport.follow(kHistSubjects, take_one, [&] { return is_stopped(stop); });
   natsSubscription_Unsubscribe(made);
   return followed;
 }

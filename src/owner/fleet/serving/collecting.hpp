@@ -13,8 +13,8 @@ inline constexpr const char* kQuestions = "landtrace.ask";
 inline constexpr char kAnswered = '+';
 inline constexpr char kUnanswered = '-';
 
-// Until `stop` can be read.
-Result<void> collect(Transport& transport, int stop);
+// Until `stop` can be read. `memory`: bytes, of what was counted when.
+Result<void> collect(Transport& transport, std::uint64_t memory, int stop);
 
 // An order's sums as frames, one for each event. What a frame has of a host is how many hosts it is the sum of, and
 // those whose histogram does not fit the others: "3", "3 web-7 web-8".

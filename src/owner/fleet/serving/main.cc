@@ -15,10 +15,12 @@
 //                                milliseconds nothing may come of a host
 //   follow                       until standard input ends, or its parent's end: what happens, as records
 //                                (feed_record.hpp); lines there say whose frames are wanted
+//   history QUESTION             what was counted in a period (history.hpp), from a collector
 //   own EVENT WHERE BY           what hosts' own histograms of these events have counted, likewise
 //   sums ORDER BY                what hosts counted for an order: frames, one for each event, as bytes. BY: labels
 //
-// An agent's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They and ORDER are JSON.
+// An agent's or a collector's options, or the address of the others, are in $LANDTRACE_FLEET_OPTIONS. They, ORDER and
+// QUESTION are JSON.
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
@@ -37,6 +39,7 @@
 
 #include "arch/clock.hpp"
 #include "base/fd.hpp"
+#include "fleet/history.hpp"
 #include "fleet/order.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
@@ -45,6 +48,7 @@
 #include "fleet/serving/own_sums.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/serving/transport.hpp"
+#include "fleet/store_address.hpp"
 #include "fleet/subjects.hpp"
 
 namespace {
@@ -110,10 +114,10 @@ Result<void> run_agent(const std::string& json) {
 }
 
 Result<void> run_collector(const std::string& json) {
-  LT_TRY(const Address address, address_of(json));
+  LT_TRY(const CollectOptions options, collect_options_of(json));
   LT_TRY(const Fd stop, end_signals());
-  LT_TRY(Transport transport, Transport::connect(address, "landtrace collect"));
-  return collect(transport, stop.get());
+  LT_TRY(Transport transport, Transport::connect(options.address, "landtrace collect"));
+  return collect(transport, options.memory, stop.get());
 }
 
 // Also of servers that do not answer now.
@@ -210,6 +214,24 @@ Result<void> print_own(Transport& transport, const Words& words) {
   return print(encode(sums));
 }
 
+// A collector with a store knows more than the others; if the store is away, they may know something.
+Result<void> print_history(Transport& transport, const Words& words) {
+  constexpr std::int64_t kAnswer_ms = 120'000;
+  LT_TRY(HistoryQuestion question, history_question_of(words.at(0)));
+  if (!question.order.empty()) question.sequence = transport.newest_of(frames_of(question.order)).value_or(0);
+  auto stored = transport.ask_for_long(kStoreQuestions, json_of(question), kAnswer_ms);
+  if (stored) return print(*stored);
+  const Error& error = stored.error();
+  const auto known = transport.ask_for_long(kMemoryQuestions, json_of(question), kAnswer_ms);
+  if (!known && error.code == ECONNREFUSED && known.error().code == ECONNREFUSED) {
+    return fail(ECONNREFUSED, "no collector answers, and nobody else knows what was counted when: landtrace collect");
+  }
+  if (!known) return tl::unexpected<Error>(error.code == ECONNREFUSED ? known.error() : error);
+  LT_TRY(History history, history_of(*known));
+  if (error.code != ECONNREFUSED) history.note = error.message;
+  return print(bytes_of(history));
+}
+
 Result<void> print_lines(Transport& transport, const Words& words) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   natsSubscription* made = nullptr;
@@ -257,6 +279,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"end", {0, end}},
                                                   {"tail", {1, print_lines}},
                                                   {"snapshot", {4, fetch}},
+                                                  {"history", {1, print_history}},
                                                   {"own", {3, print_own}},
                                                   {"sums", {2, print_sums}}};
   const std::set<std::string> others{"agent", "collect", "follow", "key"};

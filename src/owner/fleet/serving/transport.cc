@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fleet/history.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -386,15 +387,24 @@ Result<std::optional<Outbox::Letter>> Transport::next(const Subscription& subscr
   return std::nullopt;
 }
 
-Result<Transport::Sequence> Transport::newest_of(const std::string& subjects) {
+Result<Message> Transport::newest_message(const std::string& subjects) const {
   natsMsg* made = nullptr;
   jsErrCode code{};
   const natsStatus status = js_GetLastMsg(&made, stream_.get(), kStream, subjects.c_str(), nullptr, &code);
-  const Message message(made);
+  Message message(made);
   if (code == JSStreamNotFoundErr) return no_fleet();
-  if (status == NATS_NOT_FOUND) return Sequence{0};
-  if (status != NATS_OK) return nats_failure(subjects, status);
-  return natsMsg_GetSequence(made);
+  if (status != NATS_OK && status != NATS_NOT_FOUND) return nats_failure(subjects, status);
+  return message;
+}
+
+Result<Transport::Sequence> Transport::newest_of(const std::string& subjects) const {
+  LT_TRY(const Message message, newest_message(subjects));
+  return message ? natsMsg_GetSequence(message.get()) : 0;
+}
+
+Result<std::optional<std::string>> Transport::newest(const std::string& subject) const {
+  LT_TRY(const Message message, newest_message(subject));
+  return message ? std::optional(text_of(message.get())) : std::nullopt;
 }
 
 Result<std::string> Transport::ask(const std::string& subject, const std::string& question) {
@@ -404,6 +414,32 @@ Result<std::string> Transport::ask(const std::string& subject, const std::string
   const Message message(made);
   if (status != NATS_OK) return nats_failure(subject, status);
   return text_of(made);
+}
+
+Result<std::string> Transport::ask_for_long(const std::string& subject, const std::string& question,
+                                            std::int64_t patience_ms) {
+  natsInbox* made_inbox = nullptr;
+  natsStatus status = natsInbox_Create(&made_inbox);
+  const std::unique_ptr<natsInbox, Destroyer<natsInbox_Destroy>> inbox(made_inbox);
+  natsSubscription* made = nullptr;
+  if (status == NATS_OK) status = natsConnection_SubscribeSync(&made, connection_.get(), made_inbox);
+  const Subscription answers(made);
+  if (status == NATS_OK) {
+    status = natsConnection_PublishRequestString(connection_.get(), subject.c_str(), made_inbox, question.c_str());
+  }
+  std::string answer;
+  while (status == NATS_OK) {
+    natsMsg* next = nullptr;
+    status = natsSubscription_NextMsg(&next, made, patience_ms);
+    const Message message(next);
+    if (status != NATS_OK) break;
+    if (natsMsg_IsNoResponders(next)) return nats_failure(subject, NATS_NO_RESPONDERS);
+    const std::string text = text_of(next);
+    if (text.starts_with(kIsError)) return fail(EIO, text.substr(1));
+    answer += std::string_view(text).substr(std::min<std::size_t>(text.size(), 1));
+    if (text.starts_with(kIsLast)) return answer;
+  }
+  return nats_failure(subject, status);
 }
 
 Result<void> Transport::follow(const std::string& subjects,

@@ -63,12 +63,18 @@ class Transport {
   // some may be there. ENOENT: there is no stream.
   Result<std::vector<Outbox::Letter>> read(const std::string& subjects);
   // Of the newest one of these subjects; 0: there is none. ENOENT: there is no stream.
-  Result<Sequence> newest_of(const std::string& subjects);
+  Result<Sequence> newest_of(const std::string& subjects) const;
+  // The newest one of one subject; nullopt: there is none.
+  Result<std::optional<std::string>> newest(const std::string& subject) const;
   // Calls `take` for all of it, in its order, and then for what comes, until `is_over` says so.
   Result<void> follow(const std::string& subjects, const std::function<void(const Outbox::Letter&, Sequence)>& take,
                       const std::function<bool()>& is_over);
   // Somebody's answer. ECONNREFUSED: nobody listens there; ETIMEDOUT.
   Result<std::string> ask(const std::string& subject, const std::string& question);
+
+  // The same where an answer comes in several messages: what is behind the first byte of each (history.hpp).
+  // EIO with what an error says.
+  Result<std::string> ask_for_long(const std::string& subject, const std::string& question, std::int64_t patience_ms);
 
   Result<void> put_order(const std::string& id, const std::string& json);
   // Also of one that is not there.
@@ -84,6 +90,7 @@ class Transport {
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
+  [[nodiscard]] jsCtx* stream() const { return stream_.get(); }
 
  private:
   static Result<Options> options_of(const Address& address, const std::string& name);
@@ -93,6 +100,8 @@ class Transport {
   Result<void> prepare_bucket(std::int64_t replicas);
   [[nodiscard]] std::int64_t replicas() const;
   Result<void> open_bucket();
+  // Null: there is none.
+  Result<Message> newest_message(const std::string& subjects) const;
 
   Connection connection_;
   JetStream stream_;

@@ -1,0 +1,236 @@
+#include "fleet/memory_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "fleet/subjects.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+using ipc::KeyKind;
+
+constexpr std::uint64_t kMinute = MemoryHistory::kResolution_ns;
+constexpr std::uint64_t kBegin = 1000 * kMinute;
+constexpr std::size_t kPlenty = 64u << 20;
+
+// A host's histogram of two routes and two buckets.
+class Host {
+ public:
+  Host(const std::string& name, std::uint64_t generation) {
+    frame_.host = name;
+    frame_.boot = "b";
+    frame_.domain = "system";
+    frame_.labels = name == "a" ? "zone=x" : "zone=y";
+    frame_.order = "o";
+    frame_.event = "u:e";
+    frame_.generation = generation;
+    frame_.table.keys = {{KeyKind::kText, "route", 0, 0}, {KeyKind::kSteps, "took", 32, 0}};
+    frame_.table.values = {{"took"}};
+  }
+  Host& count(const std::string& route, std::uint64_t step, std::uint64_t hits) {
+    auto row = std::ranges::find_if(frame_.table.rows, [&](const ipc::HistogramRow& one) {
+      return one.keys[0].text == route && one.keys[1].number == step;
+    });
+    if (row == frame_.table.rows.end()) {
+      frame_.table.rows.push_back({{{0, route, {}}, {step, "", {}}}, 0, {0}});
+      row = std::prev(frame_.table.rows.end());
+    }
+    row->hits += hits;
+    row->values[0] += hits * step;
+    frame_.table.hits += hits;
+    frame_.unpaired.lost += 1;
+    return *this;
+  }
+  // The next frame.
+  Frame& at(std::uint64_t time_ns) {
+    ++frame_.sequence;
+    frame_.time_ns = time_ns;
+    return frame_;
+  }
+
+ private:
+  Frame frame_;
+};
+
+void add(MemoryHistory& memory, const Frame& frame) { ASSERT_TRUE(memory.add(subject_of(frame), encode(frame))); }
+
+HistoryQuestion ask(std::uint64_t from, std::uint64_t until, std::uint64_t every = 0) {
+  return {.order = "o", .period = {from, until, every, false}, .where = {}, .per = {}, .sequence = 0};
+}
+
+std::vector<std::uint64_t> hits(MemoryHistory& memory, const HistoryQuestion& question) {
+  const auto history = memory.answer(question);
+  std::vector<std::uint64_t> hits;
+  if (!history) return hits;
+  for (const Frame& frame : history->frames) {
+    std::uint64_t sum = 0;
+    for (const ipc::HistogramRow& row : frame.table.rows) sum += row.hits;
+    EXPECT_EQ(sum, frame.table.hits);
+    hits.push_back(sum);
+  }
+  return hits;
+}
+
+TEST(MemoryHistoryTest, EachMinuteHasWhatWasCountedInIt) {
+  MemoryHistory memory(kPlenty);
+  Host host("a", kBegin);
+  add(memory, host.count("/", 64, 3).at(kBegin + 10));
+  add(memory, host.count("/", 64, 4).count("/x", 128, 1).at(kBegin + 20));
+  add(memory, host.count("/", 64, 5).at(kBegin + kMinute));
+  add(memory, host.count("/x", 128, 7).at(kBegin + 3 * kMinute));
+  EXPECT_EQ(hits(memory, ask(kBegin, kBegin + 4 * kMinute)), std::vector<std::uint64_t>{20});
+  EXPECT_EQ(hits(memory, ask(kBegin, kBegin + 4 * kMinute, kMinute)), (std::vector<std::uint64_t>{8, 5, 0, 7}));
+  EXPECT_EQ(hits(memory, ask(kBegin + kMinute, kBegin + 3 * kMinute)), std::vector<std::uint64_t>{5});
+  EXPECT_EQ(hits(memory, ask(kBegin, kBegin + 4 * kMinute, 2 * kMinute)), (std::vector<std::uint64_t>{13, 7}));
+}
+
+TEST(MemoryHistoryTest, WhoAsksBetweenTwoFramesChangesNothing) {
+  MemoryHistory memory(kPlenty);
+  Host host("a", kBegin);
+  for (int i = 1; i <= 5; ++i) {
+    add(memory, host.count("/", 64, 1).at(kBegin + i));
+    EXPECT_EQ(hits(memory, ask(kBegin, kBegin + kMinute)), std::vector<std::uint64_t>(1, i));
+  }
+}
+
+TEST(MemoryHistoryTest, RowsHaveTheirKeysSumsAndTotals) {
+  MemoryHistory memory(kPlenty);
+  Host host("a", kBegin);
+  add(memory, host.count("/", 64, 3).count("/x", 128, 2).at(kBegin));
+  const auto history = memory.answer(ask(kBegin, kBegin + kMinute));
+  ASSERT_TRUE(history);
+  const Frame& frame = history->frames.at(0);
+  EXPECT_EQ(frame.event, "u:e");
+  EXPECT_EQ(frame.generation, kBegin);
+  EXPECT_EQ(frame.time_ns, kBegin + kMinute);
+  EXPECT_EQ(frame.unpaired.lost, 2u);
+  ASSERT_EQ(frame.table.rows.size(), 2u);
+  EXPECT_EQ(frame.table.rows[1].keys[0].text, "/x");
+  EXPECT_EQ(frame.table.rows[1].keys[1].number, 128u);
+  EXPECT_EQ(frame.table.rows[1].values, std::vector<std::uint64_t>{256});
+}
+
+TEST(MemoryHistoryTest, HostsAreAddedGroupedAndChosen) {
+  MemoryHistory memory(kPlenty);
+  Host a("a", kBegin), b("b", kBegin), c("c", kBegin);
+  add(memory, a.count("/", 64, 1).at(kBegin));
+  add(memory, b.count("/", 64, 2).at(kBegin));
+  add(memory, c.count("/", 64, 4).at(kBegin));
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  EXPECT_EQ(hits(memory, question), std::vector<std::uint64_t>{7});
+  question.where = "zone=y";
+  EXPECT_EQ(hits(memory, question), std::vector<std::uint64_t>{6});
+  question.where = "";
+  question.per = {"zone"};
+  const auto history = memory.answer(question);
+  ASSERT_TRUE(history);
+  const auto& rows = history->frames.at(0).table.rows;
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].keys[0].text, "x");
+  EXPECT_EQ(rows[0].hits, 1u);
+  EXPECT_EQ(rows[1].keys[0].text, "y");
+  EXPECT_EQ(rows[1].hits, 6u);
+}
+
+// Its counts were made since it began: nobody knows when.
+TEST(MemoryHistoryTest, WhatWasCountedBeforeTheFirstKnownFrameIsToldApart) {
+  MemoryHistory memory(kPlenty);
+  Host host("a", kBegin);
+  host.count("/", 64, 5).at(kBegin);  // is lost
+  add(memory, host.count("/", 64, 4).at(kBegin + 2 * kMinute));
+  add(memory, host.count("/", 64, 1).at(kBegin + 3 * kMinute));
+  EXPECT_EQ(hits(memory, ask(kBegin, kBegin + 4 * kMinute)), std::vector<std::uint64_t>{10});
+  const auto later = memory.answer(ask(kBegin + kMinute, kBegin + 4 * kMinute));
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->frames.at(0).table.hits, 1u);
+  EXPECT_EQ(later->unclear, 9u);
+}
+
+TEST(MemoryHistoryTest, LostRepeatedAndReorderedFramesChangeNoSum) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 20; ++round) {
+    MemoryHistory memory(kPlenty);
+    memory.look_at(random() % 100);
+    std::vector<std::string> sent;
+    std::string subject;
+    std::uint64_t total = 0;
+    Host host("a", kBegin);
+    for (int i = 1; i <= 60; ++i) {
+      const std::uint64_t count = random() % 5;
+      total += count;
+      const Frame& frame = host.count(i % 2 == 0 ? "/" : "/x", 64 << random() % 4, count).at(kBegin + i * kMinute / 4);
+      subject = subject_of(frame);
+      for (std::size_t n = i == 60 ? 1 : random() % 3; n > 0; --n) sent.push_back(encode(frame));
+    }
+    std::ranges::shuffle(sent, random);
+    for (const std::string& bytes : sent) ASSERT_TRUE(memory.add(subject, bytes));
+    ASSERT_EQ(hits(memory, ask(kBegin, kBegin + 20 * kMinute)), std::vector<std::uint64_t>{total});
+    std::uint64_t sum = 0;
+    for (const std::uint64_t part : hits(memory, ask(kBegin, kBegin + 20 * kMinute, kMinute))) sum += part;
+    ASSERT_EQ(sum, total);
+  }
+}
+
+TEST(MemoryHistoryTest, TheOldestMinutesGoFirst) {
+  constexpr std::size_t kLittle = 20'000;
+  MemoryHistory memory(kLittle);
+  Host host("a", kBegin);
+  for (int i = 0; i < 1000; ++i) {
+    add(memory, host.count("/" + std::to_string(i % 10), 64, 1).at(kBegin + i * kMinute));
+    ASSERT_LE(memory.bytes(), kLittle);
+  }
+  const auto history = memory.answer(ask(kBegin, kBegin + 1000 * kMinute));
+  ASSERT_TRUE(history);
+  EXPECT_GT(history->reaches_ns, kBegin);
+  EXPECT_GT(history->dropped_bytes, 0u);
+  const std::uint64_t minutes = (kBegin + 1000 * kMinute - history->reaches_ns) / kMinute;
+  EXPECT_EQ(history->frames.at(0).table.hits, minutes);
+  EXPECT_EQ(hits(memory, ask(history->reaches_ns, kBegin + 1000 * kMinute)), std::vector<std::uint64_t>{minutes});
+}
+
+TEST(MemoryHistoryTest, WhoHasOtherFieldsIsNamed) {
+  MemoryHistory memory(kPlenty);
+  Host a("a", kBegin), b("b", kBegin);
+  add(memory, a.count("/", 64, 1).at(kBegin));
+  Frame other = b.count("/", 64, 1).at(kBegin);
+  other.table.values[0].is_signed = true;
+  add(memory, other);
+  const auto history = memory.answer(ask(kBegin, kBegin + kMinute));
+  ASSERT_TRUE(history);
+  EXPECT_EQ(history->misfits, std::vector<std::string>{"b"});
+  EXPECT_EQ(history->frames.at(0).table.hits, 1u);
+}
+
+TEST(MemoryHistoryTest, OrdersAreListed) {
+  MemoryHistory memory(kPlenty);
+  Host a("a", kBegin), b("b", kBegin);
+  add(memory, a.count("/", 64, 1).at(kBegin));
+  add(memory, b.count("/", 64, 1).at(kBegin + kMinute));
+  HistoryQuestion question = ask(kBegin, kBegin + 10 * kMinute);
+  question.order = "";
+  const auto history = memory.answer(question);
+  ASSERT_TRUE(history);
+  ASSERT_EQ(history->frames.size(), 1u);
+  EXPECT_EQ(history->frames[0].host, "2");
+  EXPECT_EQ(history->frames[0].generation, kBegin);
+  EXPECT_EQ(history->frames[0].time_ns, kBegin + kMinute);
+  EXPECT_TRUE(history->frames[0].table.rows.empty());
+}
+
+TEST(MemoryHistoryTest, NonsenseIsRefused) {
+  MemoryHistory memory(kPlenty);
+  Host host("a", kBegin);
+  const Frame frame = host.count("/", 64, 1).at(kBegin);
+  EXPECT_FALSE(memory.add("landtrace.system.b.hist.o.1.e", encode(frame)));
+  EXPECT_FALSE(memory.add(subject_of(frame), "nonsense"));
+  EXPECT_FALSE(memory.answer(ask(kBegin, kBegin + kMinute, kMinute / 2)));
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  question.where = "zone=";
+  EXPECT_FALSE(memory.answer(question));
+}
+
+}  // namespace
+}  // namespace landtrace::fleet

@@ -1,0 +1,210 @@
+#include "fleet/serving/storing.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "arch/clock.hpp"
+#include "fleet/frame_parts.hpp"
+#include "fleet/order.hpp"
+#include "fleet/snapshot_parts.hpp"
+#include "fleet/store_row.hpp"
+#include "fleet/subjects.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+// Behind which a frame that was not acknowledged goes to another collector.
+constexpr std::int64_t kAckWait_ns = 15'000'000'000;
+// Fetched and not acknowledged, by all collectors of a store.
+constexpr std::int64_t kMostPending = 20'000;
+constexpr int kFetched = 256;
+constexpr std::int64_t kFetch_ms = 250;
+// ClickHouse takes few large inserts better than many small ones.
+constexpr std::uint64_t kGather_ns = 1'000'000'000;
+constexpr std::size_t kMostRows = 8u << 20;
+constexpr int kRetry_ms = 1000;
+// Behind which a frame's last part is looked at again where others are missing, and how often.
+constexpr std::int64_t kMissing_ms = 1000;
+constexpr std::uint64_t kMostLooks = 300;
+constexpr std::int64_t kLastWords_ms = 2000;
+constexpr std::uint64_t kDropEvery_ns = 3'600'000'000'000;
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+
+std::uint64_t deliveries_of(natsMsg* message) {
+  jsMsgMetaData* data = nullptr;
+  if (natsMsg_GetMetaData(&data, message) != NATS_OK) return 0;
+  const std::uint64_t deliveries = data->NumDelivered;
+  jsMsgMetaData_Destroy(data);
+  return deliveries;
+}
+
+std::string durable_of(const StoreAddress& address) { return fmt::format("store_{:016x}", hash_of(address.shown())); }
+
+void say(const std::string& what) {
+  std::fputs(fmt::format("landtrace: collect: {}\n", what).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+Storing::Storing(const Transport& transport, const CollectOptions& options, StoreAddress address, int stop)
+    : transport_(transport), options_(options), store_(address), durable_(durable_of(address)), stop_(stop) {}
+
+bool Storing::is_stopped(int wait_ms) const {
+  pollfd wanted{stop_, POLLIN, 0};
+  return ::poll(&wanted, 1, wait_ms) > 0;
+}
+
+// The consumer is made apart: one that a subscription makes would go with it, and take what others have begun along.
+Result<void> Storing::subscribe() {
+  jsConsumerConfig config;
+  jsConsumerConfig_Init(&config);
+  config.Durable = durable_.c_str();
+  config.FilterSubject = kHistSubjects;
+  config.DeliverPolicy = js_DeliverAll;
+  config.AckPolicy = js_AckExplicit;
+  config.AckWait = kAckWait_ns;
+  config.MaxAckPending = kMostPending;
+  jsErrCode code{};
+  natsStatus status = js_AddConsumer(nullptr, transport_.stream(), kStream, &config, nullptr, &code);
+  if (status != NATS_OK) return nats_failure("frames for the store", status);
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = kStream;
+  options.Consumer = durable_.c_str();
+  natsSubscription* made = nullptr;
+  status = js_PullSubscribe(&made, transport_.stream(), kHistSubjects, nullptr, nullptr, &options, &code);
+  subscription_.reset(made);
+  if (status != NATS_OK) return nats_failure("frames for the store", status);
+  return {};
+}
+
+Result<std::optional<std::string>> Storing::frame_of_part(const std::string& subject, std::string_view part) const {
+  const std::string whole = whole_of(subject).value();
+  LT_TRY(const FramePart last, decode_frame_part(part));
+  if (last.offset + last.bytes.size() < last.size) return std::nullopt;
+  FrameParts parts;
+  for (std::uint64_t number = 0;; ++number) {
+    const std::string other = part_subject(whole, number);
+    if (other == subject) break;
+    LT_TRY(const std::optional<std::string> bytes, transport_.newest(other));
+    if (!bytes) return fail(EAGAIN);
+    LT_TRY(const FramePart known, decode_frame_part(*bytes));
+    if (known.sequence > last.sequence) return std::nullopt;
+    if (known.sequence < last.sequence) return fail(EAGAIN);
+    LT_CHECK(parts.add(whole, *bytes));
+  }
+  LT_TRY(std::optional<std::string> frame, parts.add(whole, part));
+  if (!frame) return fail(EPROTO, "parts that are no frame");
+  return frame;
+}
+
+void Storing::take(natsMsg* made) {
+  Message message(made);
+  std::string subject = natsMsg_GetSubject(made);
+  std::string bytes = text_of(made);
+  if (const auto whole = whole_of(subject)) {
+    Result<std::optional<std::string>> put_together = frame_of_part(subject, bytes);
+    if (!put_together && put_together.error().code != EPROTO && deliveries_of(made) < kMostLooks) {
+      natsMsg_NakWithDelay(made, kMissing_ms, nullptr);
+      return;
+    }
+    if (put_together && !*put_together) {
+      messages_.push_back(std::move(message));
+      return;
+    }
+    subject = *whole;
+    bytes = put_together ? **std::move(put_together) : "";
+  }
+  const auto frame = decode_frame(bytes);
+  // What makes no sense does so at another collector, too.
+  if (!frame || !check_subject(subject, *frame)) {
+    natsMsg_Term(made, nullptr);
+    return;
+  }
+  append_row(rows_, *frame, static_cast<std::uint32_t>(wall_ns() / kNsPerSecond));
+  messages_.push_back(std::move(message));
+}
+
+bool Storing::gather() {
+  std::uint64_t end_ns = 0;
+  while (!is_stopped(0)) {
+    drop_old();
+    natsMsgList list{};
+    jsErrCode code{};
+    const natsStatus status = natsSubscription_Fetch(&list, subscription_.get(), kFetched, kFetch_ms, &code);
+    for (int i = 0; i < list.Count; ++i) take(std::exchange(list.Msgs[i], nullptr));
+    natsMsgList_Destroy(&list);
+    if (end_ns == 0 && !messages_.empty()) end_ns = arch::monotonic_ns() + kGather_ns;
+    if (!messages_.empty() && (rows_.size() >= kMostRows || arch::monotonic_ns() >= end_ns)) return true;
+    // A server that is away comes again; a consumer that somebody has removed is made again.
+    const bool is_well = status == NATS_OK || status == NATS_TIMEOUT;
+    if (!is_well && !is_stopped(kRetry_ms)) std::ignore = subscribe();
+  }
+  return false;
+}
+
+bool Storing::wait_for_store() {
+  std::string said;
+  for (;;) {
+    const auto there = store_.prepare();
+    if (there) {
+      if (!said.empty()) say("the store is there again");
+      return true;
+    }
+    if (there.error().message != said) {
+      said = there.error().message;
+      say(said + "; frames wait in the stream");
+    }
+    if (is_stopped(kRetry_ms)) return false;
+  }
+}
+
+// Until the store has them: they are nowhere else but in the stream, which gives them to others meanwhile.
+void Storing::insert() {
+  std::string said;
+  for (;;) {
+    const auto inserted = store_.insert(rows_);
+    if (inserted) break;
+    if (inserted.error().message != said) {
+      said = inserted.error().message;
+      say(said + "; frames wait in the stream");
+    }
+    if (is_stopped(kRetry_ms) || !wait_for_store()) return;
+  }
+  if (!said.empty()) say("the store is there again");
+  for (const Message& message : messages_) natsMsg_Ack(message.get(), nullptr);
+}
+
+void Storing::drop_old() {
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  if (now_ns < next_drop_ns_) return;
+  next_drop_ns_ = now_ns + kDropEvery_ns;
+  if (auto dropped = store_.drop_old(options_.keep_days, wall_ns() / kNsPerSecond); !dropped) {
+    say(dropped.error().message);
+  }
+}
+
+Result<void> Storing::run() {
+  if (!wait_for_store()) return {};
+  LT_CHECK(subscribe());
+  while (gather()) {
+    insert();
+    messages_.clear();
+    rows_.clear();
+  }
+  natsConnection_FlushTimeout(transport_.connection(), kLastWords_ms);
+  return {};
+}
+
+Result<bool> Storing::has_all(const Transport& transport, const StoreAddress& address, Transport::Sequence sequence) {
+  jsConsumerInfo* made = nullptr;
+  jsErrCode code{};
+  const natsStatus status =
+      js_GetConsumerInfo(&made, transport.stream(), kStream, durable_of(address).c_str(), nullptr, &code);
+  const std::unique_ptr<jsConsumerInfo, Destroyer<jsConsumerInfo_Destroy>> info(made);
+  if (status != NATS_OK) return nats_failure("frames for the store", status);
+  return info->AckFloor.Stream >= sequence || (info->NumPending == 0 && info->NumAckPending == 0);
+}
+
+}  // namespace landtrace::fleet
