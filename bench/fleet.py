@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""The figures of many hosts: what bench_fleet.cc runs. Prints "name value name value …".
+
+    fleet.py hosts HOSTS KEYS SECONDS    simulated hosts behind a nats-server and a collector: how soon an order is there,
+                                         what a server and a collector take of a CPU, how soon sums are told, what they
+                                         have in memory; the sums are checked
+    fleet.py collector HOSTS FRAMES      how many frames a second go through a collector that is started late
+    fleet.py agent EVENTS KEYS SECONDS   a real host: what its agent takes of a CPU and has in memory, what an event costs that
+                                         it reads, also while the server is stopped
+
+$LANDTRACE, $LANDTRACED and $SHIM are the programs, as for tests/cli, $HOSTS_PROGRAM is landtrace_bench_hosts, and $BENCH
+landtrace_bench.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tests", "cli"))
+for unused in ("PRODUCER", "LANDTRACED"):
+    os.environ.setdefault(unused, os.environ["LANDTRACE"])
+import fleet_case  # noqa: E402
+from fleet_case import support  # noqa: E402
+
+PATIENCE_S = 300
+INTERVAL_MS = 10_000
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until(condition, pause_s=0.02):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError("waited in vain")
+        time.sleep(pause_s)
+
+
+class Process:
+    """Its CPU time and its memory."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def read(self, name):
+        with open(f"/proc/{self.pid}/{name}", encoding="ascii") as file:
+            return file.read()
+
+    def cpu_s(self):
+        fields = self.read("stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * TICK_S
+
+    def memory_mb(self, which="VmRSS"):
+        return next(int(line.split()[1]) for line in self.read("status").splitlines() if line.startswith(which)) / 1000
+
+
+class Program(Process):
+    def __init__(self, *words, **options):
+        options.setdefault("stdout", subprocess.DEVNULL)
+        self.process = subprocess.Popen([str(word) for word in words], text=True, **options)
+        super().__init__(self.process.pid)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Fleet:
+    """A server, a collector and simulated hosts."""
+
+    def __init__(self, hosts, keys, interval_ms=INTERVAL_MS):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-bench-fleet-")
+        self.port = fleet_case.free_port()
+        self.url = f"nats://127.0.0.1:{self.port}"
+        self.environment = dict(os.environ, LANDTRACE_FLEET=self.url, LD_PRELOAD="", LANDTRACE_SOCKET="")
+        self.programs = []
+        self.server = self.start("nats-server", "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", self.port, stderr=subprocess.DEVNULL)
+        wait_until(lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
+        self.collector = None
+        self.hosts = self.start(os.environ["HOSTS_PROGRAM"], self.url, hosts, keys, interval_ms, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, env=dict(self.environment, LD_PRELOAD=""))
+        if self.hosts.process.stdout.readline() != "ready\n":
+            raise RuntimeError("the hosts do not start")
+
+    def start(self, *words, **options):
+        self.programs.append(Program(*words, **options))
+        return self.programs[-1]
+
+    def start_collector(self):
+        self.collector = self.start(os.environ["LANDTRACE"], "collect", env=self.environment)
+
+    def landtrace(self, *words):
+        return subprocess.run([os.environ["LANDTRACE"], *words], env=self.environment, text=True, capture_output=True)
+
+    def fleet(self, *words):
+        done = self.landtrace("fleet", *words)
+        if done.returncode != 0:
+            raise RuntimeError(f"{words}: {done.stderr}")
+        return done.stdout
+
+    def ask(self, what):
+        self.hosts.process.stdin.write(what + "\n")
+        self.hosts.process.stdin.flush()
+        return int(self.hosts.process.stdout.readline())
+
+    def order(self, *more):
+        """Its id, and how many seconds it took until all hosts had begun it, and until that was told here."""
+        begin = time.monotonic()
+        said = self.fleet("hist", "made", "--keys", "route", "--detach", "--for", "1h", *more)
+        reported = time.monotonic() - begin
+        return said.split(":")[0], self.ask("began") / 1e9 - begin, reported, said
+
+    def check(self, order):
+        """What the hosts have counted is what is told."""
+        counted = self.ask("settle")
+        shown = lambda: sum(group["count"] for group in json.loads(self.fleet("show", order, "--json"))["groups"])
+        if shown() != counted:
+            raise RuntimeError(f"hosts counted {counted}, {shown()} are told")
+        return counted
+
+    def answer(self, order, sequence):
+        """What the collector says from its memory, as bytes; empty where it does not know it yet."""
+        client = fleet_case.NatsClient(self.port)
+        client.subscribe(b"answer")
+        question = f"{sequence} {order} ".encode()
+        begin = time.monotonic()
+        client.say(b"PUB landtrace.ask answer %d" % len(question), question)
+        heard = []
+        wait_until(lambda: heard.extend(client.ping()) or heard, 0.001)
+        client.close()
+        return time.monotonic() - begin, heard[0][1]
+
+    def ask_server(self, what, question=""):
+        client = fleet_case.NatsClient(self.port)
+        client.subscribe(b"answer")
+        client.say(b"PUB $JS.API.%s.LANDTRACE answer %d" % (what.encode(), len(question)), question.encode())
+        heard = []
+        wait_until(lambda: heard.extend(client.ping()) or heard, 0.001)
+        client.close()
+        return json.loads(heard[0][1])
+
+    def newest(self, order):
+        """Where in the stream the order's last frame is."""
+        return self.ask_server("STREAM.MSG.GET", json.dumps({"last_by_subj": f"landtrace.*.*.hist.{order}.>"}))["message"]["seq"]
+
+    def stream(self):
+        return self.ask_server("STREAM.INFO", json.dumps({"subjects_filter": "landtrace.*.*.hist.>"}))["state"]
+
+    def frames_there(self):
+        return sum(self.stream()["subjects"].values())
+
+    def end(self):
+        for program in reversed(self.programs):
+            program.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def hosts(count, keys, seconds):
+    fleet = Fleet(count, keys)
+    try:
+        fleet.start_collector()
+        order, began_s, reported_s, said = fleet.order()
+        if f"applied by {count:,} host" not in said:
+            raise RuntimeError(said)
+        time.sleep(INTERVAL_MS / 1000)
+        two = (fleet.server, fleet.collector)
+        begin, before, frames = time.monotonic(), [one.cpu_s() for one in two], fleet.ask("frames")
+        time.sleep(seconds)
+        wall = time.monotonic() - begin
+        server, collector = ((one.cpu_s() - cpu) / wall * 100 for one, cpu in zip(two, before))
+        frames = fleet.ask("frames") - frames
+        fleet.check(order)
+        asked = min(fleet.answer(order, 0)[0] for _ in range(5))
+        return {"began": began_s, "reported": reported_s, "server": server, "collector": collector, "both": server + collector,
+                "frames": frames / wall, "asked": asked, "server_mb": fleet.server.memory_mb(),
+                "collector_mb": fleet.collector.memory_mb()}
+    finally:
+        fleet.end()
+
+
+def collector(count, frames):
+    """A collector that is started late has all that the stream keeps before it: eight frames of each histogram."""
+    fleet = Fleet(count, 20, 2000)
+    try:
+        order = fleet.order()[0]
+        wait_until(lambda: fleet.ask("frames") >= frames, 1)
+        counted = fleet.check(order)
+        newest = fleet.newest(order)
+        begin = time.monotonic()
+        fleet.start_collector()
+        wait_until(lambda: fleet.answer(order, newest)[1].startswith(b"+"), 0)
+        wall = time.monotonic() - begin
+        there = fleet.frames_there()
+        fleet.check(order)
+        return {"rate": there / wall, "per_cpu_s": there / fleet.collector.cpu_s(), "there": there, "counted": counted,
+                "memory_mb": fleet.collector.memory_mb()}
+    finally:
+        fleet.end()
+
+
+class Host:
+    """A real one: a daemon with its agent, and a program with events."""
+
+    def __init__(self, fleet, events, keys):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-bench-host-")
+        self.socket = os.path.join(self.folder, "domain.sock")
+        environment = dict(fleet.environment, LANDTRACE_SOCKET=self.socket)
+        self.environment = environment
+        self.daemon = Program(os.environ["LANDTRACED"], "--socket", self.socket, "--fleet", fleet.url, "--fleet-host", "real", env=environment)
+        wait_until(lambda: "real" in fleet.landtrace("fleet", "hosts").stdout)
+        with open(f"/proc/{self.daemon.process.pid}/task/{self.daemon.process.pid}/children", encoding="ascii") as children:
+            self.agent = Process(int(children.read()))
+        self.keys, self.events = keys, events
+        self.emitter = Program(os.environ["BENCH"], "--role", "fleet-emitter", self.socket, events + 1, keys, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env=environment)
+        self.emitter.process.stdout.readline()
+
+    def emit(self, event, times):
+        """The ns that each took, None where nobody wants it yet."""
+        self.emitter.process.stdin.write(f"{event} {times}\n")
+        self.emitter.process.stdin.flush()
+        ns, is_on = self.emitter.process.stdout.readline().split()
+        return float(ns) if is_on == "1" else None
+
+    def emit_all(self):
+        for event in range(self.events):
+            self.emit(event, self.keys)
+
+    def end(self):
+        self.emitter.end()
+        self.daemon.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def median(of):
+    return sorted(of)[len(of) // 2]
+
+
+def cost(host, seconds, events=1_000_000):
+    """ns of an event that the agent reads, and of one that nobody does, in turns."""
+    of, end = ([], []), time.monotonic() + seconds
+    while time.monotonic() < end:
+        for number, event in ((0, 0), (1, host.events)):
+            of[number].append(host.emit(event, events))
+        host.emit_all()
+    return median(of[0]), median(of[1])
+
+
+def agent(events, keys, seconds):
+    fleet = Fleet(0, 1)
+    host = None
+    try:
+        host = Host(fleet, events, keys)
+        # Of one event nobody but its own user reads the histogram.
+        alone = Program(os.environ["LANDTRACE"], "hist", f"bench_fleet_{events}", "--keys", "id", "--vals", "value", "--size", "2048",
+                        env=host.environment)
+        wait_until(lambda: host.emit(events, 10) is not None)
+        order = fleet.fleet("hist", "bench_fleet_*", "--keys", "id", "--vals", "value", "--detach", "--for", "1h").split(":")[0]
+        wait_until(lambda: host.emit(0, 10) is not None)
+        host.emit_all()
+        time.sleep(INTERVAL_MS / 1000)
+        before, begin = (host.agent.cpu_s(), host.daemon.cpu_s()), time.monotonic()
+        while time.monotonic() - begin < seconds:
+            host.emit_all()
+            time.sleep(1)
+        wall = time.monotonic() - begin
+        of_agent, of_daemon = ((one.cpu_s() - cpu) / wall * 100 for one, cpu in zip((host.agent, host.daemon), before))
+        memory = host.agent.memory_mb("VmHWM")
+        with_ns, without_ns = cost(host, seconds)
+        os.kill(fleet.server.process.pid, 19)
+        away_ns, alone_ns = cost(host, seconds)
+        away_mb = host.agent.memory_mb("VmHWM")
+        os.kill(fleet.server.process.pid, 18)
+        fleet.fleet("end", order)
+        alone.end()
+        return {"agent": of_agent, "daemon": of_daemon, "memory_mb": memory, "with_ns": with_ns, "without_ns": without_ns,
+                "cost": with_ns / without_ns, "cost_away": away_ns / alone_ns, "memory_away_mb": away_mb, "frames": events,
+                "frame_kb": fleet.stream()["bytes"] / fleet.frames_there() / 1000}
+    finally:
+        if host:
+            host.end()
+        fleet.end()
+
+
+def main():
+    measure = {"hosts": hosts, "collector": collector, "agent": agent}[sys.argv[1]]
+    print(*(f"{name} {value:.4f}" for name, value in measure(*map(int, sys.argv[2:])).items()))
+
+
+main()
