@@ -64,6 +64,11 @@ inline constexpr const char* kReport = "report";
 inline constexpr const char* kReaders = "readers";
 inline constexpr const char* kPageView = "page_view";
 inline constexpr const char* kPageLive = "page_live";
+inline constexpr const char* kFleetHosts = "fleet_1000_hosts";
+inline constexpr const char* kFleetManyHosts = "fleet_10000_hosts";
+inline constexpr const char* kFleetCollector = "fleet_collector";
+inline constexpr const char* kFleetAgent = "fleet_agent";
+inline constexpr const char* kFleetPast = "fleet_past";
 inline constexpr const char* kMemory100 = "owner_memory_100";
 inline constexpr const char* kMemory10000 = "owner_memory_10000";
 inline constexpr const char* kAttach = "attach";
@@ -100,6 +105,9 @@ std::string reason_not_to_read();
 void add_pages();
 // Empty, or why no page is looked at here.
 std::string reason_not_to_look();
+void add_fleet();
+// Empty, or why there is no fleet here.
+std::string reason_without_fleet();
 void add_owner(Owner& owner, const Setting& setting);
 void add_mount(const Setting& setting);
 void add_probes(const Setting& setting);

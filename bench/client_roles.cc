@@ -140,6 +140,37 @@ int register_many(const char* socket, const char* count) {
   return 0;
 }
 
+int emit_for_fleet(const char* socket, const char* count, const char* keys) {
+  struct [[gnu::packed]] Payload {
+    std::uint32_t id;
+    std::uint64_t value;
+  };
+  go_to(socket);
+  landtrace::attach();
+  const auto n = static_cast<std::size_t>(std::atoi(count));
+  const auto key_count = static_cast<std::uint64_t>(std::atoi(keys));
+  auto* const events = new std::vector<landtrace_event>(n, landtrace_event LANDTRACE_EVENT_INIT);
+  auto* const declarations = new std::vector<std::string>;
+  for (std::size_t i = 0; i < n; ++i) declarations->push_back(fmt::format("bench_fleet_{} u32 id;u64 value", i));
+  for (std::size_t i = 0; i < n; ++i) {
+    if (landtrace_register(&(*events)[i], (*declarations)[i].c_str(), 0) != 0) throw Broken("no room for the events");
+  }
+  say("ready");
+  std::uint64_t event = 0, times = 0;
+  while (std::cin >> event >> times) {
+    const landtrace_event& one = events->at(event);
+    const std::uint64_t begin = thread_cpu_ns();
+    for (std::uint64_t i = 0; i < times; ++i) {
+      Payload payload{static_cast<std::uint32_t>(i % key_count), i};
+      const iovec vector{&payload, sizeof payload};
+      if (landtrace_enabled(&one)) landtrace_emit(&one, &vector, 1);
+    }
+    say(fmt::format("{:.2f} {}", static_cast<double>(thread_cpu_ns() - begin) / static_cast<double>(times),
+                    landtrace_enabled(&one) ? 1 : 0));
+  }
+  return 0;
+}
+
 int wait_for_enable_word() {
   static std::uint32_t word = 0;
   int fd = -1;

@@ -1,8 +1,14 @@
 #!/usr/bin/env python3
-"""Simulated hosts behind a nats-server and a collector: how soon an order is there, what the server and the collector take of
-a CPU, how soon sums are told, what both have in memory. What is told is checked against what the hosts have counted.
+"""The figures of many hosts: what bench_fleet.cc runs. Prints "name value name value …".
 
-    bench/fleet.py HOSTS KEYS SECONDS        prints "name value name value …", times in seconds, shares of a CPU in percent
+    fleet.py hosts HOSTS KEYS SECONDS    simulated hosts behind a nats-server and a collector: how soon an order is there,
+                                         what a server and a collector take of a CPU, how soon sums are told, what they
+                                         have in memory; the sums are checked
+    fleet.py collector HOSTS FRAMES      how many frames a second go through a collector that is started late
+    fleet.py past HOSTS ROUTES STEPS     frames of an hour come at once: how many a second a collector takes, and one with a store;
+                                         how long the command takes that shows p99 by route of the last hour
+    fleet.py agent EVENTS KEYS SECONDS   a real host: what its agent takes of a CPU and has in memory, what an event costs that
+                                         it reads, also while the server is stopped
 
 $BUILD is where Landtrace is built ("build").
 """
@@ -16,12 +22,14 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tests", "cli"))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-HOSTS_PROGRAM = os.path.join(BUILD, "bench", "landtrace_bench_hosts")
-for name, program in (("LANDTRACE", "bin/landtrace"), ("SHIM", "lib/landtrace/liblandtrace-preload.so"), ("PRODUCER", "bin/landtrace")):
+BENCH, HOSTS_PROGRAM, PAST_PROGRAM = (os.path.join(BUILD, "bench", f"landtrace_bench{name}") for name in ("", "_hosts", "_past"))
+for name, program in (("LANDTRACE", "bin/landtrace"), ("LANDTRACED", "bin/landtraced"), ("PRODUCER", "bin/landtrace"),
+                      ("SHIM", "lib/landtrace/liblandtrace-preload.so")):
     os.environ.setdefault(name, os.path.join(BUILD, program))
 import fleet_case  # noqa: E402
+from fleet_case import support  # noqa: E402
 
-PATIENCE_S = 300
+PATIENCE_S = 120
 INTERVAL_MS = 10_000
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -116,17 +124,40 @@ class Fleet:
             raise RuntimeError(f"hosts counted {counted}, {shown()} are told")
         return counted
 
-    def answer(self, order, sequence):
-        """What the collector says from its memory, as bytes; empty where it does not know it yet."""
-        client = fleet_case.NatsClient(self.port)
-        client.subscribe(b"answer")
+    def answer(self, order, sequence, again_s=30):
+        """What the collector says from its memory, as bytes; empty where it does not know it yet. `again_s`: behind which it is
+        asked again, where it may not have listened."""
+        client, inbox = fleet_case.NatsClient(self.port), b"answer.%d" % time.monotonic_ns()
+        client.subscribe(inbox)
         question = f"{sequence} {order} ".encode()
-        begin = time.monotonic()
-        client.say(b"PUB landtrace.ask answer %d" % len(question), question)
+        heard = []
+        while not heard:
+            begin = time.monotonic()
+            client.say(b"PUB landtrace.ask %s %d" % (inbox, len(question)), question)
+            while not heard and time.monotonic() < begin + again_s:
+                heard.extend(client.ping())
+                time.sleep(0.001)
+        client.close()
+        return time.monotonic() - begin, heard[0][1]
+
+    def ask_server(self, what, question=""):
+        client, inbox = fleet_case.NatsClient(self.port), b"answer.%d" % time.monotonic_ns()
+        client.subscribe(inbox)
+        client.say(b"PUB $JS.API.%s.LANDTRACE %s %d" % (what.encode(), inbox, len(question)), question.encode())
         heard = []
         wait_until(lambda: heard.extend(client.ping()) or heard, 0.001)
         client.close()
-        return time.monotonic() - begin, heard[0][1]
+        return json.loads(heard[0][1])
+
+    def newest(self, order):
+        """Where in the stream the order's last frame is."""
+        return self.ask_server("STREAM.MSG.GET", json.dumps({"last_by_subj": f"landtrace.*.*.hist.{order}.>"}))["message"]["seq"]
+
+    def stream(self):
+        return self.ask_server("STREAM.INFO", json.dumps({"subjects_filter": "landtrace.*.*.hist.>"}))["state"]
+
+    def frames_there(self):
+        return sum(self.stream()["subjects"].values())
 
     def end(self):
         for program in reversed(self.programs):
@@ -157,10 +188,166 @@ def hosts(count, keys, seconds):
         fleet.end()
 
 
+def collector(count, frames):
+    """A collector that is started late has all that the stream keeps before it: eight frames of each histogram."""
+    fleet = Fleet(count, 20, 2000)
+    try:
+        order = fleet.order()[0]
+        wait_until(lambda: fleet.ask("frames") >= frames, 1)
+        counted = fleet.check(order)
+        newest = fleet.newest(order)
+        begin = time.monotonic()
+        fleet.start_collector()
+        wait_until(lambda: fleet.answer(order, newest, 0.1)[1].startswith(b"+"), 0)
+        wall = time.monotonic() - begin
+        there = fleet.frames_there()
+        fleet.check(order)
+        return {"rate": there / wall, "per_cpu_s": there / fleet.collector.cpu_s(), "there": there, "counted": counted,
+                "memory_mb": fleet.collector.memory_mb()}
+    finally:
+        fleet.end()
+
+
+class Store(Fleet):
+    """… and what `landtrace fleet up` starts: a collector with a store."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-bench-fleet-")
+        self.port = fleet_case.free_port()
+        self.url = f"nats://127.0.0.1:{self.port}"
+        self.environment = dict(os.environ, LANDTRACE_FLEET=self.url, LD_PRELOAD="", LANDTRACE_SOCKET="")
+        self.programs, self.collector = [], None
+        up = self.start(os.environ["LANDTRACE"], "fleet", "up", "--listen", f"127.0.0.1:{self.port}", "--store", self.folder,
+                        env=self.environment, stdout=subprocess.PIPE)
+        said = up.process.stdout.readline() + up.process.stdout.readline()
+        if "in a store" not in said:
+            raise RuntimeError(said)
+
+
+def past(count, routes, steps):
+    """What is told of an hour that is over, from memory and from a store."""
+    figures = {}
+    for source in ("memory", "store"):
+        fleet = Store() if source == "store" else Fleet(0, 1)
+        try:
+            if source == "memory":
+                fleet.start_collector()
+            begin = time.monotonic()
+            order, sent, counted = subprocess.run([PAST_PROGRAM, fleet.url, str(count), str(routes), str(steps)], check=True,
+                                                  capture_output=True, text=True).stdout.split()
+            words = ("show", order, "--last", "2h", "--json")
+
+            def has_all():
+                done = fleet.landtrace("fleet", *words)
+                shown = json.loads(done.stdout) if done.returncode == 0 else {"slots": []}
+                return (sum(group["count"] for slot in shown["slots"] for group in slot["groups"]) == int(counted) and
+                        shown["source"] == source and not shown["is_behind"])
+            wait_until(has_all, 0.2)
+            figures[f"{source}_frames_per_s"] = int(sent) / (time.monotonic() - begin)
+            took = []
+            for _ in range(7):
+                begin = time.monotonic()
+                fleet.fleet("show", order, "--last", "1h")
+                took.append(time.monotonic() - begin)
+            figures[f"{source}_s"] = median(took)
+            if fleet.collector:
+                figures["memory_mb"] = fleet.collector.memory_mb()
+                figures["memory_frames_per_cpu_s"] = int(sent) / fleet.collector.cpu_s()
+        finally:
+            fleet.end()
+    return figures
+
+
+class Host:
+    """A real one: a daemon with its agent, and a program with events."""
+
+    def __init__(self, fleet, events, keys):
+        self.folder = tempfile.mkdtemp(prefix="landtrace-bench-host-")
+        self.socket = os.path.join(self.folder, "domain.sock")
+        environment = dict(fleet.environment, LANDTRACE_SOCKET=self.socket)
+        self.environment = environment
+        self.daemon = Program(os.environ["LANDTRACED"], "--socket", self.socket, "--fleet", fleet.url, "--fleet-host", "real", env=environment)
+        wait_until(lambda: "real" in fleet.landtrace("fleet", "hosts").stdout)
+        with open(f"/proc/{self.daemon.process.pid}/task/{self.daemon.process.pid}/children", encoding="ascii") as children:
+            self.agent = Process(int(children.read()))
+        self.keys, self.events = keys, events
+        self.emitter = Program(BENCH, "--role", "fleet-emitter", self.socket, events + 1, keys, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env=environment)
+        self.emitter.process.stdout.readline()
+
+    def emit(self, event, times):
+        """The ns that each took, None where nobody wants it yet."""
+        self.emitter.process.stdin.write(f"{event} {times}\n")
+        self.emitter.process.stdin.flush()
+        ns, is_on = self.emitter.process.stdout.readline().split()
+        return float(ns) if is_on == "1" else None
+
+    def emit_all(self):
+        for event in range(self.events):
+            self.emit(event, self.keys)
+
+    def end(self):
+        self.emitter.end()
+        self.daemon.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def median(of):
+    return sorted(of)[len(of) // 2]
+
+
+def cost(host, seconds, events=1_000_000):
+    """ns of an event that the agent reads, and of one that nobody does, in turns."""
+    of, end = ([], []), time.monotonic() + seconds
+    while time.monotonic() < end:
+        for number, event in ((0, 0), (1, host.events)):
+            of[number].append(host.emit(event, events))
+        host.emit_all()
+    return median(of[0]), median(of[1])
+
+
+def agent(events, keys, seconds):
+    fleet = Fleet(0, 1)
+    host = None
+    try:
+        host = Host(fleet, events, keys)
+        # Of one event nobody but its own user reads the histogram.
+        alone = Program(os.environ["LANDTRACE"], "hist", f"bench_fleet_{events}", "--keys", "id", "--vals", "value", "--size", "2048",
+                        env=host.environment)
+        wait_until(lambda: host.emit(events, 10) is not None)
+        order = fleet.fleet("hist", "bench_fleet_*", "--keys", "id", "--vals", "value", "--detach", "--for", "1h").split(":")[0]
+        wait_until(lambda: host.emit(0, 10) is not None)
+        host.emit_all()
+        time.sleep(INTERVAL_MS / 1000)
+        before, begin = (host.agent.cpu_s(), host.daemon.cpu_s()), time.monotonic()
+        while time.monotonic() - begin < seconds:
+            host.emit_all()
+            time.sleep(1)
+        wall = time.monotonic() - begin
+        of_agent, of_daemon = ((one.cpu_s() - cpu) / wall * 100 for one, cpu in zip((host.agent, host.daemon), before))
+        memory = host.agent.memory_mb("VmHWM")
+        with_ns, without_ns = cost(host, seconds)
+        os.kill(fleet.server.process.pid, 19)
+        away_ns, alone_ns = cost(host, seconds)
+        away_mb = host.agent.memory_mb("VmHWM")
+        os.kill(fleet.server.process.pid, 18)
+        fleet.fleet("end", order)
+        alone.end()
+        return {"agent": of_agent, "daemon": of_daemon, "memory_mb": memory, "with_ns": with_ns, "without_ns": without_ns,
+                "cost": with_ns / without_ns, "cost_away": away_ns / alone_ns, "memory_away_mb": away_mb, "frames": events,
+                "frame_kb": fleet.stream()["bytes"] / fleet.frames_there() / 1000}
+    finally:
+        if host:
+            host.end()
+        fleet.end()
+
+
 def main():
-    if len(sys.argv) != 4 or not all(word.isdecimal() for word in sys.argv[1:]):
+    measures = {"hosts": (hosts, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3)}
+    measure, words = measures.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
+    if len(sys.argv) != words + 2 or not all(word.isdecimal() for word in sys.argv[2:]):
         sys.exit(__doc__)
-    print(*(f"{name} {value:.4f}" for name, value in hosts(*map(int, sys.argv[1:])).items()))
+    print(*(f"{name} {value:.4f}" for name, value in measure(*map(int, sys.argv[2:])).items()))
 
 
 main()

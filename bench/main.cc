@@ -28,6 +28,7 @@ constexpr Role kRoles[] = {
     {"registrar", 2, [](char** a) { return register_many(a[0], a[1]); }},
     {"read-emitter", 1, [](char** a) { return emit_for_readers(a[0]); }},
     {"page-events", 1, [](char** a) { return emit_spans(a[0]); }},
+    {"fleet-emitter", 3, [](char** a) { return emit_for_fleet(a[0], a[1], a[2]); }},
     {"key-counter", 1, [](char** a) { return count_keys(a[0]); }},
     {"waiter", 0, [](char**) { return wait_for_enable_word(); }},
     {"mount-writer", 3, [](char** a) { return write_through_mount(a[0], a[1], a[2]); }},

@@ -38,6 +38,7 @@ void add_all(Owner& owner, const Setting& setting) {
   add_owner(owner, setting);
   add_mount(setting);
   add_probes(setting);
+  add_fleet();
 }
 
 // LTTng has no counter of events: its session must list the event as enabled, and its buffers must be full.

@@ -32,6 +32,10 @@ int attach_once(const char* socket);
 // A native program that registers `count` events, says so, and stays until its standard input ends.
 int register_many(const char* socket, const char* count);
 
+// Registers bench_fleet_0 and so on, says "ready", and for each line "EVENT TIMES" emits that one so often, its keys in
+// turn: prints the ns that each took, and whether it was on at the end.
+int emit_for_fleet(const char* socket, const char* count, const char* keys);
+
 // An unmodified program with one event: says "ready", then answers each line with its enable word.
 int wait_for_enable_word();
 

@@ -327,6 +327,7 @@ std::vector<Row> make_rows(const Results& results, const Setting& setting) {
   add_owner(rows, results);
   add_mount(rows, results);
   for (Row& row : make_probe_rows(results, setting)) rows.rows.push_back(std::move(row));
+  for (Row& row : make_fleet_rows(results)) rows.rows.push_back(std::move(row));
   rows.information("recorded event, native, 16 bytes, portable writer", name::kPortable);
   for (const int size : name::kPayloads) {
     rows.information(fmt::format("recorded event, C API, {} bytes", size), name::kPayload + std::to_string(size));

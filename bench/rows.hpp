@@ -27,5 +27,6 @@ struct Row {
 
 std::vector<Row> make_rows(const Results& results, const Setting& setting);
 std::vector<Row> make_probe_rows(const Results& results, const Setting& setting);
+std::vector<Row> make_fleet_rows(const Results& results);
 
 }  // namespace landtrace::bench

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Which of many hosts is slow? Three NATS servers, a daemon for each host in a namespace with its own host name, and a
-service of two processes on each, slow on one of them; one command finds that.
+service of two processes on each, slow on one of them; one command finds that. Where clickhouse-server is installed, what was
+counted is kept there, and shown again when it is over.
 
     examples/fleet/slow_host.py [--hosts 20] [--servers 3] [--for 10s] [--build build]
 
-Needs nats-server, and root or user namespaces.
+Needs nats-server, clickhouse-server for the store, and root or user namespaces.
 """
 import argparse
 import os
@@ -16,6 +17,17 @@ import sys
 import tempfile
 import time
 
+STORE = """<yandex>
+  <logger><level>warning</level><log>{folder}/log</log><errorlog>{folder}/errors</errorlog></logger>
+  <http_port>{port}</http_port><listen_host>127.0.0.1</listen_host>
+  <path>{folder}/data/</path><tmp_path>{folder}/tmp/</tmp_path>
+  <users_config>users.xml</users_config><default_profile>default</default_profile>
+  <default_database>default</default_database><mark_cache_size>67108864</mark_cache_size>
+</yandex>"""
+USERS = """<yandex>
+  <profiles><default/></profiles><quotas><default/></quotas>
+  <users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>
+</yandex>"""
 NAMES = "landtrace fleet latency --from req_start --to req_done --key id --per host".split()
 
 
@@ -40,6 +52,7 @@ class Example:
         ports = [free_port() for _ in range(options.servers)]
         self.environment = dict(os.environ, LANDTRACE_FLEET=",".join(f"nats://127.0.0.1:{port}" for port in ports))
         self.start_servers(ports)
+        self.start_collector()
 
     def start(self, *words, **options):
         options.setdefault("stdout", subprocess.DEVNULL)
@@ -54,6 +67,20 @@ class Example:
             self.start("nats-server", "-js", "-n", f"n{number}", "-sd", f"{self.folder}/n{number}", "-a", "127.0.0.1", "-p", port,
                        *cluster, stderr=subprocess.DEVNULL)
         self.wait_for("the servers", lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
+
+    def start_collector(self):
+        words = []
+        self.has_store = (shutil.which("clickhouse-server") is not None and
+                          os.path.exists(os.path.join(self.bin, "..", "lib", "landtrace", "landtrace-collect")))
+        if self.has_store:
+            folder, port = os.path.join(self.folder, "store"), free_port()
+            os.mkdir(folder)
+            for name, text in (("config.xml", STORE), ("users.xml", USERS)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text.format(folder=folder, port=port))
+            self.start("clickhouse-server", f"--config-file={folder}/config.xml", stderr=subprocess.DEVNULL)
+            words = ["--store", f"clickhouse://127.0.0.1:{port}"]
+        self.start(os.path.join(self.bin, "landtrace"), "collect", *words, env=self.environment)
 
     def landtrace(self, *words):
         return subprocess.run([os.path.join(self.bin, "landtrace"), *words], env=self.environment, text=True,
@@ -88,6 +115,18 @@ class Example:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def finds(example, slow, hosts, words):
+    """Whether the command shows that it is this one."""
+    print("$", *NAMES, *words, flush=True)
+    found = example.landtrace(*NAMES[1:], *words)
+    print(found.stderr + found.stdout)
+    groups = {line.split(":")[0]: line for line in found.stdout.splitlines() if line.startswith("host=")}
+    p50 = {host: line.split("p50 ")[1].split(",")[0] for host, line in groups.items()}
+    slowest = max(p50, key=lambda host: ns_of(p50[host]), default="none")
+    print(f"{slowest} has the highest p50; host-{slow} was made slow", flush=True)
+    return len(groups) == hosts and slowest == f"host=host-{slow}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=20)
@@ -101,14 +140,11 @@ def main():
         for number in range(options.hosts):
             example.start_host(number, number == slow)
         example.wait_for("the hosts", lambda: example.landtrace("fleet", "hosts").stdout.count(" here ") == options.hosts)
-        print("$", *NAMES, "--for", options.lasts, flush=True)
-        found = example.landtrace(*NAMES[1:], "--for", options.lasts)
-        print(found.stderr + found.stdout)
-        groups = {line.split(":")[0]: line for line in found.stdout.splitlines() if line.startswith("host=")}
-        p50 = {host: line.split("p50 ")[1].split(",")[0] for host, line in groups.items()}
-        slowest = max(p50, key=lambda host: ns_of(p50[host]), default="none")
-        print(f"{slowest} has the highest p50; host-{slow} was made slow")
-        return 0 if len(groups) == options.hosts and slowest == f"host=host-{slow}" else 1
+        is_right = finds(example, slow, options.hosts, ["--for", options.lasts])
+        if example.has_store:
+            example.wait_for("the store", lambda: example.landtrace("fleet", "history", "--last", "5m").returncode == 0)
+            is_right = finds(example, slow, options.hosts, ["--last", "5m"]) and is_right
+        return 0 if is_right else 1
     finally:
         example.end()
 

@@ -66,15 +66,15 @@ class EventSum {
 
 }  // namespace
 
-Result<Sums::Was> Sums::add(const std::string& subject, std::string_view bytes) {
+Result<Sums::Was> Sums::add(const std::string& subject, std::string_view bytes, std::uint64_t heard_ns) {
   const auto whole = whole_of(subject);
-  if (!whole) return take(subject, bytes);
+  if (!whole) return take(subject, bytes, heard_ns);
   LT_TRY(const auto frame, parts_.add(*whole, bytes));
   if (!frame) return Was::kPart;
-  return take(*whole, *frame);
+  return take(*whole, *frame, heard_ns);
 }
 
-Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes) {
+Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes, std::uint64_t heard_ns) {
   constexpr std::size_t kHistogramCost = 512;
   LT_TRY(const Frame head, decode_head(bytes));
   LT_CHECK(check_subject(subject, head));
@@ -92,7 +92,7 @@ Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes)
   }
   host.bytes = host.bytes - before + cost;
   bytes_ = bytes_ - before + cost;
-  newest_[std::move(key)] = {head.sequence, head.time_ns, cost, std::string(bytes)};
+  newest_[std::move(key)] = {head.sequence, heard_ns, cost, std::string(bytes)};
   return Was::kNews;
 }
 
@@ -143,8 +143,8 @@ void Sums::forget(const std::string& order) {
   forget_if([&](const Key& key, const Newest&) { return key.order == order; });
 }
 
-void Sums::forget_before(std::uint64_t time_ns) {
-  forget_if([&](const Key&, const Newest& newest) { return newest.time_ns < time_ns; });
+void Sums::forget_before(std::uint64_t heard_ns) {
+  forget_if([&](const Key&, const Newest& newest) { return newest.heard_ns < heard_ns; });
 }
 
 void Sums::keep_newest(const std::function<bool(const Key&)>& is_wanted) {

@@ -32,7 +32,8 @@ class Sums {
   enum class Was : std::uint8_t { kNews, kKnown, kOlder, kPart };
   // A frame, or a part of one; kPart: others are missing. EPROTO for what is none, and for one of another histogram
   // than the subject's. ENOSPC: the host has sent as much as is kept of one.
-  Result<Was> add(const std::string& subject, std::string_view bytes);
+  // `heard_ns`: when it came, for forget_before().
+  Result<Was> add(const std::string& subject, std::string_view bytes, std::uint64_t heard_ns = 0);
 
   // What is one histogram of one host.
   struct Key {
@@ -63,8 +64,8 @@ class Sums {
   // Forgets an order.
   void forget(const std::string& order);
 
-  // Forgets histograms whose newest frame was made before this time, in nanoseconds since 1970.
-  void forget_before(std::uint64_t time_ns);
+  // Forgets histograms whose newest frame came before this time.
+  void forget_before(std::uint64_t heard_ns);
 
   [[nodiscard]] std::size_t histograms() const { return newest_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -74,7 +75,7 @@ class Sums {
  private:
   struct Newest {
     std::uint64_t sequence = 0;
-    std::uint64_t time_ns = 0;
+    std::uint64_t heard_ns = 0;
     std::size_t cost = 0;  // of memory
     std::string bytes;
   };
@@ -84,7 +85,7 @@ class Sums {
   };
 
   void forget_if(const std::function<bool(const Key&, const Newest&)>& is_unwanted);
-  Result<Was> take(const std::string& subject, std::string_view bytes);
+  Result<Was> take(const std::string& subject, std::string_view bytes, std::uint64_t heard_ns);
 
   std::size_t most_host_bytes_;
   std::map<Key, Newest> newest_;

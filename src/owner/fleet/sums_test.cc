@@ -270,8 +270,9 @@ TEST(SumsTest, OneHostCannotTakeTheRoomOfOthers) {
 
 TEST(SumsTest, WhatIsOldIsForgotten) {
   Sums sums;
-  add(sums, frame_of("a", 1, 1));
-  add(sums, frame_of("b", 1, 2));
+  for (const auto& [host, heard_ns] : {std::pair("a", 199), std::pair("b", 200)}) {
+    ASSERT_TRUE(sums.add(subject_of(frame_of(host, 1, 1)), encode(frame_of(host, 1, 1)), heard_ns));
+  }
   const std::size_t both = sums.bytes();
   sums.forget_before(200);
   EXPECT_EQ(sums.histograms(), 1u);

@@ -11,6 +11,7 @@
 
 #include "arch/clock.hpp"
 #include "fleet/memory_history.hpp"
+#include "fleet/order.hpp"
 #include "fleet/serving/questions.hpp"
 #include "fleet/subjects.hpp"
 
@@ -25,6 +26,8 @@ constexpr auto kPatience = std::chrono::milliseconds(1500);
 // Of frames that come faster than that, what they change is found out when somebody asks.
 constexpr std::size_t kLooksPerSecond = 500;
 
+constexpr std::uint64_t kForgetEvery_ns = 600'000'000'000;
+
 // What questions are answered from, in a thread of libnats.
 struct Collected {
   explicit Collected(std::uint64_t memory) : history(memory) {}
@@ -35,10 +38,11 @@ struct Collected {
   Sums sums;
   MemoryHistory history;
   std::uint64_t next_looks_ns = 0;
+  std::uint64_t next_forgetting_ns = 0;
   Transport::Sequence taken = 0;  // all up to there is in the sums
 
   void add(const std::string& subject, std::string_view frame) {
-    std::ignore = sums.add(subject, frame);
+    std::ignore = sums.add(subject, frame, wall_ns());
     std::ignore = history.add(subject, frame);
   }
 };
@@ -80,9 +84,15 @@ Result<std::string> answer_from_memory(Collected& collected, const std::string& 
 
 void take(Collected& collected, const Outbox::Letter& frame, Transport::Sequence sequence) {
   const std::lock_guard lock(collected.mutex);
-  if (const std::uint64_t now_ns = arch::monotonic_ns(); now_ns >= collected.next_looks_ns) {
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  if (now_ns >= collected.next_looks_ns) {
     collected.next_looks_ns = now_ns + 1'000'000'000;
     collected.history.look_at(kLooksPerSecond);
+  }
+  // As the stream does: what is told is the same with and without a collector.
+  if (now_ns >= collected.next_forgetting_ns) {
+    collected.next_forgetting_ns = now_ns + kForgetEvery_ns;
+    collected.sums.forget_before(wall_ns() - Transport::kKept_ns);
   }
   if (const auto whole = whole_of(frame.subject)) {
     const auto put_together = collected.parts.add(*whole, frame.bytes);

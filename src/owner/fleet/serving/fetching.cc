@@ -208,9 +208,8 @@ Result<void> Fetching::run() {
       natsConnection_Subscribe(&made, transport_.connection(), clocks.c_str(), tell_time, nullptr);
   const Subscription questions(made);
   if (status != NATS_OK) return nats_failure(clocks, status);
-  std::uint64_t there = 0;
-  LT_TRY(const Subscription parts, transport_.subscribe(kSnapshotStream, snapshots_of(order_.id), there));
-  LT_TRY(const Subscription statuses, transport_.subscribe(kStream, kStatusSubjects, there));
+  LT_TRY(const Subscription parts, transport_.subscribe(kSnapshotStream, snapshots_of(order_.id)));
+  LT_TRY(const Subscription statuses, transport_.subscribe(kStream, kStatusSubjects));
   order_.moment_ns = arch::monotonic_ns() + kAhead_ns;
   if (!is_done()) LT_CHECK(put_order());
   while (!is_done()) {

@@ -55,8 +55,7 @@ Result<void> Following::take_lines(std::string_view lines) {
 void Following::follow_frames(const std::string& order) {
   Subscription& frames = frames_[order];
   if (frames || !transport_.is_connected()) return;
-  std::uint64_t there = 0;
-  auto made = transport_.subscribe(kStream, order == Feed::kEveryOrder ? kHistSubjects : frames_of(order), there);
+  auto made = transport_.subscribe(kStream, order == Feed::kEveryOrder ? kHistSubjects : frames_of(order));
   if (made) frames = *std::move(made);
 }
 
@@ -81,9 +80,8 @@ Result<void> Following::look() {
   const std::uint64_t now_ns = arch::monotonic_ns();
   if (now_ns - tried_ns_ > kTryAgain_ns) {
     tried_ns_ = now_ns;
-    std::uint64_t there = 0;
     if (!statuses_) {
-      auto made = transport_.subscribe(kStream, kStatusSubjects, there, Transport::From::kNewest);
+      auto made = transport_.subscribe(kStream, kStatusSubjects, Transport::From::kNewest);
       if (made) statuses_ = *std::move(made);
     }
     for (auto& [order, frames] : frames_) follow_frames(order);

@@ -136,7 +136,7 @@ Result<void> print(const std::string& bytes) {
 
 Result<void> print_hosts(Transport& transport, const Words&) {
   std::ignore = transport.prepare();  // who may, so that hosts can join
-  LT_TRY(const std::vector<Outbox::Letter> said, transport.read(kStatusSubjects));
+  LT_TRY(const std::vector<Outbox::Letter> said, transport.read(kStatusSubjects, Transport::From::kNewest));
   std::set<std::string> refused;
   std::map<std::pair<std::string, std::string>, Status> newest;
   for (const Outbox::Letter& one : said) {

@@ -14,7 +14,6 @@ constexpr std::int64_t kReadPatience_ms = 5000;
 constexpr std::int64_t kReconnectWait_ms = 250;
 // Of each histogram: that frames come in another order than they were sent in is nothing that happens over more.
 constexpr std::int64_t kMostFrames = 8;
-constexpr std::int64_t kKept_ns = 7ll * 24 * 3600 * 1'000'000'000;
 constexpr std::int64_t kSnapshotsKept_ns = 3600ll * 1'000'000'000;
 constexpr std::int64_t kMostSnapshots = 1ll << 30;
 constexpr std::int64_t kLeastSnapshots = 64ll << 20;
@@ -54,14 +53,6 @@ Transport::Sequence sequence_of(natsMsg* message) {
 tl::unexpected<Error> no_fleet() { return fail(ENOENT, "there is no fleet there: no host has joined it yet"); }
 
 // The stream has nothing behind it.
-bool is_newest(natsMsg* message) {
-  jsMsgMetaData* data = nullptr;
-  const bool is_known = natsMsg_GetMetaData(&data, message) == NATS_OK;
-  const bool is_last = is_known && data->NumPending == 0;
-  jsMsgMetaData_Destroy(data);
-  return is_last;
-}
-
 bool has_nothing_more(natsSubscription* subscription) {
   jsConsumerInfo* info = nullptr;
   const bool is_known = natsSubscription_GetConsumerInfo(&info, subscription, nullptr, nullptr) == NATS_OK;
@@ -199,7 +190,7 @@ Result<void> Transport::prepare_stream(std::int64_t replicas) {
   config.Subjects = subjects.data();
   config.SubjectsLen = static_cast<int>(subjects.size());
   config.MaxMsgsPerSubject = kMostFrames;
-  config.MaxAge = kKept_ns;
+  config.MaxAge = static_cast<std::int64_t>(kKept_ns);
   config.Replicas = replicas;
   return add_stream(config);
 }
@@ -330,8 +321,7 @@ Result<void> Transport::publish(const std::string& subject, const std::string& b
   return {};
 }
 
-Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, std::uint64_t& there,
-                                          From from) {
+Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, From from) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
   options.Stream = stream;
@@ -339,39 +329,36 @@ Result<Subscription> Transport::subscribe(const char* stream, const std::string&
   if (from == From::kNewest) options.Config.DeliverPolicy = js_DeliverLastPerSubject;
   natsSubscription* made = nullptr;
   jsErrCode code{};
-  natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);
+  const natsStatus status = js_SubscribeSync(&made, stream_.get(), subjects.c_str(), nullptr, &options, &code);
   Subscription subscription(made);
   if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) return no_fleet();
   if (status != NATS_OK) return nats_failure(subjects, status);
   // As much as libnats takes in before it is read.
   natsSubscription_SetPendingLimits(made, -1, -1);
-  jsConsumerInfo* info = nullptr;
-  status = natsSubscription_GetConsumerInfo(&info, made, nullptr, &code);
-  if (status != NATS_OK) return nats_failure(subjects, status);
-  there = info->NumPending + info->Delivered.Consumer;
-  jsConsumerInfo_Destroy(info);
   return subscription;
 }
 
-Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects) {
+// The server's own counts of what is to come are wrong where many are sent and older ones dropped meanwhile: in a flood
+// they were zero.
+Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects, From from) {
   constexpr std::int64_t kLook_ms = 200;
-  std::uint64_t there = 0;
-  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, there));
   std::vector<Outbox::Letter> read;
-  // Fewer may come than were there: where many are sent, the stream drops older ones meanwhile.
-  for (std::int64_t silent_ms = 0; read.size() < there;) {
+  LT_TRY(const Sequence newest, newest_of(subjects));
+  if (newest == 0) return read;
+  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, from));
+  for (std::int64_t silent_ms = 0;;) {
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
     const Message message(made);
     if (made != nullptr) {
       silent_ms = 0;
       read.push_back({natsMsg_GetSubject(made), text_of(made)});
-      if (is_newest(made)) break;
+      if (sequence_of(made) >= newest) break;
       continue;
     }
     if (!goes_on(status)) return nats_failure(subjects, status);
     silent_ms += kLook_ms;
-    // What was on its way at the first look is here at the second.
+    // What was the newest one may have been removed. What was on its way at the first look is here at the second.
     if (silent_ms > kLook_ms && has_nothing_more(subscription.get())) break;
     if (silent_ms >= kReadPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
@@ -446,8 +433,7 @@ Result<void> Transport::follow(const std::string& subjects,
                                const std::function<void(const Outbox::Letter&, Sequence)>& take,
                                const std::function<bool()>& is_over) {
   constexpr std::int64_t kLook_ms = 200;
-  std::uint64_t there = 0;
-  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, there));
+  LT_TRY(const Subscription subscription, subscribe(kStream, subjects));
   while (!is_over()) {
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);

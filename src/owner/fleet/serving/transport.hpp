@@ -22,6 +22,8 @@ class Transport {
   // process share.
   static Result<Transport> keep_connecting(const Address& address, const std::string& name);
 
+  // How long the stream keeps what comes.
+  static constexpr std::uint64_t kKept_ns = 7ull * 24 * 3600 * 1'000'000'000;
   // Where in a stream a message stands.
   using Sequence = std::uint64_t;
 
@@ -59,9 +61,10 @@ class Transport {
   static bool is_stored(const natsMsg* answer);
   // Returns when the stream has it. ETIMEDOUT: nobody knows.
   Result<void> publish(const std::string& subject, const std::string& bytes);
+  enum class From : std::uint8_t { kFirst, kNewest };  // kNewest: of each subject the newest alone
   // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
   // some may be there. ENOENT: there is no stream.
-  Result<std::vector<Outbox::Letter>> read(const std::string& subjects);
+  Result<std::vector<Outbox::Letter>> read(const std::string& subjects, From from = From::kFirst);
   // Of the newest one of these subjects; 0: there is none. ENOENT: there is no stream.
   Result<Sequence> newest_of(const std::string& subjects) const;
   // The newest one of one subject; nullopt: there is none.
@@ -82,10 +85,8 @@ class Transport {
   // By id.
   Result<std::map<std::string, std::string>> orders();
 
-  enum class From : std::uint8_t { kFirst, kNewest };  // kNewest: of each subject the newest alone
-  // What a stream has of these subjects, in its order, and then what comes. `there`: how many it has now.
-  Result<Subscription> subscribe(const char* stream, const std::string& subjects, std::uint64_t& there,
-                                 From from = From::kFirst);
+  // What a stream has of these subjects, in its order, and then what comes.
+  Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from = From::kFirst);
   // The next one, nullopt: none came within this time.
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 
