@@ -34,6 +34,7 @@ void ReportPrinter::know_what_was_added() {
   for (const auto& [id, type] : reader_.events()) {
     if (selection_.wants(type)) lines_.know(type);
   }
+  lines_.forget_tasks();
   fits_ = selection_.know(reader_.events(), reader_.cpus());
 }
 
@@ -72,8 +73,9 @@ void ReportPrinter::say_why_it_ends() {
 }
 
 bool ReportPrinter::print_available() {
-  while (printed_ < options_.limit && print_next()) {
-    if (!out_.flush_if_full()) return false;
+  at_end_ = false;
+  while (!at_end_ && printed_ < options_.limit) {
+    if (!print_block()) return false;
   }
   return printed_ < options_.limit;
 }
@@ -108,24 +110,33 @@ void ReportPrinter::print_header() {
   output::append_text_header(out_.text(), entries, written, reader_.cpus(), lines_.columns());
 }
 
-// False at the end of the file. Damage ends one CPU; the others go on.
-bool ReportPrinter::print_next() {
-  const auto item = reader_.next();
-  if (!item) {
-    complain(sentence(item.error(), file_));
-    damaged_ = true;
-    return true;
+// Damage ends one CPU; the others go on. It is told behind the events before it. False: nobody reads on.
+bool ReportPrinter::print_block() {
+  constexpr std::size_t kEvents = 4096;
+  const auto has_more = reader_.next(block_, kEvents);
+  text_.clear();
+  for (const auto& item : block_.items()) {
+    if (printed_ == options_.limit) break;
+    print_item(item);
   }
-  at_end_ = !item->has_value();
-  if (at_end_) return false;
-  const auto& [lost, record] = **item;
-  loss_.add(record.cpu, lost);
-  if (!selection_.wants_time(record.time_ns)) return true;
-  if (lost > 0 && selection_.wants_cpu(record.cpu)) print_lost(record.cpu, lost);
+  if (!out_.write(text_.text())) return false;
+  if (printed_ == options_.limit) return true;
+  at_end_ = has_more && !*has_more;
+  if (has_more) return true;
+  if (!out_.flush()) return false;
+  complain(sentence(has_more.error(), file_));
+  damaged_ = true;
+  return true;
+}
+
+void ReportPrinter::print_item(const output::TraceDatReader::Item& item) {
+  const output::Record& record = item.record;
+  loss_.add(record.cpu, item.lost);
+  if (!selection_.wants_time(record.time_ns)) return;
+  if (item.lost > 0 && selection_.wants_cpu(record.cpu)) print_lost(record.cpu, item.lost);
   const auto task = reader_.tasks().find(record.tid);
   const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
   if (selection_.wants(record, who)) print_record(record, who);
-  return true;
 }
 
 void ReportPrinter::print_record(const output::Record& record, const output::Task* who) {
@@ -135,7 +146,7 @@ void ReportPrinter::print_record(const output::Record& record, const output::Tas
     return;
   }
   const auto type = reader_.events().find(record.event_id);
-  lines_.event(out_.text(), record, who, type == reader_.events().end() ? nullptr : &type->second);
+  lines_.event(text_, record, who, type == reader_.events().end() ? nullptr : &type->second);
 }
 
 // Sorted by number, the largest first.
@@ -165,18 +176,20 @@ void ReportPrinter::print_counts() {
 
 void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
   lost_ = lost_ > output::kLostUnknown - count ? output::kLostUnknown : lost_ + count;
-  if (!options_.count_only) lines_.lost(out_.text(), cpu, count);
+  if (!options_.count_only) lines_.lost(text_, cpu, count);
 }
 
 // Losses after the last event of a CPU are only in its counters, and so is what a recorder was about to write when it
 // was killed.
 void ReportPrinter::print_rest_lost() {
   if (!selection_.has_no_end()) return;
+  text_.clear();
   const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
     if (lost > 0 && selection_.wants_cpu(cpu)) print_lost(cpu, lost);
   }
+  out_.write(text_.text());
 }
 
 }  // namespace landtrace::cli

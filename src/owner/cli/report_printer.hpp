@@ -37,7 +37,8 @@ class ReportPrinter {
   // Prints what there is; false: nobody reads on, or the limit is reached.
   bool print_available();
   bool wait_for_more();
-  bool print_next();
+  bool print_block();
+  void print_item(const output::TraceDatReader::Item& item);
   void print_record(const output::Record& record, const output::Task* who);
   void print_lost(std::uint32_t cpu, std::uint64_t count);
   void print_rest_lost();
@@ -49,6 +50,8 @@ class ReportPrinter {
   output::TraceDatReader reader_;
   TextOutput out_{false};  // control characters are dealt with line by line
   LineWriter lines_;
+  output::TraceDatReader::Block block_;
+  event::TextBuffer text_;  // of the block
   reader::LossCount loss_;
   std::size_t objects_known_ = 0;
   std::uint64_t printed_ = 0;

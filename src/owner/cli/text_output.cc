@@ -16,6 +16,16 @@ bool TextOutput::flush() {
   return error_ == 0;
 }
 
+bool TextOutput::write(std::string_view text) {
+  if (error_ == 0 && text_.size() + text.size() < kFull) {
+    text_ += text;
+    return true;
+  }
+  if (!flush()) return false;
+  if (auto written = write_all(STDOUT_FILENO, text.data(), text.size()); !written) error_ = written.error().code;
+  return error_ == 0;
+}
+
 int TextOutput::status() const {
   if (error_ == 0 || error_ == EPIPE) return kSuccess;
   return fail_with(kFailure, "standard output: " + errno_text(error_));

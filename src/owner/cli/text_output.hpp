@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
 
 namespace landtrace::cli {
 
@@ -20,6 +21,8 @@ class TextOutput {
   bool flush_if_full() { return text_.size() < kFull || flush(); }
   [[nodiscard]] bool is_for_terminal() const { return for_terminal_; }
   bool flush();
+  // The same for much at once, which is not copied, and not for a terminal.
+  bool write(std::string_view text);
 
   // Why writing failed; 0: it has not.
   [[nodiscard]] int error() const { return error_; }

@@ -1,15 +1,15 @@
 #include "event/print.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 
-#include "base/character.hpp"
-#include "base/digits.hpp"
 #include "event/description.hpp"
 #include "event/probe_fields.hpp"
 #include "event/print_text.hpp"
+#include "event/put_field.hpp"
 #include "event/synthetic.hpp"
 
 namespace landtrace::event {
@@ -44,65 +44,15 @@ class Text {
   char* end_ = text_;
 };
 
-// "0x7 (7)". The kernel prints by size alone. The declared sign is ignored: 2 bytes are always unsigned, 4 and 8
-// signed.
-constexpr std::size_t kHexAndDecimal = 2 * kMaxDigits + 8;
-template <typename Hex, typename Decimal>
-char* put_hex_and_decimal(char* at, Bytes bytes) {
-  *at++ = '0';
-  *at++ = 'x';
-  const auto number = abi::load<Hex>(bytes.data());
-  if (number < 10) {
-    *at++ = static_cast<char>('0' + number);
-    *at++ = ' ';
-    *at++ = '(';
-    *at++ = static_cast<char>('0' + number);
-  } else {
-    at = put_hex(at, number);
-    *at++ = ' ';
-    *at++ = '(';
-    at = put_decimal(at, static_cast<Decimal>(number));
-  }
-  *at++ = ')';
-  return at;
-}
-
-template <typename Hex, typename Decimal>
-void print_hex_and_decimal(std::string& out, Bytes bytes) {
-  char text[kHexAndDecimal];
-  out.append(text, static_cast<std::size_t>(put_hex_and_decimal<Hex, Decimal>(text, bytes) - text));
-}
-
-void print_byte(std::string& out, std::uint8_t value) {
-  char text[kMaxDigits];
-  char* at = text;
-  if (is_printable(value)) {
-    *at++ = '\'';
-    *at++ = static_cast<char>(value);
-    *at++ = '\'';
-  }
-  *at++ = '(';
-  at = put_decimal(at, value);
-  *at++ = ')';
-  out.append(text, static_cast<std::size_t>(at - text));
-}
-
 void print_number(std::string& out, Bytes bytes) {
-  switch (bytes.size()) {
-    case 1:
-      return print_byte(out, abi::load<std::uint8_t>(bytes.data()));
-    case 2:
-      return print_hex_and_decimal<std::uint16_t, std::uint16_t>(out, bytes);
-    case 4:
-      return print_hex_and_decimal<std::uint32_t, std::int32_t>(out, bytes);
-    case 8:
-      return print_hex_and_decimal<std::uint64_t, std::int64_t>(out, bytes);
-    default:
-      out += "<INVALID-SIZE>";
+  char text[kHexAndDecimal];
+  if (const char* const end = put_number(text, bytes.data(), bytes.size())) {
+    out.append(text, static_cast<std::size_t>(end - text));
+  } else {
+    out += "<INVALID-SIZE>";
   }
 }
 
-void print_value(std::string& out, const Field& field, Bytes payload);
 void print_bytes(std::string& out, Bytes bytes);
 
 // What the kernel does not know has no form of its: numbers are decimal, by their declared sign.
@@ -156,27 +106,16 @@ void print_struct(std::string& out, const Field& field, Bytes bytes) {
   }
 }
 
-void put_bytes(Text& to, Bytes bytes) {
-  constexpr std::size_t kPiece = Text::kRoom / 4;
-  while (!bytes.empty()) {
-    const Bytes piece = bytes.first(std::min(bytes.size(), kPiece));
-    bytes = bytes.subspan(piece.size());
-    char* at = to.room(3 * piece.size());
-    for (const std::byte b : piece) {
-      std::memcpy(at, kHexPairs[std::to_integer<std::uint8_t>(b)].data(), 2);
-      at[2] = ',';
-      at += 3;
-    }
-    to.end(bytes.empty() ? at - 1 : at);
-  }
-}
-
 void print_bytes(std::string& out, Bytes bytes) {
   Text text(out);
   put_bytes(text, bytes);
 }
 
 void print_dynamic(std::string& out, const Field& field, Bytes location, Bytes payload) {
+  if (location.size() < sizeof(std::uint32_t)) {  // as a damaged file may declare it
+    out += kOverflow;
+    return;
+  }
   const auto word = abi::load<std::uint32_t>(location.data());
   const bool is_relative = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kRelLocBytes;
   const bool is_text = field.kind == FieldKind::kRelLocString || field.kind == FieldKind::kDataLocString;
@@ -191,6 +130,8 @@ void print_dynamic(std::string& out, const Field& field, Bytes location, Bytes p
     print_bytes(out, *data);
   }
 }
+
+}  // namespace
 
 void print_value(std::string& out, const Field& field, Bytes payload) {
   const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
@@ -216,28 +157,17 @@ void print_value(std::string& out, const Field& field, Bytes payload) {
   }
 }
 
-// False: it is for print_value().
-bool put_number(Text& to, Bytes bytes) {
-  switch (bytes.size()) {
-    case 2:
-      to.end(put_hex_and_decimal<std::uint16_t, std::uint16_t>(to.room(kHexAndDecimal), bytes));
-      return true;
-    case 4:
-      to.end(put_hex_and_decimal<std::uint32_t, std::int32_t>(to.room(kHexAndDecimal), bytes));
-      return true;
-    case 8:
-      to.end(put_hex_and_decimal<std::uint64_t, std::int64_t>(to.room(kHexAndDecimal), bytes));
-      return true;
-    default:
-      return false;
-  }
-}
+namespace {
 
 // The most frequent kinds of fields. False: it is for print_value().
 bool put_value(Text& to, const Field& field, Bytes payload) {
   const auto bytes = abi::bytes_at(payload, {field.offset, field.size});
   if (!bytes) return false;
-  if (field.kind == FieldKind::kInteger) return put_number(to, *bytes);
+  if (field.kind == FieldKind::kInteger) {
+    char* const end = put_number(to.room(kHexAndDecimal), bytes->data(), bytes->size());
+    if (end != nullptr) to.end(end);
+    return end != nullptr;
+  }
   if (field.kind != FieldKind::kRelLocBytes) return false;
   const auto word = abi::load<std::uint32_t>(bytes->data());
   const auto data = abi::bytes_at(payload, abi::rel_location(word, std::uint64_t{field.offset} + field.size));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "abi/entry.hpp"
+#include "event/declaration.hpp"
 
 namespace landtrace::event {
 
@@ -15,6 +16,9 @@ inline void print_text(std::string& out, Bytes bytes) {
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   out.append(text, ::strnlen(text, bytes.size()));
 }
+
+// What stands behind "name=", of an event of a program.
+void print_value(std::string& out, const Field& field, Bytes payload);
 
 // For what is not all in the payload.
 inline constexpr const char* kOverflow = "<OVERFLOW>";

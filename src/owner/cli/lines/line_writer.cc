@@ -50,6 +50,7 @@ void LineWriter::set_wall_offset(std::int64_t offset_ns) {
 void LineWriter::know(const output::EventType& type) {
   has_stack_[type.id] = prints_stack(type);
   json_.know(type);
+  text_.know(type);
   if (style_.fields.empty() || output::is_of_ftrace(type)) return;
   output::EventType cut = type;
   cut.declaration.fields.clear();
@@ -59,6 +60,7 @@ void LineWriter::know(const output::EventType& type) {
     }
   }
   for (const event::Field& field : type.declaration.fields) field_names_.insert(field.name);
+  text_.know(cut);
   cut_.insert_or_assign(type.id, std::move(cut));
 }
 
@@ -70,17 +72,41 @@ std::vector<std::string> LineWriter::fields_nobody_has() const {
   return missing;
 }
 
+const output::EventType* LineWriter::cut(const output::EventType* type) const {
+  if (type == nullptr || cut_.empty()) return type;
+  const auto cut = cut_.find(type->id);
+  return cut != cut_.end() ? &cut->second : type;
+}
+
+// Of times that are not those of the clock: since when they are.
+void LineWriter::begin(const output::Record& record) {
+  if (std::exchange(is_first_, false) && (style_.is_relative || style_.is_delta)) columns_.origin_ns = record.time_ns;
+}
+
 void LineWriter::event(std::string& out, const output::Record& record, const output::Task* who,
                        const output::EventType* type) {
-  const auto cut = type != nullptr ? cut_.find(type->id) : cut_.end();
-  if (cut != cut_.end()) type = &cut->second;
-  if (std::exchange(is_first_, false) && (style_.is_relative || style_.is_delta)) columns_.origin_ns = record.time_ns;
+  type = cut(type);
+  begin(record);
   if (style_.json) {
     put_json(out, record, who, type);
   } else {
     put_context(out, record, who);
     put_body(out, record, type);
   }
+  if (style_.is_delta) columns_.origin_ns = record.time_ns;
+}
+
+void LineWriter::event(event::TextBuffer& out, const output::Record& record, const output::Task* who,
+                       const output::EventType* type) {
+  const output::EventType* const wanted = cut(type);
+  const bool has_fields = wanted == type || !wanted->declaration.fields.empty();
+  if (style_.json || wall_ || style_.for_terminal || !has_fields) {
+    line_.clear();
+    event(line_, record, who, type);
+    return out.append(line_);
+  }
+  begin(record);
+  text_.append(out, record, who, wanted, columns_);
   if (style_.is_delta) columns_.origin_ns = record.time_ns;
 }
 
@@ -134,6 +160,12 @@ void LineWriter::lost(std::string& out, std::uint32_t cpu, std::uint64_t count) 
   const std::size_t begin = out.size();
   output::append_text_lost(out, cpu, count);
   if (style_.has_colors) color(out, begin, out.size() - 1, kLostColor);
+}
+
+void LineWriter::lost(event::TextBuffer& out, std::uint32_t cpu, std::uint64_t count) {
+  line_.clear();
+  lost(line_, cpu, count);
+  out.append(line_);
 }
 
 }  // namespace landtrace::cli

@@ -11,6 +11,7 @@
 #include "output/record.hpp"
 #include "output/stack/user_stack.hpp"
 #include "output/text/header.hpp"
+#include "output/text/lines.hpp"
 
 namespace landtrace::cli {
 
@@ -31,9 +32,18 @@ class LineWriter {
 
   // `who` and `type` may be nullptr: not known.
   void event(std::string& out, const output::Record& record, const output::Task* who, const output::EventType* type);
+  // The same for events of which there are millions: tasks that are the same are at the same address until
+  // forget_tasks().
+  void event(event::TextBuffer& out, const output::Record& record, const output::Task* who,
+             const output::EventType* type);
+  void forget_tasks() { text_.forget_tasks(); }
   void lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
+  void lost(event::TextBuffer& out, std::uint32_t cpu, std::uint64_t count);
 
  private:
+  // The type with the wanted fields alone.
+  [[nodiscard]] const output::EventType* cut(const output::EventType* type) const;
+  void begin(const output::Record& record);
   void put_json(std::string& out, const output::Record& record, const output::Task* who, const output::EventType* type);
   void put_context(std::string& out, const output::Record& record, const output::Task* who);
   void put_body(std::string& out, const output::Record& record, const output::EventType* type);
@@ -44,6 +54,8 @@ class LineWriter {
   symbols::Symbols symbols_;
   output::StackNames names_{&symbols_};
   output::JsonLineWriter json_{&names_};
+  output::TextLines text_{&names_};
+  std::string line_;
   std::bitset<65536> has_stack_;                              // by id
   std::unordered_map<std::uint16_t, output::EventType> cut_;  // types with the wanted fields alone, by id
   std::set<std::string> field_names_;

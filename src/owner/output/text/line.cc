@@ -31,7 +31,9 @@ char* put_tgid(char* at, const Task* task) {
   return put_text(put_right(at, task->tgid, 7), ") ");
 }
 
-char* put_time(char* at, std::uint64_t time, bool in_ns) {
+}  // namespace
+
+char* put_text_time(char* at, std::uint64_t time, bool in_ns) {
   *at++ = ' ';
   if (!in_ns) return put_text(put_right(at, time, 12), ": ");
   const std::uint64_t us = time / kNsPerUs + (time % kNsPerUs >= kNsPerUs / 2 ? 1 : 0);
@@ -40,11 +42,8 @@ char* put_time(char* at, std::uint64_t time, bool in_ns) {
   return put_text(put_right(at, static_cast<std::uint32_t>(us % kUsPerSecond), 6, '0'), ": ");
 }
 
-}  // namespace
-
-void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns) {
-  char text[kTaskLimit + 256];
-  char* at = put_task(text, task);
+char* put_text_place(char* at, const Record& record, const Task* task, const TextColumns& columns) {
+  at = put_task(at, task);
   *at++ = '-';
   at = put_left(at, record.tid, 7);
   *at++ = ' ';
@@ -52,9 +51,14 @@ void append_context(std::string& out, const Record& record, const Task* task, co
   *at++ = '[';
   at = put_text(put_right(at, record.cpu, 3, '0'), "] ");
   // There are no interrupts and no preemption counts in user space.
-  if (columns.irq_info) at = put_text(at, ".....");
-  at = put_time(at, record.time_ns - std::min(record.time_ns, columns.origin_ns), columns.time_in_ns);
-  out.append(text, static_cast<std::size_t>(at - text));
+  return columns.irq_info ? put_text(at, ".....") : at;
+}
+
+void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns) {
+  char text[kTaskLimit + 256];
+  char* const end = put_text_time(put_text_place(text, record, task, columns),
+                                  record.time_ns - std::min(record.time_ns, columns.origin_ns), columns.time_in_ns);
+  out.append(text, static_cast<std::size_t>(end - text));
 }
 
 void append_text_body(std::string& out, const Record& record, const EventType* type, StackNames* names,

@@ -21,6 +21,10 @@ void append_text_line(std::string& out, const Record& record, const Task* task, 
 
 // The columns: "             app-1234    [003] .....    12.345678: ".
 void append_context(std::string& out, const Record& record, const Task* task, const TextColumns& columns);
+// The same in two parts, written at `at`, where there must be room for 160 characters; each returns the end. What
+// stands before the time, "             app-1234    [003] .....", and from there on, "    12.345678: ".
+char* put_text_place(char* at, const Record& record, const Task* task, const TextColumns& columns);
+char* put_text_time(char* at, std::uint64_t time, bool in_ns);
 // The text after the columns: "job: id=0x7 (7) name=x\n".
 void append_text_body(std::string& out, const Record& record, const EventType* type, StackNames* names = nullptr,
                       const StackStyle& style = {});

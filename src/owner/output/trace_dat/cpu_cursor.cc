@@ -12,12 +12,7 @@
 namespace landtrace::output::trace_dat {
 namespace {
 
-template <typename T>
-T get(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
+using abi::load;
 
 }  // namespace
 
@@ -34,7 +29,7 @@ Result<bool> CpuCursor::advance() {
 
 Result<bool> CpuCursor::advance_checked() {
   while (true) {
-    LT_TRY(const bool found, advance_in_page());
+    LT_TRY(const bool found, advance_within_page());
     if (found) return true;
     if (next_page_ >= region_.size) return false;
     LT_TRY(const bool loaded, load_page());
@@ -60,6 +55,13 @@ bool CpuCursor::is_missing(const PageHeader& header) const {
   return region_.stream && header.time_ns == 0 && header.commit == 0;
 }
 
+Result<bool> CpuCursor::read_whole_page() {
+  const bool is_there = page_start() <= file_->size() && page_size_ <= file_->size() - page_start();
+  if (region_.stream || !is_there) return false;
+  LT_CHECK(file_->read(page_start(), {page_memory_.get(), page_size_}, "a page"));
+  return true;
+}
+
 Result<bool> CpuCursor::load_page() {
   if (region_.offset + next_page_ < region_.offset) {
     return fail(EBADMSG, fmt::format("a page beyond all offsets at {}", region_.offset));
@@ -68,7 +70,14 @@ Result<bool> CpuCursor::load_page() {
   page_file_ = file_;
   page_offset_ = region_.offset;
   used_ = at_ = 0;
-  LT_TRY(PageHeader header, read_header(page_start()));
+  renew_memory();
+  LT_TRY(const bool is_read, read_whole_page());
+  PageHeader header{};
+  if (is_read) {
+    header = load<PageHeader>(page_memory_.get());
+  } else {
+    LT_TRY(header, read_header(page_start()));
+  }
   if (is_missing(header) && region_.moved_to) {
     page_file_ = region_.moved_to.get();
     page_offset_ = region_.moved_offset;
@@ -79,16 +88,18 @@ Result<bool> CpuCursor::load_page() {
   LT_CHECK(check_size(header, page_start()));
   const bool has_count = (header.commit & kMissedStored) != 0;
   const std::size_t used = header.commit & kCommitMask;
-  events_.resize(used + (has_count ? sizeof(std::uint64_t) : 0));
-  LT_CHECK(page_file_->read(page_start() + kPageHeader, events_, "a page"));
-  // A recorder that finishes moves its pages: what was read counts only if the page is still here.
-  LT_TRY(const PageHeader after, read_header(page_start()));
-  if (is_missing(after)) return false;
+  if (!is_read) {
+    const std::size_t size = used + (has_count ? sizeof(std::uint64_t) : 0);
+    LT_CHECK(page_file_->read(page_start() + kPageHeader, {events_, size}, "a page"));
+    // A recorder that finishes moves its pages: what was read counts only if the page is still here.
+    LT_TRY(const PageHeader after, read_header(page_start()));
+    if (is_missing(after)) return false;
+  }
   next_page_ = page_ + page_size_;
   time_ns_ = header.time_ns;
   used_ = used;
   if (has_count) {
-    add_lost(get<std::uint64_t>(events_.data() + used_));
+    add_lost(load<std::uint64_t>(events_ + used_));
   } else if ((header.commit & kMissedEvents) != 0) {
     add_lost(unfinished_lost.value_or(kLostUnknown));
   }
@@ -127,11 +138,12 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
     LT_CHECK(check_size(header, page_start()));
     const std::size_t used = header.commit & kCommitMask;
     if (used > used_) {
-      std::vector<std::byte> grown(used);
-      std::copy_n(events_.begin(), used_, grown.begin());
-      LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, std::span(grown).subspan(used_), "a page"));
-      events_.swap(grown);
-      if (is_held) keep_held(grown);
+      PageMemory grown = pool_->take(page_size_);
+      std::byte* const events = grown.get() + kPageHeader;
+      std::memcpy(events, events_, used_);
+      LT_CHECK(page_file_->read(page_start() + kPageHeader + used_, {events + used_, used - used_}, "a page"));
+      if (is_held) keep_held(events_, events);
+      use(std::move(grown));
       used_ = used;
     }
   }
@@ -149,24 +161,25 @@ void CpuCursor::move_to(const InputFile& file, const CpuRegion& region, bool is_
   region_ = region;
   if (!stands_in_page) return;
   // More of that page may have been published by now than was read. What was lost before it is known.
-  std::vector<std::byte> before = std::exchange(events_, {});
+  PageMemory before = std::exchange(page_memory_, nullptr);
+  const std::byte* const events_before = events_;
   next_page_ = page_;
   const auto loaded = load_page();
   lost_ = lost;
   at_ = std::min(at, used_);
   if (!loaded || !*loaded) {
-    events_ = std::move(before);  // which has the event's payload
+    use(std::move(before));  // which has the event's payload
     return;
   }
   time_ns_ = time;
-  if (is_held) keep_held(before);
+  if (is_held) keep_held(events_before, events_);
 }
 
-void CpuCursor::keep_held(const std::vector<std::byte>& before) {
-  record_.payload = {events_.data() + (record_.payload.data() - before.data()), record_.payload.size()};
+void CpuCursor::keep_held(const std::byte* from, const std::byte* to) {
+  record_.payload = {to + (record_.payload.data() - from), record_.payload.size()};
 }
 
-Result<bool> CpuCursor::advance_in_page() {
+Result<bool> CpuCursor::advance_within_page() {
   while (at_ < used_) {
     LT_TRY(const std::uint32_t head, word());
     const std::uint32_t type = head & kTypeMask;
@@ -210,13 +223,9 @@ Result<void> CpuCursor::take_entry(std::uint32_t type) {
     length = stored < kWord ? 0 : stored - kWord;
   }
   if (length < abi::kEntryHeaderSize) return bad(fmt::format("an event of {} bytes", length));
-  const std::byte* entry = events_.data() + at_;
+  const std::byte* entry = events_ + at_;
   LT_CHECK(skip(length));
-  record_.time_ns = time_ns_;
-  record_.cpu = region_.cpu;
-  record_.event_id = get<std::uint16_t>(entry);
-  record_.tid = get<std::int32_t>(entry + 4);
-  record_.payload = {entry + abi::kEntryHeaderSize, length - abi::kEntryHeaderSize};
+  take_record(entry, length);
   at_ = std::min(align4(at_), used_);
   return {};
 }
@@ -224,7 +233,7 @@ Result<void> CpuCursor::take_entry(std::uint32_t type) {
 Result<std::uint32_t> CpuCursor::word() {
   const std::size_t start = at_;
   LT_CHECK(skip(kWord));
-  return get<std::uint32_t>(events_.data() + start);
+  return load<std::uint32_t>(events_ + start);
 }
 
 Result<void> CpuCursor::skip(std::size_t size) {

@@ -1,23 +1,38 @@
 // Walks the events of one CPU, page by page.
 #pragma once
 
+#include <cstring>
 #include <optional>
-#include <vector>
 
+#include "abi/entry.hpp"
 #include "output/record.hpp"
 #include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/page_format.hpp"
+#include "output/trace_dat/page_pool.hpp"
 
 namespace landtrace::output::trace_dat {
 
 class CpuCursor {
  public:
-  // `file`, of which the region is unless it has a stream, must live as long.
-  CpuCursor(const InputFile& file, const CpuRegion& region, std::uint32_t page_size)
-      : file_(region.stream ? region.stream.get() : &file), region_(region), page_size_(page_size) {}
+  // `file`, of which the region is unless it has a stream, and `pool`, for pages of `page_size`, must live as long.
+  CpuCursor(const InputFile& file, const CpuRegion& region, std::uint32_t page_size, PagePool& pool)
+      : file_(region.stream ? region.stream.get() : &file), region_(region), page_size_(page_size), pool_(&pool) {}
 
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
   Result<bool> advance();
+  // The same where the next event is in the page and short, as nearly all are. False: it is for advance().
+  bool advance_in_page() {
+    if (used_ - at_ < kWord + abi::kEntryHeaderSize) return false;
+    const auto head = abi::load<std::uint32_t>(events_ + at_);
+    const std::size_t length = (head & kTypeMask) * kWord;
+    if (length < abi::kEntryHeaderSize || length > kMaxShortEntry || length > used_ - at_ - kWord) return false;
+    lost_ = 0;
+    time_ns_ += head >> kTypeBits;
+    take_record(events_ + at_ + kWord, length);
+    at_ += kWord + length;
+    return true;
+  }
   // `is_held`: the event that it stands at, and what was lost before it, have not been given to anybody yet.
   //
   // Of a stream that is being written: looks what has come since. True: advance() can go on. `now`: the region as it is
@@ -26,8 +41,9 @@ class CpuCursor {
   // The same events, which stand elsewhere from here on: the recording was finished.
   void move_to(const InputFile& file, const CpuRegion& region, bool is_held);
 
-  // The event; its payload is valid until the next advance().
+  // The event; its payload is valid until the next advance(), and for as long as somebody holds page().
   [[nodiscard]] const Record& record() const { return record_; }
+  [[nodiscard]] const PageMemory& page() const { return page_memory_; }
   // Events missed on this CPU since the one before.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
@@ -46,13 +62,30 @@ class CpuCursor {
   [[nodiscard]] bool is_missing(const PageHeader& header) const;
   Result<std::optional<std::uint64_t>> lost_before_unfinished_page(PageHeader& header) const;
   void add_lost(std::uint64_t count);
-  // `before`: events_ as they were, with the held event in them.
-  void keep_held(const std::vector<std::byte>& before);
+  // For what is read next: whoever holds the memory so far keeps it as it is.
+  void renew_memory() {
+    if (page_memory_.use_count() != 1) use(pool_->take(page_size_));
+  }
+  void use(PageMemory memory) {
+    page_memory_ = std::move(memory);
+    events_ = page_memory_.get() + kPageHeader;
+  }
+  // Header and events of a page that nobody writes any more, by one call. False: it is for read_header().
+  Result<bool> read_whole_page();
+  // The held event is in other memory now.
+  void keep_held(const std::byte* from, const std::byte* to);
   // False: the page has no more.
-  Result<bool> advance_in_page();
+  Result<bool> advance_within_page();
   Result<void> take_padding(std::uint64_t delta);
   Result<void> take_time(std::uint32_t type, std::uint64_t delta);
   Result<void> take_entry(std::uint32_t type);
+  void take_record(const std::byte* entry, std::size_t length) {
+    record_.time_ns = time_ns_;
+    record_.cpu = region_.cpu;
+    record_.event_id = abi::load<std::uint16_t>(entry);
+    record_.tid = abi::load<std::int32_t>(entry + offsetof(abi::EntryHeader, pid));
+    record_.payload = {entry + abi::kEntryHeaderSize, length - abi::kEntryHeaderSize};
+  }
   Result<std::uint32_t> word();
   Result<void> skip(std::size_t size);
   [[nodiscard]] tl::unexpected<Error> bad(const std::string& message) const;
@@ -64,7 +97,9 @@ class CpuCursor {
   std::uint64_t page_offset_ = 0;         // of the region's first page in that file
   std::uint64_t page_ = 0;                // offset of the page within the region
   std::uint64_t next_page_ = 0;
-  std::vector<std::byte> events_;  // of this page, without its header
+  PagePool* pool_;
+  PageMemory page_memory_;  // a header, of which only the room is used, and the events
+  std::byte* events_ = nullptr;
   std::size_t used_ = 0;           // bytes of events in events_
   std::size_t at_ = 0;
   std::uint64_t time_ns_ = 0;

@@ -14,6 +14,7 @@ namespace landtrace::output {
 using trace_dat::Contents;
 using trace_dat::CpuCursor;
 using trace_dat::InputFile;
+using trace_dat::PagePool;
 
 namespace {
 
@@ -49,11 +50,18 @@ struct TraceDatReader::State {
   std::vector<std::size_t> due;
   std::vector<std::size_t> at_end;
   std::uint64_t horizon_ns = ~0ull;
+  std::unique_ptr<PagePool> pool = std::make_unique<PagePool>();
+  std::vector<const std::byte*> kept;  // by cursor: the page that the block which is being filled has already
 
   static Result<std::unique_ptr<State>> open(const std::string& path);
   Result<void> read();
   void add_cursors();
   Result<void> advance_due();
+  Result<bool> fill(Block& block, std::size_t most);
+  void take_run(Block& block, std::size_t most);
+  void keep_page(Block& block, std::size_t index);
+  [[nodiscard]] bool has_next() const { return !heap.empty() && cursors[heap.front()].record().time_ns <= horizon_ns; }
+  std::size_t pop();
   Result<Growth> look_again();
   void take_growth(State grown);
   [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
@@ -72,6 +80,13 @@ struct TraceDatReader::State {
     return [this](std::size_t a, std::size_t b) { return later(a, b); };
   }
 };
+
+std::size_t TraceDatReader::State::pop() {
+  std::pop_heap(heap.begin(), heap.end(), order());
+  const std::size_t index = heap.back();
+  heap.pop_back();
+  return index;
+}
 
 Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const std::string& path) {
   auto state = std::make_unique<State>();
@@ -100,7 +115,7 @@ void TraceDatReader::State::add_cursors() {
   const std::size_t before = cursors.size();
   for (const trace_dat::CpuRegion& region : contents.regions) {
     if (region.size == 0 || std::find(cpus.begin(), cpus.end(), region.cpu) != cpus.end()) continue;
-    cursors.emplace_back(file, region, contents.page_size);
+    cursors.emplace_back(file, region, contents.page_size, *pool);
     cpus.push_back(region.cpu);
   }
   // The first CPU is taken from the back first, so that errors come in the order of CPUs.
@@ -192,14 +207,48 @@ std::optional<std::int64_t> TraceDatReader::wall_offset_ns() const { return stat
 
 Result<std::optional<TraceDatReader::Item>> TraceDatReader::next() {
   LT_CHECK(state_->advance_due());
-  std::vector<std::size_t>& heap = state_->heap;
-  if (heap.empty() || state_->cursors[heap.front()].record().time_ns > state_->horizon_ns) return std::nullopt;
-  std::pop_heap(heap.begin(), heap.end(), state_->order());
-  const std::size_t index = heap.back();
-  heap.pop_back();
+  if (!state_->has_next()) return std::nullopt;
+  const std::size_t index = state_->pop();
   state_->due.push_back(index);
   const CpuCursor& cursor = state_->cursors[index];
   return Item{cursor.lost(), cursor.record()};
+}
+
+Result<bool> TraceDatReader::next(Block& block, std::size_t most) {
+  block.items_.clear();
+  for (auto& page : block.pages_) state_->pool->give_back(std::move(page));
+  block.pages_.clear();
+  return state_->fill(block, most);
+}
+
+Result<bool> TraceDatReader::State::fill(Block& block, std::size_t most) {
+  kept.assign(cursors.size(), nullptr);
+  while (block.items_.size() < most) {
+    LT_CHECK(advance_due());
+    if (!has_next()) return false;
+    take_run(block, most);
+  }
+  return true;
+}
+
+// The earliest events as long as they are of one CPU, as they often are: the heap is left alone.
+void TraceDatReader::State::take_run(Block& block, std::size_t most) {
+  const std::size_t index = pop();
+  CpuCursor& cursor = cursors[index];
+  keep_page(block, index);
+  do {
+    block.items_.push_back({cursor.lost(), cursor.record()});
+    if (block.items_.size() == most || !cursor.advance_in_page()) return due.push_back(index);
+  } while (cursor.record().time_ns <= horizon_ns && (heap.empty() || !later(index, heap.front())));
+  heap.push_back(index);
+  std::push_heap(heap.begin(), heap.end(), order());
+}
+
+void TraceDatReader::State::keep_page(Block& block, std::size_t index) {
+  const auto& page = cursors[index].page();
+  if (kept[index] == page.get()) return;
+  kept[index] = page.get();
+  block.pages_.push_back(page);
 }
 
 }  // namespace landtrace::output

@@ -23,6 +23,18 @@ class TraceDatReader {
     Record record;           // the payload is valid until the next call of next()
   };
 
+  // Many of them, which are valid until the block is filled again, or goes. It may go before the reader or after it,
+  // and be read in another thread meanwhile.
+  class Block {
+   public:
+    [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+
+   private:
+    friend class TraceDatReader;
+    std::vector<Item> items_;
+    std::vector<std::shared_ptr<std::byte[]>> pages_;  // which have the payloads
+  };
+
   // EBADMSG: not a trace file, or damaged, with the offset; ENOTSUP: compressed, big-endian, 32-bit or a text
   // trace; and what open(2) says. Of a file with several instances the top one is read.
   static Result<TraceDatReader> open(const std::string& path);
@@ -59,6 +71,9 @@ class TraceDatReader {
   // The next event in the order of time over all CPUs; nothing after the last. An error (EBADMSG, with the
   // offset) ends one CPU: further calls go on with the others.
   Result<std::optional<Item>> next();
+  // As many calls of next() as it takes to fill the block with `most` events, in place of what was in it. False: there
+  // is nothing after those in it, as when next() gives nothing. An error comes after the events in the block.
+  Result<bool> next(Block& block, std::size_t most);
 
  private:
   struct State;
