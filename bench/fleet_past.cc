@@ -1,5 +1,5 @@
-// Frames of hosts that counted for an hour, one each ten seconds, as they would have come: to see what is told of a past
-// that nobody waits for. bench/fleet.py starts it.
+// Frames of hosts that counted for an hour, one each ten seconds, as they would have come: to see what is told of a
+// past that nobody waits for. bench/fleet.py starts it.
 //
 //   landtrace_bench_past SERVERS HOSTS ROUTES STEPS      STEPS: buckets of each route that are not empty
 //
