@@ -68,6 +68,11 @@ function(landtrace_optimize target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
 endfunction()
 
+# landtrace_hot(SOURCES ...): what is done for each event, within a target that is optimized less than -O2.
+function(landtrace_hot)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+endfunction()
+
 # landtrace_unite(TARGET COUNT): compiles so many of its sources as one. Two of them cannot give the same name to different
 # things, also within unnamed namespaces.
 function(landtrace_unite target count)

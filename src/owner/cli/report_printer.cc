@@ -1,5 +1,7 @@
 #include "cli/report_printer.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -10,12 +12,23 @@
 #include "cli/quantity.hpp"
 #include "cli/raw_clock.hpp"
 #include "cli/recording_file.hpp"
+#include "cli/report/block_printer.hpp"
 #include "cli/visible.hpp"
 #include "output/json/line.hpp"
 #include "output/json/string.hpp"
 #include "output/text/header.hpp"
 
 namespace landtrace::cli {
+namespace {
+
+// On which this program may run.
+std::size_t processors() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(CPU_COUNT(&allowed));
+  return std::max(std::thread::hardware_concurrency(), 1u);  // more than a cpu_set_t has
+}
+
+}  // namespace
 
 ReportPrinter::ReportPrinter(const Options& options, std::string file, output::TraceDatReader reader)
     : options_(options),
@@ -23,7 +36,7 @@ ReportPrinter::ReportPrinter(const Options& options, std::string file, output::T
       file_(std::move(file)),
       reader_(std::move(reader)),
       lines_(options.style, !counts(reader_.clock())) {
-  loss_.set_cpus(reader_.cpus());
+  tally_.loss.set_cpus(reader_.cpus());
   if (const auto offset = reader_.wall_offset_ns()) lines_.set_wall_offset(*offset);
   if (options_.follow) reader_.follow();
 }
@@ -72,19 +85,28 @@ void ReportPrinter::say_why_it_ends() {
   complain(unfinished_text(reader_, file_) + (reader_.is_being_written() ? "; --follow goes on with it" : ""));
 }
 
+// What is being recorded comes in small pieces: one thread prints it.
 bool ReportPrinter::print_available() {
   at_end_ = false;
-  while (!at_end_ && printed_ < options_.limit) {
-    if (!print_block()) return false;
-  }
-  return printed_ < options_.limit;
+  if (tally_.printed >= options_.limit) return false;
+  const std::size_t threads = options_.threads != 0 ? options_.threads : processors();
+  BlockPrinter printer({reader_, selection_, lines_, out_, tally_, file_},
+                       {.limit = options_.limit,
+                        .count_only = options_.count_only,
+                        .is_since_another = options_.style.is_relative || options_.style.is_delta,
+                        .is_delta = options_.style.is_delta,
+                        .threads = options_.follow ? 1 : threads});
+  const BlockPrinter::End end = printer.print();
+  damaged_ = damaged_ || printer.is_damaged();
+  at_end_ = end == BlockPrinter::End::kOfEvents;
+  return at_end_;
 }
 
 // False at the end of the recording.
 bool ReportPrinter::wait_for_more() {
   constexpr std::chrono::milliseconds kPause{20};
   if (is_complete_ || !out_.flush()) return false;
-  const std::uint64_t before = printed_;
+  const std::uint64_t before = tally_.printed;
   const auto growth = reader_.look_again();
   if (!growth) {
     complain(sentence(growth.error(), file_));
@@ -92,11 +114,11 @@ bool ReportPrinter::wait_for_more() {
     return false;
   }
   know_what_was_added();
-  loss_.set_cpus(reader_.cpus());
+  tally_.loss.set_cpus(reader_.cpus());
   is_complete_ = *growth == output::TraceDatReader::Growth::kComplete;
   if (*growth == output::TraceDatReader::Growth::kLeft) return false;
   if (!print_available()) return false;
-  if (printed_ == before) std::this_thread::sleep_for(kPause);
+  if (tally_.printed == before) std::this_thread::sleep_for(kPause);
   return true;
 }
 
@@ -110,49 +132,10 @@ void ReportPrinter::print_header() {
   output::append_text_header(out_.text(), entries, written, reader_.cpus(), lines_.columns());
 }
 
-// Damage ends one CPU; the others go on. It is told behind the events before it. False: nobody reads on.
-bool ReportPrinter::print_block() {
-  constexpr std::size_t kEvents = 4096;
-  const auto has_more = reader_.next(block_, kEvents);
-  text_.clear();
-  for (const auto& item : block_.items()) {
-    if (printed_ == options_.limit) break;
-    print_item(item);
-  }
-  if (!out_.write(text_.text())) return false;
-  if (printed_ == options_.limit) return true;
-  at_end_ = has_more && !*has_more;
-  if (has_more) return true;
-  if (!out_.flush()) return false;
-  complain(sentence(has_more.error(), file_));
-  damaged_ = true;
-  return true;
-}
-
-void ReportPrinter::print_item(const output::TraceDatReader::Item& item) {
-  const output::Record& record = item.record;
-  loss_.add(record.cpu, item.lost);
-  if (!selection_.wants_time(record.time_ns)) return;
-  if (item.lost > 0 && selection_.wants_cpu(record.cpu)) print_lost(record.cpu, item.lost);
-  const auto task = reader_.tasks().find(record.tid);
-  const output::Task* const who = task == reader_.tasks().end() ? nullptr : &task->second;
-  if (selection_.wants(record, who)) print_record(record, who);
-}
-
-void ReportPrinter::print_record(const output::Record& record, const output::Task* who) {
-  ++printed_;
-  if (options_.count_only) {
-    ++counts_[record.event_id];
-    return;
-  }
-  const auto type = reader_.events().find(record.event_id);
-  lines_.event(text_, record, who, type == reader_.events().end() ? nullptr : &type->second);
-}
-
 // Sorted by number, the largest first.
 void ReportPrinter::print_counts() {
   std::vector<std::pair<std::uint64_t, std::string>> lines;
-  for (const auto& [id, count] : counts_) {
+  for (const auto& [id, count] : tally_.counts) {
     const auto type = reader_.events().find(id);
     lines.emplace_back(count, type == reader_.events().end() ? fmt::format("unknown type {}", id)
                                                              : type->second.system + ':' + type->second.name);
@@ -166,30 +149,26 @@ void ReportPrinter::print_counts() {
       output::json::append_string(out, name);
       out += "}\n";
     }
-    if (lost_ > 0) output::append_json_all_lost(out, lost_);
+    if (tally_.lost > 0) output::append_json_all_lost(out, tally_.lost);
     return;
   }
   for (const auto& [count, name] : lines)
     out += fmt::format("{:>12} {}\n", count_text(count), visible(name, Lines::kNone));
-  if (lost_ > 0) out += fmt::format("{:>12} lost\n", lost_ == output::kLostUnknown ? "some" : count_text(lost_));
-}
-
-void ReportPrinter::print_lost(std::uint32_t cpu, std::uint64_t count) {
-  lost_ = lost_ > output::kLostUnknown - count ? output::kLostUnknown : lost_ + count;
-  if (!options_.count_only) lines_.lost(text_, cpu, count);
+  if (tally_.lost == 0) return;
+  out += fmt::format("{:>12} lost\n", tally_.lost == output::kLostUnknown ? "some" : count_text(tally_.lost));
 }
 
 // Losses after the last event of a CPU are only in its counters, and so is what a recorder was about to write when it
 // was killed.
 void ReportPrinter::print_rest_lost() {
   if (!selection_.has_no_end()) return;
-  text_.clear();
   const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
-    const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
-    if (lost > 0 && selection_.wants_cpu(cpu)) print_lost(cpu, lost);
+    const std::uint64_t lost = tally_.loss.rest(cpu, reader_.stats()[cpu], was_killed);
+    if (lost == 0 || !selection_.wants_cpu(cpu)) continue;
+    tally_.add_lost(lost);
+    if (!options_.count_only) lines_.lost(out_.text(), cpu, lost);
   }
-  out_.write(text_.text());
 }
 
 }  // namespace landtrace::cli

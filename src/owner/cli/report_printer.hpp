@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/lines/line_writer.hpp"
-#include "reader/loss_count.hpp"
+#include "cli/report/tally.hpp"
 #include "cli/selection.hpp"
 #include "cli/text_output.hpp"
 #include "output/trace_dat/reader.hpp"
@@ -19,6 +19,7 @@ class ReportPrinter {
     std::uint64_t limit = ~0ull;  // events
     bool count_only = false;
     bool follow = false;  // an unfinished recording: to its end
+    std::size_t threads = 0;  // at most; 0: as many as there are processors for them
   };
 
   // `options` must outlive it; `file` is for messages.
@@ -37,10 +38,6 @@ class ReportPrinter {
   // Prints what there is; false: nobody reads on, or the limit is reached.
   bool print_available();
   bool wait_for_more();
-  bool print_block();
-  void print_item(const output::TraceDatReader::Item& item);
-  void print_record(const output::Record& record, const output::Task* who);
-  void print_lost(std::uint32_t cpu, std::uint64_t count);
   void print_rest_lost();
 
   const Options& options_;
@@ -50,13 +47,8 @@ class ReportPrinter {
   output::TraceDatReader reader_;
   TextOutput out_{false};  // control characters are dealt with line by line
   LineWriter lines_;
-  output::TraceDatReader::Block block_;
-  event::TextBuffer text_;  // of the block
-  reader::LossCount loss_;
+  Tally tally_;
   std::size_t objects_known_ = 0;
-  std::uint64_t printed_ = 0;
-  std::map<std::uint16_t, std::uint64_t> counts_;  // events, by id
-  std::uint64_t lost_ = 0;
   bool at_end_ = false;
   bool damaged_ = false;
   bool is_complete_ = false;  // it has been finished since it was opened

@@ -79,6 +79,8 @@ Result<Selection> Selection::parse(const Texts& texts) {
     selection.cpus_ = language::parse_cpu_list(texts.cpus, kMostCpus);
     if (!selection.cpus_) return fail(EINVAL, fmt::format("--cpu '{}': want a list as 0-3,8", texts.cpus));
   }
+  selection.has_places_ =
+      !(selection.pids_.empty() && selection.tids_.empty() && selection.comms_.empty() && !selection.cpus_);
   return selection;
 }
 
@@ -95,10 +97,10 @@ Result<void> Selection::know(const std::map<std::uint16_t, output::EventType>& t
   return {};
 }
 
-bool Selection::is_theirs(const output::Record& record, const output::Task* task) const {
+bool Selection::is_in_place(const output::Record& record, const output::Task* task) const {
   const auto tid = static_cast<std::uint32_t>(record.tid);
   const std::uint32_t pid = task != nullptr && task->tgid != 0 ? task->tgid : tid;
-  if (!is_among(pids_, pid) || !is_among(tids_, tid)) return false;
+  if (!wants_cpu(record.cpu) || !is_among(pids_, pid) || !is_among(tids_, tid)) return false;
   return comms_.empty() || (task != nullptr && std::any_of(comms_.begin(), comms_.end(), [&](const auto& comm) {
                               return ::fnmatch(comm.c_str(), task->comm.c_str(), 0) == 0;
                             }));
@@ -109,10 +111,7 @@ bool Selection::wants(const output::Record& record, const output::Task* task) {
     const auto last = last_.find(record.tid);
     return last != last_.end() && last->second;
   }
-  // Of an event that nothing describes no name is known.
-  const bool is_named = known_[record.event_id] ? wanted_[record.event_id] : events_.wants_all() && filter_.is_empty();
-  const bool is_wanted =
-      is_named && wants_cpu(record.cpu) && is_theirs(record, task) && filter_.passes(record, task);
+  const bool is_wanted = wants_itself(record, task);
   if (has_stacks_) last_[record.tid] = is_wanted;
   return is_wanted;
 }

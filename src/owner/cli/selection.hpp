@@ -48,12 +48,22 @@ class Selection {
   // All of it but the time. `task` may be nullptr. A recording's events in their order: with --filter, or an -e
   // that is not for stacks, a stack goes with the event before it of its thread.
   [[nodiscard]] bool wants(const output::Record& record, const output::Task* task);
+  // Whether one is wanted depends on the events before it: there are such stacks.
+  [[nodiscard]] bool goes_by_order() const { return has_stacks_; }
+  // The same of an event that is no such stack, from any thread.
+  [[nodiscard]] bool wants_itself(const output::Record& record, const output::Task* task) const {
+    const std::uint16_t id = record.event_id;
+    // Of an event that nothing describes no name is known.
+    const bool is_named = known_[id] ? wanted_[id] : events_.wants_all() && filter_.is_empty();
+    return is_named && (!has_places_ || is_in_place(record, task)) && filter_.passes(record, task);
+  }
   // Whether what is behind the last event is wanted, too.
   [[nodiscard]] bool has_no_end() const { return to_ns_ == ~0ull; }
   [[nodiscard]] const std::vector<event::Pattern>& patterns() const { return events_.patterns(); }
 
  private:
-  [[nodiscard]] bool is_theirs(const output::Record& record, const output::Task* task) const;
+  // Of these CPUs, processes and threads.
+  [[nodiscard]] bool is_in_place(const output::Record& record, const output::Task* task) const;
 
   reader::EventFilter events_;
   std::bitset<65536> wanted_;  // by id
@@ -64,6 +74,7 @@ class Selection {
   reader::ExpressionFilter filter_;
   std::uint64_t from_ns_ = 0;
   std::uint64_t to_ns_ = ~0ull;
+  bool has_places_ = false;  // not all of those that follow are wanted
   std::vector<std::uint32_t> pids_;
   std::vector<std::uint32_t> tids_;
   std::string cpu_list_;

@@ -22,6 +22,13 @@ class LossCount {
     told_[cpu] = sum(told_[cpu], lost);
     ++given_[cpu];
   }
+  // What another one was told.
+  void add(const LossCount& other) {
+    for (std::size_t cpu = 0; cpu < std::min(told_.size(), other.told_.size()); ++cpu) {
+      told_[cpu] = sum(told_[cpu], other.told_[cpu]);
+      given_[cpu] += other.given_[cpu];
+    }
+  }
   // What was lost behind a CPU's last event. Of a recorder that was killed also what it was about to write.
   [[nodiscard]] std::uint64_t rest(std::uint32_t cpu, const output::CpuStats& stats, bool was_killed) const {
     if (cpu >= told_.size()) return 0;

@@ -42,6 +42,18 @@ std::pair<std::size_t, std::size_t> place_of_time(const std::string& context) {
 
 LineWriter::LineWriter(const LineStyle& style, bool time_in_ns) : style_(style) { columns_.time_in_ns = time_in_ns; }
 
+LineWriter::LineWriter(const LineWriter& other)
+    : style_(other.style_),
+      columns_(other.columns_),
+      wall_(other.wall_),
+      symbols_(other.symbols_),
+      names_(other.names_),
+      text_(other.text_, &names_),
+      has_stack_(other.has_stack_),
+      cut_(other.cut_),
+      field_names_(other.field_names_),
+      is_first_(other.is_first_) {}
+
 void LineWriter::set_wall_offset(std::int64_t offset_ns) {
   if (const auto zone = style_.zone()) wall_.emplace(*zone, offset_ns);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <bitset>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -19,6 +21,8 @@ class LineWriter {
  public:
   // `style` must outlive it. `time_in_ns`: false for a clock that counts something else.
   LineWriter(const LineStyle& style, bool time_in_ns);
+  // The same for another thread, which knows what this one does and uses the same symbols.
+  LineWriter(const LineWriter& other);
 
   // For times of the wall, without which they are those of the clock.
   void set_wall_offset(std::int64_t offset_ns);
@@ -37,6 +41,11 @@ class LineWriter {
   void event(event::TextBuffer& out, const output::Record& record, const output::Task* who,
              const output::EventType* type);
   void forget_tasks() { text_.forget_tasks(); }
+  // Of times that are since the first event, or since the one before: that event's, which another thread printed.
+  void set_origin(std::uint64_t time_ns) {
+    is_first_ = false;
+    columns_.origin_ns = time_ns;
+  }
   void lost(std::string& out, std::uint32_t cpu, std::uint64_t count);
   void lost(event::TextBuffer& out, std::uint32_t cpu, std::uint64_t count);
 
@@ -51,8 +60,12 @@ class LineWriter {
   const LineStyle& style_;
   output::TextColumns columns_;
   std::optional<WallClock> wall_;
-  symbols::Symbols symbols_;
-  output::StackNames names_{&symbols_};
+  struct SharedSymbols {
+    symbols::Symbols symbols;
+    std::mutex mutex;
+  };
+  std::shared_ptr<SharedSymbols> symbols_ = std::make_shared<SharedSymbols>();
+  output::StackNames names_{&symbols_->symbols, &symbols_->mutex};
   output::JsonLineWriter json_{&names_};
   output::TextLines text_{&names_};
   std::string line_;

@@ -43,10 +43,16 @@ StackNames::Place StackNames::find(std::uint32_t tgid, std::uint64_t address, st
   if (place.object == nullptr && is_first) place.object = objects_.find(tgid, address, time);
   if (place.object == nullptr) return place;
   place.offset = address - place.object->bias;
-  if (functions && symbols_ != nullptr) {
-    place.function = symbols_->find(place.object->path, place.object->build_id, place.offset, is_first);
-  }
+  if (functions && symbols_ != nullptr) place.function = function_of({place.object, place.offset, is_first});
   return place;
+}
+
+const std::optional<symbols::Function>& StackNames::function_of(const Code& code) {
+  if (const auto known = functions_.find(code); known != functions_.end()) return known->second;
+  if (functions_.size() >= kMostFunctions) functions_.clear();
+  const auto lock = mutex_ != nullptr ? std::unique_lock(*mutex_) : std::unique_lock<std::mutex>();
+  auto function = symbols_->find(code.object->path, code.object->build_id, code.offset, code.is_first);
+  return functions_.emplace(code, std::move(function)).first->second;
 }
 
 UserStack parse_user_stack(std::span<const std::byte> payload) {

@@ -10,8 +10,10 @@
 // addr2line and objdump take them.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "output/record.hpp"
 #include "output/stack/object_map.hpp"
@@ -27,10 +29,16 @@ struct StackStyle {
 // Names for frames: objects and their functions.
 class StackNames {
  public:
-  // `symbols` may be nullptr: no file is opened. It must outlive this.
-  explicit StackNames(symbols::Symbols* symbols = nullptr) : symbols_(symbols) {}
+  // `symbols` may be nullptr: no file is opened. It must outlive this. `mutex`: under which it is asked, where other
+  // threads do that too; each has StackNames of its own.
+  explicit StackNames(symbols::Symbols* symbols = nullptr, std::mutex* mutex = nullptr)
+      : symbols_(symbols), mutex_(mutex) {}
 
-  [[nodiscard]] ObjectMap& objects() { return objects_; }
+  // To change them at once.
+  [[nodiscard]] ObjectMap& objects() {
+    functions_.clear();
+    return objects_;
+  }
   struct Place {
     const MappedObject* object = nullptr;
     std::uint64_t offset = 0;  // as an address in the object's file
@@ -40,8 +48,27 @@ class StackNames {
   Place find(std::uint32_t tgid, std::uint64_t address, std::uint64_t time, bool is_first, bool functions = true);
 
  private:
+  // Of an address in an object, which may be its stack's nearest.
+  struct Code {
+    const MappedObject* object;
+    std::uint64_t offset;
+    bool is_first;
+    friend bool operator==(const Code&, const Code&) = default;
+  };
+  struct CodeHash {
+    std::size_t operator()(const Code& code) const {
+      const std::uint64_t place = 2 * code.offset + (code.is_first ? 1 : 0);
+      return (reinterpret_cast<std::uintptr_t>(code.object) ^ place) * 0x9e3779b97f4a7c15;
+    }
+  };
+  static constexpr std::size_t kMostFunctions = 64 * 1024;
+  const std::optional<symbols::Function>& function_of(const Code& code);
+
   symbols::Symbols* symbols_;
+  std::mutex* mutex_;
   ObjectMap objects_;
+  // Demangled: a program's stacks go through the same functions again and again.
+  std::unordered_map<Code, std::optional<symbols::Function>, CodeHash> functions_;
 };
 
 struct UserStack {

@@ -33,7 +33,7 @@ void TextLines::know(const EventType& type) {
   types_[type.id] = nullptr;
   if (is_marker(type) || is_raw_marker(type) || is_user_stack(type)) return;
   types_[type.id] =
-      std::make_unique<const TypeTexts>(TypeTexts{type.name + ':', event::FieldsPrinter(type.declaration)});
+      std::make_shared<const TypeTexts>(TypeTexts{type.name + ':', event::FieldsPrinter(type.declaration)});
 }
 
 void TextLines::append(event::TextBuffer& out, const Record& record, const Task* task, const EventType* type,

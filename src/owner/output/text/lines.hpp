@@ -18,6 +18,8 @@ class TextLines {
  public:
   // `names` are for the frames of stacks; nullptr: addresses.
   explicit TextLines(StackNames* names = nullptr) : names_(names) {}
+  // For another thread, which knows the same types.
+  TextLines(const TextLines& other, StackNames* names) : names_(names), types_(other.types_) {}
 
   // Before the first event of a type, and when it has changed.
   void know(const EventType& type);
@@ -56,7 +58,7 @@ class TextLines {
   void append_body(event::TextBuffer& out, const Record& record, const EventType* type);
 
   StackNames* names_;
-  std::vector<std::unique_ptr<const TypeTexts>> types_;  // by id; nullptr: those of append_text_body()
+  std::vector<std::shared_ptr<const TypeTexts>> types_;  // by id; nullptr: those of append_text_body()
   std::array<Context, kContexts> contexts_;
   Second second_;
 };
