@@ -104,6 +104,37 @@ class KilledRecorder(support.Case):
         self.assertEqual(status, 0)
         self.assertIn("is complete already", err)
 
+    def test_what_another_version_left_is_named_and_kept(self):
+        self.kill_while_recording(0.2, "--pause", "100")
+        magic = b"landtrace unfinished recording "
+        names = [name for name in os.listdir(self.folder) if name.startswith("trace")]
+        journals = [name for name in names if self.begins_with(name, magic)]
+        self.assertEqual(len(journals), 1, names)
+        journal = os.path.join(self.folder, journals[0])
+        with open(journal, "r+b") as file:
+            file.seek(len(magic))
+            self.assertNotEqual(file.read(1), b"1")
+            file.seek(len(magic))
+            file.write(b"1")
+        before = {name: self.bytes_of(name) for name in names}
+        for words in (("report", self.file), ("list", self.file), ("recover", self.file),
+                      ("record", "-o", self.file, "--", PRODUCER, "--count", "5")):
+            status, _, err = self.landtrace(*words)
+            self.assertEqual(status, 1, (words, err))
+            self.assertIn("left unfinished by another version of landtrace", err)
+            self.assertEqual({name: self.bytes_of(name) for name in names}, before, words)
+        with open(journal, "r+b") as file:
+            file.seek(len(magic))
+            file.write(b"2")
+        self.assertGreater(self.check_readable()[0], 0)
+
+    def bytes_of(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
+    def begins_with(self, name, start):
+        return self.bytes_of(name).startswith(start)
+
     @support.needs("trace-cmd")
     def test_trace_cmd_reads_what_was_recovered(self):
         self.kill_while_recording(0.2, "--pause", "10")

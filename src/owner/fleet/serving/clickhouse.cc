@@ -100,7 +100,9 @@ Result<std::string> ClickHouse::post(const std::string& url, const std::string& 
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
-    const char* const reason = why[0] != '\0' ? why.data() : curl_easy_strerror(code);
+    // "… after 8 ms": who says the same only once would say it each time.
+    const bool is_told = why[0] != '\0' && code != CURLE_COULDNT_CONNECT;
+    const char* const reason = is_told ? why.data() : curl_easy_strerror(code);
     return fail(ECONNREFUSED, fmt::format("the store {}: {}", name(), reason));
   }
   long status = 0;
