@@ -98,9 +98,15 @@ class Browser:
 
     def open(self, path):
         """A file, or an address."""
-        before = self.loaded
         self.requests.clear()
-        self.call("Page.navigate", url=f"file://{path}" if path.startswith("/") else path)
+        self._load("Page.navigate", url=f"file://{path}" if path.startswith("/") else path)
+
+    def reload(self):
+        self._load("Page.reload")
+
+    def _load(self, method, **parameters):
+        before = self.loaded
+        self.call(method, **parameters)
         while self.loaded == before:
             self._message()
 

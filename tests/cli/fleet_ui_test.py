@@ -274,7 +274,7 @@ class Page(InBrowser, FleetAsking):
         self.quick[1].kill()
         self.says(page, "host-count", "3 hosts, 1 away")
         self.says(page, "here", "2 here, 1 away")
-        page.run("location.reload()")
+        page.reload()
         page.wait_until("window.landtraceLive?.isConnected && document.querySelectorAll('.host').length === 3")
         self.says(page, "counts-said", "30 counted at 2 hosts")
 
