@@ -41,6 +41,25 @@ class Probes(FleetCase):
         self.fleet("end", order)
         self.wait_until(lambda: "fleet_" not in definitions())
 
+    def test_are_recorded_by_an_order_of_their_own(self):
+        if not os.path.exists(support.AGENT):
+            self.skipTest("functions cannot be probed on this machine yet")
+        host = Host(self, "a")
+        order = self.order("probe", "libc.so.6:malloc size=$arg1", "--detach")
+        self.assertIn("malloc", self.fleet("orders"))
+        shim = os.path.join(os.path.dirname(LANDTRACE), "..", "lib", "landtrace", os.path.basename(os.environ["SHIM"]))
+        program = self.start_program("ls", "/", env=dict(self.environment, LANDTRACE_SOCKET=host.socket, LD_PRELOAD=shim))
+        self.assertEqual(program.wait(timeout=support.TIMEOUT_S), 0)
+        self.wait_until(lambda: self.hosts()["a"]["orders"][0]["events"] > 10)
+        snapshot = os.path.join(self.folder, "snapshot.dat")
+        self.fleet("snapshot", "-o", snapshot)
+        self.assertIn(" malloc: ", self.landtrace("report", snapshot)[1])
+        self.fleet("end", order)
+        self.wait_until(lambda: "malloc" not in self.landtrace("cat", "--socket", host.socket, "dynamic_events")[1])
+        status, out, err = self.landtrace("fleet", "probe")
+        self.assertEqual((status, out), (2, ""))
+        self.assert_one_line(err, "probe")
+
     def test_what_a_host_does_not_have_is_refused(self):
         Host(self, "a")
         for probe, reason in (("nowhere.so:f", "there is no 'nowhere.so'"), ("libc.so.6:nosuchfunction", "nosuchfunction")):

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_end.hpp"
 #include "cli/environment.hpp"
 
 namespace landtrace::cli {
@@ -40,18 +41,12 @@ Result<Child> Child::start(const std::vector<std::string>& command, const std::v
   return Child(pid);
 }
 
-// A thread of this process may trace it for a moment, as the owner of a domain does that brings the agent into it. The
-// stops that the system tells then are that thread's, also where nobody has asked for stops: they are left to it.
 bool Child::has_ended() {
   if (ended_) return true;
-  siginfo_t seen{};
-  const bool is_told = ::waitid(P_PID, static_cast<id_t>(pid_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0;
-  if (!is_told || seen.si_pid != pid_) return false;
-  const bool was_killed = seen.si_code == CLD_KILLED || seen.si_code == CLD_DUMPED;
-  if (seen.si_code != CLD_EXITED && !was_killed) return false;
-  ::waitpid(pid_, nullptr, WNOHANG);
+  const auto status = status_at_end(pid_);
+  if (!status) return false;
   ended_ = true;
-  exit_status_ = was_killed ? kSignalBase + seen.si_status : seen.si_status;
+  exit_status_ = WIFEXITED(*status) ? WEXITSTATUS(*status) : kSignalBase + WTERMSIG(*status);
   return true;
 }
 

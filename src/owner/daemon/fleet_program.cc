@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/child_end.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
@@ -46,15 +47,15 @@ FleetProgram::FleetProgram(FleetProgram&& other) noexcept
 FleetProgram::~FleetProgram() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  wait_for_end(pid_);
 }
 
 bool FleetProgram::has_ended() {
-  int status = 0;
-  if (pid_ < 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  if (pid_ < 0) return false;
+  const auto status = status_at_end(pid_);
+  if (!status) return false;
   pid_ = -1;
-  how_it_ended_ = ending_text(status);
+  how_it_ended_ = ending_text(*status);
   return true;
 }
 

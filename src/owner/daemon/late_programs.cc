@@ -34,12 +34,13 @@ const char* variable_in(const std::string& environment, std::string_view name) {
   return nullptr;
 }
 
-// This program's own kind: recorders and the like have mapped the domain, too.
+// This program's own kind: recorders, a fleet's agent and the like have mapped the domain, too.
 bool is_ours(std::uint32_t pid) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error);
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error || program == own || program.filename() == "landtrace" || program.filename() == "landtraced";
+  const std::string name = program.filename();
+  return error || program == own || name == "landtrace" || name == "landtraced" || name.starts_with("landtrace-");
 }
 
 }  // namespace

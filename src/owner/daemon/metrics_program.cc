@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
@@ -15,6 +14,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/child_end.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::daemon {
@@ -170,12 +170,11 @@ MetricsProgram::~MetricsProgram() {
   for (const std::string& path : paths_) ::unlink(path.c_str());
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  wait_for_end(pid_);
 }
 
 bool MetricsProgram::has_ended() {
-  if (pid_ < 0 || ::waitpid(pid_, nullptr, WNOHANG) != pid_) return false;
+  if (pid_ < 0 || !status_at_end(pid_)) return false;
   pid_ = -1;
   return true;
 }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/child_end.hpp"
 #include "base/spawn_settings.hpp"
 #include "dwarf/talk.hpp"
 
@@ -83,15 +84,6 @@ bool read_all(int fd, std::string& text, Clock::time_point deadline) {
   return false;
 }
 
-// 0 if somebody else has waited for it.
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return 0;
-  }
-  return status;
-}
-
 }  // namespace
 
 std::string reader_path() {
@@ -109,7 +101,7 @@ Result<std::string> run_reader(int object, const std::vector<std::string>& words
   std::string text;
   const bool is_done = read_all(started.out.get(), text, deadline);
   if (!is_done) ::kill(started.pid, SIGKILL);
-  const int status = wait_for(started.pid);
+  const int status = wait_for_end(started.pid).value_or(0);  // 0: somebody else has waited for it
   const bool is_late =
       !is_done || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL));
   if (is_late) return fail(ETIMEDOUT, "reading its debugging information takes too long");

@@ -1,13 +1,13 @@
 #include "fleet/feed.hpp"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <utility>
 
+#include "base/child_end.hpp"
 #include "base/spawn_settings.hpp"
 
 namespace landtrace::fleet {
@@ -64,8 +64,7 @@ Feed::~Feed() { end(); }
 void Feed::end() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);  // it has nothing to lose
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  wait_for_end(pid_);
   pid_ = -1;
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/child_end.hpp"
+
 extern char** environ;
 
 namespace landtrace::fuse::fusermount {
@@ -64,9 +66,7 @@ Result<void> run(std::vector<std::string> arguments, int socket) {
   its_stderr.reset();
   if (error != 0) return fail_errno(std::string("run ") + kProgram, error);
   std::string said = read_all(words.get());
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(pid).value_or(0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return fail(EPERM, said.empty() ? std::string(kProgram) + " has failed" : std::move(said));
 }

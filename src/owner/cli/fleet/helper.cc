@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/child_end.hpp"
 #include "base/fd.hpp"
 #include "base/spawn_settings.hpp"
 #include "cli/environment.hpp"
@@ -46,9 +47,7 @@ Result<std::string> output_of(const std::vector<std::string>& words, const std::
   if (code != 0) return fail(code, words[0] + ": " + errno_text(code));
   write.reset();
   std::string text = all_of(read.get());
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_for_end(pid).value_or(0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
   text = text.substr(0, text.find_last_not_of('\n') + 1);
   if (text.starts_with(kItsPrefix)) text.erase(0, kItsPrefix.size());
