@@ -9,6 +9,7 @@
 #include "cli/fleet/collector.hpp"
 #include "cli/fleet/order_watch.hpp"
 #include "cli/fleet/past.hpp"
+#include "cli/fleet/past_text.hpp"
 #include "cli/fleet/snapshot.hpp"
 #include "cli/fleet/trial.hpp"
 #include "cli/terminal.hpp"
@@ -87,16 +88,24 @@ Result<fleet::Order> find_order(const FleetHelper& fleet, const std::string& id)
   return *found;
 }
 
+// The stream has what was counted in the last days; a store may have more, also of orders that nobody knows any more.
+std::vector<fleet::Frame> sums_of_past(const FleetHelper& fleet, const FleetOptions& options, fleet::Order& order) {
+  constexpr std::uint64_t kEver_ns = 1;
+  auto known = fleet.history(
+      {.order = order.id, .period = {kEver_ns, fleet::wall_ns(), 0, true}, .where = options.where, .per = options.per});
+  if (!known || known->frames.empty()) return {};
+  for (const std::string& note : past_notes(*known, kEver_ns)) complain(note);
+  if (fleet::is_of_latency(known->frames.front())) order.kind = fleet::Order::Kind::kLatency;
+  return std::move(known->frames);
+}
+
 int show(const FleetHelper& fleet, const FleetOptions& options) {
   if (options.words.size() != 2) return fail_with(kBadUse, "want: landtrace fleet show ORDER");
-  const auto order = find_order(fleet, options.words[1]);
+  auto order = find_order(fleet, options.words[1]);
   if (!order) return fail_of(order.error());
-  const auto sums = fleet.sums(order->id, options.per);
+  auto sums = fleet.sums(order->id, options.per);
   if (!sums) return fail_of(sums.error());
-  // The stream has what was counted in the last days; a store may have more.
-  if (sums->empty() && fleet.history({.order = order->id, .period = {1, fleet::wall_ns(), 0, true}})) {
-    return run_past(fleet, options);
-  }
+  if (sums->empty()) sums = sums_of_past(fleet, options, *order);
   if (sums->empty()) return fail_with(kFailure, "nothing was counted for an order '" + order->id + "'");
   const auto text = sums_text(*order, *sums, options.json, Screen::of(STDOUT_FILENO).columns);
   return text ? print(*text) : fail_of(text.error());

@@ -60,6 +60,9 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
+// Of the times from one event to another.
+inline bool is_of_latency(const Frame& frame) { return frame.event.find(" -> ") != std::string::npos; }
+
 // The table has to be portable().
 std::string encode(const Frame& frame);
 // Of one host. EPROTO with a sentence for bytes that encode() of no version gives, for a version that is too new, and

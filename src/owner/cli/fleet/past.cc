@@ -46,7 +46,7 @@ std::string wanted_event(const FleetOptions& options) {
 bool is_wanted(const FleetOptions& options, const fleet::Frame& frame) {
   std::vector<std::string> keys;
   for (const ipc::HistogramKey& key : frame.table.keys) keys.push_back(without_modifier(key.name));
-  const bool is_latency = frame.event.find(" -> ") != std::string::npos;
+  const bool is_latency = fleet::is_of_latency(frame);
   const std::vector<std::string>& wanted = options.words[0] == "hist" ? options.keys : options.by;
   if (keys.size() < wanted.size() || is_latency != (options.words[0] == "latency")) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -23,7 +23,7 @@ constexpr std::uint64_t kNsOfSecond = 1'000'000'000;
 
 Result<HistView> view_of(const HistShape& shape, const Frame& frame) {
   LT_TRY(HistView view, make_view(shape, frame.table));
-  if (frame.event.find(" -> ") != std::string::npos) {
+  if (fleet::is_of_latency(frame)) {
     view.unpaired = {frame.unpaired.starts, frame.unpaired.ends, frame.unpaired.lost};
   }
   return view;
