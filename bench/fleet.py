@@ -14,6 +14,7 @@ $BUILD is where Landtrace is built ("build").
 """
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -75,18 +76,23 @@ class Fleet:
     """A server, a collector and simulated hosts."""
 
     def __init__(self, hosts, keys, interval_ms=INTERVAL_MS):
+        self.set_up()
+        self.server = self.start("nats-server", "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", self.port, stderr=subprocess.DEVNULL)
+        wait_until(lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
+        self.hosts = self.start(HOSTS_PROGRAM, self.url, hosts, keys, interval_ms, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, env=dict(self.environment, LD_PRELOAD=""))
+        # Thousands of connections may be more than a machine takes.
+        is_told = select.select([self.hosts.process.stdout], [], [], PATIENCE_S)[0]
+        if not is_told or self.hosts.process.stdout.readline() != "ready\n":
+            self.end()
+            raise RuntimeError(f"not all of {hosts} hosts have joined within {PATIENCE_S} s")
+
+    def set_up(self):
         self.folder = tempfile.mkdtemp(prefix="landtrace-bench-fleet-")
         self.port = fleet_case.free_port()
         self.url = f"nats://127.0.0.1:{self.port}"
         self.environment = dict(os.environ, LANDTRACE_FLEET=self.url, LD_PRELOAD="", LANDTRACE_SOCKET="")
-        self.programs = []
-        self.server = self.start("nats-server", "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", self.port, stderr=subprocess.DEVNULL)
-        wait_until(lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
-        self.collector = None
-        self.hosts = self.start(HOSTS_PROGRAM, self.url, hosts, keys, interval_ms, stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, env=dict(self.environment, LD_PRELOAD=""))
-        if self.hosts.process.stdout.readline() != "ready\n":
-            raise RuntimeError("the hosts do not start")
+        self.programs, self.collector = [], None
 
     def start(self, *words, **options):
         self.programs.append(Program(*words, **options))
@@ -212,11 +218,7 @@ class Store(Fleet):
     """… and what `landtrace fleet up` starts: a collector with a store."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="landtrace-bench-fleet-")
-        self.port = fleet_case.free_port()
-        self.url = f"nats://127.0.0.1:{self.port}"
-        self.environment = dict(os.environ, LANDTRACE_FLEET=self.url, LD_PRELOAD="", LANDTRACE_SOCKET="")
-        self.programs, self.collector = [], None
+        self.set_up()
         up = self.start(os.environ["LANDTRACE"], "fleet", "up", "--listen", f"127.0.0.1:{self.port}", "--store", self.folder,
                         env=self.environment, stdout=subprocess.PIPE)
         said = up.process.stdout.readline() + up.process.stdout.readline()

@@ -49,7 +49,7 @@ class BlockPrinter {
   BlockPrinter(Parts parts, Options options);
 
   enum class End {
-    kOfEvents,  // for now
+    kOfEvents,  // all that the file has was printed
     kOfLimit,
     kOfReaders,  // nobody reads on, or writing failed
   };

@@ -1,8 +1,6 @@
 // landtrace-collect: what `landtrace collect --store` becomes: the collector of landtrace-fleet, and a store besides.
 // It alone has libcurl. Its options are in $LANDTRACE_FLEET_OPTIONS (CollectOptions, as JSON).
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,6 +12,7 @@
 #include "base/fd.hpp"
 #include "fleet/history.hpp"
 #include "fleet/serving/collecting.hpp"
+#include "fleet/serving/end_signals.hpp"
 #include "fleet/serving/questions.hpp"
 #include "fleet/serving/storing.hpp"
 #include "fleet/store_history.hpp"
@@ -34,18 +33,6 @@ Result<StoreAddress> store_of(const CollectOptions& options) {
   if (!std::getline(file, line)) return fail(EINVAL, options.store_user + ": cannot be read: want USER:PASSWORD in it");
   if (!address.read_user(line)) return fail(EINVAL, options.store_user + ": want USER:PASSWORD in its first line");
   return address;
-}
-
-// From here on in no thread.
-Result<Fd> end_signals() {
-  sigset_t ends;
-  ::sigemptyset(&ends);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
-  if (!stop) return fail_errno("signalfd");
-  return stop;
 }
 
 // Without what does not come in time: the answer says so.

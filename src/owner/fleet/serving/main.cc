@@ -23,10 +23,8 @@
 // QUESTION are JSON.
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <climits>
@@ -43,6 +41,7 @@
 #include "fleet/order.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
+#include "fleet/serving/end_signals.hpp"
 #include "fleet/serving/fetching.hpp"
 #include "fleet/serving/following.hpp"
 #include "fleet/serving/own_sums.hpp"
@@ -65,18 +64,6 @@ int complain(const Error& error) {
   const std::string& why = error.message;
   std::fputs(fmt::format("landtrace: fleet: {}\n", why.empty() ? errno_text(error.code) : why).c_str(), stderr);
   return 1;
-}
-
-// From here on in no thread.
-Result<Fd> end_signals() {
-  sigset_t ends;
-  ::sigemptyset(&ends);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&ends, number);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  Fd stop(::signalfd(-1, &ends, SFD_CLOEXEC));
-  if (!stop) return fail_errno("signalfd");
-  return stop;
 }
 
 // Rounds as they are due, or as the link has something, until `stop` can be read or the domain's owner is gone.
