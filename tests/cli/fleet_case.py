@@ -1,6 +1,7 @@
 """What the tests of many hosts share: a nats-server, hosts (daemons with a socket each), and a client of NATS."""
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -27,10 +28,25 @@ def skip_without_nats():
             sys.exit()
 
 
+TAKEN_PORTS = []  # until this process ends
+
+
 def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
+    """Nobody has it, no other test takes it, and no connection has it as its own end."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as given:
+        begin = int(given.read().split()[0])
+    while True:
+        port = random.randrange(begin // 2, begin)
+        taken = socket.socket(socket.AF_UNIX)
+        try:
+            taken.bind(f"\0landtrace-test-port-{port}")
+            with socket.socket() as listening:
+                listening.bind(("127.0.0.1", port))
+        except OSError:
+            taken.close()
+            continue
+        TAKEN_PORTS.append(taken)
+        return port
 
 
 class NatsClient:
@@ -123,6 +139,7 @@ class FleetCase(support.Case):
         self.server = self.start_program("nats-server", "-js", "-sd", store, "-a", "127.0.0.1", "-p", self.port,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait_until(self.server_answers)
+        self.assertIsNone(self.server.poll(), "nats-server has ended")
 
     def kill_server(self):
         self.server.send_signal(signal.SIGKILL)
@@ -142,7 +159,8 @@ class FleetCase(support.Case):
         return out
 
     def hosts(self, *words):
-        status, out, _ = self.landtrace("fleet", "hosts", "--json", *words)
+        status, out, err = self.landtrace("fleet", "hosts", "--json", *words)
+        print(err, end="", file=sys.stderr)
         return {host["host"]: host for host in json.loads(out)} if status == 0 else {}
 
     def host_state(self, name):

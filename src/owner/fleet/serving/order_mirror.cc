@@ -6,7 +6,7 @@ namespace landtrace::fleet {
 namespace {
 
 constexpr std::uint64_t kAgain_ns = 250'000'000;
-// The first time soon: an empty bucket has no entry that would say so.
+// The first time soon: who may not ask for the bucket has not all of it until then.
 constexpr std::uint64_t kFirstCheck_ns = 1'000'000'000;
 constexpr std::uint64_t kCheck_ns = 30'000'000'000;
 constexpr const char* kOperation = "KV-Operation";
@@ -48,34 +48,43 @@ void OrderMirror::look(Transport& transport, const std::shared_ptr<Arrivals>& ar
 }
 
 void OrderMirror::subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals) {
-  is_whole_ = false;
+  is_whole_ = is_last_ = false;
   newest_ = 0;
+  ids_.clear();
   orders_.clear();
   auto made = transport.hear_orders(
       [arrivals, number = ++number_](natsMsg* message) { arrivals->add(entry_of(message, number)); });
-  if (made) subscription_ = *std::move(made);
+  if (!made) return;
+  subscription_ = *std::move(made);
+  const auto state = transport.bucket_state();
+  wanted_ = state ? std::optional(*state) : std::nullopt;
+  is_whole_ = wanted_ && has_all_of(*wanted_);
 }
 
 void OrderMirror::take(Arrivals::Entry entry) {
+  if (entry.sequence >= newest_) is_last_ = entry.is_newest;
   newest_ = std::max(newest_, entry.sequence);
-  is_whole_ = is_whole_ || entry.is_newest;
+  ids_.insert(entry.id);
   if (entry.order) {
     orders_[entry.id] = *std::move(entry.order);
   } else {
     orders_.erase(entry.id);
   }
+  is_whole_ = is_whole_ || (wanted_ && has_all_of(*wanted_));
 }
 
-// Who may not ask reads it anew.
+// The newest one comes last. It may have been removed, without one that says so.
+bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
+  return newest_ >= bucket.newest || ids_.size() >= bucket.entries;
+}
+
+// Who may not ask has what came until now if the newest entry is the last one, as that says; it was heard some time ago:
+// what entries say of others to come is wrong where the bucket changes meanwhile. Afterwards it is read anew.
 void OrderMirror::check(Transport& transport) {
   const auto state = transport.bucket_state();
-  if (state && state->newest == newest_) {
+  const bool has_all = state && has_all_of(*state);
+  if (has_all || (!state && !is_whole_ && is_last_)) {
     is_whole_ = true;
-    return;
-  }
-  if (state && state->entries == 0 && orders_.empty()) {
-    is_whole_ = true;
-    newest_ = state->newest;
     return;
   }
   reset();

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "fleet/serving/arrivals.hpp"
@@ -30,13 +32,18 @@ class OrderMirror {
  private:
   void subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals);
   void take(Arrivals::Entry entry);
+  [[nodiscard]] bool has_all_of(const Transport::BucketState& bucket) const;
   void check(Transport& transport);
 
   Subscription subscription_;
   std::uint64_t number_ = 0;  // of the subscription
   std::uint64_t reconnects_ = 0;
   std::uint64_t next_ns_ = 0;
+  // Of the subscription:
+  std::optional<Transport::BucketState> wanted_;  // what the bucket had when it was made; nullopt: nobody said
   Transport::Sequence newest_ = 0;
+  bool is_last_ = false;     // as the newest entry says of itself
+  std::set<std::string> ids_;  // that were heard of, those that are gone with them
   bool is_whole_ = false;
   Orders orders_;
 };

@@ -52,15 +52,6 @@ Transport::Sequence sequence_of(natsMsg* message) {
 
 tl::unexpected<Error> no_fleet() { return fail(ENOENT, "there is no fleet there: no host has joined it yet"); }
 
-// The stream has nothing behind it.
-bool has_nothing_more(natsSubscription* subscription) {
-  jsConsumerInfo* info = nullptr;
-  const bool is_known = natsSubscription_GetConsumerInfo(&info, subscription, nullptr, nullptr) == NATS_OK;
-  const bool has_nothing = is_known && info->NumPending == 0;
-  jsConsumerInfo_Destroy(info);
-  return has_nothing;
-}
-
 tl::unexpected<Error> cannot_connect(const Address& address, natsStatus status) {
   if (status == NATS_NO_SERVER || status == NATS_TIMEOUT) {
     return fail(ECONNREFUSED, nobody_answers(without_users(address.servers)));
@@ -324,8 +315,13 @@ Result<void> Transport::publish(const std::string& subject, const std::string& b
 Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, From from) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
-  options.Stream = stream;
   options.Ordered = true;
+  return subscribe(stream, subjects, from, options);
+}
+
+Result<Subscription> Transport::subscribe(const char* stream, const std::string& subjects, From from,
+                                          jsSubOptions& options) {
+  options.Stream = stream;
   if (from == From::kNewest) options.Config.DeliverPolicy = js_DeliverLastPerSubject;
   natsSubscription* made = nullptr;
   jsErrCode code{};
@@ -338,28 +334,39 @@ Result<Subscription> Transport::subscribe(const char* stream, const std::string&
   return subscription;
 }
 
-// The server's own counts of what is to come are wrong where many are sent and older ones dropped meanwhile: in a flood
-// they were zero.
+// To the newest one that was there when the subscription was: with an older end a subject could be missing whose newest
+// came between the two. The server's own counts of what is to come are wrong where many are sent and older ones dropped
+// meanwhile: in a flood they were zero.
 Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects, From from) {
-  constexpr std::int64_t kLook_ms = 200;
+  constexpr std::int64_t kLook_ms = 200, kHeartbeat_ns = 5'000'000'000;
   std::vector<Outbox::Letter> read;
-  LT_TRY(const Sequence newest, newest_of(subjects));
-  if (newest == 0) return read;
-  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, from));
-  for (std::int64_t silent_ms = 0;;) {
+  // Not one that is begun again by itself where something is missing: that and its end may wait for each other for ever
+  // (libnats 3.4).
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Config.AckPolicy = js_AckNone;
+  options.Config.MemoryStorage = true;
+  options.Config.Replicas = 1;
+  options.Config.FlowControl = true;
+  options.Config.Heartbeat = kHeartbeat_ns;
+  LT_TRY(const Subscription subscription, subscribe(kStream, subjects, from, options));
+  LT_TRY(Sequence newest, newest_of(subjects));
+  Sequence last = 0;
+  for (std::int64_t silent_ms = 0; last < newest;) {
     natsMsg* made = nullptr;
     const natsStatus status = natsSubscription_NextMsg(&made, subscription.get(), kLook_ms);
     const Message message(made);
     if (made != nullptr) {
       silent_ms = 0;
       read.push_back({natsMsg_GetSubject(made), text_of(made)});
-      if (sequence_of(made) >= newest) break;
+      last = std::max(last, sequence_of(made));
       continue;
     }
     if (!goes_on(status)) return nats_failure(subjects, status);
     silent_ms += kLook_ms;
-    // What was the newest one may have been removed. What was on its way at the first look is here at the second.
-    if (silent_ms > kLook_ms && has_nothing_more(subscription.get())) break;
+    // What was the newest one may have been removed, with none behind it.
+    LT_TRY(const Sequence newest_now, newest_of(subjects));
+    newest = std::min(newest, newest_now);
     if (silent_ms >= kReadPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
   return read;

@@ -94,6 +94,7 @@ class Transport {
   [[nodiscard]] jsCtx* stream() const { return stream_.get(); }
 
  private:
+  Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from, jsSubOptions& options);
   static Result<Options> options_of(const Address& address, const std::string& name);
   static Result<Transport> made(Connection connection);
   Result<void> prepare_stream(std::int64_t replicas);
