@@ -78,8 +78,8 @@ bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
   return newest_ >= bucket.newest || ids_.size() >= bucket.entries;
 }
 
-// Who may not ask has what came until now if the newest entry is the last one, as that says; it was heard some time ago:
-// what entries say of others to come is wrong where the bucket changes meanwhile. Afterwards it is read anew.
+// Who may not ask has what came until now if the newest entry is the last one, as that says. Not before some time has
+// gone by: what entries say of others to come is wrong where the bucket changes meanwhile. Afterwards it is read anew.
 void OrderMirror::check(Transport& transport) {
   const auto state = transport.bucket_state();
   const bool has_all = state && has_all_of(*state);
