@@ -349,6 +349,28 @@ class WithPid(Attach):
         numbers = [event["fields"]["n"] for event in self.report_json()[0]]
         self.assertLessEqual({10, 11, 12}, set(numbers))
 
+    def test_libraries_that_are_closed_at_once(self):
+        """Who looks at them for their probes does so while they go."""
+        library = os.path.join(self.folder, "libcome.so")
+        source = os.path.join(self.folder, "come.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("int come(int n) { volatile int a[4] = {n}; return a[0] + 7; }\n")
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
+        process = self.start_program("python3", "-c", "import sys, ctypes, _ctypes, time\nprint('ready', flush=True)\n"
+                                     "for i in range(int(sys.stdin.readline())):\n"
+                                     f"  l = ctypes.CDLL({library!r})\n"
+                                     "  for k in range(i % 30): assert l.come(k) == k + 7\n"
+                                     "  time.sleep(i % 7 / 300)\n"
+                                     "  h = l._handle; del l; _ctypes.dlclose(h)\nprint('done', flush=True)", stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", f"{library}:come n=$arg1:s32")
+        self.wait_until(lambda: self.has_agent(process.pid))
+        out, err = process.communicate("700\n", timeout=support.TIMEOUT_S)
+        self.assertEqual((process.returncode, out, err), (0, "done\n", ""))
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertGreater(len(self.report_json()[0]), 0)
+
     def test_what_is_mistyped(self):
         process = self.program("tick")
         for words, parts in ((["--pid", "999999999", "-p", "tick"], ["--pid: there is no process 999999999"]),

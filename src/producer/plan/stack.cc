@@ -56,9 +56,10 @@ std::uint32_t capture_stack(const View& view, const Thread& thread, std::uint64_
 
 void note_object_at(const View& view, const Thread& thread, std::uint64_t address) {
   unwind::Object object;
-  if (!unwind::find_object(address, object)) return;
-  Noting noting{view, pid_of(view, thread)};
-  note(&noting, object);
+  char name[unwind::kMaxObjectName];
+  if (!unwind::find_fleeting_object(address, object, name)) return;
+  const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
+  unwind::note_fleeting_object(view.data->objects, pid_of(view, thread), object, arch::read_raw_clock(clock));
 }
 
 void record_stack(const View& view, const Thread& thread, const PlanStep& step) {

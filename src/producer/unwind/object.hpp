@@ -28,4 +28,9 @@ struct Object {
 // in a signal handler (glibc before 2.35, musl). Async-signal-safe, takes no lock.
 bool find_object(std::uint64_t address, Object& object);
 
+// The same where other threads may unload it meanwhile, of which nothing is read but by the kernel (process_vm_readv).
+// Without tables; the name is in `name`.
+inline constexpr unsigned kMaxObjectName = 512;
+bool find_fleeting_object(std::uint64_t address, Object& object, char (&name)[kMaxObjectName]);
+
 }  // namespace landtrace::unwind

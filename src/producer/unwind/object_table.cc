@@ -144,11 +144,15 @@ void note_object(ObjectTable& table, std::uint32_t pid, const Object& object, st
   const std::uint64_t key = key_of(table, pid, object);
   std::uint64_t& place = known[(key >> 8) % kKnown];
   if (__atomic_load_n(&place, __ATOMIC_RELAXED) == key) return;
+  note_fleeting_object(table, pid, object, now);
+  __atomic_store_n(&place, key, __ATOMIC_RELAXED);
+}
+
+void note_fleeting_object(ObjectTable& table, std::uint32_t pid, const Object& object, std::uint64_t now) {
   const int saved_errno = errno;
   Path path;
   find_path(object, path);
   enter(table, pid, object, path.text, path.size, now);
-  __atomic_store_n(&place, key, __ATOMIC_RELAXED);
   errno = saved_errno;
 }
 

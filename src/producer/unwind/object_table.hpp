@@ -85,6 +85,8 @@ LT_SHARED_AT(ObjectTable, entries, 4096);
 // Makes sure that the table has the object, which the calling process `pid` has mapped at this raw time.
 // Async-signal-safe; makes system calls when the object is new.
 void note_object(ObjectTable& table, std::uint32_t pid, const Object& object, std::uint64_t now);
+// The same for one that find_fleeting_object() has found, always by system calls.
+void note_fleeting_object(ObjectTable& table, std::uint32_t pid, const Object& object, std::uint64_t now);
 // The same for another process's object, whose path the caller knows.
 void note_object_at(ObjectTable& table, std::uint32_t pid, const Object& object, const char* path, std::uint64_t now);
 

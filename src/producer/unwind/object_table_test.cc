@@ -3,10 +3,14 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace landtrace::unwind {
@@ -70,6 +74,57 @@ TEST_F(ObjectTableTest, TheProgramAndALibrary) {
   EXPECT_THAT(library.build_id, SizeIs(20));
   EXPECT_EQ(library.first_seen, kNow);
   EXPECT_EQ(table_->changes, 2u);
+}
+
+// What is read of one that may go is what stands there.
+TEST_F(ObjectTableTest, FleetingObjectsAreTheSame) {
+  for (const void* const address :
+       {reinterpret_cast<const void*>(&object_of), reinterpret_cast<const void*>(&::qsort),
+        reinterpret_cast<const void*>(::getauxval(AT_SYSINFO_EHDR))}) {  // NOLINT(performance-no-int-to-ptr)
+    const Object here = object_of(address);
+    Object object;
+    char name[kMaxObjectName];
+    ASSERT_TRUE(find_fleeting_object(reinterpret_cast<std::uint64_t>(address), object, name));
+    EXPECT_EQ(object.start, here.start);
+    EXPECT_EQ(object.end, here.end);
+    EXPECT_EQ(object.bias, here.bias);
+    EXPECT_STREQ(object.name, here.name);
+    EXPECT_EQ(object.build_id_size, here.build_id_size);
+    EXPECT_EQ(std::memcmp(object.build_id, here.build_id, kMaxBuildId), 0);
+    EXPECT_EQ(object.tables.count, 0u);
+    note_fleeting_object(*table_, pid_, object, kNow);
+    note_object(*table_, pid_, here, kNow);
+  }
+  EXPECT_THAT(objects(), SizeIs(3)) << "an object has one entry, whichever way it was found";
+  Object object;
+  char name[kMaxObjectName];
+  EXPECT_FALSE(find_fleeting_object(16, object, name));
+}
+
+// Reading it as memory would end the program.
+TEST_F(ObjectTableTest, ALibraryMayBeClosedWhileItIsLookedAt) {
+  const char* const library = "libzstd.so.1";
+  void* const first = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (first == nullptr) GTEST_SKIP() << library << " is not installed";
+  std::atomic<std::uint64_t> address = reinterpret_cast<std::uint64_t>(::dlsym(first, "ZSTD_versionNumber"));
+  ::dlclose(first);
+  std::atomic<bool> is_over = false;
+  std::thread looking([&] {
+    while (!is_over) {
+      Object object;
+      char name[kMaxObjectName];
+      if (find_fleeting_object(address, object, name)) note_fleeting_object(*table_, pid_, object, kNow);
+    }
+  });
+  for (int i = 0; i < 2000; ++i) {
+    void* const again = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(again, nullptr);
+    address = reinterpret_cast<std::uint64_t>(::dlsym(again, "ZSTD_versionNumber"));
+    ::dlclose(again);
+  }
+  is_over = true;
+  looking.join();
+  EXPECT_GT(objects().size(), 0u);
 }
 
 TEST_F(ObjectTableTest, AnotherObjectAtTheSameAddressIsAnother) {
