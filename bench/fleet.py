@@ -7,10 +7,11 @@
     fleet.py collector HOSTS FRAMES      how many frames a second go through a collector that is started late
     fleet.py past HOSTS ROUTES STEPS     frames of an hour come at once: how many a second a collector takes, and one with a store;
                                          how long the command takes that shows p99 by route of the last hour
+    fleet.py seen HOSTS KEYS SECONDS     what a scraper and a live page of so many hosts take
     fleet.py agent EVENTS KEYS SECONDS   a real host: what its agent takes of a CPU and has in memory, what an event costs that
                                          it reads, also while the server is stopped
 
-$BUILD is where Landtrace is built ("build").
+$BUILD is where Landtrace is built ("build"). $SCRAPED: a file for what `seen` has scraped.
 """
 import json
 import os
@@ -19,7 +20,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tests", "cli"))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -214,6 +217,86 @@ def collector(count, frames):
         fleet.end()
 
 
+class Page:
+    """A live page's stream: what comes is kept by who looks for it."""
+
+    def __init__(self, fleet):
+        self.program = fleet.start(os.environ["LANDTRACE"], "ui", "--fleet", stdout=subprocess.PIPE, env=fleet.environment)
+        self.url = self.program.process.stdout.readline().strip()
+        self.stream = urllib.request.urlopen(self.url + "stream", timeout=PATIENCE_S)
+        self.bytes, self.news, self.hosts = 0, 0, {}
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        for line in self.stream:
+            self.bytes += len(line)
+            if line.startswith(b"data: "):
+                self.news += 1
+                self.hosts.update((host["number"], host) for host in json.loads(line[6:])["hosts"])
+
+    def ask(self, what):
+        """Seconds, and the answer."""
+        begin = time.monotonic()
+        with urllib.request.urlopen(self.url + what, timeout=PATIENCE_S) as answer:
+            return time.monotonic() - begin, answer.read()
+
+    def follower(self):
+        return next(Process(pid) for pid in children_of(self.program.pid))
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return [int(word) for word in children.read().split()]
+
+
+def seen(count, keys, seconds):
+    """A scraper asks each 15 s as a rule; a page is open."""
+    fleet = Fleet(count, keys)
+    try:
+        port = fleet_case.free_port()
+        serving = fleet.start(os.environ["LANDTRACE"], "collect", "--metrics", f"127.0.0.1:{port}", "--metrics-by", "route",
+                              env=fleet.environment)
+        order = fleet.order()[0]
+        counted = fleet.check(order)
+
+        def scrape():
+            begin = time.monotonic()
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
+                return time.monotonic() - begin, answer.read()
+
+        def has_all():
+            lines = [line.split() for line in scrape()[1].decode().splitlines() if order in line]
+            return sum(int(line[-1]) for line in lines if line[0].startswith("landtrace_fleet_hits")) == counted
+        wait_until(has_all, 0.5)
+        begin = time.monotonic()
+        page = Page(fleet)
+        wait_until(lambda: len(page.hosts) == count)
+        figures = {"page_s": time.monotonic() - begin}
+        wait_until(lambda: sum(group["count"] for event in json.loads(page.ask(f"counts?order={order}&by=route")[1])["events"]
+                               for group in event["groups"]) == fleet.ask("settle"), 0.5)
+        metering = [Process(pid) for pid in children_of(serving.pid)]
+        programs = {"page": [page.program, page.follower()], "metrics": [serving, *metering]}
+        before = {name: sum(one.cpu_s() for one in of) for name, of in programs.items()}
+        begin, bytes_before, news_before = time.monotonic(), page.bytes, page.news
+        asked = []
+        while time.monotonic() - begin < seconds:
+            asked.append((page.ask(f"counts?order={order}&by=route")[0], *scrape()))
+            time.sleep(5)
+        wall = time.monotonic() - begin
+        for name, of in programs.items():
+            figures[name] = (sum(one.cpu_s() for one in of) - before[name]) / wall * 100
+            figures[name + "_mb"] = sum(one.memory_mb() for one in of)
+        figures |= {"page_kb_per_s": (page.bytes - bytes_before) / wall / 1000, "news_per_s": (page.news - news_before) / wall,
+                    "counts_s": median([one[0] for one in asked]), "scrape_s": median([one[1] for one in asked]),
+                    "scrape_kb": len(asked[-1][2]) / 1000, "lines": asked[-1][2].count(b"\n")}
+        if os.environ.get("SCRAPED"):
+            with open(os.environ["SCRAPED"], "wb") as file:
+                file.write(asked[-1][2])
+        return figures
+    finally:
+        fleet.end()
+
+
 class Store(Fleet):
     """… and what `landtrace fleet up` starts: a collector with a store."""
 
@@ -270,8 +353,7 @@ class Host:
         self.environment = environment
         self.daemon = Program(os.environ["LANDTRACED"], "--socket", self.socket, "--fleet", fleet.url, "--fleet-host", "real", env=environment)
         wait_until(lambda: "real" in fleet.landtrace("fleet", "hosts").stdout)
-        with open(f"/proc/{self.daemon.process.pid}/task/{self.daemon.process.pid}/children", encoding="ascii") as children:
-            self.agent = Process(int(children.read()))
+        self.agent = Process(children_of(self.daemon.pid)[0])
         self.keys, self.events = keys, events
         self.emitter = Program(BENCH, "--role", "fleet-emitter", self.socket, events + 1, keys, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, env=environment)
@@ -345,7 +427,7 @@ def agent(events, keys, seconds):
 
 
 def main():
-    measures = {"hosts": (hosts, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3)}
+    measures = {"hosts": (hosts, 3), "seen": (seen, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3)}
     measure, words = measures.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if len(sys.argv) != words + 2 or not all(word.isdecimal() for word in sys.argv[2:]):
         sys.exit(__doc__)
