@@ -58,7 +58,7 @@ void OrderMirror::subscribe(Transport& transport, const std::shared_ptr<Arrivals
   subscription_ = *std::move(made);
   const auto state = transport.bucket_state();
   wanted_ = state ? std::optional(*state) : std::nullopt;
-  is_whole_ = wanted_ && has_all_of(*wanted_);
+  is_whole_ = has_wanted();
 }
 
 void OrderMirror::take(Arrivals::Entry entry) {
@@ -70,12 +70,17 @@ void OrderMirror::take(Arrivals::Entry entry) {
   } else {
     orders_.erase(entry.id);
   }
-  is_whole_ = is_whole_ || (wanted_ && has_all_of(*wanted_));
+  is_whole_ = is_whole_ || has_wanted();
 }
 
-// The newest one comes last. It may have been removed, without one that says so.
+// The newest one comes last. It may have been removed, without one that says so: then each id has come once.
+bool OrderMirror::has_wanted() const {
+  return wanted_ && (newest_ >= wanted_->newest || ids_.size() >= wanted_->entries);
+}
+
+// What came to the bucket after the subscription has come here, too: that all ids are known is not enough.
 bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
-  return newest_ >= bucket.newest || ids_.size() >= bucket.entries;
+  return newest_ >= bucket.newest || (has_wanted() && bucket.newest == wanted_->newest);
 }
 
 // Who may not ask has what came until now if the newest entry is the last one, as that says. Not before some time has

@@ -32,6 +32,7 @@ class OrderMirror {
  private:
   void subscribe(Transport& transport, const std::shared_ptr<Arrivals>& arrivals);
   void take(Arrivals::Entry entry);
+  [[nodiscard]] bool has_wanted() const;
   [[nodiscard]] bool has_all_of(const Transport::BucketState& bucket) const;
   void check(Transport& transport);
 
@@ -42,7 +43,7 @@ class OrderMirror {
   // Of the subscription:
   std::optional<Transport::BucketState> wanted_;  // what the bucket had when it was made; nullopt: nobody said
   Transport::Sequence newest_ = 0;
-  bool is_last_ = false;     // as the newest entry says of itself
+  bool is_last_ = false;       // as the newest entry says of itself
   std::set<std::string> ids_;  // that were heard of, those that are gone with them
   bool is_whole_ = false;
   Orders orders_;
