@@ -255,7 +255,11 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
   LT_TRY(const Address address, address_of(json));
   if (words.size() < verb.words) return fail(EINVAL, "want more words");
   LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
-  return verb.run(transport, words);
+  const auto done = verb.run(transport, words);
+  const bool is_written = std::fflush(stdout) == 0;
+  const int status = !done ? complain(done.error()) : is_written ? 0 : complain(Error(errno));
+  // Without an end of the connection: with libnats 3.4 what comes meanwhile may be its end, or make it wait for ever.
+  ::_exit(status);
 }
 
 int run(const std::string& what, const Words& words) {

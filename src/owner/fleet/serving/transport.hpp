@@ -63,7 +63,7 @@ class Transport {
   Result<void> publish(const std::string& subject, const std::string& bytes);
   enum class From : std::uint8_t { kFirst, kNewest };  // kNewest: of each subject the newest alone
   // All that the stream has of these subjects, in its order, without what it drops meanwhile for newer ones, of which
-  // some may be there. ENOENT: there is no stream.
+  // some may be there. ENOENT: there is no stream. For programs that ask and end: a subscription stays until then.
   Result<std::vector<Outbox::Letter>> read(const std::string& subjects, From from = From::kFirst);
   // Of the newest one of these subjects; 0: there is none. ENOENT: there is no stream.
   Result<Sequence> newest_of(const std::string& subjects) const;
