@@ -10,6 +10,7 @@
     fleet.py seen HOSTS KEYS SECONDS     what a scraper and a live page of so many hosts take
     fleet.py agent EVENTS KEYS SECONDS   a real host: what its agent takes of a CPU and has in memory, what an event costs that
                                          it reads, also while the server is stopped
+    fleet.py stack ROUNDS                what the event costs that ends the pairs of a latency, with --stack and without
 
 $BUILD is where Landtrace is built ("build"). $SCRAPED: a file for what `seen` has scraped.
 """
@@ -34,6 +35,7 @@ import fleet_case  # noqa: E402
 from fleet_case import support  # noqa: E402
 
 PATIENCE_S = 120
+HOSTS_IN_ONE = 1000  # in one process: libnats looks through all of its timers for each
 INTERVAL_MS = 10_000
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -82,13 +84,19 @@ class Fleet:
         self.set_up()
         self.server = self.start("nats-server", "-js", "-sd", self.folder, "-a", "127.0.0.1", "-p", self.port, stderr=subprocess.DEVNULL)
         wait_until(lambda: self.landtrace("fleet", "hosts", "--json").returncode == 0)
-        self.hosts = self.start(HOSTS_PROGRAM, self.url, hosts, keys, interval_ms, stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, env=dict(self.environment, LD_PRELOAD=""))
+        self.hosts = []
+        for first in range(0, hosts, HOSTS_IN_ONE):
+            self.start_hosts(first, min(HOSTS_IN_ONE, hosts - first), keys, interval_ms)
+
+    def start_hosts(self, first, count, keys, interval_ms):
+        program = self.start(HOSTS_PROGRAM, self.url, first, count, keys, interval_ms, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, env=dict(self.environment, LD_PRELOAD=""))
+        self.hosts.append(program)
         # Thousands of connections may be more than a machine takes.
-        is_told = select.select([self.hosts.process.stdout], [], [], PATIENCE_S)[0]
-        if not is_told or self.hosts.process.stdout.readline() != "ready\n":
+        is_told = select.select([program.process.stdout], [], [], PATIENCE_S)[0]
+        if not is_told or program.process.stdout.readline() != "ready\n":
             self.end()
-            raise RuntimeError(f"not all of {hosts} hosts have joined within {PATIENCE_S} s")
+            raise RuntimeError(f"hosts {first} to {first + count - 1} have not joined within {PATIENCE_S} s")
 
     def set_up(self):
         self.folder = tempfile.mkdtemp(prefix="landtrace-bench-fleet-")
@@ -114,20 +122,29 @@ class Fleet:
         return done.stdout
 
     def ask(self, what):
-        self.hosts.process.stdin.write(what + "\n")
-        self.hosts.process.stdin.flush()
-        return int(self.hosts.process.stdout.readline())
+        """What each process of hosts answers."""
+        for hosts in self.hosts:
+            hosts.process.stdin.write(what + "\n")
+            hosts.process.stdin.flush()
+        return [int(hosts.process.stdout.readline()) for hosts in self.hosts]
+
+    def frames(self):
+        return sum(self.ask("frames"))
 
     def order(self, *more):
         """Its id, and how many seconds it took until all hosts had begun it, and until that was told here."""
         begin = time.monotonic()
         said = self.fleet("hist", "made", "--keys", "route", "--detach", "--for", "1h", *more)
         reported = time.monotonic() - begin
-        return said.split(":")[0], self.ask("began") / 1e9 - begin, reported, said
+        return said.split(":")[0], max(self.ask("began")) / 1e9 - begin, reported, said
+
+    def settled(self):
+        """What the hosts have counted; they count no more."""
+        return sum(self.ask("settle"))
 
     def check(self, order):
         """What the hosts have counted is what is told."""
-        counted = self.ask("settle")
+        counted = self.settled()
         shown = lambda: sum(group["count"] for group in json.loads(self.fleet("show", order, "--json"))["groups"])
         if shown() != counted:
             raise RuntimeError(f"hosts counted {counted}, {shown()} are told")
@@ -183,11 +200,11 @@ def hosts(count, keys, seconds):
             raise RuntimeError(said)
         time.sleep(INTERVAL_MS / 1000)
         two = (fleet.server, fleet.collector)
-        begin, before, frames = time.monotonic(), [one.cpu_s() for one in two], fleet.ask("frames")
+        begin, before, frames = time.monotonic(), [one.cpu_s() for one in two], fleet.frames()
         time.sleep(seconds)
         wall = time.monotonic() - begin
         server, collector = ((one.cpu_s() - cpu) / wall * 100 for one, cpu in zip(two, before))
-        frames = fleet.ask("frames") - frames
+        frames = fleet.frames() - frames
         fleet.check(order)
         asked = min(fleet.answer(order, 0)[0] for _ in range(5))
         return {"began": began_s, "reported": reported_s, "server": server, "collector": collector, "both": server + collector,
@@ -202,7 +219,7 @@ def collector(count, frames):
     fleet = Fleet(count, 20, 2000)
     try:
         order = fleet.order()[0]
-        wait_until(lambda: fleet.ask("frames") >= frames, 1)
+        wait_until(lambda: fleet.frames() >= frames, 1)
         counted = fleet.check(order)
         newest = fleet.newest(order)
         begin = time.monotonic()
@@ -273,7 +290,7 @@ def seen(count, keys, seconds):
         wait_until(lambda: len(page.hosts) == count)
         figures = {"page_s": time.monotonic() - begin}
         wait_until(lambda: sum(group["count"] for event in json.loads(page.ask(f"counts?order={order}&by=route")[1])["events"]
-                               for group in event["groups"]) == fleet.ask("settle"), 0.5)
+                               for group in event["groups"]) == counted, 0.5)
         metering = [Process(pid) for pid in children_of(serving.pid)]
         programs = {"page": [page.program, page.follower()], "metrics": [serving, *metering]}
         before = {name: sum(one.cpu_s() for one in of) for name, of in programs.items()}
@@ -426,8 +443,32 @@ def agent(events, keys, seconds):
         fleet.end()
 
 
+def stack(rounds):
+    """Orders come and go in turns: it is one machine's moment that they share."""
+    fleet = Fleet(0, 1)
+    host = None
+    try:
+        host = Host(fleet, 1, 1000)
+        of = {"plain": [], "stack": []}
+        for _ in range(rounds):
+            for name, options in (("plain", ()), ("stack", ("--stack",))):
+                order = fleet.fleet("latency", "--from", "bench_fleet_0", "--to", "bench_fleet_1", "--key", "id", "--detach", "--for", "1h",
+                                    *options).split(":")[0]
+                wait_until(lambda: host.emit(1, 10) is not None)
+                of[name].append(median(host.emit(1, 100_000) for _ in range(5)))
+                fleet.fleet("end", order)
+                wait_until(lambda: host.emit(1, 10) is None)
+        plain, with_stack = median(of["plain"]), median(of["stack"])
+        return {"plain_ns": plain, "stack_ns": with_stack, "ratio": with_stack / plain}
+    finally:
+        if host:
+            host.end()
+        fleet.end()
+
+
 def main():
-    measures = {"hosts": (hosts, 3), "seen": (seen, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3)}
+    measures = {"hosts": (hosts, 3), "seen": (seen, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3),
+                "stack": (stack, 1)}
     measure, words = measures.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
     if len(sys.argv) != words + 2 or not all(word.isdecimal() for word in sys.argv[2:]):
         sys.exit(__doc__)

@@ -1,9 +1,10 @@
 // Many hosts in one process: agents as landtrace-fleet has them, each with a connection of its own, over domains whose
 // histograms are made up. bench/fleet.py starts it.
 //
-//   landtrace_bench_hosts SERVERS HOSTS KEYS INTERVAL_MS
+//   landtrace_bench_hosts SERVERS FIRST HOSTS KEYS INTERVAL_MS
 //
-// Says "ready" when all hosts have said who they are. Then, for each line of input, one of output:
+// The first one is host-FIRST. Says "ready" when all hosts have said who they are. Then, for each line of input, one of
+// output:
 //   began    waits until all hosts have begun another order: the monotonic ns when the last one did
 //   frames   how many frames have been made so far
 //   settle   nothing is counted any more; waits until all that was counted has been sent: the sum
@@ -158,16 +159,17 @@ std::uint64_t answer(const std::string& line, Shared& shared, std::deque<Host>& 
 [[noreturn]] void run(char** words) {
   constexpr std::size_t kLinkThreads = 2;
   Shared shared;
-  const auto count = std::strtoull(words[1], nullptr, 10);
-  shared.keys = std::strtoull(words[2], nullptr, 10);
+  const auto first = std::strtoull(words[1], nullptr, 10);
+  const auto count = std::strtoull(words[2], nullptr, 10);
+  shared.keys = std::strtoull(words[3], nullptr, 10);
   AgentOptions options;
   options.address.servers = words[0];
   options.domain = "system";
   options.version = "simulated";
-  options.interval_ms = std::strtoull(words[3], nullptr, 10);
+  options.interval_ms = std::strtoull(words[4], nullptr, 10);
   Rounds agents, links[kLinkThreads];
   std::deque<Host> hosts;
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t i = first; i < first + count; ++i) {
     options.host = fmt::format("host-{}", i);
     options.labels = i % 2 == 0 ? "role=web" : "role=db";
     hosts.emplace_back(shared, options, i, agents, links[i % kLinkThreads]);
@@ -185,9 +187,9 @@ std::uint64_t answer(const std::string& line, Shared& shared, std::deque<Host>& 
 }  // namespace landtrace::bench
 
 int main(int argc, char** argv) {
-  constexpr int kWords = 5;
+  constexpr int kWords = 6;
   if (argc != kWords) {
-    std::fputs("usage: landtrace_bench_hosts SERVERS HOSTS KEYS INTERVAL_MS\n", stderr);
+    std::fputs("usage: landtrace_bench_hosts SERVERS FIRST HOSTS KEYS INTERVAL_MS\n", stderr);
     return 2;
   }
   landtrace::bench::run(argv + 1);

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSession = "landtrace-bench";
-constexpr int kPatience_ms = 5000;
+constexpr int kSessionPatience_ms = 5000;
 
 bool is_installed(const std::string& program) {
   for (const char* const folder : {"/usr/bin/", "/usr/local/bin/"}) {
@@ -22,7 +22,7 @@ bool is_installed(const std::string& program) {
 }
 
 bool appears(const std::string& path) {
-  for (int waited = 0; waited < kPatience_ms; ++waited) {
+  for (int waited = 0; waited < kSessionPatience_ms; ++waited) {
     if (fs::exists(path)) return true;
     ::usleep(1000);
   }

@@ -10,7 +10,6 @@ namespace {
 
 constexpr double kMillion = 1e6;
 constexpr double kMb = 1e6;
-constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerUs = 1e3;
 constexpr double kNsPerS = 1e9;
 
@@ -22,11 +21,6 @@ Verdict judge(const std::optional<double>& figure, double bar, bool at_least) {
 std::optional<double> scaled(std::optional<double> value, double by) {
   if (value) *value /= by;
   return value;
-}
-
-std::optional<double> quotient(const std::optional<double>& a, const std::optional<double>& b) {
-  if (!a || !b) return std::nullopt;
-  return *a / *b;
 }
 
 class Rows {

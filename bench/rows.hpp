@@ -1,6 +1,7 @@
 // The rows of the table: what the bars are, and what is compared with what.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,13 @@
 #include "setting.hpp"
 
 namespace landtrace::bench {
+
+inline constexpr double kNsPerMs = 1e6;
+
+// What was not measured is none.
+using Figure = std::optional<double>;
+
+inline Figure quotient(const Figure& a, const Figure& b) { return a && b && *b != 0 ? Figure(*a / *b) : std::nullopt; }
 
 enum class Verdict { kMet, kNotMet, kPeerAbsent, kNotRun, kNoBar };
 

@@ -7,8 +7,6 @@
 namespace landtrace::bench {
 namespace {
 
-using Figure = std::optional<double>;
-
 class FleetRows {
  public:
   explicit FleetRows(const Results& results) : results_(results), absent_(reason_without_fleet()) {}

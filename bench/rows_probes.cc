@@ -9,11 +9,6 @@
 namespace landtrace::bench {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
-
-using Figure = std::optional<double>;
-
-Figure quotient(const Figure& a, const Figure& b) { return a && b && *b != 0 ? Figure(*a / *b) : std::nullopt; }
 Figure difference(const Figure& a, const Figure& b) { return a && b ? Figure(*a - *b) : std::nullopt; }
 
 Verdict judge(const Figure& figure, double bar) {

@@ -4,7 +4,7 @@
 #   it: each layer still sees only what it USES. GCC alone: Clang wants every option to be the same.
 #   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows whether each file includes what it needs.
 # - Several sources are compiled as one. -DCMAKE_UNITY_BUILD=OFF compiles each alone.
-# - Only what is on the data path is optimized as far as the build type says.
+# - Only what is on the data path is optimized as far as the build type says, and tests only where they race on it.
 
 set(LANDTRACE_PRECOMPILED_producer
   <fcntl.h>
@@ -62,6 +62,7 @@ set(LANDTRACE_PRECOMPILED_test ${LANDTRACE_PRECOMPILED_owner}
   <gmock/gmock.h>
   <gtest/gtest.h>
 )
+set(LANDTRACE_PRECOMPILED_unoptimized_test ${LANDTRACE_PRECOMPILED_test})
 
 # landtrace_optimize(TARGET -On): no more than this in an optimized build. What is on the data path is left to the build type.
 function(landtrace_optimize target level)
@@ -81,7 +82,8 @@ function(landtrace_unite target count)
   endif()
 endfunction()
 
-# landtrace_precompile(TARGET GROUP): lets the target use the precompiled headers of its group: producer, owner or test.
+# landtrace_precompile(TARGET GROUP): lets the target use the precompiled headers of its group: producer, owner, test or
+# unoptimized_test.
 function(landtrace_precompile target group)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     return()
@@ -97,7 +99,10 @@ function(landtrace_precompile target group)
     else()
       target_link_libraries(${headers} PRIVATE fmt::fmt)
     endif()
-    if(group STREQUAL test)
+    if(group STREQUAL unoptimized_test)
+      landtrace_optimize(${headers} -O0)
+    endif()
+    if(group MATCHES test)
       target_link_libraries(${headers} PRIVATE GTest::gmock)
       set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     endif()

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/fd.hpp"
+
 namespace landtrace::store {
 namespace {
 
@@ -24,10 +26,7 @@ class RecordLogTest : public testing::Test {
 
   [[nodiscard]] std::optional<RecordLog::Entries> read() const { return RecordLog::read(path_, "header"); }
   [[nodiscard]] RecordLog::Entries entries() const { return read().value_or(RecordLog::Entries{{"no", "file"}}); }
-  [[nodiscard]] std::string bytes() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  [[nodiscard]] std::string bytes() const { return read_file(path_).value_or(""); }
   void overwrite(const std::string& bytes) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
   void start() { ASSERT_TRUE(log_.start()); }
 

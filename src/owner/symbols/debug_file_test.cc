@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/fd.hpp"
 #include "symbols/symbols.hpp"
 #include "symbols/versions.hpp"
 
@@ -128,8 +129,7 @@ TEST(SymbolVersionsTest, NamesAreSplitAtTheirVersion) {
 TEST(SymbolVersionsTest, DamagedOnesAreNoHarm) {
   char name[] = "/tmp/landtrace-versions-XXXXXX";
   const std::string path = std::string(::mkdtemp(name)) + "/lib";
-  std::ifstream in("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = read_file("/proc/self/exe").value_or("");
   const auto file = ElfFile::open("/proc/self/exe");
   for (const Elf64_Shdr& section : file->sections()) {
     if (section.sh_type != SHT_GNU_versym && section.sh_type != SHT_GNU_verneed) continue;

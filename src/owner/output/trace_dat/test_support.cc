@@ -11,6 +11,8 @@
 #include <fstream>
 #include <memory>
 
+#include "base/fd.hpp"
+
 namespace landtrace::output {
 
 namespace fs = std::filesystem;
@@ -90,8 +92,7 @@ TraceDatWriter create_writer(const std::string& path, std::uint32_t cpus) {
 std::string message_of(const Result<void>& result) { return result ? "" : result.error().message; }
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_file(path).value_or("");
 }
 
 void write_text(const std::string& path, std::string_view text) {
