@@ -151,7 +151,8 @@ int emit_for_fleet(const char* socket, const char* count, const char* keys) {
   const auto key_count = static_cast<std::uint64_t>(std::atoi(keys));
   auto* const events = new std::vector<landtrace_event>(n, landtrace_event LANDTRACE_EVENT_INIT);
   auto* const declarations = new std::vector<std::string>;
-  for (std::size_t i = 0; i < n; ++i) declarations->push_back(fmt::format("bench_fleet_{} u32 id;u64 value", i));
+  for (std::size_t i = 0; i + 1 < n; ++i) declarations->push_back(fmt::format("bench_fleet_{} u32 id;u64 value", i));
+  declarations->push_back("bench_alone u32 id;u64 value");  // the last one: what is for all others is not for it
   for (std::size_t i = 0; i < n; ++i) {
     if (landtrace_register(&(*events)[i], (*declarations)[i].c_str(), 0) != 0) throw Broken("no room for the events");
   }

@@ -157,7 +157,7 @@ std::uint64_t answer(const std::string& line, Shared& shared, std::deque<Host>& 
 }  // namespace
 
 [[noreturn]] void run(char** words) {
-  constexpr std::size_t kLinkThreads = 2;
+  constexpr std::size_t kLinkThreads = 8;  // some wait for an answer
   Shared shared;
   const auto first = std::strtoull(words[1], nullptr, 10);
   const auto count = std::strtoull(words[2], nullptr, 10);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "cli/fleet/order_request.hpp"
 #include "cli/missing_events.hpp"
@@ -164,7 +165,11 @@ std::string reports_text(const Reports& reports) {
   const auto hosts = [](std::uint64_t count) { return count_text(count) + (count == 1 ? " host" : " hosts"); };
   std::string text = "applied by " + hosts(reports.applied + reports.ended);
   if (reports.refused > 0) text += ", refused by " + hosts(reports.refused);
-  if (!reports.silent.empty()) text += fmt::format(", no answer from {}", fmt::join(reports.silent, ", "));
+  constexpr std::size_t kMostNames = 8;
+  const std::span named(reports.silent.data(), std::min(reports.silent.size(), kMostNames));
+  if (!named.empty()) text += fmt::format(", no answer from {}", fmt::join(named, ", "));
+  const std::size_t more = reports.silent.size() - named.size();
+  if (more > 0) text += fmt::format(" and {} more", count_text(more));
   return text;
 }
 

@@ -1,19 +1,25 @@
 #include "cli/fleet/order_watch.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "arch/clock.hpp"
 #include "cli/failure.hpp"
+#include "cli/quantity.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text_output.hpp"
 
 namespace landtrace::cli {
 namespace {
 
-constexpr int kReports_ms = 50;
+constexpr std::uint64_t kReports_ns = 50'000'000;
 constexpr int kShow_ms = 1000;
+// Behind the last host that has answered.
 constexpr std::uint64_t kPatience_ns = 5'000'000'000;
+constexpr std::size_t kMostRefusals = 32;
 constexpr std::string_view kClearScreen = "\033[H\033[2J";
 
 }  // namespace
@@ -26,11 +32,18 @@ Result<Reports> OrderWatch::reports() const {
 
 // What cannot be read for a moment may be there at the next.
 Result<Reports> OrderWatch::wait_for(const std::function<bool(const Reports&)>& is_done) const {
-  const std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
-  for (;;) {
+  std::uint64_t end = arch::monotonic_ns() + kPatience_ns;
+  for (std::optional<std::uint64_t> answered;;) {
+    const std::uint64_t asked_ns = arch::monotonic_ns();
     auto now = reports();
-    if ((now && is_done(*now)) || arch::monotonic_ns() > end) return now;
-    ::poll(nullptr, 0, kReports_ms);
+    const std::uint64_t told_ns = arch::monotonic_ns();
+    if ((now && is_done(*now)) || told_ns > end) return now;
+    const std::uint64_t answers = now ? now->hosts() + now->ended : 0;
+    if (answered && answers > *answered) end = told_ns + kPatience_ns;
+    if (now) answered = answers;
+    // Of thousands of hosts each look is work for the server, which has theirs to do.
+    const std::uint64_t pause_ns = std::max(kReports_ns, told_ns - asked_ns);
+    ::poll(nullptr, 0, static_cast<int>(pause_ns / 1'000'000));
   }
 }
 
@@ -44,7 +57,11 @@ Result<Reports> OrderWatch::wait_for_ends() const {
 }
 
 int OrderWatch::complain_of(const Reports& reports) const {
-  for (const std::string& refusal : reports.refusals) complain(refusal);
+  const std::size_t told = std::min(reports.refusals.size(), kMostRefusals);
+  for (std::size_t i = 0; i < told; ++i) complain(reports.refusals[i]);
+  if (const std::size_t more = reports.refusals.size() - told; more > 0) {
+    complain(fmt::format("{} more were refused: landtrace fleet hosts --json has all", count_text(more)));
+  }
   if (reports.hosts() > 0) return reports.applied + reports.ended > 0 ? kSuccess : kFailure;
   complain(order_.where.empty() ? "there is no host yet: landtraced --fleet joins one"
                                 : "there is no host where " + order_.where);

@@ -17,7 +17,8 @@ constexpr std::uint64_t kLastWords_ns = 3000 * kNsPerMs;
 constexpr std::uint64_t kLook_ns = 1000 * kNsPerMs;
 constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
 // For an answer of the stream.
-constexpr std::uint64_t kPatience_ns = 2000 * kNsPerMs;
+// Until a letter is sent again; it doubles where nothing is answered: who is overloaded would have more to do.
+constexpr std::uint64_t kMostPatience_ns = 16'000 * kNsPerMs;
 constexpr std::size_t kMostFlying = 256;
 constexpr std::size_t kMostFlyingBytes = 1u << 20;
 
@@ -173,7 +174,7 @@ std::uint64_t Link::round() {
 std::uint64_t Link::next_round_ns(std::uint64_t now_ns) const {
   if (parcel_) return now_ns;
   std::uint64_t next_ns = std::min(now_ns + kLook_ns, mirror_.next_ns());
-  if (!flying_.empty()) next_ns = std::min(next_ns, flying_.begin()->second.sent_ns + kPatience_ns);
+  if (!flying_.empty()) next_ns = std::min(next_ns, flying_.begin()->second.sent_ns + patience_ns_);
   if (pause_until_ns_ > now_ns) next_ns = std::min(next_ns, pause_until_ns_);
   return next_ns;
 }
@@ -222,15 +223,21 @@ void Link::take_answers(std::uint64_t now_ns) {
       continue;
     }
     is_doubtful_ = false;
+    patience_ns_ = kPatience_ns;
     flying_bytes_ -= found->second.letter.size();
     flying_.erase(found);
   }
   const std::uint64_t reconnects = transport_->reconnects();
+  bool has_waited = false;
   while (!flying_.empty()) {
     const auto& [number, oldest] = *flying_.begin();
-    if (reconnects == reconnects_ && now_ns < oldest.sent_ns + kPatience_ns) break;
+    const bool is_overdue = now_ns >= oldest.sent_ns + patience_ns_;
+    if (reconnects == reconnects_ && !is_overdue) break;
+    has_waited = has_waited || is_overdue;
     take_back(number);
   }
+  if (reconnects != reconnects_) patience_ns_ = kPatience_ns;
+  if (has_waited) patience_ns_ = std::min(2 * patience_ns_, kMostPatience_ns);
   reconnects_ = reconnects;
 }
 

@@ -1,5 +1,6 @@
 #include "fleet/serving/order_mirror.hpp"
 
+#include "arch/clock.hpp"
 #include "fleet/subjects.hpp"
 
 namespace landtrace::fleet {
@@ -8,7 +9,9 @@ namespace {
 constexpr std::uint64_t kAgain_ns = 250'000'000;
 // The first time soon: who may not ask for the bucket has not all of it until then.
 constexpr std::uint64_t kFirstCheck_ns = 1'000'000'000;
-constexpr std::uint64_t kCheck_ns = 30'000'000'000;
+constexpr std::uint64_t kCheck_ns = 60'000'000'000;
+// A server that has much to do is not asked for more.
+constexpr std::uint64_t kUntold_ns = 5'000'000'000;
 constexpr const char* kOperation = "KV-Operation";
 
 Arrivals::Entry entry_of(natsMsg* message, std::uint64_t subscription) {
@@ -39,8 +42,7 @@ void OrderMirror::look(Transport& transport, const std::shared_ptr<Arrivals>& ar
   }
   if (now_ns < next_ns_ && subscription_) return;
   if (subscription_) {
-    check(transport);
-    next_ns_ = now_ns + kCheck_ns;
+    next_ns_ = arch::monotonic_ns() + (check(transport) ? kCheck_ns : kUntold_ns);
   }
   if (subscription_) return;
   subscribe(transport, arrivals);
@@ -83,16 +85,19 @@ bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
   return newest_ >= bucket.newest || (has_wanted() && bucket.newest == wanted_->newest);
 }
 
-// Who may not ask has what came until now if the newest entry is the last one, as that says. Not before some time has
-// gone by: what entries say of others to come is wrong where the bucket changes meanwhile. Afterwards it is read anew.
-void OrderMirror::check(Transport& transport) {
+// False: nobody said what the bucket has. Who may not ask has what came until now if the newest entry is the last one,
+// as that says. Not before some time has gone by: what entries say of others to come is wrong where the bucket changes
+// meanwhile. Afterwards it is read anew.
+bool OrderMirror::check(Transport& transport) {
   const auto state = transport.bucket_state();
   const bool has_all = state && has_all_of(*state);
+  const bool is_refused = !state && state.error().code == EACCES;
   if (has_all || (!state && !is_whole_ && is_last_)) {
     is_whole_ = true;
-    return;
+  } else if (state || is_refused) {
+    reset();
   }
-  reset();
+  return state || is_refused;
 }
 
 }  // namespace landtrace::fleet

@@ -34,7 +34,7 @@ class OrderMirror {
   void take(Arrivals::Entry entry);
   [[nodiscard]] bool has_wanted() const;
   [[nodiscard]] bool has_all_of(const Transport::BucketState& bucket) const;
-  void check(Transport& transport);
+  bool check(Transport& transport);
 
   Subscription subscription_;
   std::uint64_t number_ = 0;  // of the subscription

@@ -9,15 +9,12 @@
 namespace landtrace::fleet {
 namespace {
 
-constexpr std::int64_t kPatience_ms = 2000;
-constexpr std::int64_t kReadPatience_ms = 5000;
 constexpr std::int64_t kReconnectWait_ms = 250;
 // Of each histogram: that frames come in another order than they were sent in is nothing that happens over more.
 constexpr std::int64_t kMostFrames = 8;
 constexpr std::int64_t kSnapshotsKept_ns = 3600ll * 1'000'000'000;
 constexpr std::int64_t kMostSnapshots = 1ll << 30;
 constexpr std::int64_t kLeastSnapshots = 64ll << 20;
-constexpr std::int32_t kMostOrderBytes = 64 * 1024;
 constexpr std::int64_t kReplicas = 3;
 
 natsStatus set_tls(natsOptions* options, const Address& address) {
@@ -98,12 +95,12 @@ Result<Options> Transport::options_of(const Address& address, const std::string&
   return options;
 }
 
-Result<Transport> Transport::made(Connection connection) {
+Result<Transport> Transport::made(Connection connection, std::int64_t patience_ms) {
   Transport transport;
   transport.connection_ = std::move(connection);
   jsOptions options;
   jsOptions_Init(&options);
-  options.Wait = kPatience_ms;
+  options.Wait = patience_ms;
   jsCtx* stream = nullptr;
   const natsStatus status = natsConnection_JetStream(&stream, transport.connection_.get(), &options);
   transport.stream_.reset(stream);
@@ -116,7 +113,7 @@ Result<Transport> Transport::connect(const Address& address, const std::string& 
   natsConnection* connection = nullptr;
   const natsStatus status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK) return cannot_connect(address, status);
-  return made(Connection(connection));
+  return made(Connection(connection), kCommandPatience_ms);
 }
 
 Result<Transport> Transport::keep_connecting(const Address& address, const std::string& name) {
@@ -129,7 +126,7 @@ Result<Transport> Transport::keep_connecting(const Address& address, const std::
   natsConnection* connection = nullptr;
   status = natsConnection_Connect(&connection, options.get());
   if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) return cannot_connect(address, status);
-  return made(Connection(connection));
+  return made(Connection(connection), kPatience_ms);
 }
 
 bool Transport::is_connected() const { return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED; }
@@ -219,77 +216,23 @@ Result<void> Transport::remove_snapshots(const std::string& subjects) {
   return {};
 }
 
-Result<void> Transport::open_bucket() {
-  if (bucket_) return {};
-  kvStore* bucket = nullptr;
-  const natsStatus status = js_KeyValue(&bucket, stream_.get(), kOrders);
-  bucket_.reset(bucket);
-  if (status != NATS_OK) return nats_failure(std::string("the bucket ") + kOrders, status);
-  return {};
-}
-
-Result<void> Transport::prepare_bucket(std::int64_t replicas) {
-  const auto opened = open_bucket();
-  if (opened || opened.error().code != ENOENT) return opened;
-  kvConfig config;
-  kvConfig_Init(&config);
-  config.Bucket = kOrders;
-  config.History = 1;
-  config.MaxValueSize = kMostOrderBytes;
-  config.Replicas = static_cast<int>(replicas);
-  kvStore* bucket = nullptr;
-  const natsStatus status = js_CreateKeyValue(&bucket, stream_.get(), &config);
-  bucket_.reset(bucket);
-  // Somebody else may have been quicker.
-  if (status == NATS_OK || open_bucket()) return {};
-  return nats_failure(std::string("cannot make the bucket ") + kOrders, status);
-}
-
-namespace {
-
-void pass_on(natsConnection*, natsSubscription*, natsMsg* made, void* heard) {
+void Transport::pass_to_heard(natsConnection*, natsSubscription*, natsMsg* made, void* heard) {
   const Message message(made);
-  (*static_cast<Transport::Heard*>(heard))(made);
+  (*static_cast<Heard*>(heard))(made);
 }
-// A subscription may be destroyed while it is told of a message.
-void forget(void* heard) { delete static_cast<Transport::Heard*>(heard); }
 
-}  // namespace
+// A subscription may be destroyed while it is told of a message.
+void Transport::forget_heard(void* heard) { delete static_cast<Heard*>(heard); }
 
 Result<Subscription> Transport::hear(const std::string& subjects, Heard heard) {
   auto kept = std::make_unique<Heard>(std::move(heard));
   natsSubscription* made = nullptr;
-  const natsStatus status = natsConnection_Subscribe(&made, connection_.get(), subjects.c_str(), pass_on, kept.get());
+  const natsStatus status =
+      natsConnection_Subscribe(&made, connection_.get(), subjects.c_str(), pass_to_heard, kept.get());
   Subscription subscription(made);
   if (status != NATS_OK) return nats_failure(subjects, status);
-  natsSubscription_SetOnCompleteCB(made, forget, kept.release());
+  natsSubscription_SetOnCompleteCB(made, forget_heard, kept.release());
   return subscription;
-}
-
-Result<Subscription> Transport::hear_orders(Heard heard) {
-  jsSubOptions options;
-  jsSubOptions_Init(&options);
-  options.Stream = kOrdersStream;
-  options.Ordered = true;
-  options.Config.DeliverPolicy = js_DeliverLastPerSubject;
-  auto kept = std::make_unique<Heard>(std::move(heard));
-  natsSubscription* made = nullptr;
-  jsErrCode code{};
-  const natsStatus status =
-      js_Subscribe(&made, stream_.get(), kOrderSubjects, pass_on, kept.get(), nullptr, &options, &code);
-  Subscription subscription(made);
-  if (status != NATS_OK) return nats_failure(kOrders, status);
-  natsSubscription_SetOnCompleteCB(made, forget, kept.release());
-  return subscription;
-}
-
-Result<Transport::BucketState> Transport::bucket_state() {
-  jsStreamInfo* info = nullptr;
-  const natsStatus status = js_GetStreamInfo(&info, stream_.get(), kOrdersStream, nullptr, nullptr);
-  if (status != NATS_OK) return nats_failure(kOrders, status);
-  const BucketState state{info->State.Msgs, info->State.LastSeq};
-  jsStreamInfo_Destroy(info);
-  return state;
 }
 
 Result<void> Transport::send(const std::string& subject, const std::string& reply, const std::string& bytes) {
@@ -372,7 +315,7 @@ Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects,
     // What was the newest one may have been removed, with none behind it.
     LT_TRY(const Sequence newest_now, newest_of(subjects));
     newest = std::min(newest, newest_now);
-    if (silent_ms >= kReadPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
+    if (silent_ms >= kCommandPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
   return read;
 }
@@ -456,40 +399,5 @@ Result<void> Transport::follow(const std::string& subjects,
   return {};
 }
 
-Result<void> Transport::put_order(const std::string& id, const std::string& json) {
-  LT_CHECK(open_bucket());
-  const natsStatus status = kvStore_PutString(nullptr, bucket_.get(), id.c_str(), json.c_str());
-  if (status == NATS_TIMEOUT) return fail(EACCES, "the order was not taken: may this user give orders?");
-  if (status != NATS_OK) return nats_failure("the order was not taken", status);
-  return {};
-}
-
-Result<void> Transport::remove_order(const std::string& id) {
-  LT_CHECK(open_bucket());
-  const natsStatus status = kvStore_Purge(bucket_.get(), id.c_str(), nullptr);
-  if (status != NATS_OK) return nats_failure("the order was not ended", status);
-  return {};
-}
-
-Result<std::map<std::string, std::string>> Transport::orders() {
-  LT_CHECK(open_bucket());
-  kvWatchOptions options;
-  kvWatchOptions_Init(&options);
-  options.IgnoreDeletes = true;
-  kvWatcher* made = nullptr;
-  natsStatus status = kvStore_WatchAll(&made, bucket_.get(), &options);
-  const Watcher watcher(made);
-  if (status != NATS_OK) return nats_failure("orders", status);
-  std::map<std::string, std::string> orders;
-  for (;;) {
-    kvEntry* next = nullptr;
-    status = kvWatcher_Next(&next, made, kPatience_ms);
-    const Entry entry(next);
-    if (status != NATS_OK) return nats_failure("orders", status);
-    if (!entry) return orders;
-    orders[kvEntry_Key(next)] =
-        std::string(static_cast<const char*>(kvEntry_Value(next)), static_cast<std::size_t>(kvEntry_ValueLen(next)));
-  }
-}
 
 }  // namespace landtrace::fleet

@@ -50,10 +50,12 @@ class Transport {
   Result<Subscription> hear_orders(Heard heard);
   // What the bucket has: entries, those that say of a key that it is gone with them, and where in its stream the
   // newest stands.
+  // EACCES: may not be asked for.
   struct BucketState {
     std::uint64_t entries = 0;
     Sequence newest = 0;
   };
+  // EACCES: this user may not ask.
   Result<BucketState> bucket_state();
 
   // Sends it, and returns: the answer comes on `reply`, and is_stored() says what it means.
@@ -96,7 +98,11 @@ class Transport {
  private:
   Result<Subscription> subscribe(const char* stream, const std::string& subjects, From from, jsSubOptions& options);
   static Result<Options> options_of(const Address& address, const std::string& name);
-  static Result<Transport> made(Connection connection);
+  [[nodiscard]] bool may_not() const;
+  Result<void> change_order(natsMsg* change, const std::string& what_failed);
+  static void pass_to_heard(natsConnection* connection, natsSubscription* subscription, natsMsg* made, void* heard);
+  static void forget_heard(void* heard);
+  static Result<Transport> made(Connection connection, std::int64_t patience_ms);
   Result<void> prepare_stream(std::int64_t replicas);
   Result<void> add_stream(jsStreamConfig& config);
   Result<void> prepare_bucket(std::int64_t replicas);
@@ -104,6 +110,11 @@ class Transport {
   Result<void> open_bucket();
   // Null: there is none.
   Result<Message> newest_message(const std::string& subjects) const;
+
+  // Of who has other things to do, and of a command that somebody waits for: a server with thousands of hosts on few
+  // processors answers after seconds.
+  static constexpr std::int64_t kPatience_ms = 2000;
+  static constexpr std::int64_t kCommandPatience_ms = 10'000;
 
   Connection connection_;
   JetStream stream_;

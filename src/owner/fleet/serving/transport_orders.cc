@@ -1,0 +1,138 @@
+// The bucket of orders.
+#include "fleet/serving/transport.hpp"
+#include "fleet/subjects.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+constexpr std::int32_t kMostOrderBytes = 64 * 1024;
+constexpr std::int64_t kLook_ms = 200;
+
+std::string subject_of_order(const std::string& id) { return std::string("$KV.") + kOrders + "." + id; }
+
+}  // namespace
+
+Result<void> Transport::open_bucket() {
+  if (bucket_) return {};
+  kvStore* bucket = nullptr;
+  const natsStatus status = js_KeyValue(&bucket, stream_.get(), kOrders);
+  bucket_.reset(bucket);
+  if (status != NATS_OK) return nats_failure(std::string("the bucket ") + kOrders, status);
+  return {};
+}
+
+Result<void> Transport::prepare_bucket(std::int64_t replicas) {
+  const auto opened = open_bucket();
+  if (opened || opened.error().code != ENOENT) return opened;
+  kvConfig config;
+  kvConfig_Init(&config);
+  config.Bucket = kOrders;
+  config.History = 1;
+  config.MaxValueSize = kMostOrderBytes;
+  config.Replicas = static_cast<int>(replicas);
+  kvStore* bucket = nullptr;
+  const natsStatus status = js_CreateKeyValue(&bucket, stream_.get(), &config);
+  bucket_.reset(bucket);
+  // Somebody else may have been quicker.
+  if (status == NATS_OK || open_bucket()) return {};
+  return nats_failure(std::string("cannot make the bucket ") + kOrders, status);
+}
+
+Result<Subscription> Transport::hear_orders(Heard heard) {
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = kOrdersStream;
+  options.Ordered = true;
+  options.Config.DeliverPolicy = js_DeliverLastPerSubject;
+  // libnats has 5 s: of thousands of hosts that alone would be much.
+  options.Config.Heartbeat = 15'000'000'000;
+  auto kept = std::make_unique<Heard>(std::move(heard));
+  natsSubscription* made = nullptr;
+  jsErrCode code{};
+  const natsStatus status =
+      js_Subscribe(&made, stream_.get(), kOrderSubjects, pass_to_heard, kept.get(), nullptr, &options, &code);
+  Subscription subscription(made);
+  if (status != NATS_OK) return nats_failure(kOrders, status);
+  natsSubscription_SetOnCompleteCB(made, forget_heard, kept.release());
+  return subscription;
+}
+
+Result<Transport::BucketState> Transport::bucket_state() {
+  jsStreamInfo* info = nullptr;
+  const natsStatus status = js_GetStreamInfo(&info, stream_.get(), kOrdersStream, nullptr, nullptr);
+  if (status == NATS_TIMEOUT && may_not()) return fail(EACCES, "this user may not ask for the bucket of orders");
+  if (status != NATS_OK) return nats_failure(kOrders, status);
+  const BucketState state{info->State.Msgs, info->State.LastSeq};
+  jsStreamInfo_Destroy(info);
+  return state;
+}
+
+// The server gives no answer to who may not, but libnats hears of that at once.
+bool Transport::may_not() const {
+  const char* text = nullptr;
+  return natsConnection_GetLastError(connection_.get(), &text) == NATS_NOT_PERMITTED;
+}
+
+Result<void> Transport::change_order(natsMsg* change, const std::string& what_failed) {
+  natsInbox* made = nullptr;
+  natsStatus status = natsInbox_Create(&made);
+  const std::unique_ptr<natsInbox, Destroyer<natsInbox_Destroy>> only_once(made);
+  jsPubOptions options;
+  jsPubOptions_Init(&options);
+  options.MsgId = made;
+  options.MaxWait = kLook_ms;
+  if (status == NATS_OK) status = NATS_TIMEOUT;
+  for (std::int64_t waited_ms = 0; status == NATS_TIMEOUT && waited_ms < kCommandPatience_ms;
+       waited_ms += options.MaxWait) {
+    if (may_not()) break;
+    status = js_PublishMsg(nullptr, stream_.get(), change, &options, nullptr);
+  }
+  if (status == NATS_TIMEOUT) return fail(EACCES, what_failed + ": may this user give orders?");
+  if (status != NATS_OK) return nats_failure(what_failed, status);
+  return {};
+}
+
+Result<void> Transport::put_order(const std::string& id, const std::string& json) {
+  LT_CHECK(open_bucket());
+  natsMsg* made = nullptr;
+  const natsStatus status =
+      natsMsg_Create(&made, subject_of_order(id).c_str(), nullptr, json.data(), static_cast<int>(json.size()));
+  const Message change(made);
+  if (status != NATS_OK) return nats_failure("the order was not taken", status);
+  return change_order(made, "the order was not taken");
+}
+
+// As a purge of the bucket's.
+Result<void> Transport::remove_order(const std::string& id) {
+  LT_CHECK(open_bucket());
+  natsMsg* made = nullptr;
+  natsStatus status = natsMsg_Create(&made, subject_of_order(id).c_str(), nullptr, nullptr, 0);
+  const Message change(made);
+  if (status == NATS_OK) status = natsMsgHeader_Set(made, "KV-Operation", "PURGE");
+  if (status == NATS_OK) status = natsMsgHeader_Set(made, "Nats-Rollup", "sub");
+  if (status != NATS_OK) return nats_failure("the order was not ended", status);
+  return change_order(made, "the order was not ended");
+}
+
+Result<std::map<std::string, std::string>> Transport::orders() {
+  LT_CHECK(open_bucket());
+  kvWatchOptions options;
+  kvWatchOptions_Init(&options);
+  options.IgnoreDeletes = true;
+  kvWatcher* made = nullptr;
+  natsStatus status = kvStore_WatchAll(&made, bucket_.get(), &options);
+  const Watcher watcher(made);
+  if (status != NATS_OK) return nats_failure("orders", status);
+  std::map<std::string, std::string> orders;
+  for (;;) {
+    kvEntry* next = nullptr;
+    status = kvWatcher_Next(&next, made, kCommandPatience_ms);
+    const Entry entry(next);
+    if (status != NATS_OK) return nats_failure("orders", status);
+    if (!entry) return orders;
+    orders[kvEntry_Key(next)] =
+        std::string(static_cast<const char*>(kvEntry_Value(next)), static_cast<std::size_t>(kvEntry_ValueLen(next)));
+  }
+}
+
+}  // namespace landtrace::fleet
