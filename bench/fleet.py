@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The figures of many hosts: what bench_fleet.cc runs. Prints "name value name value …".
 
-    fleet.py hosts HOSTS KEYS SECONDS    simulated hosts behind a nats-server and a collector: how soon an order is there,
+    fleet.py hosts HOSTS KEYS SECONDS [INTERVAL_S]
+                                         simulated hosts behind a nats-server and a collector: how soon an order is there,
                                          what a server and a collector take of a CPU, how soon sums are told, what they
                                          have in memory; the sums are checked
     fleet.py collector HOSTS FRAMES      how many frames a second go through a collector that is started late
@@ -136,11 +137,17 @@ class Fleet:
     def order(self, *more):
         """Its id, and how many seconds it took until all hosts had begun it, and until all that was told here."""
         begin = time.monotonic()
-        said = self.fleet("hist", "made", "--keys", "route", "--detach", "--for", "1h", *more)
-        if f"applied by {self.count:,} host" not in said:  # longer than the command waits
-            wait_until(lambda: self.applied(said.split(":")[0]) == self.count, 5)
+        is_given = False
+        while not is_given:
+            done = self.landtrace("fleet", "hist", "made", "--keys", "route", "--detach", "--for", "1h", *more)
+            is_given = done.returncode == 0 or "the order is given" in done.stderr
+            if not is_given and "Timeout" not in done.stderr:
+                raise RuntimeError(done.stderr)
+        order = (done.stdout or done.stderr.removeprefix("landtrace: ")).split(":")[0]
+        if f"applied by {self.count:,} host" not in done.stdout:  # longer than the command waits
+            wait_until(lambda: self.applied(order) == self.count, 5)
         reported = time.monotonic() - begin
-        return said.split(":")[0], max(self.ask("began")) / 1e9 - begin, reported
+        return order, max(self.ask("began")) / 1e9 - begin, reported
 
     def applied(self, order):
         """How many hosts have said so; 0 where the server has no time for the question."""
@@ -201,12 +208,12 @@ class Fleet:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def hosts(count, keys, seconds):
-    fleet = Fleet(count, keys)
+def hosts(count, keys, seconds, interval_s=INTERVAL_MS // 1000):
+    fleet = Fleet(count, keys, interval_s * 1000)
     try:
         fleet.start_collector()
         order, began_s, reported_s = fleet.order()
-        time.sleep(INTERVAL_MS / 1000)
+        time.sleep(interval_s)
         two = (fleet.server, fleet.collector)
         begin, before, frames = time.monotonic(), [one.cpu_s() for one in two], fleet.frames()
         time.sleep(seconds)
@@ -474,10 +481,10 @@ def stack(rounds):
 
 
 def main():
-    measures = {"hosts": (hosts, 3), "seen": (seen, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3),
+    measures = {"hosts": (hosts, 3, 4), "seen": (seen, 3), "collector": (collector, 2), "past": (past, 3), "agent": (agent, 3),
                 "stack": (stack, 1)}
-    measure, words = measures.get(sys.argv[1] if len(sys.argv) > 1 else "", (None, 0))
-    if len(sys.argv) != words + 2 or not all(word.isdecimal() for word in sys.argv[2:]):
+    measure, *words = measures.get(sys.argv[1] if len(sys.argv) > 1 else "", (None,))
+    if len(sys.argv) - 2 not in words or not all(word.isdecimal() for word in sys.argv[2:]):
         sys.exit(__doc__)
     print(*(f"{name} {value:.4f}" for name, value in measure(*map(int, sys.argv[2:])).items()))
 

@@ -12,8 +12,8 @@ class FleetRows {
   explicit FleetRows(const Results& results) : results_(results), absent_(reason_without_fleet()) {}
 
   std::vector<Row> make() {
-    hosts(name::kFleetHosts, "1,000", 10, 2, 5);
-    hosts(name::kFleetManyHosts, "10,000", {}, {}, {});
+    hosts(name::kFleetHosts, "1,000 hosts x 20 keys every 10 s", 10, 2, 5);
+    hosts(name::kFleetManyHosts, "10,000 hosts x 20 keys every 30 s", {}, {}, {});
     row("frames through one collector", of(name::kFleetCollector, "rate"), "/s", 20'000, true,
         fmt::format("{:.0f} of a CPU second", value(name::kFleetCollector, "per_cpu_s")));
     past();
@@ -35,9 +35,9 @@ class FleetRows {
         {std::move(what), figure, unit, "", {}, {}, bar, at_least, verdict, figure ? std::move(note) : absent_});
   }
 
-  void hosts(const char* benchmark, const char* count, const Figure& cpu, const Figure& began, const Figure& told) {
-    const std::string of_them = fmt::format("{} hosts x 20 keys every 10 s: ", count);
-    row(of_them + "NATS and collector", of(benchmark, "both"), "%", cpu, false,
+  void hosts(const char* benchmark, const std::string& them, const Figure& cpu, const Figure& began,
+             const Figure& told) {
+    row(them + ": NATS and collector", of(benchmark, "both"), "%", cpu, false,
         fmt::format("of a core; the server {:.1f}, the collector {:.1f}; {:.0f} frames/s; {:.0f} and {:.0f} MB",
                     value(benchmark, "server"), value(benchmark, "collector"), value(benchmark, "frames"),
                     value(benchmark, "server_mb"), value(benchmark, "collector_mb")));

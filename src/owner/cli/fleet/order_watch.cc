@@ -78,7 +78,10 @@ int OrderWatch::complain_of_end(const Reports& reports) const {
 int OrderWatch::give() {
   if (auto given = fleet_.put(order_, options_.sign); !given) return fail_with(kFailure, sentence(given.error()));
   const auto reports = wait_for_reports();
-  if (!reports) return fail_with(kFailure, sentence(reports.error()));
+  if (!reports) {
+    const std::string why = ": the order is given; what hosts make of it was not heard: " + reports.error().message;
+    return fail_with(kFailure, order_.id + why);
+  }
   TextOutput out;
   out.text() += fmt::format("{}: {}\n", order_.id, reports_text(*reports));
   out.flush();

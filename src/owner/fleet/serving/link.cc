@@ -18,7 +18,7 @@ constexpr std::uint64_t kLook_ns = 1000 * kNsPerMs;
 constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
 // For an answer of the stream.
 // Until a letter is sent again; it doubles where nothing is answered: who is overloaded would have more to do.
-constexpr std::uint64_t kMostPatience_ns = 16'000 * kNsPerMs;
+constexpr std::uint64_t kMostPatience_ns = 8'000 * kNsPerMs;
 constexpr std::size_t kMostFlying = 256;
 constexpr std::size_t kMostFlyingBytes = 1u << 20;
 

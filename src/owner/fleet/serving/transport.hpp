@@ -114,7 +114,7 @@ class Transport {
   // Of who has other things to do, and of a command that somebody waits for: a server with thousands of hosts on few
   // processors answers after seconds.
   static constexpr std::int64_t kPatience_ms = 2000;
-  static constexpr std::int64_t kCommandPatience_ms = 10'000;
+  static constexpr std::int64_t kCommandPatience_ms = 5000;
 
   Connection connection_;
   JetStream stream_;

@@ -45,7 +45,7 @@ Result<Subscription> Transport::hear_orders(Heard heard) {
   options.Ordered = true;
   options.Config.DeliverPolicy = js_DeliverLastPerSubject;
   // libnats has 5 s: of thousands of hosts that alone would be much.
-  options.Config.Heartbeat = 15'000'000'000;
+  options.Config.Heartbeat = 10'000'000'000;
   auto kept = std::make_unique<Heard>(std::move(heard));
   natsSubscription* made = nullptr;
   jsErrCode code{};
