@@ -16,8 +16,7 @@ constexpr std::uint64_t kLastWords_ns = 3000 * kNsPerMs;
 // How soon it is seen that the transport is away, or there again.
 constexpr std::uint64_t kLook_ns = 1000 * kNsPerMs;
 constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
-// For an answer of the stream.
-// Until a letter is sent again; it doubles where nothing is answered: who is overloaded would have more to do.
+// The most of the time after which a letter is sent again that the stream has not answered.
 constexpr std::uint64_t kMostPatience_ns = 8'000 * kNsPerMs;
 constexpr std::size_t kMostFlying = 256;
 constexpr std::size_t kMostFlyingBytes = 1u << 20;

@@ -97,6 +97,7 @@ class Link {
   std::size_t flying_bytes_ = 0;
   std::uint64_t next_number_ = 1;
   bool is_doubtful_ = true;           // the last one did not arrive: one at a time
+  // For an answer of the stream. It doubles where there is none: who is overloaded would have more to do.
   static constexpr std::uint64_t kPatience_ns = 2'000'000'000;
   std::uint64_t patience_ns_ = kPatience_ns;
   std::uint64_t pause_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
