@@ -267,9 +267,10 @@ bool Library::is_hung_up(std::uint32_t handle) {
   if (event == nullptr || event->has_ended) return true;
   if (tracepoints_.are_gone()) return true;
   if (!event->target || !event->target->is_gone()) return false;
-  // What it has emitted since the last look, and before it ended.
+  // What it has emitted since the last look, and before it ended. perf unmaps the ring of an event that has hung up
+  // when it has read it.
   std::ignore = pull();
-  return true;
+  return event->source == nullptr || !event->source->waits_for_room();
 }
 
 // Those that a leader leaves are in no group any more.

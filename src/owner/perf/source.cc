@@ -172,12 +172,19 @@ bool Source::pull() {
   const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
   add_new_users();
   if (has_stacks_) look_at_objects();
-  const bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
+  bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
+  // Somebody else who is kept in the middle of an event has others wait, but the program may look for the last time.
+  if (!any && !is_finishing_ && are_targets_gone()) any = pull_rings(buffer::kNoHorizon);
   if (has_stacks_) give_old(is_finishing_ ? buffer::kNoHorizon : horizon);
   note_rest();
   publish_positions();
   gate_->renew(now_ns);
   return any;
+}
+
+bool Source::are_targets_gone() const {
+  return std::all_of(all_.begin(), all_.end(),
+                     [](Event* event) { return event->target && event->target->is_gone(); });
 }
 
 // Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.
@@ -206,8 +213,10 @@ void Source::finish() {
 bool Source::pull_rings(std::uint64_t horizon) {
   merge_.begin(horizon);
   bool any = false;
+  waits_for_room_ = false;
   while (const buffer::Merge::Source* const next = merge_.next()) {
-    if (!take(next->cpu, *next->cursor)) break;
+    waits_for_room_ = !take(next->cpu, *next->cursor);
+    if (waits_for_room_) break;
     next->cursor->pop();
     any = true;
   }

@@ -37,6 +37,8 @@ class Source {
   void remove(Event& event);
   [[nodiscard]] bool is_used() const { return !all_.empty(); }
   [[nodiscard]] const std::vector<Event*>& events() const { return all_; }
+  // As of the last look: there are samples for which an output has no room yet.
+  [[nodiscard]] bool waits_for_room() const { return waits_for_room_; }
 
   // Makes samples of what has happened. True if there was anything.
   bool pull();
@@ -74,6 +76,7 @@ class Source {
   void note_rest();
   void add_new_users();
   bool pull_rings(std::uint64_t horizon);
+  [[nodiscard]] bool are_targets_gone() const;
   bool take(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool take_with_stack(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool give_waiting(std::uint32_t tid, std::span<const std::uint64_t> frames);
@@ -108,6 +111,7 @@ class Source {
   // For times of exec.
   std::optional<arch::ClockLine> line_;
   std::vector<Event*> all_;
+  bool waits_for_room_ = false;
   std::uint64_t renewed_ns_ = 0;
   std::vector<std::unique_ptr<Listeners>> by_slot_;
   bool has_stacks_ = false;
