@@ -18,13 +18,12 @@ void fleet(benchmark::State& state, const std::string& self, const std::vector<s
     Command command{{"python3", LANDTRACE_FLEET_SCRIPT}, {{"LD_PRELOAD", ""}, {"LANDTRACE_SOCKET", ""}}};
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.environment.emplace_back("BUILD", std::filesystem::path(self).parent_path().parent_path());
-    std::string said_all;
+    std::istringstream said;
     try {
-      said_all = run(command);
+      said.str(run(command));
     } catch (const Broken& error) {
       return state.SkipWithError(error.what());  // the other rows are measured all the same
     }
-    std::istringstream said(said_all);
     std::string name;
     for (double value = 0; said >> name >> value;) state.counters[name] = value;
   }

@@ -126,6 +126,19 @@ class Orders(FleetCase):
             self.assertIn(said, err)
         self.assertEqual(self.landtrace("fleet", "hist", "job", "--keys", "source", "--for", "1s")[0], 0)
 
+    def test_of_many_refusals_some_are_told_and_how_many_more(self):
+        for i in range(40):
+            self.landtrace("write", "--socket", self.web.socket, "-a", "dynamic_events", f"u:many{i} u32 a")
+        self.wait_until(lambda: self.hosts()["web-1"]["events"] >= 40)
+        hist = ("hist", "many*", "--keys", "nosuch")
+        status, out, err = self.landtrace("fleet", *hist, "--for", "1s")
+        self.assertEqual(status, 1, (out, err))
+        self.assertEqual(err.count("landtrace: web-1: user_events:many"), 32, err)
+        self.assertIn("landtrace: 8 more were refused: landtrace fleet hosts --json has all", err)
+        order = self.order(*hist, "--detach")
+        refusals = lambda: [one["refusals"] for one in self.hosts()["web-1"]["orders"] if one["id"] == order]
+        self.wait_until(lambda: [len(one) for one in refusals()] == [40])
+
     def test_fields_that_are_left_out_do_not_travel(self):
         secret = Host(self, "secret-1", "role=secret", "--fleet-redact", "source,sequence")
         order = self.order("hist", "job", "--keys", "source", "--detach", "--where", "role=secret")

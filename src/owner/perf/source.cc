@@ -172,19 +172,12 @@ bool Source::pull() {
   const std::uint64_t horizon = arch::read_raw_clock(session_->raw_clock());
   add_new_users();
   if (has_stacks_) look_at_objects();
-  bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
-  // Somebody else who is kept in the middle of an event has others wait, but the program may look for the last time.
-  if (!any && !is_finishing_ && are_targets_gone()) any = pull_rings(buffer::kNoHorizon);
+  const bool any = pull_rings(is_finishing_ ? buffer::kNoHorizon : horizon);
   if (has_stacks_) give_old(is_finishing_ ? buffer::kNoHorizon : horizon);
   note_rest();
   publish_positions();
   gate_->renew(now_ns);
   return any;
-}
-
-bool Source::are_targets_gone() const {
-  return std::all_of(all_.begin(), all_.end(),
-                     [](Event* event) { return event->target && event->target->is_gone(); });
 }
 
 // Behind the last record of a ring: nobody knows whether another one follows, and a program may look for the last time.

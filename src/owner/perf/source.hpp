@@ -76,7 +76,6 @@ class Source {
   void note_rest();
   void add_new_users();
   bool pull_rings(std::uint64_t horizon);
-  [[nodiscard]] bool are_targets_gone() const;
   bool take(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool take_with_stack(std::uint32_t cpu, buffer::RingCursor& cursor);
   bool give_waiting(std::uint32_t tid, std::span<const std::uint64_t> frames);

@@ -91,7 +91,7 @@ bool OrderMirror::has_all_of(const Transport::BucketState& bucket) const {
 bool OrderMirror::check(Transport& transport) {
   const auto state = transport.bucket_state();
   const bool has_all = state && has_all_of(*state);
-  const bool is_refused = !state && state.error().code == EACCES;
+  const bool is_refused = !state && state.error().code == EACCES && !wanted_;
   if (has_all || (!state && !is_whole_ && is_last_)) {
     is_whole_ = true;
   } else if (state || is_refused) {

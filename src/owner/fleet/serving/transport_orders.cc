@@ -67,7 +67,8 @@ Result<Transport::BucketState> Transport::bucket_state() {
   return state;
 }
 
-// The server gives no answer to who may not, but libnats hears of that at once.
+// The server gives no answer to who may not, but libnats hears of that at once. It may have been about something else
+// that was asked for before.
 bool Transport::may_not() const {
   const char* text = nullptr;
   return natsConnection_GetLastError(connection_.get(), &text) == NATS_NOT_PERMITTED;
@@ -81,15 +82,15 @@ Result<void> Transport::change_order(natsMsg* change, const std::string& what_fa
   jsPubOptions_Init(&options);
   options.MsgId = made;
   options.MaxWait = kLook_ms;
-  if (status == NATS_OK) status = NATS_TIMEOUT;
-  for (std::int64_t waited_ms = 0; status == NATS_TIMEOUT && waited_ms < kCommandPatience_ms;
-       waited_ms += options.MaxWait) {
-    if (may_not()) break;
-    status = js_PublishMsg(nullptr, stream_.get(), change, &options, nullptr);
-  }
-  if (status == NATS_TIMEOUT) return fail(EACCES, what_failed + ": may this user give orders?");
   if (status != NATS_OK) return nats_failure(what_failed, status);
-  return {};
+  const bool was_refused_before = may_not();
+  for (std::int64_t waited_ms = 0; waited_ms < kCommandPatience_ms; waited_ms += options.MaxWait) {
+    status = js_PublishMsg(nullptr, stream_.get(), change, &options, nullptr);
+    if (status == NATS_OK) return {};
+    if (status != NATS_TIMEOUT) return nats_failure(what_failed, status);
+    if (may_not() && !was_refused_before) return fail(EACCES, what_failed + ": may this user give orders?");
+  }
+  return fail(ETIMEDOUT, "the server has not said that it took this; what it has is told by landtrace fleet orders");
 }
 
 Result<void> Transport::put_order(const std::string& id, const std::string& json) {

@@ -84,9 +84,9 @@ TEST_F(BlocksTest, AnErrorComesBehindTheEventsBeforeIt) {
   const std::string damaged = dir_.file("damaged.dat");
   auto random = [generator = std::mt19937(4)]() mutable { return static_cast<std::uint32_t>(generator()); };
   std::size_t errors = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 60; ++i) {
     std::string bytes = sound;
-    for (int j = 0; j < 20; ++j) bytes[bytes.size() / 4 + random() % (bytes.size() * 3 / 4)] ^= static_cast<char>(0xff);
+    for (int j = 0; j < 5; ++j) bytes[bytes.size() / 4 + random() % (bytes.size() * 3 / 4)] ^= static_cast<char>(0xff);
     if (i % 10 == 0) bytes.resize(bytes.size() - random() % (bytes.size() / 2));
     write_text(damaged, bytes);
     compare(damaged);
