@@ -47,14 +47,8 @@ Made install(domain::Domain& domain, domain::Event& event, const HistPlanDescrip
   Made made{or_broken(language::shape_of(what)), 0, nullptr};
   made.table = or_broken(domain.users().allocate(made.shape.layout.bytes));
   const std::uint32_t plan = or_broken(domain.control().store(language::build_hist_plan(what, made.shape, made.table)));
-  struct {
-    plan::TriggerList list{1, true};
-    plan::Trigger trigger{};
-  } triggers;
-  triggers.trigger.action = plan::TriggerAction::kHistogram;
-  triggers.trigger.histogram = plan;
-  event.files[domain.top().index].trigger_list =
-      or_broken(domain.control().store(std::as_bytes(std::span(&triggers, 1))));
+  // As rules/trigger_list.cc has it.
+  event.files[domain.top().index].observers = {{plan::StepKind::kHistogram, !what.actions.empty(), 0, plan}};
   or_broken(domain.listening().hold_soft(domain.top(), event));
   made.plan =
       reinterpret_cast<const hist::HistPlan*>(reinterpret_cast<const std::byte*>(&domain.control().segment()) + plan);

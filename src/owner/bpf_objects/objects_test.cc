@@ -92,14 +92,14 @@ TEST_F(BpfObjects, ProgramsAreStepsOfThePlanWhereThereAreNoOtherTriggers) {
   EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
   EXPECT_EQ(apply(event_, "!traceoff if id == 3"), 0);
   EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kProgram));
-  while (links.size() < plan::kMaxProgramSteps) links.push_back(*objects_.attach(*program, *event_));
-  EXPECT_EQ(first_steps(), std::vector(plan::kMaxProgramSteps, StepKind::kProgram));
+  while (links.size() < plan::kMaxObservers) links.push_back(*objects_.attach(*program, *event_));
+  EXPECT_EQ(first_steps(), std::vector(plan::kMaxObservers, StepKind::kProgram));
   write(0, 1u);
-  EXPECT_EQ(value_of(map), plan::kMaxProgramSteps);
+  EXPECT_EQ(value_of(map), plan::kMaxObservers);
   links.push_back(*objects_.attach(*program, *event_));
   EXPECT_THAT(first_steps(), testing::ElementsAre(StepKind::kTriggers));
   write(0, 1u);
-  EXPECT_EQ(value_of(map), 2 * plan::kMaxProgramSteps + 1);
+  EXPECT_EQ(value_of(map), 2 * plan::kMaxObservers + 1);
   links.resize(2);
   EXPECT_EQ(first_steps(), std::vector(2, StepKind::kProgram));
   links.clear();

@@ -8,16 +8,28 @@
 #include <vector>
 
 #include "domain/attachment.hpp"
+#include "plan/steps.hpp"
 
 namespace landtrace::domain {
+
+// A step of the event's plan that looks at the event.
+struct Observer {
+  plan::StepKind kind;  // kProgram, kHistogram
+  // It stands behind the record.
+  bool is_late;
+  // Offset of the filter::Program in the control segment that says which of the events it looks at; 0: all of them.
+  std::uint32_t filter;
+  // … of the bpf::Program or hist::HistPlan.
+  std::uint32_t offset;
+};
 
 struct EventFile {
   // Offset of the filter::Program in the control segment that says which of the events are recorded; 0: all of them.
   std::uint32_t filter_program = 0;
   // Offset of the plan::TriggerList in the control segment; 0: no triggers.
   std::uint32_t trigger_list = 0;
-  // Offsets of bpf::Programs there, each a step of its own: where there are no triggers.
-  std::vector<std::uint32_t> programs;
+  // Where there is no trigger list.
+  std::vector<Observer> observers;
   // Soft mode: the event stays enabled, so that triggers can look at it or switch it, and a switch says whether it is
   // recorded.
   unsigned soft_references = 0;

@@ -142,20 +142,28 @@ TEST_F(ListeningTest, GatesStandBeforeTheRecordAndSkipIt) {
   file.trigger_list = file.filter_program = 0;
 }
 
-TEST_F(ListeningTest, ProgramsStandBeforeTheGatesAndAreNotSkipped) {
+TEST_F(ListeningTest, ObserversStandAroundTheGatesAndAreNotSkipped) {
   Event& event = make("e1");
   ASSERT_TRUE(domain_->listening().set(top(), {&event}, true));
   EventFile& file = event.files[top().index];
-  file.programs = {0x1000, 0x2000};
+  file.observers = {{StepKind::kProgram, false, 0, 0x1000},
+                    {StepKind::kHistogram, true, 0x2000, 0x3000},
+                    {StepKind::kHistogram, false, 0, 0x4000}};
   ASSERT_TRUE(domain_->listening().hold_soft(top(), event));
   const auto steps = plan_of(event);
   ASSERT_THAT(kinds_of(event),
-              ElementsAre(StepKind::kProgram, StepKind::kProgram, StepKind::kSoft, StepKind::kRecord));
+              ElementsAre(StepKind::kProgram, StepKind::kHistogram, StepKind::kSoft, StepKind::kRecord,
+                          StepKind::kHistogram));
   EXPECT_EQ(steps[0].program, 0x1000u);
-  EXPECT_EQ(steps[1].program, 0x2000u);
-  EXPECT_EQ(steps[0].skip + steps[1].skip, 0);
-  EXPECT_EQ(steps[2].skip, 1);
-  file.programs.clear();
+  EXPECT_EQ(steps[0].cell, 0u);
+  EXPECT_EQ(steps[1].histogram, 0x4000u);
+  EXPECT_EQ(steps[1].cell, 0u);
+  EXPECT_EQ(steps[2].skip, 1) << "to the one behind the record";
+  EXPECT_EQ(steps[4].histogram, 0x3000u);
+  EXPECT_EQ(steps[4].cell, 0x2000u);
+  EXPECT_EQ(steps[0].skip + steps[1].skip + steps[4].skip, 0);
+  for (const PlanStep& step : steps) EXPECT_EQ(step.instance, top().index);
+  file.observers.clear();
 }
 
 TEST_F(ListeningTest, TwoSetsOfRingsAreExchangedByAFlip) {

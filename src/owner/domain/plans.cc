@@ -30,12 +30,17 @@ void add_records(std::vector<PlanStep>& steps, const Instance& instance, StepKin
   for (const RingPlace& place : instance.flip->places) steps.push_back(record_into(place, instance, kind));
 }
 
+void add_observers(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, bool late) {
+  if (file == nullptr) return;
+  for (const Observer& observer : file->observers) {
+    if (observer.is_late == late) steps.push_back(step(observer.kind, instance, observer.filter, observer.offset));
+  }
+}
+
 // What the event does in one instance. The order is the kernel's: triggers see an event that is only softly enabled,
 // that is another thread's, or that the filter rejects; each of the gates behind them keeps it from being recorded.
 void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const EventFile* file, StepKind record) {
-  if (file != nullptr) {
-    for (const std::uint32_t program : file->programs) steps.push_back(step(StepKind::kProgram, instance, 0, program));
-  }
+  add_observers(steps, instance, file, false);
   const std::size_t first = steps.size();
   if (file != nullptr && file->trigger_list != 0) {
     steps.push_back(step(StepKind::kTriggers, instance, 0, file->trigger_list));
@@ -49,8 +54,9 @@ void add_steps(std::vector<PlanStep>& steps, const Instance& instance, const Eve
   }
   const std::size_t gates_end = steps.size();
   add_records(steps, instance, record);
-  // Gates skip to the end of what is this instance's, and so do triggers when they have run it.
+  // Gates skip to behind the record, and so do triggers when they have run it.
   for (std::size_t i = first; i < gates_end; ++i) steps[i].skip = static_cast<std::uint8_t>(steps.size() - 1 - i);
+  add_observers(steps, instance, file, true);
 }
 
 }  // namespace

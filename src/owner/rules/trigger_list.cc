@@ -1,7 +1,9 @@
 #include "rules/trigger_list.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "hist/layout.hpp"
 #include "rules/event_probes.hpp"
 #include "rules/histograms/histograms.hpp"
 #include "rules/snapshots.hpp"
@@ -49,6 +51,11 @@ plan::Trigger shared_form(const EventTrigger& trigger) {
           static_cast<std::uint64_t>(trigger.limit)};
 }
 
+// Whether producers can run it without the others: it looks at the event, whatever these do.
+bool observes(const plan::Trigger& trigger) {
+  return trigger.action == plan::TriggerAction::kProgram || trigger.action == plan::TriggerAction::kHistogram;
+}
+
 std::vector<std::byte> bytes_of(const std::vector<plan::Trigger>& triggers, bool is_conditional) {
   std::vector<std::byte> bytes(sizeof(plan::TriggerList) + triggers.size() * sizeof(plan::Trigger));
   const plan::TriggerList header{static_cast<std::uint32_t>(triggers.size()), is_conditional};
@@ -81,24 +88,45 @@ std::vector<plan::Trigger> TriggerLists::shared_forms(const FileRules& rules) co
   return triggers;
 }
 
+std::vector<domain::Observer> TriggerLists::as_observers(const std::vector<plan::Trigger>& triggers) const {
+  if (triggers.size() > plan::kMaxObservers || !std::all_of(triggers.begin(), triggers.end(), observes)) return {};
+  std::vector<domain::Observer> observers;
+  bool is_late = false;
+  std::size_t looking_at_time = 0;
+  for (const plan::Trigger& trigger : triggers) {
+    if (trigger.action == plan::TriggerAction::kProgram) {
+      observers.push_back({plan::StepKind::kProgram, is_late, trigger.filter, trigger.target});
+      continue;
+    }
+    const auto& plan = *reinterpret_cast<const hist::HistPlan*>(control_.at(trigger.histogram));
+    // The event that it makes is to stand behind this one.
+    is_late = is_late || plan.action_count != 0;
+    if (plan.uses_time) ++looking_at_time;
+    observers.push_back({plan::StepKind::kHistogram, is_late, trigger.filter, trigger.histogram});
+  }
+  // Several of these are to see the same time.
+  if (looking_at_time > 1) return {};
+  return observers;
+}
+
 Result<void> TriggerLists::publish(Instance& instance, Event& event) {
   EventFile& file = event.files[instance.index];
   const FileRules& rules = rules_of(event, instance);
   const bool has_probes = !rules.event_probes.empty();
   const bool is_print = event.slot == plan::kPrintSlot;
-  const bool has_programs_alone = rules.triggers.empty() && !has_probes && !is_print;
-  std::vector<std::uint32_t> programs;
-  if (has_programs_alone && rules.programs.size() <= plan::kMaxProgramSteps) programs = rules.programs;
+  const std::vector<plan::Trigger> shared = shared_forms(rules);
+  std::vector<domain::Observer> observers;
+  if (!is_print) observers = as_observers(shared);
   std::uint32_t next = 0;
-  if (const std::vector<plan::Trigger> shared = shared_forms(rules); programs.empty() && !shared.empty()) {
+  if (observers.empty() && !shared.empty()) {
     LT_TRY(next, control_.store(bytes_of(shared, is_conditional(rules.triggers) || has_probes || is_print)));
   }
   const std::uint32_t old = std::exchange(file.trigger_list, next);
-  std::swap(file.programs, programs);
+  std::swap(file.observers, observers);
   auto published = plans_.publish(event);
   if (!published) {
     file.trigger_list = old;
-    std::swap(file.programs, programs);
+    std::swap(file.observers, observers);
   }
   const std::uint32_t gone = published ? old : next;
   if (gone != 0) grace_.after_readers([&control = control_, gone] { control.free(gone); });

@@ -35,6 +35,8 @@ class TriggerLists {
 
  private:
   [[nodiscard]] std::vector<plan::Trigger> shared_forms(const FileRules& rules) const;
+  // As steps of the event's plan; empty: they have to be a list.
+  [[nodiscard]] std::vector<domain::Observer> as_observers(const std::vector<plan::Trigger>& triggers) const;
 
   ControlMemory& control_;
   Grace& grace_;

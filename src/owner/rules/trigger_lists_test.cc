@@ -1,6 +1,7 @@
 // What triggers need and give back, and what happens where that cannot be had.
 #include <gmock/gmock.h>
 
+#include "language/histogram/table_reader.hpp"
 #include "rules/snapshots.hpp"
 #include "rules/test_rules.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using plan::StepKind;
 
 // Two sets of rings, exchanged by the test itself.
 class CountingSnapshots : public domain::SnapshotKeeper {
@@ -52,6 +54,27 @@ class TriggerListsTest : public RulesFixture {
   }
   const plan::TriggerList& published(Event* event) {
     return *reinterpret_cast<const plan::TriggerList*>(domain_->control().at(event->files[0].trigger_list));
+  }
+  std::vector<plan::PlanStep> plan_of(const Event* event) {
+    const std::uint32_t offset = domain_->control().segment().events[event->slot].plan;
+    if (offset == 0) return {};
+    const auto& plan = *reinterpret_cast<const plan::Plan*>(domain_->control().at(offset));
+    return {plan.steps(), plan.steps() + plan.step_count};
+  }
+  std::uint64_t hits(const EventTrigger& histogram) {
+    std::vector<std::byte*> segments;
+    for (const domain::User& user : domain_->users().all()) {
+      segments.push_back(reinterpret_cast<std::byte*>(&user.data()));
+    }
+    return language::read_tables(*reinterpret_cast<const hist::HistPlan*>(domain_->control().at(histogram.plan)),
+                                 segments)
+        .hits;
+  }
+  // What the first event does.
+  std::vector<StepKind> kinds() {
+    std::vector<StepKind> kinds;
+    for (const plan::PlanStep& step : plan_of(first_)) kinds.push_back(step.kind);
+    return kinds;
   }
   void fill() {
     for (std::uint64_t size = plan::kControlBytes / 2; size >= 8; size /= 2) {
@@ -106,6 +129,64 @@ TEST_F(TriggerListsTest, WhatIsNoTriggerIsRefusedAndLeavesNothing) {
   EXPECT_FALSE(first_->listeners.any());
   EXPECT_EQ(bytes_in_use(), before);
   EXPECT_EQ(next_cell(), cell);
+}
+
+// -- observers --------------------------------------------------------------------------------------------------------
+TEST_F(TriggerListsTest, HistogramsAloneAreStepsOfThePlan) {
+  ASSERT_EQ(apply(first_, "hist:keys=n if n > 1"), 0);
+  ASSERT_EQ(apply(first_, "hist:keys=n.log2"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kHistogram, StepKind::kHistogram, StepKind::kSoft, StepKind::kRecord));
+  const auto& triggers = find_rules(*first_, top())->triggers;
+  const std::vector<plan::PlanStep> steps = plan_of(first_);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(steps[i].histogram, triggers[i].plan);
+    EXPECT_EQ(steps[i].cell, triggers[i].program);
+  }
+  EXPECT_NE(steps[0].cell, 0u);
+  EXPECT_EQ(first_->files[0].trigger_list, 0u);
+  for (const std::uint32_t n : {1u, 2u, 2u}) write(0, n);
+  EXPECT_EQ(hits(triggers[0]), 2u);
+  EXPECT_EQ(hits(triggers[1]), 3u);
+}
+
+TEST_F(TriggerListsTest, HistogramsBesideOtherTriggersAreInTheirList) {
+  ASSERT_EQ(apply(first_, "hist:keys=n"), 0);
+  ASSERT_EQ(apply(first_, "traceoff if n == 7"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kTriggers, StepKind::kSoft, StepKind::kRecord));
+  EXPECT_EQ(published(first_).count, 2u);
+  ASSERT_EQ(apply(first_, "!traceoff"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kHistogram, StepKind::kSoft, StepKind::kRecord));
+  ASSERT_EQ(apply(first_, "!hist:keys=n"), 0);
+  EXPECT_THAT(kinds(), IsEmpty());
+}
+
+TEST_F(TriggerListsTest, FromTheFirstThatActsOnTheyStandBehindTheRecord) {
+  ASSERT_EQ(apply(first_, "hist:keys=n"), 0);
+  ASSERT_EQ(apply(first_, "hist:keys=n.hex:x=n:onmax($x).save(common_pid)"), 0);
+  ASSERT_EQ(apply(first_, "hist:keys=n.log2"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kHistogram, StepKind::kSoft, StepKind::kRecord, StepKind::kHistogram,
+                                   StepKind::kHistogram));
+  const std::vector<plan::PlanStep> steps = plan_of(first_);
+  const auto& triggers = find_rules(*first_, top())->triggers;
+  EXPECT_EQ(steps[0].histogram, triggers[0].plan);
+  EXPECT_EQ(steps[3].histogram, triggers[1].plan);
+  EXPECT_EQ(steps[4].histogram, triggers[2].plan);
+}
+
+TEST_F(TriggerListsTest, TwoThatLookAtTheTimeSeeTheSame) {
+  ASSERT_EQ(apply(first_, "hist:keys=n:ts=common_timestamp"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kHistogram, StepKind::kSoft, StepKind::kRecord));
+  ASSERT_EQ(apply(first_, "hist:keys=n.log2:later=common_timestamp"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kTriggers, StepKind::kSoft, StepKind::kRecord));
+}
+
+TEST_F(TriggerListsTest, ManyAreAList) {
+  for (std::size_t i = 0; i < plan::kMaxObservers; ++i) {
+    ASSERT_EQ(apply(first_, "hist:keys=n if n > " + std::to_string(i)), 0) << i;
+  }
+  EXPECT_EQ(kinds().size(), plan::kMaxObservers + 2);
+  ASSERT_EQ(apply(first_, "hist:keys=n"), 0);
+  EXPECT_THAT(kinds(), ElementsAre(StepKind::kTriggers, StepKind::kSoft, StepKind::kRecord));
 }
 
 TEST_F(TriggerListsTest, WhatItNeededIsGivenBack) {

@@ -52,7 +52,7 @@ constexpr std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size) {
 
 // A number of 1, 2, 4 or 8 bytes, widened. `load` is asked for the type that it has: load.operator()<std::int32_t>().
 template <typename Load>
-std::uint64_t load_number(std::uint32_t size, bool is_signed, const Load& load) {
+[[gnu::always_inline]] inline std::uint64_t load_number(std::uint32_t size, bool is_signed, const Load& load) {
   const auto widened = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   switch (size) {
     case 1:

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "arch/scaled_time.hpp"
+#include "hist/count_plain.hpp"
 #include "hist/run_actions.hpp"
 #include "hist/operands.hpp"
 #include "hist/table.hpp"
@@ -93,6 +94,7 @@ void Moment::read(std::uint8_t clock) {
 }
 
 void count(const HistPlan& plan, std::byte* data, const Event& event) {
+  if (plan.is_plain) return count_plain(plan, data, event.payload);
   Operands operands(plan, event);
   std::uint64_t key[kMaxKeySize / 8];
   make_key(plan, operands, key);

@@ -72,6 +72,38 @@ TEST(HistEvaluateTest, FieldsOfAllSizesAreWidenedWithTheirSign) {
   EXPECT_EQ(computed({field(~0u, 8)}), 0u);
 }
 
+// What counts plain ones and what counts all others.
+TEST(HistEvaluateTest, PlainOnesCountAsAllOthersWould) {
+  TestMemory memory;
+  HistPlanDescription what = by_id();
+  what.keys[0] = number({field(4, 4, true)});
+  what.values = {number({field(8, 8)}), number({field(2, 2, true)}), number({field(13, 1)})};
+  TestHistogram plain(memory, what), other(memory, what);
+  ASSERT_TRUE(plain.plan().is_plain);
+  other.make_general();
+  std::string payload(24, '\0');
+  std::uint32_t random = 1;
+  for (int i = 0; i < 5000; ++i) {
+    for (char& byte : payload) byte = static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
+    // More keys than there is room for, and some come again; none may be short.
+    payload.replace(4, 4, std::string("\xff\xff\xff", 3) + static_cast<char>(i % 200));
+    const std::size_t size = i % 25, cut = size * static_cast<std::size_t>(i % 7) / 7;
+    const arch::Segment segments[] = {{payload.data(), cut}, {payload.data() + cut, size - cut}};
+    plain.happen_in(segments, 2);
+    other.happen_in(segments, 2);
+  }
+  const TableContents got = plain.contents(), wanted = other.contents();
+  EXPECT_EQ(got.hits, wanted.hits);
+  EXPECT_EQ(got.dropped, wanted.dropped);
+  EXPECT_GT(got.dropped, 0u);
+  ASSERT_EQ(got.rows.size(), 128u);
+  for (const TableRow& row : wanted.rows) {
+    const TableRow mine = plain.row(number_of(row.key));
+    EXPECT_EQ(mine.hitcount, row.hitcount);
+    EXPECT_THAT(mine.sums, testing::ElementsAreArray(row.sums));
+  }
+}
+
 TEST(HistEvaluateTest, ArithmeticIsTheKernels) {
   const Op v = field(8, 8);
   EXPECT_EQ(computed({v, constant(23), op(OpCode::kAdd)}), 123u);

@@ -34,7 +34,7 @@
 //
 // A plan, in the control segment. Written by the owner once, then published; trusted.
 //
-//     0          120
+//     0          128
 //     +----------+---------+---------+------------+-------------+----------+---------+-------+
 //     | HistPlan | Key[]   | Operand | Variable[] | Reference[] | Action[] | Param[] | Op[]  |
 //     |          |         | values[]|            |             |          |         |       |
@@ -336,13 +336,19 @@ struct alignas(8) HistPlan {
   std::uint32_t ops;
   // The switch of all histograms of the event. Of this one's and that one the newest throw counts.
   std::uint32_t event_pause_cell;
+  // One key, which is a field; values that are fields; no variables, references, actions and names: count_plain.hpp
+  // can count it.
+  bool is_plain;
+  // It looks at when the event happened.
+  bool uses_time;
+  std::uint8_t reserved[6];
 
   template <typename T>
   [[nodiscard]] const T* at(std::uint32_t offset) const {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(this) + offset);
   }
 };
-LT_SHARED(HistPlan, 120, 8);
+LT_SHARED(HistPlan, 128, 8);
 LT_SHARED_AT(HistPlan, table, 0);
 LT_SHARED_AT(HistPlan, layout, 8);
 LT_SHARED_AT(HistPlan, bytes, 56);
@@ -361,5 +367,7 @@ LT_SHARED_AT(HistPlan, actions, 104);
 LT_SHARED_AT(HistPlan, params, 108);
 LT_SHARED_AT(HistPlan, ops, 112);
 LT_SHARED_AT(HistPlan, event_pause_cell, 116);
+LT_SHARED_AT(HistPlan, is_plain, 120);
+LT_SHARED_AT(HistPlan, uses_time, 121);
 
 }  // namespace landtrace::hist

@@ -23,6 +23,24 @@ bool is_news(Handler handler, std::uint64_t* word, std::uint64_t number) {
          __atomic_exchange_n(word, number, __ATOMIC_RELAXED) != number;
 }
 
+// The kind of memcpy that knows its size is one store.
+void store_number(std::byte* to, std::uint64_t number, std::uint32_t size) {
+  switch (size) {
+    case 1:
+      std::memcpy(to, &number, 1);
+      break;
+    case 2:
+      std::memcpy(to, &number, 2);
+      break;
+    case 4:
+      std::memcpy(to, &number, 4);
+      break;
+    default:
+      std::memcpy(to, &number, 8);
+      break;
+  }
+}
+
 class ActionRunner {
  public:
   ActionRunner(const HistPlan& plan, Table& table, const Operands& operands, Surroundings& surroundings,
@@ -70,8 +88,7 @@ class ActionRunner {
       if (param.is_dynamic) {
         put_dynamic(param, payload, end);
       } else if (param.operand.type == ValueType::kNumber) {
-        const std::uint64_t number = operands_.number(param.operand);
-        std::memcpy(payload + param.at, &number, param.size);
+        store_number(payload + param.at, operands_.number(param.operand), param.size);
       } else {
         operands_.text(param.operand, payload + param.at, param.size);
       }

@@ -73,11 +73,12 @@ inline void store_words(std::byte* to, const void* from, std::uint32_t size) {
 
 }  // namespace detail
 
-// Of a key, which has whole words.
+// Of a key, which has whole words, one at least.
 inline std::uint64_t hash_key(const std::uint64_t* key, std::uint32_t size) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  std::uint64_t hash = size;
-  for (std::uint32_t i = 0; i < size / 8; ++i) {
+  std::uint64_t hash = (size ^ key[0]) * kOdd;
+  hash ^= hash >> 32;
+  for (std::uint32_t i = 1; i < size / 8; ++i) {
     hash = (hash ^ key[i]) * kOdd;
     hash ^= hash >> 32;
   }
@@ -103,12 +104,8 @@ class Table {
   // nullptr: not there. `key` has layout.key_size bytes.
   [[nodiscard]] std::byte* find(const std::uint64_t* key) const {
     const std::uint64_t hash = hash_key(key, layout_.key_size);
-    Probe probe(*this, hash);
-    std::uint64_t word = 0;
-    for (std::byte* found = probe.next(key, word); word != 0; found = probe.next(key, word)) {
-      if (found != nullptr) return found;
-    }
-    return nullptr;
+    std::byte* const found = at_first_slot(hash, key, layout_.key_size);
+    return __builtin_expect(found != nullptr, 1) ? found : search(key, hash);
   }
 
   // nullptr: the table is full (or so crowded around the key's slot that it makes no difference), which is counted.
@@ -116,16 +113,22 @@ class Table {
   template <typename Comm>
   std::byte* find_or_insert(const std::uint64_t* key, const Comm& comm) {
     const std::uint64_t hash = hash_key(key, layout_.key_size);
-    Probe probe(*this, hash);
-    std::uint64_t word = 0;
-    for (std::byte* found = probe.next(key, word); word != 0; found = probe.next(key, word)) {
-      if (__builtin_expect(found != nullptr, 1)) return found;
-    }
-    return insert(key, hash, probe, comm);
+    std::byte* const found = at_first_slot(hash, key, layout_.key_size);
+    return __builtin_expect(found != nullptr, 1) ? found : search_or_insert(key, hash, comm);
+  }
+
+  // The same where keys have one word and elements no names.
+  std::byte* find_or_insert_word(std::uint64_t key) {
+    constexpr std::uint32_t kSize = sizeof key;
+    const std::uint64_t hash = hash_key(&key, kSize);
+    std::byte* const found = at_first_slot(hash, &key, kSize);
+    if (__builtin_expect(found != nullptr, 1)) return found;
+    return search_or_insert(&key, hash, [] { return kNobody; });
   }
 
  private:
   static constexpr std::uint32_t kNone = ~0u;
+  static constexpr char kNobody[kCommSize] = {};
 
   // No search is longer, so that a program that fills all slots does not keep others busy. In a sound table at most
   // every other slot is in use, and a search ends long before.
@@ -153,7 +156,7 @@ class Table {
       word = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
       if (word == 0) return nullptr;
       ++slot_;
-      return table_.matching(word, hash_, key);
+      return table_.matching(word, hash_, key, table_.layout_.key_size);
     }
 
     // The empty slot at which the search ended; nullptr: there is none.
@@ -173,19 +176,48 @@ class Table {
     return (hash >> 32) << 32 | (std::uint64_t{element} + 1);
   }
 
-  [[nodiscard]] std::byte* matching(std::uint64_t word, std::uint64_t hash, const std::uint64_t* key) const {
+  // nullptr for a slot that is empty, or another key's.
+  [[nodiscard]] std::byte* matching(std::uint64_t word, std::uint64_t hash, const std::uint64_t* key,
+                                    std::uint32_t key_size) const {
     if ((word ^ hash) >> 32 != 0) return nullptr;
     const std::uint32_t index = static_cast<std::uint32_t>(word) - 1;
     if (index >= layout_.elements) return nullptr;
     std::byte* const at = element(index);
-    for (std::uint32_t i = 0; i < layout_.key_size / 8; ++i) {
+    for (std::uint32_t i = 0; i < key_size / 8; ++i) {
       if (detail::load_word(at + 8 * i) != key[i]) return nullptr;
     }
     return at;
   }
 
+  // Where nearly all keys are.
+  [[nodiscard]] std::byte* at_first_slot(std::uint64_t hash, const std::uint64_t* key, std::uint32_t key_size) const {
+    const std::uint64_t* const slot = slots() + (static_cast<std::uint32_t>(hash) & (layout_.slots() - 1));
+    // As in Probe::next(), pairs with the swap in insert(): the element's key is there.
+    return matching(__atomic_load_n(slot, __ATOMIC_ACQUIRE), hash, key, key_size);
+  }
+
+  [[nodiscard, gnu::noinline]] std::byte* search(const std::uint64_t* key, std::uint64_t hash) const {
+    Probe probe(*this, hash);
+    return search(key, probe);
+  }
+  // Up to the first empty slot.
+  [[nodiscard]] static std::byte* search(const std::uint64_t* key, Probe& probe) {
+    std::uint64_t word = 0;
+    for (std::byte* found = probe.next(key, word); word != 0; found = probe.next(key, word)) {
+      if (found != nullptr) return found;
+    }
+    return nullptr;
+  }
+
   template <typename Comm>
-  [[gnu::noinline]] std::byte* insert(const std::uint64_t* key, std::uint64_t hash, Probe& probe, const Comm& comm) {
+  [[gnu::noinline]] std::byte* search_or_insert(const std::uint64_t* key, std::uint64_t hash, const Comm& comm) {
+    Probe probe(*this, hash);
+    std::byte* const found = search(key, probe);
+    return found != nullptr ? found : insert(key, hash, probe, comm);
+  }
+
+  template <typename Comm>
+  std::byte* insert(const std::uint64_t* key, std::uint64_t hash, Probe& probe, const Comm& comm) {
     const std::uint32_t index = probe.empty() == nullptr ? kNone : take_element();
     if (index == kNone) {
       __atomic_fetch_add(&header().dropped, 1, __ATOMIC_RELAXED);

@@ -80,6 +80,8 @@ class TestHistogram {
   }
 
   [[nodiscard]] const HistPlan& plan() const { return *reinterpret_cast<const HistPlan*>(plan_.data()); }
+  // From here on it is counted by what counts all others.
+  void make_general() { reinterpret_cast<HistPlan*>(plan_.data())->is_plain = false; }
   [[nodiscard]] const TableShape& shape() const { return shape_; }
   [[nodiscard]] std::uint64_t table() const { return table_; }
   [[nodiscard]] std::byte* table_at() const { return memory_.data() + table_; }

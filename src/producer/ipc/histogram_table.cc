@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/large_pages.hpp"
+
 namespace landtrace::ipc {
 namespace {
 
@@ -138,7 +140,7 @@ void HistogramEncoder::begin(const HistogramTable& table, std::size_t rows) {
   put(bytes_, table.dropped);
   put(bytes_, static_cast<std::uint32_t>(rows));
   // What rows without texts have.
-  bytes_.reserve(bytes_.size() + rows * sizeof(std::uint64_t) * (table.keys.size() + 1 + table.values.size()));
+  reserve_large(bytes_, bytes_.size() + rows * sizeof(std::uint64_t) * (table.keys.size() + 1 + table.values.size()));
 }
 
 void HistogramEncoder::key(KeyKind kind, const HistogramKeyValue& value) {

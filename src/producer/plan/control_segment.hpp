@@ -28,7 +28,7 @@ namespace landtrace::plan {
 
 inline constexpr std::uint64_t kControlMagic = 0x6c6f72746e6f434c;  // "LControl"
 // Of both segments.
-inline constexpr std::uint32_t kLayoutVersion = 12;
+inline constexpr std::uint32_t kLayoutVersion = 13;
 
 inline constexpr std::uint32_t kMaxEvents = 16384;
 // Slots of events that nobody registers and that have no plan: what is written to trace_marker and trace_marker_raw,

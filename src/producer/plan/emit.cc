@@ -86,6 +86,9 @@ std::uint32_t detail::run_step(const View& view, const Thread& thread, const Pla
     case StepKind::kProgram:
       run_program(view, thread, step, request.segments, static_cast<std::uint32_t>(request.segment_count));
       return 0;
+    case StepKind::kHistogram:
+      run_histogram(view, thread, step, event, request.segments, static_cast<std::uint32_t>(request.segment_count));
+      return 0;
     default:
       return is_let_through(view, thread, step, event, request) ? 0 : step.skip;
   }

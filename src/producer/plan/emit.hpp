@@ -135,9 +135,11 @@ inline bool is_let_through(const View& view, const Thread& thread, const PlanSte
 bool is_let_through(const View& view, const Thread& thread, const PlanStep& gate, std::uint32_t event,
                     const arch::WriteRequest& request);
 
-// A kProgram: the program runs, on what the event has. Its last segments may be View::unseen.
+// A kProgram, a kHistogram: on what the event has. Its last segments may be View::unseen.
 void run_program(const View& view, const Thread& thread, const PlanStep& step, const Segment* segments,
                  std::uint32_t segment_count);
+void run_histogram(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                   const Segment* segments, std::uint32_t segment_count);
 
 // Any step but kRecord. Returns how many of those that follow are not to be run.
 std::uint32_t run_step(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
@@ -160,17 +162,19 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
                          const Segment* segments, std::uint32_t segment_count, std::uint32_t size) {
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
-  // An event that the first gate turns away should cost little, and one that programs look at alone: nothing is
-  // prepared for a record before them.
-  while (__builtin_expect(step->kind == StepKind::kProgram, 0)) {
-    detail::run_program(view, thread, *step, segments, segment_count);
-    ++step;
-    --left;
-  }
-  if (step->kind != StepKind::kRecord && detail::is_gate(step->kind)) {
-    const std::uint32_t done =
-        detail::is_let_through(view, thread, *step, event, segments, segment_count) ? 1 : step->skip + 1u;
-    // Not reached after a gate that lets through: no plan ends in one.
+  // An event that a gate turns away should cost little, and one that is only looked at: nothing is prepared for a
+  // record before there is one.
+  while (step->kind != StepKind::kRecord) {
+    std::uint32_t done = 1;
+    if (step->kind == StepKind::kHistogram) {
+      detail::run_histogram(view, thread, *step, event, segments, segment_count);
+    } else if (detail::is_gate(step->kind)) {
+      if (!detail::is_let_through(view, thread, *step, event, segments, segment_count)) done += step->skip;
+    } else if (step->kind == StepKind::kProgram) {
+      detail::run_program(view, thread, *step, segments, segment_count);
+    } else {
+      break;
+    }
     if (done == left) return;
     step += done;
     left -= done;

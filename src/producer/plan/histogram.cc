@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "hist/count_plain.hpp"
 #include "plan/stack.hpp"
 #include "plan/triggers.hpp"
 
@@ -55,12 +56,25 @@ bool is_paused(const View& view, const hist::HistPlan& histogram) {
 }  // namespace
 
 void run_histogram(const View& view, const Thread& thread, const hist::HistPlan& histogram, std::uint32_t event,
-                   const arch::WriteRequest& request, hist::Moment& moment) {
+                   const Segment* segments, std::uint32_t segment_count, hist::Moment& moment) {
   if (is_paused(view, histogram)) return;
   Producer producer(view, thread);
   const hist::Event happened{
-      {request.segments, request.segment_count - view.unseen}, header_of(view, thread, event), moment, producer};
+      {segments, segment_count - view.unseen}, header_of(view, thread, event), moment, producer};
   hist::count(histogram, reinterpret_cast<std::byte*>(view.data), happened);
+}
+
+void detail::run_histogram(const View& view, const Thread& thread, const PlanStep& step, std::uint32_t event,
+                           const Segment* segments, std::uint32_t segment_count) {
+  if (step.cell != 0 && !passes(view, thread, step.cell, event, segments, segment_count - view.unseen)) return;
+  const auto& histogram = *control_at<hist::HistPlan>(view, static_cast<std::uint32_t>(step.histogram));
+  if (histogram.is_plain) {
+    if (is_paused(view, histogram)) return;
+    return hist::count_plain(histogram, reinterpret_cast<std::byte*>(view.data),
+                             {segments, segment_count - view.unseen});
+  }
+  hist::Moment moment(thread.mode.clock);
+  plan::run_histogram(view, thread, histogram, event, segments, segment_count, moment);
 }
 
 }  // namespace landtrace::plan

@@ -1,4 +1,4 @@
-// A histogram among the triggers of an event.
+// A histogram of an event: a step of its plan, or one of its triggers.
 #pragma once
 
 #include "hist/evaluate.hpp"
@@ -17,6 +17,6 @@ inline const hist::HistPlan& histogram_of(const View& view, const Trigger& trigg
 // Counts the event, unless the histogram is paused. The events that it makes happen before this returns. The caller is
 // inside a Section. Async-signal-safe.
 void run_histogram(const View& view, const Thread& thread, const hist::HistPlan& histogram, std::uint32_t event,
-                   const arch::WriteRequest& request, hist::Moment& moment);
+                   const Segment* segments, std::uint32_t segment_count, hist::Moment& moment);
 
 }  // namespace landtrace::plan

@@ -48,6 +48,7 @@ class HistogramTest : public testing::Test {
     plan.layout = layout;
     plan.pause_cell = pause_;
     plan.event_pause_cell = event_pause_;
+    plan.is_plain = is_plain_;
     plan.key_count = 1;
     plan.action_count = static_cast<std::uint32_t>(actions.size());
     plan.keys = sizeof plan;
@@ -79,6 +80,7 @@ class HistogramTest : public testing::Test {
   TestDomain domain_;
   std::uint32_t pause_ = domain_.new_cell();
   std::uint32_t event_pause_ = domain_.new_cell();
+  bool is_plain_ = false;
   hist::TableLayout layout_{};
   std::uint64_t table_ = 0;
 };
@@ -157,6 +159,96 @@ TEST_F(HistogramTest, WithoutSwitchesItIsNeverPaused) {
   publish(make(first_word()));
   happens(5);
   EXPECT_EQ(hits({5}), 1u);
+}
+
+// -- as a step of the plan --------------------------------------------------------------------------------------------
+// Of both kinds that there are.
+class HistogramStepTest : public HistogramTest, public testing::WithParamInterface<bool> {
+ protected:
+  HistogramStepTest() { is_plain_ = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, HistogramStepTest, testing::Bool(),
+                         [](const auto& kind) { return kind.param ? "Plain" : "Any"; });
+
+TEST_P(HistogramStepTest, ItCountsBeforeTheGatesWhateverTheseDo) {
+  const std::uint32_t off = domain_.new_cell();
+  domain_.publish(kEvent, {domain_.histogram(make(first_word())), domain_.soft(off), domain_.record()});
+  happens(5);
+  domain_.set_switch(off, true);
+  happens(5);
+  happens(6);
+  EXPECT_EQ(hits({5}), 2u);
+  EXPECT_EQ(hits({6}), 1u);
+  EXPECT_EQ(domain_.records(), (std::vector<TestRecord>{{kEvent, TestDomain::kTid, bytes_of(5)}}));
+}
+
+TEST_P(HistogramStepTest, ItsFilterIsItsOwn) {
+  domain_.publish(kEvent, {domain_.histogram(make(first_word()), domain_.first_word_is(6)), domain_.record()});
+  for (const std::uint32_t number : {5u, 6u, 5u}) happens(number);
+  EXPECT_EQ(hits({5}), std::nullopt);
+  EXPECT_EQ(hits({6}), 1u);
+  EXPECT_EQ(domain_.records().size(), 3u);
+}
+
+TEST_P(HistogramStepTest, PausedItCountsNothing) {
+  domain_.publish(kEvent, {domain_.histogram(make(first_word())), domain_.record()});
+  domain_.set_switch(pause_, true);
+  happens(5);
+  EXPECT_EQ(hits({5}), std::nullopt);
+  domain_.set_switch(pause_, false);
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+}
+
+TEST_P(HistogramStepTest, WhatStandsBehindTheRecordIsRunWhereTheGateIsClosed) {
+  const std::uint32_t off = domain_.new_cell();
+  domain_.publish(kEvent, {domain_.soft(off), domain_.record(), domain_.histogram(make(first_word()))});
+  happens(5);
+  domain_.set_switch(off, true);
+  happens(5);
+  EXPECT_EQ(hits({5}), 2u);
+  EXPECT_EQ(domain_.records().size(), 1u);
+}
+
+TEST_P(HistogramStepTest, EachInstanceHasItsOwn) {
+  const std::uint32_t off = domain_.new_cell();
+  domain_.set_switch(off, true);
+  const std::uint32_t one = make(first_word());
+  const std::uint64_t first_table = table_;
+  const std::uint32_t other = make(first_word());
+  domain_.publish(kEvent, {domain_.histogram(one), domain_.soft(off), domain_.record(),
+                           domain_.histogram(other, 0, 1), domain_.record(1)});
+  happens(5);
+  EXPECT_EQ(hits({5}), 1u);
+  EXPECT_EQ(domain_.records(1).size(), 1u);
+  const std::string payload = bytes_of(5u);
+  const Segment segment{payload.data(), payload.size()};
+  EXPECT_TRUE(emit_in_instance(domain_.view(), domain_.thread(), 1, kEvent, &segment, 1, sizeof(std::uint32_t)));
+  EXPECT_EQ(hits({5}), 2u);
+  table_ = first_table;
+  EXPECT_EQ(hits({5}), 1u) << "of what happens in the other one alone it sees nothing";
+  EXPECT_EQ(domain_.records(1).size(), 2u);
+}
+
+// As a marker's newline is.
+TEST_P(HistogramStepTest, WhatTheEventsTriggersDoNotLookAtIsNotThere) {
+  domain_.publish(kEvent, {domain_.histogram(make(first_word())), domain_.record()});
+  const std::uint32_t number = 5;
+  const Segment segments[] = {{nullptr, 0}, {&number, sizeof number}};
+  View view = domain_.view();
+  EXPECT_TRUE(emit(view, domain_.thread(), kEvent, segments, 2, sizeof number));
+  EXPECT_EQ(hits({5}), 1u);
+  view.unseen = 1;
+  EXPECT_TRUE(emit(view, domain_.thread(), kEvent, segments, 2, sizeof number));
+  EXPECT_EQ(hits({5}), 1u);
+  EXPECT_EQ(hits({0}), 1u);
+}
+
+TEST_F(HistogramTest, WhatAStepBehindTheRecordMakesStandsBehindTheEvent) {
+  domain_.publish(kMade, {domain_.record()});
+  domain_.publish(kEvent, {domain_.record(), domain_.histogram(make(first_word(), {trace(kMade)}))});
+  happens(5);
+  EXPECT_EQ(domain_.events(), (std::vector<std::uint32_t>{kEvent, kMade}));
 }
 
 // -- what it makes ----------------------------------------------------------------------------------------------------

@@ -9,15 +9,16 @@
 //
 //   The steps of one instance, those of the next one behind them; in brackets what is there only where it is wanted:
 //
-//     [kTriggers or kProgram …] [kSoft] [kThreads] [kFilter]    kRecord
-//     '---- skip: over all that follows of this -----------'    or  kFlip kRecord kRecord
-//          instance (not of kProgram)
+//     [kTriggers or observers] [kSoft] [kThreads] [kFilter]    kRecord                    [observers]
+//     '---- skip: up to behind the records ---------------'    or  kFlip kRecord kRecord
+//          (not of observers)
 //
 //   kSoft, kThreads and kFilter are gates: an event that one of them does not let through goes on with the next
-//   instance. kTriggers runs the gates and the record of its instance itself, around the triggers. Where there are
-//   eBPF programs and no other triggers, each program is a step. kFlip stands before the records into two sets of
-//   rings, of which it takes the one that is recorded into now. Where each event is followed by a stack,
-//   kRecordWithStack stands for kRecord.
+//   instance, or with the observers behind the record. kTriggers runs the gates and the record of its instance itself,
+//   around the triggers. Where all triggers are histograms and eBPF programs, each is a step, an observer: behind the
+//   record are those whose own events are to stand there. kFlip stands before the records into two sets of rings, of
+//   which it takes the one that is recorded into now. Where each event is followed by a stack, kRecordWithStack stands
+//   for kRecord.
 //
 // Immutable once published. Offsets of the control segment fit 32 bits; where a step has 64 it is for those of data
 // segments, which are larger.
@@ -52,12 +53,15 @@ enum class StepKind : std::uint16_t {
   kTriggers,
   // As kRecord, and behind it the thread's stack.
   kRecordWithStack,
-  // Runs `program`. Never a plan's last step.
+  // Observers, which look at the event and stop nothing: `program` runs;
   kProgram,
+  // the event counts in `histogram`, if it passes the filter::Program at `cell` of the control segment (0: there is
+  // none).
+  kHistogram,
 };
 
-// An event with more of them has them in a TriggerList.
-inline constexpr std::size_t kMaxProgramSteps = 16;
+// An event with more of them in an instance has them in a TriggerList.
+inline constexpr std::size_t kMaxObservers = 16;
 
 // Whose events an instance takes. Both lists ascend, so that they can be searched.
 //
@@ -90,16 +94,18 @@ struct PlanStep {
   std::uint8_t skip;
   // Its index, and perhaps kOfRecorder.
   std::uint8_t instance;
-  // kRecord: the switch that stops the instance; kFlip, kSoft.
+  // kRecord: the switch that stops the instance; kFlip, kSoft. kHistogram: no cell, but the offset of its filter.
   std::uint32_t cell;
   union {
     // kRecord: offset of the instance's ring set in a data segment.
     std::uint64_t rings;
-    // Offsets in the control segment: of a ThreadList, a filter::Program, a TriggerList, a bpf::Program.
+    // Offsets in the control segment: of a ThreadList, a filter::Program, a TriggerList, a bpf::Program, a
+    // hist::HistPlan.
     std::uint64_t threads;
     std::uint64_t filter;
     std::uint64_t triggers;
     std::uint64_t program;
+    std::uint64_t histogram;
   };
   // kRecord: offset in the control segment of std::uint64_t[kMaxUsers][rings of a set], how far the consumer has read.
   std::uint64_t consumed;
@@ -118,6 +124,7 @@ LT_SHARED_AT(PlanStep, threads, 8);
 LT_SHARED_AT(PlanStep, filter, 8);
 LT_SHARED_AT(PlanStep, triggers, 8);
 LT_SHARED_AT(PlanStep, program, 8);
+LT_SHARED_AT(PlanStep, histogram, 8);
 LT_SHARED_AT(PlanStep, consumed, 16);
 LT_SHARED_AT(PlanStep, geometry, 24);
 static_assert(kMaxInstances <= PlanStep::kOfRecorder, "PlanStep::instance");

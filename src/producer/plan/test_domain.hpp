@@ -142,6 +142,11 @@ class TestDomain {
     step.filter = program;
     return step;
   }
+  PlanStep histogram(std::uint32_t plan, std::uint32_t filter = 0, std::uint8_t instance = 0) {
+    PlanStep step = step_of(StepKind::kHistogram, 0, instance, filter);
+    step.histogram = plan;
+    return step;
+  }
   // Around the `skip` steps that follow.
   PlanStep triggers(const std::vector<Trigger>& list, bool is_conditional, std::uint8_t skip = 1) {
     PlanStep step = step_of(StepKind::kTriggers, skip, 0, 0);

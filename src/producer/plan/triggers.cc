@@ -143,7 +143,8 @@ class Firing {
         return run_bpf(view_, thread_, program_of(view_, trigger), request_.segments,
                        static_cast<std::uint32_t>(request_.segment_count) - view_.unseen);
       case TriggerAction::kHistogram:
-        return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_, moment_);
+        return run_histogram(view_, thread_, histogram_of(view_, trigger), event_, request_.segments,
+                             static_cast<std::uint32_t>(request_.segment_count), moment_);
     }
   }
 

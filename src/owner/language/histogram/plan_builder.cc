@@ -283,11 +283,24 @@ class Writer {
     append(params_, plan_.params);
     append(ops_, plan_.ops);
     plan_.bytes = static_cast<std::uint32_t>(bytes_.size());
+    plan_.is_plain = is_plain();
+    plan_.uses_time = std::any_of(ops_.begin(), ops_.end(),
+                                  [](const hist::Op& op) { return op.code == hist::OpCode::kTimestamp; });
     std::memcpy(bytes_.data(), &plan_, sizeof plan_);
     return std::move(bytes_);
   }
 
  private:
+  [[nodiscard]] bool is_plain() const {
+    const auto is_field = [this](const hist::Operand& operand) {
+      return operand.origin == hist::Origin::kOps && operand.size == 1 &&
+             ops_[operand.index].code == hist::OpCode::kField;
+    };
+    return keys_.size() == 1 && is_field(keys_[0].operand) &&
+           std::all_of(values_.begin(), values_.end(), is_field) && variables_.empty() && references_.empty() &&
+           actions_.empty() && shape_.layout.comm_at == 0;
+  }
+
   void describe_keys_and_values() {
     std::uint32_t at = 0;
     for (std::size_t i = 0; i < what_.keys.size(); ++i) {

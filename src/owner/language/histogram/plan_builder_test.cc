@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
+
 namespace landtrace::language {
 
 using namespace ops;
@@ -12,6 +15,14 @@ HistPlanDescription simple() {
   HistPlanDescription what;
   what.keys.push_back(number({field(0, 4)}));
   return what;
+}
+
+hist::HistPlan built(const HistPlanDescription& what) {
+  const auto shape = shape_of(what);
+  EXPECT_TRUE(shape);
+  hist::HistPlan plan;
+  std::memcpy(&plan, build_hist_plan(what, *shape, 0).data(), sizeof plan);
+  return plan;
 }
 
 int refusal(const HistPlanDescription& what) {
@@ -101,6 +112,38 @@ TEST(HistPlanBuilderTest, WhatCannotBeComputedIsRefused) {
     what.values.push_back(number(expression));
     EXPECT_EQ(refusal(what), EINVAL);
   }
+}
+
+TEST(HistPlanBuilderTest, PlainIsWhatNeedsOneFieldAsKeyAndFieldsAsValues) {
+  HistPlanDescription what = simple();
+  EXPECT_TRUE(built(what).is_plain);
+  what.values = {number({field(8, 8)}), number({field(4, 2, true)})};
+  EXPECT_TRUE(built(what).is_plain);
+  const std::pair<const char*, std::function<void(HistPlanDescription&)>> others[] = {
+      {"two keys", [](auto& w) { w.keys.push_back(w.keys[0]); }},
+      {"a key that is a text", [](auto& w) { w.keys[0] = static_text(0, 8); }},
+      {"… a stack", [](auto& w) { w.keys[0] = thread_stack(); }},
+      {"… computed", [](auto& w) { w.keys[0] = number({field(0, 4), bucket(10)}); }},
+      {"… the CPU", [](auto& w) { w.keys[0] = number({cpu()}); }},
+      {"… of the header", [](auto& w) { w.keys[0] = number({header(4, 4)}); }},
+      {"a value that is the time", [](auto& w) { w.values[1] = number({timestamp(1, 1)}); }},
+      {"… computed", [](auto& w) { w.values[1] = number({field(0, 4), op(hist::OpCode::kNegate)}); }},
+      {"a variable", [](auto& w) { w.variables = {number({field(0, 4)})}; }},
+      {"a reference", [](auto& w) { w.references.push_back({}); }},
+      {"an action", [](auto& w) { w.actions.push_back({}); }},
+      {"names", [](auto& w) { w.has_comm = true; }}};
+  for (const auto& [name, change] : others) {
+    HistPlanDescription other = what;
+    change(other);
+    EXPECT_FALSE(built(other).is_plain) << name;
+  }
+}
+
+TEST(HistPlanBuilderTest, WhetherItLooksAtTheTimeIsSaid) {
+  HistPlanDescription what = simple();
+  EXPECT_FALSE(built(what).uses_time);
+  what.variables = {number({cpu()}), number({constant(1), timestamp(1, 1000), op(hist::OpCode::kAdd)})};
+  EXPECT_TRUE(built(what).uses_time);
 }
 
 TEST(HistPlanBuilderTest, AVariableIsKnownOnlyToThoseBehindIt) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/large_pages.hpp"
+
 namespace landtrace::language {
 namespace {
 
@@ -38,6 +40,7 @@ void sort_by_rank(std::vector<Ranked>& rows) {
   for (unsigned digit = 0; digit < kDigits; ++digit) {
     auto& places = counts[digit];
     if (places[digit_of(rows.front().rank, digit)] == rows.size()) continue;
+    reserve_large(other, rows.size());
     other.resize(rows.size());
     std::uint32_t place = 0;
     for (std::uint32_t& count : places) place += std::exchange(count, place);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/large_pages.hpp"
 #include "hist/table.hpp"
 #include "language/histogram/ranked.hpp"
 
@@ -117,12 +118,15 @@ class Reader {
   void sort_and_merge() {
     TableRows& rows = contents_.rows;
     std::vector<std::uint32_t> kept;
-    kept.reserve(rows.size());
+    reserve_large(kept, rows.size());
+    std::uint64_t rank = 0;
     for (const Ranked& ranked : in_order_of_keys()) {
-      if (!kept.empty() && compare_keys(kept.back(), ranked.row) == 0) {
+      // Equal keys have equal ranks, and hardly any others have.
+      if (!kept.empty() && rank == ranked.rank && compare_keys(kept.back(), ranked.row) == 0) {
         merge(kept.back(), ranked.row);
       } else {
         kept.push_back(ranked.row);
+        rank = ranked.rank;
       }
     }
     rows.select(kept);
@@ -131,7 +135,7 @@ class Reader {
   // By the bytes of a key: of its first ones as a number, then of the others.
   [[nodiscard]] std::vector<Ranked> in_order_of_keys() const {
     std::vector<Ranked> order;
-    order.reserve(contents_.rows.size());
+    reserve_large(order, contents_.rows.size());
     for (const TableRow& row : contents_.rows) {
       std::uint64_t word = 0;
       std::memcpy(&word, row.key.data(), sizeof word);  // keys are whole words

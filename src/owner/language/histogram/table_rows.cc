@@ -7,7 +7,7 @@ namespace landtrace::language {
 void TableRows::select(const std::vector<std::uint32_t>& rows) {
   constexpr std::size_t kAhead = 16;
   std::vector<std::uint64_t> words;
-  words.reserve(rows.size() * row_words_);
+  reserve_large(words, rows.size() * row_words_);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kAhead < rows.size()) prefetch(rows[i + kAhead]);
     const std::uint64_t* const row = words_.data() + rows[i] * row_words_;

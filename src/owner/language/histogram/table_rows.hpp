@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/large_pages.hpp"
 #include "hist/layout.hpp"
 
 namespace landtrace::language {
@@ -95,7 +96,7 @@ class TableRows {
   [[nodiscard]] Iterator end() const { return {*this, size()}; }
 
   // -- for whoever reads the tables ---------------------------------------------------------------------------------
-  void expect(std::size_t more) { words_.reserve(words_.size() + more * row_words_); }
+  void expect(std::size_t more) { reserve_large(words_, words_.size() + more * row_words_); }
   // The words of a new row, to be written before the next call.
   std::uint64_t* add() {
     words_.resize(words_.size() + row_words_);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
+#include <limits>
 
 namespace landtrace::rules {
 namespace {
@@ -60,10 +62,16 @@ void append_value(std::string& text, const ipc::HistogramKey& key, const ipc::Hi
 }  // namespace
 
 void append_number(std::string& to, std::uint64_t number) {
-  constexpr std::size_t kWidth = 10;
-  const fmt::format_int digits(number);
-  if (digits.size() < kWidth) to.append(kWidth - digits.size(), ' ');
-  to.append(digits.data(), digits.size());
+  constexpr std::ptrdiff_t kWidth = 10;
+  std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 1> text;
+  char* const end = text.data() + text.size();
+  char* begin = end;
+  do {
+    *--begin = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  while (end - begin < kWidth) *--begin = ' ';
+  to.append(begin, end);
 }
 
 std::string value_text(const ipc::HistogramKey& key, const ipc::HistogramKeyValue& value) {

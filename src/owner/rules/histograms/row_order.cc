@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/large_pages.hpp"
 #include "rules/histograms/keys.hpp"
 #include "language/histogram/kernel_sort.hpp"
 #include "language/histogram/ranked.hpp"
@@ -72,7 +73,9 @@ class Sorting {
   explicit Sorting(const language::TableRows& rows) : rows_(rows) {}
 
   std::vector<Ranked> sort(const Comparison& primary, const Comparison* secondary) const {
-    std::vector<Ranked> order(rows_.size());
+    std::vector<Ranked> order;
+    reserve_large(order, rows_.size());
+    order.resize(rows_.size());
     std::for_each(order.begin(), order.end(), [i = 0u](Ranked& one) mutable { one.row = i++; });
     if (order.size() <= language::kMostRowsOfKernel) {
       sort_as_kernel(order, primary);
@@ -126,7 +129,9 @@ class Sorting {
 }  // namespace
 
 std::vector<std::uint32_t> rows_in_order(const Histogram& histogram, const language::TableRows& rows) {
-  std::vector<std::uint32_t> in_order(rows.size());
+  std::vector<std::uint32_t> in_order;
+  reserve_large(in_order, rows.size());
+  in_order.resize(rows.size());
   if (histogram.sort.empty()) {
     std::iota(in_order.begin(), in_order.end(), 0u);
     return in_order;

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "base/large_pages.hpp"
 #include "rules/histograms/keys_text.hpp"
 #include "rules/histograms/row_order.hpp"
 
@@ -154,7 +155,9 @@ void append_entries(std::string& to, const Histogram& histogram, const language:
   for_each_in_order(histogram, contents.rows, given_up, [&](const language::TableRow& row) {
     text.append(to, row);
     // The others are about as long as the first ones.
-    if (++done == kFirst) to.reserve(to.size() + (to.size() - before) / kFirst * contents.rows.size() * 5 / 4);
+    if (++done == kFirst) {
+      reserve_large(to, to.size() + (to.size() - before) / kFirst * contents.rows.size() * 5 / 4);
+    }
   });
   to += snapshot_text(histogram, contents, text.keys());
 }
