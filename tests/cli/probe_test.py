@@ -1,4 +1,5 @@
 """Probes of functions by record, hist and latency: defined for the command, and gone behind it."""
+import contextlib
 import json
 import os
 import signal
@@ -236,7 +237,8 @@ class Shared(Probe):
 
     def kill_all_of(self, program):
         for process in self.processes_of(program):
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # children that end by themselves
+                os.kill(process, signal.SIGKILL)
 
     def functions(self, path):
         status, out, err = self.landtrace("functions", "--json", path)
