@@ -1,5 +1,6 @@
 #include "plan/emit.hpp"
 
+#include <gmock/gmock.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
