@@ -67,7 +67,6 @@ class Library {
   KernelOutput kernel_;
   std::uint32_t next_handle_ = 1;
   std::uint64_t sampled_ns_ = 0;
-  std::uint64_t looked_for_ends_ns_ = 0;
 };
 
 }  // namespace landtrace::perf
