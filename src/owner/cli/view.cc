@@ -1,4 +1,5 @@
 // `landtrace view`
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 

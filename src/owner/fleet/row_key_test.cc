@@ -26,7 +26,8 @@ TEST(RowKeyTest, WhatIsWrittenIsReadAgain) {
                                {KeyKind::kText, "c", 0, 0},
                                {KeyKind::kHex, "d", 0, 0},
                                {KeyKind::kLog2, "e", 0, 0}});
-  for (const std::string text : {"", "x", "a\tb", "\\", "\\t\t\\\\", std::string("a\0b", 3).c_str()}) {
+  for (const std::string& text :
+       std::vector<std::string>{"", "x", "a\tb", "\\", "\\t\t\\\\", std::string("a\0b", 3)}) {
     const ipc::HistogramRow row{
         {{0, text, {}}, {static_cast<std::uint64_t>(-5), "", {}}, {0, text + "z", {}}, {~0ull, "", {}}, {7, "", {}}},
         0,
