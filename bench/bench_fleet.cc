@@ -54,7 +54,7 @@ void add_fleet() {
         ->Repetitions(1);
   };
   add(name::kFleetHosts, {"hosts", "1000", "20", "20"});
-  add(name::kFleetManyHosts, {"hosts", "10000", "20", "60", "30"});
+  add(name::kFleetManyHosts, {"hosts", "10000", "20", "40"});
   add(name::kFleetCollector, {"collector", "3000", "24000"});
   add(name::kFleetPast, {"past", "1000", "20", "8"});
   add(name::kFleetAgent, {"agent", "100", "1000", "20"});

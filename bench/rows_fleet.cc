@@ -13,7 +13,7 @@ class FleetRows {
 
   std::vector<Row> make() {
     hosts(name::kFleetHosts, "1,000 hosts x 20 keys every 10 s", 10, 2, 5);
-    hosts(name::kFleetManyHosts, "10,000 hosts x 20 keys every 30 s", {}, {}, {});
+    hosts(name::kFleetManyHosts, "10,000 hosts x 20 keys every 10 s", {}, {}, {});
     row("frames through one collector", of(name::kFleetCollector, "rate"), "/s", 20'000, true,
         fmt::format("{:.0f} of a CPU second", value(name::kFleetCollector, "per_cpu_s")));
     past();
