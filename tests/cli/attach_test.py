@@ -286,6 +286,19 @@ class WithPid(Attach):
         self.assertEqual([event["fields"]["number"] for event in events], list(range(100)))
         self.assertNotIn(process.pid, {event["pid"] for event in events})
 
+    def test_one_that_ends_before_it_is_attached_keeps_no_other_from_being_recorded(self):
+        *others, ending = [self.program("tick") for _ in range(8)]
+        pids = [process.pid for process in (*others, ending)]
+        words = [word for pid in pids for word in ("--pid", pid)]
+        recorder = self.start("record", "-o", self.file, *words, "-p", self.PROBE, "--duration", "0.5")
+        self.assertIn("recording the domain", recorder.stderr.readline())
+        ending.kill()  # the others come first, and each takes a millisecond
+        ending.wait()
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertRegex(err, rf"landtrace: (there is no process {ending.pid}\n|{ending.pid} .* ended)")
+        self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid for process in others})
+
     def spoil(self, process):
         """Its tick() begins otherwise than its file's, with an instruction that does nothing here."""
         before = self.code_of(process)

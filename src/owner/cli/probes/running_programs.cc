@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -18,6 +19,14 @@
 #include "programs/object_files.hpp"
 
 namespace landtrace::cli {
+namespace {
+
+bool has_ended(const Fd& process) {
+  pollfd waited{process.get(), POLLIN, 0};
+  return ::poll(&waited, 1, 0) == 1;
+}
+
+}  // namespace
 
 Result<std::vector<std::uint32_t>> parse_pids(const std::string& option, const std::vector<std::string>& words) {
   std::vector<std::uint32_t> pids;
@@ -96,9 +105,11 @@ void RunningPrograms::find_object(ProbeText& probe) const {
 }
 
 Result<void> RunningPrograms::attach_to(const std::string& socket) const {
-  for (const std::uint32_t pid : pids_) {
-    LT_TRY(const attach::Attached attached, attach_program(pid, socket));
-    complain(attached_text(attached, socket));
+  for (std::size_t i = 0; i < pids_.size(); ++i) {
+    const auto attached = attach_program(pids_[i], socket);
+    if (!attached && !has_ended(processes_[i])) return tl::unexpected(attached.error());
+    // What it did before it ended is kept, and the others go on.
+    complain(attached ? attached_text(*attached, socket) : sentence(attached.error()));
   }
   return {};
 }
@@ -116,9 +127,7 @@ void RunningPrograms::tell_refusals(const std::string& socket, const std::vector
 }
 
 bool RunningPrograms::have_ended() const {
-  std::vector<pollfd> waited;
-  for (const Fd& process : processes_) waited.push_back({process.get(), POLLIN, 0});
-  return !waited.empty() && ::poll(waited.data(), waited.size(), 0) == static_cast<int>(waited.size());
+  return !processes_.empty() && std::all_of(processes_.begin(), processes_.end(), has_ended);
 }
 
 }  // namespace landtrace::cli
