@@ -303,6 +303,20 @@ class WithPid(Attach):
         self.assertIn(f"landtrace: there is no process {ending.pid}\n", err)
         self.assertEqual({event["pid"] for event in self.report_json()[0]}, {process.pid})
 
+    def test_where_all_have_ended_before_they_are_attached_nothing_is_recorded(self):
+        process = self.program("tick")
+        folder = os.open(f"/proc/{process.pid}", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        recorder = self.start("record", "-o", self.file, "--pid", process.pid, "-p", self.PROBE)
+        self.assertIn("recording the domain", recorder.stderr.readline())
+        process.kill()
+        process.wait()
+        fcntl.flock(folder, fcntl.LOCK_UN)
+        _, err = recorder.communicate(timeout=support.TIMEOUT_S)
+        self.assertEqual((recorder.returncode, err), (1, f"landtrace: there is no process {process.pid}\n"))
+        self.assertFalse(os.path.exists(self.file))
+
     def spoil(self, process):
         """Its tick() begins otherwise than its file's, with an instruction that does nothing here."""
         before = self.code_of(process)

@@ -77,8 +77,8 @@ class Attachment {
   // A process that ends has no memory any more while it can still be seen.
   [[nodiscard]] tl::unexpected<Error> has_gone() const {
     const auto now = ProgramMemory::open(facts_.pid);
-    return refuse(ESRCH, now && !now->is_gone() ? "it has become another program (exec) in the middle; try again"
-                                                : "it has ended in the middle");
+    if (now && !now->is_gone()) return refuse(ESRCH, "it has become another program (exec) in the middle; try again");
+    return refuse(is_diverted_ ? ECONNRESET : ESRCH, "it has ended in the middle");
   }
   [[nodiscard]] Result<void> check_not_cancelled() const {
     if (request_.cancelled == nullptr || !*request_.cancelled) return {};
@@ -106,6 +106,7 @@ class Attachment {
   std::uint64_t room_ = 0;   // where the code is
   std::uint64_t block_ = 0;  // where the code maps memory
   Confinement confinement_;
+  bool is_diverted_ = false;  // the agent may begin from here on
   Attached attached_;
 };
 
@@ -369,6 +370,7 @@ Result<Attached> Attachment::try_to_attach() {
   const SafePlaces places = SafePlaces::of(memory_, ranges_, objects_);
   LT_CHECK(plan());
   LT_CHECK(divert_a_thread(places));
+  is_diverted_ = true;
   LT_CHECK(wait_for_agent());
   return attached_;
 }

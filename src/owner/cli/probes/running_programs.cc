@@ -105,12 +105,22 @@ void RunningPrograms::find_object(ProbeText& probe) const {
 }
 
 Result<void> RunningPrograms::attach_to(const std::string& socket) const {
+  std::vector<Error> ended;
+  bool may_have_any = pids_.empty();
   for (std::size_t i = 0; i < pids_.size(); ++i) {
     const auto attached = attach_program(pids_[i], socket);
-    if (!attached && !has_ended(processes_[i])) return tl::unexpected(attached.error());
-    // What it did before it ended is kept, and the others go on.
-    complain(attached ? attached_text(*attached, socket) : sentence(attached.error()));
+    if (attached) {
+      complain(attached_text(*attached, socket));
+    } else if (has_ended(processes_[i])) {
+      ended.push_back(attached.error());
+    } else {
+      return tl::unexpected(attached.error());
+    }
+    may_have_any = may_have_any || attached || attached.error().code == ECONNRESET;
   }
+  if (!may_have_any) return tl::unexpected(ended.front());
+  // What these did before they ended is kept, and the others go on.
+  for (const Error& error : ended) complain(sentence(error));
   return {};
 }
 
