@@ -72,13 +72,14 @@ void add_events(Rows& rows, const Results& results, const Setting& setting) {
     *disabled -= *empty;
   }
   rows.alone("disabled event, native, over an empty loop", empty ? disabled : std::nullopt, "ns", 1, false, note);
-  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "rdtsc", name::kClock, 2.5, "");
+  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "rdtsc", name::kClock, 1.6, "");
   rows.ratio("recorded event, C macro, 16 bytes", name::kRecordedByMacro, "C++ Event<>", name::kRecorded, 1.1, "");
   auto disabled_macro = results.median(name::kDisabledMacro);
   if (disabled_macro && empty) *disabled_macro -= *empty;
   rows.alone("disabled event, C macro, over an empty loop", empty ? disabled_macro : std::nullopt, "ns", 1, false, "");
-  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "LTTng-UST tracepoint", name::kLttng, 0.25,
+  rows.ratio("recorded event, native, 16 bytes", name::kRecorded, "LTTng-UST tracepoint", name::kLttng, 0.16,
              setting.lttng.absent);
+  rows.ratio("recorded event, shim writev, 16 bytes", name::kShim, "rdtsc", name::kClock, 2.6, "");
   rows.ratio("recorded event, shim writev, 16 bytes", name::kShim, "kernel trace_marker", name::kMarker, 0.10,
              setting.tracefs.absent);
 }
@@ -143,7 +144,7 @@ void add_hist(Rows& rows, const Results& results) {
     if (figure) *figure -= empty;
     return figure;
   };
-  rows.alone("histogram by one u32 key with one value", over_loop(name::kHistOne), "ns", 60, false,
+  rows.alone("histogram by one u32 key with one value", over_loop(name::kHistOne), "ns", 30, false,
              fmt::format("{:.1f} ns where a switch refuses it", results.median(name::kRuleFound).value_or(0)));
   rows.ratio("histogram by one u32 key with one value", name::kHistOne, "recorded, read and added up",
              name::kHistAfterwards, 1, "");

@@ -83,8 +83,11 @@ inline void record_always(const View& view, const Thread& thread, const PlanStep
   record_after(outcome, view, thread, step, request);
 }
 
+// Of a record's instance.
+inline bool is_stopped(const View& view, const PlanStep& step) { return is_thrown(view.data->cells[step.cell]); }
+
 inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
-  if (!is_thrown(view.data->cells[step.cell])) record_always(view, thread, step, request);
+  if (!is_stopped(view, step)) record_always(view, thread, step, request);
 }
 
 // kRecord or kRecordWithStack.
@@ -163,10 +166,12 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
   // An event that a gate turns away should cost little, and one that is only looked at: nothing is prepared for a
-  // record before there is one.
-  while (step->kind != StepKind::kRecord) {
+  // record before there is one, in an instance that is not stopped.
+  while (true) {
     std::uint32_t done = 1;
-    if (step->kind == StepKind::kHistogram) {
+    if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
+      if (__builtin_expect(!detail::is_stopped(view, *step), 1)) break;
+    } else if (step->kind == StepKind::kHistogram) {
       detail::run_histogram(view, thread, *step, event, segments, segment_count);
     } else if (detail::is_gate(step->kind)) {
       if (!detail::is_let_through(view, thread, *step, event, segments, segment_count)) done += step->skip;
@@ -181,15 +186,20 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
   }
   arch::WriteRequest request;
   ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
+  if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
+    detail::record_always(view, thread, *step, request);
+    if (__builtin_expect(--left == 0, 1)) return;
+    ++step;
+  }
   for (;; ++step) {
-    if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
+    if (step->kind == StepKind::kRecord) {
       detail::record(view, thread, *step, request);
     } else {
       const std::uint32_t skipped = detail::run_step(view, thread, *step, event, request);
       step += skipped;
       left -= skipped;
     }
-    if (__builtin_expect(--left == 0, 1)) return;
+    if (--left == 0) return;
   }
 }
 

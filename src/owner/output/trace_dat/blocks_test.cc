@@ -1,4 +1,6 @@
 // Blocks of events: the same events, losses and errors, in the same order, as one by one.
+#include <fmt/core.h>
+
 #include <deque>
 #include <random>
 
@@ -11,10 +13,8 @@ using Item = TraceDatReader::Item;
 
 std::string text_of(const Item& item) {
   const Record& record = item.record;
-  const auto* const payload = reinterpret_cast<const char*>(record.payload.data());
-  return std::to_string(item.lost) + ' ' + std::to_string(record.time_ns) + ' ' + std::to_string(record.cpu) + ' ' +
-         std::to_string(record.tid) + ' ' + std::to_string(record.event_id) + ' ' +
-         std::string(payload, record.payload.size());
+  const std::string_view payload(reinterpret_cast<const char*>(record.payload.data()), record.payload.size());
+  return fmt::format("{} {} {} {} {} {}", item.lost, record.time_ns, record.cpu, record.tid, record.event_id, payload);
 }
 
 std::vector<std::string> one_by_one(const std::string& path) {

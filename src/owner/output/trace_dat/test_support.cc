@@ -50,7 +50,7 @@ Record number_record(std::uint64_t time_ns, std::uint32_t cpu, const std::uint32
   return {time_ns, cpu, tid, kNumberId, bytes_of(n)};
 }
 
-std::uint32_t KeptRecord::number() const {
+std::uint32_t number_of(std::span<const std::byte> payload) {
   std::uint32_t value = 0;
   if (payload.size() >= sizeof value) std::memcpy(&value, payload.data(), sizeof value);
   return value;

@@ -45,6 +45,7 @@ EventType make_type(std::uint16_t id, const std::string& declaration);
 inline constexpr std::uint16_t kNumberId = 60000;
 EventType number_type();  // "number u32 n"
 Record number_record(std::uint64_t time_ns, std::uint32_t cpu, const std::uint32_t& n, std::int32_t tid = 100);
+std::uint32_t number_of(std::span<const std::byte> payload);
 
 // A record that owns its payload.
 struct KeptRecord {
@@ -55,7 +56,7 @@ struct KeptRecord {
   std::uint16_t event_id = 0;
   std::string payload;
 
-  [[nodiscard]] std::uint32_t number() const;
+  [[nodiscard]] std::uint32_t number() const { return number_of(bytes_of(payload)); }
 };
 
 // All records up to the end or the first error.

@@ -555,13 +555,18 @@ Content check_content(const std::string& path) {
   }
   std::uint64_t told[KilledRecorder::kCpus] = {};
   std::uint64_t there[KilledRecorder::kCpus] = {};
-  const ReadResult result = read_all(*reader);
-  if (result.error) ADD_FAILURE() << result.error->message;
-  for (const KeptRecord& record : result.records) {
+  while (true) {
+    const auto item = reader->next();
+    if (!item) ADD_FAILURE() << item.error().message;
+    if (!item || !*item) break;
+    const auto& [lost, record] = **item;
+    const std::uint32_t number = number_of(record.payload);
     std::uint32_t& end = content.ends[record.cpu];
-    EXPECT_EQ(record.number(), end + record.lost) << "CPU " << record.cpu;
-    end = record.number() + 1;
-    told[record.cpu] += record.lost;
+    if (number != end + lost) {
+      ADD_FAILURE() << number << " behind " << end << " and " << lost << " on CPU " << record.cpu;
+    }
+    end = number + 1;
+    told[record.cpu] += lost;
     ++there[record.cpu];
     ++content.events;
   }
