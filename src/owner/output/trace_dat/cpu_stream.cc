@@ -21,8 +21,8 @@ std::uint64_t pages_in_stream(std::uint64_t size) {
 }
 
 Result<void> CpuStream::open(const std::string& path) {
-  LT_TRY(file_, open_for_writing(path));
-  return set_size(file_, 0);
+  LT_TRY(file_, open_anew(path));
+  return {};
 }
 
 Result<void> CpuStream::open_left(const std::string& path, std::optional<std::uint64_t> pages) {

@@ -55,10 +55,21 @@ std::uint64_t seek(const NamedFile& file, std::uint64_t offset, std::uint64_t en
 
 }  // namespace
 
-Result<NamedFile> open_for_writing(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+namespace {
+
+Result<NamedFile> open_file(const std::string& path, int flags) {
+  Fd fd(::open(path.c_str(), flags | O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd) return fail_errno("open " + path);
   return NamedFile{std::move(fd), path};
+}
+
+}  // namespace
+
+Result<NamedFile> open_for_writing(const std::string& path) { return open_file(path, 0); }
+
+Result<NamedFile> open_anew(const std::string& path) {
+  ::unlink(path.c_str());
+  return open_file(path, O_EXCL);
 }
 
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data) {

@@ -17,6 +17,9 @@ struct NamedFile {
 
 // Opens for reading and writing, creates with the umask's mode, keeps what is there.
 Result<NamedFile> open_for_writing(const std::string& path);
+// A new one; what was there goes. Not the same file made empty: ext4 writes out all of such a file when it is closed, a
+// second for 1.5 GB.
+Result<NamedFile> open_anew(const std::string& path);
 
 // All of it, at `offset`, through short writes and EINTR.
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
