@@ -13,9 +13,13 @@ Listening::~Listening() {
 }
 
 Result<void> Listening::begin(const consumer::Session::Options& rings) {
-  LT_TRY(place_, Workplace::find(!command_.empty(), rings.ring_bytes));
+  const bool may_be_smaller = rings.least_ring_bytes != 0;
+  // The trace files of a domain of one's own have rings that no recording waits for.
+  LT_TRY(place_, Workplace::find(!command_.empty(), may_be_smaller ? rings.least_ring_bytes : rings.ring_bytes));
   LT_CHECK(define_probes());
-  LT_TRY(session_, consumer::Session::open(place_->view(), rings));
+  consumer::Session::Options wanted = rings;
+  if (!command_.empty()) wanted.least_ring_bytes = 0;  // nobody else is to find room there
+  LT_TRY(session_, consumer::Session::open(place_->view(), wanted));
   for (const auto& selection : options_.selections) LT_CHECK(session_->select(selection));
   return {};
 }

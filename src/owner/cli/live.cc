@@ -10,7 +10,7 @@ Result<void> read_quantities(LiveOptions& options) {
   if (options.tracefs && options.command.empty()) {
     return fail(EINVAL, "--tracefs: there is no command to show files to");
   }
-  LT_TRY(options.ring_bytes, parse_buffer_size(options.buffer_size));
+  LT_TRY(options.rings.ring_bytes, parse_buffer_size(options.buffer_size));
   if (options.duration.empty()) return {};
   LT_TRY(options.duration_ns, parse_time_option("--duration", options.duration));
   return {};
@@ -58,7 +58,7 @@ int Live::refuse(int status, const Error& error) {
 int Live::run(consumer::RecorderSink& sink, const Tune& tune) {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  if (auto begun = listening_.begin({options_.ring_bytes, false}); !begun) return refuse(kFailure, begun.error());
+  if (auto begun = listening_.begin(options_.rings); !begun) return refuse(kFailure, begun.error());
   consumer::Collector collector(listening_.place().view(), listening_.session(), sink);
   std::ignore = collector.look();  // an error comes again
   if (!options_.hides_command) {

@@ -16,7 +16,7 @@ struct LiveOptions {
   bool tracefs = false;
   std::vector<std::string> command;
 
-  std::uint64_t ring_bytes = 0;
+  consumer::Session::Options rings;
   std::uint64_t duration_ns = 0;
   // Standard output is for what is made here: CMD's goes to standard error, and it ends when nobody reads any more.
   bool owns_standard_output = false;

@@ -15,6 +15,7 @@
 #include "cli/standard_streams.hpp"
 #include "cli/trace_file_sink.hpp"
 #include "cli/ui_page.hpp"
+#include "cli/usual_rings.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -23,7 +24,7 @@ struct RecordOptions {
   ListenOptions listen;
   FormatOptions format;
   std::string file;  // "": as the format has it
-  std::string buffer_size = "4M";
+  std::string buffer_size;  // "": as large as usual
   std::string duration;
   bool overwrite = false;
   bool tracefs = false;
@@ -32,7 +33,7 @@ struct RecordOptions {
   bool to_standard_output = false;
   std::vector<std::string> command;
 
-  std::uint64_t ring_bytes = 0;
+  consumer::Session::Options rings;
   std::uint64_t duration_ns = 0;
 };
 
@@ -51,7 +52,13 @@ Result<void> check_options(RecordOptions& options) {
   }
   if (format != nullptr && options.ui) return fail(EINVAL, "--format excludes --ui");
   if (format != nullptr && options.overwrite) return fail(EINVAL, "--format excludes --overwrite");
-  LT_TRY(options.ring_bytes, parse_buffer_size(options.buffer_size));
+  // A flight recorder's size is how much it keeps, and not what it can wait for.
+  if (!options.overwrite) options.rings = usual_rings();
+  options.rings.overwrite = options.overwrite;
+  if (!options.buffer_size.empty()) {
+    options.rings.least_ring_bytes = 0;
+    LT_TRY(options.rings.ring_bytes, parse_buffer_size(options.buffer_size));
+  }
   if (!options.duration.empty()) {
     LT_TRY(options.duration_ns, parse_time_option("--duration", options.duration));
   }
@@ -64,7 +71,7 @@ struct Setup {
 };
 
 Result<void> set_up(RecordOptions& options, Listening& listening, Setup& setup) {
-  LT_CHECK(listening.begin({options.ring_bytes, options.overwrite}));
+  LT_CHECK(listening.begin(options.rings));
   consumer::DomainView& view = listening.place().view();
   // The file is there when everything is recorded: scripts may wait for it.
   LT_TRY(output::TraceDatWriter writer,
@@ -103,7 +110,7 @@ int record_in_format(RecordOptions& options) {
   LiveOptions live;
   live.listen = std::move(options.listen);
   live.command = options.command;
-  live.ring_bytes = options.ring_bytes;
+  live.rings = options.rings;
   live.duration_ns = options.duration_ns;
   live.tracefs = options.tracefs;
   live.owns_standard_output = output->is_standard_output();
@@ -196,7 +203,7 @@ void add_record(Program& program) {
                  {.type = "FILE", .default_text = "trace.dat; with --format as export has it"});
   options->format.add_options(command);
   command.option("--buffer-size", options->buffer_size, "Buffer per CPU, with K, M or G",
-                 {.type = "SIZE", .shows_default = true});
+                 {.type = "SIZE", .default_text = "4M to 32M"});
   command.flag("--overwrite", options->overwrite, "Keep the newest events when a buffer is full; write at the end");
   command.option("--duration", options->duration, "Stop recording after this time", {.type = "SECONDS"});
   command.flag("--ui", options->ui, "Show what is recorded in a browser meanwhile, as landtrace ui does");

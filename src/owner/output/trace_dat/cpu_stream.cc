@@ -9,6 +9,10 @@ namespace {
 
 std::uint64_t add_lost(std::uint64_t a, std::uint64_t b) { return a > kLostUnknown - b ? kLostUnknown : a + b; }
 
+// Pages that are moved are there twice for a while where the disk has room: to give back the blocks of each by itself
+// takes longer than to copy it.
+constexpr std::uint64_t kPagesTwice = 512;
+
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -147,11 +151,27 @@ Result<void> CpuStream::write_full_page() {
 Result<void> CpuStream::move_to(const NamedFile& target, std::uint64_t offset) {
   // The last page's unused end was never written, and a failed write may have left half a page.
   LT_CHECK(set_size(file_, page_at(pages_written_ + (published_ > 0 ? 1 : 0))));
+  std::uint64_t there_twice = 0;  // pages before the next one
+  const auto give_back = [&](std::uint64_t next) {
+    punch_hole(file_, page_at(next - there_twice), there_twice * kPageSize);
+    there_twice = 0;
+  };
   for (std::uint64_t page = 0; page < pages_written_; ++page) {
     // Of an earlier try, perhaps another process's: it is in the target.
-    if (is_unpublished(page)) continue;
-    LT_CHECK(move_bytes(file_, page_at(page), target, offset + page * kPageSize, kPageSize));
+    if (is_unpublished(page)) {
+      give_back(page);
+      continue;
+    }
+    const auto copy = [&] { return copy_bytes(file_, page_at(page), target, offset + page * kPageSize, kPageSize); };
+    auto copied = copy();
+    if (!copied && (copied.error().code == ENOSPC || copied.error().code == EDQUOT) && there_twice > 0) {
+      give_back(page);
+      copied = copy();
+    }
+    LT_CHECK(copied);
+    if (++there_twice == kPagesTwice) give_back(page + 1);
   }
+  give_back(pages_written_);
   if (page_.empty()) return {};
   const std::span<const std::byte> last = page_.finish();
   const std::uint64_t at = offset + pages_written_ * kPageSize;

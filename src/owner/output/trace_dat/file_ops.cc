@@ -4,9 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 namespace landtrace::output::trace_dat {
 namespace {
+
+// A file that takes some time to remove.
+constexpr off_t kLarge = 64 << 20;
 
 off_t at(std::uint64_t offset) { return static_cast<off_t>(offset); }
 
@@ -115,7 +120,7 @@ Result<void> set_size(const NamedFile& file, std::uint64_t size) {
   return {};
 }
 
-Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
+Result<void> copy_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
                         std::uint64_t size) {
   const std::uint64_t end = from_offset + size;
   std::uint64_t hole = from_offset;
@@ -127,8 +132,18 @@ Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const 
     hole = seek(from, data, end, SEEK_HOLE);
     LT_CHECK(copy_data(from, data, to, to_offset + (data - from_offset), hole - data));
   }
-  punch_hole(from, from_offset, size);
   return {};
+}
+
+void remove_aside(const std::string& path) {
+  Fd last(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool is_large = last && ::fstat(last.get(), &status) == 0 && status.st_size > kLarge;
+  if (::unlink(path.c_str()) != 0 || !is_large) return;
+  try {
+    std::thread([last = std::move(last)] {}).detach();
+  } catch (const std::system_error&) {  // here, then
+  }
 }
 
 }  // namespace landtrace::output::trace_dat

@@ -36,9 +36,12 @@ void punch_hole(const NamedFile& file, std::uint64_t offset, std::uint64_t size)
 
 Result<void> set_size(const NamedFile& file, std::uint64_t size);
 
-// Moves [from_offset, from_offset + size) to the other file. Holes stay holes; what has arrived is punched
-// out of `from` only when all of it has arrived.
-Result<void> move_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
+// Copies [from_offset, from_offset + size) to the other file. Holes stay holes.
+Result<void> copy_bytes(const NamedFile& from, std::uint64_t from_offset, const NamedFile& to, std::uint64_t to_offset,
                         std::uint64_t size);
+
+// Unlinks the file, if it is there. The blocks of a large one, which may take a second, are given back in a
+// thread of its own.
+void remove_aside(const std::string& path);
 
 }  // namespace landtrace::output::trace_dat

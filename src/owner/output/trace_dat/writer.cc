@@ -58,7 +58,7 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
 // rename() in place of another file has ext4 write out all of the new one first, so that a power failure does not leave
 // an empty one: a second for 1.5 GB. The same without that, where nobody needs what is at `to`:
 Result<void> rename_over_unused(const std::string& from, const std::string& to) {
-  ::unlink(to.c_str());
+  trace_dat::remove_aside(to);
   return rename_file(from, to);
 }
 
