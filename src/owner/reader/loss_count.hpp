@@ -12,29 +12,27 @@ namespace landtrace::reader {
 
 class LossCount {
  public:
-  void set_cpus(std::uint32_t cpus) {
-    told_.resize(cpus);
-    given_.resize(cpus);
-  }
+  void set_cpus(std::uint32_t cpus) { cpus_.resize(cpus); }
   // An event of this CPU has come, and so many were lost before it.
   void add(std::uint32_t cpu, std::uint64_t lost) {
-    if (cpu >= told_.size()) return;
-    told_[cpu] = sum(told_[cpu], lost);
-    ++given_[cpu];
+    if (cpu >= cpus_.size()) return;
+    cpus_[cpu].told = sum(cpus_[cpu].told, lost);
+    ++cpus_[cpu].given;
   }
   // What another one was told.
   void add(const LossCount& other) {
-    for (std::size_t cpu = 0; cpu < std::min(told_.size(), other.told_.size()); ++cpu) {
-      told_[cpu] = sum(told_[cpu], other.told_[cpu]);
-      given_[cpu] += other.given_[cpu];
+    for (std::size_t cpu = 0; cpu < std::min(cpus_.size(), other.cpus_.size()); ++cpu) {
+      cpus_[cpu].told = sum(cpus_[cpu].told, other.cpus_[cpu].told);
+      cpus_[cpu].given += other.cpus_[cpu].given;
     }
   }
   // What was lost behind a CPU's last event. Of a recorder that was killed also what it was about to write.
   [[nodiscard]] std::uint64_t rest(std::uint32_t cpu, const output::CpuStats& stats, bool was_killed) const {
-    if (cpu >= told_.size()) return 0;
-    const std::uint64_t never_came = was_killed ? stats.never_came(given_[cpu]) : 0;
+    if (cpu >= cpus_.size()) return 0;
+    const auto& [told, given] = cpus_[cpu];
+    const std::uint64_t never_came = was_killed ? stats.never_came(given) : 0;
     const std::uint64_t lost = sum(sum(stats.overrun, stats.dropped), never_came);
-    return lost > told_[cpu] ? lost - told_[cpu] : 0;
+    return lost > told ? lost - told : 0;
   }
 
  private:
@@ -42,8 +40,12 @@ class LossCount {
     return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;
   }
 
-  std::vector<std::uint64_t> told_;   // by CPU
-  std::vector<std::uint64_t> given_;  // events, by CPU
+  // On a line of its own: threads count beside each other, each in an object of its own.
+  struct alignas(64) OfCpu {
+    std::uint64_t told = 0;
+    std::uint64_t given = 0;  // events
+  };
+  std::vector<OfCpu> cpus_;
 };
 
 }  // namespace landtrace::reader
