@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "cli/listening.hpp"
 #include "cli/test_environment.hpp"
 #include "ipc/path.hpp"
 #include "output/trace_dat/test_support.hpp"
@@ -78,6 +79,20 @@ TEST_F(WorkplaceTest, ACommandThatCannotBeRunHasTheStatusOfEnv) {
   ASSERT_FALSE(plain);
   EXPECT_EQ(status_of_spawn_error(plain.error()), 126);
 }
+
+std::uint64_t session_bytes(const std::vector<std::string>& command) {
+  ListenOptions options{"*:*"};
+  Listening listening(options, command);
+  const auto begun = listening.begin({.ring_bytes = 32u << 20, .least_ring_bytes = 4u << 20});
+  EXPECT_TRUE(begun) << begun.error().message;
+  return begun ? listening.session().geometry().size() : 0;
+}
+
+TEST_F(WorkplaceTest, ASessionInADomainOfItsOwnIsAsLargeAsIsWanted) {
+  EXPECT_EQ(session_bytes({"true"}), 32u << 20);
+}
+
+TEST_F(WorkplaceTest, ASessionInTheUsersDomainLeavesRoomForOthers) { EXPECT_EQ(session_bytes({}), 4u << 20); }
 
 }  // namespace
 }  // namespace landtrace::cli

@@ -68,6 +68,28 @@ TEST_F(LongStreamTest, ItIsNotMoved) {
   EXPECT_LT(disk_bytes(path_), fs::file_size(path_) - 512 * 1024);
 }
 
+// So much that the blocks of what has arrived are given back in between.
+TEST_F(LongStreamTest, AnotherLongOneIsMovedWhole) {
+  constexpr std::uint32_t kMany = 2'400;  // 72 MB each
+  TraceDatWriter writer = create_writer(path_, 2);
+  writer.add_event(number_type());
+  for (std::uint32_t n = 0; n < kMany; ++n) {
+    std::memcpy(large_.data(), &n, sizeof n);
+    Record record = number_record(1000 + n, n % 2, n);
+    record.payload = std::as_bytes(std::span(large_));
+    EXPECT_EQ(message_of(writer.append(record)), "");
+  }
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+  const ReadResult all = read_file_records(path_);
+  EXPECT_FALSE(all.error) << all.error->message;
+  ASSERT_EQ(all.records.size(), kMany);
+  for (std::uint32_t n = 0; n < kMany; ++n) {
+    EXPECT_EQ(all.records[n].number(), n);
+    EXPECT_EQ(all.records[n].payload.substr(4), std::string(large_.size() - 4, 'x')) << n;
+  }
+}
+
 TEST_F(LongStreamTest, TraceCmdReadsIt) {
   LT_NEEDS_TRACE_CMD();
   TraceDatWriter writer = create_writer(path_, 2);
