@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -33,19 +34,15 @@ TEST(UsualRingsTest, AreNeverSmallerThanTheyCanBe) {
 
 class UsableMemoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_NE(::mkdtemp(root_.data()), nullptr);
-    write("/proc/self/cgroup", "1:name=systemd:/old\n0::/a.slice/b.scope\n");
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
+  void SetUp() override { write("/proc/self/cgroup", "1:name=systemd:/old\n0::/a.slice/b.scope\n"); }
   void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + path;
+    const std::filesystem::path file = root_.file(path);
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  std::uint64_t memory() { return usable_memory(root_); }
+  std::uint64_t memory() { return usable_memory(root_.file("")); }
 
-  std::string root_ = "/tmp/landtrace-memory-XXXXXX";
+  output::TempDir root_;
 };
 
 TEST_F(UsableMemoryTest, IsTheMachinesWhereNothingLimitsIt) {
