@@ -10,14 +10,20 @@
 // clang-format off
 #define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
 
-// The descriptor of the sequence from label 1 to label 2, which aborts to label 4; then the sequence is armed.
-#define LT_RSEQ_BEGIN                               \
+// The descriptor, at label 3, of the sequence from label 1 to label 2, which aborts to label 4. `symbol` names the
+// descriptor, or is empty.
+#define LT_RSEQ_DESCRIPTOR(symbol)                  \
   ".pushsection __rseq_cs, \"aw\"\n\t"              \
   ".balign 32\n\t"                                  \
+  symbol                                            \
   "3:\n\t"                                          \
   ".long 0, 0\n\t"                                  \
   ".quad 1f, (2f - 1f), 4f\n\t"                     \
-  ".popsection\n\t"                                 \
+  ".popsection\n\t"
+
+// Arms the sequence.
+#define LT_RSEQ_BEGIN                               \
+  LT_RSEQ_DESCRIPTOR("")                            \
   "leaq 3b(%%rip), %%rax\n\t"                       \
   "movq %%rax, 8(%[area])\n\t"                      \
   "1:\n\t"
@@ -43,13 +49,17 @@
 // clang-format off
 #define LT_RSEQ_SIGNATURE "0xd428bc00"
 
-#define LT_RSEQ_BEGIN                               \
+#define LT_RSEQ_DESCRIPTOR(symbol)                  \
   ".pushsection __rseq_cs, \"aw\"\n\t"              \
   ".balign 32\n\t"                                  \
+  symbol                                            \
   "3:\n\t"                                          \
   ".long 0, 0\n\t"                                  \
   ".quad 1f, (2f - 1f), 4f\n\t"                     \
-  ".popsection\n\t"                                 \
+  ".popsection\n\t"
+
+#define LT_RSEQ_BEGIN                               \
+  LT_RSEQ_DESCRIPTOR("")                            \
   "adrp x9, 3b\n\t"                                 \
   "add x9, x9, :lo12:3b\n\t"                        \
   "str x9, [%[area], #8]\n\t"                       \

@@ -23,11 +23,20 @@ class ScaledTime {
 
   // CLOCK_MONOTONIC in ns. The thread's alone, and its signal handlers'. Async-signal-safe.
   std::uint64_t ns() {
+    std::uint64_t raw = 0;
+    return ns(raw);
+  }
+  // `raw` gets what the counter was then; 0 where it was not the counter alone that was asked.
+  std::uint64_t ns(std::uint64_t& raw) {
     for (;;) {
       const std::uint32_t version = __atomic_load_n(&version_, __ATOMIC_RELAXED);
       asm volatile("" ::: "memory");
-      const std::uint64_t since = read_counter() - raw_;
-      if (__builtin_expect(since >= room_, 0)) return read_both();
+      raw = read_counter();
+      const std::uint64_t since = raw - raw_;
+      if (__builtin_expect(since >= room_, 0)) {
+        raw = 0;
+        return read_both();
+      }
       const std::uint64_t now = ns_ + (since * slope_ >> kSlopeBits);
       const std::uint64_t floor = floor_;
       // A signal handler may have begun another stretch meanwhile.

@@ -1,5 +1,6 @@
 // The restartable ring write for x86-64. In pseudocode, between `start` and `commit`:
 //
+//     if (held and area.rseq_cs is not ours)          restart
 //     if (area.cpu_id != cpu)                         restart
 //     time = time stamp counter                       first, as it is long in coming
 //     tail = ring.tail; end = tail + length
@@ -11,6 +12,10 @@
 //     next = { end, ring.count + 1 }
 //     for each chunk after tail's, up to end's        marks[chunk] = next
 //     ring.{tail,count} = next                        one 16-byte store: the commit
+//
+// A held write (write.hpp) finds its descriptor armed, and takes the time that it is given. Where the thread was
+// interrupted before the first instruction of the sequence, the kernel has disarmed it; from there on it aborts. So
+// what was armed is looked at inside.
 //
 // The kernel jumps to the abort label when the thread is preempted, migrated or gets a signal in between. A kill leaves
 // the old tail, so a record is there wholly or not at all. `intent` and the mark of a chunk that was not reached are
@@ -59,6 +64,15 @@ volatile int landtrace_inject_point = 0;
   ".hidden landtrace_write_restart\n\t"             \
   "landtrace_write_restart:\n\t"
 
+// What hold_time() arms.
+#define LT_HELD_SYMBOL                              \
+  ".globl landtrace_held_write\n\t"                 \
+  ".hidden landtrace_held_write\n\t"                \
+  "landtrace_held_write:\n\t"
+
+#define LT_IF_HELD(code) ".if %c[is_held]\n\t" code ".endif\n\t"
+#define LT_UNLESS_HELD(code) ".if %c[is_held] == 0\n\t" code ".endif\n\t"
+
 // Sets the marks of the chunks that the commit in xmm0 moves into or across, r9 being the tail and r10 the end;
 // changes rax, rcx, r9 and r10. An end that a hostile tail made overflow sets none.
 #define LT_MARK_CHUNKS(point)                            \
@@ -80,25 +94,30 @@ volatile int landtrace_inject_point = 0;
 
 namespace landtrace::arch {
 
-// There must be only one copy of the symbol in it.
-#ifdef __clang__
-__attribute__((noinline))
-#else
-__attribute__((noipa))
-#endif
-WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* at) {
+namespace {
+
+// `time` is of a held write.
+template <bool kIsHeld>
+__attribute__((always_inline)) inline WriteOutcome write_once(const WriteRequest& request, RseqArea* area,
+                                                              std::uint32_t cpu, RingWords* at, std::uint64_t time) {
   register RingWords* const ring asm("r8") = at;
 #ifdef LANDTRACE_AGENT
   const CommitVectorKept kept;
 #endif
   asm goto(
-      LT_RSEQ_BEGIN
+      LT_RSEQ_DESCRIPTOR(LT_IF_HELD(LT_HELD_SYMBOL))
+      "leaq 3b(%%rip), %%rax\n\t"
+      LT_UNLESS_HELD("movq %%rax, 8(%[area])\n\t")
+      "1:\n\t"
+      LT_IF_HELD("cmpq %%rax, 8(%[area])\n\t"
+                 "jne %l[restarted]\n\t")
       "cmpl %[cpu], 4(%[area])\n\t"
       "jne %l[restarted]\n\t"
       LT_POINT(1)
-      "rdtsc\n\t"                                         // takes its time; the rest goes on beside it
-      "shlq $32, %%rdx\n\t"
-      "orq %%rax, %%rdx\n\t"
+      LT_IF_HELD("movq %[time], %%rdx\n\t")
+      LT_UNLESS_HELD("rdtsc\n\t"                          // takes its time; the rest goes on beside it
+                     "shlq $32, %%rdx\n\t"
+                     "orq %%rax, %%rdx\n\t")
       "movq %c[o_length](%[request]), %%r11\n\t"
       "movq %c[o_size](%[request]), %%rsi\n\t"
       "movq (%%r8), %%r9\n\t"                             // tail
@@ -209,10 +228,11 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       LT_MARK_CHUNKS(LT_POINT(11))
       LT_POINT(12)
       "movdqa %%xmm0, (%%r8)\n\t"
-      LT_RSEQ_END(LT_RESTART_SYMBOL)
+      LT_RSEQ_END(LT_UNLESS_HELD(LT_RESTART_SYMBOL))
       LT_POINT(13)
       :
-      : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [filler] "i"(kFillerWord),
+      : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [time] "rm"(time),
+        [is_held] "i"(kIsHeld ? 1 : 0), [filler] "i"(kFillerWord),
         [ring] "r"(ring), [o_data] "i"(offsetof(WriteRequest, data)),
         [o_marks] "i"(offsetof(WriteRequest, marks)), [o_consumed] "i"(offsetof(WriteRequest, consumed)),
         [o_size] "i"(offsetof(WriteRequest, size)), [o_offset_mask] "i"(offsetof(WriteRequest, offset_mask)),
@@ -237,6 +257,23 @@ full:
   return WriteOutcome::kFull;
 }
 
+}  // namespace
+
+// There must be only one copy of the symbols in each.
+#ifdef __clang__
+#define LT_ONE_COPY __attribute__((noinline))
+#else
+#define LT_ONE_COPY __attribute__((noipa))
+#endif
+
+LT_ONE_COPY WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* at) {
+  return write_once<false>(request, area, cpu, at, 0);
+}
+LT_ONE_COPY WriteOutcome write_rseq_held(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* at,
+                                         std::uint64_t time) {
+  return write_once<true>(request, area, cpu, at, time);
+}
+
 // clang-format on
 
 }  // namespace landtrace::arch
@@ -245,6 +282,9 @@ full:
 
 namespace landtrace::arch {
 WriteOutcome write_rseq(const WriteRequest&, RseqArea*, std::uint32_t, RingWords*) { __builtin_trap(); }
+WriteOutcome write_rseq_held(const WriteRequest&, RseqArea*, std::uint32_t, RingWords*, std::uint64_t) {
+  __builtin_trap();
+}
 }  // namespace landtrace::arch
 
 #endif

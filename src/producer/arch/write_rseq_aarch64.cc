@@ -40,6 +40,15 @@ volatile int landtrace_inject_point = 0;
   ".hidden landtrace_write_restart\n\t"             \
   "landtrace_write_restart:\n\t"
 
+// What hold_time() arms.
+#define LT_HELD_SYMBOL                              \
+  ".globl landtrace_held_write\n\t"                 \
+  ".hidden landtrace_held_write\n\t"                \
+  "landtrace_held_write:\n\t"
+
+#define LT_IF_HELD(code) ".if %c[is_held]\n\t" code ".endif\n\t"
+#define LT_UNLESS_HELD(code) ".if %c[is_held] == 0\n\t" code ".endif\n\t"
+
 // Raises the intent to the end in x14; changes x9.
 #define LT_ANNOUNCE                                 \
   "ldr x9, [%[ring], #16]\n\t"                      \
@@ -76,21 +85,28 @@ volatile int landtrace_inject_point = 0;
 
 namespace landtrace::arch {
 
-// There must be only one copy of the symbol in it.
-#ifdef __clang__
-__attribute__((noinline))
-#else
-__attribute__((noipa))
-#endif
-WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* ring) {
+namespace {
+
+// `time` is of a held write.
+template <bool kIsHeld>
+__attribute__((always_inline)) inline WriteOutcome write_once(const WriteRequest& request, RseqArea* area,
+                                                              std::uint32_t cpu, RingWords* ring, std::uint64_t time) {
   asm goto(
-      LT_RSEQ_BEGIN
+      LT_RSEQ_DESCRIPTOR(LT_IF_HELD(LT_HELD_SYMBOL))
+      "adrp x9, 3b\n\t"
+      "add x9, x9, :lo12:3b\n\t"
+      LT_UNLESS_HELD("str x9, [%[area], #8]\n\t")
+      "1:\n\t"
+      LT_IF_HELD("ldr x10, [%[area], #8]\n\t"
+                 "cmp x9, x10\n\t"
+                 "b.ne %l[restarted]\n\t")
       "ldr w9, [%[area], #4]\n\t"
       "cmp w9, %w[cpu]\n\t"
       "b.ne %l[restarted]\n\t"
       LT_POINT(1)
-      "isb\n\t"
-      "mrs x13, cntvct_el0\n\t"
+      LT_IF_HELD("mov x13, %[time]\n\t")
+      LT_UNLESS_HELD("isb\n\t"
+                     "mrs x13, cntvct_el0\n\t")
       "ldr x10, [%[request], %[o_length]]\n\t"
       "ldr x11, [%[request], %[o_size]]\n\t"
       "ldr x12, [%[ring]]\n\t"                            // tail
@@ -178,11 +194,12 @@ WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32
       LT_MARK_CHUNKS(LT_POINT(11))
       LT_POINT(12)
       LT_STORE_MARK("%[ring]")
-      LT_RSEQ_END(LT_RESTART_SYMBOL)
+      LT_RSEQ_END(LT_UNLESS_HELD(LT_RESTART_SYMBOL))
       "cbnz w17, %l[restarted]\n\t"
       LT_POINT(13)
       :
-      : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [filler] "i"(kFillerWord),
+      : [request] "r"(&request), [area] "r"(area), [cpu] "r"(cpu), [time] "r"(time),
+        [is_held] "i"(kIsHeld ? 1 : 0), [filler] "i"(kFillerWord),
         [ring] "r"(ring), [o_data] "i"(offsetof(WriteRequest, data)),
         [o_marks] "i"(offsetof(WriteRequest, marks)), [o_consumed] "i"(offsetof(WriteRequest, consumed)),
         [o_size] "i"(offsetof(WriteRequest, size)), [o_offset_mask] "i"(offsetof(WriteRequest, offset_mask)),
@@ -204,6 +221,23 @@ wrapped:
 full:
   area->rseq_cs = 0;
   return WriteOutcome::kFull;
+}
+
+}  // namespace
+
+// There must be only one copy of the symbols in each.
+#ifdef __clang__
+#define LT_ONE_COPY __attribute__((noinline))
+#else
+#define LT_ONE_COPY __attribute__((noipa))
+#endif
+
+LT_ONE_COPY WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* ring) {
+  return write_once<false>(request, area, cpu, ring, 0);
+}
+LT_ONE_COPY WriteOutcome write_rseq_held(const WriteRequest& request, RseqArea* area, std::uint32_t cpu,
+                                         RingWords* ring, std::uint64_t time) {
+  return write_once<true>(request, area, cpu, ring, time);
 }
 
 // clang-format on

@@ -8,6 +8,7 @@
 
 #include "abi/entry.hpp"
 #include "arch/clock.hpp"
+#include "arch/write.hpp"
 #include "hist/layout.hpp"
 
 namespace landtrace::hist {
@@ -33,10 +34,22 @@ class Surroundings {
 // When an event happened, by the clocks that its histograms want. One for all histograms of the event.
 class Moment {
  public:
-  explicit Moment(arch::RawClock raw) : raw_(raw) {}
+  // `area` is the thread's where it writes by restartable sequences, else nullptr.
+  explicit Moment(arch::RawClock raw, arch::RseqArea* area = nullptr) : raw_(raw), area_(area) {}
+  ~Moment() { let_go(); }
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+
   std::uint64_t in(std::uint8_t clock) {
     if (!is_known_ || clock != clock_) read(clock);
     return time_;
+  }
+  // The same as a record has it, for arch::write_rseq_held(): an event that this one makes has its time. 0: not held.
+  [[nodiscard]] std::uint64_t held() const { return held_; }
+  // Before a system call.
+  void let_go() {
+    if (held_ != 0) arch::let_time_go(area_);
+    held_ = 0;
   }
 
  private:
@@ -46,6 +59,8 @@ class Moment {
   std::uint8_t clock_ = 0;
   bool is_known_ = false;
   std::uint64_t time_ = 0;
+  arch::RseqArea* area_;
+  std::uint64_t held_ = 0;
 };
 
 struct Event {

@@ -27,6 +27,7 @@ void detail::read_name(const View& view, const Thread& thread, char (&name)[filt
     std::memcpy(name, view.data->tasks[thread.tid % kMaxTasks].comm, sizeof name - 1);
   } else {
     // A system call, as a thread may change its name at any time, and nobody is told.
+    if (thread.mode.area != nullptr) arch::let_time_go(thread.mode.area);
     system_call(SYS_prctl, PR_GET_NAME, name);
   }
 }

@@ -11,7 +11,8 @@ namespace {
 
 class Producer final : public hist::Surroundings {
  public:
-  Producer(const View& view, const Thread& thread) : view_(view), thread_(thread) {}
+  Producer(const View& view, const Thread& thread, hist::Moment& moment)
+      : view_(view), thread_(thread), moment_(moment) {}
 
   std::uint32_t cpu() override { return detail::current_cpu(thread_); }
   const char* comm() override {
@@ -19,6 +20,7 @@ class Producer final : public hist::Surroundings {
     return name_;
   }
   std::uint32_t capture_stack(std::uint64_t* frames) override {
+    moment_.let_go();
     return plan::capture_stack(view_, thread_, frames, hist::kStackFrames);
   }
   bool make_event(std::uint32_t slot, const std::byte* payload, std::uint32_t size) override {
@@ -27,10 +29,12 @@ class Producer final : public hist::Surroundings {
     ++nested.nesting;
     nested.unseen = 0;
     const Segment segment{payload, size};
-    emit_in_section(nested, thread_, slot, &segment, 1, size);
+    emit_held(nested, thread_, slot, &segment, 1, size, moment_.held());
+    moment_.let_go();  // the next one is later
     return true;
   }
   void take_snapshot(std::uint32_t cell) override {
+    moment_.let_go();
     count(view_.data->cells[cell]);
     tell_others(view_);
   }
@@ -38,6 +42,7 @@ class Producer final : public hist::Surroundings {
  private:
   const View& view_;
   const Thread& thread_;
+  hist::Moment& moment_;
   char name_[filter::kCommSize];
 };
 
@@ -58,7 +63,7 @@ bool is_paused(const View& view, const hist::HistPlan& histogram) {
 void run_histogram(const View& view, const Thread& thread, const hist::HistPlan& histogram, std::uint32_t event,
                    const Segment* segments, std::uint32_t segment_count, hist::Moment& moment) {
   if (is_paused(view, histogram)) return;
-  Producer producer(view, thread);
+  Producer producer(view, thread, moment);
   const hist::Event happened{
       {segments, segment_count - view.unseen}, header_of(view, thread, event), moment, producer};
   hist::count(histogram, reinterpret_cast<std::byte*>(view.data), happened);
@@ -73,7 +78,7 @@ void detail::run_histogram(const View& view, const Thread& thread, const PlanSte
     return hist::count_plain(histogram, reinterpret_cast<std::byte*>(view.data),
                              {segments, segment_count - view.unseen});
   }
-  hist::Moment moment(thread.mode.clock);
+  hist::Moment moment(thread.mode.clock, thread.mode.area);
   plan::run_histogram(view, thread, histogram, event, segments, segment_count, moment);
 }
 

@@ -260,6 +260,85 @@ TEST_F(HistogramTest, WhatItMakesStandsBehindTheEventWhereThatIsLookedAt) {
                                                         {kMade, TestDomain::kTid, std::string(8, '\0')}}));
 }
 
+// By restartable sequences, with the raw clock as the key. A few events may be interrupted in between.
+class HeldTimeTest : public HistogramTest {
+ protected:
+  static constexpr std::size_t kEvents = 100;
+
+  void SetUp() override {
+    if (!arch::rseq_usable() || arch::best_raw_clock() != arch::RawClock::kTsc) {
+      GTEST_SKIP() << "SKIPPED: no restartable sequences here";
+    }
+  }
+  std::uint32_t make_by_time(std::uint8_t clock, const std::vector<hist::Action>& actions) {
+    return make({hist::OpCode::kTimestamp, 8, false, clock, 0, 1}, actions);
+  }
+  void happen() {
+    Thread thread = domain_.thread();
+    thread.mode.area = arch::rseq_area();
+    for (std::size_t i = 0; i < kEvents; ++i) EXPECT_TRUE(domain_.happens(kEvent, bytes_of(0u), thread));
+    times_ = domain_.times();
+  }
+  // Of the record and the event, both counted from 0.
+  [[nodiscard]] bool is_at(std::size_t record, std::uint32_t event) const {
+    return times_[record] == hist::detail::load_word(table().element(event));
+  }
+
+  std::vector<std::uint64_t> times_;
+};
+
+TEST_F(HeldTimeTest, WhatAnEventMakesHasItsTime) {
+  domain_.publish(kMade, {domain_.record()});
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade)}))});
+  happen();
+  ASSERT_EQ(times_.size(), kEvents);
+  std::size_t held = 0;
+  for (std::uint32_t i = 0; i < kEvents; ++i) held += is_at(i, i);
+  EXPECT_GT(held, kEvents / 2);
+}
+
+TEST_F(HeldTimeTest, AlsoWhereItsHistogramLooksAtTheSystemsClock) {
+  domain_.publish(kMade, {domain_.record()});
+  const std::uint32_t by_time = make_by_time(CLOCK_MONOTONIC, {trace(kMade)});
+  domain_.publish(kEvent, {domain_.histogram(by_time)});
+  const std::uint64_t before = arch::read_raw_clock(arch::RawClock::kTsc);
+  happen();
+  ASSERT_EQ(times_.size(), kEvents);
+  EXPECT_LT(before, times_.front());
+  EXPECT_LT(times_.back(), arch::read_raw_clock(arch::RawClock::kTsc));
+  EXPECT_TRUE(std::is_sorted(times_.begin(), times_.end()));
+}
+
+TEST_F(HeldTimeTest, TheSecondThatItMakesIsLater) {
+  domain_.publish(kMade, {domain_.record()});
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade), trace(kMade)}))});
+  happen();
+  ASSERT_EQ(times_.size(), 2 * kEvents);
+  for (std::size_t i = 1; i < times_.size(); ++i) EXPECT_LT(times_[i - 1], times_[i]);
+  std::size_t held = 0;
+  for (std::uint32_t i = 0; i < kEvents; ++i) held += is_at(2 * i, i);
+  EXPECT_GT(held, kEvents / 2);
+}
+
+// The kernel need not tell of a thread that was interrupted in a call.
+TEST_F(HeldTimeTest, NothingIsHeldOverASystemCall) {
+  char name[16];
+  ::prctl(PR_GET_NAME, name);
+  domain_.publish(kMade, {domain_.filter(domain_.comm_is(name)), domain_.record()});
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade)}))});
+  happen();
+  ASSERT_EQ(times_.size(), kEvents);
+  for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
+}
+
+TEST_F(HeldTimeTest, NothingIsArmedBehindTheEvent) {
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade)}))});
+  Thread thread = domain_.thread();
+  thread.mode.area = arch::rseq_area();
+  EXPECT_TRUE(domain_.happens(kEvent, bytes_of(0u), thread));
+  EXPECT_EQ(thread.mode.area->rseq_cs, 0u);
+}
+
 TEST_F(HistogramTest, WhatNobodyListensToIsNotLost) {
   publish(make(first_word(), {trace(kMade)}), true);
   happens(5);

@@ -198,17 +198,17 @@ class TestDomain {
   // All that stand in the instance's rings, ring by ring.
   [[nodiscard]] std::vector<TestRecord> records(std::uint8_t instance = 0, std::uint32_t set = 0) const {
     std::vector<TestRecord> all;
-    for (std::uint32_t i = 0; i < kCpus + kClaimed; ++i) {
-      ring::Reader reader(ring(i, instance, set), geometry_);
-      if (reader.written() == 0) continue;  // leaves the memory untouched
-      for (const ring::Reader::Batch* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
-        for (const ring::RecordView& record : batch->records) {
-          all.push_back({record.header.event,
-                         record.header.tid,
-                         {reinterpret_cast<const char*>(record.payload.data()), record.payload.size()}});
-        }
-      }
-    }
+    each_record(instance, set, [&](const ring::RecordView& record) {
+      all.push_back({record.header.event,
+                     record.header.tid,
+                     {reinterpret_cast<const char*>(record.payload.data()), record.payload.size()}});
+    });
+    return all;
+  }
+  // When these were, by the raw clock.
+  [[nodiscard]] std::vector<std::uint64_t> times(std::uint8_t instance = 0, std::uint32_t set = 0) const {
+    std::vector<std::uint64_t> all;
+    each_record(instance, set, [&](const ring::RecordView& record) { all.push_back(record.header.clock); });
     return all;
   }
   // The events of these records, in their order.
@@ -242,6 +242,15 @@ class TestDomain {
   }
   PlanStep step_of(StepKind kind, std::uint8_t skip, std::uint8_t instance, std::uint32_t cell) const {
     return {kind, skip, instance, cell, {0}, 0, geometry_};
+  }
+  void each_record(std::uint8_t instance, std::uint32_t set, const auto& see) const {
+    for (std::uint32_t i = 0; i < kCpus + kClaimed; ++i) {
+      ring::Reader reader(ring(i, instance, set), geometry_);
+      if (reader.written() == 0) continue;  // leaves the memory untouched
+      for (const ring::Reader::Batch* batch = &reader.read(); !batch->records.empty(); batch = &reader.read()) {
+        for (const ring::RecordView& record : batch->records) see(record);
+      }
+    }
   }
   [[nodiscard]] const std::byte* ring(std::uint32_t index, std::uint8_t instance, std::uint32_t set) const {
     return data_ + rings_.at({instance, set}).rings + index * geometry_.stride();

@@ -1,6 +1,7 @@
 // A producer dies at each instruction of the restartable write that matters: write_rseq.cc is compiled a second
-// time with its failure points (arch/CMakeLists.txt, landtrace_arch_inject) and a child process is let die there. Where
-// threads have no area of the kernel's, the instructions work with one of the test's own: nothing else writes the ring.
+// time with its failure points (arch/CMakeLists.txt, landtrace_arch_inject) and a child process is let die there: in
+// one that reads the clock, and in one at a time that was held. Where threads have no area of the kernel's, the
+// instructions work with one of the test's own: nothing else writes the ring.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t kNumbered = sizeof(RecordHeader) + 8;
 
-class RingInjectTest : public testing::Test {
+class RingInjectTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     CPU_ZERO(&affinity_);
@@ -52,9 +53,13 @@ class RingInjectTest : public testing::Test {
     for (std::size_t at = 0; at + 8 <= payload.size(); at += 8) std::memcpy(&payload[at], &emitted_, 8);
     const Segment segment{payload.data(), payload.size()};
     const RingSet rings{memory_.data(), consumed_.data(), geometry_, cpu_ + 1, 1};
-    ASSERT_EQ(write(rings, {arch::rseq_usable() ? arch::rseq_area() : &own_area_, arch::RawClock::kTsc},
-                    {42, 1, static_cast<std::uint32_t>(payload.size()), &segment, 1}),
-              WriteResult::kWritten);
+    const WriteMode mode{arch::rseq_usable() ? arch::rseq_area() : &own_area_, arch::RawClock::kTsc};
+    arch::WriteRequest request;
+    describe(request, {42, 1, static_cast<std::uint32_t>(payload.size()), &segment, 1});
+    if (GetParam()) arch::hold_time(mode.area);
+    const std::uint64_t held = GetParam() ? arch::read_raw_clock(mode.clock) : 0;
+    const arch::WriteOutcome first = write_at_once(request, rings, mode, held);
+    ASSERT_EQ(write_after(first, request, rings, mode, 42), WriteResult::kWritten);
     ++emitted_;
   }
   // True if a child that writes such a record dies at `point`; the child is waited for.
@@ -135,6 +140,9 @@ class RingInjectTest : public testing::Test {
   std::uint64_t read_ = 0;
 };
 
+INSTANTIATE_TEST_SUITE_P(Times, RingInjectTest, testing::Bool(),
+                         [](const auto& held) { return held.param ? "Held" : "Read"; });
+
 struct Kind {
   const char* name;
   std::uint64_t left_in_lap;  // before the write that dies; 0: in the middle of a lap
@@ -142,7 +150,7 @@ struct Kind {
   std::set<int> points;  // those it passes
 };
 
-TEST_F(RingInjectTest, DeathAtAnyPointLeavesWholeRecordsAndARingThatGoesOn) {
+TEST_P(RingInjectTest, DeathAtAnyPointLeavesWholeRecordsAndARingThatGoesOn) {
   const Kind kinds[] = {
       {"within a chunk", 0, 104, {1, 7, 8, 9, 10, 12, 13}},
       {"into the next chunk", 0, 4096, {1, 7, 8, 9, 10, 11, 12, 13}},
@@ -182,7 +190,7 @@ TEST_F(RingInjectTest, DeathAtAnyPointLeavesWholeRecordsAndARingThatGoesOn) {
 
 // A mark that was set for a commit which never came must not outlive a longer record over its place: a late
 // reader would take the middle of that record for the beginning of one.
-TEST_F(RingInjectTest, MarkOfADeadWriterIsReplacedByALongerRecord) {
+TEST_P(RingInjectTest, MarkOfADeadWriterIsReplacedByALongerRecord) {
   for (const std::uint64_t left : {0u, 60000u}) {  // the longer record fits in the lap, or a filler takes its place
     SCOPED_TRACE(left);
     make();
@@ -203,7 +211,7 @@ TEST_F(RingInjectTest, MarkOfADeadWriterIsReplacedByALongerRecord) {
 }
 
 // Ten deaths in a row at random points, between them records of any length.
-TEST_F(RingInjectTest, ManyDeathsInARow) {
+TEST_P(RingInjectTest, ManyDeathsInARow) {
   std::uint32_t seed = 7;
   const auto random = [&seed] { return (seed = seed * 1664525u + 1013904223u) >> 8; };
   Reader reader = attach();

@@ -75,12 +75,15 @@ inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t
   request.chunk_shift = geometry.chunk_shift;
 }
 
-// Counts nothing where it does not commit. `rings` and `mode` are values, so that they need not be in memory.
-inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode) {
+// Counts nothing where it does not commit. `rings` and `mode` are values, so that they need not be in memory. `held` is
+// a time that arch::hold_time() has held, or 0: the time is read in the sequence.
+inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode,
+                                        std::uint64_t held = 0) {
   if (__builtin_expect(mode.area == nullptr, 0)) return arch::WriteOutcome::kRestarted;
   const std::uint32_t cpu = mode.area->cpu_id_start;
   if (__builtin_expect(cpu >= rings.cpus, 0)) return arch::WriteOutcome::kRestarted;
   aim(request, rings, cpu);
+  if (held != 0) return arch::write_rseq_held(request, mode.area, cpu, request.ring, held);
   return arch::write_rseq(request, mode.area, cpu, request.ring);
 }
 
