@@ -331,6 +331,22 @@ TEST_F(HeldTimeTest, NothingIsHeldOverASystemCall) {
   for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
 }
 
+TEST_F(HeldTimeTest, NorOverASnapshotOfWhichTheOwnerIsTold) {
+  domain_.control().user_count = 2;
+  hist::Action action{};
+  action.handler = hist::Handler::kOnChange;
+  action.deed = hist::Deed::kSnapshot;
+  action.tracked = by_op();
+  action.tracked_at = 64;
+  action.taken_at = 72;
+  action.target = domain_.new_cell();
+  domain_.publish(kMade, {domain_.record()});
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {action, trace(kMade)}))});
+  happen();
+  ASSERT_EQ(times_.size(), kEvents);
+  for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
+}
+
 TEST_F(HeldTimeTest, NothingIsArmedBehindTheEvent) {
   domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade)}))});
   Thread thread = domain_.thread();

@@ -131,5 +131,29 @@ TEST_F(ProgramStepTest, RunInProgramsOfTheirUserAndInTheProcessThatTheyAreFor) {
   EXPECT_EQ(figures().missed, 0u);
 }
 
+// It may have made system calls, in which the kernel need not tell of an interruption.
+TEST_F(ProgramStepTest, NoTimeIsHeldBehindThem) {
+  if (!arch::rseq_usable()) GTEST_SKIP() << "SKIPPED: no restartable sequences here";
+  constexpr std::uint64_t kHeld = 1000;  // no counter says so
+  Thread thread = domain_.thread();
+  thread.mode.area = arch::rseq_area();
+  const auto times_held = [&] {
+    const std::string payload = bytes_of(5u);
+    const Segment segment{payload.data(), payload.size()};
+    const Section section(*thread.slot);
+    for (int i = 0; i < 100; ++i) {
+      arch::hold_time(thread.mode.area);
+      EXPECT_TRUE(emit_held(domain_.view(), thread, kEvent, &segment, 1, sizeof(std::uint32_t), kHeld));
+    }
+    const std::vector<std::uint64_t> times = domain_.times();
+    return std::count(times.begin(), times.end(), kHeld);
+  };
+  domain_.publish(kEvent, {adding(), domain_.record()});
+  EXPECT_EQ(times_held(), 0);
+  EXPECT_EQ(domain_.records().size(), 100u);
+  domain_.publish(kEvent, {domain_.record()});
+  EXPECT_GT(times_held(), 50);
+}
+
 }  // namespace
 }  // namespace landtrace::plan
