@@ -46,6 +46,21 @@ TEST_F(ScaledTimeTest, IsWithin50NanosecondsOfTheSystemsClock) {
   EXPECT_GT(scaled, 0);
 }
 
+TEST_F(ScaledTimeTest, TellsWhatTheCounterWasWhereItAloneWasAsked) {
+  std::uint64_t raw = 1;
+  time_.ns(raw);
+  EXPECT_EQ(raw, 0u) << "there is no stretch yet";
+  if (!becomes_scaled()) GTEST_SKIP() << "SKIPPED: reading the clock takes too long here";
+  for (int i = 0; i < 200'000; ++i) {
+    const std::uint64_t before = read_counter();
+    time_.ns(raw);
+    const std::uint64_t after = read_counter();
+    ASSERT_TRUE(raw == 0 || (before <= raw && raw <= after));
+    if (raw != 0) return;
+  }
+  FAIL() << "it was never asked alone";
+}
+
 TEST_F(ScaledTimeTest, NeverGoesBackwardsInAThread) {
   std::uint64_t last = 0;
   for (int i = 0; i < 300'000; ++i) {

@@ -83,21 +83,19 @@ void set_variables(const HistPlan& plan, Operands& operands, std::byte* element)
 void Moment::read(std::uint8_t clock) {
   clock_ = clock;
   is_known_ = true;
-  let_go();
-  const bool can_hold = raw_ == arch::RawClock::kTsc && area_ != nullptr;
+  const bool is_counter = raw_ == arch::RawClock::kTsc;
+  const bool can_hold = is_counter && area_ != nullptr;
   if (can_hold) arch::hold_time(area_);
+  std::uint64_t counter = 0;
   if (clock == kRawClock) {
-    time_ = arch::read_raw_clock(raw_);
-    if (can_hold) held_ = time_;
-    return;
+    counter = time_ = arch::read_raw_clock(raw_);
+  } else {
+    // The system's own clocks, and not what the raw clock was when the domain began: times of several programs are
+    // compared with one another, and this is exact in all of them, however long they run.
+    time_ = clock == CLOCK_MONOTONIC && is_counter ? arch::scaled_time.ns(counter) : arch::system_clock_ns(clock);
   }
-  // The system's own clocks, and not what the raw clock was when the domain began: times of several programs are
-  // compared with one another, and this is exact in all of them, however long they run.
-  const bool is_scaled = clock == CLOCK_MONOTONIC && raw_ == arch::RawClock::kTsc;
-  std::uint64_t raw = 0;
-  time_ = is_scaled ? arch::scaled_time.ns(raw) : arch::system_clock_ns(clock);
-  held_ = raw;
-  if (can_hold && raw == 0) arch::let_time_go(area_);
+  held_ = can_hold ? counter : 0;
+  if (can_hold && counter == 0) arch::let_time_go(area_);
 }
 
 void count(const HistPlan& plan, std::byte* data, const Event& event) {

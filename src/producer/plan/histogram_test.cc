@@ -347,6 +347,21 @@ TEST_F(HeldTimeTest, NorOverASnapshotOfWhichTheOwnerIsTold) {
   for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
 }
 
+// Which has triggers, and is recorded nowhere.
+TEST_F(HeldTimeTest, NorOverWhatAnEventThatItMakesDoes) {
+  constexpr std::uint32_t kOther = 9;
+  domain_.control().user_count = 2;
+  const Trigger snapshot{TriggerAction::kSnapshot, false, 0, domain_.new_cell(), 0, 0, 0};
+  const std::uint32_t stopped = domain_.new_cell();
+  domain_.set_switch(stopped, true);
+  domain_.publish(kMade, {domain_.triggers({snapshot}, false), domain_.record(0, stopped)});
+  domain_.publish(kOther, {domain_.record()});
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade), trace(kOther)}))});
+  happen();
+  ASSERT_EQ(times_.size(), kEvents);
+  for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
+}
+
 TEST_F(HeldTimeTest, NothingIsArmedBehindTheEvent) {
   domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade)}))});
   Thread thread = domain_.thread();
