@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "programs/assumed_identity.hpp"
 #include "programs/memory_map.hpp"
@@ -25,6 +26,15 @@ Result<Fd> open_proc_file(std::uint32_t pid, const char* name, int flags) {
   return fd;
 }
 
+// Kernels may be built without process_vm_readv, sandboxes answer as such, and qemu-user has none.
+bool can_touch_by_pid() {
+  char byte = 0;
+  char copy = 0;
+  const iovec from{&byte, 1};
+  const iovec to{&copy, 1};
+  return ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) == 1 || errno != ENOSYS;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Identity client) {
@@ -36,7 +46,7 @@ Result<std::shared_ptr<AddressSpace>> AddressSpace::open(std::uint32_t pid, Iden
   // First the descriptor, then the number of the program: the number is read through the descriptor, so that it is that
   // of the program which the descriptor is bound to, or 0.
   LT_TRY(space->mem, open_proc_file(pid, "mem", O_RDWR));
-  if (must_assume(client)) {
+  if (must_assume(client) || !can_touch_by_pid()) {
     LT_TRY(space->maps, open_proc_file(pid, "maps", O_RDONLY));
   }
   if (auto pagemap = open_proc_file(pid, "pagemap", O_RDONLY)) space->pagemap = *std::move(pagemap);
@@ -54,7 +64,7 @@ bool AddressSpace::is_alive() const {
 
 // There are two ways to touch the memory as the process could, by whether the owner has rights that the client lacks.
 //
-// It has (`maps` is open): by the descriptors alone, because the pid may belong to a setuid program by now.
+// It has, or the calls of the other way are missing (`maps` is open): by the descriptors alone, because the pid may belong to a setuid program by now.
 // /proc/PID/mem writes to read-only pages, too, so the map is asked first. A client that changes the map in between
 // spoils its own memory only.
 //

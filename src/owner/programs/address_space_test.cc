@@ -1,9 +1,14 @@
 #include "programs/address_space.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <array>
+#include <thread>
 
 #include "programs/test_child.hpp"
 #include "programs/test_client.hpp"
@@ -21,8 +26,23 @@ std::uint64_t* map_shared(int protection) {
   return static_cast<std::uint64_t*>(page);
 }
 
-// The two ways to touch memory: of a client with the owner's rights, and of one with fewer.
-enum class Client { kMe, kAnother };
+// The two ways to touch memory: of a client with the owner's rights, and of one with fewer; which is also that of a
+// system without process_vm_readv.
+enum class Client { kMe, kAnother, kMeWithoutTheCalls };
+
+// The calling thread has no process_vm_readv and no process_vm_writev any more.
+void lose_the_calls() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
 
 class AddressSpaceTest : public testing::TestWithParam<Client> {
  protected:
@@ -32,10 +52,15 @@ class AddressSpaceTest : public testing::TestWithParam<Client> {
     child_.emplace([&] {
       if (nobodys) become_user(kNobody.uid);
     });
-    auto space = AddressSpace::open(child_->pid(), nobodys ? kNobody : myself());
-    ASSERT_TRUE(space) << space.error().message;
-    space_ = *space;
-    EXPECT_EQ(static_cast<bool>(space_->maps), nobodys);
+    const auto open = [&] {
+      if (GetParam() == Client::kMeWithoutTheCalls) lose_the_calls();
+      auto space = AddressSpace::open(child_->pid(), nobodys ? kNobody : myself());
+      ASSERT_TRUE(space) << space.error().message;
+      space_ = *space;
+    };
+    std::thread(open).join();
+    ASSERT_NE(space_, nullptr);
+    EXPECT_EQ(static_cast<bool>(space_->maps), GetParam() != Client::kMe);
   }
   void TearDown() override {
     for (void* const page : {word_, read_only_, closed_}) ::munmap(page, kPage);
@@ -50,9 +75,11 @@ class AddressSpaceTest : public testing::TestWithParam<Client> {
   std::shared_ptr<AddressSpace> space_;
 };
 
-INSTANTIATE_TEST_SUITE_P(, AddressSpaceTest, testing::Values(Client::kMe, Client::kAnother), [](const auto& client) {
-  return client.param == Client::kMe ? "OfAClientWithTheSameRights" : "OfAClientWithFewerRights";
-});
+INSTANTIATE_TEST_SUITE_P(, AddressSpaceTest, testing::Values(Client::kMe, Client::kAnother, Client::kMeWithoutTheCalls),
+                         [](const auto& client) {
+                           if (client.param == Client::kMe) return "OfAClientWithTheSameRights";
+                           return client.param == Client::kAnother ? "OfAClientWithFewerRights" : "WithoutTheCalls";
+                         });
 
 TEST_P(AddressSpaceTest, BytesAreReadAndWrittenAsTheProcessCould) {
   *word_ = 0x1122334455667788;
