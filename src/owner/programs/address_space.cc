@@ -64,9 +64,9 @@ bool AddressSpace::is_alive() const {
 
 // There are two ways to touch the memory as the process could, by whether the owner has rights that the client lacks.
 //
-// It has, or the calls of the other way are missing (`maps` is open): by the descriptors alone, because the pid may belong to a setuid program by now.
-// /proc/PID/mem writes to read-only pages, too, so the map is asked first. A client that changes the map in between
-// spoils its own memory only.
+// It has, or the calls of the other way are missing (`maps` is open): by the descriptors alone, because the pid may
+// belong to a setuid program by now. /proc/PID/mem writes to read-only pages, too, so the map is asked first. A client
+// that changes the map in between spoils its own memory only.
 //
 // It has not: by pid, with calls that respect the rights of the pages. Whatever runs under that pid by now, the kernel
 // lets the owner touch no more of it than it would let the client.

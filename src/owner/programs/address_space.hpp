@@ -29,8 +29,8 @@ struct AddressSpace final : abi::CallerMemory {
   std::uint32_t uid = 0;  // for whom it was opened
   // /proc/PID/mem
   Fd mem;
-  // /proc/PID/maps. Open only where the owner has rights that the client lacks (see must_assume()), and where the system
-  // has no call that asks by itself: then the owner looks there what the client may do.
+  // /proc/PID/maps. Open only where the owner has rights that the client lacks (see must_assume()), and where the
+  // system has no call that asks by itself: then the owner looks there what the client may do.
   Fd maps;
   // /proc/PID/pagemap, of which nothing is read. Not open where the system has none.
   Fd pagemap;
