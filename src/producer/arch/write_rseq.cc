@@ -33,6 +33,7 @@
 #include "arch/count_rseq.hpp"
 #include "arch/kept_vectors.hpp"
 #include "arch/write.hpp"
+#include "arch/write_kinds.hpp"
 
 #if defined(__x86_64__)
 
@@ -58,21 +59,6 @@ volatile int landtrace_inject_point = 0;
 #define LT_VECTORS , "xmm0"
 #endif
 
-// A fault in the sequence is reported as if it had happened here: thread_time.cc looks for it.
-#define LT_RESTART_SYMBOL                           \
-  ".globl landtrace_write_restart\n\t"              \
-  ".hidden landtrace_write_restart\n\t"             \
-  "landtrace_write_restart:\n\t"
-
-// What hold_time() arms.
-#define LT_HELD_SYMBOL                              \
-  ".globl landtrace_held_write\n\t"                 \
-  ".hidden landtrace_held_write\n\t"                \
-  "landtrace_held_write:\n\t"
-
-#define LT_IF_HELD(code) ".if %c[is_held]\n\t" code ".endif\n\t"
-#define LT_UNLESS_HELD(code) ".if %c[is_held] == 0\n\t" code ".endif\n\t"
-
 // Sets the marks of the chunks that the commit in xmm0 moves into or across, r9 being the tail and r10 the end;
 // changes rax, rcx, r9 and r10. An end that a hostile tail made overflow sets none.
 #define LT_MARK_CHUNKS(point)                            \
@@ -93,7 +79,6 @@ volatile int landtrace_inject_point = 0;
   "15:\n\t"
 
 namespace landtrace::arch {
-
 namespace {
 
 // `time` is of a held write.
@@ -258,13 +243,6 @@ full:
 }
 
 }  // namespace
-
-// There must be only one copy of the symbols in each.
-#ifdef __clang__
-#define LT_ONE_COPY __attribute__((noinline))
-#else
-#define LT_ONE_COPY __attribute__((noipa))
-#endif
 
 LT_ONE_COPY WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* at) {
   return write_once<false>(request, area, cpu, at, 0);

@@ -14,6 +14,7 @@
 // ring do not go backwards.
 #include "arch/count_rseq.hpp"
 #include "arch/write.hpp"
+#include "arch/write_kinds.hpp"
 
 #if defined(__aarch64__)
 
@@ -33,21 +34,6 @@ volatile int landtrace_inject_point = 0;
 #else
 #define LT_POINT(n)
 #endif
-
-// A fault in the sequence is reported as if it had happened here: thread_time.cc looks for it.
-#define LT_RESTART_SYMBOL                           \
-  ".globl landtrace_write_restart\n\t"              \
-  ".hidden landtrace_write_restart\n\t"             \
-  "landtrace_write_restart:\n\t"
-
-// What hold_time() arms.
-#define LT_HELD_SYMBOL                              \
-  ".globl landtrace_held_write\n\t"                 \
-  ".hidden landtrace_held_write\n\t"                \
-  "landtrace_held_write:\n\t"
-
-#define LT_IF_HELD(code) ".if %c[is_held]\n\t" code ".endif\n\t"
-#define LT_UNLESS_HELD(code) ".if %c[is_held] == 0\n\t" code ".endif\n\t"
 
 // Raises the intent to the end in x14; changes x9.
 #define LT_ANNOUNCE                                 \
@@ -84,7 +70,6 @@ volatile int landtrace_inject_point = 0;
   "15:\n\t"
 
 namespace landtrace::arch {
-
 namespace {
 
 // `time` is of a held write.
@@ -224,13 +209,6 @@ full:
 }
 
 }  // namespace
-
-// There must be only one copy of the symbols in each.
-#ifdef __clang__
-#define LT_ONE_COPY __attribute__((noinline))
-#else
-#define LT_ONE_COPY __attribute__((noipa))
-#endif
 
 LT_ONE_COPY WriteOutcome write_rseq(const WriteRequest& request, RseqArea* area, std::uint32_t cpu, RingWords* ring) {
   return write_once<false>(request, area, cpu, ring, 0);
