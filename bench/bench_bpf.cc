@@ -27,7 +27,7 @@ using CountHist = Counted<"bench_bpf_count_hist">;
 // The first number passes, the second does not: both are looked at.
 template <typename E>
 void add_request(Owner& owner, const char* name) {
-  benchmark::RegisterBenchmark(name, [&owner](auto& state) {
+  benchmark::RegisterBenchmark(name, [&owner](benchmark::State& state) {
     if (!E::enabled()) return state.SkipWithError("the event has no plan");
     const RecordedCheck check([&] { return owner.written(); });
     std::uint64_t i = 0;
@@ -42,7 +42,7 @@ void add_request(Owner& owner, const char* name) {
 
 template <typename E, typename Counter>
 void add_count(const char* name, Counter counter) {
-  benchmark::RegisterBenchmark(name, [counter](auto& state) {
+  benchmark::RegisterBenchmark(name, [counter](benchmark::State& state) {
     const RecordedCheck check(counter);
     std::uint32_t i = 0;
     for (auto _ : state) {
@@ -76,7 +76,7 @@ void add_bpf(Owner& owner, const Setting& setting) {
   add_count<Count>(name::kBpfCount, [&owner] { return owner.bpf("counted bench_bpf_count"); });
   add_count<CountInterpreted>(name::kBpfCountInterpreted,
                               [&owner] { return owner.bpf("counted bench_bpf_count_interpreted"); });
-  benchmark::RegisterBenchmark(name::kBpfCountHist, [](auto& state) {
+  benchmark::RegisterBenchmark(name::kBpfCountHist, [](benchmark::State& state) {
     std::uint32_t i = 0;
     for (auto _ : state) {
       CountHist::emit(i % kKeys, i);

@@ -34,7 +34,7 @@ void set(Owner& owner, const std::string& event, const char* file, const std::st
 
 template <typename E, typename Emit>
 void add(Owner& owner, const char* name, Recorded recorded, Emit emit) {
-  benchmark::RegisterBenchmark(name, [&owner, recorded, emit](auto& state) {
+  benchmark::RegisterBenchmark(name, [&owner, recorded, emit](benchmark::State& state) {
     if (!E::enabled()) return state.SkipWithError("the event has no plan");
     const RecordedCheck check([&] { return owner.written(); });
     std::uint64_t i = 0;

@@ -41,7 +41,8 @@ constexpr unsigned kWaiting = 4;
 constexpr std::uint8_t kDisplaced = 5;
 
 std::uint64_t call(std::size_t number) {
-  return reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(lt_bench_thousand + number * kDistance)(1);
+  const std::uint64_t at = reinterpret_cast<std::uint64_t>(lt_bench_thousand) + number * kDistance;
+  return reinterpret_cast<std::uint64_t (*)(std::uint64_t)>(at)(1);
 }
 
 std::vector<agent::Wanted> all_functions(const agent::Recipe& recipe) {
