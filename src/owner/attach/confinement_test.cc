@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <thread>
@@ -97,11 +98,14 @@ TEST(Confinement, IsSeenWithoutTheFilters) {
   });
   EXPECT_EQ(in_two_threads, with_filter);
   EXPECT_THAT(limits_of_child([] {
-                std::thread(add_filter).detach();
-                std::thread([] {
+                std::thread(add_filter).join();  // is gone, and its filter with it
+                std::atomic<bool> has_filter = false;
+                std::thread([&] {
                   add_filter();
+                  has_filter = true;
                   ::pause();
                 }).detach();
+                while (!has_filter) continue;
                 while (limits_of(static_cast<std::uint32_t>(::getpid())) != Limits::kMixed) continue;
               }),
               HasSubstr("not of all of them alike"));
