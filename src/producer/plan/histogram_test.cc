@@ -31,6 +31,17 @@ class HistogramTest : public testing::Test {
     action.max_size = 8;
     return action;
   }
+  // Whenever the first op's number changes; `cell` counts.
+  static hist::Action snapshot(std::uint32_t cell) {
+    hist::Action action{};
+    action.handler = hist::Handler::kOnChange;
+    action.deed = hist::Deed::kSnapshot;
+    action.tracked = by_op();
+    action.tracked_at = 64;
+    action.taken_at = 72;
+    action.target = cell;
+    return action;
+  }
 
   std::uint32_t make(const hist::Operand& key, std::uint32_t key_size, const std::vector<hist::Op>& ops,
                      const std::vector<hist::Action>& actions = {}) {
@@ -333,15 +344,9 @@ TEST_F(HeldTimeTest, NothingIsHeldOverASystemCall) {
 
 TEST_F(HeldTimeTest, NorOverASnapshotOfWhichTheOwnerIsTold) {
   domain_.control().user_count = 2;
-  hist::Action action{};
-  action.handler = hist::Handler::kOnChange;
-  action.deed = hist::Deed::kSnapshot;
-  action.tracked = by_op();
-  action.tracked_at = 64;
-  action.taken_at = 72;
-  action.target = domain_.new_cell();
   domain_.publish(kMade, {domain_.record()});
-  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {action, trace(kMade)}))});
+  const hist::Action first = snapshot(domain_.new_cell());
+  domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {first, trace(kMade)}))});
   happen();
   ASSERT_EQ(times_.size(), kEvents);
   for (std::uint32_t i = 0; i < kEvents; ++i) EXPECT_FALSE(is_at(i, i));
@@ -351,10 +356,10 @@ TEST_F(HeldTimeTest, NorOverASnapshotOfWhichTheOwnerIsTold) {
 TEST_F(HeldTimeTest, NorOverWhatAnEventThatItMakesDoes) {
   constexpr std::uint32_t kOther = 9;
   domain_.control().user_count = 2;
-  const Trigger snapshot{TriggerAction::kSnapshot, false, 0, domain_.new_cell(), 0, 0, 0};
+  const Trigger taking_one{TriggerAction::kSnapshot, false, 0, domain_.new_cell(), 0, 0, 0};
   const std::uint32_t stopped = domain_.new_cell();
   domain_.set_switch(stopped, true);
-  domain_.publish(kMade, {domain_.triggers({snapshot}, false), domain_.record(0, stopped)});
+  domain_.publish(kMade, {domain_.triggers({taking_one}, false), domain_.record(0, stopped)});
   domain_.publish(kOther, {domain_.record()});
   domain_.publish(kEvent, {domain_.histogram(make_by_time(hist::kRawClock, {trace(kMade), trace(kOther)}))});
   happen();
@@ -420,14 +425,7 @@ TEST_F(HistogramTest, AnEventOutsideTheTableIsNotMade) {
 TEST_F(HistogramTest, ASnapshotIsCountedAndTheOwnerTold) {
   const std::uint32_t snapshots = domain_.new_cell();
   domain_.control().user_count = 2;
-  hist::Action action{};
-  action.handler = hist::Handler::kOnChange;
-  action.deed = hist::Deed::kSnapshot;
-  action.tracked = by_op();
-  action.tracked_at = 64;
-  action.taken_at = 72;
-  action.target = snapshots;
-  publish(make(first_word(), {action}), true);
+  publish(make(first_word(), {snapshot(snapshots)}), true);
   happens(5);
   EXPECT_EQ(counted(domain_.cell(snapshots)), 1u);
   EXPECT_EQ(domain_.data().attention, 1u);
