@@ -63,7 +63,7 @@ void detail::record_after(arch::WriteOutcome first, const View& view, const Thre
 
 void detail::record_as_said(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
   if (is_thrown(view.data->cells[step.cell])) return;
-  record_always(view, thread, step, request);
+  record_always(view, thread, step, request, TimeOfWrite{});
   if (step.kind == StepKind::kRecordWithStack) record_stack(view, thread, step);
 }
 

@@ -13,6 +13,7 @@
 namespace landtrace::plan {
 
 using ring::Segment;
+using ring::TimeOfWrite;
 
 // A process's view of the domain that it is attached to.
 struct View {
@@ -77,9 +78,10 @@ inline ring::RingSet rings_of(const View& view, const PlanStep& step) {
 void record_after(arch::WriteOutcome first, const View& view, const Thread& thread, const PlanStep& step,
                   arch::WriteRequest& request);
 
+template <typename Time>
 inline void record_always(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request,
-                          std::uint64_t held = 0) {
-  const arch::WriteOutcome outcome = ring::write_at_once(request, rings_of(view, step), thread.mode, held);
+                          Time time) {
+  const arch::WriteOutcome outcome = ring::write_at_once(request, rings_of(view, step), thread.mode, time);
   if (__builtin_expect(outcome == arch::WriteOutcome::kCommitted, 1)) return;
   record_after(outcome, view, thread, step, request);
 }
@@ -88,7 +90,7 @@ inline void record_always(const View& view, const Thread& thread, const PlanStep
 inline bool is_stopped(const View& view, const PlanStep& step) { return is_thrown(view.data->cells[step.cell]); }
 
 inline void record(const View& view, const Thread& thread, const PlanStep& step, arch::WriteRequest& request) {
-  if (!is_stopped(view, step)) record_always(view, thread, step, request);
+  if (!is_stopped(view, step)) record_always(view, thread, step, request, TimeOfWrite{});
 }
 
 // kRecord or kRecordWithStack.
@@ -161,11 +163,12 @@ inline std::uint32_t plan_of(const View& view, std::uint32_t event) {
 }
 
 // Runs `plan`, which is that of `event` (below kMaxEvents). `size` is the sum of the segments, at most
-// ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section. `held` is the time
-// of the event that made this one, or 0 (ring::write_at_once()).
-inline void emit_by_plan(const View& view, const Thread& thread, const Plan& plan, std::uint32_t event,
-                         const Segment* segments, std::uint32_t segment_count, std::uint32_t size,
-                         std::uint64_t held = 0) {
+// ring::kMaxPayload, and was checked against the event's min_size. The caller is inside a Section. `time` may be that
+// of the event that made this one (ring::HeldTime).
+template <typename Time>
+[[gnu::always_inline]] inline void emit_by_plan(const View& view, const Thread& thread, const Plan& plan,
+                                                std::uint32_t event, const Segment* segments,
+                                                std::uint32_t segment_count, std::uint32_t size, Time time) {
   const PlanStep* step = plan.steps();
   std::uint32_t left = plan.step_count;
   // An event that a gate turns away should cost little, and one that is only looked at: nothing is prepared for a
@@ -180,7 +183,7 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
       if (!detail::is_let_through(view, thread, *step, event, segments, segment_count)) done += step->skip;
     } else if (step->kind == StepKind::kProgram) {
       detail::run_program(view, thread, *step, segments, segment_count);
-      held = 0;  // it may have made system calls
+      time = {};  // it may have made system calls
     } else {
       break;
     }
@@ -191,7 +194,7 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
   arch::WriteRequest request;
   ring::describe(request, {thread.tid, static_cast<std::uint16_t>(event), size, segments, segment_count});
   if (__builtin_expect(step->kind == StepKind::kRecord, 1)) {
-    detail::record_always(view, thread, *step, request, held);
+    detail::record_always(view, thread, *step, request, time);
     if (__builtin_expect(--left == 0, 1)) return;
     ++step;
   }
@@ -208,16 +211,17 @@ inline void emit_by_plan(const View& view, const Thread& thread, const Plan& pla
 }
 
 // The same, with the plan that the event has. False when nobody listens.
-inline bool emit_held(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
-                      std::uint32_t segment_count, std::uint32_t size, std::uint64_t held) {
+template <typename Time>
+inline bool emit_at(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
+                    std::uint32_t segment_count, std::uint32_t size, Time time) {
   const std::uint32_t plan = plan_of(view, event);
   if (plan == 0 || owner_died(view)) return false;
-  emit_by_plan(view, thread, *control_at<Plan>(view, plan), event, segments, segment_count, size, held);
+  emit_by_plan(view, thread, *control_at<Plan>(view, plan), event, segments, segment_count, size, time);
   return true;
 }
 inline bool emit_in_section(const View& view, const Thread& thread, std::uint32_t event, const Segment* segments,
                             std::uint32_t segment_count, std::uint32_t size) {
-  return emit_held(view, thread, event, segments, segment_count, size, 0);
+  return emit_at(view, thread, event, segments, segment_count, size, TimeOfWrite{});
 }
 
 // The same for one instance alone: of the plan, the steps of that one and of recorders. False when there are none.

@@ -29,7 +29,7 @@ class Producer final : public hist::Surroundings {
     ++nested.nesting;
     nested.unseen = 0;
     const Segment segment{payload, size};
-    emit_held(nested, thread_, slot, &segment, 1, size, moment_.held());
+    emit_at(nested, thread_, slot, &segment, 1, size, ring::HeldTime{moment_.held()});
     moment_.let_go();  // the next one is later
     return true;
   }

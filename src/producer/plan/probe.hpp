@@ -113,7 +113,7 @@ void emit_hit_slowly(const View& view, const Thread& thread, const EventProbePla
     return made == WordPayload::kNothing ? void() : emit_hit_slowly(view, thread, probe, copy);
   }
   const Segment segment{payload, probe.values_size};
-  emit_by_plan(view, thread, plan, event, &segment, 1, probe.values_size);
+  emit_by_plan(view, thread, plan, event, &segment, 1, probe.values_size, TimeOfWrite{});
 }
 
 inline void keep_arguments(const std::uint64_t* registers, std::uint64_t* keep) {

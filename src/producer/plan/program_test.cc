@@ -143,7 +143,7 @@ TEST_F(ProgramStepTest, NoTimeIsHeldBehindThem) {
     const Section section(*thread.slot);
     for (int i = 0; i < 100; ++i) {
       arch::hold_time(thread.mode.area);
-      EXPECT_TRUE(emit_held(domain_.view(), thread, kEvent, &segment, 1, sizeof(std::uint32_t), kHeld));
+      EXPECT_TRUE(emit_at(domain_.view(), thread, kEvent, &segment, 1, sizeof(std::uint32_t), ring::HeldTime{kHeld}));
     }
     const std::vector<std::uint64_t> times = domain_.times();
     return std::count(times.begin(), times.end(), kHeld);

@@ -51,7 +51,7 @@ class Firing {
     bool is_recorded = false;
     const auto record_once = [&] {
       if (std::exchange(is_recorded, true) || stopped || !is_let_through(true)) return;
-      detail::record_always(view_, thread_, place, request_);
+      detail::record_always(view_, thread_, place, request_, TimeOfWrite{});
       if (place.kind == StepKind::kRecordWithStack) record_stack(view_, thread_, place);
     };
     for (const Trigger& trigger : triggers()) {

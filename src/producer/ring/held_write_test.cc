@@ -52,7 +52,7 @@ class HeldWriteTest : public testing::Test {
       describe(request, {42, 1, 0, nullptr, 0});
       arch::hold_time(area_);
       between();
-      const WriteOutcome outcome = write_at_once(request, rings(), mode(), kHeld + ++held_);
+      const WriteOutcome outcome = write_at_once(request, rings(), mode(), HeldTime{kHeld + ++held_});
       arch::let_time_go(area_);
       if (outcome == wanted) return true;
       if (wanted != WriteOutcome::kCommitted) return false;
@@ -134,7 +134,7 @@ TEST_F(HeldWriteTest, HoldsForOneWrite) {
   EXPECT_TRUE(comes_to_nothing([&] {
     arch::WriteRequest request;
     describe(request, {42, 1, 0, nullptr, 0});
-    write_at_once(request, rings(), mode(), kHeld);
+    write_at_once(request, rings(), mode(), HeldTime{kHeld});
   }));
   EXPECT_LE(times().size(), 1u);
 }

@@ -58,7 +58,7 @@ class RingInjectTest : public testing::TestWithParam<bool> {
     describe(request, {42, 1, static_cast<std::uint32_t>(payload.size()), &segment, 1});
     if (GetParam()) arch::hold_time(mode.area);
     const std::uint64_t held = GetParam() ? arch::read_raw_clock(mode.clock) : 0;
-    const arch::WriteOutcome first = write_at_once(request, rings, mode, held);
+    const arch::WriteOutcome first = write_at_once(request, rings, mode, HeldTime{held});
     ASSERT_EQ(write_after(first, request, rings, mode, 42), WriteResult::kWritten);
     ++emitted_;
   }

@@ -9,7 +9,7 @@ namespace landtrace::ring {
 inline WriteResult write(const RingSet& rings, const WriteMode& mode, const RecordSpec& record) {
   arch::WriteRequest request;
   describe(request, record);
-  return write_after(write_at_once(request, rings, mode), request, rings, mode, record.tid);
+  return write_after(write_at_once(request, rings, mode, TimeOfWrite{}), request, rings, mode, record.tid);
 }
 
 }  // namespace landtrace::ring

@@ -105,7 +105,7 @@ WriteResult write_after(WriteOutcome first, WriteRequest& request, const RingSet
     }
     // A CPU that was added after the domain was made has no ring.
     if (mode.area->cpu_id_start >= rings.cpus) break;
-    outcome = write_at_once(request, rings, mode);
+    outcome = write_at_once(request, rings, mode, TimeOfWrite{});
   }
   return write_claimed(request, rings, mode, claim);
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "arch/clock.hpp"
 #include "arch/rseq.hpp"
@@ -75,15 +76,24 @@ inline void aim(arch::WriteRequest& request, const RingSet& rings, std::uint32_t
   request.chunk_shift = geometry.chunk_shift;
 }
 
-// Counts nothing where it does not commit. `rings` and `mode` are values, so that they need not be in memory. `held` is
-// a time that arch::hold_time() has held, or 0: the time is read in the sequence.
+// A record's time: read in the sequence that writes it, or one that arch::hold_time() has held (0: none any more).
+// Types, so that who holds none neither passes nor tests any.
+struct TimeOfWrite {};
+struct HeldTime {
+  std::uint64_t counter;
+};
+
+// Counts nothing where it does not commit. `rings` and `mode` are values, so that they need not be in memory.
+template <typename Time>
 inline arch::WriteOutcome write_at_once(arch::WriteRequest& request, const RingSet rings, const WriteMode mode,
-                                        std::uint64_t held = 0) {
+                                        const Time time) {
   if (__builtin_expect(mode.area == nullptr, 0)) return arch::WriteOutcome::kRestarted;
   const std::uint32_t cpu = mode.area->cpu_id_start;
   if (__builtin_expect(cpu >= rings.cpus, 0)) return arch::WriteOutcome::kRestarted;
   aim(request, rings, cpu);
-  if (held != 0) return arch::write_rseq_held(request, mode.area, cpu, request.ring, held);
+  if constexpr (std::is_same_v<Time, HeldTime>) {
+    if (time.counter != 0) return arch::write_rseq_held(request, mode.area, cpu, request.ring, time.counter);
+  }
   return arch::write_rseq(request, mode.area, cpu, request.ring);
 }
 
