@@ -89,12 +89,16 @@ class Confined(Attach):
 
     def test_containers(self):
         process = self.confined(as_containers_have(), "tick")
-        status, _, err = self.landtrace("record", "-o", self.file, "--pid", process.pid, "-p", "tick number=$arg1:s32",
-                                        "-p", "libc:poll", "-p", "libc:malloc%return", "--duration", "0.7")
-        self.assertEqual(status, 0, err)
-        self.assertNotIn("could not be probed", err)
-        numbers = [event["fields"]["number"] for event in self.report_json()[0] if "number" in event["fields"]]
-        self.assertGreater(len(numbers), 20)
+
+        def attempt(seconds):
+            status, _, err = self.landtrace("record", "-o", self.file, "--pid", process.pid, "-p", "tick number=$arg1:s32",
+                                            "-p", "libc:poll", "-p", "libc:malloc%return", "--duration", seconds)
+            self.assertEqual(status, 0, err)
+            self.assertNotIn("could not be probed", err)
+            numbers = [event["fields"]["number"] for event in self.report_json()[0] if "number" in event["fields"]]
+            return numbers if len(numbers) > 20 else None
+
+        numbers = self.given_time(attempt)
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
         self.assertIn("interrupted 0 ", self.end_of(process, "x"))
 

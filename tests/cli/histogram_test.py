@@ -119,7 +119,7 @@ class Histograms(support.Case):
                                     stdout=subprocess.PIPE, text=True, env=self.environment)
         self.addCleanup(watching.kill)
         watching.stdout.readline()
-        subprocess.run([PRODUCER, "--count", "50", "--wait", "5000"], env=self.environment, check=True,
+        subprocess.run([PRODUCER, "--count", "50", "--wait", "60000"], env=self.environment, check=True,
                        stdout=subprocess.DEVNULL)
         watching.send_signal(signal.SIGINT)
         out, _ = watching.communicate(timeout=support.TIMEOUT_S)
@@ -192,8 +192,8 @@ class Histograms(support.Case):
         producer = self.start_program(PRODUCER, "--count", "1000000", "--pause", "1000")
         self.addCleanup(producer.kill)
         self.wait_until(lambda: "user_events:job" in self.landtrace("list")[1])
-        found = self.hist("latency", "--from", "job", "--to", "job", "--key", "source", "--duration", "1")
-        self.assertGreater(found["hits"], 0)
+        words = ["latency", "--from", "job", "--to", "job", "--key", "source"]
+        self.given_time(lambda seconds: self.hist(*words, "--duration", seconds)["hits"] > 0)
         self.assertEqual(self.landtrace("cat", "synthetic_events")[1], "")
         self.assertNotIn("hist:", self.landtrace("cat", "events/user_events/job/trigger")[1])
 

@@ -180,6 +180,15 @@ class Case(unittest.TestCase):
         out = self.landtrace("report", "--json", self.file)[1]
         return [event for event in map(json.loads, out.splitlines()) if "lost" not in event]
 
+    def given_time(self, attempt):
+        """What attempt(seconds) returns; where that is nothing, with four times as many. A busy machine may let a process
+        wait for seconds."""
+        for seconds in (0.5, 2, 8, 32):
+            result = attempt(seconds)
+            if result:
+                return result
+        self.fail("in vain, with half a minute to do it in")
+
     def wait_until(self, condition):
         end_time = time.monotonic() + TIMEOUT_S
         while not condition():

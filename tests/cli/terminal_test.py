@@ -81,11 +81,16 @@ class Small(support.OnTerminal, support.Case):
     def test_a_chart_that_is_redrawn_stays_on_the_screen(self):
         self.serve()
         for self.columns, keys in ((50, "sequence"), (30, "sequence"), (30, "common_pid.execname")):
-            producer = self.start_program(PRODUCER, "--count", "40", "--pause", "30000")
-            status, out = self.on_terminal(LANDTRACE, "hist", "job", "--keys", keys, "--interval", "0.1", "--duration", "1")
-            self.assertEqual(status, 0, out)
-            pages = out.split("\x1b[H\x1b[2J")[1:]
-            self.assertGreater(len(pages), 2)
+            producer = self.start_program(PRODUCER, "--count", "4000", "--pause", "30000")
+            words = [LANDTRACE, "hist", "job", "--keys", keys, "--interval", "0.1"]
+
+            def attempt(seconds):
+                status, out = self.on_terminal(*words, "--duration", 2 * seconds)
+                self.assertEqual(status, 0, out)
+                pages = out.split("\x1b[H\x1b[2J")[1:]
+                return pages if len(pages) > 2 else None
+
+            pages = self.given_time(attempt)
             for page in pages[:-1]:
                 lines = page.splitlines()
                 self.assertLessEqual(len(lines), self.rows - 1, page)

@@ -55,17 +55,28 @@ class Guests(support.Case):
         start = time.monotonic()
         for way in ([], ["--abi"]):
             recorder = self.start_recording("-e", "victim", file=file)
-            self.assertEqual(self.victim(*way, "--event", "victim", "--wait", "5000"), "emitted %d\n" % events)
+            self.assertEqual(self.victim(*way, "--event", "victim", "--wait", "60000"), "emitted %d\n" % events)
             status, _, err = self.stop(recorder, support.signal.SIGINT)
             self.assertEqual(status, 0, err)
             summary = support.Summary(err)
             self.assertEqual((summary.events, summary.lost), (events, 0), err)
         return time.monotonic() - start
 
-    def test_threads_that_never_leave_an_event(self):
+    def assert_costs_victims_no_time(self, *attack, **options):
+        """In one of three attacks: beside busy ones Linux lets a process wait for seconds."""
         usual = self.assert_victims_are_served()
-        self.attack("readers")
-        self.assertLess(self.assert_victims_are_served(), 5 * usual + 2)
+
+        def is_not_noticed():
+            process, _ = self.attack(*attack, **options)
+            took = self.assert_victims_are_served()
+            process.stdin.close()
+            process.wait()
+            return took < 5 * usual + 2
+
+        self.assertTrue(any(is_not_noticed() for _ in range(3)))
+
+    def test_threads_that_never_leave_an_event(self):
+        self.assert_costs_victims_no_time("readers")
 
     def test_connections_of_which_nothing_comes(self):
         _, said = self.attack("connections", "20000")
@@ -75,10 +86,8 @@ class Guests(support.Case):
     @support.needs_fuse
     @support.needs_namespaces
     def test_enable_words_in_memory_that_never_answers(self):
-        usual = self.assert_victims_are_served()
         # Those that are registered are set with each recording that begins.
-        self.attack("words", "40", uid=None)
-        self.assertLess(self.assert_victims_are_served(), 5 * usual + 2)
+        self.assert_costs_victims_no_time("words", "40", uid=None)
 
     def memory_of(self, uid):
         """In KiB, as the domain's user is told."""
@@ -108,7 +117,7 @@ class Guests(support.Case):
         self.daemon = self.serve("--trace-event", "seen")
         self.attack("scribble")
         self.assert_victims_are_served()
-        self.victim("--event", "seen", "--wait", "5000")
+        self.victim("--event", "seen", "--wait", "60000")
         status, out, err = self.landtrace("cat", "per_cpu/cpu0/stats")
         self.assertEqual(status, 0, err)
         for line in out.splitlines():
@@ -126,9 +135,9 @@ class Guests(support.Case):
         file = os.path.join(self.folder, "all.dat")
         recorder = self.start_recording("-e", "victim", file=file)
         self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
-        self.victim("--event", "victim", "--wait", "5000")
+        self.victim("--event", "victim", "--wait", "60000")
         self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
-        self.victim("--event", "victim", "--wait", "5000")
+        self.victim("--event", "victim", "--wait", "60000")
         status, _, err = self.stop(recorder, support.signal.SIGINT)
         self.assertEqual(status, 0, err)
         self.assertEqual((support.Summary(err).events, support.Summary(err).lost), (20, 0), err)
@@ -178,7 +187,7 @@ class ForeignFolder(support.Case):
         self.assertEqual((program.returncode, support.Summary(err).events), (0, 10), err)
         recorder = self.start_program(*self.me, support.LANDTRACE, "record", "-o", file)
         self.wait_until(lambda: os.path.exists(os.path.join(self.home, ".landtrace", "domain.sock")))
-        program = self.start_program(*self.me, PRODUCER, "--wait", "5000")
+        program = self.start_program(*self.me, PRODUCER, "--wait", "60000")
         self.assertEqual(program.communicate(timeout=support.TIMEOUT_S)[0], "emitted 10\n")
         status, _, err = self.stop(recorder, support.signal.SIGINT)
         self.assertEqual((status, support.Summary(err).events), (0, 10), err)
