@@ -18,6 +18,16 @@ PINNED = f"taskset -c {min(os.sched_getaffinity(0))} {PRODUCER} --abi"
 STEADY = f"{PINNED} --count 1000000 --pause 1000"
 
 
+def while_emitted(count):
+    """A command that ends when each of the programs has emitted so many events more, however long a busy machine lets it
+    wait: it goes to sleep behind each."""
+    return ("sh -c 'sleeps() { sed -n s/^voluntary_ctxt_switches:.//p /proc/$1/status; }; for p; do "
+            f"end=$(($(sleeps $p) + {count})); until [ $(sleeps $p) -ge $end ]; do sleep 0.02; done; done' sh $pids")
+
+
+SOME_EVENTS = while_emitted(100)
+
+
 class Cases(support.UnderTracefs):
     """As root and as a user."""
 
@@ -51,7 +61,7 @@ class Cases(support.UnderTracefs):
         self.assertRegex(self.with_events("perf list 'user_events:*'"), r"user_events:job +\[Tracepoint event\]")
 
     def test_what_all_programs_emit_is_recorded(self):
-        said = self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.3")
+        said = self.with_events(f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}")
         numbers = self.sequences()
         self.assertIn(f"({len(numbers)} samples)", said)
         self.assert_follow(numbers)
@@ -77,12 +87,12 @@ class Cases(support.UnderTracefs):
         self.assertEqual(numbers[-1], 1999)
 
     def test_a_thread_is_followed(self):
-        self.with_events(f"perf record -o perf.data -e {JOB} -t $pid -- sleep 0.2", options="--threads 2")
+        self.with_events(f"perf record -o perf.data -e {JOB} -t $pid -- {SOME_EVENTS}", options="--threads 2")
         sources = {int(n) for n in re.findall(r"source=(\d+)", self.perf("script"))}
         self.assertEqual(len(sources), 1)
 
     def test_a_filter_is_evaluated_in_the_programs(self):
-        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -- sleep 0.2")
+        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -- {SOME_EVENTS}")
         numbers = self.sequences()
         self.assertTrue(numbers)
         self.assertEqual([n for n in numbers if n % 2 == 0], [])
@@ -92,7 +102,7 @@ class Cases(support.UnderTracefs):
         self.assertIn("Invalid argument", said)
 
     def test_the_same_event_twice_has_two_filters(self):
-        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -e {JOB} --filter 'sequence & 2' -- sleep 0.2")
+        self.with_events(f"perf record -o perf.data -a -e {JOB} --filter 'sequence & 1' -e {JOB} --filter 'sequence & 2' -- {SOME_EVENTS}")
         counts = {bits: 0 for bits in (1, 2, 3)}
         for number in self.sequences():
             counts[number & 3] += 1
@@ -100,38 +110,38 @@ class Cases(support.UnderTracefs):
         self.assertAlmostEqual(counts[3], counts[1] + counts[2], delta=6)
 
     def test_several_events_and_patterns(self):
-        self.with_events("perf record -o two.data -a -e user_events:job -e user_events:jab -- sleep 0.2; "
-                         "perf record -o all.data -a -e 'user_events:j*' -- sleep 0.2", events=("job", "jab"))
+        self.with_events(f"perf record -o two.data -a -e user_events:job -e user_events:jab -- {SOME_EVENTS}; "
+                         f"perf record -o all.data -a -e 'user_events:j*' -- {SOME_EVENTS}", events=("job", "jab"))
         for file in ("two.data", "all.data"):
             self.assertEqual({event for _, event, _ in self.samples(file)}, {"user_events:job", "user_events:jab"})
 
     def test_a_recording_goes_into_a_pipe(self):
-        said = self.with_events(f"perf record -o - -a -e {JOB} -- sleep 0.2 2>/dev/null | perf script -i - -F event")
+        said = self.with_events(f"perf record -o - -a -e {JOB} -- {SOME_EVENTS} 2>/dev/null | perf script -i - -F event")
         self.assertGreater(said.count(JOB), 20)
 
     def test_stacks_have_names(self):
-        self.with_events(f"perf record -o perf.data -g -a -e {JOB} -- sleep 0.2")
+        self.with_events(f"perf record -o perf.data -g -a -e {JOB} -- {SOME_EVENTS}")
         frames = re.findall(r"^\s+[0-9a-f]+ (\w+)\+", self.perf("script"), re.MULTILINE)
         self.assertIn("main", frames)
         self.assertIn("main", self.perf("report", "--stdio", "-g"))
         self.assertIn("producer", self.perf("report", "--stdio", "-s", "comm,dso"))
 
     def test_a_recording_is_converted(self):
-        self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.2")
+        self.with_events(f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}")
         self.perf("data", "convert", "--to-json", "out.json")
         with open(os.path.join(self.folder, "out.json"), encoding="utf-8") as file:
             self.assertEqual(len(json.load(file)["samples"]), len(self.sequences()))
 
     @needs("babeltrace2")
     def test_a_recording_is_converted_to_ctf(self):
-        self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.2")
+        self.with_events(f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}")
         self.perf("data", "convert", "--to-ctf", "trace")
         done = subprocess.run(["babeltrace2", "trace"], cwd=self.folder, capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout.count(JOB), len(self.sequences()))
 
     def test_events_are_counted(self):
         script = (f"perf stat -x, -o cmd.txt -e {JOB} {PRODUCER} --abi --count 700; "
-                  f"perf stat -x, -o all.txt -a -e {JOB} -- sleep 0.2; "
+                  f"perf stat -x, -o all.txt -a -e {JOB} -- {SOME_EVENTS}; "
                   f"perf stat -x, -o lines.txt -I 50 -a -e {JOB} -- sleep 1")
         self.with_events(script)
         counted = [line.split(",") for name in ("cmd", "all", "lines")
@@ -142,7 +152,7 @@ class Cases(support.UnderTracefs):
         self.assertNotIn("<not counted>", str(counted))
 
     def test_events_are_traced_as_they_happen(self):
-        said = self.with_events(f"perf trace -a -e {JOB} -- sleep 0.2")
+        said = self.with_events(f"perf trace -a -e {JOB} -- {SOME_EVENTS}")
         self.assertRegex(said, r"producer/\d+ user_events:job\(.*sequence: \d+\)")
 
     def test_a_command_is_traced_to_its_end(self):
@@ -177,8 +187,8 @@ class Cases(support.UnderTracefs):
         return said.count("PERF_RECORD_SAMPLE") + sum(int(n) for n in re.findall(r"PERF_RECORD_LOST: .*lost:(\d+)", said))
 
     def test_a_recording_of_perf_and_one_of_our_own_do_not_disturb_each_other(self):
-        self.with_events(f"perf record -o a.data -a -e {JOB} -- sleep 0.6 & "
-                         f"perf record -o b.data -a -e {JOB} --filter 'sequence & 1' -- sleep 0.3; "
+        self.with_events(f"perf record -o a.data -a -e {JOB} -- {while_emitted(400)} & "
+                         f"perf record -o b.data -a -e {JOB} --filter 'sequence & 1' -- {SOME_EVENTS}; "
                          f"{LANDTRACE} record -o own.dat -- sleep 0.1; wait %2")
         self.assert_follow(self.sequences("a.data"))
         self.assertTrue(self.sequences("b.data"))
@@ -192,7 +202,7 @@ class Cases(support.UnderTracefs):
             self.assertGreater(len(re.findall(r"^ *sh +cpu-clock", text, re.MULTILINE)), 5, said)
 
     def test_all_threads_of_a_process_are_followed(self):
-        self.with_events(f"perf record -o perf.data -e {JOB} -p $pid -- sleep 0.3", options="--threads 3")
+        self.with_events(f"perf record -o perf.data -e {JOB} -p $pid -- {SOME_EVENTS}", options="--threads 3")
         sources = set(re.findall(r"source=(\d+)", self.perf("script")))
         self.assertEqual(sources, {"0", "1", "2"})
 
@@ -222,22 +232,22 @@ class Cases(support.UnderTracefs):
         self.assertIn("<usleep>", self.perf("annotate", "-i", "group.data", "--stdio"))
 
     def test_the_newest_events_are_kept_until_they_are_wanted(self):
-        self.with_events(f"perf record --overwrite -o perf.data -a -e {JOB} -- sleep 0.5; "
-                         f"perf record --switch-output=20K -o parts.data -a -e {JOB} -- sleep 1")
+        self.with_events(f"perf record --overwrite -o perf.data -a -e {JOB} -- {SOME_EVENTS}; "
+                         f"perf record --switch-output=20K -o parts.data -a -e {JOB} -- {while_emitted(800)}")
         self.assert_follow(self.sequences())
         parts = sorted(name for name in os.listdir(self.folder) if name.startswith("parts.data"))
         self.assertGreater(len(parts), 1)
         self.assert_follow([number for part in parts for number in self.sequences(part)])
 
     def test_an_older_recording_is_kept_beside(self):
-        self.with_events(f"perf record -o perf.data -a -e {JOB} -- sleep 0.1; "
-                         f"perf record -o perf.data -a -e {JOB} -- sleep 0.1")
+        self.with_events(f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}; "
+                         f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}")
         first, second = self.sequences("perf.data.old"), self.sequences()
         self.assertLess(first[-1], second[0])
 
     def test_a_recording_that_finds_no_room_says_so(self):
-        said = self.with_events(f"perf record -o /dev/full -a -e {JOB} -- sleep 0.1 || echo refused; "
-                                f"perf record -o perf.data -a -e {JOB} -- sleep 0.1")
+        said = self.with_events(f"perf record -o /dev/full -a -e {JOB} -- {SOME_EVENTS} || echo refused; "
+                                f"perf record -o perf.data -a -e {JOB} -- {SOME_EVENTS}")
         self.assertIn("refused", said)
         self.assert_follow(self.sequences())
 
@@ -245,7 +255,7 @@ class Cases(support.UnderTracefs):
         define = (f"echo 's:late unsigned int sequence' >> {TRACEFS}/dynamic_events; "
                   f"echo 'hist:keys=common_pid:s=sequence:onmatch(user_events.job).late($s)' "
                   f"> {TRACEFS}/events/user_events/job/trigger; ")
-        self.with_events(define + "perf record -o perf.data -a -e synthetic:late -- sleep 0.2")
+        self.with_events(define + f"perf record -o perf.data -a -e synthetic:late -- {SOME_EVENTS}")
         self.assertEqual({event for _, event, _ in self.samples()}, {"synthetic:late"})
 
 
