@@ -67,8 +67,14 @@ class EventNames(support.Case):
         self.assertEqual(status, 1)
         self.assertIn("waiting: no event 'jbo' registered yet; did you mean user_events:job?\n", err)
         self.assertIn("landtrace: no event 'jbo' registered; did you mean user_events:job?\n", err)
-        status, out, err = self.landtrace("hist", "jbo", "--keys", "source", "--duration", "0.3", "--interval", "0.1")
-        self.assertEqual(status, 1)
+        words = ["hist", "jbo", "--keys", "source", "--interval", "0.1"]
+
+        def attempt(seconds):
+            status, out, err = self.landtrace(*words, "--duration", seconds)
+            self.assertEqual(status, 1)
+            return (out, err) if "waiting" in out else None
+
+        out, err = self.given_time(attempt)
         self.assertIn("jbo: 0 events\nwaiting: no event 'user_events:jbo' registered yet; did you mean user_events:job?\n", out)
         self.assertEqual(err.splitlines()[1:], ["landtrace: no event 'user_events:jbo' registered; did you mean user_events:job?"])
         self.stop(producer, signal.SIGKILL)

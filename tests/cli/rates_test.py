@@ -166,7 +166,7 @@ class OnATerminal(support.Case):
         self.wait_for("EVENT")
         self.type("\x03")
         self.ends(130)
-        self.open("--interval", "0.05", "--", "sh", "-c", "sleep 0.3; kill -SEGV $$")
+        self.open("--interval", "0.05", "--", "sh", "-c", "sleep 2; kill -SEGV $$")
         self.wait_for("EVENT")
         self.ends(139)
 
