@@ -255,10 +255,10 @@ def what_is_there_comes_before_a_signal():
     def epoll():
         with select.epoll() as waiting:
             waiting.register(fd, select.EPOLLIN)
-            return LIBC.epoll_wait(waiting.fileno(), ctypes.create_string_buffer(12), 1, 60000)
+            return LIBC.epoll_wait(waiting.fileno(), ctypes.create_string_buffer(12), 1, 5000)
 
     def poll():
-        return LIBC.poll(ctypes.create_string_buffer(struct.pack("<ihh", fd, select.POLLIN, 0)), 1, 60000)
+        return LIBC.poll(ctypes.create_string_buffer(struct.pack("<ihh", fd, select.POLLIN, 0)), 1, 5000)
 
     def wait_in_select():
         return LIBC.select(fd + 1, ctypes.create_string_buffer((1 << fd).to_bytes(128, "little")), None, None, None)
@@ -273,7 +273,7 @@ def what_is_there_comes_before_a_signal():
         threading.Timer(0.1, os.write, (writing, b"x")).start()
         began = time.monotonic()
         check_equal(wait(), 1)
-        check(time.monotonic() - began < 30, "it waited")
+        check(time.monotonic() - began < 2, "it waited")
         check_equal(len(ring.samples()), 1)
         check_equal(os.waitpid(pid, 0)[1], 0)
         # Its process has ended.
@@ -292,7 +292,7 @@ def a_wakeup_is_told_once():
         own()
         check_equal(poll.poll(20), [])
         own()
-        check_equal(poll.poll(60000), [(fd, select.POLLIN)])
+        check_equal(poll.poll(5000), [(fd, select.POLLIN)])
         check_equal(poll.poll(20), [])
     check_equal(len(ring.samples()), 4)
 
@@ -320,7 +320,7 @@ def a_wait_ends_by_its_time():
     check_equal(ioctl(fd, ENABLE), 0)
     began = time.monotonic()
     check_equal(select.select([fd], [], [], 0.1), ([], [], []))
-    check(0.1 <= time.monotonic() - began)
+    check(0.1 <= time.monotonic() - began < 2)
     check_equal(select.select([fd], [], [], 0), ([], [], []))
     reading, writing = os.pipe()
     os.write(writing, b"x")
@@ -481,7 +481,7 @@ def a_ring_that_overwrites_wakes_once_for_so_much():
     poll.register(fd, select.POLLIN)
     for _ in range(2):
         emit(500)
-        check(poll.poll(60000), "nobody was woken")
+        check(poll.poll(5000), "nobody was woken")
         check_equal(poll.poll(20), [])
 
 

@@ -55,7 +55,7 @@ class Guests(support.Case):
         start = time.monotonic()
         for way in ([], ["--abi"]):
             recorder = self.start_recording("-e", "victim", file=file)
-            self.assertEqual(self.victim(*way, "--event", "victim", "--wait", "60000"), "emitted %d\n" % events)
+            self.assertEqual(self.victim(*way, "--event", "victim", "--wait", "5000"), "emitted %d\n" % events)
             status, _, err = self.stop(recorder, support.signal.SIGINT)
             self.assertEqual(status, 0, err)
             summary = support.Summary(err)
@@ -63,7 +63,7 @@ class Guests(support.Case):
         return time.monotonic() - start
 
     def assert_costs_victims_no_time(self, *attack, **options):
-        """In one of three attacks: beside busy ones Linux lets a process wait for seconds."""
+        """In two of three attacks: beside busy ones Linux lets a process wait for seconds, but seldom."""
         usual = self.assert_victims_are_served()
 
         def is_not_noticed():
@@ -73,7 +73,10 @@ class Guests(support.Case):
             process.wait()
             return took < 5 * usual + 2
 
-        self.assertTrue(any(is_not_noticed() for _ in range(3)))
+        unnoticed = [is_not_noticed() for _ in range(2)]
+        if not all(unnoticed):
+            unnoticed.append(is_not_noticed())
+        self.assertGreaterEqual(unnoticed.count(True), 2)
 
     def test_threads_that_never_leave_an_event(self):
         self.assert_costs_victims_no_time("readers")
@@ -117,7 +120,7 @@ class Guests(support.Case):
         self.daemon = self.serve("--trace-event", "seen")
         self.attack("scribble")
         self.assert_victims_are_served()
-        self.victim("--event", "seen", "--wait", "60000")
+        self.victim("--event", "seen", "--wait", "5000")
         status, out, err = self.landtrace("cat", "per_cpu/cpu0/stats")
         self.assertEqual(status, 0, err)
         for line in out.splitlines():
@@ -135,9 +138,9 @@ class Guests(support.Case):
         file = os.path.join(self.folder, "all.dat")
         recorder = self.start_recording("-e", "victim", file=file)
         self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
-        self.victim("--event", "victim", "--wait", "60000")
+        self.victim("--event", "victim", "--wait", "5000")
         self.assertEqual(self.attack("users", "100", uid=None)[1], "joined 100")
-        self.victim("--event", "victim", "--wait", "60000")
+        self.victim("--event", "victim", "--wait", "5000")
         status, _, err = self.stop(recorder, support.signal.SIGINT)
         self.assertEqual(status, 0, err)
         self.assertEqual((support.Summary(err).events, support.Summary(err).lost), (20, 0), err)
@@ -187,7 +190,7 @@ class ForeignFolder(support.Case):
         self.assertEqual((program.returncode, support.Summary(err).events), (0, 10), err)
         recorder = self.start_program(*self.me, support.LANDTRACE, "record", "-o", file)
         self.wait_until(lambda: os.path.exists(os.path.join(self.home, ".landtrace", "domain.sock")))
-        program = self.start_program(*self.me, PRODUCER, "--wait", "60000")
+        program = self.start_program(*self.me, PRODUCER, "--wait", "5000")
         self.assertEqual(program.communicate(timeout=support.TIMEOUT_S)[0], "emitted 10\n")
         status, _, err = self.stop(recorder, support.signal.SIGINT)
         self.assertEqual((status, support.Summary(err).events), (0, 10), err)
