@@ -255,10 +255,10 @@ def what_is_there_comes_before_a_signal():
     def epoll():
         with select.epoll() as waiting:
             waiting.register(fd, select.EPOLLIN)
-            return LIBC.epoll_wait(waiting.fileno(), ctypes.create_string_buffer(12), 1, 5000)
+            return LIBC.epoll_wait(waiting.fileno(), ctypes.create_string_buffer(12), 1, 60_000)
 
     def poll():
-        return LIBC.poll(ctypes.create_string_buffer(struct.pack("<ihh", fd, select.POLLIN, 0)), 1, 5000)
+        return LIBC.poll(ctypes.create_string_buffer(struct.pack("<ihh", fd, select.POLLIN, 0)), 1, 60_000)
 
     def wait_in_select():
         return LIBC.select(fd + 1, ctypes.create_string_buffer((1 << fd).to_bytes(128, "little")), None, None, None)
@@ -273,7 +273,7 @@ def what_is_there_comes_before_a_signal():
         threading.Timer(0.1, os.write, (writing, b"x")).start()
         began = time.monotonic()
         check_equal(wait(), 1)
-        check(time.monotonic() - began < 2, "it waited")
+        check(time.monotonic() - began < 30, "it waited")
         check_equal(len(ring.samples()), 1)
         check_equal(os.waitpid(pid, 0)[1], 0)
         # Its process has ended.
@@ -318,9 +318,12 @@ def a_wait_ends_by_its_time():
     fd = open_event()
     Ring(fd)
     check_equal(ioctl(fd, ENABLE), 0)
-    began = time.monotonic()
-    check_equal(select.select([fd], [], [], 0.1), ([], [], []))
-    check(0.1 <= time.monotonic() - began < 2)
+    waited = []
+    while len(waited) < 5 and (not waited or waited[-1] >= 2):  # a machine may stand still for some seconds
+        began = time.monotonic()
+        check_equal(select.select([fd], [], [], 0.1), ([], [], []))
+        waited.append(time.monotonic() - began)
+    check(0.1 <= waited[-1] < 2)
     check_equal(select.select([fd], [], [], 0), ([], [], []))
     reading, writing = os.pipe()
     os.write(writing, b"x")

@@ -337,14 +337,19 @@ static void outlasts_a_stop(void) {
   usleep(300000);
   uint32_t other = 0;
   CHECK(reg(fd, "stop_other", &other) == -ENODEV);
-  struct timeval before, after;
-  gettimeofday(&before, NULL);
-  CHECK(reg(fd, "stop_other", &other) == -ENODEV);
-  pid_t child = fork();
-  if (child == 0) _exit(0);
-  wait_child(child);
-  gettimeofday(&after, NULL);
-  CHECK(after.tv_sec - before.tv_sec <= 1);
+  /* Each would ask for three seconds; a machine that stands still for some is no failure. */
+  int at_once = 0;
+  for (int i = 0; i < 5 && !at_once; ++i) {
+    struct timeval before, after;
+    gettimeofday(&before, NULL);
+    CHECK(reg(fd, "stop_other", &other) == -ENODEV);
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    wait_child(child);
+    gettimeofday(&after, NULL);
+    at_once = after.tv_sec - before.tv_sec <= 1;
+  }
+  CHECK(at_once);
   CHECK(emit(fd, index, 7) == 8);
 }
 

@@ -1,13 +1,6 @@
 #include "domain/arrivals.hpp"
 
-#include <chrono>
-
 namespace landtrace::domain {
-namespace {
-
-constexpr std::chrono::seconds kLongest(1);
-
-}  // namespace
 
 Arrivals::Ticket Arrivals::begin() {
   const std::lock_guard lock(mutex_);
@@ -28,10 +21,14 @@ bool Arrivals::are_awaited() const {
   return !on_their_way_.empty();
 }
 
-void Arrivals::wait() const {
+Arrivals::Ticket Arrivals::next() const {
+  const std::lock_guard lock(mutex_);
+  return next_;
+}
+
+void Arrivals::wait_before(Ticket ticket) const {
   std::unique_lock lock(mutex_);
-  const Ticket first_not_meant = next_;
-  ended_.wait_for(lock, kLongest, [&] { return on_their_way_.empty() || *on_their_way_.begin() >= first_not_meant; });
+  ended_.wait_for(lock, longest_, [&] { return on_their_way_.empty() || *on_their_way_.begin() >= ticket; });
 }
 
 }  // namespace landtrace::domain
