@@ -74,9 +74,10 @@ class Reader:
         """Ends it; nothing more is read."""
         if self._process.poll() is None:
             self._process.terminate()
-        self._process.wait()
+        # Before waiting: a command that is writing to a full pipe does not look at signals.
         for stream in (self._process.stdout, self._process.stderr):
             stream.close()
+        self._process.wait()
 
     def __enter__(self):
         return self

@@ -28,12 +28,14 @@ class Case(unittest.TestCase):
         with open(self.program, "w", encoding="utf-8") as file:
             file.write("import landtrace\n" + textwrap.dedent(program))
 
-    def record(self, program):
-        self.write(program)
-        done = subprocess.run([LANDTRACE, "record", "-o", self.file, "--", sys.executable, self.program],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False)
+    def run_to_end(self, *words):
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def record(self, program):
+        self.write(program)
+        return self.run_to_end(LANDTRACE, "record", "-o", self.file, "--", sys.executable, self.program)
 
     def events(self, program):
         self.record(program)
@@ -159,6 +161,24 @@ class Reading(Case):
         self.record(self.PROGRAM)
         with landtrace.open(self.file) as reader:
             self.assertEqual(next(reader).id, 0)
+
+    def test_a_reader_is_closed_while_more_comes_than_its_pipe_takes(self):
+        owner = subprocess.Popen([os.path.join(os.path.dirname(LANDTRACE), "landtraced")], stderr=subprocess.DEVNULL)
+        self.addCleanup(owner.wait)
+        self.addCleanup(owner.terminate)
+        while subprocess.run([LANDTRACE, "list"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+            self.assertIsNone(owner.poll())
+        self.write("""
+            import time
+            e = landtrace.Event("busy", n="u64")
+            with landtrace.tail("busy") as reader:
+                while not e.enabled:
+                    time.sleep(0.01)
+                for n in range(20000):
+                    e.emit(n)
+                print(next(reader).n)
+            """)
+        self.assertEqual(self.run_to_end(sys.executable, self.program), "0\n")
 
     def test_a_histogram_of_a_command(self):
         self.write(self.PROGRAM)
