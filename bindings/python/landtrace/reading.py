@@ -22,6 +22,9 @@ class Record:
         self.fields = self.fields or {}
 
     def __getattr__(self, name):
+        # copy and pickle look for methods of an object that has nothing yet, and a field must not pass for one.
+        if name == "fields" or (name.startswith("__") and name.endswith("__")):
+            raise AttributeError(name)
         try:
             return self.fields[name]
         except KeyError:

@@ -1,5 +1,7 @@
 """The Python package: each test runs a program under `landtrace record`, and reads what came of it by the package."""
+import copy
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -179,6 +181,14 @@ class Reading(Case):
                 print(next(reader).n)
             """)
         self.assertEqual(self.run_to_end(sys.executable, self.program), "0\n")
+
+    def test_records_can_be_copied_and_pickled(self):
+        self.record(self.PROGRAM)
+        record = list(landtrace.open(self.file))[9]
+        for other in (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
+            self.assertEqual((other.event, other.time, other.id, other.fields), ("job", record.time, 9, record.fields))
+            with self.assertRaises(AttributeError):
+                other.missing  # pylint: disable=pointless-statement
 
     def test_a_histogram_of_a_command(self):
         self.write(self.PROGRAM)
