@@ -61,12 +61,14 @@ class Reader:
         return self
 
     def __next__(self):
+        if self._process.stdout.closed:
+            raise StopIteration
         for text in self._process.stdout:
             line = json.loads(text)
             if "lost" not in line:
                 return Record(line)
             self.lost = None if self.lost is None or line["lost"] is None else self.lost + line["lost"]
-        why = self._process.stderr.read().strip() if not self._process.stderr.closed else ""
+        why = self._process.stderr.read().strip()
         self._process.stdout.close()
         self._process.stderr.close()
         if self._process.wait() > 0:
@@ -134,7 +136,7 @@ def hist(event, *, keys=(), vals=(), filter=None, duration=1.0, command=None):  
     else:
         words += ["--", *map(str, command)]
     out, err = (process := _start(words)).communicate()
-    tables = [line for line in out.splitlines() if line.startswith('{"title":')]
+    tables = [line for line in out.split("\n") if line.startswith('{"title":')]
     if process.returncode != 0 or not tables:
         raise OSError(err.strip() or f"{COMMAND} hist failed")
     return json.loads(tables[-1])

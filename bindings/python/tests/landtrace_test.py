@@ -182,6 +182,19 @@ class Reading(Case):
             """)
         self.assertEqual(self.run_to_end(sys.executable, self.program), "0\n")
 
+    def test_a_reader_stays_at_its_end(self):
+        self.record(self.PROGRAM)
+        reader, closed = landtrace.open(self.file), landtrace.open(self.file)
+        self.assertEqual(len(list(reader)), 10)
+        next(closed)
+        closed.close()
+        failed = landtrace.open(os.path.join(self.folder, "missing.dat"))
+        with self.assertRaises(OSError):
+            next(failed)
+        for ended in (reader, closed, failed):
+            self.assertEqual(list(ended), [])
+            ended.close()
+
     def test_records_can_be_copied_and_pickled(self):
         self.record(self.PROGRAM)
         record = list(landtrace.open(self.file))[9]
@@ -196,6 +209,14 @@ class Reading(Case):
         self.assertEqual(table["hits"], 10)
         self.assertEqual({row["key"]["kind"]: (row["count"], row["sums"]["id"]) for row in table["groups"]},
                          {"even": (5, 20), "odd": (5, 25)})
+
+    def test_a_histograms_keys_may_be_any_text(self):
+        text = "a\u2028b\x85c\fd"
+        self.write(f"""
+            landtrace.Event("job", kind="str").emit({text!a})
+            """)
+        table = landtrace.hist("job", keys="kind", command=[sys.executable, self.program])
+        self.assertEqual([row["key"]["kind"] for row in table["groups"]], [text])
 
     def test_a_histogram_that_is_refused_says_why(self):
         self.write(self.PROGRAM)
