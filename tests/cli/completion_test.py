@@ -67,6 +67,7 @@ class Completion(support.Case):
         self.assertTrue(all(name.startswith("libc.so.6:mallo") for name in found), found)
         self.assertIn("libc.so.6:", self.complete("record", "-p", ""))
         self.assertEqual(self.complete("record", "-p", "no such object:f"), [])
+        self.assertIn("libc.so.6:memcpy", self.complete("record", "-p", "libc.so.6:memcp"))  # chosen when it is loaded
 
     def test_the_words_of_the_program_that_is_run_are_left_to_the_shell(self):
         self.assertEqual(self.complete("record", "--", "ls", "--"), [])
