@@ -21,9 +21,9 @@ class Completion(support.Case):
         os.symlink(LANDTRACE, self.program)
         self.environment["PATH"] = os.path.dirname(self.program) + ":" + self.environment["PATH"]
 
-    def output(self, *words, **options):
-        return subprocess.run(words, env=self.environment, check=True, stdout=subprocess.PIPE, text=True,
-                              timeout=support.TIMEOUT_S, **options).stdout
+    def output(self, *words):
+        return subprocess.run(words, env=self.environment, check=True, stdout=subprocess.PIPE, text=True, cwd=self.folder,
+                              timeout=support.TIMEOUT_S).stdout
 
     def complete(self, *words):
         helper = os.path.join(self.prefix, "share/landtrace/complete")
@@ -60,6 +60,10 @@ class Completion(support.Case):
         self.assertEqual(self.complete("hist", "user_events:kept_event", "--keys", "id,k"),
                          ["id,common_pid", "id,id", "id,kind"])
         self.assertEqual(self.complete("hist", "another", "--keys", ""), [])
+        # What is no name is no script of sed either.
+        for words in (["-e", "kept_event/e touch evaluated #"], [r"kept_event\|/e touch evaluated #"]):
+            self.assertEqual(self.complete("hist", *words, "--keys", ""), [])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "evaluated")))
 
     def test_functions_are_those_of_the_object(self):
         found = self.complete("record", "-p", "libc.so.6:mallo")
