@@ -1,5 +1,6 @@
 """What shells complete behind `landtrace`, as it is installed."""
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -29,12 +30,13 @@ class Completion(support.Case):
         helper = os.path.join(self.prefix, "share/landtrace/complete")
         return self.output(helper, *words).splitlines()
 
-    def in_shell(self, shell):
+    def in_shell(self, shell, word_breaks=" "):
         """How that shell is asked to complete words: a function of a line that gives candidates."""
         if shell == "bash":
-            script = """. /usr/share/bash-completion/bash_completion; . "$1/share/bash-completion/completions/landtrace"
-                COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_LINE="${COMP_WORDS[*]}"
-                COMP_POINT=${#COMP_LINE}; COMP_WORDBREAKS=" "; compopt() { :; }; _landtrace; printf '%s\\n' "${COMPREPLY[@]}" """
+            script = f""". /usr/share/bash-completion/bash_completion; . "$1/share/bash-completion/completions/landtrace"
+                COMP_WORDS=("${{@:2}}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_LINE="${{COMP_WORDS[*]}}"
+                COMP_LINE="${{COMP_LINE// : /:}}"; COMP_POINT=${{#COMP_LINE}}; COMP_WORDBREAKS="{word_breaks}"
+                compopt() {{ :; }}; _landtrace; printf '%s\\n' "${{COMPREPLY[@]}}" """
             return lambda *words: self.output("bash", "-c", script, "bash", self.prefix, "landtrace", *words).splitlines()
         folder = os.path.join(self.prefix, "share/fish/vendor_completions.d/landtrace.fish")
         return lambda *words: self.output("fish", "--no-config", "-c", f"source {folder}; complete -C $argv[1]",
@@ -84,12 +86,34 @@ class Completion(support.Case):
         self.assertEqual(complete("record", "-e", "user_events:k"), ["user_events:kept_event"])
         self.assertEqual(complete("hist", "kept_event", "--keys", "k"), ["kind"])
 
+    @unittest.skipUnless(os.path.exists("/usr/share/bash-completion/bash_completion"), "bash-completion is not installed")
+    def test_bash_reads_a_functions_name_as_it_is(self):
+        shutil.copy(os.environ["ODD_NAMES"], os.path.join(self.folder, "odd.so"))
+        odd = ["odd.so:" + name for name in
+               ("odd_$(touch${IFS}evaluated)", "odd_'quoted'", "odd_[a-z]*", "odd_`touch${IFS}evaluated`")]
+        complete = self.in_shell("bash")
+        # What is typed, and the candidate as the shell reads it then: behind an opened quote it closes that.
+        for opened in "", "'", '"':
+            found = complete("record", "-p", opened + "odd.so:odd_")
+            self.assertEqual(self.output("bash", "-c", f"printf '%s\\n' {' '.join(opened + each + opened for each in found)}"),
+                             "\n".join(odd) + "\n", found)
+        self.assertEqual(complete("record", "-p", "odd.so:odd_\\$\\("), [r"odd.so:odd_\$\(touch\$\{IFS\}evaluated\)"])
+        self.assertEqual(complete("record", "-p", "odd.so:_Z"),
+                         [r"odd.so:_ZN4core3ptr10drop\$LT\$T\$GT\$17h0123456789abcdefE"])
+        # Where colons part words, as they do by default, the last part alone is completed.
+        complete = self.in_shell("bash", " :")
+        self.assertEqual(complete("record", "-p", "odd.so", ":", "odd_\\["), [r"odd_\[a-z\]\*"])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "evaluated")))
+
     @support.needs("fish")
     def test_fish(self):
         complete = self.in_shell("fish")
         self.assertEqual(complete("top-f"), ["top-functions"])
         self.serve_events()
         self.assertEqual(complete("hist", "kept_event", "--keys", "k"), ["kind"])
+        shutil.copy(os.environ["ODD_NAMES"], os.path.join(self.folder, "odd.so"))
+        self.assertIn("odd.so:odd_$(touch${IFS}evaluated)", complete("record", "-p", "odd.so:odd_"))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "evaluated")))
 
     @support.needs("zsh")
     def test_zsh(self):
