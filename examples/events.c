@@ -12,13 +12,14 @@ LANDTRACE_EVENT(tick);
 
 int main(int argc, char** argv) {
   const long count = argc > 1 ? atol(argv[1]) : 1;
+  const uint64_t flags = 1ull << 40;
   const unsigned char bytes[] = {1, 0xfe};
   long heard = 0;
   for (long i = 0; i < count; ++i) {
     if (LANDTRACE_EMIT(req_done, (uint32_t)i, i % 2 == 0 ? "/index" : NULL) == 0) ++heard;
   }
-  LANDTRACE_EMIT(sample, 200, -3, 1ull << 40, 7, 'x', 0.5f, -2.25, (void*)0x1000, "cut at eight", "text, not all", 4,
-                 bytes, sizeof bytes, -5);
+  LANDTRACE_EMIT(sample, 200, -3, flags, flags & (1ull << 40), 'x', 0.5f, -2.25, (void*)0x1000, "cut at eight",
+                 "text, not all", 4, bytes, sizeof bytes, -5);
   LANDTRACE_EMIT(tick);
   printf("%ld of %ld had a listener\n", heard, count);
   return 0;

@@ -133,6 +133,12 @@ LANDTRACE_INLINE_ void landtrace_put_string_(uint64_t* words, size_t offset, str
  *    emits, how it is put there, and how many vectors it takes ----------------------------------------------------- */
 
 #define LANDTRACE_AT_(name) landtrace_words_, offsetof(struct landtrace_fixed_, name)
+/* What is true stays true, whatever its type: an int would cut 1ull << 40 to 0. */
+#ifdef __cplusplus
+#define LANDTRACE_CONDITION_ bool
+#else
+#define LANDTRACE_CONDITION_ _Bool
+#endif
 
 #define LANDTRACE_TEXT_U8(separator, name, x) separator "u8 " #name
 #define LANDTRACE_MEMBER_U8(name, x) uint8_t name;
@@ -190,8 +196,8 @@ LANDTRACE_INLINE_ void landtrace_put_string_(uint64_t* words, size_t offset, str
 
 #define LANDTRACE_TEXT_BOOL(separator, name, x) separator "u8 " #name
 #define LANDTRACE_MEMBER_BOOL(name, x) uint8_t name;
-#define LANDTRACE_PARAMETER_BOOL(name, x) int name,
-#define LANDTRACE_PUT_BOOL(name, x) landtrace_put_(LANDTRACE_AT_(name), name != 0, 1);
+#define LANDTRACE_PARAMETER_BOOL(name, x) LANDTRACE_CONDITION_ name,
+#define LANDTRACE_PUT_BOOL(name, x) landtrace_put_(LANDTRACE_AT_(name), name, 1);
 #define LANDTRACE_VECTORS_BOOL(name, x)
 
 #define LANDTRACE_TEXT_PTR(separator, name, x) separator "u64 " #name
