@@ -17,8 +17,8 @@ def needs(name):
 
 
 class Bridges(support.Case):
-    def events(self, name, **options):
-        status, out, err = self.landtrace("record", "-o", self.file, "--", program(name), **options)
+    def events(self, name, *words):
+        status, out, err = self.landtrace("record", "-o", self.file, "--", program(name), *words)
         self.assertEqual(status, 0, err)
         events, lost = self.report_json()
         self.assertEqual(lost, 0)
@@ -63,6 +63,14 @@ class Bridges(support.Case):
         export = self.landtrace("export", self.file, "--format", "chrome", "--span", "span_begin,span_end,span")
         spans = [each for each in json.loads(export[1])["traceEvents"] if each.get("ph") == "X"]
         self.assertEqual(len(spans), 3, export)
+
+    def test_texts_of_spans_are_cut_and_the_span_ends(self):
+        _, events = self.events("spans", "long")
+        begin, attribute, happened, end = (fields for _, fields in events)
+        self.assertEqual([name for name, _ in events], ["span_begin", "span_attribute", "span_event", "span_end"])
+        for text, size in ((begin["name"], 32768), (attribute["key"], 16384), (attribute["value"], 32768),
+                           (happened["name"], 32768), (end["message"], 32768)):
+            self.assertEqual(text, "x" * size)
 
     def test_spans_that_nobody_listens_to_have_no_context_of_their_own(self):
         status, out, err = self.landtrace("record", "-e", "span_end", "-o", self.file, "--", program("spans"))

@@ -1,4 +1,5 @@
-// A span in a span, another one below a remote one, and what is no header. Prints the headers.
+// A span in a span, another one below a remote one, and what is no header. Prints the headers. With an argument: a span
+// whose texts are each too long for an event.
 #include <landtrace/bridges/spans.hpp>
 
 #include <cstdlib>
@@ -14,7 +15,15 @@ void require(bool is_true) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** /*argv*/) {
+  if (argc > 1) {
+    const std::string text(100000, 'x');
+    Span span(text);
+    span.attribute(text, text);
+    span.event(text);
+    span.set_status(Span::Status::kOk, text);
+    return 0;
+  }
   for (const char* const text : {"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
                                  "00-4bf92f3577b34da6a3ce929d0e0e473x-00f067aa0ba902b7-01",
                                  "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",

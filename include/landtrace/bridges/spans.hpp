@@ -11,7 +11,8 @@
 //
 // A span begins when the object is made and ends with it, in the same thread; a thread's spans end in the reverse
 // order. One that begins while nobody listens to span_begin emits nothing and has its parent's context: what it costs
-// is a test and a branch. No libraries but liblandtrace; needs C++20.
+// is a test and a branch. Texts are cut to what an event has room for: 32768 bytes, a key's to 16384. No libraries but
+// liblandtrace; needs C++20.
 #pragma once
 
 #include <landtrace/landtrace.hpp>
@@ -90,14 +91,14 @@ class Span {
   [[nodiscard]] const SpanContext& context() const { return context_; }
   [[nodiscard]] bool is_recorded() const { return is_recorded_; }
   void attribute(std::string_view key, std::string_view value) {
-    if (is_recorded_) Attribute::emit(context_.span, key, value);
+    if (is_recorded_) Attribute::emit(context_.span, key.substr(0, kLongest / 2), value.substr(0, kLongest));
   }
   void event(std::string_view name) {
-    if (is_recorded_) Happened::emit(context_.span, name);
+    if (is_recorded_) Happened::emit(context_.span, name.substr(0, kLongest));
   }
   void set_status(Status status, std::string_view message = {}) {
     status_ = status;
-    message_ = message;
+    message_ = message.substr(0, kLongest);
   }
 
   // The context of the thread's innermost span.
@@ -107,12 +108,14 @@ class Span {
   }
 
  private:
+  static constexpr std::size_t kLongest = 32768;  // of a text
+
   void begin(std::string_view name) {
     const std::uint64_t parent = context_.is_valid() ? context_.span : 0;
     if (parent == 0) context_ = {some_number(), some_number(), 0};
     context_.span = some_number();
     is_recorded_ = true;
-    Begin::emit(context_.span, parent, context_.trace_high, context_.trace_low, name);
+    Begin::emit(context_.span, parent, context_.trace_high, context_.trace_low, name.substr(0, kLongest));
   }
   // Never 0. From the kernel: processes that were forked must differ.
   static std::uint64_t some_number() {
