@@ -43,6 +43,16 @@ LANDTRACE_DESCRIBE(outer::Position, x, y);
 LANDTRACE_DESCRIBE(outer::Shape, corners, half, name, filled, text, colour, pair, word, area);
 LANDTRACE_DESCRIBE(outer::Renamed, bytes);
 
+#define TEN(a) a##0, a##1, a##2, a##3, a##4, a##5, a##6, a##7, a##8, a##9
+#define HUNDRED(a) \
+  TEN(a##0), TEN(a##1), TEN(a##2), TEN(a##3), TEN(a##4), TEN(a##5), TEN(a##6), TEN(a##7), TEN(a##8), TEN(a##9)
+namespace outer {
+struct Large {
+  char HUNDRED(a), HUNDRED(b), TEN(c);
+};
+}  // namespace outer
+LANDTRACE_DESCRIBE(outer::Large, HUNDRED(a), HUNDRED(b), TEN(c));
+
 namespace landtrace {
 namespace {
 
@@ -99,6 +109,13 @@ TEST(NativeDeclarationTest, DescribedStructsAreBehindTheDeclaration) {
                "Shape 96{struct Position corners*6 0 48;float half*2 48 8;char[] name 56 7;bool filled 63 1;"
                "ptr text 64 8;u8 colour 72 1;struct Pair pair 76 8;char[] word 84 4;double area 88 8}"
                "Position 8{s32 x 0 4;s32 y 4 4}other_name 3{char[] bytes 0 3}");
+}
+
+TEST(NativeDeclarationTest, ADescribedStructMayHaveHundredsOfMembers) {
+  using Filled = Event<"e", Field<"large", outer::Large>>;
+  const std::string_view text = Filled::kTexts.data() + Filled::kDeclaration.size();
+  EXPECT_TRUE(text.starts_with("Large 210{s8 a00 0 1;s8 a01 1 1;")) << text;
+  EXPECT_TRUE(text.ends_with(";s8 c9 209 1}")) << text;
 }
 
 TEST(NativeDeclarationTest, WithoutDescribedStructsThereIsNothingBehindIt) {
