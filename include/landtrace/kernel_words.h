@@ -1,11 +1,14 @@
 /* Landtrace: words of the kernel's own code, for code that is brought from there and uses <landtrace/trace_events.h>.
- * Nothing of Landtrace includes this. What the program has defined before stays as it is. */
+ * Nothing of Landtrace includes this. Macros that the program has defined before stay as they are. A program that has a
+ * u64 of its own, which cannot be seen here, defines LANDTRACE_OWN_U64 before. */
 #ifndef LANDTRACE_KERNEL_WORDS_H
 #define LANDTRACE_KERNEL_WORDS_H
 
 #include <landtrace/trace_events.h>
 
+#ifndef LANDTRACE_OWN_U64
 typedef landtrace_u64 u64;
+#endif
 
 #ifndef ARRAY_SIZE
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
