@@ -16,11 +16,13 @@
 // | bool; enumerations                         | u8; the underlying type                   |
 // | float, double                              | struct float NAME 4, struct double NAME 8 |
 // | char[N], std::array<char, N>               | char[N]: padded with NULs, or cut         |
-// | std::string_view, std::string, const char* | __rel_loc char[], with a NUL; a null      |
-// |                                            | pointer is "(null)"                       |
+// | std::string_view, std::string, const char* | __rel_loc char[], with a NUL              |
 // | std::span<const std::byte or std::uint8_t> | __rel_loc u8[]                            |
 // | trivially copyable structs                 | struct TYPE NAME SIZE, TYPE being         |
 // |                                            | landtrace::type_name<T>                   |
+//
+// A field of the type const char* may be a null pointer: "(null)". For other fields with text emit() makes a
+// std::string_view of its argument, and that must not be a null pointer.
 //
 // The kernel knows a struct by its name and size alone. Landtrace's own commands show its members, too, if it was
 // described before the event: at global scope, with the public members that are to be seen. Members can be all of the
