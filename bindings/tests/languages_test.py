@@ -12,7 +12,7 @@ BINDINGS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT_S = 240
 
 SAMPLE = {"small": 200, "negative": -3, "medium": 65535, "large": 1 << 40, "low": -1 << 63, "is_set": 1, "part": 0.5,
-          "whole": -2.25, "name": "cut at e", "text": "text", "bytes": [1, 0xfe], "last": -5}
+          "whole": -2.25, "name": "cut at e", "text": "text", "bytes": [1, 0xfe], "type": -5}
 NOTHING = {name: type(value)() for name, value in SAMPLE.items()}
 EVENTS = ([("req_done", {"id": number, "route": f"/item/{number}"}) for number in range(3)]
           + [("sample", SAMPLE), ("sample", NOTHING), ("tick", {})])

@@ -27,7 +27,7 @@ type sample struct {
 	Name     [8]byte
 	Text     string
 	Bytes    []byte
-	Final    int32 `landtrace:"last"`
+	Final    int32 `landtrace:"type"`
 }
 
 var (

@@ -8,7 +8,7 @@ landtrace::event! {
 
 landtrace::event! {
     sample(small: u8, negative: i8, medium: u16, large: u64, low: i64, is_set: bool, part: f32, whole: f64,
-           name: [char; 8], text: str, bytes: [u8], last: i32)
+           name: [char; 8], text: str, bytes: [u8], r#type: i32)
 }
 
 landtrace::event! { tick() }

@@ -25,6 +25,8 @@
 //! | `[u8]`         | `&[u8]`          | __rel_loc u8[]                            |
 //! | `[char; N]`    | `&str`           | char[N]: padded with NULs, or cut         |
 //!
+//! A raw identifier is declared without what makes it one: `r#type` as type.
+//!
 //! `NAME::emit()` is thread-safe and async-signal-safe, allocates nothing and does not panic. It says whether somebody
 //! listened; a payload of more than [`MAX_PAYLOAD`] bytes is not emitted.
 //!
@@ -32,6 +34,8 @@
 
 #![no_std]
 
+#[doc(hidden)]
+pub mod declaration;
 #[doc(hidden)]
 pub mod payload;
 
@@ -97,7 +101,7 @@ impl Event {
 
     /// `declaration` ends with a NUL.
     #[doc(hidden)]
-    pub fn register(&'static self, declaration: &'static str) -> i32 {
+    pub fn register(&'static self, declaration: &'static [u8]) -> i32 {
         unsafe { landtrace_register(self.0.get(), declaration.as_ptr(), 0) }
     }
 
@@ -140,13 +144,14 @@ macro_rules! event {
             const VECTORS: usize = 1 $(+ $crate::__field!(vectors $type))*;
             const _: () = assert!(VECTORS <= 64, "too many texts");
 
+            const NAMES: &str = $crate::__declaration!($name $($field $type)*);
+            static DECLARATION: [u8; $crate::declaration::plain_length(NAMES)] = $crate::declaration::plain(NAMES);
             static NEVER: AtomicU32 = AtomicU32::new(0);
             static EVENT: $crate::Event = $crate::Event::new(&NEVER);
             static REGISTRATION: AtomicI32 = AtomicI32::new(0);
 
             extern "C" fn register() {
-                REGISTRATION.store(
-                    EVENT.register($crate::__declaration!($name $($field $type)*)), Ordering::Relaxed);
+                REGISTRATION.store(EVENT.register(&DECLARATION), Ordering::Relaxed);
             }
             #[used]
             #[link_section = ".init_array"]
