@@ -32,5 +32,7 @@ fn main() {
     tick::emit();
     let too_large = "x".repeat(landtrace::MAX_PAYLOAD);
     assert!(!req_done::emit(0, &too_large));
+    // This program has no other thread. A shared library does so before it is unloaded.
+    assert_eq!(unsafe { tick::unregister() }, 0);
     println!("{heard} of {count} had a listener");
 }

@@ -30,7 +30,8 @@
 //! `NAME::emit()` is thread-safe and async-signal-safe, allocates nothing and does not panic. It says whether somebody
 //! listened; a payload of more than [`MAX_PAYLOAD`] bytes is not emitted.
 //!
-//! A shared library calls `NAME::unregister()` for each of its events before `dlclose()` unloads it.
+//! A shared library calls `NAME::unregister()` for each of its events before `dlclose()` unloads it. That is unsafe: no
+//! other thread may be in the event's `emit()`.
 
 #![no_std]
 
@@ -105,9 +106,12 @@ impl Event {
         unsafe { landtrace_register(self.0.get(), declaration.as_ptr(), 0) }
     }
 
+    /// # Safety
+    ///
+    /// No other thread is in write().
     #[doc(hidden)]
-    pub fn unregister(&'static self) -> i32 {
-        unsafe { landtrace_unregister(self.0.get()) }
+    pub unsafe fn unregister(&'static self) -> i32 {
+        landtrace_unregister(self.0.get())
     }
 
     /// Of an event that is enabled.
@@ -161,8 +165,12 @@ macro_rules! event {
             pub fn registration() -> i32 {
                 REGISTRATION.load(Ordering::Relaxed)
             }
-            /// Ends it; no other thread may be in emit().
-            pub fn unregister() -> i32 {
+            /// Ends it: 0, or a negative errno.
+            ///
+            /// # Safety
+            ///
+            /// No other thread is in emit().
+            pub unsafe fn unregister() -> i32 {
                 EVENT.unregister()
             }
             /// Whether somebody listens.
