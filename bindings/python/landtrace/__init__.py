@@ -133,8 +133,18 @@ def traced(function=None, *, name=None):
     return call
 
 
+def _cut(text, most):
+    """At most so many bytes of it, as UTF-8; what cannot be that (of a file's name, say) is escaped."""
+    if len(text) <= most and text.isascii():
+        return text
+    return text.encode(errors="backslashreplace")[:most].decode(errors="ignore")
+
+
 class LogHandler(logging.Handler):
-    """Each log record as the event `python_log`, or of another name."""
+    """Each log record as the event `python_log`, or of another name.
+
+    Messages are cut to what an event has room for, 32768 bytes; names of loggers and files to 4096.
+    """
 
     def __init__(self, level=logging.NOTSET, event="python_log"):
         super().__init__(level)
@@ -145,6 +155,7 @@ class LogHandler(logging.Handler):
             return
         try:
             message = record.getMessage() if self.formatter is None else self.format(record)
-            self._event.emit(min(max(record.levelno, 0), 255), record.name, message, record.pathname, record.lineno)
+            self._event.emit(min(max(record.levelno, 0), 255), _cut(record.name, 4096), _cut(message, 32768),
+                             _cut(record.pathname, 4096), record.lineno)
         except Exception:  # pylint: disable=broad-except
             self.handleError(record)

@@ -117,6 +117,21 @@ class Emitting(Case):
                                    "line": 7})])
 
 
+    def test_log_records_of_any_text_are_events(self):
+        events = self.events("""
+            import logging
+            log = logging.getLogger("app")
+            log.addHandler(landtrace.LogHandler())
+            log.propagate = False
+            for text in "x" * 100000, "\u00fc" * 20000 + "y", "no \\udcff UTF-8":
+                log.warning(text)
+            log.handle(log.makeRecord("n" * 70000, 30, "file\\udcff.py", 1, "named", (), None))
+            """)
+        self.assertEqual([fields["message"] for _, fields in events],
+                         ["x" * 32768, "\u00fc" * 16384, "no \\udcff UTF-8", "named"])
+        self.assertEqual((events[3][1]["logger"], events[3][1]["file"]), ("n" * 4096, "file\\udcff.py"))
+
+
 class Reading(Case):
     PROGRAM = """
         e = landtrace.Event("job", id="u32", kind="str")
