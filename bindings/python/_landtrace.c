@@ -183,6 +183,16 @@ static int read_fields(Event* self, PyObject* fields) {
   return 0;
 }
 
+/* The owner may take its time to answer: other threads run meanwhile. */
+static int register_event(Event* self, unsigned flags) {
+  const char* const declaration = PyBytes_AsString(self->declaration);
+  int result;
+  Py_BEGIN_ALLOW_THREADS;
+  result = landtrace_register(&self->event, declaration, flags);
+  Py_END_ALLOW_THREADS;
+  return result;
+}
+
 /* Functions as pointers to data and back: what the stable ABI wants. */
 static PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   PyObject *declaration, *names, *fields;
@@ -202,7 +212,7 @@ static PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* keyword
   if (PyTuple_Size(names) != PyTuple_Size(fields)) {
     PyErr_SetString(PyExc_ValueError, "names and fields differ");
   } else if (read_fields(self, fields) == 0) {
-    const int result = landtrace_register(&self->event, PyBytes_AsString(declaration), flags);
+    const int result = register_event(self, flags);
     self->is_registered = result == 0;
     if (result == 0) return (PyObject*)self;
     errno = -result;
@@ -215,7 +225,11 @@ static PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* keyword
 static void event_dealloc(PyObject* object) {
   Event* const self = (Event*)object;
   PyTypeObject* const type = Py_TYPE(object);
-  if (self->is_registered) landtrace_unregister(&self->event);
+  if (self->is_registered) {
+    Py_BEGIN_ALLOW_THREADS;
+    landtrace_unregister(&self->event);
+    Py_END_ALLOW_THREADS;
+  }
   Py_XDECREF(self->declaration);
   Py_XDECREF(self->names);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -249,7 +263,11 @@ static PyType_Spec event_spec = {"landtrace._landtrace.Event", sizeof(Event), 0,
 static PyObject* attach(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  return PyLong_FromLong(landtrace_attach());
+  int found;
+  Py_BEGIN_ALLOW_THREADS;
+  found = landtrace_attach();
+  Py_END_ALLOW_THREADS;
+  return PyLong_FromLong(found);
 }
 static PyMethodDef module_methods[] = {
     {"attach", attach, METH_NOARGS, "Looks for a domain again: how many events found one."}, {NULL, NULL, 0, NULL}};

@@ -79,6 +79,30 @@ class Emitting(Case):
         with self.assertRaises(TypeError):
             event.emit()
 
+    def test_other_threads_run_while_an_owner_is_asked(self):
+        # The owner is a thread here, which gets to run only if the one that asks lets it; else that gives up.
+        self.write("""
+            import os, select, socket, threading
+            os.environ["LANDTRACE_SOCKET"] = os.path.join(os.environ["XDG_RUNTIME_DIR"], "domain.sock")
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            listener.bind(os.environ["LANDTRACE_SOCKET"])
+            listener.listen()
+            has_given_up = []
+            def serve():
+                connection, _ = listener.accept()
+                listener.close()
+                poll = select.poll()
+                poll.register(connection, 0)
+                has_given_up.append(bool(poll.poll(0)))
+                connection.close()
+            owner = threading.Thread(target=serve)
+            owner.start()
+            landtrace.Event("asked_for")
+            owner.join()
+            print(has_given_up)
+            """)
+        self.assertEqual(self.run_to_end(sys.executable, self.program), "[False]\n")
+
     def test_what_is_no_declaration_is_refused(self):
         for arguments in ({"n": "u12"}, {"n": "char[0]"}, {"n": "char[1025]"}, {"\u00fc": "u8"}):
             with self.assertRaises(ValueError):
