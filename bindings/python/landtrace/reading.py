@@ -40,7 +40,7 @@ def _start(words):
     if program is None:
         raise FileNotFoundError(f"there is no program '{COMMAND}' in $PATH: Debian's package landtrace has it")
     return subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, errors="surrogateescape")
+                            encoding="utf-8", errors="surrogateescape")
 
 
 def _as_list(words):

@@ -249,6 +249,16 @@ class Reading(Case):
         self.assertEqual({row["key"]["kind"]: (row["count"], row["sums"]["id"]) for row in table["groups"]},
                          {"even": (5, 20), "odd": (5, 25)})
 
+    def test_texts_are_read_whatever_the_programs_locale_is(self):
+        self.record(r"""
+            landtrace.Event("job", kind="str").emit("\u00fc")
+            """)
+        self.write(f"""
+            print(ascii([e.kind for e in landtrace.open({self.file!r})]))
+            """)
+        self.assertEqual(self.run_to_end("env", "LC_ALL=C", "PYTHONUTF8=0", "PYTHONCOERCECLOCALE=0", sys.executable, self.program),
+                         "['\\xfc']\n")
+
     def test_a_histograms_keys_may_be_any_text(self):
         text = "a\u2028b\x85c\fd"
         self.write(f"""
