@@ -55,6 +55,26 @@ class OlderRecording(support.Case):
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if "trace" in name and name != "landtrace"),
                          ["trace.dat", "trace.dat.old"])
 
+    def test_what_is_in_the_way_of_moving_it_is_said_before_the_command_runs(self):
+        os.mkdir(self.file + ".old")
+        trail = os.path.join(self.folder, "trail")
+        status, _, err = self.landtrace("record", "-o", self.file, "--", "sh", "-c", f"touch {trail}; {PRODUCER}")
+        self.assertEqual(status, 1, err)
+        self.assert_one_line(err, f"{self.file}.old is a folder", "move one of them elsewhere")
+        self.assertFalse(os.path.exists(trail))
+        self.assertEqual(self.content(), self.before)
+
+    def test_it_stays_where_it_cannot_be_moved_at_last(self):
+        command = f"mkdir {self.file}.old; exec {PRODUCER} --count 5"
+        status, _, err = self.landtrace("record", "-o", self.file, "--", "sh", "-c", command)
+        self.assertEqual(status, 1, err)
+        self.assertIn(f"what was recorded is {self.file}.new, complete", err)
+        self.assertRegex(err, rf"\n.*: 5 events, .* in {self.file}\.new\n")
+        self.assertIn(f"{self.file} is the older recording, as it was", err)
+        self.assertEqual(self.content(), self.before)
+        self.file += ".new"
+        self.assertEqual(len(self.report_json()[0]), 5)
+
     def test_recorder_is_killed_before_anything_happened(self):
         recorder = self.start("record", "-o", self.file)
         self.wait_until(lambda: os.path.exists(self.file + ".new"))

@@ -83,8 +83,10 @@ Result<void> set_up(RecordOptions& options, Listening& listening, Setup& setup) 
 
 // What is in the file, and what became of an older one.
 void say_where_it_is(const Setup& setup, const RecordOptions& options) {
+  const bool is_beside_older = setup.sink->kept_older() && setup.sink->written() > 0;
+  const std::string& file = is_beside_older ? setup.sink->place() : options.file;
   complain(summary_text({setup.sink->written(), setup.sink->unwritten(), setup.collector->totals(),
-                         setup.collector->processes(), options.to_standard_output ? "" : options.file}));
+                         setup.collector->processes(), options.to_standard_output ? "" : file}));
   if (setup.sink->has_replaced()) complain(fmt::format("the older recording is {}.old now", options.file));
   if (setup.sink->kept_older()) complain(fmt::format("{} is the older recording, as it was", options.file));
 }

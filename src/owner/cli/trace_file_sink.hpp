@@ -33,6 +33,7 @@ class TraceFileSink : public consumer::RecorderSink {
   // What became of an older recording at the path.
   [[nodiscard]] bool has_replaced() const { return writer_.has_replaced(); }
   [[nodiscard]] bool kept_older() const { return writer_.kept_older(); }
+  [[nodiscard]] const std::string& place() const { return writer_.place(); }
 
  private:
   output::TraceDatWriter writer_;

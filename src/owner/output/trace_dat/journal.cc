@@ -213,5 +213,6 @@ std::uint64_t read_horizon(const InputFile& file) {
 std::string stream_path(const std::string& path, std::uint32_t cpu) { return fmt::format("{}.cpu{}", path, cpu); }
 std::string partial_path(const std::string& path) { return path + ".partial"; }
 std::string new_path(const std::string& path) { return path + ".new"; }
+std::string old_path(const std::string& path) { return path + ".old"; }
 
 }  // namespace landtrace::output::trace_dat

@@ -74,5 +74,6 @@ std::uint64_t read_horizon(const InputFile& file);
 std::string stream_path(const std::string& path, std::uint32_t cpu);
 std::string partial_path(const std::string& path);  // what it becomes, until that is complete
 std::string new_path(const std::string& path);      // its journal, while an older recording has the place
+std::string old_path(const std::string& path);      // the older recording, when it has given the place up
 
 }  // namespace landtrace::output::trace_dat

@@ -38,6 +38,10 @@ class UnfinishedTest : public ::testing::Test {
     EXPECT_TRUE(reader) << reader.error().message;
     return *std::move(reader);
   }
+  std::string message_of_create() {
+    const auto writer = TraceDatWriter::create(path_, {});
+    return writer ? "" : writer.error().message;
+  }
   // What a killed recorder leaves: nothing in this process cleans up.
   template <typename Work>
   void in_killed_process(Work work) {
@@ -262,6 +266,81 @@ TEST_F(UnfinishedTest, EventsThatNobodyPublishedReplaceAnOlderRecordingAtTheEnd)
   append(writer, 5);
   EXPECT_EQ(message_of(writer.finish()), "");
   EXPECT_THAT(numbers(), ElementsAre(5));
+  EXPECT_EQ(read_text(path_ + ".old"), "older");
+}
+
+TEST_F(UnfinishedTest, WhatCannotBecomeTheOlderRecordingIsSaidBeforeAnythingIsRecorded) {
+  write_text(path_, "older");
+  fs::create_directory(path_ + ".old");
+  const auto writer = TraceDatWriter::create(path_, {});
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, EISDIR);
+  EXPECT_THAT(writer.error().message, HasSubstr("trace.dat.old is a folder"));
+  EXPECT_EQ(read_text(path_), "older");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+}
+
+TEST_F(UnfinishedTest, SomebodyElsesFileInASharedFolderIsSaidBeforeAnythingIsRecorded) {
+  if (::geteuid() != 0) GTEST_SKIP() << "has to be root, to become others";
+  constexpr uid_t kOne = 1001, kOther = 1002;
+  write_text(path_, "older");
+  ASSERT_EQ(::chown(path_.c_str(), kOne, kOne), 0);
+  write_text(path_ + ".old", "somebody's");
+  ASSERT_EQ(::chown((path_ + ".old").c_str(), kOther, kOther), 0);
+  fs::permissions(dir_.file(""), fs::perms::all | fs::perms::sticky_bit);
+  std::string said;
+  ASSERT_EQ(::seteuid(kOne), 0);
+  said = message_of_create();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_THAT(said, HasSubstr("trace.dat.old cannot be moved away: Operation not permitted"));
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+
+  fs::permissions(path_, fs::perms::all);
+  ASSERT_EQ(::seteuid(kOther), 0);
+  said = message_of_create();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_THAT(said, HasSubstr("trace.dat cannot be moved away: Operation not permitted"));
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+}
+
+TEST_F(UnfinishedTest, AnOlderRecordingThatCannotBeMovedStaysAndTheNewOneIsBesideIt) {
+  write_text(path_, "older");
+  for (const bool publishes : {true, false}) {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    fs::create_directory(path_ + ".old");
+    append(writer, 1);
+    if (publishes) {
+      EXPECT_THAT(message_of(writer.publish(0)), HasSubstr("trace.dat.old"));
+      EXPECT_EQ(read_text(path_), "older");
+    }
+    append(writer, 2);
+    EXPECT_THAT(message_of(writer.finish()), HasSubstr("what was recorded is " + path_ + ".new"));
+    EXPECT_TRUE(writer.kept_older());
+    EXPECT_FALSE(writer.has_replaced());
+    EXPECT_EQ(read_text(path_), "older");
+    EXPECT_THAT(numbers_of(read_file_records(writer.place())), ElementsAre(1, 2));
+    EXPECT_FALSE(TraceDatReader::open(writer.place())->is_unfinished());
+    EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.new", "trace.dat.old"));
+    fs::remove(path_ + ".old");
+    // Nor does the next one destroy that.
+    const auto next = TraceDatWriter::create(path_, {});
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, EEXIST);
+    fs::remove(writer.place());
+  }
+}
+
+TEST_F(UnfinishedTest, AnOlderRecordingThatCanBeMovedAtLastIsReplaced) {
+  write_text(path_, "older");
+  TraceDatWriter writer = create_writer(path_, 1);
+  fs::create_directory(path_ + ".old");
+  append(writer, 1);
+  EXPECT_NE(message_of(writer.publish(0)), "");
+  fs::remove(path_ + ".old");
+  EXPECT_EQ(message_of(writer.finish()), "");
+  EXPECT_TRUE(writer.has_replaced());
+  EXPECT_THAT(numbers(), ElementsAre(1));
   EXPECT_EQ(read_text(path_ + ".old"), "older");
 }
 

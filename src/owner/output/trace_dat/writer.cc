@@ -50,6 +50,10 @@ Result<void> lock(const NamedFile& file) {
   return {};
 }
 
+bool swap_names(const std::string& a, const std::string& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 Result<void> rename_file(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) return fail_errno("rename " + from + " to " + to);
   return {};
@@ -64,7 +68,7 @@ Result<void> rename_over_unused(const std::string& from, const std::string& to) 
 
 // and where there is to be one of the two at every moment.
 Result<void> replace_file(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) return rename_file(from, to);
+  if (!swap_names(from, to)) return rename_file(from, to);
   ::unlink(from.c_str());
   return {};
 }
@@ -84,6 +88,25 @@ Result<NamedFile> open_journal(const std::string& path) {
   return file;
 }
 
+// Whether a file can be renamed, or another be renamed to it. rmdir(2) asks for the right to remove it, and only then
+// finds that it is no folder.
+Result<void> check_can_go(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  if (S_ISDIR(status.st_mode)) return fail(EISDIR, path + " is a folder");
+  if (::rmdir(path.c_str()) == 0 || (errno != EPERM && errno != EACCES)) return {};
+  return fail_errno(path + " cannot be moved away");
+}
+
+Result<std::string> beside_older(const std::string& path) {
+  auto can = check_can_go(path);
+  if (can) can = check_can_go(trace_dat::old_path(path));
+  if (can) return trace_dat::new_path(path);
+  return fail(can.error().code, fmt::format("{0}; the older recording {1} is to become {1}.old: move one of them "
+                                            "elsewhere, or record to another file",
+                                            can.error().message, path));
+}
+
 // Where the journal is to be: at the path itself, or beside what is there.
 Result<std::string> journal_place(const std::string& path) {
   struct stat status {};
@@ -94,7 +117,7 @@ Result<std::string> journal_place(const std::string& path) {
   if (status.st_size == 0) return path;
   LT_TRY(const InputFile there, InputFile::open(path));
   LT_CHECK(trace_dat::refuse_other_version(there, path));
-  if (!trace_dat::is_journal(there)) return trace_dat::new_path(path);
+  if (!trace_dat::is_journal(there)) return beside_older(path);
   LT_TRY(const NamedFile file, trace_dat::open_for_writing(path));
   LT_CHECK(lock(file));
   return fail(EEXIST, path + " is a recording that was not finished; `landtrace recover " + path + "` completes it");
@@ -211,6 +234,10 @@ void TraceDatWriter::add_object(MappedObject object) {
 
 Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
   if (has_events()) LT_CHECK(take_place());
+  return publish_here(horizon_ns);
+}
+
+Result<void> TraceDatWriter::publish_here(std::uint64_t horizon_ns) {
   LT_CHECK(journal_.write());
   Result<void> result;
   for (std::uint32_t cpu = 0; cpu < streams_.size(); ++cpu) {
@@ -222,20 +249,34 @@ Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
   return result;
 }
 
-// The older recording is at PATH, PATH.new or PATH.old in every moment, and never nowhere.
+// The older recording is at PATH, PATH.new or PATH.old in every moment, and never nowhere. After an error it is where
+// it was.
 Result<void> TraceDatWriter::take_place() {
-  const std::string& now = journal_.file().path;
+  const std::string now = journal_.file().path;
   if (now == path_) return {};
-  if (::renameat2(AT_FDCWD, now.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
-    LT_CHECK(rename_over_unused(now, path_ + ".old"));
+  const std::string old = trace_dat::old_path(path_);
+  if (swap_names(now, path_)) {
+    journal_.renamed(path_);
+    if (auto moved = rename_over_unused(now, old); !moved) {
+      if (!swap_names(now, path_)) {
+        return fail(moved.error().code, fmt::format("{}; the older recording is {}", moved.error().message, now));
+      }
+      journal_.renamed(now);
+      return moved;
+    }
+    replaced_ = true;
   } else if (errno == EINVAL || errno == ENOSYS || errno == ENOENT) {  // not on this file system; or PATH is gone
-    if (::access(path_.c_str(), F_OK) == 0) LT_CHECK(rename_over_unused(path_, path_ + ".old"));
-    LT_CHECK(rename_file(now, path_));
+    const bool is_there = ::access(path_.c_str(), F_OK) == 0;
+    if (is_there) LT_CHECK(rename_over_unused(path_, old));
+    if (auto moved = rename_file(now, path_); !moved) {
+      if (is_there) std::ignore = rename_file(old, path_);
+      return moved;
+    }
+    journal_.renamed(path_);
+    replaced_ = is_there;
   } else {
     return fail_errno("rename " + now + " to " + path_);
   }
-  journal_.renamed(path_);
-  replaced_ = true;
   return {};
 }
 
@@ -252,11 +293,16 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
     return {};
   }
   for (CpuStream& stream : streams_) std::ignore = stream.set_outstanding({});
+  Result<void> placed;
+  if (has_events()) placed = take_place();
   // What a full disk has no room for any more is in memory, and has its room in the file.
-  std::ignore = publish(0);
+  std::ignore = publish_here(0);
   drop_empty_spares();
   LT_TRY(const std::vector<Region> regions, begin_partial(stats));
-  return complete(regions);
+  LT_CHECK(complete(regions));
+  if (placed) return {};
+  return fail(placed.error().code,
+              fmt::format("{}; what was recorded is {}, complete", placed.error().message, place()));
 }
 
 void TraceDatWriter::drop_empty_spares() {
@@ -335,21 +381,25 @@ Result<std::vector<Region>> TraceDatWriter::write_metadata(std::span<const CpuSt
 }
 
 // From the moment that PATH.partial says where everything goes, whoever is killed leaves a recording that can be read
-// and completed: each page is in its stream, or in its place, or in both.
+// and completed: each page is in its stream, or in its place, or in both. It takes the place of the journal, which is
+// beside an older recording where that could not be moved.
 Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
   const auto completed = [&]() -> Result<void> {
     LT_CHECK(move_streams(regions));
     LT_CHECK(trace_dat::set_size(partial_, end_of(regions)));
-    return replace_file(partial_.path, path_);
+    return replace_file(partial_.path, place());
   }();
   if (!completed) {
-    return fail(
-        completed.error().code,
-        fmt::format("{}; the recording can be read as it is; `landtrace recover {}` completes it when there is room",
-                    completed.error().message, path_));
+    return fail(completed.error().code, fmt::format("{}; {}`landtrace recover {}` completes it when there is room",
+                                                    completed.error().message, how_to_read(), path_));
   }
   for (CpuStream& stream : streams_) stream.remove_file();
   return {};
+}
+
+std::string TraceDatWriter::how_to_read() const {
+  if (!kept_older()) return "the recording can be read as it is; ";
+  return fmt::format("when {} has been moved elsewhere and {} been renamed to it, ", path_, place());
 }
 
 Result<void> TraceDatWriter::move_streams(const std::vector<Region>& regions) {

@@ -12,7 +12,8 @@
 // finished.
 //
 // What was at PATH before stays there until there is an event to keep. Then it becomes PATH.old, and the journal,
-// which was at PATH.new, takes its place.
+// which was at PATH.new, takes its place. Where it cannot be moved then, the new recording stays beside it: finish()
+// completes it at PATH.new.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ class TraceDatWriter {
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; ENOSPC
-  // and what open(2) says.
+  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; EISDIR,
+  // EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
@@ -81,8 +82,8 @@ class TraceDatWriter {
 
   // Completes the file and removes the others. `stats` are the rings' counters, by CPU; where there are none,
   // entries, bytes and overrun are what came through this writer. Records that were refused are added to `dropped`.
-  // Without any event an older recording at the path stays. On an error the recording stays as an unfinished one, and
-  // the error says so. Nothing may be called afterwards.
+  // Without any event an older recording at the path stays. On an error the recording stays as an unfinished one, or is
+  // complete beside an older one that could not be moved, and the error says so. Nothing may be called afterwards.
   Result<void> finish(std::span<const CpuStats> stats = {});
 
   // Bytes of entries accepted so far.
@@ -90,7 +91,9 @@ class TraceDatWriter {
   // Whether the recording has replaced an older one, which is at PATH.old now.
   [[nodiscard]] bool has_replaced() const { return replaced_; }
   // Whether there is an older one that has not been replaced.
-  [[nodiscard]] bool kept_older() const { return journal_.file().path != path_; }
+  [[nodiscard]] bool kept_older() const { return place() != path_; }
+  // Where the recording is now: at the path, or at PATH.new, beside an older one.
+  [[nodiscard]] const std::string& place() const { return journal_.file().path; }
 
  private:
   friend Result<void> complete_recording(const std::string& path);
@@ -104,6 +107,7 @@ class TraceDatWriter {
   Result<void> open_partial();
   Result<void> reserve_more(std::uint64_t bytes);
   Result<void> take_place();
+  Result<void> publish_here(std::uint64_t horizon_ns);
   [[nodiscard]] std::vector<CpuStats> final_stats(std::span<const CpuStats> stats) const;
   struct Beginning {
     std::string text;
@@ -116,6 +120,7 @@ class TraceDatWriter {
   Result<std::vector<trace_dat::Region>> begin_partial(std::span<const CpuStats> stats);
   Result<void> move_streams(const std::vector<trace_dat::Region>& regions);
   Result<void> complete(const std::vector<trace_dat::Region>& regions);
+  [[nodiscard]] std::string how_to_read() const;
   void remove_files();
 
   std::string path_;
