@@ -145,6 +145,8 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
   TraceDatWriter writer(path, Journal(std::move(file), 0), std::move(options));
   LT_CHECK(writer.open_partial());
   const auto streams = static_cast<std::uint32_t>(writer.streams_.size());
+  // Readers take all that have these names for streams of this recording.
+  for (std::uint32_t cpu = 0; cpu < streams; ++cpu) trace_dat::remove_aside(trace_dat::stream_path(path, cpu));
   LT_CHECK(writer.reserve_more(kBaseNeed + streams * kNeedPerCpu + writer.metadata_.kallsyms.size()));
   LT_CHECK(writer.journal_.begin(writer.metadata_, writer.cpus_, streams - writer.cpus_));
   return writer;
