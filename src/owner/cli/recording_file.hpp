@@ -22,8 +22,10 @@ inline Result<output::TraceDatWriter> create_recording(const std::string& path,
                                                        const output::TraceDatWriter::Options& options) {
   auto writer = output::TraceDatWriter::create(path, options);
   if (writer || writer.error().code != EEXIST) return writer;
-  if (!output::complete_recording(path)) return writer;
-  complain(path + " had been left unfinished; it is complete now");
+  const auto completed = output::complete_recording(path);
+  // Its recorder may have ended meanwhile.
+  if (!completed && completed.error().code != EALREADY) return writer;
+  if (completed) complain(path + " had been left unfinished; it is complete now");
   return output::TraceDatWriter::create(path, options);
 }
 

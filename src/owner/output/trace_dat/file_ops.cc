@@ -63,18 +63,26 @@ std::uint64_t seek(const NamedFile& file, std::uint64_t offset, std::uint64_t en
 namespace {
 
 Result<NamedFile> open_file(const std::string& path, int flags) {
-  Fd fd(::open(path.c_str(), flags | O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  Fd fd(::open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0666));
   if (!fd) return fail_errno("open " + path);
   return NamedFile{std::move(fd), path};
 }
 
 }  // namespace
 
-Result<NamedFile> open_for_writing(const std::string& path) { return open_file(path, 0); }
+Result<NamedFile> open_for_writing(const std::string& path) { return open_file(path, O_CREAT); }
+Result<NamedFile> open_existing(const std::string& path) { return open_file(path, 0); }
 
 Result<NamedFile> open_anew(const std::string& path) {
   ::unlink(path.c_str());
-  return open_file(path, O_EXCL);
+  return open_file(path, O_CREAT | O_EXCL);
+}
+
+bool is_at(int fd, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
 }
 
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data) {

@@ -21,6 +21,14 @@ Result<NamedFile> open_for_writing(const std::string& path);
 // second for 1.5 GB.
 Result<NamedFile> open_anew(const std::string& path);
 
+// For reading and writing, too; ENOENT where there is none.
+Result<NamedFile> open_existing(const std::string& path);
+
+// How often a file is opened that others may replace meanwhile.
+inline constexpr int kMostTries = 10;
+// False: another file has the name by now, or none.
+bool is_at(int fd, const std::string& path);
+
 // All of it, at `offset`, through short writes and EINTR.
 Result<void> write_at(const NamedFile& file, std::uint64_t offset, std::span<const std::byte> data);
 

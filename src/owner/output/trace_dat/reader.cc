@@ -1,12 +1,12 @@
 #include "output/trace_dat/reader.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "output/trace_dat/cpu_cursor.hpp"
+#include "output/trace_dat/file_ops.hpp"
 #include "output/trace_dat/journal.hpp"
 
 namespace landtrace::output {
@@ -18,22 +18,12 @@ using trace_dat::PagePool;
 
 namespace {
 
-// False: another file has the name by now.
-bool is_at(const InputFile& file, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(file.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
-         opened.st_dev == named.st_dev;
-}
-
 // The recorder holds the lock of its journal for as long as it lives.
 bool has_writer(const InputFile& journal) {
   struct flock whole {};
   whole.l_type = F_RDLCK;
   return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
-
-constexpr int kMostTries = 10;
 
 }  // namespace
 
@@ -92,10 +82,10 @@ Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const
   auto state = std::make_unique<State>();
   state->path = path;
   // A recording may become finished while its parts are opened.
-  for (int i = 0; i < kMostTries; ++i) {
+  for (int i = 0; i < trace_dat::kMostTries; ++i) {
     LT_TRY(state->file, InputFile::open(path));
     const auto read = state->read();
-    const bool is_settled = !trace_dat::is_journal(state->file) || is_at(state->file, path);
+    const bool is_settled = !trace_dat::is_journal(state->file) || trace_dat::is_at(state->file.fd(), path);
     if (!is_settled) continue;
     LT_CHECK(read);
     break;

@@ -3,9 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/journal.hpp"
@@ -421,6 +423,34 @@ TEST_F(UnfinishedTest, CompletingWhatIsCompleteOrNoRecording) {
   EXPECT_EQ(complete_recording(path_).error().code, EBADMSG);
   EXPECT_EQ(read_text(path_), "a text");
   EXPECT_EQ(complete_recording(dir_.file("none")).error().code, ENOENT);
+}
+
+TEST_F(UnfinishedTest, WhoCompletesARecordingThatItsRecorderJustFinishesLeavesItAsItIs) {
+  for (std::uint32_t i = 0; i < 200 && !HasFailure(); ++i) {
+    std::atomic<bool> finished = false;
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, i);
+    ASSERT_EQ(message_of(writer.publish(0)), "");
+    // The lock goes with the writer.
+    std::thread completer([&] {
+      while (true) {
+        const bool is_last = finished.load(std::memory_order_acquire);  // pairs with the store below
+        const auto completed = complete_recording(path_);
+        const int code = completed ? 0 : completed.error().code;
+        EXPECT_TRUE(code == EBUSY || code == EALREADY) << code;
+        if (is_last) return;
+      }
+    });
+    {
+      TraceDatWriter mine = std::move(writer);
+      EXPECT_EQ(message_of(mine.finish()), "");
+    }
+    finished.store(true, std::memory_order_release);  // pairs with the load in the completer
+    completer.join();
+    EXPECT_THAT(numbers(), ElementsAre(i));
+    EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+    fs::remove(path_);
+  }
 }
 
 TEST_F(UnfinishedTest, ATornEntryEndsTheJournalAndNothingBeforeIt) {

@@ -50,6 +50,21 @@ Result<void> lock(const NamedFile& file) {
   return {};
 }
 
+tl::unexpected<Error> is_busy(const std::string& path) {
+  return fail(EBUSY, path + " is being replaced by another process");
+}
+
+// Creates it where it is not there. It has the name still: whoever had the lock until then may have given that to
+// another file.
+Result<NamedFile> open_locked(const std::string& path) {
+  for (int i = 0; i < trace_dat::kMostTries; ++i) {
+    LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
+    LT_CHECK(lock(file));
+    if (trace_dat::is_at(file.fd.get(), path)) return file;
+  }
+  return is_busy(path);
+}
+
 bool swap_names(const std::string& a, const std::string& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
@@ -76,11 +91,10 @@ Result<void> replace_file(const std::string& from, const std::string& to) {
 // A file for a journal at `path`, locked. What a recorder left there that was killed before its first event is taken
 // over.
 Result<NamedFile> open_journal(const std::string& path) {
-  LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
+  LT_TRY(NamedFile file, open_locked(path));
   struct stat status {};
   if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + path);
   if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
-  LT_CHECK(lock(file));
   if (status.st_size == 0) return file;
   LT_TRY(const InputFile there, InputFile::open(path));
   if (!trace_dat::is_journal(there)) return fail(EEXIST, path + " is in the way; move it elsewhere");
@@ -118,7 +132,7 @@ Result<std::string> journal_place(const std::string& path) {
   LT_TRY(const InputFile there, InputFile::open(path));
   LT_CHECK(trace_dat::refuse_other_version(there, path));
   if (!trace_dat::is_journal(there)) return beside_older(path);
-  LT_TRY(const NamedFile file, trace_dat::open_for_writing(path));
+  LT_TRY(const NamedFile file, trace_dat::open_existing(path));
   LT_CHECK(lock(file));
   return fail(EEXIST, path + " is a recording that was not finished; `landtrace recover " + path + "` completes it");
 }
@@ -442,6 +456,7 @@ Result<std::vector<CpuStats>> count_events(const std::string& path, const std::v
     if (!item) continue;  // a damaged page ends its CPU, and the others go on
     if (!*item) return all;
     const Record& record = (*item)->record;
+    if (record.cpu >= all.size()) return is_busy(path);
     CpuStats& stats = all[record.cpu];
     if (stats.entries++ == 0) stats.oldest_event_ns = record.time_ns;
     stats.now_ns = record.time_ns;
@@ -449,16 +464,27 @@ Result<std::vector<CpuStats>> count_events(const std::string& path, const std::v
   }
 }
 
+// The journal at the path, locked. EALREADY: there is a finished recording.
+Result<NamedFile> open_left_journal(const std::string& path) {
+  for (int i = 0; i < trace_dat::kMostTries; ++i) {
+    LT_TRY(const InputFile there, InputFile::open(path));
+    if (!trace_dat::is_journal(there)) {
+      LT_TRY([[maybe_unused]] const TraceDatReader reader, TraceDatReader::open(path));
+      return fail(EALREADY, path + " is complete");
+    }
+    LT_TRY(NamedFile file, trace_dat::open_existing(path));
+    LT_CHECK(lock(file));
+    // Until now its recorder may have put the finished one in its place.
+    if (trace_dat::is_at(there.fd(), path) && trace_dat::is_at(file.fd.get(), path)) return file;
+  }
+  return is_busy(path);
+}
+
 }  // namespace
 
 Result<void> complete_recording(const std::string& path) {
+  LT_TRY(NamedFile file, open_left_journal(path));
   LT_TRY(const InputFile input, InputFile::open(path));
-  if (!trace_dat::is_journal(input)) {
-    LT_TRY([[maybe_unused]] const TraceDatReader reader, TraceDatReader::open(path));
-    return fail(EALREADY, path + " is complete");
-  }
-  LT_TRY(NamedFile file, trace_dat::open_for_writing(path));
-  LT_CHECK(lock(file));
   LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));
   TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
   writer.finished_ = true;
