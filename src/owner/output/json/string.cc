@@ -27,6 +27,10 @@ std::size_t plain_length(std::string_view text) {
   return length;
 }
 
+void append_escape(std::string& out, unsigned character) {
+  fmt::format_to(std::back_inserter(out), "\\u{:04x}", character);
+}
+
 void append_ascii(std::string& out, char c) {
   if (c == '"' || c == '\\') {
     out += '\\';
@@ -36,7 +40,7 @@ void append_ascii(std::string& out, char c) {
   } else if (c == '\t') {
     out += "\\t";
   } else {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    append_escape(out, static_cast<unsigned>(c));
   }
 }
 
@@ -53,7 +57,11 @@ void append_string(std::string& out, std::string_view text) {
     if (byte_at(text, 0) < 0x80) {
       append_ascii(out, text[0]);
     } else if (const std::size_t sequence = utf8_length(text); sequence > 0) {
-      out += text.substr(0, sequence);
+      if (const unsigned char second = byte_at(text, 1); byte_at(text, 0) == 0xc2 && second < 0xa0) {
+        append_escape(out, second);  // U+0080 to U+009F, which control terminals
+      } else {
+        out += text.substr(0, sequence);
+      }
       length = sequence;
     } else {
       out += kReplacementCharacter;

@@ -19,6 +19,10 @@ TEST(JsonStringTest, Escapes) { EXPECT_EQ(as_json("\"\\\n\t\x01\x7f"), R"("\"\\\
 
 TEST(JsonStringTest, Utf8Passes) { EXPECT_EQ(as_json("ä€\U0001f600z"), "\"ä€\U0001f600z\""); }
 
+TEST(JsonStringTest, WhatControlsATerminalIsEscaped) {
+  EXPECT_EQ(as_json("a\u009b2Jb\u0080\u009f\u00a0"), "\"a\\u009b2Jb\\u0080\\u009f\u00a0\"");
+}
+
 TEST(JsonStringTest, OtherBytesAreReplaced) {
   EXPECT_EQ(as_json("a\xff"
                     "b"),
