@@ -48,6 +48,9 @@ Result<std::unique_ptr<HostedDomain>> HostedDomain::start(const Options& options
   // Only now is the place ours. Without a journal programs do not find their way to the next owner, which harms nobody.
   std::ignore = domain->succession().keep_journal(
       options.socket + ".state", options.may_come_back ? domain::Successor::kMayCome : domain::Successor::kNone);
+  if (const std::string& damage = domain->succession().damage(); options.tell && !damage.empty()) {
+    options.tell("programs that were here before may have to be started anew: " + damage);
+  }
   std::unique_ptr<HostedDomain> hosted(
       new HostedDomain(std::move(domain), std::move(rules), std::move(publisher), std::move(server), options));
   if (prepare) {

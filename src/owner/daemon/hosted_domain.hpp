@@ -55,7 +55,7 @@ class HostedDomain {
     int listener = -1;
     // What is loaded into programs for probes; "": programs that are there before there are any are left alone.
     std::string agent{};
-    // Is told which of those programs that did not go into.
+    // Is told which of those programs that did not go into, and what an earlier owner's journal has lost.
     LatePrograms::Tell tell{};
   };
   static constexpr unsigned kAbi6_1 = 601, kAbi6_12 = 612;

@@ -203,8 +203,9 @@ Journal::Journal(const std::string& path) : path_(path), header_(make_header()),
 SavedDomain Journal::saved() const {
   SavedDomain domain;
   std::map<std::uint32_t, std::size_t> files, processes;
-  const auto entries = store::RecordLog::read(path_, header_);
+  auto [entries, damage] = store::RecordLog::read(path_, header_);
   domain.found = entries.has_value();
+  domain.damage = std::move(damage);
   if (!entries) return domain;
   for (const auto& [key, value] : *entries) {
     switch (key.empty() ? '\0' : key[0]) {
@@ -231,6 +232,12 @@ SavedDomain Journal::saved() const {
     }
   }
   return domain;
+}
+
+std::string Journal::set_aside() const {
+  std::string aside = path_ + ".damaged";
+  if (::rename(path_.c_str(), aside.c_str()) != 0) aside.clear();
+  return aside;
 }
 
 void Journal::event_made(const SavedEvent& event, std::uint64_t next_multi) {

@@ -64,6 +64,7 @@ struct SavedProcess {
 
 struct SavedDomain {
   bool found = false;  // there was a journal
+  std::string damage;  // what of it was not read, and why; empty: nothing
   std::uint64_t next_multi = 0;
   std::vector<SavedEvent> events;  // by slot
   std::vector<SavedFile> files;    // by slot
@@ -76,6 +77,9 @@ class Journal {
 
   // What an earlier owner has left.
   [[nodiscard]] SavedDomain saved() const;
+  // Moves what is there out of the way of start(), for who wants to look at it. Returns its new path; empty where that
+  // could not be done.
+  std::string set_aside() const;
 
   // From here on the file is ours; what was put before is in it.
   Result<void> start() { return log_.start(); }

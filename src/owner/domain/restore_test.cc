@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "domain/data_call.hpp"
 #include "domain/status.hpp"
@@ -179,6 +180,18 @@ TEST_F(RestoreTest, WhereNothingIsLeftToTakeOverNothingIsLeft) {
   EXPECT_FALSE(is_kept());
   EXPECT_FALSE(std::filesystem::exists(path_ + ".bits"));
   EXPECT_FALSE(std::filesystem::exists(path_ + ".bytes"));
+}
+
+TEST_F(RestoreTest, AJournalThatIsDamagedIsSaidAndKeptBeside) {
+  domain_->succession().end();
+  std::ofstream(path_) << "this is no journal, and long enough to have had a first record that says how much follows";
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  next();
+  const std::string aside = path_ + ".damaged";
+  EXPECT_EQ(domain_->succession().damage(), path_ + " is no journal; it is now " + aside);
+  EXPECT_TRUE(std::filesystem::remove(aside));
+  next();
+  EXPECT_EQ(domain_->succession().damage(), "");
 }
 
 TEST_F(RestoreTest, WhereNobodyIsToComeNothingIsLeft) {

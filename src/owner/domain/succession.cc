@@ -15,6 +15,10 @@ Result<void> Succession::keep_journal(const std::string& path, Successor success
   write_down_in(journal_.get());
   held_ = Restorer(events_, files_, enable_words_, rules_, abi_).restore(saved);
   held_until_ = std::chrono::steady_clock::now() + kRestoredWait;
+  if (!saved.damage.empty()) {
+    const std::string aside = journal_->set_aside();
+    damage_ = saved.damage + (aside.empty() ? "" : "; it is now " + aside);
+  }
   auto started = journal_->start();
   if (!started) {
     write_down_in(nullptr);

@@ -22,8 +22,11 @@ class Succession {
   // Writes down in the file at `path` what the next owner needs (see journal.hpp), beginning with what the one before
   // has left there: its events, open files and enable words are this domain's, as far as their processes live. To be
   // called once, before anybody is served and after all patterns are known; nobody else may have the file. On error,
-  // that of the file system, nothing is written down, and what was left is restored all the same.
+  // that of the file system, nothing is written down, and what was left is restored all the same. What could not be
+  // read is kept beside it, as `path`.damaged.
   Result<void> keep_journal(const std::string& path, Successor successor = Successor::kNone);
+  // What of the journal was not read, why, and where it is now; empty: nothing.
+  [[nodiscard]] const std::string& damage() const { return damage_; }
 
   // How long restored events wait for programs that link the library, which register them anew.
   static constexpr std::chrono::seconds kRestoredWait{5};
@@ -49,6 +52,7 @@ class Succession {
   abi::Version abi_;
   std::unique_ptr<Journal> journal_;
   Successor successor_ = Successor::kNone;
+  std::string damage_;
   std::vector<std::uint32_t> held_;  // restored events, by slot
   std::chrono::steady_clock::time_point held_until_{};
 };

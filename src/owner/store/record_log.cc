@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -47,16 +48,56 @@ std::size_t size_of(const std::string& key, const std::string& value) {
   return sizeof(Head) + key.size() + value.size();
 }
 
-// The next record of `text`, cut off its front. False at the end, or where the rest is none.
-bool take_record(std::string_view& text, Head& head, std::string_view& body) {
-  if (text.size() < sizeof head) return false;
-  std::memcpy(&head, text.data(), sizeof head);
-  if (text.size() - sizeof head < head.size || head.key_size > head.size) return false;
-  body = text.substr(sizeof head, head.size);
-  if (head.checksum != checksum_of(head, body)) return false;
-  text.remove_prefix(sizeof head + head.size);
-  return true;
-}
+// The records of a file, one after the other: a file may be larger than what one would have in memory at once.
+class RecordReader {
+ public:
+  explicit RecordReader(int fd) : fd_(fd) {}
+
+  // False at the end, at a torn tail, and where `damage()` says so. `body` is good until the next call.
+  bool next(Head& head, std::string_view& body) {
+    if (!have(sizeof head)) return false;
+    std::memcpy(&head, buffer_.data() + at_, sizeof head);
+    if (!have(sizeof head + head.size)) return false;
+    body = std::string_view(buffer_).substr(at_ + sizeof head, head.size);
+    if (head.key_size > head.size || head.checksum != checksum_of(head, body)) {
+      damage_ = "what stands there is damaged";
+      return false;
+    }
+    at_ += sizeof head + head.size;
+    return true;
+  }
+  [[nodiscard]] const std::string& damage() const { return damage_; }
+  [[nodiscard]] std::size_t position() const { return before_ + at_; }
+  // Of what was read.
+  [[nodiscard]] std::size_t size() const { return before_ + buffer_.size(); }
+
+ private:
+  // Whether so many bytes follow.
+  bool have(std::size_t size) {
+    constexpr std::size_t kPiece = 1 << 20;
+    while (buffer_.size() - at_ < size) {
+      buffer_.erase(0, at_);
+      before_ += std::exchange(at_, 0);
+      const std::size_t old = buffer_.size();
+      buffer_.resize(old + kPiece);
+      const ssize_t n = ::read(fd_, buffer_.data() + old, kPiece);
+      const int error = errno;
+      buffer_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+      if (n == 0) return false;
+      if (n < 0 && error != EINTR) {
+        damage_ = errno_text(error);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  int fd_;
+  std::string buffer_;
+  std::size_t at_ = 0;      // in the buffer
+  std::size_t before_ = 0;  // bytes of the file that came before it
+  std::string damage_;
+};
 
 bool is_ours_alone(int fd) {
   struct stat st {};
@@ -64,23 +105,31 @@ bool is_ours_alone(int fd) {
          st.st_nlink == 1;
 }
 
-std::string contents(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd || !is_ours_alone(fd.get())) return {};
-  auto text = read_file("/proc/self/fd/" + std::to_string(fd.get()));
-  return text ? std::move(*text) : std::string();
-}
-
 }  // namespace
 
-std::optional<RecordLog::Entries> RecordLog::read(const std::string& path, const std::string& header) {
-  Entries entries;
-  const std::string all = contents(path);
-  std::string_view text = all;
+RecordLog::Left RecordLog::read(const std::string& path, const std::string& header) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return {};
+  if (!fd) return {std::nullopt, path + " cannot be read: " + errno_text(errno)};
+  if (!is_ours_alone(fd.get())) {
+    return {std::nullopt, path + " is not believed: it is no ordinary file, or others may read or write it"};
+  }
+  RecordReader records(fd.get());
   Head head;
   std::string_view body;
-  if (!take_record(text, head, body) || head.operation != kHeader || body != header) return std::nullopt;
-  while (take_record(text, head, body)) {
+  const auto what_failed = [&] {
+    return records.damage().empty()
+               ? std::string()
+               : path + " was read up to byte " + std::to_string(records.position()) + ": " + records.damage();
+  };
+  if (!records.next(head, body)) {
+    // The file was renamed when it had its header: that is never a torn tail.
+    const bool is_empty = records.size() == 0;
+    return {std::nullopt, is_empty || !records.damage().empty() ? what_failed() : path + " is no journal"};
+  }
+  if (head.operation != kHeader || body != header) return {};
+  Entries entries;
+  while (records.next(head, body)) {
     const std::string key(body.substr(0, head.key_size));
     if (head.operation == kPut) {
       entries.insert_or_assign(key, std::string(body.substr(head.key_size)));
@@ -88,7 +137,7 @@ std::optional<RecordLog::Entries> RecordLog::read(const std::string& path, const
       entries.erase(key);
     }
   }
-  return entries;
+  return {std::move(entries), what_failed()};
 }
 
 void RecordLog::put(const std::string& key, std::string value) {
@@ -118,25 +167,47 @@ void RecordLog::erase_all(const std::string& prefix) {
   }
 }
 
+// A small file may be so three times over; a large one takes room that others need.
+bool RecordLog::is_mostly_history() const {
+  constexpr std::size_t kSmall = 256u << 10;
+  constexpr std::size_t kLarge = 16u << 20;
+  return written_ > kSmall && written_ > live_ + std::min(3 * live_, std::max(live_, kLarge));
+}
+
 void RecordLog::append(char operation, const std::string& key, const std::string& value) {
   if (!fd_) return;
-  constexpr std::size_t kSmall = 256u << 10;
   const std::string bytes = record(operation, key, value);
   written_ += bytes.size();
-  const bool mostly_history = written_ > kSmall && written_ > 4 * live_;
-  if (!mostly_history && write_all(fd_.get(), bytes.data(), bytes.size())) return;
+  if (!is_mostly_history() && write_all(fd_.get(), bytes.data(), bytes.size())) return;
   // A full disk may have room for less. A journal with a gap would be worse than none.
   if (!rewrite()) end();
 }
 
-Result<void> RecordLog::rewrite() {
+Result<void> RecordLog::write_entries(int fd) {
+  constexpr std::size_t kPiece = 1 << 20;
   std::string bytes = record(kHeader, header_, {});
-  for (const auto& [key, value] : entries_) bytes += record(kPut, key, value);
+  std::size_t written = 0;
+  const auto flush = [&] {
+    written += bytes.size();
+    auto result = write_all(fd, bytes.data(), bytes.size());
+    bytes.clear();
+    return result;
+  };
+  for (const auto& [key, value] : entries_) {
+    bytes += record(kPut, key, value);
+    if (bytes.size() >= kPiece) LT_CHECK(flush());
+  }
+  LT_CHECK(flush());
+  written_ = written;
+  return {};
+}
+
+Result<void> RecordLog::rewrite() {
   const std::string next = path_ + ".new";
   ::unlink(next.c_str());
   Fd fd(::open(next.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) return fail_errno("open " + next);
-  if (auto written = write_all(fd.get(), bytes.data(), bytes.size()); !written) {
+  if (auto written = write_entries(fd.get()); !written) {
     ::unlink(next.c_str());
     return written;
   }
@@ -146,7 +217,6 @@ Result<void> RecordLog::rewrite() {
     return error;
   }
   fd_ = std::move(fd);
-  written_ = bytes.size();
   return {};
 }
 

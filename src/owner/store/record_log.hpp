@@ -18,9 +18,15 @@ class RecordLog {
  public:
   using Entries = std::map<std::string, std::string>;
 
-  // What the file at `path` holds. nullopt if it does not begin with `header`, or if it is not the caller's alone:
-  // another user's, readable or writable for others, a link, no ordinary file.
-  static std::optional<Entries> read(const std::string& path, const std::string& header);
+  // What the file at `path` holds. There are no entries if it does not begin with `header`, or if it is not the
+  // caller's alone: another user's, readable or writable for others, a link, no ordinary file. `damage` says what was
+  // not read though it may have been a log of the caller's, and why; it is empty for a log with another header, and for
+  // a torn tail.
+  struct Left {
+    std::optional<Entries> entries;
+    std::string damage;
+  };
+  static Left read(const std::string& path, const std::string& header);
 
   RecordLog(std::string path, std::string header) : path_(std::move(path)), header_(std::move(header)) {}
 
@@ -41,7 +47,9 @@ class RecordLog {
 
  private:
   void append(char operation, const std::string& key, const std::string& value);
+  [[nodiscard]] bool is_mostly_history() const;
   Result<void> rewrite();
+  Result<void> write_entries(int fd);
 
   std::string path_;
   std::string header_;

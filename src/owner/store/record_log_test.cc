@@ -24,7 +24,8 @@ class RecordLogTest : public testing::Test {
   RecordLogTest() { fs::create_directories(folder_); }
   ~RecordLogTest() override { fs::remove_all(folder_); }
 
-  [[nodiscard]] std::optional<RecordLog::Entries> read() const { return RecordLog::read(path_, "header"); }
+  [[nodiscard]] std::optional<RecordLog::Entries> read() const { return RecordLog::read(path_, "header").entries; }
+  [[nodiscard]] std::string damage() const { return RecordLog::read(path_, "header").damage; }
   [[nodiscard]] RecordLog::Entries entries() const { return read().value_or(RecordLog::Entries{{"no", "file"}}); }
   [[nodiscard]] std::string bytes() const { return read_file(path_).value_or(""); }
   void overwrite(const std::string& bytes) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
@@ -112,13 +113,17 @@ TEST_F(RecordLogTest, ABitThatFlippedEndsIt) {
 TEST_F(RecordLogTest, AFileWithAnotherHeaderIsNotOurs) {
   start();
   log_.put("a", "1");
-  EXPECT_FALSE(RecordLog::read(path_, "headers"));
-  EXPECT_FALSE(RecordLog::read(path_, ""));
+  for (const char* const other : {"headers", ""}) {
+    const auto left = RecordLog::read(path_, other);
+    EXPECT_FALSE(left.entries);
+    EXPECT_EQ(left.damage, "") << "so it is after a reboot";
+  }
   overwrite("");
   EXPECT_FALSE(read());
   overwrite("some other file\n");
   EXPECT_FALSE(read());
-  EXPECT_FALSE(RecordLog::read(folder_ + "/nothing", "header"));
+  EXPECT_FALSE(RecordLog::read(folder_ + "/nothing", "header").entries);
+  EXPECT_EQ(RecordLog::read(folder_ + "/nothing", "header").damage, "");
 }
 
 TEST_F(RecordLogTest, AFileThatOthersMayTouchIsNotBelieved) {
@@ -173,6 +178,48 @@ TEST_F(RecordLogTest, TheFileDoesNotGrowWithWhatIsHistory) {
   EXPECT_GT(largest, 200u << 10) << "small files are not written anew";
   EXPECT_LT(largest, 300u << 10);
   EXPECT_THAT(entries(), ElementsAre(Pair("changes", value + "1999"), Pair("stays", "here")));
+}
+
+TEST_F(RecordLogTest, ALargeFileIsReadToItsEndAndIsNotMostlyHistory) {
+  start();
+  const std::string value(1 << 20, 'v');
+  constexpr int kKeys = 70;
+  std::uintmax_t largest = 0;
+  for (const char round : {'1', '2', '3'}) {
+    for (int i = 0; i < kKeys; ++i) {
+      log_.put("key" + std::to_string(i), value + round);
+      largest = std::max(largest, fs::file_size(path_));
+    }
+  }
+  EXPECT_GT(largest, std::uintmax_t{kKeys} << 20);
+  EXPECT_LT(largest, std::uintmax_t{2 * kKeys + 2} << 20) << "it holds as much history as what counts at most";
+  const auto found = RecordLog::read(path_, "header");
+  EXPECT_EQ(found.damage, "");
+  ASSERT_TRUE(found.entries);
+  EXPECT_EQ(found.entries->size(), kKeys);
+  for (const auto& [key, last] : *found.entries) EXPECT_EQ(last, value + '3') << key;
+}
+
+TEST_F(RecordLogTest, WhatIsRefusedOrDamagedIsSaid) {
+  start();
+  log_.put("a", "1");
+  const std::size_t whole = bytes().size();
+  log_.put("b", "22");
+  const std::string all = bytes();
+  EXPECT_EQ(damage(), "");
+  overwrite(all.substr(0, all.size() - 1));
+  EXPECT_EQ(damage(), "") << "a torn tail is what an owner leaves that was killed";
+  overwrite(all.substr(0, 10));
+  EXPECT_EQ(damage(), path_ + " is no journal") << "its header is there from the first moment";
+  std::string changed = all;
+  changed[all.size() - 1] = '3';
+  overwrite(changed);
+  EXPECT_EQ(damage(), path_ + " was read up to byte " + std::to_string(whole) + ": what stands there is damaged");
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  EXPECT_EQ(damage(), path_ + " is not believed: it is no ordinary file, or others may read or write it");
+  fs::remove(path_);
+  fs::create_symlink(folder_ + "/elsewhere", path_);
+  EXPECT_EQ(damage(), path_ + " cannot be read: Too many levels of symbolic links");
 }
 
 TEST_F(RecordLogTest, WhatIsAlivePaysForItsHistory) {
