@@ -68,6 +68,25 @@ TEST_F(DomainTest, WhoRunsTheDomainOrIsRootIsNoGuest) {
   EXPECT_TRUE(domain_->registrar().add_event("synthetic", synthetic, "", 1000));
 }
 
+TEST_F(DomainTest, AGuestHasSoManyWriteIndices) {
+  Registrar& registrar = domain_->registrar();
+  constexpr std::uint32_t kFiles = 64;
+  std::vector<Event*> events;
+  for (std::uint32_t i = 0; i < Registrar::kGuestIndices / kFiles; ++i) {
+    events.push_back(domain_->events().register_event("e" + std::to_string(i), 0, myself().uid)->event);
+  }
+  FileId file;
+  for (std::uint32_t i = 0; i < kFiles; ++i) {
+    file = *registrar.open_file(kGuest);
+    for (Event* const event : events) ASSERT_TRUE(domain_->files().add_event(file, *event));
+  }
+  EXPECT_TRUE(registrar.register_status_bit(file, "e0", kGuest)) << "it has one";
+  EXPECT_EQ(registrar.register_status_bit(file, "more", kGuest).error().code, ENOMEM);
+  EXPECT_EQ(registrar.register_plain(*registrar.open_file(kGuest), "more", kGuest).error().code, ENOMEM);
+  EXPECT_EQ(find("more"), nullptr);
+  EXPECT_TRUE(registrar.register_status_bit(open(), "more", kGuest)) << "a file of the domain's user";
+}
+
 TEST_F(DomainTest, AGuestOfWhomNothingIsLeftMakesRoomForAnother) {
   const auto first = domain_->join(20'000);
   ASSERT_EQ(domain_->join(myself().uid), 1u);

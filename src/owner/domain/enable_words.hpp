@@ -64,6 +64,7 @@ class EnableWords {
   void clear_all();
 
   [[nodiscard]] bool has_words() const;
+  [[nodiscard]] std::size_t words_of(std::uint32_t uid) const { return processes_.words_of(uid); }
   [[nodiscard]] bool has_process(std::uint32_t pid) const { return processes_.all().contains(pid); }
   [[nodiscard]] std::vector<std::uint32_t> processes() const;
 

@@ -89,31 +89,43 @@ void Files::publish_table(FileId id, std::uint32_t table) {
   if (old != 0) grace_.after_readers([this, old] { control_.free(old); }, Holders::these({files_[id.slot].uid}));
 }
 
-Result<std::uint32_t> Files::add_event(FileId id, Event& event) {
+Result<void> Files::check_room(const File& file, std::uint32_t limit) const {
+  if (indices_of(file.uid) < limit) return {};
+  return fail(ENOMEM, "the open files of a user may have " + std::to_string(limit) +
+                          " write indices; closing files that are not needed makes room");
+}
+
+void Files::append_event(File& file, Event& event) {
+  file.events.push_back(event.slot);
+  ++indices_of_[file.uid];
+  events_.add_reference(event, file.uid);
+}
+
+Result<std::uint32_t> Files::add_event(FileId id, Event& event, std::uint32_t limit) {
   File& file = files_[id.slot];
   const auto found = file.index_of.find(event.slot);
   if (found != file.index_of.end()) return found->second;
+  LT_CHECK(check_room(file, limit));
   if (file.events.size() == file.capacity) LT_CHECK(grow(id));
   const auto index = static_cast<std::uint32_t>(file.events.size());
   auto* const words = reinterpret_cast<std::uint32_t*>(control_.at(control_.segment().files[id.slot].table));
   words[index + 1] = event.slot;
   publish(words[0], index + 1);
-  file.events.push_back(event.slot);
   file.index_of.emplace(event.slot, index);
-  events_.add_reference(event, file.uid);
+  append_event(file, event);
   if (journal_ != nullptr) journal_->file_event(id.slot, index, event.slot);
   return index;
 }
 
-Result<void> Files::set_plain_event(FileId id, Event& event) {
+Result<void> Files::set_plain_event(FileId id, Event& event, std::uint32_t limit) {
   File& file = files_[id.slot];
+  if (!file.index_of.contains(event.slot)) LT_CHECK(check_room(file, limit));
   const std::uint32_t words[] = {1, event.slot};  // a FileTable
   LT_TRY(const std::uint32_t table, control_.store(std::as_bytes(std::span(words))));
   publish_table(id, table | plan::kPlainFile);
   file.plain = true;
   if (!file.index_of.emplace(event.slot, 0).second) return {};
-  file.events.push_back(event.slot);
-  events_.add_reference(event, file.uid);
+  append_event(file, event);
   write_down(id.slot);
   // The last one is what is written to it.
   if (journal_ != nullptr)
@@ -136,6 +148,10 @@ void Files::close_unused(std::uint32_t slot) {
   const auto events = std::move(file.events);
   const std::uint32_t uid = file.uid;
   if (--open_of_[uid] == 0) open_of_.erase(uid);
+  if (const auto own = indices_of_.find(uid); own != indices_of_.end()) {
+    own->second -= static_cast<std::uint32_t>(events.size());
+    if (own->second == 0) indices_of_.erase(own);
+  }
   file = {};
   for (const std::uint32_t event : events) events_.drop_reference(event, uid);
   // Who was given the descriptor, as another user, and is in the middle of writing to it has it open yet.

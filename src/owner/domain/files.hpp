@@ -42,6 +42,13 @@ class Files {
     const auto own = open_of_.find(uid);
     return own == open_of_.end() ? 0 : own->second;
   }
+  // How many write indices the user's open files have, together.
+  [[nodiscard]] std::uint32_t indices_of(std::uint32_t uid) const {
+    const auto own = indices_of_.find(uid);
+    return own == indices_of_.end() ? 0 : own->second;
+  }
+  // Whose an open file is.
+  [[nodiscard]] std::uint32_t user_of(FileId file) const { return files_[file.slot].uid; }
   [[nodiscard]] bool is_any_open() const { return !open_of_.empty(); }
   // The processes that files wait for.
   [[nodiscard]] std::vector<std::uint32_t> keepers() const;
@@ -53,11 +60,13 @@ class Files {
   // none.
   enum class Form { kIndexed, kPlain };
   Result<void> check(FileId file, Form form) const;
-  // The event's write index in the file: the one it has already, or a new one, which refers to the event.
-  Result<std::uint32_t> add_event(FileId file, Event& event);
+  // The event's write index in the file: the one it has already, or a new one, which refers to the event. ENOMEM, as
+  // where the kernel has no memory for it, beyond `limit` of the file's user.
+  static constexpr std::uint32_t kNoLimit = ~0u;
+  Result<std::uint32_t> add_event(FileId file, Event& event, std::uint32_t limit = kNoLimit);
   // What is written to the file is this event's payload from here on: a plain file. Refers to the event, and to those
-  // that it was for before, until it is closed.
-  Result<void> set_plain_event(FileId file, Event& event);
+  // that it was for before, until it is closed. ENOMEM as above.
+  Result<void> set_plain_event(FileId file, Event& event, std::uint32_t limit = kNoLimit);
 
  private:
   struct File {
@@ -77,13 +86,16 @@ class Files {
   void close_unused(std::uint32_t slot);
   void publish_table(FileId file, std::uint32_t table);
   Result<void> grow(FileId file);
+  [[nodiscard]] Result<void> check_room(const File& file, std::uint32_t limit) const;
+  void append_event(File& file, Event& event);
 
   ControlMemory& control_;
   Grace& grace_;
   Events& events_;
   std::vector<File> files_;
   std::deque<std::uint32_t> free_;
-  std::unordered_map<std::uint32_t, std::uint32_t> open_of_;  // by uid
+  std::unordered_map<std::uint32_t, std::uint32_t> open_of_;     // by uid
+  std::unordered_map<std::uint32_t, std::uint32_t> indices_of_;  // by uid
   Journal* journal_ = nullptr;
 };
 

@@ -114,6 +114,26 @@ TEST_F(FilesTest, APlaceIsUsedAgainWhenNoProducerCanHoldIt) {
   EXPECT_TRUE(files_.check(third));
 }
 
+TEST_F(FilesTest, TheFilesOfAUserHaveSoManyWriteIndicesAndNoMore) {
+  const FileId one = *files_.open(kUser), two = *files_.open(kUser), plain = *files_.open(kUser);
+  const FileId others = *files_.open(kUser + 1);
+  Event &a = make("a"), &b = make("b");
+  EXPECT_EQ(files_.add_event(one, a, 2), 0u);
+  EXPECT_EQ(files_.add_event(two, a, 2), 0u);
+  EXPECT_EQ(files_.indices_of(kUser), 2u);
+  EXPECT_EQ(files_.add_event(one, b, 2).error().code, ENOMEM);
+  EXPECT_EQ(files_.set_plain_event(plain, b, 2).error().code, ENOMEM);
+  EXPECT_EQ(files_.add_event(one, a, 2), 0u) << "it is there already";
+  EXPECT_EQ(files_.add_event(others, b, 2), 0u);
+  EXPECT_EQ(b.references, 1u) << "what was refused refers to nothing";
+  files_.close(two);
+  EXPECT_TRUE(files_.set_plain_event(plain, b, 2));
+  EXPECT_TRUE(files_.set_plain_event(plain, b, 2));
+  EXPECT_EQ(files_.indices_of(kUser), 2u);
+  files_.close(one), files_.close(plain);
+  EXPECT_EQ(files_.indices_of(kUser), 0u);
+}
+
 TEST_F(FilesTest, AUserHasSoManyFilesAndNoMore) {
   const FileId mine = *files_.open(kUser, 2);
   ASSERT_TRUE(files_.open(kUser, 2));

@@ -26,6 +26,11 @@ Result<FileId> Registrar::open_file(std::uint32_t uid, std::uint32_t opener) {
   return files_.open(uid, is_guest(uid) ? kGuestFiles : plan::kMaxFiles, opener);
 }
 
+// Of the file's user, who may have given the descriptor to another.
+std::uint32_t Registrar::most_indices_of(FileId file) const {
+  return is_guest(files_.user_of(file)) ? kGuestIndices : Files::kNoLimit;
+}
+
 Result<Event*> Registrar::find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                            Events::Match match) {
   std::string bare;
@@ -63,7 +68,7 @@ Result<Registrar::StatusRegistration> Registrar::register_status_bit(FileId file
   // If what follows fails, a new event that nobody else keeps goes again.
   const Events::Hold hold(events_, *event);
   LT_CHECK(events_.give_place(*event, Page::kBits));
-  LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
+  LT_TRY(const std::uint32_t index, files_.add_event(file, *event, most_indices_of(file)));
   return StatusRegistration{index, event->status_bit};
 }
 
@@ -72,7 +77,7 @@ Result<std::uint32_t> Registrar::register_plain(FileId file, std::string_view te
   LT_TRY(Event* const event, find_or_register_lasting(text, uid, Events::Match::kByFields));
   const Events::Hold hold(events_, *event);
   LT_CHECK(events_.give_place(*event, Page::kBytes));
-  LT_CHECK(files_.set_plain_event(file, *event));
+  LT_CHECK(files_.set_plain_event(file, *event, most_indices_of(file)));
   return event->status_byte;
 }
 
@@ -85,7 +90,7 @@ Result<std::uint32_t> Registrar::register_for_file(FileId file, std::uint32_t pi
   if (request.text_error != 0) return fail(request.text_error, "the declaration could not be read");
   LT_TRY(Event* const event, find_or_register(request.text, request.flags, client.uid));
   const Events::Hold hold(events_, *event);
-  LT_TRY(const std::uint32_t index, files_.add_event(file, *event));
+  LT_TRY(const std::uint32_t index, files_.add_event(file, *event, most_indices_of(file)));
   // The file keeps its reference also where the word turns out not to be writable, as in the kernel.
   LT_CHECK(enable_words_.add(pid, client, request.bit, *event, request.claim));
   return index;

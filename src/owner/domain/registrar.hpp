@@ -18,6 +18,7 @@ class Registrar {
   // uses the domain up; and nothing of theirs outlives them (the kernel wants CAP_PERFMON for kPersist).
   static constexpr std::uint32_t kGuestEvents = 4096;
   static constexpr std::uint32_t kGuestFiles = 4096;
+  static constexpr std::uint32_t kGuestIndices = 1 << 16;  // of all files together
   [[nodiscard]] std::uint32_t owner_uid() const { return owner_uid_; }
   [[nodiscard]] bool is_guest(std::uint32_t uid) const { return uid != 0 && uid != owner_uid_; }
 
@@ -59,6 +60,7 @@ class Registrar {
   Result<Event*> add_event(std::string system, event::Declaration declaration, std::string text, std::uint32_t uid);
 
  private:
+  [[nodiscard]] std::uint32_t most_indices_of(FileId file) const;
   Result<Event*> find_or_register(std::string_view text, std::uint16_t flags, std::uint32_t uid,
                                   Events::Match match = Events::Match::kByFields);
   Result<Event*> find_or_register_lasting(std::string_view text, std::uint32_t uid, Events::Match match);

@@ -25,11 +25,6 @@ Result<WordProcess*> WordProcesses::add(std::shared_ptr<AddressSpace> space, Ide
   return &process;
 }
 
-bool WordProcesses::may_have_more(std::uint32_t uid) const {
-  const auto own = words_of_.find(uid);
-  return own == words_of_.end() || own->second < kMaxWordsOfUser;
-}
-
 void WordProcesses::erase(std::uint32_t pid) {
   const auto node = processes_.extract(pid);
   if (node.empty()) return;

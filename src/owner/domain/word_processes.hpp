@@ -67,7 +67,11 @@ class WordProcesses {
 
   // What one user may register.
   static constexpr std::size_t kMaxWordsOfUser = 1 << 18;
-  [[nodiscard]] bool may_have_more(std::uint32_t uid) const;
+  [[nodiscard]] std::size_t words_of(std::uint32_t uid) const {
+    const auto own = words_of_.find(uid);
+    return own == words_of_.end() ? 0 : own->second;
+  }
+  [[nodiscard]] bool may_have_more(std::uint32_t uid) const { return words_of(uid) < kMaxWordsOfUser; }
   // Registers the word, unless the bit has one. Its value is the caller's to write.
   void insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event);
   void forget(WordProcess& process, EnableWordsByBit::iterator word);

@@ -156,9 +156,11 @@ Response users(const Context& c) {
   const bool sees_all = may_consume(c).has_value();
   for (const domain::User& user : domain.users().all()) {
     if (!sees_all && user.uid != c.who.uid) continue;
-    response.text += fmt::format("uid {}  memory {} KiB  descriptors {}  events {}  files {}", user.uid,
-                                 user.memory() / 1024, domain.descriptors().taken_by(user.uid),
-                                 domain.events().count_of(user.uid), domain.files().count_of(user.uid));
+    response.text +=
+        fmt::format("uid {}  memory {} KiB  descriptors {}  events {}  files {}  write indices {}  enable words {}",
+                    user.uid, user.memory() / 1024, domain.descriptors().taken_by(user.uid),
+                    domain.events().count_of(user.uid), domain.files().count_of(user.uid),
+                    domain.files().indices_of(user.uid), domain.enable_words().words_of(user.uid));
     if (const std::size_t held = domain.grace().held_by(user.uid); held > 0) {
       response.text += fmt::format("  waiting for a program that is stopped in an event {}", held);
     }
