@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace landtrace::programs {
 
@@ -23,7 +24,23 @@ std::optional<Mapping> parse_mapping(std::string_view line);
 enum class Access { kRead, kWrite };
 
 // Whether the process has mapped all of the range with that right. `maps`: its /proc/PID/maps, open. The descriptor
-// stays bound to the program that the process ran when it was opened, and shows nothing after exec.
+// stays bound to the program that the process ran when it was opened, and shows nothing after exec. Several threads may
+// ask by one descriptor at once.
 bool permits(int maps, std::uint64_t address, std::size_t size, Access access);
+
+// All of the map, as it was at one moment: for who asks about many places, since the system makes the whole text anew
+// each time.
+class MemoryMap {
+ public:
+  explicit MemoryMap(int maps);
+  [[nodiscard]] bool permits(std::uint64_t address, std::size_t size, Access access) const;
+
+ private:
+  struct Range {
+    std::uint64_t begin, end;
+    bool readable, writable;
+  };
+  std::vector<Range> ranges_;  // in order
+};
 
 }  // namespace landtrace::programs

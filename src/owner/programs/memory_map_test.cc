@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <future>
+#include <optional>
 #include <string>
 
 #include "base/fd.hpp"
@@ -49,10 +51,19 @@ TEST(MappingTest, OtherLinesAreNone) {
 class PermitsTest : public testing::Test {
  protected:
   PermitsTest() : maps_(::memfd_create("maps", MFD_CLOEXEC)) {}
-  void show(const std::string& text) { EXPECT_TRUE(write_all(maps_.get(), text.data(), text.size())); }
-  bool reads(std::uint64_t address, std::size_t size) { return permits(maps_.get(), address, size, Access::kRead); }
-  bool writes(std::uint64_t address, std::size_t size) { return permits(maps_.get(), address, size, Access::kWrite); }
+  void show(const std::string& text) {
+    EXPECT_TRUE(write_all(maps_.get(), text.data(), text.size()));
+    map_.emplace(maps_.get());
+  }
+  bool both_permit(std::uint64_t address, std::size_t size, Access access) {
+    const bool permitted = permits(maps_.get(), address, size, access);
+    EXPECT_EQ(map_->permits(address, size, access), permitted) << std::hex << address;
+    return permitted;
+  }
+  bool reads(std::uint64_t address, std::size_t size) { return both_permit(address, size, Access::kRead); }
+  bool writes(std::uint64_t address, std::size_t size) { return both_permit(address, size, Access::kWrite); }
   Fd maps_;
+  std::optional<MemoryMap> map_;
 };
 
 TEST_F(PermitsTest, ARangeMustLieInMemoryWithThatRight) {
@@ -109,6 +120,26 @@ TEST_F(PermitsTest, WhatCannotBeUnderstoodPermitsNothing) {
   show("nonsense\n1000-2000 rw-p 00000000 00:00 0\n");
   EXPECT_FALSE(reads(0x1000, 1));
   EXPECT_FALSE(permits(-1, 0x1000, 1, Access::kRead));
+  EXPECT_FALSE(MemoryMap(-1).permits(0x1000, 1, Access::kRead));
+}
+
+TEST_F(PermitsTest, ThreadsAskByOneDescriptorAtOnce) {
+  std::string text;
+  constexpr std::uint64_t kLines = 2000;
+  for (std::uint64_t i = 1; i <= kLines; ++i) {
+    char line[64];
+    std::snprintf(line, sizeof line, "%lx000-%lx800 rw-p 00000000 00:00 0\n", i, i);
+    text += line;
+  }
+  show(text);
+  const auto ask = [&] {
+    int found = 0;
+    for (int i = 0; i < 200; ++i) found += permits(maps_.get(), kLines << 12, 1, Access::kWrite) ? 1 : 0;
+    return found;
+  };
+  auto other = std::async(std::launch::async, ask);
+  EXPECT_EQ(ask(), 200);
+  EXPECT_EQ(other.get(), 200);
 }
 
 TEST_F(PermitsTest, TheKernelsOwnMapIsUnderstood) {
