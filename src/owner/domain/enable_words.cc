@@ -205,7 +205,7 @@ void EnableWords::clear_all() {
   for (const auto& [pid, process] : processes_.all()) {
     for (const auto& [bit, word] : process.words) changes.push_back({process.space, bit, false});
   }
-  memory_.set_all(std::move(changes));
+  memory_.set_all(std::move(changes), ForeignMemory::Wait::kToTheEnd);
 }
 
 }  // namespace landtrace::domain

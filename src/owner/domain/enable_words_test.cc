@@ -14,6 +14,7 @@
 #include "domain/test_serving.hpp"
 #include "programs/test_child.hpp"
 #include "programs/test_client.hpp"
+#include "programs/test_silent_page.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -235,6 +236,30 @@ TEST_F(WordsTest, ADaemonMayGoOnAsSomebodyElse) {
   ::waitpid(child, nullptr, 0);
   ::close(go[0]), ::close(go[1]);
   ::munmap(word, kPage);
+}
+
+TEST_F(WordsTest, AProgramWhoseMemoryDidNotAnswerIsMadeUpForWhatItHasMissed) {
+  const programs::SilentPage silent;
+  if (!silent.is_there()) GTEST_SKIP() << "SKIPPED: no userfaultfd here";
+  ToldServingThread told(*domain_);
+  std::uint32_t word = 0;
+  ASSERT_TRUE(register_word(&word));
+  EXPECT_EQ(register_word(silent.data(), "e2").error().code, ENOMEM);
+  const auto space = *words().known_space(my_pid(), myself());
+  words().make_up();
+  told.wakes = 0;
+  listen("e1", true);
+  EXPECT_EQ(word, 0u);
+  EXPECT_GT(told.wakes, 0);
+  words().make_up();
+  EXPECT_TRUE(words().any_missed()) << "it does not answer yet";
+  const std::uint32_t answer = 0;
+  silent.answer_with(&answer, sizeof answer);
+  while (space->is_silent) ::usleep(1000);
+  words().make_up();
+  EXPECT_EQ(word, 1u);
+  EXPECT_FALSE(words().any_missed());
+  EXPECT_TRUE(register_word(silent.data(), "e2"));
 }
 
 TEST_F(WordsTest, AtTheEndEveryWordIsCleared) {

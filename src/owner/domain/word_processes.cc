@@ -67,7 +67,7 @@ void WordProcesses::copy_words(const EnableWordsByBit& from, WordProcess& to, st
     insert(to, bit, word, *event);
     changes.push_back({to.space, bit, event->listeners.any()});
   }
-  memory_.set_all(std::move(changes));
+  set_all(std::move(changes));
 }
 
 void WordProcesses::refresh(const std::vector<bool>& wanted) {
@@ -77,7 +77,29 @@ void WordProcesses::refresh(const std::vector<bool>& wanted) {
       if (wanted[word.event]) changes.push_back({process.space, bit, events_.at(word.event)->listeners.any()});
     }
   }
+  set_all(std::move(changes));
+}
+
+void WordProcesses::make_up() {
+  if (!memory_.take_any_missed()) return;
+  std::vector<programs::ForeignMemory::Change> changes;
+  for (const auto& [pid, process] : processes_) {
+    if (!process.space->has_missed) continue;
+    if (!memory_.answers(*process.space)) {
+      memory_.miss(*process.space);
+      continue;
+    }
+    process.space->has_missed = false;
+    for (const auto& [bit, word] : process.words) {
+      changes.push_back({process.space, bit, events_.at(word.event)->listeners.any()});
+    }
+  }
   memory_.set_all(std::move(changes));
+}
+
+void WordProcesses::set_all(std::vector<programs::ForeignMemory::Change> changes) {
+  memory_.set_all(std::move(changes));
+  if (memory_.any_missed()) served_by_.wake();
 }
 
 }  // namespace landtrace::domain

@@ -80,8 +80,13 @@ class WordProcesses {
   void copy_words(const EnableWordsByBit& from, WordProcess& to, std::uint64_t ticks);
   // Every word whose event is wanted has the value that the event has now; `wanted` is by slot.
   void refresh(const std::vector<bool>& wanted);
+  // Brings all words up to date of those who have missed a change and answer again.
+  void make_up();
 
  private:
+  // Whoever serves the domain is told where one has missed its change.
+  void set_all(std::vector<programs::ForeignMemory::Change> changes);
+
   Events& events_;
   programs::ForeignMemory& memory_;
   const ServingLink& served_by_;

@@ -30,6 +30,8 @@ constexpr milliseconds kLongestInterval(200);
 constexpr milliseconds kReapInterval(100);
 // At what they have written where nothing is theirs.
 constexpr std::chrono::seconds kLookAtGuests(10);
+// At memory that has not answered.
+constexpr std::chrono::seconds kMakeUp(1);
 // Clients that are let in before the others are served again.
 constexpr int kMostAtOnce = 64;
 constexpr std::size_t kMaxDatagram = sizeof(ipc::Request) + ipc::kMaxText;
@@ -212,6 +214,11 @@ void Server::keep_house() {
   if (now >= next_look_at_guests_) {
     next_look_at_guests_ = domain_.look_after_guests() ? now + kLookAtGuests : steady_clock::time_point::max();
   }
+  if (now >= next_make_up_) {
+    domain_.enable_words().make_up();
+    next_make_up_ = steady_clock::time_point::max();
+  }
+  if (domain_.enable_words().any_missed()) next_make_up_ = std::min(next_make_up_, now + kMakeUp);
   if (const auto due = domain_.succession().next_deadline(); due && now >= *due) domain_.maintain();
   if (grace_waits_ && now < next_grace_) return;
   grace_interval_ = grace_waits_ ? std::min(grace_interval_ * 2, kLongestInterval) : kShortestInterval;
@@ -223,7 +230,7 @@ int Server::patience_ms() const {
   if (sweeping_) return static_cast<int>(sweep_interval_.count());
   if (grace_waits_) return static_cast<int>(grace_interval_.count());
   if (producers_ended_) return static_cast<int>(kReapInterval.count());
-  auto due = next_look_at_guests_;
+  auto due = std::min(next_look_at_guests_, next_make_up_);
   if (const auto end = domain_.succession().next_deadline()) due = std::min(due, *end);
   if (const auto words = last_words_.due()) due = std::min(due, *words);
   if (due == steady_clock::time_point::max()) return -1;

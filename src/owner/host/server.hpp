@@ -180,6 +180,7 @@ class Server : private domain::ServingThread {
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
   std::chrono::steady_clock::time_point next_look_at_guests_ = std::chrono::steady_clock::time_point::max();
+  std::chrono::steady_clock::time_point next_make_up_ = std::chrono::steady_clock::time_point::max();
   bool grace_waits_ = false;
   std::chrono::milliseconds grace_interval_{};
   std::chrono::steady_clock::time_point next_grace_{};

@@ -26,6 +26,10 @@ Result<Fd> open_proc_file(std::uint32_t pid, const char* name, int flags) {
   return fd;
 }
 
+bool is_permitted(int maps, const MemoryMap* seen, std::uint64_t address, std::size_t size, Access access) {
+  return seen != nullptr ? seen->permits(address, size, access) : permits(maps, address, size, access);
+}
+
 // Kernels may be built without process_vm_readv, sandboxes answer as such, and qemu-user has none.
 bool can_touch_by_pid() {
   char byte = 0;
@@ -71,9 +75,15 @@ bool AddressSpace::is_alive() const {
 // It has not: by pid, with calls that respect the rights of the pages. Whatever runs under that pid by now, the kernel
 // lets the owner touch no more of it than it would let the client.
 
-bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size) const {
+std::optional<MemoryMap> AddressSpace::look() const {
+  return maps ? std::optional<MemoryMap>(maps.get()) : std::nullopt;
+}
+
+bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size) const { return read(from, to, size, nullptr); }
+
+bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size, const MemoryMap* seen) const {
   if (maps) {
-    return permits(maps.get(), from, size, Access::kRead) &&
+    return is_permitted(maps.get(), seen, from, size, Access::kRead) &&
            ::pread(mem.get(), to, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
   }
   const iovec local{to, size};
@@ -81,10 +91,12 @@ bool AddressSpace::read(std::uint64_t from, void* to, std::size_t size) const {
   return ::process_vm_readv(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
-bool AddressSpace::write(std::uint64_t to, std::span<const std::byte> bytes) const {
+bool AddressSpace::write(std::uint64_t to, std::span<const std::byte> bytes) const { return write(to, bytes, nullptr); }
+
+bool AddressSpace::write(std::uint64_t to, std::span<const std::byte> bytes, const MemoryMap* seen) const {
   const auto size = static_cast<ssize_t>(bytes.size());
   if (maps) {
-    return permits(maps.get(), to, bytes.size(), Access::kWrite) &&
+    return is_permitted(maps.get(), seen, to, bytes.size(), Access::kWrite) &&
            ::pwrite(mem.get(), bytes.data(), bytes.size(), static_cast<off_t>(to)) == size;
   }
   const iovec local{const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -92,12 +104,13 @@ bool AddressSpace::write(std::uint64_t to, std::span<const std::byte> bytes) con
   return ::process_vm_writev(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) == size;
 }
 
-int AddressSpace::set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled) const {
+int AddressSpace::set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled,
+                                           const MemoryMap* seen) const {
   std::byte byte{};
-  if (!read(byte_of(bit), &byte, 1)) return EFAULT;
+  if (!read(byte_of(bit), &byte, 1, seen)) return EFAULT;
   byte = changed(byte, bit, on);
   if (cancelled) return ECANCELED;
-  return write(byte_of(bit), std::span(&byte, 1)) ? 0 : EFAULT;
+  return write(byte_of(bit), std::span(&byte, 1), seen) ? 0 : EFAULT;
 }
 
 int AddressSpace::set(EnableBit bit, bool on, const Cancelled& cancelled) const {

@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "abi/data_request.hpp"
 #include "base/fd.hpp"
 #include "programs/identity.hpp"
+#include "programs/memory_map.hpp"
 
 namespace landtrace::programs {
 
@@ -36,9 +38,11 @@ struct AddressSpace final : abi::CallerMemory {
   Fd pagemap;
   // The number of the program, see space_identity(); 0: not known.
   std::uint64_t identity = 0;
-  // Set by ForeignMemory when the memory has not answered in time, and never cleared. Without a partner: whoever sees
-  // it late waits once more.
-  std::atomic<bool> unresponsive = false;
+  // ForeignMemory's. The memory has not answered in time, and the thread that touched it then has not come back.
+  // Without a partner: whoever sees late that it is set waits once more, and that it is cleared, touches it later.
+  std::atomic<bool> is_silent = false;
+  // Bits were not brought up to date meanwhile.
+  bool has_missed = false;
 
   // The memory of process `pid`, as far as `client` may touch it. EPERM or EACCES where the system does not allow it.
   static Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
@@ -51,14 +55,22 @@ struct AddressSpace final : abi::CallerMemory {
   // though /proc/PID/mem would let us.
   [[nodiscard]] bool read(std::uint64_t from, void* to, std::size_t size) const override;
   [[nodiscard]] bool write(std::uint64_t to, std::span<const std::byte> bytes) const;
+  // For who touches many places one after the other: these ask `seen`, which is what look() gave, where the map is to
+  // be asked.
+  [[nodiscard]] std::optional<MemoryMap> look() const;
+  [[nodiscard]] bool read(std::uint64_t from, void* to, std::size_t size, const MemoryMap* seen) const;
 
   // Sets the bit if `on`, else clears it. Returns 0; EFAULT where the process itself could not write there; ECANCELED
   // if `cancelled` became true before the write. That has no partner: whoever cancels has stopped waiting, and looks at
   // nothing that the call did.
   using Cancelled = std::atomic<bool>;
-  [[nodiscard]] int set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled) const;
+  [[nodiscard]] int set_as_the_process_would(EnableBit bit, bool on, const Cancelled& cancelled,
+                                             const MemoryMap* seen = nullptr) const;
   // The same, faster, for a bit that has been set that way before: it does not ask again whether the process could.
   [[nodiscard]] int set(EnableBit bit, bool on, const Cancelled& cancelled) const;
+
+ private:
+  [[nodiscard]] bool write(std::uint64_t to, std::span<const std::byte> bytes, const MemoryMap* seen) const;
 };
 
 }  // namespace landtrace::programs

@@ -1,6 +1,9 @@
 #include "programs/foreign_memory.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <mutex>
 #include <tuple>
 
 #include "ipc/claim.hpp"
@@ -11,6 +14,7 @@ namespace {
 // Memory that answers does so in microseconds, if the machine is not overloaded.
 constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
 constexpr std::chrono::microseconds kPatiencePerChange{20};
+constexpr std::chrono::microseconds kPatiencePerWord{1000};  // that is taken over
 // Shorter once a page has not answered: the owner, and everybody whom it serves, have waited a second already.
 constexpr std::chrono::microseconds kPatienceAfterwards = std::chrono::milliseconds(100);
 // The same with guests.
@@ -23,21 +27,89 @@ constexpr unsigned kMaxLeftBehind = 8;  // threads that one guest may keep
 
 // A process may have given the word up while there was no owner whom it could tell, and use that memory for something
 // else by now.
-bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word) {
+bool is_claimed(const AddressSpace& space, const ForeignMemory::KnownWord& word, const MemoryMap* seen) {
   if (word.claim == 0) {
     std::uint64_t bits = 0;
     // The width of the word is not known. A bit from 32 on says that it has 8 bytes; else what follows may not be part
     // of it.
     const std::size_t size = word.bit.bit < 32 ? 4 : 8;
-    return space.read(word.bit.address, &bits, size) && (bits & ~word.registered) == 0;
+    return space.read(word.bit.address, &bits, size, seen) && (bits & ~word.registered) == 0;
   }
   ipc::Claim claim{};
-  return space.read(word.claim, &claim, sizeof claim) && claim.is_valid(word.bit.address, word.bit.bit);
+  return space.read(word.claim, &claim, sizeof claim, seen) && claim.is_valid(word.bit.address, word.bit.bit);
 }
 
 tl::unexpected<Error> silent() { return fail(EFAULT, "the process's memory does not answer"); }
 
 }  // namespace
+
+// What one helper thread is at. The thread has it, too, and may come back to it long after it was left behind.
+class ForeignMemory::Work {
+ public:
+  // -- for the thread -----------------------------------------------------------------------------------------------
+  // Between these two it is known which memory the thread is in.
+  // False where the thread was left behind: the job is another's by now.
+  bool enter(const std::shared_ptr<AddressSpace>& space) {
+    const std::lock_guard lock(mutex_);
+    if (is_left_behind_) return false;
+    inside_ = space;
+    return true;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (is_left_behind_ && inside_) inside_->is_silent = false;  // it has answered after all
+    inside_ = nullptr;
+    ++progress_;
+  }
+  void get_on() { ++progress_; }
+  // Until there are none, also of those that come meanwhile. One that was left behind makes no more of them: others do.
+  void make_changes() {
+    while (const auto change = take_next()) {
+      std::ignore = change->space->set(change->bit, change->on, is_left_behind_);
+      leave();
+    }
+  }
+
+  // -- for who waits for it -----------------------------------------------------------------------------------------
+  void add(std::vector<Change> changes) {
+    const std::lock_guard lock(mutex_);
+    changes_.insert(changes_.end(), std::make_move_iterator(changes.begin()), std::make_move_iterator(changes.end()));
+  }
+  [[nodiscard]] bool has_changes() const {
+    const std::lock_guard lock(mutex_);
+    return !changes_.empty();
+  }
+  // The thread is waited for no longer: the memory that it is in is silent until it comes back. Returns that memory,
+  // if there is one, and the changes that have not begun.
+  std::pair<std::shared_ptr<AddressSpace>, std::vector<Change>> leave_behind() {
+    const std::lock_guard lock(mutex_);
+    is_left_behind_ = true;
+    if (inside_) inside_->is_silent = true;
+    std::vector<Change> rest(std::make_move_iterator(changes_.begin()), std::make_move_iterator(changes_.end()));
+    changes_.clear();
+    return {inside_, std::move(rest)};
+  }
+  [[nodiscard]] const PatientWorker::Progress& progress() const { return progress_; }
+
+ private:
+  std::optional<Change> take_next() {
+    const std::lock_guard lock(mutex_);
+    if (changes_.empty()) return std::nullopt;
+    Change next = std::move(changes_.front());
+    changes_.pop_front();
+    inside_ = next.space;
+    return next;
+  }
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<AddressSpace> inside_;
+  std::deque<Change> changes_;
+  // As AddressSpace::Cancelled: without a partner.
+  AddressSpace::Cancelled is_left_behind_ = false;
+  PatientWorker::Progress progress_ = 0;
+};
+
+ForeignMemory::Lane::Lane() : work(std::make_shared<Work>()) {}
 
 ForeignMemory::Lane& ForeignMemory::lane_of(std::uint32_t uid) {
   const auto [lane, is_new] = lanes_.try_emplace(uid);
@@ -54,6 +126,10 @@ std::chrono::microseconds ForeignMemory::Lane::patience() const {
   return is_slow() ? kPatienceWithSlowGuests : kPatienceWithGuests;
 }
 
+ForeignMemory::Microseconds ForeignMemory::Lane::longest(std::size_t words, Microseconds each) const {
+  return patience() + each * static_cast<std::int64_t>(words);
+}
+
 void ForeignMemory::Lane::has_not_answered() {
   const auto now = Clock::now();
   if (!is_slow()) {
@@ -65,6 +141,46 @@ void ForeignMemory::Lane::has_not_answered() {
   slow_until = std::max(now, closed_until) + kStaysSlow;
 }
 
+// The helper thread has not come back. What it has not begun is left to the next one, and nobody waits for that here.
+std::shared_ptr<AddressSpace> ForeignMemory::give_up(Lane& lane) {
+  auto [silent, rest] = lane.work->leave_behind();
+  lane.worker.leave_behind();
+  lane.work = std::make_shared<Work>();
+  lane.has_not_answered();
+  if (silent) miss(*silent);
+  std::ignore = post(lane, std::move(rest));
+  return silent;
+}
+
+bool ForeignMemory::post(Lane& lane, std::vector<Change> changes) {
+  std::erase_if(changes, [this](const Change& change) {
+    if (change.space->is_silent) miss(*change.space);
+    return change.space->is_silent.load();
+  });
+  if (changes.empty()) return false;
+  lane.work->add(std::move(changes));
+  lane.worker.post([work = lane.work] { work->make_changes(); });
+  return true;
+}
+
+bool ForeignMemory::visit(Lane& lane, const std::shared_ptr<AddressSpace>& space, const std::function<void(Work&)>& job,
+                          Microseconds longest) {
+  while (!lane.is_closed()) {
+    const auto work = lane.work;
+    lane.worker.post([work, space, job] {
+      if (!work->enter(space)) return;
+      job(*work);
+      work->leave();
+    });
+    const auto outcome = lane.worker.wait(lane.patience(), longest, work->progress());
+    if (outcome != PatientWorker::Outcome::kBlocked) return outcome == PatientWorker::Outcome::kDone;
+    // It may be in a memory that it came to before, and that nobody has waited for.
+    const auto silent = give_up(lane);
+    if (!silent || silent == space) return false;
+  }
+  return false;
+}
+
 Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Identity client) {
   using Opened = Result<std::shared_ptr<AddressSpace>>;
   // Shared with the job, which may write its result long after this has returned. So it is in each of the functions
@@ -72,18 +188,9 @@ Result<std::shared_ptr<AddressSpace>> ForeignMemory::open(std::uint32_t pid, Ide
   const auto opened = std::make_shared<Opened>();
   Lane& lane = lane_of(client.uid);
   if (lane.is_closed()) return fail(ETIMEDOUT, "another process of this user has not answered");
-  if (lane.worker.run([=] { *opened = AddressSpace::open(pid, client); }, lane.patience())) return std::move(*opened);
-  lane.has_not_answered();
+  const auto job = [=](Work&) { *opened = AddressSpace::open(pid, client); };
+  if (visit(lane, nullptr, job, lane.patience())) return std::move(*opened);
   return fail(ETIMEDOUT, "/proc does not answer");
-}
-
-bool ForeignMemory::visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job) {
-  Lane& lane = lane_of(space->uid);
-  if (space->unresponsive || lane.is_closed()) return false;
-  if (lane.worker.run([space, job = std::move(job)] { job(*space); }, lane.patience())) return true;
-  space->unresponsive = true;
-  lane.has_not_answered();
-  return false;
 }
 
 Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on) {
@@ -91,11 +198,10 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
     AddressSpace::Cancelled cancelled = false;
     int code = 0;
   };
+  Lane& lane = lane_of(space->uid);
   const auto job = std::make_shared<Job>();
-  const auto set = [=](const AddressSpace& there) {
-    job->code = there.set_as_the_process_would(bit, on, job->cancelled);
-  };
-  if (!visit(space, set)) {
+  const auto set = [=](Work&) { job->code = space->set_as_the_process_would(bit, on, job->cancelled); };
+  if (space->is_silent || !visit(lane, space, set, lane.patience())) {
     // If the page answers later the job must not write: the caller was told that the bit is not set.
     job->cancelled = true;
     return silent();
@@ -106,79 +212,64 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
 
 std::vector<bool> ForeignMemory::take_over(const std::shared_ptr<AddressSpace>& space,
                                            const std::vector<KnownWord>& words) {
-  // So few at a time that a busy machine does them within our patience.
-  constexpr std::size_t kAtOnce = 1000;
+  struct Job {
+    std::vector<KnownWord> words;
+    std::vector<char> taken;
+    // How many are done. The release store in the job pairs with the acquire load below: what was taken of these.
+    std::atomic<std::size_t> done = 0;
+    AddressSpace::Cancelled cancelled = false;
+  };
   std::vector<bool> taken(words.size(), false);
-  for (std::size_t first = 0; first < words.size(); first += kAtOnce) {
-    struct Job {
-      std::vector<KnownWord> words;
-      std::vector<bool> taken;
-      AddressSpace::Cancelled cancelled = false;
-    };
-    const auto job = std::make_shared<Job>();
-    const std::size_t end = std::min(words.size(), first + kAtOnce);
-    job->words.assign(words.begin() + static_cast<std::ptrdiff_t>(first),
-                      words.begin() + static_cast<std::ptrdiff_t>(end));
-    const bool answers = visit(space, [job](const AddressSpace& there) {
-      for (const KnownWord& word : job->words) {
-        job->taken.push_back(is_claimed(there, word) &&
-                             there.set_as_the_process_would(word.bit, word.on, job->cancelled) == 0);
-      }
-    });
-    if (!answers) {
-      job->cancelled = true;
-      break;
+  Lane& lane = lane_of(space->uid);
+  if (space->is_silent) return taken;
+  const auto job = std::make_shared<Job>();
+  job->words = words;
+  job->taken.resize(words.size());
+  const auto take = [job, space](Work& work) {
+    const auto seen = space->look();
+    const MemoryMap* const map = seen ? &*seen : nullptr;
+    for (std::size_t i = 0; i < job->words.size() && !job->cancelled; ++i) {
+      const KnownWord& word = job->words[i];
+      job->taken[i] =
+          is_claimed(*space, word, map) && space->set_as_the_process_would(word.bit, word.on, job->cancelled, map) == 0;
+      // Pairs with the acquire load behind the wait.
+      job->done.store(i + 1, std::memory_order_release);
+      work.get_on();
     }
-    std::copy(job->taken.begin(), job->taken.end(), taken.begin() + static_cast<std::ptrdiff_t>(first));
-  }
+  };
+  const Microseconds each = lane.is_guests ? kPatiencePerChange : kPatiencePerWord;
+  std::ignore = visit(lane, space, take, lane.longest(words.size(), each));
+  job->cancelled = true;
+  // Pairs with the release store in the job.
+  const std::size_t done = job->done.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < done; ++i) taken[i] = job->taken[i] != 0;
   return taken;
 }
 
 // Guests come last.
-void ForeignMemory::set_all(std::vector<Change> changes) {
+void ForeignMemory::set_all(std::vector<Change> changes, Wait wait) {
   std::map<std::uint32_t, std::vector<Change>> by_uid;
   for (Change& change : changes) by_uid[change.space->uid].push_back(std::move(change));
   for (const bool guests : {false, true}) {
     for (auto& [uid, own] : by_uid) {
-      if (Lane& lane = lane_of(uid); lane.is_guests == guests) set_in(lane, std::move(own));
+      if (Lane& lane = lane_of(uid); lane.is_guests == guests) set_in(lane, std::move(own), wait);
     }
   }
 }
 
-void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes) {
-  struct Job {
-    std::vector<Change> changes;
-    // The change that is being made: when the job does not come back this says whose memory has not answered. Counted
-    // up behind each change, which pairs with the load below.
-    std::atomic<std::size_t> next = 0;
-    AddressSpace::Cancelled cancelled = false;
-  };
-  auto patience = lane.patience();
-  while (!changes.empty()) {
-    const auto job = std::make_shared<Job>();
-    job->changes = std::move(changes);
-    patience += kPatiencePerChange * static_cast<std::int64_t>(job->changes.size());
-    const auto make_changes = [job] {
-      for (std::size_t i = 0; i < job->changes.size() && !job->cancelled; job->next = ++i) {
-        const Change& change = job->changes[i];
-        if (!change.space->unresponsive) std::ignore = change.space->set(change.bit, change.on, job->cancelled);
-      }
-    };
-    // Nobody waits for a user whose memories do not answer one after the other: those that do have their bits soon.
-    if (lane.is_closed()) {
-      if (lane.worker.left_behind() < kMaxLeftBehind) lane.worker.leave(make_changes);
-      return;
-    }
-    if (lane.worker.run(make_changes, patience)) return;
-    // Before the look at `next`: a job that comes back after all must not go on, since its successor makes the rest of
-    // the changes.
-    job->cancelled = true;
-    lane.has_not_answered();
-    const std::size_t stuck = job->next;
-    if (stuck >= job->changes.size()) return;
-    job->changes[stuck].space->unresponsive = true;
-    // Go on with the changes behind that one. They are copied: the job that was left behind keeps its own for ever.
-    changes.assign(job->changes.begin() + static_cast<std::ptrdiff_t>(stuck) + 1, job->changes.end());
+void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes, Wait wait) {
+  // Where a user's memories do not answer one after the other nobody waits for any, and what waits there does not grow.
+  if (lane.is_closed() && lane.work->has_changes()) {
+    for (const Change& change : changes) miss(*change.space);
+    return;
+  }
+  Microseconds patience = lane.patience();
+  const bool is_short = lane.is_guests && wait == Wait::kNotLong;
+  const Microseconds longest = lane.longest(changes.size(), is_short ? Microseconds(0) : kPatiencePerChange);
+  if (!post(lane, std::move(changes))) return;
+  while (!lane.is_closed()) {
+    if (lane.worker.wait(patience, longest, lane.work->progress()) != PatientWorker::Outcome::kBlocked) return;
+    give_up(lane);
     patience = lane.is_guests ? lane.patience() : kPatienceAfterwards;
   }
 }

@@ -3,12 +3,14 @@
 // A process may handle the faults of a page itself (userfaultfd, a hung FUSE mapping). Whoever touches such a page,
 // also from outside, blocks until the process answers, perhaps for ever, and cannot be interrupted. So a helper thread
 // does it (PatientWorker). A thread that does not come back in time is left behind, another takes its place, and the
-// process that did this is not touched again.
+// memory that it is in is not touched again until it comes back. What that memory has missed by then is the caller's to
+// make up for.
 //
 // Whoever calls holds the domain, and so holds everybody up. So each user has a thread of its own, and guests get
 // little time: first 20 ms, and for a minute after a memory of theirs has not answered 2 ms, with pauses of 1 s, 2 s,
-// 4 s … in which no memory of theirs is touched at all. A minute without such a thing and it begins anew. So one user
-// costs the others less than a hundredth of their time, whatever it does.
+// 4 s … in which no memory of theirs is waited for at all. A minute without such a thing and it begins anew. So one
+// user costs the others less than a hundredth of their time, whatever it does. What of a guest's many words is not
+// changed in that time is changed a moment later, while others are served.
 #pragma once
 
 #include <chrono>
@@ -23,7 +25,8 @@
 
 namespace landtrace::programs {
 
-// Not thread-safe. Each call takes a second at most, but for take_over() and set_all().
+// Not thread-safe. Each call takes a second at most, but for take_over() and set_all(), and another one where the
+// helper thread waits for a CPU.
 class ForeignMemory {
  public:
   // Everybody is trusted to answer but for guests: users other than root and this one.
@@ -48,8 +51,9 @@ class ForeignMemory {
     std::uint64_t registered = 0;
   };
   // Sets or clears those of the words that the process still uses, as check_and_set() does: by its claim or, where
-  // there is no claim, by what the word looks like. Returns for each whether that was done. A second for each thousand
-  // words at most.
+  // there is no claim, by what the word looks like. Returns for each whether that was done; those behind one that does
+  // not answer are left alone. Takes a second for that one, and as long again for each thousand words at most: for a
+  // guest's 20 ms each.
   std::vector<bool> take_over(const std::shared_ptr<AddressSpace>& space, const std::vector<KnownWord>& words);
 
   struct Change {
@@ -57,20 +61,30 @@ class ForeignMemory {
     EnableBit bit;
     bool on;
   };
-  // Makes all the changes. A bit that cannot be written is passed over: its process has ended, has unmapped the word or
-  // does not answer. A second, 20 microseconds for each change, and a tenth of a second for each process that does not
-  // answer at most.
-  void set_all(std::vector<Change> changes);
+  // Makes all the changes, those of one user's memory in their order. A bit that cannot be written is passed over: its
+  // process has ended, or has unmapped the word. A memory that does not answer misses the change (has_missed). A
+  // second, 20 microseconds for each change, and a tenth of a second for each process that does not answer at most; for
+  // a guest 20 ms, and 2 ms for each such process. kToTheEnd: for a guest, too, 20 microseconds for each change, as
+  // nobody is there later who could make those that are left.
+  enum class Wait { kNotLong, kToTheEnd };
+  void set_all(std::vector<Change> changes, Wait wait = Wait::kNotLong);
+
+  // Whether any memory has missed changes since this was asked last.
+  [[nodiscard]] bool any_missed() const { return any_missed_; }
+  bool take_any_missed() { return std::exchange(any_missed_, false); }
+  void miss(AddressSpace& space) { space.has_missed = any_missed_ = true; }
+  // Whether what it has missed can be made up for.
+  [[nodiscard]] bool answers(const AddressSpace& space) { return !space.is_silent && !lane_of(space.uid).is_closed(); }
 
  private:
-  // Runs the job in the helper thread. False when it did not finish in time; the process is not touched again. The job
-  // may go on all the same, so it must own what it touches.
-  bool visit(const std::shared_ptr<AddressSpace>& space, std::function<void(const AddressSpace&)> job);
-
+  class Work;
   using Clock = std::chrono::steady_clock;
+  using Microseconds = std::chrono::microseconds;
   // What one user's memory is touched by.
   struct Lane {
+    Lane();
     PatientWorker worker;
+    std::shared_ptr<Work> work;  // the worker's thread's
     bool is_guests = false;
     Clock::time_point slow_until{};
     Clock::time_point closed_until{};
@@ -78,14 +92,25 @@ class ForeignMemory {
 
     [[nodiscard]] bool is_slow() const { return is_guests && Clock::now() < slow_until; }
     [[nodiscard]] bool is_closed() const;
-    [[nodiscard]] std::chrono::microseconds patience() const;
+    [[nodiscard]] Microseconds patience() const;
+    // For so many words.
+    [[nodiscard]] Microseconds longest(std::size_t words, Microseconds each) const;
     void has_not_answered();
   };
   Lane& lane_of(std::uint32_t uid);
-  static void set_in(Lane& lane, std::vector<Change> changes);
+  // Runs the job, which is about `space`, in the helper thread. False when it did not finish in time. The job may go on
+  // all the same, so it must own what it touches.
+  bool visit(Lane& lane, const std::shared_ptr<AddressSpace>& space, const std::function<void(Work&)>& job,
+             Microseconds longest);
+  // False where there is none to make.
+  bool post(Lane& lane, std::vector<Change> changes);
+  // Returns the memory that does not answer, if there is one.
+  std::shared_ptr<AddressSpace> give_up(Lane& lane);
+  void set_in(Lane& lane, std::vector<Change> changes, Wait wait);
 
   std::optional<std::uint32_t> owner_uid_;
   std::map<std::uint32_t, Lane> lanes_;  // by uid
+  bool any_missed_ = false;
 };
 
 }  // namespace landtrace::programs

@@ -5,8 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,8 +18,12 @@
 namespace landtrace::programs {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
 constexpr auto kPatienceWithScheduler = std::chrono::seconds(1);
-constexpr auto kLookAgain = std::chrono::milliseconds(1);
+// So often within its patience a look is taken at how far the job has got.
+constexpr int kLooks = 8;
 
 bool is_runnable(pid_t tid) {
   const auto stat = read_file("/proc/self/task/" + std::to_string(tid) + "/stat", 4096);
@@ -26,8 +33,8 @@ bool is_runnable(pid_t tid) {
 
 }  // namespace
 
-// A thread, and the one job that it has. Both the PatientWorker and the thread own it: the thread may come back from a
-// job long after the PatientWorker has given it up, or has been destroyed.
+// A thread and its jobs. Both the PatientWorker and the thread own it: the thread may come back from a job long after
+// the PatientWorker has given it up, or has been destroyed.
 class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
  public:
   void start() {
@@ -40,25 +47,51 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  bool run(std::function<void()> job, std::chrono::microseconds patience) {
-    std::unique_lock lock(mutex_);
-    job_ = std::move(job);
-    done_ = false;
+  void post(std::function<void()> job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    ++posted_;
     changed_.notify_all();
-    const auto is_done = [this] { return done_; };
-    if (changed_.wait_for(lock, patience, is_done)) return true;
-    if (patience.count() == 0) return false;
-    const auto end = std::chrono::steady_clock::now() + kPatienceWithScheduler;
-    while (std::chrono::steady_clock::now() < end && waits_for_cpu(patience)) {
-      if (changed_.wait_for(lock, kLookAgain, is_done)) return true;
-    }
-    return done_;
   }
 
-  // It ends when it comes back from its job, which is counted until then (a count without a partner).
+  Outcome wait(microseconds patience, microseconds longest, const Progress& progress) {
+    std::unique_lock lock(mutex_);
+    const auto start = Clock::now();
+    Stand stand = stand_now(progress);
+    auto since = start;
+    const auto used_before = cpu_used();
+    auto used = used_before;  // when it had got there
+    const auto step = std::max(patience / kLooks, microseconds(100));
+    while (!changed_.wait_for(lock, step, [this] { return done_ == posted_; })) {
+      const auto now = Clock::now();
+      const bool got_on = stand_now(progress) != stand;
+      if (got_on) stand = stand_now(progress), since = now, used = cpu_used();
+      const bool hangs = now - since >= patience;
+      const bool is_late = now - start >= longest;
+      if (!hangs && !is_late) continue;
+      const bool has_begun = begun_ != done_;
+      lock.unlock();  // the thread must not wait for us meanwhile
+      const bool could_run = !has_begun || is_runnable(tid_);
+      const auto used_now = cpu_used();
+      lock.lock();
+      if (done_ == posted_) break;
+      if (returned_) continue;  // it has nothing left to do that could block
+      const bool waits = could_run && used_now - used < patience;
+      if (hangs && !waits) return Outcome::kBlocked;
+      if (waits) since = now;
+      if (!is_late) continue;
+      const bool has_had_its_time = !could_run || used_now - used_before >= longest;
+      // Who has not got on since the last look may be blocked: that is found out first.
+      if (got_on && has_had_its_time) return Outcome::kGoesOn;
+      if (now - start >= longest + patience + kPatienceWithScheduler) return Outcome::kGoesOn;
+    }
+    return Outcome::kDone;
+  }
+
+  // It ends when it has done its jobs, and is counted until then (a count without a partner).
   void leave_behind(std::shared_ptr<std::atomic<unsigned>> count) {
     const std::lock_guard lock(mutex_);
-    if (!done_) {
+    if (done_ != posted_) {
       left_behind_ = std::move(count);
       ++*left_behind_;
     }
@@ -73,45 +106,54 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
   }
 
  private:
-  // It has not begun, or could run, and has not used the CPU for as long as our patience is.
-  bool waits_for_cpu(std::chrono::microseconds patience) const {
-    if (tid_ == 0) return true;
+  // How far the jobs are.
+  struct Stand {
+    std::uint64_t begun;
+    std::uint64_t progress;
+    friend bool operator==(const Stand&, const Stand&) = default;
+  };
+  [[nodiscard]] Stand stand_now(const Progress& progress) const { return {begun_, progress.load()}; }
+
+  [[nodiscard]] std::chrono::nanoseconds cpu_used() const {
     timespec used{};
-    if (::clock_gettime(clock_, &used) != 0) return false;
-    const auto since = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec) - used_before_;
-    return since < patience && is_runnable(tid_);
+    if (tid_ != 0) ::clock_gettime(clock_, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   }
 
   void loop() {
     std::unique_lock lock(mutex_);
-    tid_ = ::gettid();
     ::pthread_getcpuclockid(::pthread_self(), &clock_);
+    tid_ = ::gettid();
     for (;;) {
-      changed_.wait(lock, [this] { return stopped_ || job_; });
-      if (!job_) return;  // stopped
-      // Destroyed at the end of each turn: what a job owns must not live until the next one comes.
-      const auto job = std::exchange(job_, nullptr);
-      timespec used{};
-      ::clock_gettime(clock_, &used);
-      used_before_ = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+      changed_.wait(lock, [this] { return stopped_ || !jobs_.empty(); });
+      if (jobs_.empty()) break;
+      auto job = std::move(jobs_.front());
+      jobs_.pop_front();
+      ++begun_;
       lock.unlock();
       job();
+      returned_ = true;
+      job = nullptr;  // what it owns must not live until the next one comes
       lock.lock();
-      done_ = true;
-      if (left_behind_) --*std::exchange(left_behind_, nullptr);
+      returned_ = false;
+      ++done_;
       changed_.notify_all();
     }
+    if (left_behind_) --*left_behind_;
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::function<void()> job_;
-  bool done_ = false;
+  std::deque<std::function<void()>> jobs_;  // that have not begun
+  std::uint64_t posted_ = 0, begun_ = 0, done_ = 0;
   bool stopped_ = false;
   std::shared_ptr<std::atomic<unsigned>> left_behind_;  // as PatientWorker's: without a partner
-  pid_t tid_ = 0;
+  // The job that has begun is over, though not yet counted as done. Without a partner: what the job has written is
+  // looked at by who has seen that count, under the mutex.
+  std::atomic<bool> returned_ = false;
+  // Written once, under the mutex, before the first job begins; 0 until then.
+  std::atomic<pid_t> tid_ = 0;  // the store of it pairs with the load in cpu_used(): the clock is there
   clockid_t clock_{};
-  std::chrono::nanoseconds used_before_{};  // of the CPU, when the job began
 };
 
 PatientWorker::PatientWorker() = default;
@@ -120,16 +162,30 @@ PatientWorker::~PatientWorker() {
   if (thread_) thread_->stop();
 }
 
-bool PatientWorker::run(std::function<void()> job, std::chrono::microseconds patience) {
+void PatientWorker::post(std::function<void()> job) {
   if (!thread_) {
     thread_ = std::make_shared<Thread>();
     thread_->start();
   }
-  if (thread_->run(std::move(job), patience)) return true;
-  // If it ever comes back it ends; until then it is left alone.
+  thread_->post(std::move(job));
+}
+
+PatientWorker::Outcome PatientWorker::wait(microseconds patience, microseconds longest, const Progress& progress) {
+  return thread_ ? thread_->wait(patience, longest, progress) : Outcome::kDone;
+}
+
+bool PatientWorker::run(std::function<void()> job, microseconds patience) {
+  const Progress none = 0;
+  post(std::move(job));
+  if (wait(patience, patience, none) == Outcome::kDone) return true;
+  leave_behind();
+  return false;
+}
+
+void PatientWorker::leave_behind() {
+  if (!thread_) return;
   thread_->leave_behind(left_behind_);
   thread_.reset();
-  return false;
 }
 
 }  // namespace landtrace::programs

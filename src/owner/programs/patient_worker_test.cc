@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <future>
+#include <thread>
+#include <vector>
 
 namespace landtrace::programs {
 namespace {
@@ -43,6 +45,60 @@ TEST(PatientWorkerTest, AJobThatDoesNotComeBackIsLeftBehindWithItsThread) {
   ended.wait();  // the job goes on when it can
   EXPECT_TRUE(worker.run([&] { next = ::gettid(); }, kLong));
   EXPECT_NE(next, stuck->thread) << "and its thread gets no other";
+}
+
+TEST(PatientWorkerTest, AJobThatGetsOnIsNotBlockedHoweverLongItTakes) {
+  PatientWorker worker;
+  PatientWorker::Progress progress = 0;
+  std::atomic<bool> is_to_end = false;
+  std::vector<int> done;
+  worker.post([&] {
+    while (!is_to_end) ++progress;
+    done.push_back(1);
+  });
+  worker.post([&] { done.push_back(2); });
+  EXPECT_EQ(worker.wait(kShort, kShort * 4, progress), PatientWorker::Outcome::kGoesOn);
+  EXPECT_EQ(worker.left_behind(), 0u);
+  is_to_end = true;
+  worker.post([&] { done.push_back(3); });
+  EXPECT_EQ(worker.wait(kLong, kLong, progress), PatientWorker::Outcome::kDone);
+  EXPECT_EQ(done, (std::vector{1, 2, 3})) << "it has kept its thread, and what comes next is done behind it";
+}
+
+TEST(PatientWorkerTest, WhoeverDoesNotGetOnIsBlocked) {
+  PatientWorker worker;
+  PatientWorker::Progress progress = 0;
+  std::promise<void> answer;
+  std::atomic<bool> next_is_done = false;
+  worker.post([&] {
+    ++progress;
+    answer.get_future().wait();
+  });
+  worker.post([&] { next_is_done = true; });
+  EXPECT_EQ(worker.wait(kShort, kLong, progress), PatientWorker::Outcome::kBlocked);
+  worker.leave_behind();
+  EXPECT_EQ(worker.left_behind(), 1u);
+  EXPECT_EQ(worker.wait(kShort, kLong, progress), PatientWorker::Outcome::kDone) << "the next thread has none yet";
+  answer.set_value();
+  while (worker.left_behind() > 0) std::this_thread::yield();
+  EXPECT_TRUE(next_is_done) << "what it had yet to do it does when it comes back";
+}
+
+// A thread that has come back, and waits for whatever it is: here for what frees the job.
+TEST(PatientWorkerTest, AJobThatIsOverIsWaitedFor) {
+  PatientWorker worker;
+  std::promise<void> go_on, is_over;
+  std::thread later([&] {
+    is_over.get_future().wait();
+    std::this_thread::sleep_for(kShort * 20);
+    go_on.set_value();
+  });
+  const auto wait = [&](int*) {
+    is_over.set_value();
+    go_on.get_future().wait();
+  };
+  EXPECT_TRUE(worker.run([owned = std::shared_ptr<int>(nullptr, wait)] {}, kShort));
+  later.join();
 }
 
 TEST(PatientWorkerTest, NobodyWaitsAtTheEndForWhatWasLeftBehind) {
