@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fleet/frame.hpp"
+#include "fleet/memory_history.hpp"
 #include "fleet/order.hpp"
 #include "fleet/status.hpp"
 #include "fleet/subjects.hpp"
@@ -18,9 +19,23 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+// A collector asks its memory, whatever became of the frames that came.
+void try_memory(const fleet::Frame& head, const std::string& bytes) {
+  constexpr std::size_t kLittle = 1000;
+  constexpr std::uint64_t kLater_ns = 60'000'000'000;
+  for (const std::size_t most_bytes : {kLittle, std::size_t{1} << 20}) {
+    fleet::MemoryHistory memory(most_bytes);
+    std::ignore = memory.add(fleet::subject_of(head), bytes);
+    std::ignore = memory.answer({.order = head.order, .period = {0, kLater_ns, 0, true}});
+    std::ignore = memory.answer({.order = head.order, .period = {0, kLater_ns, 0, true}, .per = {"host", "role"}});
+    std::ignore = memory.answer({.period = {0, kLater_ns, 0, true}});
+  }
+}
+
 void try_frame(const std::string& bytes) {
   const auto frame = fleet::decode_frame(bytes);
   const auto head = fleet::decode_head(bytes);
+  if (head) try_memory(*head, bytes);
   if (!frame) return;
   require(head.has_value());
   const auto again = fleet::decode_frame(fleet::encode(*frame));

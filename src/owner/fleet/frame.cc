@@ -1,5 +1,6 @@
 #include "fleet/frame.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "fleet/wire.hpp"
@@ -322,6 +323,9 @@ Result<Frame> decode(std::string_view bytes, Room room) {
     room.slow_bytes -= field->bytes.size();
     is_good = is_good && read_slow(field->bytes, frame.table, frame.slowest.emplace_back());
   }
+  // One that stands before the table was read with other keys than the table has.
+  const auto has_its_keys = [&](const Slow& slow) { return slow.keys.size() == frame.table.keys.size(); };
+  is_good = is_good && std::ranges::all_of(frame.slowest, has_its_keys);
   if (!is_good || !reader.is_at_end() || version == 0) return fail(EPROTO, "a frame that makes no sense");
   return frame;
 }

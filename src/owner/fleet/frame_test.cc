@@ -170,6 +170,28 @@ TEST(FrameTest, ARowHasWhatItsTableSays) {
   EXPECT_NE(refusal_of_frame(encode(frame)), "");
 }
 
+// Read where the table had no keys yet, it has none.
+TEST(FrameTest, WhatIsSlowestHasTheKeysOfItsTableWhereverItStands) {
+  constexpr std::uint32_t kTable = 15, kSlow = 16;
+  Frame frame = full_frame();
+  frame.slowest.clear();
+  frame.table = {};
+  std::string head = encode(frame);
+  frame.table = full_frame().table;
+  const std::string whole = encode(frame);
+  std::string bytes = head;
+  output::proto::put(bytes, kSlow, std::string_view(""));
+  EXPECT_EQ(refusal_of_frame(bytes), "") << "of no keys";
+  bytes += whole;
+  EXPECT_NE(refusal_of_frame(bytes), "");
+  frame = full_frame();
+  frame.table.rows.clear();
+  bytes = encode(frame);
+  EXPECT_EQ(refusal_of_frame(bytes), "");
+  output::proto::put(bytes, kTable, std::string_view("\x12\x00", 2));
+  EXPECT_NE(refusal_of_frame(bytes), "") << "one more key, behind what is slowest";
+}
+
 TEST(FrameTest, KindsAndWidthsAreChecked) {
   Frame frame = full_frame();
   frame.table.rows.clear();

@@ -152,16 +152,18 @@ MemoryHistory::~MemoryHistory() = default;
 Result<void> MemoryHistory::add(const std::string& subject, std::string_view bytes) {
   LT_TRY(Frame head, decode_head(bytes));
   LT_CHECK(check_subject(subject, head));
-  std::unique_ptr<Event>& event = events_[{head.order, head.event}];
-  if (!event) {
+  auto known = events_.find({head.order, head.event});
+  if (known == events_.end()) {
     LT_TRY(Frame whole, decode_frame(bytes));
-    event = std::make_unique<Event>();
     LT_TRY(RawTable table, table_of(bytes));
-    event->raw_shape = std::move(table.shape);
-    event->shape = std::move(whole.table);
-    event->shape.rows.clear();
-    event->width = 1 + event->shape.values.size();
+    auto made = std::make_unique<Event>();
+    made->raw_shape = std::move(table.shape);
+    made->shape = std::move(whole.table);
+    made->shape.rows.clear();
+    made->width = 1 + made->shape.values.size();
+    known = events_.emplace(std::pair(head.order, head.event), std::move(made)).first;
   }
+  Event* const event = known->second.get();
   Series& series = event->series[{head.host, head.domain, head.boot, head.generation}];
   if (head.sequence <= series.sequence) return {};
   const Minute minute = std::max(series.minute, head.time_ns / kResolution_ns);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "fleet/subjects.hpp"
+#include "output/perfetto/proto.hpp"
 
 namespace landtrace::fleet {
 namespace {
@@ -230,6 +231,32 @@ TEST(MemoryHistoryTest, NonsenseIsRefused) {
   HistoryQuestion question = ask(kBegin, kBegin + kMinute);
   question.where = "zone=";
   EXPECT_FALSE(memory.answer(question));
+}
+
+TEST(MemoryHistoryTest, OfAFrameWhoseTableIsRefusedNothingStays) {
+  constexpr std::uint32_t kTable = 15;
+  MemoryHistory memory(10'000);
+  Host host("a", kBegin);
+  std::string garbage = encode(host.at(kBegin));
+  output::proto::put(garbage, kTable, std::string_view("\xff"));
+  EXPECT_FALSE(memory.add(subject_of(host.at(kBegin)), garbage));
+  Host large("b", kBegin);
+  Frame& frame = large.at(kBegin);
+  frame.event = "u:large";
+  frame.table.keys.resize(63, {KeyKind::kUnsigned, "k", 0, 0});
+  frame.table.keys[0] = {KeyKind::kUnsigned, "route", 0, 0};
+  frame.table.keys[1] = {KeyKind::kUnsigned, "took", 0, 0};
+  frame.table.rows.resize(17'000, {std::vector<ipc::HistogramKeyValue>(63), 1, {0}});
+  EXPECT_FALSE(memory.add(subject_of(frame), encode(frame)));
+
+  EXPECT_EQ(hits(memory, ask(kBegin, kBegin + kMinute)), std::vector<std::uint64_t>()) << "nothing is known";
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  question.order = "";
+  const auto orders = memory.answer(question);
+  ASSERT_TRUE(orders);
+  EXPECT_TRUE(orders->frames.empty());
+  add(memory, Host("c", kBegin).count(std::string(20'000, 'x'), 64, 1).at(kBegin));
+  EXPECT_LE(memory.bytes(), 10'000u) << "the oldest has gone";
 }
 
 }  // namespace
