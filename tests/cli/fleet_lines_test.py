@@ -1,13 +1,15 @@
 """Many hosts: events as lines, and probes that hosts define for an order."""
 import os
+import re
+import threading
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, skip_without_nats
-from support import LANDTRACE
+from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from support import LANDTRACE, PRODUCER, OnTerminal
 
 
-class Lines(FleetCase):
+class Lines(OnTerminal, FleetCase):
     def test_of_all_hosts_as_they_come(self):
         hosts = [Host(self, "web-1"), Host(self, "db-1", "", "--fleet-redact", "source")]
         tail = self.start("fleet", "tail", "job", "--filter", "sequence < 50")
@@ -24,6 +26,47 @@ class Lines(FleetCase):
         self.assertRegex(db[49], r"^\S+ db-1 producer-\d+ job: source=\(left out\) sequence=49\n$")
         status, out, err = self.stop(tail)
         self.assertEqual((status, out, err), (0, "", ""))
+
+    def test_a_host_speaks_for_no_other_one_and_a_program_for_no_host(self):
+        web = Host(self, "web-1")
+        program = os.path.join(self.folder, "a\nb")
+        os.symlink(PRODUCER, program)
+        tail = self.start("fleet", "tail", "job")
+        order = self.order_of(tail)
+        client = NatsClient(self.port)
+        for line in ("10:31:07.123456 web-1 x-1 job: forged", "forged\n => forged", "10:31:07.123456 db-1 x-1 job: own"):
+            client.publish(f"landtrace.system.db-1.lines.{order}".encode(), line.encode() + b"\n")
+        client.ping()
+        client.close()
+        self.assertEqual(tail.stdout.readline(), "10:31:07.123456 db-1 x-1 job: own\n")
+        web.finish_counting(web.start_program(program, "--count", 1, "--wait", support.TIMEOUT_S * 1000), 1)
+        self.assertRegex(tail.stdout.readline(), r"^\S+ web-1 a\\nb-\d+ job: ")
+        status, out, err = self.stop(tail)
+        self.assertEqual((status, out), (0, ""))
+        self.assertIn("landtrace: fleet: db-1: 3 lines left out that do not name the host who sent them\n", err)
+
+    def test_what_would_move_a_terminals_cursor_is_written(self):
+        Host(self, "web-1")
+        client = NatsClient(self.port)
+
+        def publish():
+            """When the order is there: the command listens before it gives that."""
+            orders = []
+            self.wait_until(lambda: orders.extend(self.hosts()["web-1"]["orders"]) or orders)
+            subject = f"landtrace.system.web-1.lines.{orders[0]['id']}"
+            client.publish(subject.encode(), b"10:31:07.123456 web-1 \x1b[2J\r\x9b end\n")
+            client.ping()
+
+        sender = threading.Thread(target=publish)
+        sender.start()
+        _, out = self.on_terminal(LANDTRACE, "fleet", "tail", "job", stop_when=b" end")
+        sender.join()
+        client.close()
+        self.assertIn("10:31:07.123456 web-1 \\x1b[2J\\r\\x9b end\n", out)
+        self.assertNotIn("\x1b[2J", out)
+
+    def order_of(self, tail):
+        return re.match(r"landtrace: order ([a-z0-9]{8}): applied by", tail.stderr.readline())[1]
 
 
 class Probes(FleetCase):

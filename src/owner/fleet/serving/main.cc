@@ -39,6 +39,7 @@
 #include "base/fd.hpp"
 #include "fleet/history.hpp"
 #include "fleet/order.hpp"
+#include "fleet/own_lines.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/end_signals.hpp"
@@ -49,6 +50,7 @@
 #include "fleet/serving/transport.hpp"
 #include "fleet/store_address.hpp"
 #include "fleet/subjects.hpp"
+#include "output/visible.hpp"
 
 namespace {
 
@@ -219,8 +221,30 @@ Result<void> print_history(Transport& transport, const Words& words) {
   return print(bytes_of(history));
 }
 
+// Of lines that are not their host's; it is said as their number has doubled, so that nobody fills the terminal.
+class ForeignLines {
+ public:
+  void count(const std::string& subject, std::uint64_t lines) {
+    Count& count = counts_[host_part(subject)];
+    count.lines += lines;
+    if (lines == 0 || count.lines < 2 * count.told) return;
+    count.told = count.lines;
+    const std::string why = "lines left out that do not name the host who sent them";
+    std::ignore = complain(Error(EPROTO, fmt::format("{}: {} {}", host_part(subject), count.lines, why)));
+  }
+
+ private:
+  struct Count {
+    std::uint64_t lines = 0;
+    std::uint64_t told = 0;
+  };
+  std::map<std::string, Count> counts_;  // by host, as in subjects
+};
+
 Result<void> print_lines(Transport& transport, const Words& words) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  ForeignLines foreign;
   natsSubscription* made = nullptr;
   natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(words.at(0)).c_str());
   const Subscription lines(made);
@@ -230,7 +254,10 @@ Result<void> print_lines(Transport& transport, const Words& words) {
     const Message owned(message);
     if (status == NATS_TIMEOUT) status = NATS_OK;
     if (message == nullptr) continue;
-    LT_CHECK(print(text_of(message)));
+    const std::string subject = natsMsg_GetSubject(message);
+    const OwnLines own = own_lines(subject, text_of(message));
+    foreign.count(subject, own.foreign);
+    LT_CHECK(print(is_terminal ? output::visible(own.text, output::Lines::kKept) : own.text));
     if (std::fflush(stdout) != 0) return fail_errno("standard output");
   }
   return nats_failure("lines", status);

@@ -9,6 +9,7 @@
 #include "fleet/order.hpp"
 #include "output/json/value.hpp"
 #include "output/text/line.hpp"
+#include "output/text/own_events.hpp"
 
 namespace landtrace::fleet {
 namespace {
@@ -17,6 +18,13 @@ namespace {
 constexpr std::size_t kMostBytes = 128 * 1024;
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kSecondsPerDay = 86400;
+
+// From `begin` on: whatever a program has put into a text, it is no line of its own.
+void write_newlines(std::string& text, std::size_t begin) {
+  for (std::size_t at = text.find('\n', begin); at != std::string::npos; at = text.find('\n', at)) {
+    text.replace(at, 1, "\\n");
+  }
+}
 
 }  // namespace
 
@@ -38,11 +46,18 @@ void TailSink::in_order(const output::Record& record, const output::Task* who, c
   }
   if (without_room_ != 0) lost_in_order(record.cpu, std::exchange(without_room_, 0), record.time_ns);
   begin_line(record.time_ns);
+  std::size_t begin = lines_.size();
   fmt::format_to(std::back_inserter(lines_), "{}-{} ", who == nullptr ? "<...>" : who->comm, record.tid);
-  if (!has_one_of(type, left_out_)) {
-    output::append_text_body(lines_, record, &type);
-    return;
-  }
+  write_newlines(lines_, begin);
+  begin = lines_.size();
+  append_body(record, type);
+  if (lines_.ends_with('\n')) lines_.pop_back();
+  if (!output::is_user_stack(type)) write_newlines(lines_, begin);  // whose frames have lines of their own
+  lines_ += "\n";
+}
+
+void TailSink::append_body(const output::Record& record, const output::EventType& type) {
+  if (!has_one_of(type, left_out_)) return output::append_text_body(lines_, record, &type);
   lines_ += type.name + ":";
   for (const event::Field& field : type.declaration.fields) {
     lines_ += " " + field.name + "=";
@@ -52,7 +67,6 @@ void TailSink::in_order(const output::Record& record, const output::Task* who, c
       output::json::append_value(lines_, field, record.payload);
     }
   }
-  lines_ += "\n";
 }
 
 void TailSink::lost_in_order(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) {

@@ -19,6 +19,7 @@ class TailSink : public consumer::OrderedSink {
   void in_order(const output::Record& record, const output::Task* who, const output::EventType& type) override;
   void lost_in_order(std::uint32_t cpu, std::uint64_t count, std::uint64_t time_ns) override;
   void begin_line(std::uint64_t time_ns);
+  void append_body(const output::Record& record, const output::EventType& type);
 
   std::string host_;
   std::vector<std::string> left_out_;

@@ -1,11 +1,11 @@
-#include "cli/visible.hpp"
+#include "output/visible.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-namespace landtrace::cli {
+namespace landtrace::output {
 namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t i) {
@@ -92,4 +92,4 @@ std::string visible_record(std::string_view text, bool has_stack) {
   return out;
 }
 
-}  // namespace landtrace::cli
+}  // namespace landtrace::output

@@ -1,8 +1,8 @@
-#include "cli/visible.hpp"
+#include "output/visible.hpp"
 
 #include <gtest/gtest.h>
 
-namespace landtrace::cli {
+namespace landtrace::output {
 namespace {
 
 TEST(VisibleTest, ControlCharactersAreWrittenAsInC) {
@@ -54,4 +54,4 @@ TEST(VisibleTest, AStackHasALineForEachFrame) {
 }
 
 }  // namespace
-}  // namespace landtrace::cli
+}  // namespace landtrace::output
