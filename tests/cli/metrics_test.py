@@ -127,6 +127,7 @@ class Scraped(Metrics):
     def test_pages_of_others_get_nothing(self):
         port = self.serve_metrics()
         self.assertEqual(self.get(port, Host="evil.example")[0], 403)
+        self.assertEqual(self.get(port, Host=f"127.evil.example:{port}")[0], 403)
         self.assertEqual(self.get(port, Host=f"localhost:{port}")[0], 200)
         self.assertEqual(self.get(port, Host=f"[::1]:{port}")[0], 200)
         self.assertEqual(self.get(port, method="POST")[0], 405)

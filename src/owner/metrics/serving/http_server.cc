@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "metrics/own_name.hpp"
 #include "metrics/text.hpp"
 
 namespace landtrace::metrics {
@@ -45,13 +46,6 @@ bool is_loopback(int socket) {
     return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr) != 0;
   }
   return false;  // a path: no browser gets there
-}
-
-// Under any other name a page of somebody else's asks, by a browser of this machine.
-bool is_own_name(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1) == "[::1]";
-  host = host.substr(0, host.find(':'));
-  return host.empty() || host == "localhost" || host.starts_with("127.");
 }
 
 HttpServer::Answer plain(unsigned status, std::string text) {
