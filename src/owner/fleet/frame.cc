@@ -156,6 +156,11 @@ bool read_value(std::string_view bytes, ipc::HistogramValue& value) {
   return reader.is_at_end();
 }
 
+// What is one of 2^0 to 2^64 in the programs.
+bool fits(const ipc::HistogramKey& key, std::uint64_t number) {
+  return key.kind != KeyKind::kLog2 || number <= kMostBits;
+}
+
 // The keys of a row, as its fields come.
 class KeyReader {
  public:
@@ -174,7 +179,7 @@ class KeyReader {
     WireReader numbers(field.bytes);
     while (const auto number = numbers.next_number()) {
       number_at_ = next(number_at_, false);
-      if (number_at_ >= table_.keys.size()) return false;
+      if (number_at_ >= table_.keys.size() || !fits(table_.keys[number_at_], *number)) return false;
       keys_[number_at_++].number = *number;
     }
     return numbers.is_at_end();
@@ -356,6 +361,23 @@ std::string encode(const Frame& frame) {
 
 Result<Frame> decode_frame(std::string_view bytes) { return decode(bytes, Room()); }
 Result<Frame> decode_head(std::string_view bytes) { return decode(bytes, kNoTable); }
+
+Result<ipc::HistogramTable> decode_shape(std::string_view bytes) {
+  ipc::HistogramTable shape;
+  bool is_good = true;
+  WireReader reader(bytes);
+  while (const auto field = reader.next()) {
+    if (field->number != kTable) continue;
+    WireReader parts(field->bytes);
+    for (auto part = parts.next(); part && part->number != kRow && is_good; part = parts.next()) {
+      if (part->number == kKey) is_good = read_key(part->bytes, shape.keys.emplace_back());
+      if (part->number == kValue) is_good = read_value(part->bytes, shape.values.emplace_back());
+      is_good = is_good && has_room(shape, Room());
+    }
+  }
+  if (!is_good || !reader.is_at_end()) return fail(EPROTO, "a frame that makes no sense");
+  return shape;
+}
 
 std::string encode(const std::vector<Frame>& frames) {
   std::string out;

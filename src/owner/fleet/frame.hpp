@@ -63,6 +63,9 @@ struct Frame {
 // Of the times from one event to another.
 inline bool is_of_latency(const Frame& frame) { return frame.event.find(" -> ") != std::string::npos; }
 
+// Of a histogram that is not there any more.
+inline bool has_gone(const Frame& frame) { return frame.is_last && frame.table.keys.empty(); }
+
 // The table has to be portable().
 std::string encode(const Frame& frame);
 // Of one host. EPROTO with a sentence for bytes that encode() of no version gives, for a version that is too new, and
@@ -70,6 +73,9 @@ std::string encode(const Frame& frame);
 Result<Frame> decode_frame(std::string_view bytes);
 // The same without the table and what is slowest, which are not looked at.
 Result<Frame> decode_head(std::string_view bytes);
+
+// Its table's keys and values alone.
+Result<ipc::HistogramTable> decode_shape(std::string_view bytes);
 
 // Several sums, one behind the other, as the repeated field 1 of a message.
 std::string encode(const std::vector<Frame>& frames);

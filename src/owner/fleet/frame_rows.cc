@@ -12,6 +12,8 @@ enum TableField : std::uint32_t { kKey = 2, kValue, kAllHits, kDropped, kRow };
 enum RowField : std::uint32_t { kNumbers = 1, kText, kHits, kValues };
 }  // namespace raw
 
+constexpr std::uint64_t kMostPower = 64;
+
 tl::unexpected<Error> bad_frame() { return fail(EPROTO, "a frame that makes no sense"); }
 
 // Fields stand in the order of their numbers, keys first: every version writes them so.
@@ -104,6 +106,7 @@ Result<ipc::HistogramRow> row_of_key(const ipc::HistogramTable& shape, std::stri
       value.text = texts[text++];
     } else {
       value.number = numbers[number++];
+      if (one.kind == ipc::KeyKind::kLog2 && value.number > kMostPower) return bad_frame();
     }
   }
   if (!reader.is_at_end() || text != texts.size() || number != numbers.size()) return bad_frame();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fleet/frame_rows.hpp"
 #include "output/perfetto/proto.hpp"
 
 namespace landtrace::fleet {
@@ -49,6 +50,16 @@ std::string refusal_of_frame(std::string_view bytes) {
   if (frame) return "";
   EXPECT_EQ(frame.error().code, EPROTO);
   return frame.error().message;
+}
+
+// Of its first row.
+std::string raw_key_of(const Frame& frame) {
+  std::string key;
+  const auto take = [&](const RawRow& row) {
+    if (key.empty()) key = row.key;
+  };
+  EXPECT_TRUE(for_each_row(encode(frame), frame.table.values.size(), take));
+  return key;
 }
 
 TEST(FrameTest, WhatWasEncodedIsDecoded) {
@@ -190,6 +201,23 @@ TEST(FrameTest, WhatIsSlowestHasTheKeysOfItsTableWhereverItStands) {
   EXPECT_EQ(refusal_of_frame(bytes), "");
   output::proto::put(bytes, kTable, std::string_view("\x12\x00", 2));
   EXPECT_NE(refusal_of_frame(bytes), "") << "one more key, behind what is slowest";
+}
+
+// One number of one host would be no power of two in the sum of all.
+TEST(FrameTest, ABucketIsAPowerOfTwoThatThereIs) {
+  Frame frame = full_frame();
+  frame.table.keys = {{KeyKind::kLog2, "took", 0}};
+  frame.table.values = {};
+  frame.table.rows = {{{{64, "", {}}}, 1, {}}};
+  frame.slowest = {{.keys = {{64, "", {}}}, .ns = 1}};
+  EXPECT_EQ(refusal_of_frame(encode(frame)), "");
+  frame.table.rows[0].keys[0].number = 65;
+  EXPECT_NE(refusal_of_frame(encode(frame)), "");
+  EXPECT_FALSE(row_of_key(frame.table, raw_key_of(frame)));
+  frame.table.rows[0].keys[0].number = 64;
+  EXPECT_TRUE(row_of_key(frame.table, raw_key_of(frame)));
+  frame.slowest[0].keys[0].number = 65;
+  EXPECT_NE(refusal_of_frame(encode(frame)), "");
 }
 
 TEST(FrameTest, KindsAndWidthsAreChecked) {

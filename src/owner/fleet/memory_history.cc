@@ -106,7 +106,7 @@ struct MemoryHistory::Event {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  std::string raw_shape;
+  std::uint64_t number = 0;  // the first has the smallest
   ipc::HistogramTable shape;
   std::size_t width = 1;
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> places;
@@ -152,16 +152,17 @@ MemoryHistory::~MemoryHistory() = default;
 Result<void> MemoryHistory::add(const std::string& subject, std::string_view bytes) {
   LT_TRY(Frame head, decode_head(bytes));
   LT_CHECK(check_subject(subject, head));
-  auto known = events_.find({head.order, head.event});
+  LT_TRY(const RawTable table, table_of(bytes));
+  Name name{head.order, head.event, table.shape};
+  auto known = events_.find(name);
   if (known == events_.end()) {
     LT_TRY(Frame whole, decode_frame(bytes));
-    LT_TRY(RawTable table, table_of(bytes));
     auto made = std::make_unique<Event>();
-    made->raw_shape = std::move(table.shape);
+    made->number = next_event_++;
     made->shape = std::move(whole.table);
     made->shape.rows.clear();
     made->width = 1 + made->shape.values.size();
-    known = events_.emplace(std::pair(head.order, head.event), std::move(made)).first;
+    known = events_.emplace(std::move(name), std::move(made)).first;
   }
   Event* const event = known->second.get();
   Series& series = event->series[{head.host, head.domain, head.boot, head.generation}];
@@ -192,13 +193,13 @@ Result<void> MemoryHistory::fold(Event& event, Series& series) {
   const std::string frame = std::move(series.newest);
   series.newest.clear();
   bytes_ -= frame.size();
+  series.is_misfit = true;  // unless all of it makes sense
   LT_TRY(const RawTable table, table_of(frame));
-  series.is_misfit = table.shape != event.raw_shape;
-  if (series.is_misfit) return {};
   series.totals.hits = table.hits;
   series.totals.dropped = table.dropped;
 
   LT_TRY(const Rows rows, rows_of(event, frame));
+  series.is_misfit = false;
   Change change = change_of(event, series, rows);
   bytes_ -= series.rows.size();
   RowsWriter all;
@@ -403,21 +404,52 @@ bool MemoryHistory::adds_first(const Series& series, const Identity& identity, c
   return false;
 }
 
-Result<void> MemoryHistory::answer(Event& event, const std::pair<std::string, std::string>& name,
-                                   const HistoryQuestion& question, History& history) {
-  for (auto& [identity, series] : event.series) {
-    if (auto folded = fold(event, series); !folded) series.is_misfit = true;
+// Keys and values of one event that most hosts have.
+MemoryHistory::Events::value_type MemoryHistory::most_of(const Events& events) {
+  const auto hosts_of = [](const Event& event) {
+    std::set<std::string_view> hosts;
+    for (const auto& [identity, series] : event.series) {
+      if (!series.is_misfit) hosts.insert(identity.host);
+    }
+    return hosts.size();
+  };
+  return *std::ranges::max_element(
+      events, {}, [&](const Events::value_type& one) { return std::pair(hosts_of(*one.second), ~one.second->number); });
+}
+
+Result<void> MemoryHistory::answer(const Events& events, const HistoryQuestion& question, History& history) {
+  for (const auto& [name, event] : events) {
+    for (auto& [identity, series] : event->series) std::ignore = fold(*event, series);
   }
+  const auto [name, most] = most_of(events);
   std::set<std::string> misfits(history.misfits.begin(), history.misfits.end());
-  for (const auto& [identity, series] : event.series) {
-    if (series.is_misfit) misfits.insert(identity.host);
+  for (const auto& [other, event] : events) {
+    for (const auto& [identity, series] : event->series) {
+      if (series.is_misfit || event != most) misfits.insert(identity.host);
+    }
   }
   history.misfits.assign(misfits.begin(), misfits.end());
-  SlotTables tables(event.shape, question.per, question.period.slots());
+  SlotTables tables(most->shape, question.per, question.period.slots());
   const bool is_of_all = question.per.empty() && question.where.empty();
-  LT_CHECK(is_of_all ? answer_all(event, question, tables, history) : answer_some(event, question, tables, history));
-  append_frames(history, name.first, name.second, question.period, tables);
+  LT_CHECK(is_of_all ? answer_all(*most, question, tables, history) : answer_some(*most, question, tables, history));
+  append_frames(history, name->order, name->event, question.period, tables);
   return {};
+}
+
+void MemoryHistory::tell_order(const Events& events, History& history) {
+  std::set<std::string_view> hosts;
+  const auto [name, most] = most_of(events);
+  Frame& frame = history.frames.emplace_back();
+  frame.order = name->order;
+  frame.event = name->event;
+  frame.generation = ~0ull;
+  frame.table = most->shape;
+  for (const auto& [other, event] : events) {
+    for (const auto& [identity, series] : event->series) hosts.insert(identity.host);
+    frame.generation = std::min(frame.generation, event->oldest_ns);
+    frame.time_ns = std::max(frame.time_ns, event->newest_ns);
+  }
+  frame.host = std::to_string(hosts.size());
 }
 
 Result<History> MemoryHistory::answer(HistoryQuestion question) {
@@ -434,22 +466,20 @@ Result<History> MemoryHistory::answer(HistoryQuestion question) {
   history.resolution_ns = kResolution_ns;
   history.reaches_ns = reaches_ * kResolution_ns;
   history.dropped_bytes = dropped_bytes_;
-  for (auto& [name, event] : events_) {
-    const bool is_in = event->newest_ns >= period.from_ns && (period.is_open || event->oldest_ns < period.until_ns);
-    if (!is_in || (!question.order.empty() && name.first != question.order)) continue;
-    if (!question.order.empty()) {
-      LT_CHECK(answer(*event, name, question, history));
-      continue;
+  for (auto at = events_.begin(); at != events_.end();) {
+    const Name& name = at->first;
+    Events events;
+    for (; at != events_.end() && at->first.order == name.order && at->first.event == name.event; ++at) {
+      Event& event = *at->second;
+      const bool is_in = event.newest_ns >= period.from_ns && (period.is_open || event.oldest_ns < period.until_ns);
+      if (is_in) events.emplace_back(&at->first, &event);
     }
-    std::set<std::string_view> hosts;
-    for (const auto& [identity, series] : event->series) hosts.insert(identity.host);
-    Frame& frame = history.frames.emplace_back();
-    frame.order = name.first;
-    frame.event = name.second;
-    frame.host = std::to_string(hosts.size());
-    frame.generation = event->oldest_ns;
-    frame.time_ns = event->newest_ns;
-    frame.table = event->shape;
+    if (events.empty() || (!question.order.empty() && name.order != question.order)) continue;
+    if (question.order.empty()) {
+      tell_order(events, history);
+    } else {
+      LT_CHECK(answer(events, question, history));
+    }
   }
   return history;
 }

@@ -55,8 +55,18 @@ class MemoryHistory {
   void keep(Event& event, Series& series, Change change);
   bool drop_oldest();
   void drop(Event& event, Minute minute);
-  Result<void> answer(Event& event, const std::pair<std::string, std::string>& name, const HistoryQuestion& question,
-                      History& history);
+  // Of an order, an event of it, and the bytes of its histogram's keys and values.
+  struct Name {
+    std::string order;
+    std::string event;
+    std::string shape;
+
+    friend auto operator<=>(const Name&, const Name&) = default;
+  };
+  using Events = std::vector<std::pair<const Name*, Event*>>;
+  Result<void> answer(const Events& events, const HistoryQuestion& question, History& history);
+  static void tell_order(const Events& events, History& history);
+  static Events::value_type most_of(const Events& events);
   static Result<void> answer_all(Event& event, const HistoryQuestion& question, SlotTables& tables, History& history);
   static Result<void> answer_some(Event& event, const HistoryQuestion& question, SlotTables& tables,
                                   History& history);
@@ -66,8 +76,9 @@ class MemoryHistory {
   std::size_t bytes_ = 0;
   std::size_t dropped_bytes_ = 0;
   std::size_t folds_ = 0;
+  std::uint64_t next_event_ = 0;
   Minute reaches_ = 0;  // what is of earlier ones was dropped
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Event>> events_;  // by order and event
+  std::map<Name, std::unique_ptr<Event>> events_;
 };
 
 }  // namespace landtrace::fleet

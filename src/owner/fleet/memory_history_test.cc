@@ -205,6 +205,49 @@ TEST(MemoryHistoryTest, WhoHasOtherFieldsIsNamed) {
   EXPECT_EQ(history->frames.at(0).table.hits, 1u);
 }
 
+TEST(MemoryHistoryTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
+  MemoryHistory memory(kPlenty);
+  for (std::uint64_t generation = kBegin; generation < kBegin + 5; ++generation) {
+    Frame other = Host("aaa", generation).count("/", 64, 100).at(kBegin);
+    other.table.values[0].is_signed = true;
+    add(memory, other);
+  }
+  Host b("b", kBegin), c("c", kBegin);
+  add(memory, b.count("/", 64, 1).at(kBegin));
+  add(memory, c.count("/", 64, 2).at(kBegin));
+  for (const std::vector<std::string>& per : {std::vector<std::string>(), {"host"}}) {
+    HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+    question.per = per;
+    const auto history = memory.answer(question);
+    ASSERT_TRUE(history);
+    EXPECT_EQ(history->misfits, std::vector<std::string>{"aaa"});
+    ASSERT_EQ(history->frames.size(), 1u);
+    EXPECT_EQ(history->frames.at(0).table.hits, 3u);
+  }
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  question.order = "";
+  const auto orders = memory.answer(question);
+  ASSERT_EQ(orders->frames.size(), 1u);
+  EXPECT_FALSE(orders->frames[0].table.values[0].is_signed);
+  EXPECT_EQ(orders->frames[0].host, "3");
+}
+
+TEST(MemoryHistoryTest, ANumberThatIsNoPowerOfTwoIsItsHostsAlone) {
+  MemoryHistory memory(kPlenty);
+  const auto frame_of = [](const std::string& name, std::uint64_t power) {
+    Frame frame = Host(name, kBegin).count("/", power, 1).at(kBegin);
+    frame.table.keys[1] = {KeyKind::kLog2, "took", 0, 0};
+    return frame;
+  };
+  add(memory, frame_of("b", 64));
+  const Frame bad = frame_of("c", 65);
+  std::ignore = memory.add(subject_of(bad), encode(bad));
+  const auto history = memory.answer(ask(kBegin, kBegin + kMinute));
+  ASSERT_TRUE(history);
+  EXPECT_EQ(history->misfits, std::vector<std::string>{"c"});
+  EXPECT_EQ(history->frames.at(0).table.rows.size(), 1u);
+}
+
 TEST(MemoryHistoryTest, OrdersAreListed) {
   MemoryHistory memory(kPlenty);
   Host a("a", kBegin), b("b", kBegin);

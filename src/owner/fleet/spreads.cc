@@ -48,13 +48,25 @@ void add_row(const HistogramTable& table, const ipc::HistogramRow& row, SpreadGr
 // The frames of one event.
 class EventSpreads {
  public:
-  EventSpreads(std::string event, const std::vector<std::string>& by) {
+  // `shape`: what most hosts have.
+  EventSpreads(std::string event, const HistogramTable& shape, const std::vector<std::string>& by)
+      : keys_(shape.keys), values_(shape.values) {
     made_.event = std::move(event);
     made_.by = by;
+    const std::size_t own = keys_.size() - (has_spread(shape) ? 1 : 0);
+    for (std::size_t i = 0; i < own; ++i) made_.keys.push_back(field_of(keys_[i].name));
+    if (has_spread(shape)) made_.value = field_of(keys_.back().name);
+    made_.is_time = made_.value && made_.value->ends_with("_ns");
+    for (const std::string& name : made_.by) {
+      const auto found = std::ranges::find(made_.keys, name);
+      const auto place = static_cast<std::size_t>(found - made_.keys.begin());
+      places_.push_back(found == made_.keys.end() ? std::nullopt : std::optional(place));
+    }
   }
 
   void add(const std::string& host, const Frame* frame) {
-    if (frame == nullptr || !fits(frame->table)) {
+    if (frame != nullptr && has_gone(*frame)) return;
+    if (frame == nullptr || keys_ != frame->table.keys || values_ != frame->table.values) {
       misfits_.insert(host);
       return;
     }
@@ -86,24 +98,6 @@ class EventSpreads {
   }
 
  private:
-  bool fits(const HistogramTable& table) {
-    if (!is_begun_) {
-      is_begun_ = true;
-      keys_ = table.keys;
-      values_ = table.values;
-      const std::size_t own = keys_.size() - (has_spread(table) ? 1 : 0);
-      for (std::size_t i = 0; i < own; ++i) made_.keys.push_back(field_of(keys_[i].name));
-      if (has_spread(table)) made_.value = field_of(keys_.back().name);
-      made_.is_time = made_.value && made_.value->ends_with("_ns");
-      for (const std::string& name : made_.by) {
-        const auto found = std::ranges::find(made_.keys, name);
-        const auto place = static_cast<std::size_t>(found - made_.keys.begin());
-        places_.push_back(found == made_.keys.end() ? std::nullopt : std::optional(place));
-      }
-    }
-    return keys_ == table.keys && values_ == table.values;
-  }
-
   [[nodiscard]] std::vector<std::string> labels_of(const Frame& frame) const {
     Labels labels = parse_labels(frame.labels).value_or(Labels());
     labels[kHostLabel] = frame.host;
@@ -122,7 +116,6 @@ class EventSpreads {
   }
 
   Spreads made_;
-  bool is_begun_ = false;
   std::vector<HistogramKey> keys_;
   std::vector<ipc::HistogramValue> values_;
   std::vector<std::optional<std::size_t>> places_;  // of each name in `by`, which key it is
@@ -136,12 +129,14 @@ class EventSpreads {
 
 std::vector<Spreads> spreads_of(const Sums& sums, const std::string& order, const std::vector<std::string>& by) {
   std::vector<Spreads> all;
+  const auto shapes = sums.shapes_of(order);
   std::optional<EventSpreads> now;
   std::string name;
   sums.each_of(order, [&](const std::string& event, const std::string& host, const Frame* frame) {
     if (!now || event != name) {
       if (now) all.push_back(now->take());
-      now.emplace(event, by);
+      const auto shape = shapes.find(event);
+      now.emplace(event, shape == shapes.end() ? HistogramTable() : shape->second, by);
       name = event;
     }
     now->add(host, frame);

@@ -104,6 +104,18 @@ TEST(SpreadsTest, AHostThatCountsSomethingElseIsNamed) {
   EXPECT_THAT(spreads[0].misfits, ElementsAre("c"));
 }
 
+TEST(SpreadsTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
+  Sums sums = two_hosts();
+  Frame other = frame_of("Aaa");
+  other.table.keys[0].name = "path";
+  count(other, "/", 1, 1);
+  put(sums, other);
+  const auto spreads = spreads_of(sums, "o", {"route"});
+  EXPECT_EQ(spreads[0].all.count, 200u);
+  EXPECT_THAT(spreads[0].keys, ElementsAre("route"));
+  EXPECT_THAT(spreads[0].misfits, ElementsAre("Aaa"));
+}
+
 TEST(SpreadsTest, AnOrderWithoutFramesHasNone) { EXPECT_TRUE(spreads_of(two_hosts(), "other", {}).empty()); }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "fleet/row_binary.hpp"
+#include "fleet/shape_votes.hpp"
 #include "fleet/slot_tables.hpp"
 #include "fleet/store_row.hpp"
 #include "fleet/store_sql.hpp"
@@ -170,14 +171,13 @@ Result<void> StoredEvent::read_heads() {
   return {};
 }
 
-// That of most histograms.
+// That of most hosts.
 void StoredEvent::choose_shape() {
-  std::map<std::string, std::size_t> counts;
+  ShapeVotes votes;
   for (const auto& [identity, known] : histograms_) {
-    if (!known.totals.empty()) ++counts[known.shape];
+    if (!known.totals.empty()) votes.add(identity.host, known.shape);
   }
-  const auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
-  if (most != counts.end()) shape_ = most->first;
+  if (auto most = votes.most()) shape_ = *std::move(most);
 }
 
 bool StoredEvent::is_wanted(const Identity& identity, const Known& known, const Where& where) const {

@@ -5,7 +5,9 @@
 #include <tuple>
 
 #include "fleet/labels.hpp"
+#include "fleet/shape_votes.hpp"
 #include "fleet/slow_sum.hpp"
+#include "fleet/store_row.hpp"
 #include "fleet/subjects.hpp"
 #include "fleet/table_sum.hpp"
 
@@ -24,11 +26,12 @@ std::vector<std::string> group_of(const Frame& frame, const std::vector<std::str
 // The frames of one event.
 class EventSum {
  public:
-  explicit EventSum(const std::vector<std::string>& by) : by_(by) {}
+  // `shape`: what most hosts have.
+  EventSum(const ipc::HistogramTable& shape, const std::vector<std::string>& by) : by_(by) { sum_.begin(shape, by); }
 
   void add(const std::string& host, std::string_view bytes) {
     const auto frame = decode_frame(bytes);
-    if (frame && frame->is_last && frame->table.keys.empty()) return;  // a histogram that has gone
+    if (frame && has_gone(*frame)) return;
     if (!frame || !has_room(host, frame->table) || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
       misfits_.insert(host);
       return;
@@ -98,9 +101,11 @@ Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes,
 
 std::vector<Sum> Sums::of(const std::string& order, const std::vector<std::string>& by) const {
   std::vector<Sum> sums;
+  const auto shapes = shapes_of(order);
   for (auto at = newest_.lower_bound({order, {}, {}, {}, {}, 0}); at != newest_.end() && at->first.order == order;) {
     const std::string event = at->first.event;
-    EventSum sum(by);
+    const auto shape = shapes.find(event);
+    EventSum sum(shape == shapes.end() ? ipc::HistogramTable() : shape->second, by);
     for (; at != newest_.end() && at->first.order == order && at->first.event == event; ++at) {
       sum.add(at->first.host, at->second.bytes);
     }
@@ -120,6 +125,21 @@ void Sums::each_of(
     const auto frame = decode_frame(at->second.bytes);
     take(at->first.event, at->first.host, frame ? &*frame : nullptr);
   }
+}
+
+std::map<std::string, ipc::HistogramTable> Sums::shapes_of(const std::string& order) const {
+  std::map<std::string, ShapeVotes> votes;
+  for (auto at = newest_.lower_bound({order, {}, {}, {}, {}, 0}); at != newest_.end() && at->first.order == order;
+       ++at) {
+    const auto shape = decode_shape(at->second.bytes);
+    // One that has gone has no keys.
+    if (shape && !shape->keys.empty()) votes[at->first.event].add(at->first.host, shape_bytes(*shape));
+  }
+  std::map<std::string, ipc::HistogramTable> shapes;
+  for (const auto& [event, of_event] : votes) {
+    if (auto shape = shape_of_bytes(*of_event.most())) shapes.emplace(event, *std::move(shape));
+  }
+  return shapes;
 }
 
 std::vector<std::string> Sums::orders() const {

@@ -19,7 +19,8 @@ struct Sum {
   Unpaired unpaired;
   std::vector<Slow> slowest;  // with their hosts, the slowest first; keys are as in rows
   std::uint64_t hosts = 0;
-  // Hosts whose histogram has other keys, or whose frame makes no sense, or that have sent more than is kept of one.
+  // Hosts whose histogram has other keys than most, or whose frame makes no sense, or that have sent more than is kept
+  // of one.
   std::vector<std::string> misfits;
 };
 
@@ -59,6 +60,8 @@ class Sums {
   void each_of(const std::string& order,
                const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take)
       const;
+  // Of each event of an order the keys and values that most hosts have.
+  [[nodiscard]] std::map<std::string, ipc::HistogramTable> shapes_of(const std::string& order) const;
   // Of which there are frames.
   [[nodiscard]] std::vector<std::string> orders() const;
   // Forgets an order.

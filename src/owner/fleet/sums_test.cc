@@ -209,6 +209,25 @@ TEST(SumsTest, AHostWithOtherKeysIsNamed) {
   EXPECT_EQ(sum.table.hits, 1u);
 }
 
+TEST(SumsTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
+  Sums sums;
+  for (std::uint64_t generation = 1; generation <= 5; ++generation) {
+    Frame other = frame_of("aaa", generation, 1);
+    other.table.keys[0].name = "path";
+    count(other, "/", 1);
+    add(sums, other);
+  }
+  for (const char* const host : {"b", "c"}) {
+    Frame frame = frame_of(host, 1, 1);
+    count(frame, "/", 5);
+    add(sums, frame);
+  }
+  const auto sum = sums.of("o", {"host"}).at(0);
+  EXPECT_EQ(sum.hosts, 2u);
+  EXPECT_EQ(sum.misfits, std::vector<std::string>{"aaa"});
+  EXPECT_EQ(sum.table.hits, 2u);
+}
+
 TEST(SumsTest, WhatAnActionKeepsIsTheLargest) {
   Sums sums;
   for (const std::uint64_t value : {7ull, ~0ull, 9ull}) {

@@ -24,19 +24,21 @@ std::uint64_t together(const ipc::HistogramValue& type, std::uint64_t a, std::ui
 
 }  // namespace
 
+void TableSum::begin(const HistogramTable& shape, const std::vector<std::string>& group_names) {
+  for (const std::string& name : group_names) sum_.keys.push_back({ipc::KeyKind::kText, name, 0});
+  sum_.keys.insert(sum_.keys.end(), shape.keys.begin(), shape.keys.end());
+  sum_.values = shape.values;
+  is_begun_ = true;
+}
+
 bool TableSum::add(const HistogramTable& table, const std::vector<std::string>& group_names,
                    const std::vector<std::string>& group) {
-  if (!is_begun_) {
-    for (const std::string& name : group_names) sum_.keys.push_back({ipc::KeyKind::kText, name, 0});
-    sum_.keys.insert(sum_.keys.end(), table.keys.begin(), table.keys.end());
-    sum_.values = table.values;
-    sum_.trigger = table.trigger;
-    is_begun_ = true;
-  }
+  if (!is_begun_) begin(table, group_names);
   const auto own_keys = sum_.keys.begin() + static_cast<std::ptrdiff_t>(group.size());
   if (!std::equal(own_keys, sum_.keys.end(), table.keys.begin(), table.keys.end()) || sum_.values != table.values) {
     return false;
   }
+  if (sum_.trigger.empty()) sum_.trigger = table.trigger;
   for (const ipc::HistogramRow& row : table.rows) add_row(row, group);
   sum_.hits += table.hits;
   sum_.dropped += table.dropped;

@@ -11,6 +11,9 @@ namespace landtrace::fleet {
 
 class TableSum {
  public:
+  // It has these keys and values, behind those of groups. Before the first table: else they are that one's.
+  void begin(const ipc::HistogramTable& shape, const std::vector<std::string>& group_names);
+
   // `group`: what stands before the keys of each of its rows, a value for each of `group_names`, which are those of the
   // first table. False: the table has other keys or values than those before it, and nothing of it was added.
   bool add(const ipc::HistogramTable& table, const std::vector<std::string>& group_names = {},
