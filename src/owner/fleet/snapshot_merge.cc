@@ -13,6 +13,8 @@ namespace {
 // Linux numbers no task so high.
 constexpr std::int32_t kFirstNumber = 1 << 22;
 constexpr std::uint16_t kFirstId = 1024;
+// Numbers from kFirstId on are there for all of them, whichever they have already.
+constexpr std::size_t kMostIds = 0x10000 - kFirstId;
 constexpr std::uint64_t kMostShift_ns = 1ull << 62;
 
 // Times of others may be anything.
@@ -57,39 +59,57 @@ std::int32_t SnapshotMerge::number_of(Numbers& numbers, const Host& host, std::i
   const bool is_known = task != reader.tasks().end();
   const std::int32_t tgid = is_known ? static_cast<std::int32_t>(task->second.tgid) : 0;
   // A process is its own first thread, and that number is its already.
-  const std::int32_t process = tgid == 0 ? 0 : number_of(numbers, host, tgid, reader);
+  const std::int32_t process = tgid == 0 ? 0 : process_of(numbers, host, tgid, reader);
   writer_.set_task(number,
                    {host.host + ":" + (is_known ? task->second.comm : "<...>"), static_cast<std::uint32_t>(process)});
   return number;
 }
 
-Result<std::uint32_t> SnapshotMerge::cpu_of(Numbers& numbers, std::uint32_t cpu) {
+// Whatever the file says of which process it is of: others may write endless chains there.
+std::int32_t SnapshotMerge::process_of(Numbers& numbers, const Host& host, std::int32_t tgid,
+                                       const output::TraceDatReader& reader) {
+  const auto known = numbers.tids.find(tgid);
+  if (known != numbers.tids.end()) return known->second;
+  const std::int32_t number = new_number(tgid);
+  numbers.tids[tgid] = number;
+  const auto task = reader.tasks().find(tgid);
+  const bool is_known = task != reader.tasks().end();
+  writer_.set_task(number, {host.host + ":" + (is_known ? task->second.comm : "<...>"),
+                            is_known ? static_cast<std::uint32_t>(number) : 0});
+  return number;
+}
+
+std::optional<std::uint32_t> SnapshotMerge::cpu_of(Numbers& numbers, const Host& host, std::uint32_t cpu) {
   const auto known = numbers.cpus.find(cpu);
   if (known != numbers.cpus.end()) return known->second;
-  if (cpus_ == most_cpus_) {
-    return fail(ENOSPC,
-                fmt::format("these hosts have more than the {} CPUs that a trace file holds: choose some of them "
-                            "by --where",
-                            most_cpus_));
+  if (cpus_ == most_cpus_ || numbers.cpus.size() >= host.most_cpus) {
+    numbers.no_room =
+        fmt::format("of the {} CPUs that a trace file holds {} are this host's: choose fewer hosts by --where",
+                    most_cpus_, numbers.cpus.size());
+    return std::nullopt;
   }
   return numbers.cpus[cpu] = cpus_++;
 }
 
 // ftrace's own have the same number everywhere, by which trace-cmd knows them.
-Result<std::uint16_t> SnapshotMerge::type_of(Numbers& numbers, const output::EventType& type) {
+std::optional<std::uint16_t> SnapshotMerge::type_of(Numbers& numbers, const output::EventType& type) {
   const auto known = numbers.types.find(type.id);
   if (known != numbers.types.end()) return known->second;
   const std::string format = output::trace_dat::format_of(type);
-  const auto [place, is_new] =
-      types_.try_emplace({type.system, type.name, with_id(format, 0), type.description}, type.id);
-  numbers.types[type.id] = place->second;
-  if (!is_new) return place->second;
-  std::uint16_t id = type.id;
-  for (std::uint32_t next = kFirstId; !ids_.insert(id).second; ++next) {
-    if (next > 0xffff) return fail(ENOSPC, "these hosts have more events than a trace file holds: narrow them by -e");
-    id = static_cast<std::uint16_t>(next);
+  const std::tuple name{type.system, type.name, with_id(format, 0), type.description};
+  if (const auto there = types_.find(name); there != types_.end()) return numbers.types[type.id] = there->second;
+  if (numbers.new_types >= kMostHostTypes || ids_.size() >= kMostIds) {
+    numbers.no_room = fmt::format(
+        "a host has room for {} kinds of events of its own, and a trace file for {}: narrow "
+        "them by -e",
+        kMostHostTypes, kMostIds);
+    return std::nullopt;
   }
-  place->second = numbers.types[type.id] = id;
+  ++numbers.new_types;
+  std::uint16_t id = type.id;
+  for (std::uint16_t next = kFirstId; !ids_.insert(id).second; ++next) id = next;
+  types_.emplace(name, id);
+  numbers.types[type.id] = id;
   output::EventType own = type;
   own.id = id;
   own.format = with_id(format, id);
@@ -104,13 +124,13 @@ Result<std::uint16_t> SnapshotMerge::own_type() {
              "fleet_host s64 clock_ns; s64 bound_ns; u64 events; u64 missing; u64 left; u32 first_cpu; "
              "u32 cpus; __rel_loc char[] host; __rel_loc char[] domain"));
   Numbers none;
-  return type_of(none, type);
+  return type_of(none, type).value();
 }
 
 Result<void> SnapshotMerge::add_event(Numbers& numbers, const Host& host, output::TraceDatReader& reader,
                                       output::Record record) {
   const output::EventType& type = reader.events().at(record.event_id);
-  LT_TRY(record.event_id, type_of(numbers, type));
+  record.event_id = numbers.types.at(record.event_id);
   record.tid = number_of(numbers, host, record.tid, reader);
   std::uint32_t tgid = 0;
   if (output::is_user_stack(type) && record.payload.size() >= sizeof tgid) {
@@ -138,7 +158,7 @@ void SnapshotMerge::add_objects(Numbers& numbers, const Host& host, const output
 // Behind its events. A bound of -1: nobody knows.
 Result<void> SnapshotMerge::add_host_event(Numbers& numbers, const Host& host, const Taken& taken,
                                            std::uint64_t time_ns) {
-  if (numbers.cpus.empty()) LT_CHECK(cpu_of(numbers, 0));
+  if (numbers.cpus.empty() && !cpu_of(numbers, host, 0)) return {};
   std::uint32_t first = ~0u;
   for (const auto& [theirs, own] : numbers.cpus) first = std::min(first, own);
   LT_TRY(const std::uint16_t id, own_type());
@@ -169,11 +189,10 @@ Result<SnapshotMerge::Taken> SnapshotMerge::add(const Host& host, output::TraceD
   Numbers numbers;
   Taken taken;
   std::uint64_t last_ns = until_ns_;
-  const auto lose = [&](std::uint32_t cpu, std::uint64_t count) -> Result<void> {
-    LT_TRY(const std::uint32_t own, cpu_of(numbers, cpu));
-    writer_.lost(own, count);
+  LT_CHECK(own_type());  // before hosts have taken all numbers
+  const auto lose = [&](std::uint32_t cpu, std::uint64_t count) {
+    if (const auto own = cpu_of(numbers, host, cpu)) writer_.lost(*own, count);
     if (count != output::kLostUnknown) taken.lost += count;
-    return {};
   };
   std::map<std::uint32_t, std::uint64_t> told;  // lost events by CPU
   for (;;) {
@@ -185,7 +204,7 @@ Result<SnapshotMerge::Taken> SnapshotMerge::add(const Host& host, output::TraceD
     if (!*item) break;
     output::Record record = (*item)->record;
     if ((*item)->lost > 0) {
-      LT_CHECK(lose(record.cpu, (*item)->lost));
+      lose(record.cpu, (*item)->lost);
       told[record.cpu] += (*item)->lost;
     }
     if (!reader.events().contains(record.event_id)) continue;
@@ -194,18 +213,24 @@ Result<SnapshotMerge::Taken> SnapshotMerge::add(const Host& host, output::TraceD
       ++taken.later;
       continue;
     }
+    const auto cpu = cpu_of(numbers, host, record.cpu);
+    if (!cpu || !type_of(numbers, reader.events().at(record.event_id))) {
+      ++taken.without_room;
+      continue;
+    }
     if (taken.events++ == 0) taken.oldest_ns = record.time_ns;
     last_ns = std::max(last_ns, record.time_ns);
-    LT_TRY(record.cpu, cpu_of(numbers, record.cpu));
+    record.cpu = *cpu;
     LT_CHECK(add_event(numbers, host, reader, record));
   }
   // Behind a CPU's last event.
   for (std::uint32_t cpu = 0; cpu < reader.stats().size(); ++cpu) {
     const std::uint64_t all = reader.stats()[cpu].overrun + reader.stats()[cpu].dropped;
-    if (all > told[cpu]) LT_CHECK(lose(cpu, all - told[cpu]));
+    if (all > told[cpu]) lose(cpu, all - told[cpu]);
   }
   add_objects(numbers, host, reader);
   LT_CHECK(add_host_event(numbers, host, taken, last_ns));
+  taken.no_room = numbers.no_room;
   return taken;
 }
 

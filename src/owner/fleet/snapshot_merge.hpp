@@ -30,15 +30,20 @@ class SnapshotMerge {
     std::int64_t to_file_ns = 0;            // is added to its times
     std::optional<std::uint64_t> bound_ns;  // how much that may be wrong; none: nobody knows, and nothing is left out
     std::uint64_t left = 0;                 // events that were too many to be sent
+    std::uint32_t most_cpus = ~0u;          // of the file's, that are there for it
   };
+  // Events that one host may bring that no host before it has had: it cannot take all numbers.
+  static constexpr std::size_t kMostHostTypes = 4096;
   struct Taken {
     std::uint64_t events = 0;
     std::uint64_t later = 0;  // events that were left out
     std::uint64_t lost = 0;
     std::uint64_t oldest_ns = 0;  // in the file's time; 0: there is no event
     std::string damage = {};      // what is wrong with its file, of which the rest was taken
+    std::uint64_t without_room = 0;  // events that were left out, as it has more CPUs or types than there is room for
+    std::string no_room = {};        // why
   };
-  // ENOSPC: it has more CPUs than a trace file holds; and what the writer says.
+  // What the writer says, as of a full disk.
   Result<Taken> add(const Host& host, output::TraceDatReader& reader);
 
  private:
@@ -46,11 +51,15 @@ class SnapshotMerge {
     std::unordered_map<std::int32_t, std::int32_t> tids;
     std::map<std::uint32_t, std::uint32_t> cpus;
     std::unordered_map<std::uint16_t, std::uint16_t> types;
+    std::size_t new_types = 0;
+    std::string no_room = {};  // why there was no number for something
   };
   std::int32_t number_of(Numbers& numbers, const Host& host, std::int32_t tid, const output::TraceDatReader& reader);
+  std::int32_t process_of(Numbers& numbers, const Host& host, std::int32_t tgid, const output::TraceDatReader& reader);
   std::int32_t new_number(std::int32_t tid);
-  Result<std::uint32_t> cpu_of(Numbers& numbers, std::uint32_t cpu);
-  Result<std::uint16_t> type_of(Numbers& numbers, const output::EventType& type);
+  // nullopt: there is no room, for the reason that the numbers say.
+  std::optional<std::uint32_t> cpu_of(Numbers& numbers, const Host& host, std::uint32_t cpu);
+  std::optional<std::uint16_t> type_of(Numbers& numbers, const output::EventType& type);
   Result<std::uint16_t> own_type();
   Result<void> add_event(Numbers& numbers, const Host& host, output::TraceDatReader& reader, output::Record record);
   void add_objects(Numbers& numbers, const Host& host, const output::TraceDatReader& reader);

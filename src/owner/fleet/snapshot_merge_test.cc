@@ -22,6 +22,7 @@ struct Merged {
   std::optional<SnapshotMerge> merge;
   std::vector<SnapshotMerge::Taken> taken;
   std::optional<TraceDatReader> reader;
+  std::uint32_t most_cpus = ~0u;  // of each host
 
   explicit Merged(std::uint64_t until_ns, std::uint32_t cpus = 16) {
     writer.emplace(TraceDatWriter::create(folder.file("all.dat"), {.cpus = 1, .spare = cpus - 1}).value());
@@ -37,7 +38,8 @@ struct Merged {
     LT_CHECK(own.finish());
     LT_TRY(TraceDatReader one, TraceDatReader::open(path));
     LT_TRY(SnapshotMerge::Taken now,
-           merge->add({.host = host, .domain = "d", .to_file_ns = to_file_ns, .bound_ns = 10}, one));
+           merge->add({.host = host, .domain = "d", .to_file_ns = to_file_ns, .bound_ns = 10, .most_cpus = most_cpus},
+                      one));
     taken.push_back(now);
     return {};
   }
@@ -104,13 +106,67 @@ TEST(SnapshotMergeTest, EachHostHasItsCpus) {
   EXPECT_THAT(cpus, testing::ElementsAre(0, 1, 2, 3));
 }
 
-TEST(SnapshotMergeTest, MoreCpusThanAFileHoldsAreRefused) {
+TEST(SnapshotMergeTest, OfMoreCpusThanAFileHoldsTheRestIsLeftOutAndSaid) {
   Merged merged(10'000, 1);
   EXPECT_TRUE(merged.add("a", 0, [](auto& writer) { one_event(writer, 1000, 1, 7, "x"); }));
-  const auto second = merged.add("b", 0, [](auto& writer) { one_event(writer, 1000, 1, 7, "x"); });
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code, ENOSPC);
-  EXPECT_THAT(second.error().message, testing::HasSubstr("--where"));
+  EXPECT_TRUE(merged.add("b", 0, [](auto& writer) { one_event(writer, 1000, 1, 7, "x"); }));
+  EXPECT_EQ(merged.taken[0].without_room, 0u);
+  EXPECT_EQ(merged.taken[1].events, 0u);
+  EXPECT_EQ(merged.taken[1].without_room, 1u);
+  EXPECT_THAT(merged.taken[1].no_room, testing::HasSubstr("--where"));
+  EXPECT_EQ(merged.records().size(), 1u);
+}
+
+TEST(SnapshotMergeTest, OneHostTakesNotTheCpusOfOthers) {
+  Merged merged(10'000, 4);
+  const auto fill = [](auto& writer) {
+    one_event(writer, 1000, 1, 7, "x");
+    for (std::uint32_t cpu : {0, 2, 3}) ASSERT_TRUE(writer.append(number_record(2000, cpu, 2, 7)));
+  };
+  merged.most_cpus = 2;
+  EXPECT_TRUE(merged.add("a", 0, fill, 4));
+  EXPECT_TRUE(merged.add("b", 0, [](auto& writer) { one_event(writer, 1000, 1, 7, "x"); }));
+  EXPECT_EQ(merged.taken[0].without_room, 2u);
+  EXPECT_EQ(merged.taken[1].without_room, 0u);
+  EXPECT_EQ(merged.taken[1].events, 1u);
+}
+
+TEST(SnapshotMergeTest, OneHostTakesNotTheNumbersOfAllTypes) {
+  constexpr std::uint16_t kFirst = 2000;
+  Merged merged(~0ull);
+  const auto fill = [](auto& writer) {
+    for (std::uint16_t i = 0; i < SnapshotMerge::kMostHostTypes + 10; ++i) {
+      output::EventType type = output::number_type();
+      type.id = static_cast<std::uint16_t>(kFirst + i);
+      type.name += std::to_string(i);
+      type.declaration.name = type.name;
+      type.format.clear();
+      writer.add_event(type);
+      output::Record record = number_record(1000 + i, 0, i, 7);
+      record.event_id = type.id;
+      ASSERT_TRUE(writer.append(record));
+    }
+  };
+  EXPECT_TRUE(merged.add("a", 0, fill));
+  EXPECT_TRUE(merged.add("b", 0, [](auto& writer) { one_event(writer, 1000, 1, 7, "x"); }));
+  EXPECT_EQ(merged.taken[0].events, SnapshotMerge::kMostHostTypes);
+  EXPECT_EQ(merged.taken[0].without_room, 10u);
+  EXPECT_THAT(merged.taken[0].no_room, testing::HasSubstr("-e"));
+  EXPECT_EQ(merged.taken[1].events, 1u);
+}
+
+// Each is of the process that is the next one: by recursion the stack ended.
+TEST(SnapshotMergeTest, AChainOfProcessesIsOneStep) {
+  constexpr std::int32_t kLength = 400'000;
+  Merged merged(10'000);
+  EXPECT_TRUE(merged.add("a", 0, [](auto& writer) {
+    for (std::int32_t tid = 2; tid < kLength; ++tid) writer.set_task(tid, {"x", static_cast<std::uint32_t>(tid + 1)});
+    one_event(writer, 1000, 1, 1, "x", 2);
+  }));
+  const auto records = merged.records();
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(merged.reader->tasks().at(records[0].tid).tgid, 2u);
+  EXPECT_EQ(merged.reader->tasks().at(2).tgid, 2u);
 }
 
 TEST(SnapshotMergeTest, AnEventIsOneTypeWhereItsFieldsAreTheSame) {

@@ -109,7 +109,22 @@ struct HostFile {
   const Fetched* fetched;
   output::TraceDatReader reader;
   std::int64_t to_here_ns;  // is added to its times for those of the monotonic clock here
+  std::uint32_t most_cpus = 0;  // of the merged file, that are there for it
 };
+
+// A host with few CPUs has all of them, and what others have more than their share is shared among those.
+std::uint32_t share_cpus(std::vector<HostFile>& sources) {
+  std::vector<HostFile*> order;
+  for (HostFile& source : sources) order.push_back(&source);
+  std::ranges::stable_sort(order, {}, [](const HostFile* one) { return one->reader.cpus(); });
+  std::uint32_t given = 1;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto hosts = static_cast<std::uint32_t>(order.size() - i);
+    order[i]->most_cpus = std::min(order[i]->reader.cpus() + 1, (kMostFileCpus - given) / hosts);
+    given += order[i]->most_cpus;
+  }
+  return given;
+}
 
 // Of one that did not compare its clock, by what time of day it had.
 std::int64_t to_here(const fleet::SnapshotEnd& end, const output::TraceDatReader& reader) {
@@ -141,7 +156,6 @@ std::int64_t origin_of(const std::vector<HostFile>& sources) {
 Result<SnapshotText> merge(const Answers& answers, const std::string& folder, const std::string& file) {
   SnapshotText text{.file = file, .rows = {}};
   std::vector<HostFile> sources;
-  std::uint32_t cpus = 1;
   for (const Fetched& fetched : answers.hosts) {
     if (fetched.file.empty() || !fetched.end) continue;
     auto reader = output::TraceDatReader::open(folder + "/" + fetched.file);
@@ -150,10 +164,10 @@ Result<SnapshotText> merge(const Answers& answers, const std::string& folder, co
       text.rows.back().problem = sentence(reader.error());
       continue;
     }
-    cpus = std::min(kMostFileCpus, cpus + reader->cpus() + 1);
     const std::int64_t to_here_ns = to_here(*fetched.end, *reader);
     sources.push_back({&fetched, *std::move(reader), to_here_ns});
   }
+  const std::uint32_t cpus = share_cpus(sources);
   const std::int64_t origin_ns = origin_of(sources);
   LT_TRY(output::TraceDatWriter writer,
          create_recording(file, {.cpus = 1, .spare = cpus - 1, .wall_offset_ns = WallClock::offset_now() - origin_ns}));
@@ -165,7 +179,8 @@ Result<SnapshotText> merge(const Answers& answers, const std::string& folder, co
                                    .domain = row.domain,
                                    .to_file_ns = source.to_here_ns + origin_ns,
                                    .bound_ns = row.bound_ns,
-                                   .left = row.left},
+                                   .left = row.left,
+                                   .most_cpus = source.most_cpus},
                                   source.reader);
     if (!taken) {
       failure = tl::unexpected<Error>(taken.error());
@@ -175,6 +190,9 @@ Result<SnapshotText> merge(const Answers& answers, const std::string& folder, co
     row.lost = taken->lost;
     row.later = taken->later;
     row.problem = taken->damage;
+    if (taken->without_room > 0 && row.problem.empty()) {
+      row.problem = fmt::format("{} events have no room: {}", count_text(taken->without_room), taken->no_room);
+    }
     const auto moment_ns = static_cast<std::uint64_t>(answers.moment_ns + origin_ns);
     if (taken->events > 0 && taken->oldest_ns < moment_ns) row.reaches_ns = moment_ns - taken->oldest_ns;
     text.rows.push_back(std::move(row));

@@ -138,12 +138,15 @@ Result<void> Fetching::take(const Outbox::Letter& letter) {
   const auto found = sources_.find(letter.subject.substr(0, dot));
   if (found == sources_.end() || found->second.is_done) return {};
   Source& source = found->second;
-  source.last_ns = arch::monotonic_ns();
+  const auto progress = [&] { return std::pair(source.assembly.end().has_value(), source.assembly.there()); };
+  const auto before = progress();
   if (letter.subject.substr(dot + 1) == kSnapshotEnd) {
     if (const auto end = snapshot_end_of(letter.bytes)) source.assembly.finish(*end);
   } else {
     LT_CHECK(take_part(source, letter.bytes));
   }
+  // What changes nothing keeps nobody waiting.
+  if (progress() > before) source.last_ns = arch::monotonic_ns();
   if (source.assembly.is_complete()) finish(source);
   return {};
 }
@@ -181,8 +184,13 @@ void Fetching::take_status(const Outbox::Letter& letter) {
 
 void Fetching::give_up(std::uint64_t now_ns) {
   for (auto& [subject, source] : sources_) {
-    if (source.is_done || now_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
+    if (source.is_done) continue;
     const std::uint64_t there = source.assembly.there();
+    if (wall_ns() >= order_.until_ns) {
+      end_with(source, fmt::format("only {} bytes of its snapshot came until the order's end (--for)", there));
+      continue;
+    }
+    if (now_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
     const double seconds = static_cast<double>(patience_ns_) / (1000.0 * kNsPerMs);
     end_with(source,
              there == 0 && !source.assembly.end()
