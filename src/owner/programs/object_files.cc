@@ -16,6 +16,7 @@
 #include "base/fd.hpp"
 #include "programs/assumed_identity.hpp"
 #include "symbols/elf_file.hpp"
+#include "symbols/regular_file.hpp"
 #include "symbols/usdt_notes.hpp"
 
 namespace landtrace::programs {
@@ -49,14 +50,9 @@ Result<OpenObject> open_object(const Asker& asker, const std::string& named) {
   const AssumedIdentity identity(asker.who);
   if (!identity.succeeded()) return fail(EPERM, "the owner cannot open it with the caller's rights");
   const std::string path = from_root(asker, named);
+  LT_TRY(Fd fd, symbols::open_regular_file(path));
   struct stat st {};
-  // First, since opening may be what a device waits for.
-  if (::stat(path.c_str(), &st) != 0) return fail(errno, path);
-  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a regular file");
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return fail(errno, path);
   if (::fstat(fd.get(), &st) != 0) return fail(errno, path);
-  if (!S_ISREG(st.st_mode)) return fail(EINVAL, path + " is not a regular file");
   OpenObject object{std::move(fd), {path, st.st_dev, st.st_ino, static_cast<std::uint64_t>(st.st_size), {}}};
   if (const auto elf = symbols::ElfFile::open(object.own_path())) object.file.build_id = elf->build_id();
   return object;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,13 +11,14 @@
 #include <filesystem>
 #include <vector>
 
+#include "symbols/regular_file.hpp"
+
 namespace landtrace::symbols {
 namespace {
 
 constexpr std::uint64_t kMaxLinkBytes = 4096;
 constexpr std::uint64_t kMaxChecked = 1ull << 30;
 constexpr std::string_view kById = ".build-id/";
-constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 struct Link {
   std::string name;
@@ -44,7 +44,6 @@ std::optional<Link> link_of(const ElfFile& file) {
 Fd open_beneath(const std::string& folder, const std::string& path) {
   const Fd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return {};
-  // First without opening it, which may be what a device waits for.
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
@@ -52,9 +51,9 @@ Fd open_beneath(const std::string& folder, const std::string& path) {
   // Older systems, and some sandboxes. A name that is made of a build id leads nowhere else.
   const bool is_unknown = !found && (errno == ENOSYS || errno == EPERM) && path.starts_with(kById);
   if (is_unknown) found = Fd(::openat(root.get(), path.c_str(), O_PATH | O_CLOEXEC));
-  struct stat st {};
-  if (!found || ::fstat(found.get(), &st) != 0 || !S_ISREG(st.st_mode)) return {};
-  return Fd(::open(("/proc/self/fd/" + std::to_string(found.get())).c_str(), kReadOnly));
+  if (!found) return {};
+  auto fd = open_regular_file(found, path);
+  return fd ? *std::move(fd) : Fd();
 }
 
 constexpr std::array<std::uint32_t, 256> make_checksums() {

@@ -1,11 +1,12 @@
 #include "symbols/elf_file.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "symbols/regular_file.hpp"
 
 namespace landtrace::symbols {
 namespace {
@@ -35,8 +36,7 @@ std::string id_in(const std::string& notes) {
 }  // namespace
 
 Result<ElfFile> ElfFile::open(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return fail(errno, path);
+  LT_TRY(Fd fd, open_regular_file(path));
   return open(std::move(fd), path);
 }
 

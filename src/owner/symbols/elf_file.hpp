@@ -16,8 +16,8 @@ namespace landtrace::symbols {
 
 class ElfFile {
  public:
-  // EBADMSG: not a 64-bit ELF file of this machine's byte order; EINVAL: not a regular file; what open(2) says. Never
-  // waits for a FIFO or a device.
+  // EBADMSG: not a 64-bit ELF file of this machine's byte order; EINVAL: not a regular file, and not opened; what
+  // open(2) says.
   static Result<ElfFile> open(const std::string& path);
   // The same for an open file, which is called `path` in messages.
   static Result<ElfFile> open(Fd fd, const std::string& path);

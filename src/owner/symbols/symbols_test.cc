@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -119,6 +123,20 @@ TEST_F(SymbolsTest, StrippedLibraryByItsDynamicSymbols) {
 TEST_F(SymbolsTest, AFifoIsNotWaitedFor) {
   fs::remove(copy_);
   ASSERT_TRUE(run("mkfifo " + copy_));
+  EXPECT_EQ(ElfFile::open(copy_).error().code, EINVAL);
+}
+
+// open(2) has an answer of its own for each: ENXIO.
+TEST_F(SymbolsTest, WhatIsNoFileIsNotOpened) {
+  fs::remove(copy_);
+  const Fd listener(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  copy_.copy(name.sun_path, sizeof name.sun_path - 1);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  EXPECT_EQ(ElfFile::open(copy_).error().code, EINVAL);
+  fs::remove(copy_);
+  if (::mknod(copy_.c_str(), S_IFCHR | 0600, makedev(511, 0)) != 0) GTEST_SKIP() << "only root makes devices";
   EXPECT_EQ(ElfFile::open(copy_).error().code, EINVAL);
 }
 
