@@ -11,7 +11,8 @@
 
 namespace landtrace::symbols {
 
-// A linker name as it is written in C++, without a version; other names as they are.
+// A linker name as it is written in C++, without a version; other names as they are. So is one whose text would have
+// more than 32,768 bytes, which somebody may have made a file for: memory and time are bounded.
 std::string demangle(std::string_view name);
 
 struct Function {
