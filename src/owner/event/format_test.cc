@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "event/declaration.hpp"
+#include "event/synthetic.hpp"
 
 namespace landtrace::event {
 namespace {
@@ -131,6 +132,24 @@ TEST(ParseFormatTest, FieldsOutsideARecordAreRefused) {
   EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:8;\tsize:2147483648;\tsigned:0;\n")), EINVAL);
   EXPECT_EQ(format_refusal(format_with("\tfield:struct s a;\toffset:4294967295;\tsize:4294967295;\tsigned:0;\n")),
             EINVAL);
+}
+
+TEST(ParseFormatTest, ADynamicFieldOfASyntheticEventHasRoomForItsPlace) {
+  const auto parse = [](unsigned size) {
+    const std::string line = "\tfield:__data_loc char[] s;\toffset:8;\tsize:" + std::to_string(size) + ";\tsigned:1;\n";
+    return parse_format(format_with(line), kSyntheticSystem);
+  };
+  for (const unsigned size : {0u, 1u, 2u, 3u}) {
+    const auto parsed = parse(size);
+    ASSERT_FALSE(parsed) << size;
+    EXPECT_EQ(parsed.error().code, EINVAL);
+    EXPECT_THAT(parsed.error().message, testing::HasSubstr("__data_loc char[] s"));
+  }
+  for (const unsigned size : {4u, 8u}) {
+    const auto parsed = parse(size);
+    ASSERT_TRUE(parsed) << size;
+    EXPECT_EQ(parsed->declaration.fields.at(0).kind, FieldKind::kDataLocString);
+  }
 }
 
 TEST(ParseFormatTest, ErrorShowsTheLine) {

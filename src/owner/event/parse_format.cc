@@ -124,13 +124,14 @@ Result<void> read_fields(Reader& reader, Declaration& declaration) {
 }
 
 // Of these a dynamic location has a place of 8 bytes.
-void take_synthetic(Declaration& declaration) {
+Result<void> take_synthetic(Declaration& declaration) {
   declaration.flavour = Flavour::kSynthetic;
   for (Field& field : declaration.fields) {
-    if (is_data_loc(field.type)) {
-      field.kind = mentions_char(field.type) ? FieldKind::kDataLocString : FieldKind::kDataLocStack;
-    }
+    if (!is_data_loc(field.type)) continue;
+    if (field.size < sizeof(std::uint32_t)) return refuse(field.type + ' ' + field.name);
+    field.kind = mentions_char(field.type) ? FieldKind::kDataLocString : FieldKind::kDataLocStack;
   }
+  return {};
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ Result<ParsedFormat> parse_format(std::string_view text, std::string_view system
   constexpr std::string_view kPrintFormat = "\nprint fmt: ";
   const auto at = text.rfind(kPrintFormat);
   if (system == kSyntheticSystem) {
-    take_synthetic(parsed.declaration);
+    LT_CHECK(take_synthetic(parsed.declaration));
   } else if (at != std::string_view::npos) {
     take_probe_format(parsed.declaration, text.substr(at + kPrintFormat.size()));
   }

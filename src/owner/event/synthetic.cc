@@ -95,7 +95,10 @@ void print_stack(std::string& out, Bytes stack) {
 }
 
 void print_located(std::string& out, const Field& field, Bytes location, Bytes payload) {
-  const auto data = abi::bytes_at(payload, abi::data_location(abi::load<std::uint32_t>(location.data())));
+  // Others than parse_format() and synthetic_field() may have declared it.
+  const bool has_place = location.size() >= sizeof(std::uint32_t);
+  const auto data =
+      has_place ? abi::bytes_at(payload, abi::data_location(abi::load<std::uint32_t>(location.data()))) : std::nullopt;
   if (!data) {
     out += kOverflow;
   } else if (field.kind == FieldKind::kDataLocStack) {
