@@ -127,6 +127,40 @@ TEST_F(BpfObjects, AnEventThatComesLaterGetsItsProgramFromItsFirstOccurrenceOn) 
   EXPECT_EQ(value_of(map), 7u);
 }
 
+// Whoever has a link that waits for an event can fill the segment that its plan would have to lie in, too.
+TEST_F(BpfObjects, AnEventIsThereThoughItsLaterProgramFindsNoRoom) {
+  const auto program = load(counts(owner_), owner_);
+  domain::ControlMemory& control = domain_->control();
+  constexpr std::uint32_t kTries = 64;
+  std::vector<LinkRef> links;
+  for (std::uint32_t i = 0; i < kTries; ++i)
+    links.push_back(objects_.attach_later(*program, "user_events", "late" + std::to_string(i), std::nullopt));
+  std::vector<std::uint32_t> taken;
+  for (const std::uint64_t size : {1u << 20, 1u << 12, 32u}) {
+    while (const auto at = control.allocate(size, 8)) taken.push_back(*at);
+  }
+  // Some steps on there is room for an event and none for a plan.
+  std::uint32_t registered = 0, refused = 0;
+  for (std::uint32_t i = 0; i < kTries; ++i) {
+    const std::string name = "late" + std::to_string(i);
+    const auto slot = domain_->registrar().register_native(name + " u32 id", 0, kUser);
+    if (slot) {
+      ++registered;
+      ASSERT_NE(domain_->events().find("user_events", name), nullptr);
+      EXPECT_EQ(domain_->events().find("user_events", name)->slot, *slot);
+      if (!links[i]->slot) {
+        ++refused;
+        EXPECT_THAT(links[i]->refusal, HasSubstr("segment is full"));
+      }
+    }
+    control.free(taken.back());
+    taken.pop_back();
+  }
+  EXPECT_GT(registered, 0u);
+  EXPECT_GT(refused, 0u) << "nothing was tried";
+  for (const std::uint32_t at : taken) control.free(at);
+}
+
 TEST_F(BpfObjects, AnEventWithFewerFieldsRefusesIt) {
   const MapRef map = counts(owner_);
   const auto program = load(map, owner_, 12);

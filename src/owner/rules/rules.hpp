@@ -50,8 +50,13 @@ class Rules final : public domain::EventRules {
   Result<void> remove(Event& event, std::uint32_t uid);
 
   Result<void> select(Event& event) override {
+    // Nobody may have a reference to it yet, and whoever holds it in here, and finds no room, lets go of it. Not an
+    // Events::Hold, which would drop it in the end: it is the caller's.
+    ++event.references;
     event_programs_.came(event);
-    return selections_.apply_to(event);
+    auto selected = selections_.apply_to(event);
+    --event.references;
+    return selected;
   }
   Result<void> listeners_changed(Event& event) override;
   void gone(Event& event) override;

@@ -126,8 +126,6 @@ void Selections::deselect(Instance& instance, std::string_view pattern) {
 }
 
 Result<void> Selections::apply_to(Event& event) {
-  // Not an Events::Hold, which would drop an event that nobody has a reference to yet: it is the caller's.
-  ++event.references;
   for (Instance* const instance : instances_.all()) {
     if (find_instance_rules(*instance) == nullptr) continue;
     for (const Selection& selection : rules_of(*instance).selections) {
@@ -137,7 +135,6 @@ Result<void> Selections::apply_to(Event& event) {
     }
     give_waiting_triggers(*instance, event);
   }
-  --event.references;
   return event.listeners.any() ? plans_.publish(event) : Result<void>();
 }
 
