@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bpf/maps/hash.hpp"
 #include "bpf_code/test_twins.hpp"
 #include "verifier/test_programs.hpp"
 
@@ -142,6 +143,52 @@ TEST(BpfCode, TheLastInstructionThatThereIsIsRun) {
   static_assert(bpf::kMaxRun == 1'000'000);
   EXPECT_EQ(run_of(rounds(499'998)), (Ran{6, 0, 0}));
   EXPECT_EQ(run_of(rounds(499'999)), (Ran{0, 0, 1}));
+}
+
+// Whether so many rounds of `body` were too much, both ways.
+bool is_too_much(Twins& twins, int rounds, const Code& body) {
+  const auto back = -static_cast<int>(body.size()) - 2;
+  EXPECT_TRUE(twins.take(
+      Code{set(6, 0)} + body + Code{alu(BPF_ADD, 6, 1), jump(BPF_JNE, 6, rounds, back), set(0, 0), leave()}, 1));
+  EXPECT_EQ(twins.difference("12345678"), "");
+  EXPECT_EQ(twins.figures().faults, 0u);
+  return twins.figures().exceeded != 0;
+}
+
+TEST(BpfCode, BytesThatHelpersCopyAreTakenFromTheInstructions) {
+  constexpr int kMiB = 1 << 20;  // 131,072 times eight bytes
+  Twins twins({{bpf::kArray, 4, 2 * kMiB, 1, 0}, {bpf::kArray, 4, kMiB, 1, 0}, {bpf::kRingbuf, 0, 0, 16 * kMiB, 0}});
+  const Code read = map_value(1, 0, 0) + Code{set(2, kMiB)} + map_value(3, 0, kMiB);
+  for (const int helper : {BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_kernel_str}) {
+    EXPECT_FALSE(is_too_much(twins, 7, read + Code{call(helper)}));
+    EXPECT_TRUE(is_too_much(twins, 8, read + Code{call(helper)}));
+  }
+  const Code update = Code{put(BPF_W, 10, -4, 0), copy(2, 10), alu(BPF_ADD, 2, -4)} + map(1, 1) + map_value(3, 0, 0) +
+                      Code{set(4, 0), call(BPF_FUNC_map_update_elem)};
+  EXPECT_FALSE(is_too_much(twins, 7, update));
+  EXPECT_TRUE(is_too_much(twins, 8, update));
+  const Code output = map(1, 2) + map_value(2, 0, 0) + Code{set(3, kMiB), set(4, 0), call(BPF_FUNC_ringbuf_output)};
+  EXPECT_FALSE(is_too_much(twins, 7, output));
+  EXPECT_TRUE(is_too_much(twins, 8, output));
+}
+
+TEST(BpfCode, AChainThatSomebodyHasTiedTogetherIsTakenFromTheInstructions) {
+  Twins twins({{bpf::kHash, 4, 8, 1, 0}});
+  const Code look_up =
+      Code{put(BPF_W, 10, -4, 7), copy(2, 10), alu(BPF_ADD, 2, -4)} + map(1, 0) + Code{call(BPF_FUNC_map_lookup_elem)};
+  const auto program = [&](int rounds) {
+    return Code{set(6, 0)} + look_up +
+           Code{alu(BPF_ADD, 6, 1), jump(BPF_JNE, 6, rounds, -static_cast<int>(look_up.size()) - 2), set(0, 0),
+                leave()};
+  };
+  for (const int rounds : {2, 40}) {
+    EXPECT_TRUE(twins.take(program(rounds), 1));
+    // The one element, of another key, is the one behind itself.
+    twins.spoil(twins.map(0).place + sizeof(bpf::HashHeader), 1);
+    twins.spoil(twins.map(0).place + twins.map(0).elements_at, 1);
+    EXPECT_EQ(twins.difference("12345678"), "");
+    EXPECT_EQ(twins.figures().exceeded, rounds == 2 ? 0u : 1u);
+  }
 }
 
 TEST(BpfCode, SubprogramsHaveStacksOfTheirOwnAndEndWithAFaultWhereThereAreNoMore) {

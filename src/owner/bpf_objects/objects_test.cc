@@ -115,6 +115,30 @@ TEST_F(BpfObjects, ItRunsInProgramsOfItsOwnUserAlone) {
   EXPECT_FALSE(load(map, owner_)) << "the map is another user's";
 }
 
+// Who writes on behalf of another process may have others wait for it.
+TEST_F(BpfObjects, ProgramsAtAnEventThatTheOwnerWritesShareWhatThereIsOfInstructions) {
+  const MapRef map = counts(owner_);
+  const auto load_rounds = [&](int rounds) {
+    const Code code = Code{set(0, 0), alu(BPF_ADD, 0, 1), jump(BPF_JLT, 0, rounds, -2)} + map_value(2, 0, 0) +
+                      Code{set(1, 1), atomic(BPF_DW, BPF_ADD, 2, 0, 1), set(0, 0), leave()};
+    std::string log;
+    return *objects_.load({"rounds", BPF_PROG_TYPE_TRACEPOINT, {map}, nullptr, code, 0}, owner_, log);
+  };
+  const ProgramRef longest = load_rounds(60'000), long_one = load_rounds(30'000);
+  {
+    const auto link = objects_.attach(longest, *event_);
+    write(0, 1u);
+    EXPECT_EQ(value_of(map), 0u);
+    EXPECT_EQ(objects_.figures_of(*longest).exceeded, 1u);
+  }
+  const auto one = objects_.attach(long_one, *event_), two = objects_.attach(long_one, *event_);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    write(0, 1u);
+    EXPECT_EQ(value_of(map), i) << "one of the two, at each event";
+    EXPECT_EQ(objects_.figures_of(*long_one).exceeded, i);
+  }
+}
+
 TEST_F(BpfObjects, AnEventThatComesLaterGetsItsProgramFromItsFirstOccurrenceOn) {
   const MapRef map = counts(owner_);
   const auto program = load(map, owner_);

@@ -1,5 +1,6 @@
 #include "domain/proxy.hpp"
 
+#include "bpf/program.hpp"
 #include "plan/file_write.hpp"
 
 namespace landtrace::domain {
@@ -25,7 +26,7 @@ Proxy::Place* Proxy::place_of(std::uint32_t uid) {
   const auto clock = static_cast<arch::RawClock>(control.raw_clock);
   // Without restartable sequences, with which it could write to the ring of the CPU that it runs on alone.
   const plan::Thread thread{slot_, {nullptr, clock}, tid, tid, true};
-  return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread, &joined, joined.serial})
+  return &places_.emplace(uid, Place{plan::make_view(&control, &data, *user), thread, 0, &joined, joined.serial})
               .first->second;
 }
 
@@ -33,6 +34,8 @@ Proxy::Place* Proxy::place_for(std::uint32_t tid, std::uint32_t uid) {
   Place* const place = place_of(uid);
   if (place == nullptr) return nullptr;
   place->thread.tid = tid;
+  place->program_budget = bpf::kMaxRunForOthers;
+  place->thread.program_budget = &place->program_budget;
   place->thread.mode.cpu = cpus_.last_cpu_of(tid);
   names_.leave(*place->view.data, tid);
   return place;

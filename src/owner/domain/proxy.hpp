@@ -38,8 +38,9 @@ class Proxy {
   struct Place {
     plan::View view;
     plan::Thread thread;
-    const User* user;      // who has that index now
-    std::uint64_t serial;  // of who had it then
+    std::uint64_t program_budget;  // of the event that is being written
+    const User* user;              // who has that index now
+    std::uint64_t serial;          // of who had it then
   };
   // The calling thread's place in that user's segment; nullptr when there is none.
   Place* place_of(std::uint32_t uid);

@@ -33,6 +33,7 @@ std::uint64_t probe_read(Execution& run, std::uint64_t to, std::uint64_t size, s
   std::byte* const at = run.writable(to, size);
   if (at == nullptr) return run.stop(End::kFault);
   if (size == 0) return 0;
+  if (!run.spend(size / 8)) return 0;
   if (is_kernels(from)) {
     if (const std::byte* const source = run.readable(from, size)) {
       std::memmove(at, source, size);
@@ -50,7 +51,7 @@ std::uint64_t probe_read_str(Execution& run, std::uint64_t to, std::uint64_t siz
   size = static_cast<std::uint32_t>(size);
   std::byte* const at = run.writable(to, size);
   if (at == nullptr) return run.stop(End::kFault);
-  if (!has_space_for(size)) return 0;
+  if (!has_space_for(size) || !run.spend(size / 8)) return 0;
   std::size_t length = 0;
   bool found = false;
   if (is_kernels(from)) {

@@ -18,7 +18,7 @@ void leave_line(Execution& run, const char* text, std::uint32_t size) {
   if (run.program.lines == 0) return;
   const RecordRing ring(run.data + run.program.lines, run.program.line_bytes);
   const RecordRing::Record record =
-      ring.reserve(static_cast<std::uint32_t>(sizeof(LineHeader)) + size, run.around.tid());
+      ring.reserve(static_cast<std::uint32_t>(sizeof(LineHeader)) + size, run.around.tid(), &run);
   if (record.data == nullptr) return run.count(&Figures::lines_lost);
   LineHeader header{run.around.time_ns(), run.around.tid(), run.around.cpu(), {}};
   run.around.comm(header.comm);
@@ -52,6 +52,7 @@ std::uint64_t trace_printk(Execution& run, std::uint64_t format, std::uint64_t s
   size = static_cast<std::uint32_t>(size);
   const std::byte* const at = run.readable(format, size);
   if (at == nullptr) return run.stop(End::kFault);
+  if (!run.spend(kMaxPrinted / 8 + size / 8)) return 0;
   const std::uint64_t arguments[] = {a, b, c};
   char line[kMaxPrinted];
   const std::int64_t length = print_line(run, reinterpret_cast<const char*>(at), size, arguments, line);
@@ -67,6 +68,7 @@ std::uint64_t perf_event_output(Execution& run, std::uint64_t, std::uint64_t map
   const std::byte* const from = run.readable(data, size);
   if (layout == nullptr || layout->kind != kPerfEventArray || from == nullptr) return run.stop(End::kFault);
   if (flags >> 32 != 0) return answer(-EINVAL);
+  if (!run.spend(size / 8)) return 0;
   // The row is this run's alone, and with it the CPU's buffer: it has one writer.
   const std::uint32_t row = run.row();
   const auto wanted = static_cast<std::uint32_t>(flags);
@@ -84,8 +86,9 @@ std::uint64_t ringbuf_output(Execution& run, std::uint64_t map, std::uint64_t da
   if (layout == nullptr || from == nullptr) return run.stop(End::kFault);
   if ((flags & ~kWakeFlags) != 0) return answer(-EINVAL);
   if (size > layout->max_entries) return answer(-E2BIG);
+  if (!run.spend(size / 8)) return 0;
   const RecordRing ring(run.data, *layout);
-  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
+  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid(), &run);
   if (record.data == nullptr) return answer(-EAGAIN);
   std::memcpy(record.data, from, size);
   ring.release(record, false);
@@ -101,7 +104,7 @@ std::uint64_t ringbuf_reserve(Execution& run, std::uint64_t map, std::uint64_t s
   while (number < kMaxHeldRecords && (run.held >> number & 1) != 0) ++number;
   if (number == kMaxHeldRecords) return 0;
   const RecordRing ring(run.data, *layout);
-  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid());
+  const RecordRing::Record record = ring.reserve(static_cast<std::uint32_t>(size), run.around.tid(), &run);
   if (record.data == nullptr) return 0;
   run.held |= 1u << number;
   run.held_records[number] = record;

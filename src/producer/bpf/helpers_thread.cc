@@ -24,6 +24,7 @@ std::uint64_t get_current_comm(Execution& run, std::uint64_t to, std::uint64_t s
   size = static_cast<std::uint32_t>(size);
   std::byte* const at = run.writable(to, size);
   if (at == nullptr || size == 0) return run.stop(End::kFault);
+  if (!run.spend(size / 8)) return 0;
   char name[kCommSize];
   run.around.comm(name);
   for (std::uint64_t i = 0; i < size; ++i)
@@ -56,6 +57,9 @@ std::uint64_t get_stackid(Execution& run, std::uint64_t, std::uint64_t map, std:
   if ((flags & ~kKnown) != 0) return answer(-EINVAL);
   // There is no kernel's part of a stack here.
   if ((flags & BPF_F_USER_STACK) == 0) return answer(-EFAULT);
+  // Another process's thread is looked for in the system's files.
+  constexpr std::uint64_t kCostOfForeign = 4096;
+  if (!run.spend(run.around.shared_budget() != nullptr ? kCostOfForeign : kMaxStackFrames)) return 0;
   const Stacks stacks(run.data, *layout);
   std::uint64_t frames[kMaxStackFrames];
   const auto skip = static_cast<std::uint32_t>(flags & BPF_F_SKIP_FIELD_MASK);

@@ -264,12 +264,16 @@ std::uint64_t interpret(Execution& run) {
           run.budget = left;
           r[0] = helper(run, r[1], r[2], r[3], r[4], r[5]);
           if (__builtin_expect(run.end != End::kNone, 0)) return 0;
+          left = run.budget;
           // As behind any function: what was there is gone.
           r[1] = r[2] = r[3] = r[4] = r[5] = 0;
         }
         break;
       case kExit:
-        if (depth == 0) return r[0];
+        if (depth == 0) {
+          run.budget = left;
+          return r[0];
+        }
         --depth;
         for (unsigned i = 0; i < 4; ++i) r[6 + i] = callers[depth].kept[i];
         r[kFramePointer] = callers[depth].kept[4];

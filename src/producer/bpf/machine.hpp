@@ -19,7 +19,7 @@ enum class End : std::uint32_t {
   kNone,
   // It has touched what is in none of its windows, or run into something that is no instruction.
   kFault,
-  // It wanted more instructions than there are.
+  // It wanted more than there is: of instructions, or of what its helpers do.
   kExceeded,
 };
 
@@ -38,6 +38,18 @@ struct HelperTable {
 extern const HelperTable kHelpers;  // helpers.cc
 
 struct Machine {
+  // For what a helper does beyond an instruction: a unit for each eight bytes that it copies or fills, and for each
+  // element that it looks at. False: the run has ended.
+  bool spend(std::uint64_t units) {
+    if (__builtin_expect(units > budget, 0)) {
+      budget = 0;
+      end = End::kExceeded;
+      return false;
+    }
+    budget -= units;
+    return true;
+  }
+
   // Instructions that are left.
   std::uint64_t budget;
   End end;

@@ -14,8 +14,11 @@
 
 namespace landtrace::bpf {
 
-// Instructions of one run. Where a program wants more it ends there, and that is counted.
+// Instructions of one run. Where a program wants more it ends there, and that is counted. What helpers do is taken from
+// them, too (Machine::spend()).
 inline constexpr std::uint64_t kMaxRun = 1'000'000;
+// The same of all runs at one event that somebody emits on behalf of another process: others wait meanwhile.
+inline constexpr std::uint64_t kMaxRunForOthers = 100'000;
 
 // In front of the text, in the ring buffer of lines.
 struct LineHeader {
@@ -34,7 +37,7 @@ LT_SHARED_AT(LineHeader, comm, 16);
 struct Figures {
   // An access outside of the program's windows: a mistake of the verifier's.
   std::uint64_t faults;
-  // It wanted more than kMaxRun instructions.
+  // It wanted more than kMaxRun instructions, or its part of kMaxRunForOthers.
   std::uint64_t exceeded;
   // It was not run: the event is in too many pieces, or too large, or nested too deep.
   std::uint64_t missed;

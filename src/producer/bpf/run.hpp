@@ -11,6 +11,9 @@ namespace detail {
 // How it ended, counted in the program's figures; returns r0.
 std::uint64_t count_end(const Execution& run);
 
+// With the instructions that are left to the event, where there is such a limit. (Code is not run there.)
+std::uint64_t interpret_within_limits(Execution& run);
+
 template <std::uint32_t Frames>
 [[gnu::always_inline]] inline std::uint64_t run_with(const Program& program, std::byte* data,
                                                      const std::byte* code_area, Surroundings& around,
@@ -21,7 +24,7 @@ template <std::uint32_t Frames>
   if (__builtin_expect(program.code != 0 && code_area != nullptr, 1)) {
     result = reinterpret_cast<EntryPoint>(reinterpret_cast<std::uintptr_t>(code_area + program.code))(run);
   } else {
-    result = interpret(run);
+    result = interpret_within_limits(run);
   }
   return __builtin_expect(run.end == End::kNone, 1) ? result : count_end(run);
 }

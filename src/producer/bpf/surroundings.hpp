@@ -27,6 +27,8 @@ class Surroundings {
   virtual std::size_t read_memory(std::uint64_t from, void* to, std::size_t size) = 0;
   // A text with its NUL, or without where it is longer than `size`. False where it is not there.
   virtual bool read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) = 0;
+  // The instructions that are left to all programs at this event; nullptr: each has as many as there may be.
+  virtual std::uint64_t* shared_budget() { return nullptr; }
 
  protected:
   ~Surroundings() = default;

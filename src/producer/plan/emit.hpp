@@ -43,6 +43,8 @@ struct Thread {
   // `tid` is of another process, for which the thread writes; its name and pid are in the task table, its CPU is
   // `mode.cpu`.
   bool is_proxy = false;
+  // Of a proxy: what is left to programs at its event (bpf::kMaxRunForOthers).
+  std::uint64_t* program_budget = nullptr;
 };
 
 // Set in the claims of threads whose ids mean nothing to the owner (another pid namespace): it must not judge whether

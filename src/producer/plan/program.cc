@@ -48,6 +48,7 @@ class Place final : public bpf::Surroundings {
   bool read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) override {
     return !thread_.is_proxy && read_program_text(from, to, size, length);
   }
+  std::uint64_t* shared_budget() override { return thread_.program_budget; }
 
  private:
   const View& view_;

@@ -69,7 +69,7 @@ Hash::Walk Hash::walk_once(std::uint32_t bucket, const void* key, Spot& spot, bo
   spot.from = head(bucket);
   // Pairs with the swap in store(): what the element has stands there.
   spot.from_word = spot.head_word = __atomic_load_n(spot.from, __ATOMIC_ACQUIRE);
-  for (std::uint32_t steps = 0; steps < kMaxSteps; ++steps) {
+  for (spot.steps = 0; spot.steps < kMaxSteps; ++spot.steps) {
     spot.index = static_cast<std::uint32_t>(spot.from_word & kIndexMask) - 1;
     if (spot.index == kNone) return Walk::kEnd;
     if (spot.index >= layout_.max_entries) return Walk::kBroken;
@@ -99,7 +99,12 @@ Hash::Walk Hash::walk_once(std::uint32_t bucket, const void* key, Spot& spot, bo
 Hash::Walk Hash::walk(std::uint32_t bucket, const void* key, Spot& spot) const {
   bool again = true;
   Walk result = Walk::kBroken;
-  for (std::uint32_t i = 0; again && i < kMaxRestarts; ++i) result = walk_once(bucket, key, spot, again);
+  for (std::uint32_t i = 0; again && i < kMaxRestarts; ++i) {
+    result = walk_once(bucket, key, spot, again);
+    // One and the next cost nothing: code looks at them by itself.
+    const bool is_short = spot.steps < 2 && !again;
+    if (!is_short && !pay((spot.steps + 1) * (1 + layout_.key_size / 8))) return Walk::kBroken;
+  }
   return result;
 }
 
@@ -249,6 +254,7 @@ std::uint32_t Hash::take_spare() const {
     const std::uint64_t rest = follower(spare, load_relaxed(&element(index).link) & kIndexMask);
     // Where it fails it is the load above once more, with the same partner.
     if (__atomic_compare_exchange_n(&head.spare, &spare, rest, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return index;
+    if (!pay(1)) return kNone;
   }
   if (load_relaxed(&head.taken) >= layout_.max_entries) return kNone;
   const std::uint64_t index = __atomic_fetch_add(&head.taken, 1, __ATOMIC_RELAXED);
@@ -275,13 +281,14 @@ void Hash::give_back(std::uint32_t index) const {
     __atomic_store_n(&at.link, follower(load_relaxed(&at.link), spare & kIndexMask), __ATOMIC_RELEASE);
     first = follower(spare, index + 1);
     // Publishes the link: pairs with the acquire load in take_spare().
-  } while (!__atomic_compare_exchange_n(&head.spare, &spare, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  } while (!__atomic_compare_exchange_n(&head.spare, &spare, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+           pay(1));
 }
 
 // Removes an element that nobody has looked at since the hand came by last.
 bool Hash::make_room() const {
   constexpr std::uint32_t kMaxLooks = 256;
-  for (std::uint32_t i = 0; i < kMaxLooks; ++i) {
+  for (std::uint32_t i = 0; i < kMaxLooks && pay(1); ++i) {
     const auto index =
         static_cast<std::uint32_t>(__atomic_fetch_add(&header().hand, 1, __ATOMIC_RELAXED) % layout_.max_entries);
     HashElement& at = element(index);

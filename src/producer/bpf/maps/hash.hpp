@@ -21,9 +21,11 @@
 // Values are read and written where they lie, as programs do. So a value that a program still has a pointer to may be
 // another key's by then, as in the kernel with maps that are not made anew for each element.
 //
-// The memory is hostile: each number of an element is checked, and no walk is longer than kMaxSteps.
+// The memory is hostile: each number of an element is checked, and no walk is longer than kMaxSteps. A program pays for
+// its walks: where it cannot, they end as broken ones do, and so does its run.
 #pragma once
 
+#include "bpf/machine.hpp"
 #include "bpf/map_layout.hpp"
 
 namespace landtrace::bpf {
@@ -63,8 +65,9 @@ inline constexpr std::uint64_t kElementMask = kDeletedElement - 1;
 
 class Hash {
  public:
-  // `data` is the data segment.
-  Hash(std::byte* data, const MapLayout& layout) : base_(data + layout.place), layout_(layout) {}
+  // `data` is the data segment. `payer` is who looks elements up, where that is a program's run.
+  Hash(std::byte* data, const MapLayout& layout, Machine* payer = nullptr)
+      : base_(data + layout.place), layout_(layout), payer_(payer) {}
 
   // The row's value; nullptr: not there.
   [[nodiscard]] std::byte* find(const void* key, std::uint32_t row) const;
@@ -93,6 +96,8 @@ class Hash {
     std::uint64_t from_word;
     // What the head was when the walk began.
     std::uint64_t head_word;
+    // Elements that were looked at.
+    std::uint32_t steps;
     // kNone: the chain has ended.
     std::uint32_t index;
     std::uint64_t link;
@@ -132,8 +137,12 @@ class Hash {
   void give_back(std::uint32_t index) const;
   bool make_room() const;
 
+  // False: the run that looks for something here has ended.
+  [[nodiscard]] bool pay(std::uint64_t units) const { return payer_ == nullptr || payer_->spend(units); }
+
   std::byte* base_;
   const MapLayout& layout_;
+  Machine* payer_;
 };
 
 }  // namespace landtrace::bpf

@@ -14,10 +14,11 @@ bool RecordRing::mark(std::uint64_t position) const {
          seen == wanted;
 }
 
-RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid) const {
+RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid, Machine* payer) const {
   constexpr std::uint32_t kMaxTries = 4096;
   const std::uint64_t total = rounded(std::uint64_t{length} + kRingHeaderSize, 8);
   for (std::uint32_t i = 0; i < kMaxTries && total <= size_; ++i) {
+    if (i != 0 && payer != nullptr && !payer->spend(8)) break;
     // Pairs with the swap below, and with the reader's release store: what it has read may be overwritten.
     const std::uint64_t at = __atomic_load_n(producer(), __ATOMIC_ACQUIRE);
     const std::uint64_t consumed = __atomic_load_n(consumer(), __ATOMIC_ACQUIRE);

@@ -27,6 +27,7 @@
 
 #include <optional>
 
+#include "bpf/machine.hpp"
 #include "bpf/map_layout.hpp"
 
 namespace landtrace::bpf {
@@ -48,7 +49,8 @@ class RecordRing {
     std::uint32_t length;
     std::uint64_t position;
   };
-  [[nodiscard]] Record reserve(std::uint32_t length, std::uint32_t tid) const;
+  // `payer`: the program's run that wants one, and pays for each further try.
+  [[nodiscard]] Record reserve(std::uint32_t length, std::uint32_t tid, Machine* payer = nullptr) const;
   // `record` is from reserve().
   void release(const Record& record, bool discard) const;
 
