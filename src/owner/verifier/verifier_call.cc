@@ -17,7 +17,7 @@ void Verifier::check_memory_argument(State& state, unsigned number, std::uint64_
   const Register pointer = readable(state, number);
   if (pointer.kind == Kind::kContext) refuse(EACCES, "R{} type=ctx expected=fp, map_value, mem", number);
   if (!pointer.is_pointer()) refuse(EACCES, "R{} type={} expected=fp, map_value, mem", number, pointer.text());
-  if (size == 0) return;
+  // No bytes are somewhere, too: helpers look for their place all the same, as the kernel's verifier does.
   check_access(state, number, pointer, 0, size, access);
   if (pointer.kind != Kind::kStack) return;
   const std::int64_t depth = stack_depth(number, pointer, 0, size);

@@ -236,8 +236,15 @@ TEST(Verifier, RefusesArgumentsThatHelpersDoNotTake) {
               HasSubstr("R1 type=0 expected=fp"));
   EXPECT_THAT(refusal_of(map(1, kRing) + Code{set(2, 0), set(3, 0), set(4, 0), call(BPF_FUNC_ringbuf_output)} + kEnd),
               HasSubstr("R2 type=0 expected=fp"));
-  expect_accepted(Code{copy(1, 10), alu(BPF_ADD, 1, -8), set(2, 0), set(3, 0), call(BPF_FUNC_probe_read_kernel)} +
-                  kEnd);
+  const Code none = {set(2, 0), set(3, 0), call(BPF_FUNC_probe_read_kernel)};
+  expect_accepted(Code{copy(1, 10), alu(BPF_ADD, 1, -8)} + none + kEnd);
+  EXPECT_THAT(refusal_of(Code{copy(1, 10)} + none + kEnd), HasSubstr("invalid stack access off=0 size=0 by R1"));
+  EXPECT_THAT(refusal_of(lookup(kCounts) + Code{copy(1, 0)} + none + kEnd), HasSubstr("compare it with 0 first"));
+  EXPECT_THAT(refusal_of(map(1, kCounts) + none + kEnd), HasSubstr("R1 invalid mem access 'map_ptr"));
+  expect_accepted(found(kCounts) + Code{copy(1, 0), alu(BPF_ADD, 1, 8)} + none + kEnd, "behind the last byte");
+  EXPECT_THAT(refusal_of(found(kCounts) + Code{copy(1, 0), alu(BPF_ADD, 1, 100'000)} + none + kEnd),
+              HasSubstr("value_size=8 off=100000 size=0"));
+  EXPECT_THAT(refusal_of(map_value(1, kReadOnly, 0) + none + kEnd), HasSubstr("write into map forbidden"));
   EXPECT_THAT(refusal_of(map(2, kStacks) + Code{copy(1, 10), set(3, 0), call(BPF_FUNC_get_stackid)} + kEnd),
               HasSubstr("expected=ctx"));
   expect_accepted(Code{load(BPF_W, 2, 1, 8), alu(BPF_AND, 2, 7), alu(BPF_ADD, 2, 1), copy(1, 10), alu(BPF_ADD, 1, -8),
