@@ -31,7 +31,8 @@ class Comparison {
     for (std::size_t i = 0; i < seen_.references.size(); ++i) {
       if (!ids_.match(seen_.references[i].id, next_.references[i].id)) return false;
     }
-    for (std::size_t i = 0; i < seen_.frames.size(); ++i) {
+    // The innermost first: it is the one that differs, if one does.
+    for (std::size_t i = seen_.frames.size(); i-- > 0;) {
       if (!frame_covers(i)) return false;
     }
     return true;
@@ -127,6 +128,12 @@ std::string State::text() const {
     if (slot.is_spilled) line += fmt::format(" fp-{}={}", 8 * (i + 1), slot.spilled.text());
   }
   return line.empty() ? line : line.substr(1);
+}
+
+std::size_t State::bytes() const {
+  std::size_t bytes = sizeof *this + references.capacity() * sizeof(Reference) + frames.capacity() * sizeof(Frame);
+  for (const Frame& one : frames) bytes += one.slots.capacity() * sizeof(Slot);
+  return bytes;
 }
 
 bool covers(const State& seen, const State& next, const LiveRegisters& live, bool exactly) {

@@ -81,6 +81,8 @@ struct State {
   [[nodiscard]] Frame& frame() { return frames.back(); }
   [[nodiscard]] const Frame& frame() const { return frames.back(); }
   [[nodiscard]] std::string text() const;
+  // Of memory.
+  [[nodiscard]] std::size_t bytes() const;
 
   template <typename Change>
   void for_each_register(const Change& change) {

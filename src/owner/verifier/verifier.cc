@@ -14,8 +14,6 @@ constexpr std::size_t kMaxOpenWays = 8192;
 constexpr std::size_t kFewMet = 8;
 // States of one instruction that are kept to be compared with.
 constexpr std::size_t kMaxMet = 64;
-// … and of all together: what a program's verification takes of memory.
-constexpr std::size_t kMaxKept = 20'000;
 
 }  // namespace
 
@@ -43,11 +41,12 @@ Verdict Verifier::run() {
   first.frames.resize(1);
   first.frame().registers[1] = Register::pointer(Kind::kContext);
   first.frame().registers[kFramePointer] = Register::pointer(Kind::kStack, 0);
-  left_.push_back({std::move(first), nullptr});
+  left_.push_back({std::move(first), nullptr, 0});
   try {
     while (!left_.empty()) {
       Way way = std::move(left_.back());
       left_.pop_back();
+      left_bytes_ -= way.bytes;
       walk(std::move(way));
     }
     verdict_.accepted = true;
@@ -123,12 +122,14 @@ bool Verifier::is_known(State& state, Met* from) {
     // The oldest that is no way's beginning any more.
     const auto done = std::find_if(met.begin(), met.end(), [](const auto& one) { return one->open == 0; });
     if (done == met.end()) return false;
+    kept_bytes_ -= (*done)->bytes;
     met.erase(done);
-    --kept_;
   }
-  if (kept_ >= kMaxKept) return false;
-  ++kept_;
-  met.push_back(std::make_unique<Met>(Met{state, from, 1}));
+  const std::size_t bytes = sizeof(Met) + state.bytes();
+  if (kept_bytes_ + bytes > kMaxStateBytes) return false;
+  kept_bytes_ += bytes;
+  note_memory();
+  met.push_back(std::make_unique<Met>(Met{state, from, 1, bytes}));
   current_ = met.back().get();
   return false;
 }
@@ -140,10 +141,18 @@ void Verifier::end_way(Met* last) {
 }
 
 void Verifier::take_other_way(State state) {
-  if (left_.size() >= kMaxOpenWays) refuse(E2BIG, "the sequence of {} jumps is too complex", kMaxOpenWays);
+  const std::size_t bytes = sizeof(Way) + state.bytes();
+  if (left_.size() >= kMaxOpenWays || left_bytes_ + bytes > kMaxStateBytes) {
+    refuse(E2BIG, "the sequence of {} jumps is too complex: what is known on the ways that are left takes {} bytes",
+           left_.size() + 1, left_bytes_ + bytes);
+  }
   if (current_ != nullptr) ++current_->open;
-  left_.push_back({std::move(state), current_});
+  left_.push_back({std::move(state), current_, bytes});
+  left_bytes_ += bytes;
+  note_memory();
 }
+
+void Verifier::note_memory() { verdict_.state_bytes = std::max(verdict_.state_bytes, kept_bytes_ + left_bytes_); }
 
 Register& Verifier::readable(State& state, unsigned number) {
   Register& reg = state.frame().registers[number];

@@ -44,11 +44,13 @@ class Verifier {
   struct Met {
     State state;
     Met* from;
-    int open = 1;
+    int open;
+    std::size_t bytes;
   };
   struct Way {
     State state;
     Met* from;
+    std::size_t bytes;
   };
 
   // -- ways: verifier.cc
@@ -57,6 +59,7 @@ class Verifier {
   bool is_known(State& state, Met* from);
   void end_way(Met* last);
   void take_other_way(State state);
+  void note_memory();
   // False: the way has ended.
   bool step(State& state);
   void note(const State& state);
@@ -119,7 +122,8 @@ class Verifier {
   std::vector<bool> meets_;
   std::vector<Way> left_;
   std::vector<std::vector<std::unique_ptr<Met>>> met_;  // by instruction
-  std::size_t kept_ = 0;
+  std::size_t kept_bytes_ = 0;
+  std::size_t left_bytes_ = 0;
   Met* current_ = nullptr;
   std::uint32_t last_id_ = 0;
 };

@@ -16,6 +16,8 @@ namespace landtrace::verifier {
 
 // Instructions that are looked at, over all ways: what the owner's time allows.
 inline constexpr std::uint32_t kMaxProcessed = 200'000;
+// Of memory, for states that are kept to be compared with, and as much again for ways that are still to be gone.
+inline constexpr std::size_t kMaxStateBytes = 8 << 20;
 
 struct Verdict {
   bool accepted = false;
@@ -25,6 +27,8 @@ struct Verdict {
   // As much of what was looked at as `log_level` asks for, 0: nothing; 1: instructions; 2: and registers.
   std::string log;
   std::uint32_t processed = 0;
+  // The most memory that states took.
+  std::size_t state_bytes = 0;
   // Bytes of the context that must be there.
   std::uint32_t context_end = 0;
   // Of stack.

@@ -290,6 +290,47 @@ TEST(Verifier, TheLogSaysWhichInstructionAndWhatWasKnown) {
   EXPECT_THAT(refusal_of({copy(0, 5), leave()}), HasSubstr("0: (bf) r0 = r5\nR5 !read_ok"));
 }
 
+// Eight frames whose stacks are full, and `jumps` ways in the last one that do not meet: each has another number in r8.
+Code deep(int jumps) {
+  Code code;
+  for (int frame = 1; frame < 8; ++frame) {
+    for (int slot = 1; slot <= 64; ++slot) code.push_back(put(BPF_DW, 10, -8 * slot, slot));
+    code = code + Code{call_here(1), leave()};
+  }
+  code = code + Code{call(BPF_FUNC_get_prandom_u32), copy(7, 0), set(8, 0)};
+  for (int i = 0; i < jumps; ++i)
+    code = code + Code{jump(BPF_JSET, 7, 1 << (i % 30), 1), alu(BPF_ADD, 8, 1 << (i % 30))};
+  return code + Code{copy(0, 8), leave()};
+}
+
+TEST(Verifier, StatesTakeNoMoreMemoryThanThereMayBe) {
+  const Verdict few = verdict_of(deep(4));
+  EXPECT_TRUE(few.accepted) << few.reason;
+  EXPECT_GT(few.state_bytes, 16 * 7 * 64 * std::size_t{8}) << "they were not counted";
+  const Verdict many = verdict_of(deep(30));
+  EXPECT_FALSE(many.accepted);
+  EXPECT_EQ(many.error, E2BIG);
+  EXPECT_GT(many.state_bytes, kMaxStateBytes / 2);
+  EXPECT_LE(many.state_bytes, 2 * kMaxStateBytes);
+}
+
+TEST(Verifier, AProgramOfManyWaysIsRefusedWhereTheyTakeTooMuchMemory) {
+  // Each round leaves a way that is still to be gone, with all frames.
+  Code code = deep(0);
+  code.resize(code.size() - 2);
+  code = code + Code{set(9, 0),
+                     call(BPF_FUNC_get_prandom_u32),
+                     jump(BPF_JEQ, 0, 5, 2),
+                     alu(BPF_ADD, 9, 1),
+                     jump(BPF_JLT, 9, 5000, -4),
+                     set(0, 0),
+                     leave()};
+  const Verdict verdict = verdict_of(code);
+  EXPECT_EQ(verdict.error, E2BIG);
+  EXPECT_THAT(verdict.reason, HasSubstr("jumps is too complex"));
+  EXPECT_LE(verdict.state_bytes, 2 * kMaxStateBytes);
+}
+
 // Ways that meet with nothing new are not gone again: else this were 2^40.
 TEST(Verifier, WaysThatMeetAreGoneOnce) {
   Code code = {load(BPF_W, 7, 1, 8)};
