@@ -2,6 +2,8 @@
 
 #include <linux/bpf.h>
 
+#include <map>
+
 namespace landtrace::bpf_code {
 namespace {
 
@@ -68,14 +70,17 @@ void Hints::follow(State& state, std::uint32_t pc) const {
       return;
     case BPF_LDX: {
       const Hint from = registers[one.src_reg];
-      const auto kept = from.kind == Kind::kFrame ? state.frame.find(from.number + one.off) : state.frame.end();
-      registers[one.dst_reg] = kept == state.frame.end() ? Hint() : kept->second;
+      const bool is_whole = from.kind == Kind::kFrame && BPF_SIZE(one.code) == BPF_DW;
+      const Hint* const kept = is_whole ? state.slot(from.number + one.off) : nullptr;
+      registers[one.dst_reg] = kept == nullptr ? Hint() : *kept;
       return;
     }
-    case BPF_STX:
-      if (const Hint to = registers[one.dst_reg]; to.kind == Kind::kFrame && BPF_MODE(one.code) == BPF_MEM)
-        state.frame[to.number + one.off] = registers[one.src_reg];
+    case BPF_STX: {
+      const Hint to = registers[one.dst_reg];
+      const bool is_whole = to.kind == Kind::kFrame && one.code == (BPF_STX | BPF_MEM | BPF_DW);
+      if (Hint* const kept = is_whole ? state.slot(to.number + one.off) : nullptr) *kept = registers[one.src_reg];
       return;
+    }
     default:
       break;
   }

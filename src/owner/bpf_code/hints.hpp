@@ -3,9 +3,8 @@
 #pragma once
 
 #include <array>
-#include <map>
-#include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "bpf/windows.hpp"
@@ -37,9 +36,16 @@ class Hints {
  private:
   struct State {
     std::array<Hint, bpf::kRegisters> registers;
-    // What was stored there, by distance from the frame pointer.
-    std::map<std::int32_t, Hint> frame;
+    // What was stored there: the first one lies right below the frame pointer.
+    std::array<Hint, bpf::kFrameSize / 8> frame;
+
+    // The whole slot that lies so far from the frame pointer; nullptr: none does.
+    Hint* slot(std::int32_t distance) {
+      const bool is_slot = distance < 0 && distance >= -std::int32_t{bpf::kFrameSize} && distance % 8 == 0;
+      return is_slot ? &frame[static_cast<std::size_t>(-distance / 8 - 1)] : nullptr;
+    }
   };
+  static_assert(std::is_trivially_copyable_v<State>, "it is copied at each jump");
   void follow(State& state, std::uint32_t pc) const;
   void calculate(State& state, const bpf::Instruction& one) const;
   [[nodiscard]] Hint constant(std::uint64_t value) const;

@@ -8,9 +8,7 @@
 
 #include "bpf/maps/ring.hpp"
 #include "bpf/rows.hpp"
-#include "bpf_code/compile.hpp"
 #include "plan/thread_slots.hpp"
-#include "verifier/verify.hpp"
 
 namespace landtrace::bpf_objects {
 namespace {
@@ -19,29 +17,6 @@ constexpr std::size_t kMaxObjects = 1024;
 // Of all maps of one guest; of anybody else.
 constexpr std::uint64_t kMaxGuestBytes = 32ull << 20;
 constexpr std::uint64_t kMaxBytes = 768ull << 20;
-
-// References to maps are numbers of windows and handles from here on.
-std::vector<bpf::Instruction> placed(std::span<const bpf::Instruction> code) {
-  std::vector<bpf::Instruction> placed(code.begin(), code.end());
-  for (std::size_t i = 0; i + 1 < placed.size(); ++i) {
-    bpf::Instruction& one = placed[i];
-    if (one.code != bpf::kLoadConstant) continue;
-    bpf::Instruction& second = placed[++i];
-    const auto map = static_cast<std::uint32_t>(one.imm);
-    std::uint64_t value = 0;
-    if (one.src_reg == BPF_PSEUDO_MAP_FD) {
-      value = bpf::map_handle(map);
-    } else if (one.src_reg == BPF_PSEUDO_MAP_VALUE) {
-      value = bpf::window_address(bpf::kFirstMapWindow + map, static_cast<std::uint32_t>(second.imm));
-    } else {
-      continue;
-    }
-    one.src_reg = 0;
-    one.imm = static_cast<std::int32_t>(value);
-    second.imm = static_cast<std::int32_t>(value >> 32);
-  }
-  return placed;
-}
 
 template <typename T>
 void append(std::vector<std::byte>& bytes, const T* from, std::size_t count) {
@@ -118,11 +93,7 @@ Result<std::uint64_t> Objects::rows() {
 }
 
 // Where there is no room, or no code can be made, the program is interpreted.
-void Objects::make_code(Program& program, std::span<const bpf::Instruction> code, std::uint32_t frames) {
-  if (!makes_code_) return;
-  std::vector<bpf::MapLayout> maps;
-  for (const MapRef& map : program.maps) maps.push_back(map->layout);
-  const std::vector<std::byte> bytes = bpf_code::compile({code, maps, frames, *bpf::context_of(program.kind)});
+void Objects::store_code(Program& program, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const auto place = code_areas_.store(program.owner.index, bytes);
   if (!place) return;
@@ -165,8 +136,8 @@ Result<std::shared_ptr<Verification>> Objects::prepare(const ProgramWish& wish, 
   LT_CHECK(check_room(owner, 0));
   std::vector<bpf::MapLayout> layouts;
   for (const MapRef& map : wish.maps) layouts.push_back(map->layout);
-  return std::make_shared<Verification>(std::vector<bpf::Instruction>(wish.code.begin(), wish.code.end()), layouts,
-                                        *context, wish.log_level);
+  return std::make_shared<Verification>(Verification::Wish{
+      {wish.code.begin(), wish.code.end()}, std::move(layouts), *context, wish.log_level, makes_code_});
 }
 
 Result<std::shared_ptr<Verification>> Objects::begin_load(const ProgramWish& wish, const Owner& owner) {
@@ -196,9 +167,8 @@ Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& ow
   auto made = std::make_unique<Program>(Program{++last_number_, wish.name, owner, wish.kind, wish.maps, wish.lines,
                                                 static_cast<std::uint32_t>(done.code().size()), verdict.context_end, 0,
                                                 figures, 0, 0});
-  const std::vector<bpf::Instruction> code = placed(done.code());
-  make_code(*made, code, verdict.frames);
-  const auto shared = domain_.control().store(shared_form(wish, *made, code, rows, verdict.frames));
+  store_code(*made, done.machine_code());
+  const auto shared = domain_.control().store(shared_form(wish, *made, done.placed(), rows, verdict.frames));
   if (!shared) {
     if (made->code != 0) code_areas_.freeing(owner.index, made->code)();
     domain_.users().free(figures, sizeof(bpf::Figures));

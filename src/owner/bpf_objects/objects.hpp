@@ -98,7 +98,7 @@ class Objects {
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
 
-  // Of those that are loaded from here on; else they are interpreted.
+  // Of those whose loading begins from here on; else they are interpreted.
   void make_code_of_programs(bool wanted) { makes_code_ = wanted; }
   [[nodiscard]] CodeAreas& code_areas() { return code_areas_; }
 
@@ -157,7 +157,7 @@ class Objects {
   [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program,
                                                    std::span<const bpf::Instruction> code, std::uint64_t rows,
                                                    std::uint32_t frames) const;
-  void make_code(Program& program, std::span<const bpf::Instruction> code, std::uint32_t frames);
+  void store_code(Program& program, std::span<const std::byte> bytes);
   void free_map(const Map& map);
   Result<std::uint32_t> copy_for(const Program& program, std::uint32_t pid);
   void free_program(const Program& program);

@@ -250,6 +250,20 @@ TEST_F(BpfObjects, CodeIsInTheAreaOfItsUserAndGoesWithItsProgram) {
   EXPECT_EQ((*load(counts(owner_), owner_))->code, 0u);
 }
 
+TEST_F(BpfObjects, CodeIsMadeWhereTheProgramIsVerifiedAndNotWhileTheDomainIsHeld) {
+  if (!bpf_code::can_compile()) GTEST_SKIP() << "SKIPPED: programs are not compiled on this machine";
+  const Code code = {set(0, 0), leave()};
+  const ProgramWish wish{"one", BPF_PROG_TYPE_TRACEPOINT, {}, nullptr, code, 0};
+  const auto begun = objects_.begin_load(wish, owner_);
+  ASSERT_TRUE(begun && *begun != nullptr);
+  objects_.make_code_of_programs(false);
+  while (!(*begun)->is_done()) std::this_thread::yield();
+  std::string log;
+  const auto program = objects_.finish_load(wish, owner_, **begun, log);
+  ASSERT_TRUE(program);
+  EXPECT_GT((*program)->code_bytes, 0u) << "it was there already";
+}
+
 TEST_F(BpfObjects, AProgramWithoutRoomForItsCodeIsInterpreted) {
   if (!bpf_code::can_compile()) GTEST_SKIP() << "SKIPPED: programs are not compiled on this machine";
   const MapRef map = counts(owner_);

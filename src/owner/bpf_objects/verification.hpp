@@ -1,5 +1,6 @@
-// A program that is being verified, in a thread of its own: that may take a second, and nobody else waits for it. It
-// has all that it needs, and goes on to its end though nobody may ask for its answer any more.
+// A program that is being verified, and code that is made of it, in a thread of its own: that may take a second, and
+// nobody else waits for it. It has all that it needs, and goes on to its end though nobody may ask for its answer any
+// more.
 #pragma once
 
 #include <atomic>
@@ -15,9 +16,15 @@ namespace landtrace::bpf_objects {
 
 class Verification {
  public:
-  Verification(std::vector<bpf::Instruction> code, std::vector<bpf::MapLayout> maps, bpf::Context context,
-               unsigned log_level)
-      : code_(std::move(code)), maps_(std::move(maps)), context_(context), log_level_(log_level) {}
+  struct Wish {
+    std::vector<bpf::Instruction> code;
+    std::vector<bpf::MapLayout> maps;
+    bpf::Context context;
+    unsigned log_level;
+    // Else it is only verified.
+    bool makes_code;
+  };
+  explicit Verification(Wish wish) : wish_(std::move(wish)) {}
 
   // Begins it, and waits a little: small programs take no longer than that.
   static void begin(const std::shared_ptr<Verification>& one, programs::PatientWorker& worker) {
@@ -25,23 +32,23 @@ class Verification {
     std::ignore = worker.run([one] { one->run(); }, kPatience);
   }
 
-  void run() {
-    verdict_ = verifier::verify(code_, maps_, context_, log_level_);
-    is_done_.store(true, std::memory_order_release);  // pairs with the acquire load in is_done()
-  }
+  void run();
 
   // Pairs with the release store in run().
   [[nodiscard]] bool is_done() const { return is_done_.load(std::memory_order_acquire); }
+  [[nodiscard]] const std::vector<bpf::Instruction>& code() const { return wish_.code; }
   // Once it is done.
   [[nodiscard]] const verifier::Verdict& verdict() const { return verdict_; }
-  [[nodiscard]] const std::vector<bpf::Instruction>& code() const { return code_; }
+  // As it is published: references to maps are numbers of windows and handles.
+  [[nodiscard]] const std::vector<bpf::Instruction>& placed() const { return placed_; }
+  // Empty: it is interpreted.
+  [[nodiscard]] const std::vector<std::byte>& machine_code() const { return machine_code_; }
 
  private:
-  std::vector<bpf::Instruction> code_;
-  std::vector<bpf::MapLayout> maps_;
-  bpf::Context context_;
-  unsigned log_level_;
+  Wish wish_;
   verifier::Verdict verdict_;
+  std::vector<bpf::Instruction> placed_;
+  std::vector<std::byte> machine_code_;
   std::atomic<bool> is_done_ = false;  // the release store in run() pairs with the acquire load in is_done()
 };
 
