@@ -2,16 +2,26 @@
 
 namespace landtrace::bpf {
 
-// The header at the producer position is that of a record to come. False: the position is another one by now.
-bool RecordRing::mark(std::uint64_t position) const {
-  std::uint64_t seen = __atomic_load_n(header(position), __ATOMIC_RELAXED);
-  const std::uint64_t wanted = word_of(kRingBusy, check_of(position));
+std::optional<std::uint64_t> RecordRing::look_at_next(std::uint64_t position) const {
+  const std::uint64_t seen = __atomic_load_n(header(position), __ATOMIC_RELAXED);
   // Pairs with the swap in reserve(): what was seen was there before anybody had that place.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (__atomic_load_n(producer(), __ATOMIC_ACQUIRE) != position) return false;
+  if (__atomic_load_n(producer(), __ATOMIC_ACQUIRE) != position) return std::nullopt;
+  return seen;
+}
+
+// The header at the producer position is that of a record to come.
+bool RecordRing::mark_next(std::uint64_t position, std::uint64_t seen) const {
+  std::uint64_t wanted = word_of(kRingBusy, check_of(position));
   if (seen == wanted) return true;
-  return __atomic_compare_exchange_n(header(position), &seen, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
-         seen == wanted;
+  std::uint64_t there = seen;
+  // Before the position is looked at again, below; pairs with itself in other threads.
+  if (!__atomic_compare_exchange_n(header(position), &there, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return there == wanted;
+  // Pairs with the swap in reserve(): whoever has that place in the next lap had it before what was seen came there.
+  if (__atomic_load_n(producer(), __ATOMIC_SEQ_CST) - position <= size_) return true;
+  __atomic_compare_exchange_n(header(position), &wanted, seen, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return false;
 }
 
 RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid, Machine* payer) const {
@@ -25,7 +35,8 @@ RecordRing::Record RecordRing::reserve(std::uint32_t length, std::uint32_t tid, 
     const std::uint64_t left = size_ - (at & (size_ - 1));
     const std::uint64_t skipped = total > left ? left : 0;
     if (at % 8 != 0 || at + skipped + total - consumed > size_) break;
-    if (!mark(at)) continue;
+    const auto seen = look_at_next(at);
+    if (!seen || !mark_next(at, *seen)) continue;
     std::uint64_t now = at;
     // The header that was marked, then the position: pairs with the acquire loads of readers.
     if (!__atomic_compare_exchange_n(producer(), &now, at + skipped + total, false, __ATOMIC_ACQ_REL,

@@ -16,6 +16,11 @@
 // fails to: what is there now is not what it has seen. So a reader that sees a position sees a busy header behind it.
 // Only then the header gets its length. Records do not wrap around: the rest of the data is a discarded record.
 //
+// One that comes more than a lap late may find what it has seen all the same: some zeros, in another one's record. It
+// sees by the position that it is late, and puts back what was there; nobody else changes that word but who writes the
+// record. Within the lap it must not: its mark may be what another one has reserved by. (A reader that comes by within
+// these few instructions has a spoilt word: a place that is not one's own yet cannot be marked more safely by a swap.)
+//
 // A thread that is killed while it holds a record leaves it busy: release_dead() gives it up once the thread is gone.
 // One that is killed before the header has its length leaves a place of which nobody knows how long it is: the owner
 // sees that it is stuck(), waits until all threads that were at work then are done, and has it given up with what
@@ -53,6 +58,11 @@ class RecordRing {
   [[nodiscard]] Record reserve(std::uint32_t length, std::uint32_t tid, Machine* payer = nullptr) const;
   // `record` is from reserve().
   void release(const Record& record, bool discard) const;
+
+  // The two steps of a mark, as reserve() makes them; others may do anything in between. nullopt, false: the position
+  // is another one by now.
+  [[nodiscard]] std::optional<std::uint64_t> look_at_next(std::uint64_t position) const;
+  [[nodiscard]] bool mark_next(std::uint64_t position, std::uint64_t seen) const;
 
   [[nodiscard]] std::uint64_t* consumer() const { return reinterpret_cast<std::uint64_t*>(base_); }
   [[nodiscard]] std::uint64_t* producer() const { return reinterpret_cast<std::uint64_t*>(base_ + kMapPage); }
@@ -114,7 +124,6 @@ class RecordRing {
     return length | static_cast<std::uint64_t>(check) << 32;
   }
   static std::uint32_t check_of(std::uint64_t position) { return static_cast<std::uint32_t>(position >> 3); }
-  bool mark(std::uint64_t position) const;
   // Where the record there ends; 0: it is not complete, nor held.
   [[nodiscard]] std::uint64_t end_of(std::uint64_t position, std::uint64_t limit) const;
   [[nodiscard]] bool is_followed_to(std::uint64_t position, std::uint64_t end, std::uint32_t& looks) const;

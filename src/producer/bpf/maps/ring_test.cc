@@ -49,6 +49,33 @@ TEST_F(BpfRing, GivesRecordsInTheirOrderOverManyLaps) {
   EXPECT_GT(__atomic_load_n(ring.producer(), __ATOMIC_RELAXED), 20u * 4096);
 }
 
+TEST_F(BpfRing, WhoIsMoreThanALapLateLeavesTheRecordsOfOthersAlone) {
+  put(ring, 0, 24);
+  const std::uint64_t late = *ring.producer();
+  const auto seen = ring.look_at_next(late);
+  EXPECT_EQ(seen, 0u);
+  // Zeros, where it is about to mark, too.
+  put(ring, 0, 40);
+  while (*ring.producer() <= late + 4096) {
+    ring.consume([](const std::byte*, std::uint32_t) {});
+    ASSERT_TRUE(put(ring, 0, 56));
+  }
+  EXPECT_FALSE(ring.mark_next(late, *seen));
+  std::uint32_t count = ring.consume([](const std::byte* data, std::uint32_t size) {
+    for (std::uint32_t i = 0; i < size; ++i) ASSERT_EQ(data[i], std::byte{0});
+  });
+  EXPECT_GT(count, 0u);
+}
+
+TEST_F(BpfRing, AMarkThatAnotherOneHasReservedByStays) {
+  const auto seen = ring.look_at_next(0);
+  const RecordRing::Record other = ring.reserve(8, 7);
+  // As it is where the other one finds our mark, and swaps the position before we look at that again.
+  *reinterpret_cast<std::uint64_t*>(other.data - kRingHeaderSize) = *seen;
+  EXPECT_TRUE(ring.mark_next(0, *seen));
+  EXPECT_THAT(take(ring), testing::IsEmpty());
+}
+
 TEST_F(BpfRing, AFullOneCountsWhatItDoesNotTake) {
   std::uint64_t taken = 0;
   while (put(ring, taken, 56)) ++taken;
