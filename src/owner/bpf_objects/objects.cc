@@ -17,11 +17,22 @@ constexpr std::size_t kMaxObjects = 1024;
 // Of all maps of one guest; of anybody else.
 constexpr std::uint64_t kMaxGuestBytes = 32ull << 20;
 constexpr std::uint64_t kMaxBytes = 768ull << 20;
+// Of one program of a guest's, as the kernel has it for users without rights; of all of them, which lie in the segment
+// that all share.
+constexpr std::uint64_t kMaxGuestInstructions = 4096;
+constexpr std::uint64_t kMaxGuestCode = 8ull << 20;
+constexpr std::uint32_t kMaxGuestLinks = 256;
+constexpr std::size_t kMaxName = 511;
 
 template <typename T>
 void append(std::vector<std::byte>& bytes, const T* from, std::size_t count) {
   const auto* const begin = reinterpret_cast<const std::byte*>(from);
   bytes.insert(bytes.end(), begin, begin + count * sizeof(T));
+}
+
+// Of a program in the control segment.
+std::size_t shared_size(std::size_t maps, std::size_t instructions) {
+  return sizeof(bpf::Program) + maps * sizeof(bpf::MapLayout) + instructions * sizeof(bpf::Instruction);
 }
 
 // Whether the event has what the program looks at.
@@ -47,24 +58,37 @@ Result<void> check_context(const Program& program, const domain::Event& event) {
 
 }  // namespace
 
-Result<void> Objects::check_room(const Owner& owner, std::uint64_t bytes) const {
-  std::uint64_t taken = bytes;
+Result<void> Objects::check_room(const Owner& owner, std::uint64_t map_bytes, std::uint64_t instructions) const {
+  const bool is_guest = domain_.registrar().is_guest(owner.uid);
+  if (is_guest && instructions > kMaxGuestInstructions) {
+    return fail(E2BIG, fmt::format("a program of a user who does not run the domain has at most {} instructions",
+                                   kMaxGuestInstructions));
+  }
+  std::uint64_t taken = map_bytes, code = shared_size(0, instructions);
   std::size_t count = 0;
   for (const MapRef& map : maps()) {
     if (map->owner.uid != owner.uid) continue;
     taken += map->layout.bytes;
     ++count;
   }
-  for (const ProgramRef& program : programs()) count += program->owner.uid == owner.uid ? 1 : 0;
+  for (const ProgramRef& program : programs()) {
+    if (program->owner.uid != owner.uid) continue;
+    code += shared_size(program->maps.size(), program->instruction_count);
+    ++count;
+  }
   if (count >= kMaxObjects) return fail(ENOSPC, fmt::format("a user has at most {} maps and programs", kMaxObjects));
-  const std::uint64_t most = domain_.registrar().is_guest(owner.uid) ? kMaxGuestBytes : kMaxBytes;
+  if (is_guest && code > kMaxGuestCode) {
+    return fail(ENOMEM, fmt::format("all programs of a user who does not run the domain have at most {} MiB",
+                                    kMaxGuestCode >> 20));
+  }
+  const std::uint64_t most = is_guest ? kMaxGuestBytes : kMaxBytes;
   if (taken > most) return fail(ENOMEM, fmt::format("all maps of a user have at most {} MiB", most >> 20));
   return {};
 }
 
 Result<MapRef> Objects::create_map(const MapWish& wish, std::string name, const Owner& owner) {
   LT_TRY(bpf::MapLayout layout, shape_map(wish, domain_.control().segment().cpus));
-  LT_CHECK(check_room(owner, layout.bytes));
+  LT_CHECK(check_room(owner, layout.bytes, 0));
   const auto place = domain_.users().allocate(layout.bytes);
   if (!place) return fail(ENOMEM, "no room for a map of that size: " + place.error().message);
   layout.place = *place;
@@ -133,7 +157,7 @@ Result<std::shared_ptr<Verification>> Objects::prepare(const ProgramWish& wish, 
   for (const MapRef& map : wish.maps) {
     if (map->owner.uid != owner.uid) return fail(EPERM, "the map is another user's");
   }
-  LT_CHECK(check_room(owner, 0));
+  LT_CHECK(check_room(owner, 0, wish.code.size()));
   std::vector<bpf::MapLayout> layouts;
   for (const MapRef& map : wish.maps) layouts.push_back(map->layout);
   return std::make_shared<Verification>(Verification::Wish{
@@ -159,7 +183,7 @@ Result<ProgramRef> Objects::finish_load(const ProgramWish& wish, const Owner& ow
   const verifier::Verdict& verdict = done.verdict();
   log = verdict.log;
   // Others may have come meanwhile.
-  LT_CHECK(check_room(owner, 0));
+  LT_CHECK(check_room(owner, 0, done.code().size()));
   if (!verdict.accepted) return fail(verdict.error, verdict.reason);
 
   LT_TRY(const std::uint64_t rows, rows());
@@ -212,7 +236,14 @@ Result<void> Objects::attach_now(Link& link, domain::Event& event) {
   return {};
 }
 
-LinkRef Objects::make_link(Link link) {
+Result<LinkRef> Objects::make_link(Link link) {
+  const std::uint32_t uid = link.program->owner.uid;
+  std::uint32_t& count = links_of_[uid];
+  if (domain_.registrar().is_guest(uid) && count >= kMaxGuestLinks) {
+    return fail(ENOSPC,
+                fmt::format("programs of a user who does not run the domain are at {} events at most", kMaxGuestLinks));
+  }
+  ++count;
   link.number = ++last_number_;
   LinkRef made(new Link(std::move(link)), [this](const Link* gone) {
     end_link(*gone);
@@ -223,22 +254,31 @@ LinkRef Objects::make_link(Link link) {
 }
 
 Result<LinkRef> Objects::attach(const ProgramRef& program, domain::Event& event) {
-  LinkRef link = make_link({0, program, event.system, event.name, {}, {}, {}});
+  LT_TRY(LinkRef link, make_link({0, program, event.system, event.name, {}, {}, {}}));
   LT_CHECK(attach_now(*link, event));
   return link;
 }
 
-LinkRef Objects::attach_later(const ProgramRef& program, std::string system, std::string event,
-                              std::optional<std::uint32_t> only_of) {
-  return make_link({0, program, std::move(system), std::move(event), {}, only_of, {}});
+Result<LinkRef> Objects::attach_later(const ProgramRef& program, std::string system, std::string event,
+                                      std::optional<std::uint32_t> only_of) {
+  if (system.size() > kMaxName || event.size() > kMaxName)
+    return fail(EINVAL, fmt::format("names of events have at most {} bytes", kMaxName));
+  LT_TRY(LinkRef link, make_link({0, program, std::move(system), std::move(event), {}, only_of, {}}));
+  waiting_[{link->system, link->event}].insert(link->number);
+  return link;
+}
+
+void Objects::wait_no_more(const Link& link) {
+  const auto found = waiting_.find({link.system, link.event});
+  if (found == waiting_.end()) return;
+  found->second.erase(link.number);
+  if (found->second.empty()) waiting_.erase(found);
 }
 
 // What is published of the program, for one process.
 Result<std::uint32_t> Objects::copy_for(const Program& program, std::uint32_t pid) {
   const std::byte* const at = domain_.control().at(program.shared);
-  const std::size_t size = sizeof(bpf::Program) + program.maps.size() * sizeof(bpf::MapLayout) +
-                           program.instruction_count * sizeof(bpf::Instruction);
-  std::vector<std::byte> copy(at, at + size);
+  std::vector<std::byte> copy(at, at + shared_size(program.maps.size(), program.instruction_count));
   reinterpret_cast<bpf::Program*>(copy.data())->only_pid = pid;
   return domain_.control().store(copy);
 }
@@ -248,7 +288,7 @@ Result<LinkRef> Objects::attach_probe(const ProgramRef& program, const ProbeWish
   const bool has_other_words = wish.place.find_first_of(" \t\n") != std::string::npos;
   if (has_other_words) return fail(EINVAL, "places with spaces in their names cannot be probed");
   // It has no event's name yet: it is not one that waits for this event.
-  LinkRef link = make_link({0, program, {}, {}, {}, {}, {}, 0, false});
+  LT_TRY(LinkRef link, make_link({0, program, {}, {}, {}, {}, {}, 0, false}));
   if (wish.only_pid != 0) {
     LT_TRY(link->own_copy, copy_for(*program, wish.only_pid));
   }
@@ -274,16 +314,22 @@ Result<LinkRef> Objects::attach_probe(const ProgramRef& program, const ProbeWish
 }
 
 void Objects::event_came(domain::Event& event) {
-  for (const LinkRef& link : links()) {
-    if (link->slot || link->system != event.system || link->event != event.name) continue;
-    if (link->only_of && *link->only_of != event.uid) continue;
+  const auto found = waiting_.find({event.system, event.name});
+  if (found == waiting_.end()) return;
+  for (const std::uint32_t number : std::set(found->second)) {
+    const LinkRef link = links_.at(number).lock();
+    if (link == nullptr || (link->only_of && *link->only_of != event.uid)) continue;
     const auto attached = attach_now(*link, event);
     link->refusal = attached ? "" : attached.error().message;
+    if (attached) wait_no_more(*link);
   }
 }
 
 void Objects::end_link(const Link& link) {
   links_.erase(link.number);
+  wait_no_more(link);
+  const auto count = links_of_.find(link.program->owner.uid);
+  if (--count->second == 0) links_of_.erase(count);
   if (link.slot) {
     rules_.event_programs().detach(*link.slot, link.shared());
     domain::Event* const event = domain_.events().at(*link.slot);

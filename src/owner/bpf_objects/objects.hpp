@@ -102,7 +102,8 @@ class Objects {
   void make_code_of_programs(bool wanted) { makes_code_ = wanted; }
   [[nodiscard]] CodeAreas& code_areas() { return code_areas_; }
 
-  // As shape_map(); ENOSPC, ENOMEM where a user has as many as there may be.
+  // As shape_map(); ENOSPC, ENOMEM where a user has as many as there may be. A guest's programs have at most 4096
+  // instructions each (E2BIG), and 8 MiB of them together.
   Result<MapRef> create_map(const MapWish& wish, std::string name, const Owner& owner);
   // EINVAL, EACCES, E2BIG with the verifier's reason; `log` is what it had to say.
   Result<ProgramRef> load(const ProgramWish& wish, const Owner& owner, std::string& log);
@@ -112,11 +113,12 @@ class Objects {
   // Of what is done, for the same wish; its code is what was verified.
   Result<ProgramRef> finish_load(const ProgramWish& wish, const Owner& owner, const Verification& done,
                                  std::string& log);
-  // EACCES: the event has fewer bytes than the program looks at. EINVAL.
+  // EACCES: the event has fewer bytes than the program looks at. EINVAL. ENOSPC where a guest has 256 links.
   Result<LinkRef> attach(const ProgramRef& program, domain::Event& event);
-  // The same once there is an event of that name; `only_of` a user, unless that is nullopt.
-  LinkRef attach_later(const ProgramRef& program, std::string system, std::string event,
-                       std::optional<std::uint32_t> only_of);
+  // The same once there is an event of that name; `only_of` a user, unless that is nullopt. EINVAL for a name that no
+  // event can have.
+  Result<LinkRef> attach_later(const ProgramRef& program, std::string system, std::string event,
+                               std::optional<std::uint32_t> only_of);
 
   struct ProbeWish {
     language::ProbeFamily family;
@@ -152,7 +154,8 @@ class Objects {
     return found;
   }
   Result<std::shared_ptr<Verification>> prepare(const ProgramWish& wish, const Owner& owner) const;
-  Result<void> check_room(const Owner& owner, std::uint64_t bytes) const;
+  // For a map of so many bytes, or a program of so many instructions.
+  Result<void> check_room(const Owner& owner, std::uint64_t map_bytes, std::uint64_t instructions) const;
   Result<std::uint64_t> rows();
   [[nodiscard]] std::vector<std::byte> shared_form(const ProgramWish& wish, const Program& program,
                                                    std::span<const bpf::Instruction> code, std::uint64_t rows,
@@ -162,7 +165,8 @@ class Objects {
   Result<std::uint32_t> copy_for(const Program& program, std::uint32_t pid);
   void free_program(const Program& program);
   Result<void> attach_now(Link& link, domain::Event& event);
-  LinkRef make_link(Link link);
+  Result<LinkRef> make_link(Link link);
+  void wait_no_more(const Link& link);
   void end_link(const Link& link);
   void event_came(domain::Event& event);
   void give_up_later(const MapRef& map, std::byte* data, const bpf::RecordRing::Stuck& stuck);
@@ -173,6 +177,10 @@ class Objects {
   std::map<std::uint32_t, std::weak_ptr<const Map>> maps_;
   std::map<std::uint32_t, std::weak_ptr<const Program>> programs_;
   std::map<std::uint32_t, std::weak_ptr<Link>> links_;
+  // Links of each user.
+  std::map<std::uint32_t, std::uint32_t> links_of_;
+  // Numbers of links that wait for an event, by its system and name.
+  std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> waiting_;
   std::uint64_t rows_ = 0;
   CodeAreas code_areas_;
   programs::PatientWorker worker_;

@@ -142,8 +142,9 @@ TEST_F(BpfObjects, ProgramsAtAnEventThatTheOwnerWritesShareWhatThereIsOfInstruct
 TEST_F(BpfObjects, AnEventThatComesLaterGetsItsProgramFromItsFirstOccurrenceOn) {
   const MapRef map = counts(owner_);
   const auto program = load(map, owner_);
-  const LinkRef link = objects_.attach_later(*program, "user_events", "late", std::nullopt);
-  const LinkRef strangers = objects_.attach_later(*program, "user_events", "late", kUser + 1);
+  const LinkRef link = *objects_.attach_later(*program, "user_events", "late", std::nullopt);
+  const LinkRef strangers = *objects_.attach_later(*program, "user_events", "late", kUser + 1);
+  objects_.attach_later(*program, "user_events", "late", std::nullopt)->reset();
   make("late u32 id");
   EXPECT_TRUE(link->slot);
   EXPECT_FALSE(strangers->slot) << "it is for events of another user";
@@ -158,7 +159,7 @@ TEST_F(BpfObjects, AnEventIsThereThoughItsLaterProgramFindsNoRoom) {
   constexpr std::uint32_t kTries = 64;
   std::vector<LinkRef> links;
   for (std::uint32_t i = 0; i < kTries; ++i)
-    links.push_back(objects_.attach_later(*program, "user_events", "late" + std::to_string(i), std::nullopt));
+    links.push_back(*objects_.attach_later(*program, "user_events", "late" + std::to_string(i), std::nullopt));
   std::vector<std::uint32_t> taken;
   for (const std::uint64_t size : {1u << 20, 1u << 12, 32u}) {
     while (const auto at = control.allocate(size, 8)) taken.push_back(*at);
@@ -193,9 +194,12 @@ TEST_F(BpfObjects, AnEventWithFewerFieldsRefusesIt) {
   ASSERT_FALSE(link);
   EXPECT_EQ(link.error().code, EACCES);
   EXPECT_THAT(link.error().message, HasSubstr("looks at 16 bytes of an event, user_events:e has 12"));
-  const LinkRef later = objects_.attach_later(*program, "user_events", "short", std::nullopt);
-  make("short u32 id");
+  const LinkRef later = *objects_.attach_later(*program, "user_events", "short", std::nullopt);
+  const auto slot = domain_->registrar().register_native("short u32 id", 0, kUser);
   EXPECT_THAT(later->refusal, HasSubstr("looks at 16 bytes"));
+  domain_->events().drop_reference(*slot, kUser);
+  make("short u32 id; u32 more");
+  EXPECT_TRUE(later->slot) << "it goes on waiting for one with more";
 }
 
 TEST_F(BpfObjects, TheEventStaysAsLongAsItsProgram) {
@@ -287,6 +291,51 @@ TEST_F(BpfObjects, GuestsHaveLessRoom) {
   ASSERT_FALSE(two);
   EXPECT_EQ(two.error().code, ENOMEM);
   EXPECT_EQ(objects_.create_map({bpf::kArray, 4, 1 << 20, 4000, 0}, "huge", owner_).error().code, ENOMEM);
+}
+
+TEST_F(BpfObjects, AllProgramsOfAGuestHaveSoManyInstructions) {
+  objects_.make_code_of_programs(false);
+  const Owner guest{77, *domain_->join(77)}, root{0, *domain_->join(0)};
+  std::string log;
+  const auto load_long = [&](const Owner& owner, std::size_t count) {
+    Code code(count - 1, set(0, 0));
+    code.push_back(leave());
+    return objects_.load({"long", BPF_PROG_TYPE_TRACEPOINT, {}, nullptr, code, 0}, owner, log);
+  };
+  EXPECT_TRUE(load_long(root, 4097));
+  const auto too_long = load_long(guest, 4097);
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.error().code, E2BIG);
+  EXPECT_THAT(too_long.error().message, HasSubstr("at most 4096 instructions"));
+  std::vector<ProgramRef> programs;
+  auto next = load_long(guest, 4096);
+  for (; next; next = load_long(guest, 4096)) programs.push_back(*next);
+  EXPECT_EQ(next.error().code, ENOMEM);
+  EXPECT_THAT(next.error().message, HasSubstr("at most 8 MiB"));
+  EXPECT_EQ(programs.size(), 255u);
+  programs.pop_back();
+  EXPECT_TRUE(load_long(guest, 4096));
+  const Owner another{78, *domain_->join(78)};
+  EXPECT_TRUE(load_long(another, 4096));
+}
+
+TEST_F(BpfObjects, AGuestHasSoManyLinksOfNamesThatEventsCanHave) {
+  const Owner guest{77, *domain_->join(77)};
+  const auto program = load(counts(guest), guest);
+  const auto wait = [&](const std::string& name) {
+    return objects_.attach_later(*program, "user_events", name, guest.uid);
+  };
+  EXPECT_EQ(wait(std::string(512, 'a')).error().code, EINVAL);
+  EXPECT_EQ(objects_.attach_later(*program, std::string(512, 'a'), "e", guest.uid).error().code, EINVAL);
+  EXPECT_TRUE(wait(std::string(511, 'a')));
+  std::vector<LinkRef> links;
+  for (int i = 0; i < 256; ++i) links.push_back(*wait("late" + std::to_string(i)));
+  EXPECT_EQ(wait("one_more").error().code, ENOSPC);
+  EXPECT_EQ(objects_.attach(*program, *event_).error().code, ENOSPC);
+  const auto of_another = load(counts(owner_), owner_);
+  EXPECT_TRUE(objects_.attach(*of_another, *event_));
+  links.pop_back();
+  EXPECT_TRUE(objects_.attach(*program, *event_));
 }
 
 TEST(BpfMapShape, RefusesWhatNoMapIs) {

@@ -190,8 +190,9 @@ Response attach_later(const Context& c, const bpf_objects::ProgramRef& program) 
   const auto [system, name] = event_names(c.text);
   const auto link = c.objects.attach_later(program, std::string(system), std::string(name),
                                            for_all ? std::nullopt : std::optional(c.who.uid));
-  held.links.emplace(link->number, link);
-  return numbered(link->number);
+  if (!link) return error_response(link.error());
+  held.links.emplace((*link)->number, *link);
+  return numbered((*link)->number);
 }
 
 Response attach_probe(const Context& c) {
