@@ -97,6 +97,8 @@ extern "C" int landtrace_emit(const struct landtrace_event* event, const struct 
   if (!landtrace_enabled(event)) return -EBADF;
   if (count < 0 || count > kMaxVectors) return -EINVAL;
   size_t size = 0;
-  for (int i = 0; i < count; ++i) size += vectors[i].iov_len;
+  for (int i = 0; i < count; ++i) {
+    if (__builtin_add_overflow(size, vectors[i].iov_len, &size)) return -EINVAL;
+  }
   return landtrace_emit_enabled(event, vectors, count, size);
 }

@@ -147,6 +147,10 @@ TEST_F(NativeApiTest, VectorsAreAtMostSixtyFour) {
     EXPECT_EQ(landtrace_emit(&event_, vectors.data(), 64), 0);
     EXPECT_EQ(landtrace_emit(&event_, vectors.data(), 65), -EINVAL);
     EXPECT_EQ(landtrace_emit(&event_, vectors.data(), -1), -EINVAL);
+    // Together as little as is left when the sum has gone around.
+    iovec huge[] = {{&event_, SIZE_MAX - 7}, {&event_, 16}};
+    EXPECT_EQ(landtrace_emit(&event_, huge, 2), -EINVAL);
+    EXPECT_EQ(landtrace_emit(&event_, huge, 1), -E2BIG);
     const auto records = owner.domain().records();
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].payload.size(), 64u * 4);
