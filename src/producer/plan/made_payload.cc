@@ -160,7 +160,7 @@ class Maker {
                                register_at(arg.at >> 8 & 0xff) * (arg.at >> 16 & 0xff) + arg.number;
     std::uint64_t value = 0;
     const std::uint32_t size = std::clamp<std::uint32_t>(arg.source_size, 1, sizeof value);
-    if (!may_read() || from_.probed == nullptr || read_program(from, &value, size) != size) return false;
+    if (!may_read() || from_.probed == nullptr || memory_.read(from, &value, size) != size) return false;
     place = {Place::In::kProgram, extended(value, arg)};
     return true;
   }
@@ -173,7 +173,7 @@ class Maker {
   [[nodiscard]] Place stack_word(std::uint64_t number) const {
     std::uint64_t word = 0;
     if (from_.probed != nullptr) {
-      read_program(from_.probed->registers[kRsp] + number * sizeof word, &word, sizeof word);
+      memory_.read(from_.probed->registers[kRsp] + number * sizeof word, &word, sizeof word);
     }
     return {Place::In::kProgram, word};
   }
@@ -216,7 +216,7 @@ class Maker {
     const std::uint64_t from = place.address + static_cast<std::uint64_t>(offset);
     if (place.in == Place::In::kPayload) return payload_.copy(from, to, size) == size;
     if (place.in == Place::In::kOwn) return false;
-    return may_read() && read_program(from, to, size) == size;
+    return may_read() && memory_.read(from, to, size) == size;
   }
   // A program that comes through a mount has its memory elsewhere.
   [[nodiscard]] bool may_read() const { return !thread_.is_proxy; }
@@ -234,7 +234,7 @@ class Maker {
       size = payload_.copy(place.address + static_cast<std::uint64_t>(offset), text,
                            std::min<std::uint64_t>(place.room, room - 1));
     } else if (!may_read() ||
-               !read_program_text(place.address + static_cast<std::uint64_t>(offset), text, room - 1, size)) {
+               !memory_.read_text(place.address + static_cast<std::uint64_t>(offset), text, room - 1, size)) {
       return;
     }
     finish_text(text, ::strnlen(text, size), to);
@@ -266,6 +266,7 @@ class Maker {
   std::uint32_t end_;
   bool happens_ = true;
   char comm_[filter::kCommSize] = {};
+  mutable ProgramMemory memory_;
 };
 
 }  // namespace

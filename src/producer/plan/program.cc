@@ -43,16 +43,17 @@ class Place final : public bpf::Surroundings {
   }
   // Addresses of another process mean nothing here.
   std::size_t read_memory(std::uint64_t from, void* to, std::size_t size) override {
-    return thread_.is_proxy ? 0 : read_program(from, to, size);
+    return thread_.is_proxy ? 0 : memory_.read(from, to, size);
   }
   bool read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) override {
-    return !thread_.is_proxy && read_program_text(from, to, size, length);
+    return !thread_.is_proxy && memory_.read_text(from, to, size, length);
   }
   std::uint64_t* shared_budget() override { return thread_.program_budget; }
 
  private:
   const View& view_;
   const Thread& thread_;
+  ProgramMemory memory_;
 };
 static_assert(filter::kCommSize == bpf::kCommSize);
 

@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
-constexpr unsigned kPages = 8;
-
-struct KnownPages {
-  std::uint64_t page[kPages];
-  unsigned next;
-};
-constinit thread_local KnownPages known_pages __attribute__((tls_model("initial-exec"))){};
 constinit bool has_guard = false;
 
 struct Loaded {
@@ -71,53 +64,11 @@ bool is_readable(std::uint64_t page) {
   return system_call(SYS_rt_sigprocmask, kNoSuchHow, page, 0, kWord) == -EINVAL;
 }
 
-bool knows(std::uint64_t page) {
-  KnownPages& known = known_pages;
-  for (const std::uint64_t one : known.page) {
-    if (one == page) return true;
-  }
-  if (!is_readable(page)) return false;
-  known.page[known.next++ % kPages] = page;
-  return true;
-}
-
-// A signal handler that comes in between leaves other pages there, which are as good.
-void forget(std::uint64_t page) {
-  for (std::uint64_t& one : known_pages.page) {
-    if (one == page) one = 0;
-  }
-}
-
 std::size_t copy_by_kernel(std::uint64_t from, void* to, std::size_t size) {
   const iovec local{to, size};
   const iovec remote{reinterpret_cast<void*>(from), size};
   const long n = system_call(SYS_process_vm_readv, system_call(SYS_getpid), &local, 1, &remote, 1, 0);
   return n < 0 ? 0 : static_cast<std::size_t>(n);
-}
-
-// `address` is a multiple of the size of a word, so that it lies in one page.
-bool load(std::uint64_t address, std::uint64_t& word) {
-  const std::uint64_t page = address & ~(kPage - 1);
-  if (page == 0) return false;
-  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return copy_by_kernel(address, &word, kWord) == kWord;
-  if (!knows(page)) return false;
-  const Loaded loaded = landtrace_load_word(address);
-  word = loaded.word;
-  if (loaded.failed == 0) return true;
-  forget(page);
-  return false;
-}
-
-// Gives `take` one piece after the other of at most a word; until that says that it is enough. False where there is no
-// more memory.
-template <typename Take>
-bool read_words(std::uint64_t from, const Take& take) {
-  std::uint64_t word = 0;
-  for (std::uint64_t at = from & ~(kWord - 1);; at += kWord) {
-    if (at < (from & ~(kWord - 1)) || !load(at, word)) return false;
-    const std::uint64_t skipped = at < from ? from - at : 0;
-    if (!take(word >> 8 * skipped, kWord - skipped)) return true;
-  }
 }
 
 // The place of the lowest byte that is 0; kWord: none is.
@@ -128,9 +79,48 @@ std::size_t end_of_text(std::uint64_t word) {
   return zeros == 0 ? kWord : static_cast<std::size_t>(__builtin_ctzll(zeros)) / 8;
 }
 
+// The thread runs on it: nobody takes that away.
+bool is_under_stack_pointer(std::uint64_t page) {
+  return page == (reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) & ~(kPage - 1));
+}
+
 }  // namespace
 
-std::size_t read_program(std::uint64_t from, void* to, std::size_t size) {
+bool ProgramMemory::knows(std::uint64_t page) {
+  if (is_under_stack_pointer(page)) return true;
+  for (unsigned i = 0; i < std::min(found_, kPages); ++i) {
+    if (pages_[i] == page) return true;
+  }
+  if (!is_readable(page)) return false;
+  pages_[found_++ % kPages] = page;
+  return true;
+}
+
+// `address` is a multiple of the size of a word, so that it lies in one page.
+bool ProgramMemory::load(std::uint64_t address, std::uint64_t& word) {
+  const std::uint64_t page = address & ~(kPage - 1);
+  if (page == 0) return false;
+  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return copy_by_kernel(address, &word, kWord) == kWord;
+  if (!knows(page)) return false;
+  const Loaded loaded = landtrace_load_word(address);
+  word = loaded.word;
+  if (loaded.failed != 0) found_ = 0;
+  return loaded.failed == 0;
+}
+
+// Gives `take` one piece after the other of at most a word; until that says that it is enough. False where there is no
+// more memory.
+template <typename Take>
+bool ProgramMemory::read_words(std::uint64_t from, const Take& take) {
+  std::uint64_t word = 0;
+  for (std::uint64_t at = from & ~(kWord - 1);; at += kWord) {
+    if (at < (from & ~(kWord - 1)) || !load(at, word)) return false;
+    const std::uint64_t skipped = at < from ? from - at : 0;
+    if (!take(word >> 8 * skipped, kWord - skipped)) return true;
+  }
+}
+
+std::size_t ProgramMemory::read(std::uint64_t from, void* to, std::size_t size) {
   if (size == 0 || !arch::may_call()) return 0;
   if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return from < kPage ? 0 : copy_by_kernel(from, to, size);
   auto* const bytes = static_cast<char*>(to);
@@ -144,7 +134,7 @@ std::size_t read_program(std::uint64_t from, void* to, std::size_t size) {
   return done;
 }
 
-bool read_program_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) {
+bool ProgramMemory::read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) {
   length = 0;
   if (!arch::may_call()) return false;
   return size == 0 || read_words(from, [&](std::uint64_t word, std::size_t count) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -53,14 +54,14 @@ class ProgramMemoryTest : public testing::TestWithParam<bool> {
   }
   static std::string read(const char* from, std::size_t size) {
     std::string to(size, '?');
-    to.resize(read_program(address_of(from), to.data(), size));
+    to.resize(ProgramMemory().read(address_of(from), to.data(), size));
     return to;
   }
   // As it was copied, with its NUL.
   static std::string read_text(const char* from, std::size_t most) {
     std::string to(most, '?');
     std::size_t length = 77;
-    if (!read_program_text(address_of(from), to.data(), most, length)) return "none";
+    if (!ProgramMemory().read_text(address_of(from), to.data(), most, length)) return "none";
     to.resize(length);
     return to;
   }
@@ -118,17 +119,50 @@ TEST_P(ProgramMemoryTest, ATextThatRunsOutOfMemoryIsNone) {
   EXPECT_EQ(read_text(pages_ + 2 * kPage, 64), "none");
 }
 
-// The thread has found the page before, and does not ask again.
+// Another thread takes it away in the middle of a hit, which has found it before and does not ask again.
 TEST_P(ProgramMemoryTest, APageThatGoesIsNoEnd) {
+  put(0, "here");
+  ProgramMemory memory;
+  const auto read_on = [&] {
+    std::string to(4, '?');
+    to.resize(memory.read(address_of(pages_), to.data(), to.size()));
+    return to;
+  };
+  ASSERT_EQ(read_on(), "here");
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
+  EXPECT_EQ(read_on(), "");
+  EXPECT_EQ(mended, GetParam() ? 1u : 0u);
+  EXPECT_EQ(read_on(), "");
+  EXPECT_EQ(mended, GetParam() ? 1u : 0u) << "a page that is known to be gone was read";
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_READ), 0);
+  EXPECT_EQ(read_on(), "here");
+}
+
+TEST_P(ProgramMemoryTest, APageThatHasGoneSinceTheLastHitIsNotRead) {
   put(0, "here");
   ASSERT_EQ(read(pages_, 4), "here");
   ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
   EXPECT_EQ(read(pages_, 4), "");
-  EXPECT_EQ(mended, GetParam() ? 1u : 0u);
-  EXPECT_EQ(read(pages_, 4), "");
-  EXPECT_EQ(mended, GetParam() ? 1u : 0u) << "a page that is known to be gone was read";
+  EXPECT_EQ(mended, 0u);
   ASSERT_EQ(::mprotect(pages_, kPage, PROT_READ), 0);
   EXPECT_EQ(read(pages_, 4), "here");
+}
+
+TEST_P(ProgramMemoryTest, MorePagesThanAreRememberedAreReadInOneHit) {
+  constexpr std::size_t kCount = 20;
+  void* const mapped = ::mmap(nullptr, kCount * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const many = static_cast<char*>(mapped);
+  ProgramMemory memory;
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      many[i * kPage] = static_cast<char>('a' + i);
+      char found = 0;
+      EXPECT_EQ(memory.read(address_of(many + i * kPage), &found, 1), 1u);
+      EXPECT_EQ(found, static_cast<char>('a' + i));
+    }
+  }
+  ::munmap(mapped, kCount * kPage);
 }
 
 TEST_P(ProgramMemoryTest, AThreadWithTheSignalBlockedReadsOnlyWhatIsThere) {
@@ -142,6 +176,47 @@ TEST_P(ProgramMemoryTest, AThreadWithTheSignalBlockedReadsOnlyWhatIsThere) {
   EXPECT_EQ(read_text(pages_ + 2 * kPage + 7, 5), "none");
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(mended, 0u);
+}
+
+TEST_P(ProgramMemoryTest, AThreadWithTheSignalBlockedOutlivesAPageThatGoes) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  put(8, "there");
+  EXPECT_EQ(read(pages_ + 8, 5), "there");
+  EXPECT_EQ(read_text(pages_ + 8, 5), "there");
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
+  EXPECT_EQ(read(pages_ + 8, 5), "");
+  EXPECT_EQ(read_text(pages_ + 8, 5), "none");
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(mended, 0u);
+}
+
+// It is installed behind the back of whoever has set the guard.
+TEST_P(ProgramMemoryTest, AProgramsOwnHandlerDoesNotSeeAPageThatGoes) {
+  struct sigaction own {};
+  own.sa_handler = [](int) { ::_exit(98); };
+  ASSERT_EQ(::sigaction(SIGSEGV, &own, GetParam() ? nullptr : &before_), 0);
+  put(8, "there");
+  EXPECT_EQ(read(pages_ + 8, 5), "there");
+  ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
+  EXPECT_EQ(read(pages_ + 8, 5), "");
+  if (!GetParam()) ::sigaction(SIGSEGV, &before_, nullptr);
+}
+
+// What lies behind the end of a file is no memory: SIGBUS.
+TEST_P(ProgramMemoryTest, AFileThatGetsShorterIsNoEnd) {
+  const int file = ::memfd_create("file", MFD_CLOEXEC);
+  ASSERT_EQ(::ftruncate(file, kPage), 0);
+  auto* const mapped = static_cast<char*>(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  ASSERT_NE(mapped, MAP_FAILED);
+  std::memcpy(mapped, "there", 5);
+  EXPECT_EQ(read(mapped, 5), "there");
+  ASSERT_EQ(::ftruncate(file, 0), 0);
+  EXPECT_EQ(read(mapped, 5), "");
+  ::munmap(mapped, kPage);
+  ::close(file);
 }
 
 TEST(LoadFaultTest, AnyOtherFaultIsNotMended) {
