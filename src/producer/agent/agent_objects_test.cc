@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 
 #include <atomic>
+#include <chrono>
 #include <ctime>
 #include <thread>
 
@@ -136,6 +137,18 @@ TEST_F(AgentObjectsTest, TheLoaderTellsBeforeConstructorsRun) {
     EXPECT_EQ(test_hits[7].entries, 2 * i);
     EXPECT_EQ(test_hits[7].returns, 2 * i);
   }
+}
+
+// As in a child that no handler of fork knows of.
+TEST_F(AgentObjectsTest, WhereNobodyListensLoadsAreNotHeldUp) {
+  Agent agent(Agent::OwnObject::kPatch);
+  ASSERT_TRUE(agent.listen_to_loader());
+  constexpr int kTurns = 20;
+  constexpr std::int64_t kBound_ms = 16'000;  // with a wait for each change it is 4 of them at least
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < kTurns; ++i) const Library library;
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), kBound_ms);
 }
 
 TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {

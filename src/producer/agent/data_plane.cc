@@ -38,6 +38,8 @@ namespace {
 
 Handlers handlers{};
 LoaderChanges changes{};
+// LoaderChanges::seen, when it was waited for in vain: nobody looks, as in a child that was forked past the handlers.
+std::uint64_t seen_in_vain = ~0ull;
 // The thread that takes slots of a chunk; 0: none. Slots are taken only by that thread and its signal handlers, so
 // taking one needs no locked instruction. They are freed by whichever thread the call ends in.
 std::uint32_t owners[kChunks];
@@ -52,7 +54,8 @@ constexpr unsigned kSerialShift = 48;
 constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse;
 constexpr std::uint64_t kFrame = sizeof(Registers) + 8;
 constexpr std::uint64_t kRedZone = 128;
-constexpr std::uint32_t kSecond = 1'000'000'000;
+constexpr long kSecond = 1'000'000'000;
+constexpr long kPatience_ns = kSecond / 5;
 
 Registers* const kIgnored = reinterpret_cast<Registers*>(1);
 
@@ -335,11 +338,21 @@ const Site* site_of_call(std::uint64_t resume) {
     __atomic_fetch_add(changes.wake, 1, __ATOMIC_RELEASE);  // pairs with the load of whoever waits there
     raw(SYS_futex, raw_address(changes.wake), FUTEX_WAKE, 0x7fffffff);
   }
-  timespec patience = {0, kSecond / 5};
-  for (unsigned i = 0; i < 4; ++i) {
+  timespec until = {};
+  raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&until));
+  until.tv_nsec += kPatience_ns;
+  if (until.tv_nsec >= kSecond) {
+    until.tv_nsec -= kSecond;
+    ++until.tv_sec;
+  }
+  constexpr long kTimedOut = -110;
+  for (long result = 0;;) {
     const std::uint32_t seen = __atomic_load_n(&changes.seen, __ATOMIC_ACQUIRE);  // pairs with loader_changes_seen()
-    if (static_cast<std::int32_t>(seen - changed) >= 0) return;
-    raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAIT_PRIVATE, seen, raw_address(&patience));
+    if (static_cast<std::int32_t>(seen - changed) >= 0 || __atomic_load_n(&seen_in_vain, __ATOMIC_RELAXED) == seen)
+      return;
+    if (result == kTimedOut) return __atomic_store_n(&seen_in_vain, seen, __ATOMIC_RELAXED);
+    result = raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAIT_BITSET_PRIVATE, seen, raw_address(&until), 0,
+                 FUTEX_BITSET_MATCH_ANY);
   }
 }
 

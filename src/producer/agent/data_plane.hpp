@@ -27,7 +27,7 @@ void own_slots_after_fork();
 void forget_dead_threads(std::uint32_t process);
 
 // Rises with each change of the loader's list of objects; and the thread that changes it waits, at most 0.2 s, until
-// the agent says that it has looked.
+// the agent says that it has looked. Where that was in vain nobody waits again until it has looked.
 struct LoaderChanges {
   std::uint32_t changed;  // pairs with: `seen`, both by release and acquire
   std::uint32_t seen;
