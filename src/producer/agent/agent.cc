@@ -257,7 +257,11 @@ void Agent::tend() {
     const Site& site = *entry.second->site;
     return site.limit != 0 && __atomic_load_n(&site.active, __ATOMIC_RELAXED) >= site.limit;
   };
-  if (slots_in_use() > kPlenty || std::any_of(known_.begin(), known_.end(), at_limit)) free_abandoned_slots();
+  if (slots_in_use() > kPlenty) {
+    free_abandoned_slots();
+  } else if (std::any_of(known_.begin(), known_.end(), at_limit)) {
+    uncount_abandoned_slots();
+  }
   const std::uint64_t now = monotonic_ns();
   const std::size_t count = known_.size();
   std::erase_if(known_, [now](const auto& entry) {

@@ -371,6 +371,60 @@ TEST_F(AgentReturnTest, CoroutinesTakeTurnsWithinAProbedFunction) {
   EXPECT_EQ(slots_in_use(), before);
 }
 
+// Stacks that are copied aside and back, to run others in the same place, as greenlets do.
+struct Greenlets {
+  static constexpr std::size_t kStack = 64 << 10;
+  static constexpr unsigned kCount = 4;
+  std::vector<char> stack = std::vector<char>(kStack);
+  std::vector<char> aside[kCount];
+  ucontext_t main;
+  ucontext_t contexts[kCount];
+  unsigned current = 0;
+  std::vector<unsigned> ended;
+
+  void go_on_with(unsigned number) {
+    current = number;
+    std::copy(aside[number].begin(), aside[number].end(), stack.begin());
+    ::swapcontext(&main, &contexts[number]);
+    aside[number] = stack;
+  }
+};
+Greenlets* greenlets;
+void leave_greenlet(void*) { ::swapcontext(&greenlets->contexts[greenlets->current], &greenlets->main); }
+// Each calls from a place of its own.
+template <unsigned kNumber>
+void run_greenlet() {
+  lt_test_call(leave_greenlet, nullptr);
+  greenlets->ended.push_back(kNumber);
+}
+
+TEST_F(AgentReturnTest, AtALimitCallsThatAreOnlyPutAsideComeBackToTheirCallers) {
+  apply(agent, wanted(call_place(), 1, kBoth, 1));
+  constexpr void (*kRuns[Greenlets::kCount])() = {run_greenlet<0>, run_greenlet<1>, run_greenlet<2>, run_greenlet<3>};
+  Greenlets all;
+  greenlets = &all;
+  for (unsigned i = 0; i < Greenlets::kCount; ++i) {
+    ::getcontext(&all.contexts[i]);
+    all.contexts[i].uc_stack.ss_sp = all.stack.data();
+    all.contexts[i].uc_stack.ss_size = all.stack.size();
+    all.contexts[i].uc_link = &all.main;
+    ::makecontext(&all.contexts[i], kRuns[i], 0);
+    all.aside[i] = all.stack;
+    all.go_on_with(i);
+    agent.tend();
+  }
+  for (unsigned i = 0; i < Greenlets::kCount; ++i) all.go_on_with(i);
+  EXPECT_EQ(all.ended, (std::vector<unsigned>{0, 1, 2, 3}));
+  EXPECT_EQ(test_hits[1].entries, 4u);
+  EXPECT_EQ(test_hits[1].returns, 4u);
+  EXPECT_EQ(agent.missed(1), 0u);
+  EXPECT_EQ(slots_in_use(), before);
+  // All are off the limit once.
+  lt_test_call([](void*) { lt_test_call([](void*) {}, nullptr); }, nullptr);
+  EXPECT_EQ(test_hits[1].returns, 5u);
+  EXPECT_EQ(agent.missed(1), 1u);
+}
+
 struct Task {
   struct promise_type {
     Task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }

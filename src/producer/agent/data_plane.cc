@@ -49,9 +49,11 @@ std::uint32_t chunks_ever;           // no chunk from here on has been used yet
 
 constexpr std::uint32_t kKeptChunks = 16;  // by a thread that needs few slots again
 
+// In a slot's word: it is being filled or emptied; its call counts against its site's limit.
 constexpr std::uint64_t kInUse = 1;
+constexpr std::uint64_t kCounted = 2;
 constexpr unsigned kSerialShift = 48;
-constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse;
+constexpr std::uint64_t kStackMask = (1ull << kSerialShift) - 1 - kInUse - kCounted;
 constexpr std::uint64_t kFrame = sizeof(Registers) + 8;
 constexpr std::uint64_t kRedZone = 128;
 constexpr long kSecond = 1'000'000'000;
@@ -133,22 +135,44 @@ bool read_word(long process, std::uint64_t address, std::uint64_t& word, bool& a
   return size == sizeof word;
 }
 
-// Frees the slot if the word of the stack by which its call would return is another by now, or gone. Pairs with the
-// stores to the slot's word, which come after those to the stack where it is taken, and before them where it is left:
-// so the thread that would have used the word cannot be between them when the exchange succeeds.
-bool free_if_abandoned(long process, Slot* slot) {
-  std::uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+void give_back(const Site* site) { __atomic_fetch_sub(const_cast<std::uint32_t*>(&site->active), 1, __ATOMIC_RELAXED); }
+
+// Whether the word of the stack by which the slot's call would return is another by now, or gone. A stack that was
+// copied aside looks so, too.
+bool seems_abandoned(long process, const Slot* slot, std::uint64_t word) {
   if (word == 0 || (word & kInUse) != 0) return false;
   std::uint64_t there = 0;
   bool allowed = true;
-  if (read_word(process, word & kStackMask, there, allowed) ? there == stub_of(slot) + kAfterCall : !allowed)
-    return false;
+  if (read_word(process, word & kStackMask, there, allowed)) return there != stub_of(slot) + kAfterCall;
+  return allowed;
+}
+
+// Frees the slot if its call seems abandoned. Pairs with the stores to the slot's word, which come after those to the
+// stack where it is taken, and before them where it is left: so the thread that would have used the word cannot be
+// between them when the exchange succeeds.
+bool free_if_abandoned(long process, Slot* slot) {
+  std::uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+  if (!seems_abandoned(process, slot, word)) return false;
   const Site* site = slot->site;
   // Pairs with the releases in take() and lt_agent_leave().
   if (!__atomic_compare_exchange_n(&slot->word, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return false;
-  if (site->limit != 0) __atomic_fetch_sub(const_cast<std::uint32_t*>(&site->active), 1, __ATOMIC_RELAXED);
+  if ((word & kCounted) != 0) give_back(site);
   return true;
 }
+
+// The same, but the call only counts no more against its limit: it keeps its slot, as it may come back.
+bool uncount_if_abandoned(long process, Slot* slot) {
+  // Pairs with the releases in take() and lt_agent_leave(), as the exchange does.
+  std::uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
+  if ((word & kCounted) == 0 || !seems_abandoned(process, slot, word)) return false;
+  const Site* site = slot->site;
+  if (!__atomic_compare_exchange_n(&slot->word, &word, word & ~kCounted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  give_back(site);
+  return true;
+}
+using UseOfAbandoned = bool (*)(long process, Slot* slot);
 
 Slot* first_of(std::uint32_t chunk) { return lt_agent_slots + std::size_t{chunk} * kSlotsInChunk; }
 
@@ -220,23 +244,30 @@ void give_back_chunk(ThreadState& thread, const Slot* last) {
   if (thread.next != nullptr && chunk_of(thread.next) == chunk) thread.next = nullptr;
 }
 
-std::uint32_t free_abandoned_of(std::uint32_t thread) {
+std::uint32_t use_abandoned(UseOfAbandoned use) {
+  const long process = raw(SYS_getpid);
+  std::uint32_t count = 0;
+  for (Slot* slot = lt_agent_slots; slot != used_end(); ++slot) count += use(process, slot) ? 1 : 0;
+  return count;
+}
+
+std::uint32_t use_abandoned_of(std::uint32_t thread, UseOfAbandoned use) {
   const long process = raw(SYS_getpid);
   std::uint32_t count = 0;
   for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk) {
     if (owners[chunk] != thread) continue;
     Slot* const first = first_of(chunk);
-    for (Slot* slot = first; slot != first + kSlotsInChunk; ++slot) count += free_if_abandoned(process, slot) ? 1 : 0;
+    for (Slot* slot = first; slot != first + kSlotsInChunk; ++slot) count += use(process, slot) ? 1 : 0;
   }
   return count;
 }
 
 // Looks for abandoned slots of the thread, unless that was in vain a short while ago.
-bool free_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause) {
+bool use_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause, UseOfAbandoned use) {
   constexpr std::uint32_t kPause = 4096;
   // A site's may be another thread's, too; one look more or less does not matter.
   const std::uint32_t left = __atomic_load_n(&pause, __ATOMIC_RELAXED);
-  const bool found = left == 0 && thread.thread != 0 && free_abandoned_of(thread.thread) != 0;
+  const bool found = left == 0 && thread.thread != 0 && use_abandoned_of(thread.thread, use) != 0;
   if (!found) __atomic_store_n(&pause, left == 0 ? kPause : left - 1, __ATOMIC_RELAXED);
   return found;
 }
@@ -255,7 +286,7 @@ bool free_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause) {
     }
   }
   if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) >= kChunks / 2 &&
-      free_abandoned_at_times(thread, thread.pause)) {
+      use_abandoned_at_times(thread, thread.pause, free_if_abandoned)) {
     if (Slot* slot = claim_in_own(thread.thread, stack); slot != nullptr) return slot;
   }
   if (__atomic_load_n(&owned_chunks, __ATOMIC_RELAXED) == kChunks) return claim_in_own_at_times(thread, stack);
@@ -274,11 +305,8 @@ bool within_limit(const Site* site) {
 // At the limit, calls that were abandoned do not count.
 [[gnu::noinline]] bool is_refused(const Site* site) {
   if (within_limit(site)) return false;
-  return !free_abandoned_at_times(state, const_cast<std::uint32_t&>(site->pause)) || !within_limit(site);
-}
-
-void give_back(const Site* site) {
-  if (site->limit != 0) __atomic_fetch_sub(const_cast<std::uint32_t*>(&site->active), 1, __ATOMIC_RELAXED);
+  return !use_abandoned_at_times(state, const_cast<std::uint32_t&>(site->pause), uncount_if_abandoned) ||
+         !within_limit(site);
 }
 
 // Of stubs that return to stubs, no two neighbours' frames seem to end at the same place.
@@ -293,13 +321,14 @@ std::uint64_t cfa_distance(std::uint64_t caller) {
 // A slot for the call, whose return address is replaced from here on.
 Slot* take(const Site* site, std::uint64_t copy, std::uint64_t stack) {
   if ((stack & ~kStackMask) != 0) return nullptr;
-  if (site->limit != 0 && is_refused(site)) return nullptr;
+  const std::uint64_t counted = site->limit != 0 ? kCounted : 0;
+  if (counted != 0 && is_refused(site)) return nullptr;
   ThreadState& thread = state;
   Slot* slot = thread.next;
   if (slot == nullptr || !claim(slot, stack)) [[unlikely]] {
     slot = claim_slowly(thread, stack);
     if (slot == nullptr) {
-      give_back(site);
+      if (counted != 0) give_back(site);
       return nullptr;
     }
   }
@@ -312,7 +341,7 @@ Slot* take(const Site* site, std::uint64_t copy, std::uint64_t stack) {
   slot->cfa_distance = cfa_distance(slot->return_address);
   word_at(stack) = stub_of(slot) + kAfterCall;
   // Pairs with the acquire in free_if_abandoned().
-  __atomic_store_n(&slot->word, stack | (++slot->serial << kSerialShift), __ATOMIC_RELEASE);
+  __atomic_store_n(&slot->word, stack | counted | (++slot->serial << kSerialShift), __ATOMIC_RELEASE);
   return slot;
 }
 
@@ -419,9 +448,14 @@ extern "C" {
     handlers.returned(site, registers, &slot->data);
     end();
   }
-  if (site->limit != 0) give_back(site);
-  // Pairs with the acquire in free_if_abandoned(): the stack's word is overwritten only after this.
-  __atomic_store_n(&slot->word, slot->word | kInUse, __ATOMIC_RELEASE);
+  // Both pair with the acquires of those who look for abandoned calls: the stack's word is overwritten only after this.
+  // One of these may take the mark of a call that counts away at any moment.
+  const std::uint64_t word = slot->word;
+  if ((word & kCounted) == 0) {
+    __atomic_store_n(&slot->word, word | kInUse, __ATOMIC_RELEASE);
+  } else if ((__atomic_fetch_or(&slot->word, kInUse, __ATOMIC_ACQ_REL) & kCounted) != 0) {
+    give_back(site);
+  }
   ThreadState& thread = state;
   if (owners[chunk_of(slot)] == thread.thread) {
     thread.next = slot;
@@ -456,12 +490,8 @@ const std::uint64_t* registers_of_hit() {
   return inside == nullptr || inside == kIgnored ? nullptr : inside->value;
 }
 
-std::uint32_t free_abandoned_slots() {
-  const long process = raw(SYS_getpid);
-  std::uint32_t count = 0;
-  for (Slot* slot = lt_agent_slots; slot != used_end(); ++slot) count += free_if_abandoned(process, slot) ? 1 : 0;
-  return count;
-}
+std::uint32_t free_abandoned_slots() { return use_abandoned(free_if_abandoned); }
+std::uint32_t uncount_abandoned_slots() { return use_abandoned(uncount_if_abandoned); }
 
 bool is_awaited(const Site* site) {
   for (const Slot* slot = lt_agent_slots; slot != used_end(); ++slot) {

@@ -8,9 +8,12 @@
 
 namespace landtrace::agent {
 
-// A slot is abandoned when the return address of its call is gone from the stack: after longjmp, an exception, the
-// end of a thread. The agent's thread calls this now and then; returns how many slots it found.
+// A slot seems abandoned when the return address of its call is gone from the stack: after longjmp, an exception, the
+// end of a thread; or as the stack was copied aside, as greenlets do, and then its call comes back. So slots are freed
+// only where there is no plenty; at a site's limit such calls do not count any more, and keep their slots. The agent's
+// thread calls these now and then; they return how many slots they found.
 std::uint32_t free_abandoned_slots();
+std::uint32_t uncount_abandoned_slots();
 
 // The registers of the hit whose handler the calling thread runs; nullptr: none.
 const std::uint64_t* registers_of_hit();

@@ -62,7 +62,7 @@ struct alignas(128) Slot {
   std::uint64_t target;          // what the stub calls: the copy of the displaced instructions
   std::uint64_t return_address;  // to the caller
   // 0: free. Else the stack's word that holds the return address, below a serial of 16 bits; its lowest bit is set
-  // while the slot is being filled or emptied.
+  // while the slot is being filled or emptied, the next one where the call counts against its site's limit.
   std::uint64_t word;
   const Site* site;
   EntryData data;
