@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -66,6 +67,33 @@ class Record(Probe):
 
     def test_a_child_by_fork_and_exec(self):
         self.assertEqual(len(self.fields("handle_request", "handle_request", "3", "exec")), 6)
+
+    def test_children_that_share_the_memory_are_told_from_their_parent(self):
+        # The parent's thread has events of its own before and between.
+        program = """if True:
+            import os, subprocess, sys
+            def spawned():
+                return os.posix_spawn("/bin/true", ["true"], os.environ)
+            def forked():
+                return subprocess.Popen(["/bin/true"]).pid
+            print("parent", os.getpid())
+            for start in [spawned, forked, spawned, forked] * 5:
+                os.getppid()
+                pid = start()
+                os.waitpid(pid, 0)
+                print(pid)
+            os.getppid()
+        """
+        status, out, err = self.landtrace("record", "-o", self.file, "-p", "e=libc.so.6:execve", "-p", "g=libc.so.6:getppid",
+                                          "--", sys.executable, "-c", program)
+        self.assertEqual(status, 0, err)
+        parent, *children = [int(word) for word in re.findall(r"\d+", out)]
+        self.assertEqual(len(children), 20)
+        events, lost = self.report_json()
+        self.assertEqual(lost, 0)
+        self.assertEqual([event["pid"] for event in events if event["event"] == "e"], children)
+        self.assertEqual([event["pid"] for event in events if event["event"] == "g"], [parent] * 21)
+        self.assertEqual(len(events), 41)
 
     def test_a_pattern_means_each_function_that_fits(self):
         status, _, err = self.landtrace("record", "-o", self.file, "-p", "shop::*", "-p", "handle_request", "--", PROBED, "3")

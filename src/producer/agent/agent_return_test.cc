@@ -20,6 +20,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/test_places.hpp"
+#include "base/test_memory_child.hpp"
 #include "unwind/capture.hpp"
 
 namespace landtrace::agent {
@@ -117,6 +118,24 @@ TEST_F(AgentReturnTest, ThreadsOfAChildHaveTheirSlotsForThemselves) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+// What it took would be kept in its parent's thread, under its own number.
+TEST_F(AgentReturnTest, AVforkChildTakesNoSlotsForItsParentsThread) {
+  apply(agent, wanted(add_one_place(), 1, kBoth));
+  std::thread([&] {
+    EXPECT_TRUE(run_in_memory_child([] { return lt_test_add_one(1) == 2; }));
+    EXPECT_EQ(test_hits[1].entries, 1u);
+    EXPECT_EQ(test_hits[1].returns, 0u);
+    EXPECT_EQ(agent.missed(1), 1u);
+    EXPECT_EQ(lt_test_add_one(1), 2u);
+    EXPECT_EQ(test_hits[1].returns, 1u);
+    // The thread has slots of its own by now, and is suspended.
+    EXPECT_TRUE(run_in_memory_child([] { return lt_test_add_one(1) == 2; }));
+    EXPECT_EQ(test_hits[1].returns, 2u);
+    EXPECT_EQ(agent.missed(1), 1u);
+  }).join();
+  EXPECT_EQ(slots_in_use(), before);
 }
 
 TEST_F(AgentReturnTest, ALimitOfCallsInProgressIsKept) {

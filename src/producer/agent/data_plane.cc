@@ -1,6 +1,7 @@
 #include "agent/data_plane.hpp"
 
 #include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <ctime>
 
@@ -40,6 +41,8 @@ Handlers handlers{};
 LoaderChanges changes{};
 // LoaderChanges::seen, when it was waited for in vain: nobody looks, as in a child that was forked past the handlers.
 std::uint64_t seen_in_vain = ~0ull;
+// The process that has this memory; 0: not known yet. On a page that fork wipes.
+std::uint32_t* process_of_memory;
 // The thread that takes slots of a chunk; 0: none. Slots are taken only by that thread and its signal handlers, so
 // taking one needs no locked instruction. They are freed by whichever thread the call ends in.
 std::uint32_t owners[kChunks];
@@ -75,6 +78,26 @@ constexpr std::uint64_t kAfterCall = 11;
 void count_missed(const Site* site, std::uint32_t wants) {
   __atomic_fetch_add(const_cast<std::uint64_t*>(&site->missed), 1, __ATOMIC_RELAXED);
   if (handlers.missed != nullptr) handlers.missed(site, wants & site->wants);
+}
+
+void find_process_of_memory() {
+  constexpr long kPageSize = 4096;
+  if (process_of_memory == nullptr) {
+    const long page = raw(SYS_mmap, 0, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page < 0 && page > -kPageSize) return;
+    if (raw(SYS_madvise, page, kPageSize, MADV_WIPEONFORK) != 0) return;
+    process_of_memory = reinterpret_cast<std::uint32_t*>(page);
+  }
+  __atomic_store_n(process_of_memory, static_cast<std::uint32_t>(raw(SYS_getpid)), __ATOMIC_RELAXED);
+}
+
+// Not in a vfork child. No partner: threads that come here at once in a fresh child store the same.
+bool is_own_memory() {
+  if (process_of_memory == nullptr) return true;
+  const auto process = static_cast<std::uint32_t>(raw(SYS_getpid));
+  const std::uint32_t known = __atomic_load_n(process_of_memory, __ATOMIC_RELAXED);
+  if (known == 0) __atomic_store_n(process_of_memory, process, __ATOMIC_RELAXED);
+  return known == 0 || known == process;
 }
 
 // A handler that was left by siglongjmp() from a signal handler leaves its mark: it is over if the stack is above it,
@@ -276,7 +299,11 @@ bool use_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause, Use
 // chunks, are looked for only when there is no plenty of new ones: programs that copy stacks aside and back, as
 // greenlets do, would not survive the former.
 [[gnu::noinline]] Slot* claim_slowly(ThreadState& thread, std::uint64_t stack) {
-  if (thread.thread == 0) thread.thread = static_cast<std::uint32_t>(raw(SYS_gettid));
+  if (thread.thread == 0) {
+    // A vfork child runs on its parent's state, in which its id must not stay.
+    if (!is_own_memory()) return nullptr;
+    thread.thread = static_cast<std::uint32_t>(raw(SYS_gettid));
+  }
   const std::uint32_t chunk = thread.chunk;
   if (owners[chunk] == thread.thread) {
     if (Slot* slot = claim_in(chunk, stack); slot != nullptr) return slot;
@@ -470,6 +497,7 @@ extern "C" {
 #endif
 
 void own_slots_after_fork() {
+  find_process_of_memory();
   ThreadState& thread = state;
   const auto now = static_cast<std::uint32_t>(raw(SYS_gettid));
   for (std::uint32_t& owner : owners) {
@@ -483,7 +511,10 @@ void ignore_this_thread() { state.inside = kIgnored; }
 Ignored::Ignored() : before_(state.inside) { state.inside = kIgnored; }
 Ignored::~Ignored() { state.inside = before_; }
 
-void set_handlers(const Handlers& to) { handlers = to; }
+void set_handlers(const Handlers& to) {
+  find_process_of_memory();
+  handlers = to;
+}
 
 const std::uint64_t* registers_of_hit() {
   const Registers* const inside = state.inside;

@@ -1,6 +1,7 @@
 // liblandtrace-agent.so: it carries out in a program what the domain wants to be probed. Who loads it: the shim, the
 // library, and `landtrace attach`; they call landtrace_agent_start() then. It attaches to the domain by itself, patches
 // what is wanted already before it returns, and has a thread from then on that follows changes.
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -187,6 +188,16 @@ void in_child() {
   start_thread();
 }
 
+const client::ChildListener kChildListener = {client::Process::expect_child, client::Process::child_is_gone};
+
+// The shim's, whichever of the two was loaded first.
+void hear_of_children() {
+  void* const place = ::dlsym(RTLD_DEFAULT, "landtrace_child_listener");
+  if (place == nullptr) return;
+  // Pairs with the acquire load in preload/children.cc.
+  __atomic_store_n(static_cast<const client::ChildListener**>(place), &kChildListener, __ATOMIC_RELEASE);
+}
+
 pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 int join_again(const char* socket) {
@@ -204,6 +215,7 @@ int begin(const char* socket) {
   find_vdso();
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
   loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
+  hear_of_children();
   loop->begin();
   ::pthread_atfork(before_fork, in_parent, in_child);
   start_thread();

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "arch/kept_vectors.hpp"
 #include "base/system_call.hpp"
@@ -201,6 +202,44 @@ void Process::adopt() {
   __atomic_compare_exchange_n(&page_->generation, &none, generation, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+// With a slot of the thread's own; nullptr: there is none. `restartable`: the thread has restartable sequences.
+Place* Process::claim_place(Attachment& attachment, std::uint32_t pid, std::uint32_t tid, bool restartable) {
+  const plan::View& view = attachment.view;
+  const bool foreign = page_->foreign;
+  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : pid, tid);
+  if (slot == nullptr) return nullptr;
+  const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
+  if (counter_is_off()) arch::time_source = arch::TimeSource::kCalls;
+  restartable = restartable && !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable() &&
+                arch::time_source == arch::TimeSource::kCounter;
+  Place* const place = &attachment.places[slot - view.data->threads];
+  const bool registered = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kRegistered;
+  __atomic_store_n(&slot->unregistered, registered ? 0 : 1, __ATOMIC_RELAXED);
+  place->thread = {
+      slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, foreign ? tid | plan::kForeignClaim : tid};
+  place->view = view;
+  // The flag is seen before any plan is loaded, and the place before the word is looked at: pairs with the exchange
+  // in register_for_barriers(), and with the owner's look at the slots.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (!registered && __atomic_load_n(&barriers_, __ATOMIC_SEQ_CST) == Barriers::kRegistered) {
+    // Pairs with the acquire load in is_unregistered(), segments/grace.cc.
+    __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
+  }
+  return place;
+}
+
+// Of a child that runs in the place of its parent's thread, whose own place it leaves alone. The kernel does not know
+// the thread's restartable sequences as the child's.
+const Place* Process::find_place_of_child(LocalThread& local, Attachment& attachment, std::uint32_t pid,
+                                          std::uint32_t tid) {
+  const Place* const known = local.place_of_child;
+  const bool is_own = known != nullptr && known->view.data == attachment.view.data && known->thread.tid == tid &&
+                      // Pairs with the swaps of claim_thread_slot() and free_dead_thread_slots().
+                      __atomic_load_n(&known->thread.slot->tid, __ATOMIC_ACQUIRE) == tid;
+  if (!is_own) local.place_of_child = claim_place(attachment, pid, tid, false);
+  return local.place_of_child;
+}
+
 const Place* Process::find_place(LocalThread& local) {
   if (page_ == nullptr || !is_attached()) return nullptr;
   if (local.searching || local.silent_for > 0 || !arch::may_call()) {
@@ -216,38 +255,46 @@ const Place* Process::find_place(LocalThread& local) {
   // an earlier owner's number and the segments of the next one the thread only looks for its place once more.
   const std::uint64_t generation = __atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE);
   Attachment& attachment = *current();
-  const plan::View& view = attachment.view;
+  const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
   const auto tid = static_cast<std::uint32_t>(system_call(SYS_gettid));
-  const bool foreign = page_->foreign;
-  plan::ThreadSlot* const slot = plan::claim_thread_slot(*view.data, foreign ? 0 : page_->pid, tid);
-  Place* place = nullptr;
-  if (slot == nullptr) {
-    __atomic_fetch_add(&view.data->slotless, 1, __ATOMIC_RELAXED);
-    local.silent_for = kSilentEvents;
-  } else {
-    const auto clock = static_cast<arch::RawClock>(view.control->raw_clock);
-    if (counter_is_off()) arch::time_source = arch::TimeSource::kCalls;
-    const bool restartable = !portable_ && clock == arch::RawClock::kTsc && arch::rseq_usable() &&
-                             arch::time_source == arch::TimeSource::kCounter;
-    place = &attachment.places[slot - view.data->threads];
-    const bool registered = __atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kRegistered;
-    __atomic_store_n(&slot->unregistered, registered ? 0 : 1, __ATOMIC_RELAXED);
-    place->thread = {
-        slot, {restartable ? arch::rseq_area() : nullptr, clock}, tid, foreign ? tid | plan::kForeignClaim : tid};
-    place->view = view;
-    // The flag is seen before any plan is loaded, and the place before the word is looked at: pairs with the exchange
-    // in register_for_barriers(), and with the owner's look at the slots.
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!registered && __atomic_load_n(&barriers_, __ATOMIC_SEQ_CST) == Barriers::kRegistered) {
-      // Pairs with the acquire load in is_unregistered(), segments/grace.cc.
-      __atomic_store_n(&slot->unregistered, 0, __ATOMIC_RELEASE);
+  const Place* place = nullptr;
+  if (is_other_process(pid)) {
+    place = find_place_of_child(local, attachment, pid, tid);
+  } else if (local.place != nullptr && local.generation == generation) {
+    // expect_child() was called. No partners: the child that may write here runs while the thread does not.
+    place = local.place;
+    if (local.expects == 0) {
+      local.page = page_;
+    } else if (local.expects != kUntilGone) {
+      --local.expects;
     }
-    local.place = place;
-    local.generation = generation;
-    local.page = page_;
+  } else {
+    place = claim_place(attachment, page_->pid, tid, true);
+    if (place != nullptr) {
+      local.place = place;
+      local.generation = generation;
+      local.page = page_;
+    }
+  }
+  if (place == nullptr) {
+    __atomic_fetch_add(&attachment.view.data->slotless, 1, __ATOMIC_RELAXED);
+    local.silent_for = kSilentEvents;
   }
   local.searching = false;
   return place;
+}
+
+void Process::expect_child(std::uint32_t events) {
+  LocalThread& local = local_;
+  Process& process = get();
+  // The page is to be this process's, and not the child's.
+  if (is_attached() && process.page_ != nullptr) process.adopt();
+  // The child before has gone from this memory, and might not end for long.
+  if (const Place* const old = std::exchange(local.place_of_child, nullptr); old != nullptr) {
+    plan::give_thread_slot_back(*old->thread.slot, old->thread.tid);
+  }
+  local.expects = events;
+  local.page = &kNoForkPage;
 }
 
 int Process::control_fd() const {

@@ -12,6 +12,9 @@
 // fork: the mappings are inherited, so a child goes on emitting; what must not be shared is found again at its first
 // use. A page that the kernel wipes on fork (MADV_WIPEONFORK, so that no fork escapes notice, whatever made it)
 // holds the number by which a thread knows that its place in the data plane is still its own.
+//
+// vfork, posix_spawn: the child has the page as it is, and all that the parent's thread knows. Whoever looks for a
+// place asks whether it is the parent; and who knows of such a child beforehand has both look (expect_child()).
 #pragma once
 
 #include <pthread.h>
@@ -65,9 +68,19 @@ struct LocalThread {
   // ForkPage::generation when `place` was found; before that it does not match.
   std::uint64_t generation = 1;
   const Place* place = nullptr;
+  // Of the last child that has run in the thread's place, with its memory.
+  const Place* place_of_child = nullptr;
   bool searching = false;
+  // So many events of its own, until it is taken to be back from making a child.
+  std::uint32_t expects = 0;
   // Events to let go before the next search, after one that found nothing.
   std::uint32_t silent_for = 0;
+};
+
+// An object that has places of its own, and hears of such children from who knows of them.
+struct ChildListener {
+  void (*expect)(std::uint32_t events);
+  void (*is_gone)();
 };
 
 class Process {
@@ -139,6 +152,14 @@ class Process {
   }
   // The calling thread may not read the time stamp counter, or may again. Async-signal-safe.
   static void set_time_source(arch::TimeSource source);
+  // The calling thread makes a child that shares its memory and runs in its place until it ends or becomes another
+  // program (vfork, posix_spawn). Until child_is_gone() thread and child look for their places at each event; or, where
+  // nobody will say that, until the thread has had so many `events` of its own: it may have some before it makes the
+  // child. Without it the child's events would be its parent's, and written by sequences that the kernel does not
+  // restart in a child. Async-signal-safe.
+  static constexpr std::uint32_t kUntilGone = ~0u;
+  static void expect_child(std::uint32_t events = kUntilGone);
+  static void child_is_gone() { local_.expects = 0; }
   // Registers for the owner's barriers, unless that has happened. Some 10 ms where there are threads.
   static void register_for_barriers();
   // In a fresh child, before anything else happens there.
@@ -162,6 +183,8 @@ class Process {
   [[nodiscard]] bool is_given_up() const;
   void note_answer(int error);
   const Place* find_place(LocalThread& local);
+  const Place* find_place_of_child(LocalThread& local, Attachment& attachment, std::uint32_t pid, std::uint32_t tid);
+  Place* claim_place(Attachment& attachment, std::uint32_t pid, std::uint32_t tid, bool restartable);
   void adopt();
   void prepare_barriers();
   void settle_slots();

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/test_memory_child.hpp"
 #include "client/fake_owner.hpp"
 
 namespace landtrace::client {
@@ -297,6 +298,92 @@ TEST_F(ProcessTest, AVforkChildIsAnotherProcessWithTheSameMemory) {
     if (child == 0) ::_exit(Process::get().is_other_process(static_cast<std::uint32_t>(::getpid())) ? 0 : 1);
     EXPECT_EQ(exit_code(child), 0);
     EXPECT_FALSE(Process::get().is_other_process(own_pid()));
+  });
+}
+
+// Its thread's memory is that of the parent's thread, but it is another one.
+TEST_F(ProcessTest, AVforkChildThatIsTheFirstToFindAPlaceHasItForItself) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    const Place* childs = nullptr;
+    EXPECT_TRUE(run_in_memory_child([&] {
+      childs = Process::place();
+      return Process::place() == childs && childs->thread.tid == own_tid() && childs->thread.slot->pid == own_pid() &&
+             childs->thread.slot->tid == own_tid();
+    }));
+    ASSERT_NE(childs, nullptr);
+    const Place* const place = Process::place();
+    EXPECT_EQ(place->thread.tid, own_tid());
+    EXPECT_EQ(place->thread.slot->tid, own_tid());
+    EXPECT_NE(place->thread.slot, childs->thread.slot);
+    EXPECT_EQ(childs->thread.mode.area, nullptr) << "the kernel knows the area as the parent's";
+    EXPECT_EQ(Process::place(), place);
+  });
+}
+
+TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasItsOwnAgain) {
+  if (!arch::rseq_usable()) GTEST_SKIP() << "SKIPPED: no restartable sequences here";
+  in_child([&] {
+    FakeOwner owner(path());
+    owner.domain().control().raw_clock = static_cast<std::uint32_t>(arch::RawClock::kTsc);
+    ASSERT_TRUE(Process::get().attach());
+    const Place* const place = Process::place();
+    const plan::ThreadSlot* slots[2] = {};
+    for (const plan::ThreadSlot*& slot : slots) {
+      Process::expect_child();
+      EXPECT_EQ(Process::place(), place) << "an event before there is a child";
+      EXPECT_TRUE(run_in_memory_child([&] {
+        const Place* const childs = Process::place();
+        slot = childs->thread.slot;
+        return childs != place && childs->thread.tid == own_tid() && childs->thread.mode.area == nullptr &&
+               Process::place() == childs;
+      }));
+      EXPECT_EQ(Process::place(), place);
+      EXPECT_FALSE(Process::has_place());
+      Process::child_is_gone();
+      EXPECT_EQ(Process::place(), place);
+      EXPECT_TRUE(Process::has_place());
+      EXPECT_EQ(place->thread.tid, own_tid());
+      EXPECT_EQ(place->thread.mode.area, arch::rseq_area());
+    }
+    EXPECT_NE(slots[1]->tid, 0u);
+    Process::expect_child();
+    EXPECT_EQ(slots[0]->tid, 0u) << "a child's slot is free when the next one comes";
+    EXPECT_EQ(slots[1]->tid, 0u);
+    EXPECT_EQ(Process::place(), place);
+  });
+}
+
+TEST_F(ProcessTest, AThreadIsTakenToBeBackAfterSoManyEventsOfItsOwn) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    const Place* const place = Process::place();
+    Process::expect_child(2);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(Process::place(), place);
+      EXPECT_FALSE(Process::has_place());
+    }
+    EXPECT_EQ(Process::place(), place);
+    EXPECT_TRUE(Process::has_place());
+  });
+}
+
+// A child that was forked past all handlers and has not had an event yet.
+TEST_F(ProcessTest, AChildThatExpectsAChildIsNotTakenForIt) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    ASSERT_NE(Process::place(), nullptr);
+    const int in_child = forked([&] {
+      Process::expect_child();
+      EXPECT_TRUE(run_in_memory_child([&] { return Process::place()->thread.slot->pid == own_pid(); }));
+      EXPECT_EQ(Process::place()->thread.slot->pid, own_pid());
+      EXPECT_FALSE(Process::get().is_other_process(own_pid()));
+      return true;
+    });
+    EXPECT_EQ(in_child, 0);
   });
 }
 

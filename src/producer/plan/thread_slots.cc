@@ -49,11 +49,16 @@ ThreadSlot* take_free_slot(DataSegment& data, std::uint32_t tid) {
   return nullptr;
 }
 
+// The pid goes first: see thread_slots.hpp. The release of the swap keeps it so, and pairs with the acquire of that in
+// take_free_slot().
+bool free_slot(ThreadSlot& slot, std::uint32_t tid) {
+  __atomic_store_n(&slot.pid, 0, __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n(&slot.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
-bool thread_is_gone(std::uint32_t pid, std::uint32_t tid) {
-  return system_call(SYS_tgkill, pid, tid) == -ESRCH;
-}
+bool thread_is_gone(std::uint32_t pid, std::uint32_t tid) { return system_call(SYS_tgkill, pid, tid) == -ESRCH; }
 
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid) {
   // A program that starts many short threads reuses its own slots before it takes new ones.
@@ -77,20 +82,22 @@ ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_
   return slot;
 }
 
+void give_thread_slot_back(ThreadSlot& slot, std::uint32_t tid) {
+  // Pairs with the swap in take_free_slot().
+  if (__atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE) == tid) free_slot(slot, tid);
+}
+
 std::uint32_t free_dead_thread_slots(DataSegment& data, std::uint32_t pid) {
   std::uint32_t freed = 0;
   const std::uint32_t high = std::min(__atomic_load_n(&data.thread_high, __ATOMIC_RELAXED), kMaxThreads);
   for (std::uint32_t i = 0; i < high; ++i) {
     ThreadSlot& slot = data.threads[i];
     // Pairs with the swap in take_free_slot().
-    std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE);
+    const std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_ACQUIRE);
     // Pairs with the release store in claim_thread_slot().
     const std::uint32_t of = __atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE);
     if (tid == 0 || of == 0 || (pid != 0 && of != pid) || !thread_is_gone(of, tid)) continue;
-    // The pid goes first: see thread_slots.hpp. The release of the swap keeps it so, and pairs with the acquire of that
-    // in take_free_slot().
-    __atomic_store_n(&slot.pid, 0, __ATOMIC_RELAXED);
-    if (__atomic_compare_exchange_n(&slot.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) ++freed;
+    if (free_slot(slot, tid)) ++freed;
   }
   return freed;
 }

@@ -5,7 +5,7 @@
 //              v        |
 //            tid,     pid = 0          claimed, or of a thread whose pid means nothing here: nobody frees it
 //              |        ^
-//              v        |    free_dead_thread_slots(): the thread is gone
+//              v        |    free_dead_thread_slots(): the thread is gone; give_thread_slot_back()
 //            tid,     pid              taken
 //
 // Who writes: any process of the segment's user, and the owner. `tid` settles who has the slot: it goes from 0 to a
@@ -29,6 +29,9 @@ bool thread_is_gone(std::uint32_t pid, std::uint32_t tid);
 // by it whether the thread lives (another pid namespace): such a slot is not taken back. nullptr when all are taken by
 // living threads. Makes system calls, takes no lock; async-signal-safe.
 ThreadSlot* claim_thread_slot(DataSegment& data, std::uint32_t pid, std::uint32_t tid);
+
+// Frees a slot that is still that thread's, which is done with it. Async-signal-safe.
+void give_thread_slot_back(ThreadSlot& slot, std::uint32_t tid);
 
 // Frees slots whose thread is gone; `pid` limits it to one process (0: all). For the owner and for a process that
 // has found no free slot. Returns how many it freed.

@@ -2,6 +2,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include "preload/children.hpp"
 #include "preload/real.hpp"
 #include "preload/unprobed_programs.hpp"
 
@@ -45,7 +46,10 @@ LT_EXPORT int execvpe(const char* name, char* const* words, char* const* variabl
 LT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                           const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
   static const auto real_spawn = next_in_line<Spawn>("posix_spawn");
-  const int error = real_spawn(pid, path, actions, attributes, words, variables);
+  const int error = [&] {
+    const ChildExpected expected;
+    return real_spawn(pid, path, actions, attributes, words, variables);
+  }();
   if (error == 0) note_program(path);
   return error;
 }
@@ -53,7 +57,10 @@ LT_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_a
 LT_EXPORT int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
                            const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
   static const auto real_spawn = next_in_line<Spawn>("posix_spawnp");
-  const int error = real_spawn(pid, name, actions, attributes, words, variables);
+  const int error = [&] {
+    const ChildExpected expected;
+    return real_spawn(pid, name, actions, attributes, words, variables);
+  }();
   if (error == 0) note_program_in_path(name);
   return error;
 }

@@ -1,0 +1,31 @@
+#include "preload/children.hpp"
+
+#include "client/process.hpp"
+#include "preload/real.hpp"
+
+// The agent's, where it is loaded: it has places of its own.
+extern "C" {
+__attribute__((visibility("default"))) constinit const landtrace::client::ChildListener* landtrace_child_listener =
+    nullptr;
+}
+
+namespace landtrace::preload {
+namespace {
+
+// Pairs with the release store in agent_object/start.cc.
+const client::ChildListener* listener() { return __atomic_load_n(&landtrace_child_listener, __ATOMIC_ACQUIRE); }
+
+}  // namespace
+
+void expect_child_for(std::uint32_t events) {
+  client::Process::expect_child(events);
+  if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->expect(events);
+}
+
+ChildExpected::ChildExpected() { expect_child_for(client::Process::kUntilGone); }
+ChildExpected::~ChildExpected() {
+  client::Process::child_is_gone();
+  if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->is_gone();
+}
+
+}  // namespace landtrace::preload
