@@ -70,6 +70,11 @@ class Unnoticed(Attach):
             self.attach(process)
             self.end_of(process)
 
+    def test_a_fork_while_the_agent_begins_leaves_the_child_no_lock(self):
+        process = self.program("fork_and_load")
+        self.attach(process)
+        self.assertIn("child 0\n", self.end_of(process, "x"))
+
     def test_interpreters(self):
         for words in (["bash"], ["python3", "-c", "import sys; print('ready', flush=True); exec(sys.stdin.read())"]):
             with self.subTest(words[0]):

@@ -1,6 +1,8 @@
 // A program that runs already when it is attached: how it waits, or what it does, is said by its first word. It prints
 // "ready", and at its end what it has seen: calls that were interrupted though nobody sent a signal, and how often it
 // called tick().
+#include <dlfcn.h>
+#include <link.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -205,6 +208,42 @@ int tick_in_child() {
   return 0;
 }
 
+// Another thread forks while the loader's lock is held by whoever looks at its list the first time.
+struct ForkMeanwhile {
+  std::atomic<bool> armed = false;
+  std::atomic<bool> wanted = false;
+  std::atomic<bool> done = false;
+} fork_meanwhile;
+
+void let_fork() {
+  if (!fork_meanwhile.armed.exchange(false)) return;
+  fork_meanwhile.wanted = true;
+  // It may have to wait for us.
+  for (int i = 0; i < 500 && !fork_meanwhile.done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+int fork_and_load() {
+  fork_meanwhile.armed = true;
+  std::thread forks([] {
+    while (!over && !fork_meanwhile.wanted) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!fork_meanwhile.wanted) return;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      std::_Exit(::dlopen("libresolv.so.2", RTLD_NOW) != nullptr ? 0 : 1);
+    }
+    fork_meanwhile.done = true;
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    std::printf("child %d\n", status);
+  });
+  std::puts("ready");
+  wait_for_input();
+  over = true;
+  forks.join();
+  return 0;
+}
+
 int read_input() {
   std::puts("ready");
   wait_for_input();
@@ -233,10 +272,30 @@ const std::map<std::string, std::function<int()>> kWays = {
     {"handlers", handlers},
     {"tick", tick_often},
     {"fork", tick_in_child},
+    {"fork_and_load", fork_and_load},
     {"untouchable", untouchable},
 };
 
+using LookAtObject = int (*)(dl_phdr_info*, std::size_t, void*);
+struct Look {
+  LookAtObject function;
+  void* data;
+};
+
 }  // namespace
+
+// Stands in front of the C library's.
+extern "C" int dl_iterate_phdr(LookAtObject function, void* data) {
+  static const auto real = reinterpret_cast<int (*)(LookAtObject, void*)>(::dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+  Look look{function, data};
+  return real(
+      [](dl_phdr_info* info, std::size_t size, void* what) {
+        let_fork();
+        const auto& [then, its] = *static_cast<Look*>(what);
+        return then(info, size, its);
+      },
+      &look);
+}
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);

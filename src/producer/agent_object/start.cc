@@ -70,15 +70,8 @@ class Loop {
  public:
   // In whichever thread loads this.
   void begin() {
-    lead_hits_to_plans();
     agent_.listen_to_loader();
     look();
-  }
-  // A round: whatever there is to do.
-  void look() {
-    pthread_mutex_lock(&lock_);
-    look_locked();
-    pthread_mutex_unlock(&lock_);
   }
   void wait() const {
     const client::Attachment* const attachment = client::Process::current();
@@ -95,16 +88,9 @@ class Loop {
     system_call(SYS_futex, changes, FUTEX_WAIT, sites_.changes(), &pause);
   }
 
-  // Around fork(): no child is to find what it gets of this half done.
-  void hold() { pthread_mutex_lock(&lock_); }
-  void let_go() { pthread_mutex_unlock(&lock_); }
-  void be_child() {
-    pthread_mutex_init(&lock_, nullptr);
-    agent_.after_fork();
-  }
-
- private:
-  void look_locked() {
+  void be_child() { agent_.after_fork(); }
+  // A round: whatever there is to do.
+  void look() {
     const bool has_owner = find_owner();
     const client::Place* const place = client::Process::place();
     // Pairs with the release in the loader's stub: what has come is in its list.
@@ -121,6 +107,8 @@ class Loop {
     agent_.tend();
     if (has_owner && sites_.has_busy()) sites_.show_again();
   }
+
+ private:
   bool find_owner() {
     client::Process& process = client::Process::get();
     if (client::Process::is_orphaned() && !process.join_next_owner()) {
@@ -138,7 +126,6 @@ class Loop {
     __atomic_store_n(&landtrace_agent_presence.owner, pid, __ATOMIC_RELAXED);
   }
 
-  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
   agent::Agent agent_;
   Sites sites_{agent_};
   const client::Attachment* attachment_ = nullptr;
@@ -147,13 +134,21 @@ class Loop {
 
 alignas(Loop) char storage[sizeof(Loop)];
 Loop* loop = nullptr;
+// Who has it begins the loop, or goes through a round; and whoever forks, so that no child finds that half done.
+pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+
+void look() {
+  pthread_mutex_lock(&looking);
+  loop->look();
+  pthread_mutex_unlock(&looking);
+}
 
 void* run(void*) {
   agent::ignore_this_thread();
   ::prctl(PR_SET_NAME, "landtrace-agent");
   for (;;) {
     loop->wait();
-    loop->look();
+    look();
   }
 }
 
@@ -175,17 +170,11 @@ void start_thread() {
 // In the program's own thread, whose calls of the same functions count.
 void before_fork() {
   const agent::Ignored ours;
-  loop->hold();
+  pthread_mutex_lock(&looking);
 }
 void in_parent() {
   const agent::Ignored ours;
-  loop->let_go();
-}
-void in_child() {
-  const agent::Ignored ours;
-  client::Process::get().after_fork();
-  loop->be_child();
-  start_thread();
+  pthread_mutex_unlock(&looking);
 }
 
 const client::ChildListener kChildListener = {client::Process::expect_child, client::Process::child_is_gone};
@@ -200,13 +189,23 @@ void hear_of_children() {
 
 pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
+void in_child() {
+  const agent::Ignored ours;
+  pthread_mutex_init(&looking, nullptr);
+  pthread_mutex_init(&starting, nullptr);
+  client::Process::get().after_fork();
+  if (loop == nullptr) return;
+  loop->be_child();
+  start_thread();
+}
+
 int join_again(const char* socket) {
   client::Process& process = client::Process::get();
   if (!client::Process::is_orphaned()) {
     return socket == nullptr || std::strcmp(process.socket_path(), socket) == 0 ? 0 : EBUSY;
   }
   if (socket != nullptr && !process.look_at(socket)) return ENAMETOOLONG;
-  loop->look();
+  look();
   return client::Process::is_orphaned() ? ECONNREFUSED : 0;
 }
 
@@ -214,10 +213,14 @@ int begin(const char* socket) {
   if (loop != nullptr) return join_again(socket);
   find_vdso();
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
-  loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
   hear_of_children();
-  loop->begin();
+  lead_hits_to_plans();
+  // Before anything is held in here that a child of another thread would miss: the loader's lock, too.
   ::pthread_atfork(before_fork, in_parent, in_child);
+  pthread_mutex_lock(&looking);
+  loop = new (storage) Loop;  // never destroyed: its thread, and the stubs, are there until the end
+  loop->begin();
+  pthread_mutex_unlock(&looking);
   start_thread();
   return 0;
 }
@@ -234,7 +237,7 @@ extern "C" __attribute__((visibility("default"))) void landtrace_agent_look() {
   using namespace landtrace;
   const int saved_errno = errno;
   pthread_mutex_lock(&agent_object::starting);
-  if (agent_object::loop != nullptr) agent_object::loop->look();
+  if (agent_object::loop != nullptr) agent_object::look();
   pthread_mutex_unlock(&agent_object::starting);
   errno = saved_errno;
 }
