@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,12 +17,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <future>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "agent/agent.hpp"
 #include "agent/maps.hpp"
+#include "agent/other_threads.hpp"
 #include "agent/test_places.hpp"
 
 // A thousand functions whose first instructions are one, three and one byte long.
@@ -396,6 +403,60 @@ TEST_F(AgentThreadsTest, AProgramThatIsPatchedAllTheTimeSurvives) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// Where the system refuses the helper as Yama does, and says whom the program names: a filter of the calling thread.
+class NamesSeen {
+ public:
+  // In the thread that is to be seen.
+  void begin() {
+    constexpr auto kData = BPF_LD | BPF_W | BPF_ABS;
+    constexpr auto kIs = BPF_JMP | BPF_JEQ | BPF_K;
+    constexpr auto kAnswer = BPF_RET | BPF_K;
+    sock_filter code[] = {{kData, 0, 0, offsetof(seccomp_data, nr)},   {kIs, 0, 1, SYS_ptrace},
+                          {kAnswer, 0, 0, SECCOMP_RET_ERRNO | EPERM},  {kIs, 0, 3, SYS_prctl},
+                          {kData, 0, 0, offsetof(seccomp_data, args)}, {kIs, 0, 1, PR_SET_PTRACER},
+                          {kAnswer, 0, 0, SECCOMP_RET_USER_NOTIF},     {kAnswer, 0, 0, SECCOMP_RET_ALLOW}};
+    const sock_fprog filter = {std::size(code), code};
+    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    fd_ = static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter));
+    ASSERT_GE(fd_, 0);
+  }
+  // In another one: the next name, which the system takes.
+  [[nodiscard]] std::uint64_t next() const {
+    seccomp_notif seen{};
+    EXPECT_EQ(::ioctl(fd_, SECCOMP_IOCTL_NOTIF_RECV, &seen), 0);
+    seccomp_notif_resp answer{};
+    answer.id = seen.id;
+    EXPECT_EQ(::ioctl(fd_, SECCOMP_IOCTL_NOTIF_SEND, &answer), 0);
+    return seen.data.args[1];
+  }
+  ~NamesSeen() { ::close(fd_); }
+
+ private:
+  int fd_ = -1;
+};
+
+TEST_F(AgentThreadsTest, WhomTheProgramHasNamedIsNamedAgainAfterTheHelper) {
+  static constexpr unsigned long kNamed = 4711;
+  for (const bool is_known : {true, false}) {
+    set_usual_tracer(is_known ? +[] { return kNamed; } : nullptr);
+    NamesSeen names;
+    std::promise<void> filtered;
+    std::thread writer([&] {
+      names.begin();
+      filtered.set_value();
+      const StopReport report = write_with_others_stopped({}, read_maps(), 1'000'000'000);
+      EXPECT_EQ(report.result, StopResult::kNotPermitted);
+    });
+    filtered.get_future().wait();
+    const std::uint64_t helper = names.next();
+    EXPECT_NE(helper, 0u);
+    EXPECT_NE(helper, kNamed);
+    EXPECT_EQ(names.next(), is_known ? kNamed : 0);
+    writer.join();
+  }
+  set_usual_tracer(nullptr);
 }
 
 }  // namespace

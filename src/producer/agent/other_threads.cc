@@ -15,6 +15,14 @@
 
 namespace landtrace::agent {
 
+namespace {
+
+unsigned long (*usual_tracer)() = nullptr;
+
+}  // namespace
+
+void set_usual_tracer(unsigned long (*ask)()) { usual_tracer = ask; }
+
 #if defined(__x86_64__)
 namespace {
 
@@ -74,7 +82,7 @@ StopReport run_helper(std::span<Patch> patches, const std::vector<Mapped>& maps,
   int status = 0;
   while (raw(SYS_wait4, pid, raw_address(&status), __WALL, 0) == -EINTR) {
   }
-  if (let_trace) raw(SYS_prctl, PR_SET_PTRACER, 0);
+  if (let_trace) raw(SYS_prctl, PR_SET_PTRACER, usual_tracer == nullptr ? 0 : static_cast<long>(usual_tracer()));
   stop.clean_up();
   return stop.report();
 }

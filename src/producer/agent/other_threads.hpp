@@ -59,6 +59,10 @@ struct StopReport {
 StopReport write_with_others_stopped(std::span<Patch> patches, const std::vector<Mapped>& maps,
                                      std::uint64_t patience_ns);
 
+// Under Yama the helper is named as who may trace the program, which cannot be asked whom it has named before: `ask`
+// says that, and he is named again when the helper has ended. Without it, nobody.
+void set_usual_tracer(unsigned long (*ask)());
+
 // Whether the calling thread is the only one.
 bool is_alone();
 

@@ -5,7 +5,9 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +19,7 @@
 #include <utility>
 
 #include "agent/agent.hpp"
+#include "agent/other_threads.hpp"
 #include "agent/presence.hpp"
 #include "agent_object/hits.hpp"
 #include "agent_object/sites.hpp"
@@ -187,6 +190,21 @@ void hear_of_children() {
   __atomic_store_n(static_cast<const client::ChildListener**>(place), &kChildListener, __ATOMIC_RELEASE);
 }
 
+const client::NamedTracer* named_tracer = nullptr;
+
+// Whom the program has named, as far as the shim has seen it. Else the owner, whom programs name by themselves
+// (client/owner_trace.hpp).
+unsigned long usual_tracer() {
+  if (named_tracer != nullptr && named_tracer->process == static_cast<std::uint32_t>(::getpid())) {
+    return named_tracer->whom;
+  }
+  ucred owner{};
+  socklen_t size = sizeof owner;
+  const int connection = client::Process::get().control_fd();
+  const bool is_known = connection >= 0 && ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0;
+  return is_known && owner.uid == ::geteuid() && owner.pid > 0 ? static_cast<unsigned long>(owner.pid) : 0;
+}
+
 pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 void in_child() {
@@ -214,6 +232,9 @@ int begin(const char* socket) {
   find_vdso();
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
   hear_of_children();
+  // Now, as the loader must not be asked while threads are stopped.
+  named_tracer = static_cast<const client::NamedTracer*>(::dlsym(RTLD_DEFAULT, "landtrace_named_tracer"));
+  agent::set_usual_tracer(usual_tracer);
   lead_hits_to_plans();
   // Before anything is held in here that a child of another thread would miss: the loader's lock, too.
   ::pthread_atfork(before_fork, in_parent, in_child);

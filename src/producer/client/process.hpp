@@ -83,6 +83,12 @@ struct ChildListener {
   void (*is_gone)();
 };
 
+// Whom a process has named with PR_SET_PTRACER, as the shim has seen it; its children have not.
+struct NamedTracer {
+  std::uint64_t whom;
+  std::uint32_t process;
+};
+
 class Process {
  public:
   static Process& get();

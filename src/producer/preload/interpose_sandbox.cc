@@ -1,13 +1,20 @@
 // prctl, and what of it comes through syscall(): a thread that gives the time stamp counter up, or locks itself in.
-// It keeps its place in the data plane, and knows the time by other means from then on (client/tsc_guard.hpp).
+// It keeps its place in the data plane, and knows the time by other means from then on (client/tsc_guard.hpp). And whom
+// the program lets trace it.
 #include <cstdarg>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "client/process.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
+
+// For the agent, which names another one for a moment (agent/other_threads.hpp).
+extern "C" {
+__attribute__((visibility("default"))) constinit landtrace::client::NamedTracer landtrace_named_tracer{};
+}
 
 namespace landtrace::preload {
 namespace {
@@ -34,8 +41,17 @@ auto switch_counter(unsigned long state, const Call& call) {
 }
 
 template <typename Call>
+auto name_tracer(unsigned long whom, const Call& call) {
+  const auto result = call();
+  // No partner: a thread of the agent's reads it some time.
+  if (result == 0) landtrace_named_tracer = {whom, static_cast<std::uint32_t>(::getpid())};
+  return result;
+}
+
+template <typename Call>
 auto prctl_by(long option, unsigned long argument, const Call& call) {
   if (option == PR_SET_TSC) return switch_counter(argument, call);
+  if (option == PR_SET_PTRACER) return name_tracer(argument, call);
   if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_STRICT) return lock_in(call);
   return call();
 }
