@@ -1,22 +1,36 @@
 // The functions in front of libc's, which stand in front of this program's own calls here. Its owner is in the
 // parent, whose calls go through them, too, and meet no file of ours.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
 
+#include "base/test_memory_child.hpp"
+#include "base/test_thread.hpp"
 #include "client/fake_owner.hpp"
 #include "client/process.hpp"
 #include "abi/user_events.hpp"
 #include "preload/data_file.hpp"
 #include "preload/real.hpp"
 #include "preload/status_file.hpp"
+
+extern "C" {
+extern const landtrace::client::ChildListener* landtrace_child_listener;
+extern landtrace::client::NamedTracer landtrace_named_tracer;
+}
 
 namespace landtrace::preload {
 namespace {
@@ -383,6 +397,87 @@ TEST_F(InterposeTest, OtherSystemCallsAreTheSystems) {
     EXPECT_EQ(::syscall(SYS_getpid), ::getpid());
     EXPECT_EQ(::syscall(SYS_close, -1), -1);
     EXPECT_EQ(errno, EBADF);
+  });
+}
+
+// -- children that share the memory -----------------------------------------------------------------------------------
+std::vector<std::uint32_t> expected;
+int gone = 0;
+const client::ChildListener kListener = {[](std::uint32_t events) { expected.push_back(events); }, [] { ++gone; }};
+
+int exit_of(pid_t child) {
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+// Not in line: what vfork() returns to twice has no variables to spoil.
+[[gnu::noinline]] bool has_another_than(const client::Place* parents) {
+  const client::Place* const place = Process::place();
+  return place != nullptr && place != parents && place->thread.tid == this_thread();
+}
+[[gnu::noinline]] pid_t vfork_child(const client::Place* parents) {
+  const pid_t child = ::vfork();
+  if (child == 0) ::_exit(has_another_than(parents) ? 0 : 1);
+  return child;
+}
+
+TEST_F(InterposeTest, AVforkChildAndOneByCloneHavePlacesOfTheirOwn) {
+  with_owner([](FakeOwner&) {
+    landtrace_child_listener = &kListener;
+    ASSERT_TRUE(Process::get().attach());
+    const client::Place* const place = Process::place();
+    EXPECT_TRUE(run_in_memory_child([place] { return has_another_than(place); }));
+    EXPECT_EQ(exit_of(vfork_child(place)), 0);
+    EXPECT_EQ(Process::place(), place);
+    ASSERT_EQ(expected.size(), 2u);
+    for (const std::uint32_t events : expected) EXPECT_TRUE(events > 0 && events < Process::kUntilGone) << events;
+    EXPECT_EQ(gone, 0) << "nobody says it";
+    for (std::uint32_t i = 0; i <= expected[0]; ++i) EXPECT_EQ(Process::place(), place);
+    EXPECT_TRUE(Process::has_place());
+  });
+}
+
+TEST_F(InterposeTest, WhileTheSystemMakesAChildItIsExpected) {
+  in_child([] {
+    landtrace_child_listener = &kListener;
+    char name[] = "sh", option[] = "-c", command[] = "exit 3";
+    char* const words[] = {name, option, command, nullptr};
+    pid_t child = 0;
+    EXPECT_EQ(::posix_spawn(&child, "/bin/sh", nullptr, nullptr, words, environ), 0);
+    EXPECT_EQ(WEXITSTATUS(exit_of(child)), 3);
+    EXPECT_EQ(::posix_spawnp(&child, name, nullptr, nullptr, words, environ), 0);
+    EXPECT_EQ(WEXITSTATUS(exit_of(child)), 3);
+    EXPECT_EQ(WEXITSTATUS(std::system(command)), 3);
+    std::FILE* const output = ::popen("echo text", "r");
+    char text[16] = {};
+    EXPECT_STREQ(std::fgets(text, sizeof text, output), "text\n");
+    EXPECT_EQ(::pclose(output), 0);
+    EXPECT_EQ(expected, std::vector<std::uint32_t>(4, Process::kUntilGone));
+    EXPECT_EQ(gone, 4);
+  });
+}
+
+// -- who may trace ----------------------------------------------------------------------------------------------------
+TEST_F(InterposeTest, WhomTheProgramNamesAsItsTracerIsRemembered) {
+  in_child([] {
+    // As with Yama: the call succeeds.
+    constexpr auto kData = BPF_LD | BPF_W | BPF_ABS;
+    constexpr auto kIs = BPF_JMP | BPF_JEQ | BPF_K;
+    sock_filter code[] = {{kData, 0, 0, offsetof(seccomp_data, nr)},   {kIs, 0, 3, SYS_prctl},
+                          {kData, 0, 0, offsetof(seccomp_data, args)}, {kIs, 0, 1, PR_SET_PTRACER},
+                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO},  {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    EXPECT_EQ(landtrace_named_tracer.process, 0u);
+    for (const unsigned long whom : {4711ul, ~0ul, 0ul}) {
+      EXPECT_EQ(::prctl(PR_SET_PTRACER, whom, 0, 0, 0), 0);
+      EXPECT_EQ(landtrace_named_tracer.whom, whom);
+      EXPECT_EQ(landtrace_named_tracer.process, static_cast<std::uint32_t>(::getpid()));
+    }
+    ::syscall(SYS_prctl, PR_SET_PTRACER, 12, 0, 0, 0);
+    EXPECT_EQ(landtrace_named_tracer.whom, 12u);
   });
 }
 
