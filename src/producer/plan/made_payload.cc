@@ -29,7 +29,8 @@ class Maker {
         payload_(from.segments, from.segment_count),
         from_(from),
         out_(out),
-        end_(probe.values_size) {}
+        end_(probe.values_size),
+        memory_(from.probed == nullptr ? ProgramMemory() : ProgramMemory(from.probed->registers[kRsp])) {}
 
   // False where the event does not happen.
   bool make() {

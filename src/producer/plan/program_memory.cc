@@ -79,15 +79,14 @@ std::size_t end_of_text(std::uint64_t word) {
   return zeros == 0 ? kWord : static_cast<std::size_t>(__builtin_ctzll(zeros)) / 8;
 }
 
-// The thread runs on it: nobody takes that away.
-bool is_under_stack_pointer(std::uint64_t page) {
-  return page == (reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) & ~(kPage - 1));
-}
-
 }  // namespace
 
+// The byte below it: there may be nothing where an empty stack begins.
+ProgramMemory::ProgramMemory(std::uint64_t stack_pointer) : found_(1) {
+  pages_[0] = (stack_pointer - 1) & ~(kPage - 1);
+}
+
 bool ProgramMemory::knows(std::uint64_t page) {
-  if (is_under_stack_pointer(page)) return true;
   for (unsigned i = 0; i < std::min(found_, kPages); ++i) {
     if (pages_[i] == page) return true;
   }

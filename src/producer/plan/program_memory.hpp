@@ -17,6 +17,9 @@ namespace landtrace::plan {
 // Lives no longer than a hit. Async-signal-safe.
 class ProgramMemory {
  public:
+  ProgramMemory() = default;
+  // Of a place where the thread has come from on the same stack, whose page there needs no asking.
+  explicit ProgramMemory(std::uint64_t stack_pointer);
   // Copies up to `size` bytes, and says how many there were to copy.
   std::size_t read(std::uint64_t from, void* to, std::size_t size);
   // Copies a text with its NUL, or without where it is longer than `size`. False where it is not there.

@@ -148,6 +148,16 @@ TEST_P(ProgramMemoryTest, APageThatHasGoneSinceTheLastHitIsNotRead) {
   EXPECT_EQ(read(pages_, 4), "here");
 }
 
+// It is where the thread comes from; here it only looks so.
+TEST_P(ProgramMemoryTest, ThePageOfTheStackIsNotAskedAbout) {
+  char byte = 0;
+  ASSERT_EQ(::mprotect(pages_, 2 * kPage, PROT_NONE), 0);
+  EXPECT_EQ(ProgramMemory(address_of(pages_ + kPage)).read(address_of(pages_ + kPage), &byte, 1), 0u);
+  EXPECT_EQ(mended, 0u) << "an empty stack's pointer";
+  EXPECT_EQ(ProgramMemory(address_of(pages_ + kPage)).read(address_of(pages_), &byte, 1), 0u);
+  EXPECT_EQ(mended, GetParam() ? 1u : 0u);
+}
+
 TEST_P(ProgramMemoryTest, MorePagesThanAreRememberedAreReadInOneHit) {
   constexpr std::size_t kCount = 20;
   void* const mapped = ::mmap(nullptr, kCount * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
