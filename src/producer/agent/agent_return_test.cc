@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agent/agent.hpp"
@@ -393,7 +394,7 @@ TEST_F(AgentReturnTest, CoroutinesTakeTurnsWithinAProbedFunction) {
 // Stacks that are copied aside and back, to run others in the same place, as greenlets do.
 struct Greenlets {
   static constexpr std::size_t kStack = 64 << 10;
-  static constexpr unsigned kCount = 4;
+  static constexpr unsigned kCount = kSlotsInChunk + 8;  // slots are used again behind a chunk's end
   std::vector<char> stack = std::vector<char>(kStack);
   std::vector<char> aside[kCount];
   ucontext_t main;
@@ -416,32 +417,45 @@ void run_greenlet() {
   lt_test_call(leave_greenlet, nullptr);
   greenlets->ended.push_back(kNumber);
 }
+template <unsigned... kNumbers>
+void begin_greenlet(ucontext_t& context, unsigned number, std::integer_sequence<unsigned, kNumbers...>) {
+  constexpr void (*kRuns[])() = {run_greenlet<kNumbers>...};
+  ::makecontext(&context, kRuns[number], 0);
+}
 
-TEST_F(AgentReturnTest, AtALimitCallsThatAreOnlyPutAsideComeBackToTheirCallers) {
+void put_aside_and_go_on(Agent& agent, bool tends) {
   apply(agent, wanted(call_place(), 1, kBoth, 1));
-  constexpr void (*kRuns[Greenlets::kCount])() = {run_greenlet<0>, run_greenlet<1>, run_greenlet<2>, run_greenlet<3>};
+  const std::uint32_t before = slots_in_use();
   Greenlets all;
   greenlets = &all;
+  std::vector<unsigned> order;
   for (unsigned i = 0; i < Greenlets::kCount; ++i) {
     ::getcontext(&all.contexts[i]);
     all.contexts[i].uc_stack.ss_sp = all.stack.data();
     all.contexts[i].uc_stack.ss_size = all.stack.size();
     all.contexts[i].uc_link = &all.main;
-    ::makecontext(&all.contexts[i], kRuns[i], 0);
+    begin_greenlet(all.contexts[i], i, std::make_integer_sequence<unsigned, Greenlets::kCount>());
     all.aside[i] = all.stack;
     all.go_on_with(i);
-    agent.tend();
+    if (tends) agent.tend();
+    order.push_back(i);
   }
   for (unsigned i = 0; i < Greenlets::kCount; ++i) all.go_on_with(i);
-  EXPECT_EQ(all.ended, (std::vector<unsigned>{0, 1, 2, 3}));
-  EXPECT_EQ(test_hits[1].entries, 4u);
-  EXPECT_EQ(test_hits[1].returns, 4u);
-  EXPECT_EQ(agent.missed(1), 0u);
+  EXPECT_EQ(all.ended, order);
+  EXPECT_EQ(test_hits[1].entries, Greenlets::kCount);
+  EXPECT_EQ(test_hits[1].returns, Greenlets::kCount);
+  EXPECT_EQ(test_hits[1].missed_returns, 0u);
   EXPECT_EQ(slots_in_use(), before);
   // All are off the limit once.
   lt_test_call([](void*) { lt_test_call([](void*) {}, nullptr); }, nullptr);
-  EXPECT_EQ(test_hits[1].returns, 5u);
-  EXPECT_EQ(agent.missed(1), 1u);
+  EXPECT_EQ(test_hits[1].returns, Greenlets::kCount + 1);
+  EXPECT_EQ(test_hits[1].missed_returns, 1u);
+}
+
+TEST_F(AgentReturnTest, AtALimitCallsThatAreOnlyPutAsideComeBackToTheirCallers) { put_aside_and_go_on(agent, false); }
+
+TEST_F(AgentReturnTest, CallsThatAreOnlyPutAsideComeBackWhereTheAgentsThreadFindsThem) {
+  put_aside_and_go_on(agent, true);
 }
 
 struct Task {
