@@ -44,9 +44,7 @@ long create_map(const bpf_attr& call) {
   std::memcpy(&map.layout, made->text.data(), sizeof map.layout);
   std::memcpy(map.name, call.map_name, sizeof map.name);
   map.data = reinterpret_cast<std::byte*>(client::Process::view().data);
-  const int fd = Objects::get().add(map);
-  if (fd < 0) static_cast<void>(client::Process::get().ask({.operation = ipc::Operation::kBpfDrop, .a = map.number}));
-  return fd;
+  return Objects::get().add(map);
 }
 
 // SYSTEM:EVENT or SYSTEM/EVENT. `name` is the caller's text.
@@ -64,10 +62,7 @@ long attach_by_name(const bpf_attr& call) {
   text += '\0';
   const auto made = client::Process::get().ask({.operation = ipc::Operation::kBpfAttach, .a = program->number}, text);
   if (!made) return -made.error().code;
-  const Object link{.kind = Kind::kLink, .number = static_cast<std::uint32_t>(made->reply.a)};
-  const int fd = Objects::get().add(link);
-  if (fd < 0) static_cast<void>(client::Process::get().ask({.operation = ipc::Operation::kBpfDrop, .a = link.number}));
-  return fd;
+  return Objects::get().add({.kind = Kind::kLink, .number = static_cast<std::uint32_t>(made->reply.a)});
 }
 
 // As much as the caller has room for; says how much there is.
@@ -161,8 +156,5 @@ std::optional<long> bpf_call(int command, const void* attributes, unsigned size)
   }
   return answer(command, call, const_cast<void*>(attributes));
 }
-
-bool has_bpf_descriptors() { return Objects::get().has_any(); }
-void bpf_closing(int fd) { Objects::get().forget(fd); }
 
 }  // namespace landtrace::bpf_calls

@@ -9,9 +9,4 @@ namespace landtrace::bpf_calls {
 // program, a descriptor that is none of ours). `attributes` is the caller's memory.
 std::optional<long> bpf_call(int command, const void* attributes, unsigned size);
 
-// One load: whether bpf_closing() has anything to do.
-bool has_bpf_descriptors();
-// A descriptor is about to be closed.
-void bpf_closing(int fd);
-
 }  // namespace landtrace::bpf_calls

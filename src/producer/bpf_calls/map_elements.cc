@@ -72,7 +72,10 @@ long next_stack(const Object& map, const std::vector<std::byte>* key, std::uint3
 }
 
 // A slot's number, and a descriptor of a perf event.
-long put_perf_event(const Object& map, const bpf_attr& call) {
+long put_perf_event(const bpf_attr& call) {
+  const ObjectRef map = Objects::get().find(static_cast<int>(call.map_fd), Kind::kMap);
+  if (map == nullptr) return -EBADF;
+
   std::uint32_t slot = 0;
   std::int32_t fd = -1;
   if (!copy_from_user(&slot, call.key, sizeof slot) || !copy_from_user(&fd, call.value, sizeof fd)) return -EFAULT;
@@ -101,7 +104,7 @@ long lookup_element(const Object& map, const bpf_attr& call) {
 
 long update_element(const Object& map, const bpf_attr& call) {
   const MapLayout& layout = map.layout;
-  if (layout.kind == bpf::kPerfEventArray) return put_perf_event(map, call);
+  if (layout.kind == bpf::kPerfEventArray) return put_perf_event(call);
   if (!layout.has_values()) return -EINVAL;
   std::vector<std::byte> key;
   std::vector<std::byte> value(bpf::rounded(value_bytes(layout), 8));

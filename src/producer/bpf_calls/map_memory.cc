@@ -1,14 +1,10 @@
 #include "bpf_calls/map_memory.hpp"
 
 #include <linux/bpf.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
-#include <map>
-#include <new>
-#include <utility>
 
 #include "base/system_call.hpp"
 #include "bpf/maps/ring.hpp"
@@ -17,32 +13,10 @@
 namespace landtrace::bpf_calls {
 namespace {
 
-struct Rings {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  // Numbers of maps.
-  std::map<int, std::uint32_t> by_fd;
-  std::size_t count = 0;
-};
-
-// Never destroyed: threads may go on after main().
-Rings& rings() {
-  alignas(Rings) static std::byte memory[sizeof(Rings)];
-  static Rings* const made = new (memory) Rings;
-  return *made;
+bool is_mapped_ring(const Object* object) {
+  return object != nullptr && object->kind == Kind::kMap && object->layout.kind == bpf::kRingbuf &&
+         __atomic_load_n(&object->is_mapped, __ATOMIC_RELAXED);
 }
-
-class RingsHeld {
- public:
-  RingsHeld() { ::pthread_mutex_lock(&rings().mutex); }
-  ~RingsHeld() {
-    __atomic_store_n(&rings().count, rings().by_fd.size(), __ATOMIC_RELAXED);
-    ::pthread_mutex_unlock(&rings().mutex);
-  }
-  RingsHeld(const RingsHeld&) = delete;
-  RingsHeld& operator=(const RingsHeld&) = delete;
-};
-
-bool has_none() { return __atomic_load_n(&rings().count, __ATOMIC_RELAXED) == 0; }
 
 bool is_error(long result) { return result < 0 && result >= -4095; }
 
@@ -96,7 +70,7 @@ long map_ring(const Object& map, const Wanted& wanted, std::uint64_t offset) {
 }  // namespace
 
 std::optional<long> map_memory(void* address, std::size_t size, int protection, int flags, int fd, off_t offset) {
-  if (!Objects::get().has_any()) return std::nullopt;
+  if (!has_descriptors()) return std::nullopt;
   const ObjectRef map = Objects::get().find(fd, Kind::kMap);
   if (map == nullptr) return std::nullopt;
   const std::size_t whole = bpf::rounded(size, bpf::kMapPage);
@@ -110,41 +84,29 @@ std::optional<long> map_memory(void* address, std::size_t size, int protection, 
   const long at = is_ring ? map_ring(*map, wanted, static_cast<std::uint64_t>(offset))
                           : map_array(*map, wanted, static_cast<std::uint64_t>(offset));
   if (is_error(at)) return at;
-  Objects::get().keep_mapped(fd);
-  if (is_ring) {
-    const RingsHeld held;
-    rings().by_fd[fd] = map->number;
-  }
+  __atomic_store_n(&map->is_mapped, true, __ATOMIC_RELAXED);
   return at;
 }
 
-bool is_mapped_ring(int fd) {
-  if (has_none()) return false;
-  const RingsHeld held;
-  return rings().by_fd.count(fd) != 0;
+bool is_mapped_ring(int fd) { return is_mapped_ring(described(fd).object.get()); }
+
+bool show(int fd, bool has_any) {
+  std::uint64_t number = 1;
+  // What was read makes it unreadable; what is written, once, readable.
+  system_call(SYS_read, fd, &number, sizeof number);
+  number = 1;
+  if (has_any) system_call(SYS_write, fd, &number, sizeof number);
+  return has_any;
 }
 
 bool show_rings() {
-  if (has_none()) return false;
-  const RingsHeld held;
   bool found = false;
-  for (auto at = rings().by_fd.begin(); at != rings().by_fd.end();) {
-    const int fd = at->first;
-    // The descriptor may have been closed, and be another file's by now.
-    const ObjectRef map = Objects::get().find(fd, Kind::kMap);
-    if (map == nullptr || map->number != at->second) {
-      at = rings().by_fd.erase(at);
-      continue;
-    }
-    const bool has_any = bpf::RecordRing(map->data, map->layout).has_data();
-    std::uint64_t number = 1;
-    // What was read makes it unreadable; what is written, once, readable.
-    system_call(SYS_read, fd, &number, sizeof number);
-    number = 1;
-    if (has_any) system_call(SYS_write, fd, &number, sizeof number);
-    found |= has_any;
-    ++at;
-  }
+  each_descriptor([&](int fd, const Described& what) {
+    const Object* const map = what.object.get();
+    // It may have been closed behind our back, and another file have its number.
+    if (!is_mapped_ring(map) || inode_of(fd) != map->inode) return;
+    found |= show(fd, bpf::RecordRing(map->data, map->layout).has_data());
+  });
   return found;
 }
 

@@ -21,5 +21,7 @@ std::optional<long> map_memory(void* address, std::size_t size, int protection, 
 bool is_mapped_ring(int fd);
 // Makes those ring buffers readable that have records, and the others not. True where one has.
 bool show_rings();
+// One descriptor, an eventfd. Returns `has_any`.
+bool show(int fd, bool has_any);
 
 }  // namespace landtrace::bpf_calls

@@ -1,16 +1,14 @@
-// The maps, programs and links that this process has from its domain, by descriptor.
+// The maps, programs and links that this process has from its domain.
 //
 // Each has a descriptor of its own (an eventfd), so that it can be closed, and waited for, as the kernel's. What the
-// owner holds for the process goes when the descriptor is closed, or with the process.
+// owner holds for the process goes with the last reference, which a descriptor has, and whoever is at it just then; or
+// with the connection.
 #pragma once
 
-#include <pthread.h>
-
 #include <cstdint>
-#include <map>
-#include <memory>
 
 #include "bpf/map_layout.hpp"
+#include "bpf_calls/descriptors.hpp"
 
 namespace landtrace::bpf_calls {
 
@@ -20,13 +18,16 @@ struct Object {
   Kind kind{};
   // The owner's.
   std::uint32_t number = 0;
-  // Of a process that has forked: whose the descriptor is.
+  // Which connection the owner holds it for: as connection_now().
+  std::uint64_t connection = 0;
+  // Of its descriptors.
   std::uint64_t inode = 0;
   char name[16] = {};
   // kMap: where it lies in this process, and how.
   std::byte* data = nullptr;
   bpf::MapLayout layout{};
-  bool is_mapped = false;
+  // It stays with the process, whatever becomes of its descriptors. Set once.
+  mutable bool is_mapped = false;
   // kProgram: `shared` is its offset in the control segment of the domain that it was loaded into.
   const void* control = nullptr;
   std::uint32_t shared = 0;
@@ -35,7 +36,12 @@ struct Object {
   std::uint32_t type = 0;
   std::uint32_t instructions = 0;
 };
-using ObjectRef = std::shared_ptr<const Object>;
+
+// Tells the connection that this process has with the owner from those before it, and from its parent's; 0: it has
+// none.
+std::uint64_t connection_now();
+// What the owner has just made for this process.
+ObjectRef hold(Object object);
 
 class Objects {
  public:
@@ -48,17 +54,10 @@ class Objects {
   [[nodiscard]] bool has_map_of(std::uint32_t map_kind);
   // A bpf_prog_type.
   [[nodiscard]] bool has_program_of(std::uint32_t type);
-  // The map stays with the process when the descriptor is closed.
-  void keep_mapped(int fd);
-  // The descriptor is about to be closed.
-  void forget(int fd);
-  // Looked at before each close().
-  [[nodiscard]] bool has_any() const { return __atomic_load_n(&count_, __ATOMIC_RELAXED) != 0; }
-
- private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  std::map<int, ObjectRef> objects_;
-  std::size_t count_ = 0;
 };
+
+// Of a descriptor: what was closed behind our back is noticed where the number is another kind of file's by now. (All
+// eventfds have one inode.)
+std::uint64_t inode_of(int fd);
 
 }  // namespace landtrace::bpf_calls

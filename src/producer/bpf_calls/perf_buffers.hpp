@@ -23,9 +23,9 @@ bool is_perf_buffer(int fd);
 // Where it is mapped, or a negative errno: EINVAL where these are no header page and a power of two of others.
 long map_perf_buffer(int fd, std::size_t size);
 // 0 or a negative errno: EBADF where the descriptor is none of these or is not mapped, E2BIG: there is no such slot.
-long connect_perf_buffer(const Object& map, std::uint32_t slot, int fd);
-// The descriptor is about to be closed.
-void forget_perf_buffer(int fd);
+long connect_perf_buffer(const ObjectRef& map, std::uint32_t slot, int fd);
+// Of a forked child: what comes is for its parent.
+void perf_buffers_after_fork();
 // While the tool waits: runs what is due (timers.hpp), and makes those readable that have something, and the others
 // not; ring buffers as well (map_memory.hpp). True where one has.
 bool show_perf_buffers();

@@ -2,7 +2,6 @@
 
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
@@ -11,9 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <map>
-#include <new>
 #include <string>
+#include <utility>
 
 #include "base/system_call.hpp"
 #include "bpf_calls/ask.hpp"
@@ -24,11 +22,9 @@
 #include "ipc/bpf_requests.hpp"
 
 namespace landtrace::bpf_calls {
-namespace {
-
-enum class What : std::uint8_t { kEvent, kProbe, kTimer };
 
 struct PerfEvent {
+  enum class What : std::uint8_t { kEvent, kProbe, kTimer };
   What what{};
   std::uint64_t event_id = 0;
   // kProbe: as uprobe_events has it.
@@ -37,42 +33,18 @@ struct PerfEvent {
   std::uint32_t only_pid = 0;
   // kTimer.
   std::uint64_t period_ns = 0;
-  std::uint32_t link = 0;  // 0: none
   bool has_program = false;
+  ObjectRef link{};
+
+  PerfEvent() = default;
+  ~PerfEvent() { remove_timer(this); }
+  PerfEvent(const PerfEvent&) = delete;
+  PerfEvent& operator=(const PerfEvent&) = delete;
 };
 
-struct PerfEvents {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  std::map<int, PerfEvent> by_fd;
-  std::size_t count = 0;
-};
+namespace {
 
-// Never destroyed: threads may go on after main().
-PerfEvents& events() {
-  alignas(PerfEvents) static std::byte memory[sizeof(PerfEvents)];
-  static PerfEvents* const made = new (memory) PerfEvents;
-  return *made;
-}
-
-class EventsHeld {
- public:
-  EventsHeld() { ::pthread_mutex_lock(&events().mutex); }
-  ~EventsHeld() {
-    __atomic_store_n(&events().count, events().by_fd.size(), __ATOMIC_RELAXED);
-    ::pthread_mutex_unlock(&events().mutex);
-  }
-  EventsHeld(const EventsHeld&) = delete;
-  EventsHeld& operator=(const EventsHeld&) = delete;
-};
-
-bool has_none() { return __atomic_load_n(&events().count, __ATOMIC_RELAXED) == 0; }
-
-void drop_link(std::uint32_t link) {
-  if (link == 0) return;
-  const int saved_errno = errno;
-  static_cast<void>(client::Process::get().ask({.operation = ipc::Operation::kBpfDrop, .a = link}));
-  errno = saved_errno;
-}
+using What = PerfEvent::What;
 
 // The number that this kernel has for uprobes among the types of perf events; 0: none.
 std::uint32_t type_of_probes() {
@@ -126,7 +98,7 @@ long describe_timer(const perf_event_attr& attr, int cpu, PerfEvent& event) {
   return 0;
 }
 
-// The link's number, or a negative errno.
+// The number of a link, or a negative errno.
 long make_link(const PerfEvent& event, const Object& program) {
   client::Process& process = client::Process::get();
   if (event.what == What::kEvent) {
@@ -145,94 +117,66 @@ long make_link(const PerfEvent& event, const Object& program) {
 }  // namespace
 
 void note_perf_event(int fd, std::uint64_t event_id) {
-  const EventsHeld held;
-  events().by_fd[fd] = {.event_id = event_id};
+  const auto event = std::make_shared<PerfEvent>();
+  event->event_id = event_id;
+  describe(fd, {.event = event});
 }
 
 std::optional<long> open_program_event(const void* attr, pid_t pid, int cpu, bool close_on_exec) {
-  if (!Objects::get().has_any()) return std::nullopt;
+  if (!has_descriptors()) return std::nullopt;
   // Programs name less of it than there is, or no size at all.
   perf_event_attr copy{};
   if (!copy_from_user(&copy, reinterpret_cast<std::uint64_t>(attr), PERF_ATTR_SIZE_VER1)) return std::nullopt;
   const bool is_clock = copy.type == PERF_TYPE_SOFTWARE &&
                         (copy.config == PERF_COUNT_SW_CPU_CLOCK || copy.config == PERF_COUNT_SW_TASK_CLOCK);
-  PerfEvent event;
+  const auto event = std::make_shared<PerfEvent>();
   long failed = 0;
   if (is_clock && Objects::get().has_program_of(BPF_PROG_TYPE_PERF_EVENT)) {
-    failed = describe_timer(copy, cpu, event);
+    failed = describe_timer(copy, cpu, *event);
   } else if (copy.type != 0 && copy.type == type_of_probes() && Objects::get().has_program_of(BPF_PROG_TYPE_KPROBE)) {
-    failed = describe_probe(copy, pid, event);
+    failed = describe_probe(copy, pid, *event);
   } else {
     return std::nullopt;
   }
   if (failed < 0) return failed;
   const long fd = system_call(SYS_eventfd2, 0, EFD_NONBLOCK | (close_on_exec ? EFD_CLOEXEC : 0));
   if (fd < 0) return fd;
-  const EventsHeld held;
-  events().by_fd[static_cast<int>(fd)] = std::move(event);
+  describe(static_cast<int>(fd), {.event = event});
   return fd;
-}
-
-void forget_perf_event(int fd) {
-  if (has_none()) return;
-  remove_timer(fd);
-  std::uint32_t link = 0;
-  {
-    const EventsHeld held;
-    const auto found = events().by_fd.find(fd);
-    if (found == events().by_fd.end()) return;
-    link = found->second.link;
-    events().by_fd.erase(found);
-  }
-  drop_link(link);
 }
 
 std::optional<long> set_program(int perf_fd, int program_fd) {
   const ObjectRef program = Objects::get().find(program_fd, Kind::kProgram);
-  if (program == nullptr) return std::nullopt;
-  PerfEvent event;
+  const PerfEventRef event = described(perf_fd).event;
+  if (program == nullptr || event == nullptr) return std::nullopt;
+  if (event->what == What::kTimer && program->type != BPF_PROG_TYPE_PERF_EVENT) return -EINVAL;
   {
-    const EventsHeld held;
-    const auto found = events().by_fd.find(perf_fd);
-    if (found == events().by_fd.end()) return std::nullopt;
-    if (found->second.has_program) return -EEXIST;
-    event = found->second;
-    if (event.what == What::kTimer) {
-      if (program->type != BPF_PROG_TYPE_PERF_EVENT) return -EINVAL;
-      found->second.has_program = true;
-      add_timer(perf_fd, program, event.period_ns);
-      return 0;
-    }
+    const Held held;
+    if (std::exchange(event->has_program, true)) return -EEXIST;
   }
-  const long made = make_link(event, *program);
-  if (made < 0) return made;
-  const auto link = static_cast<std::uint32_t>(made);
-  {
-    const EventsHeld held;
-    const auto found = events().by_fd.find(perf_fd);
-    if (found != events().by_fd.end() && !found->second.has_program) {
-      found->second.link = link;
-      found->second.has_program = true;
-      return 0;
-    }
+  if (event->what == What::kTimer) {
+    add_timer(event.get(), program, event->period_ns);
+    return 0;
   }
-  drop_link(link);  // it was closed, or has another one, meanwhile
-  return -EEXIST;
+  const long made = make_link(*event, *program);
+  if (made < 0) {
+    const Held held;
+    event->has_program = false;
+    return made;
+  }
+  event->link = hold({.kind = Kind::kLink, .number = static_cast<std::uint32_t>(made)});
+  return 0;
 }
 
 std::optional<long> program_event_request(int fd, unsigned long request, const void* argument) {
-  if (has_none()) return std::nullopt;
-  {
-    const EventsHeld held;
-    const auto found = events().by_fd.find(fd);
-    if (found == events().by_fd.end() || found->second.what == What::kEvent) return std::nullopt;
-  }
+  const PerfEventRef event = described(fd).event;
+  if (event == nullptr || event->what == What::kEvent) return std::nullopt;
   switch (request) {
     case PERF_EVENT_IOC_SET_BPF:
       return set_program(fd, static_cast<int>(reinterpret_cast<std::intptr_t>(argument))).value_or(-EBADF);
     case PERF_EVENT_IOC_ENABLE:
     case PERF_EVENT_IOC_DISABLE:
-      set_timer(fd, request == PERF_EVENT_IOC_ENABLE);
+      set_timer(event.get(), request == PERF_EVENT_IOC_ENABLE);
       return 0;
     case PERF_EVENT_IOC_RESET:
       return 0;

@@ -1,5 +1,5 @@
 // Programs that are attached by a perf event: PERF_EVENT_IOC_SET_BPF, as libraries do it. The program runs from then on
-// until the perf event's descriptor is closed.
+// until the last descriptor of the perf event is closed.
 //
 //     the domain's event      TRACEPOINT, an id         opened by others, who tell of it here
 //     a probe of its own      the type of uprobes       PATH and offset; a program of type KPROBE
@@ -19,8 +19,6 @@ namespace landtrace::bpf_calls {
 void note_perf_event(int fd, std::uint64_t event_id);
 // perf_event_open(): the descriptor, or a negative errno. nullopt: not for us.
 std::optional<long> open_program_event(const void* attr, pid_t pid, int cpu, bool close_on_exec);
-// The descriptor is about to be closed.
-void forget_perf_event(int fd);
 
 // 0 or a negative errno: EEXIST where the perf event has a program already. nullopt: not for us.
 std::optional<long> set_program(int perf_fd, int program_fd);

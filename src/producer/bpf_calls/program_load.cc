@@ -130,9 +130,7 @@ long load_program(const bpf_attr& call) {
   program.shared = static_cast<std::uint32_t>(loaded->reply.b);
   program.context_size = static_cast<std::uint32_t>(loaded->reply.b >> ipc::kBpfContextShift);
   program.instructions = call.insn_cnt;
-  const int fd = Objects::get().add(program);
-  if (fd < 0) static_cast<void>(ask({.operation = ipc::Operation::kBpfDrop, .a = program.number}));
-  return fd;
+  return Objects::get().add(program);
 }
 
 }  // namespace landtrace::bpf_calls

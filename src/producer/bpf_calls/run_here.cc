@@ -14,6 +14,9 @@ long run_here(const Object& program, const void* context, std::uint64_t size, st
   if (place == nullptr) return -EAGAIN;
   const plan::Section section(*place->thread.slot);
   if (place->view.control != program.control || plan::owner_died(place->view)) return -ENODEV;
+  // In the section: from here on the owner frees nothing. With another connection it may have let the program go, and
+  // a forked child's is held for its parent.
+  if (connection_now() != program.connection) return -ENODEV;
   const auto& shared = *plan::control_at<bpf::Program>(place->view, program.shared);
   const auto returned =
       plan::run_bpf_on(place->view, place->thread, shared, static_cast<const std::byte*>(context), size);

@@ -8,7 +8,8 @@
 namespace landtrace::bpf_calls {
 
 // With `size` bytes as its context, from context_begin() on. 0 and r0 in `result`, or a negative errno: ENODEV where
-// the domain that it was loaded into is gone, EAGAIN where the thread has no place in it.
+// the domain that it was loaded into is gone, or the connection that it is held for; EAGAIN where the thread has no
+// place in it.
 long run_here(const Object& program, const void* context, std::uint64_t size, std::uint64_t& result);
 
 // BPF_PROG_TEST_RUN, of programs of type RAW_TRACEPOINT as in the kernel: EINVAL where the context has fewer bytes than

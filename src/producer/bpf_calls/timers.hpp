@@ -7,11 +7,13 @@
 
 namespace landtrace::bpf_calls {
 
-// From now on, each `period_ns`.
-void add_timer(int fd, ObjectRef program, std::uint64_t period_ns);
+// From now on, each `period_ns`. `event` tells it from others; it is not looked at.
+void add_timer(const void* event, ObjectRef program, std::uint64_t period_ns);
 // Nothing where there is none.
-void remove_timer(int fd);
-void set_timer(int fd, bool is_on);
+void remove_timer(const void* event);
+void set_timer(const void* event, bool is_on);
+// Of a forked child: they go on in its parent.
+void timers_after_fork();
 // Runs those whose time has come: once, however late it is.
 void run_due_timers();
 // How long until the next one is due; UINT64_MAX: there is none.

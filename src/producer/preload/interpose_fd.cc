@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "bpf_calls/bpf_call.hpp"
+#include "bpf_calls/descriptors.hpp"
 #include "bpf_calls/perf_buffers.hpp"
 #include "bpf_calls/perf_links.hpp"
 #include "client/process.hpp"
@@ -29,16 +29,27 @@ bool is_own(int fd) {
 
 int duplicated(int from, int to) {
   if (to < 0 || from == to) return to;
+  const int saved_errno = errno;
+  if (bpf_calls::has_descriptors() && !in_vfork_child()) bpf_calls::copy_descriptor(from, to);
   if ((FdTable::is_ours(from) || FdTable::is_ours(to)) && !in_vfork_child()) FdTable::copy(from, to);
+  errno = saved_errno;
   return to;
 }
 
-void closing(int fd) {
-  if (bpf_calls::has_bpf_descriptors() && !in_vfork_child()) bpf_calls::bpf_closing(fd);
-  if (FdTable::is_ours(fd) && !in_vfork_child()) FdTable::clear(fd);
+// Returns what is to be handed to closed().
+FdEntry closing(int fd) {
+  const FdEntry file = FdTable::get(fd);
+  if (bpf_calls::has_descriptors() && !in_vfork_child()) bpf_calls::forget_descriptor(fd);
+  if (file.generation != 0 && !in_vfork_child()) FdTable::clear(fd);
+  return file;
+}
+
+void closed(FdEntry file) {
+  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) perf_descriptor_gone(file);
 }
 
 void forget_range(unsigned first, unsigned last) {
+  bpf_calls::forget_descriptors(first, last);
   if (!perf_is_used) return FdTable::clear_range(first, last);
   for (unsigned fd = first; fd < FdTable::end() && fd <= last; ++fd) {
     const FdEntry file = FdTable::get(static_cast<int>(fd));
@@ -83,16 +94,9 @@ using namespace landtrace::preload;
 
 LT_EXPORT int close(int fd) {
   if (is_own(fd)) return 0;  // a program that closes whatever there is goes on as it would
-  const FdEntry file = FdTable::get(fd);
-  closing(fd);
-  if (__builtin_expect(perf_is_used, 0) && !in_vfork_child()) {
-    landtrace::bpf_calls::forget_perf_buffer(fd);
-    landtrace::bpf_calls::forget_perf_event(fd);
-  }
+  const FdEntry file = closing(fd);
   const int result = real().close(fd);
-  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) {
-    perf_descriptor_gone(file);
-  }
+  closed(file);
   return result;
 }
 
@@ -108,48 +112,59 @@ LT_EXPORT void closefrom(int first) noexcept { close_range(static_cast<unsigned>
 
 namespace {
 // libc closes a stream's descriptor by itself.
-void closing_stream(std::FILE* stream) {
-  const int saved_errno = errno;
-  if (stream != nullptr) closing(::fileno(stream));
-  errno = saved_errno;
+template <typename Close>
+auto closing_stream(std::FILE* stream, const Close& close) {
+  const int errno_before = errno;
+  const FdEntry file = stream == nullptr ? FdEntry{} : closing(::fileno(stream));
+  errno = errno_before;
+  const auto result = close();
+  const int errno_after = errno;
+  closed(file);
+  errno = errno_after;
+  return result;
 }
 }  // namespace
 
 LT_EXPORT int fclose(std::FILE* stream) {
   using Function = int (*)(std::FILE*);
   static const auto next = reinterpret_cast<Function>(find_next("fclose"));
-  closing_stream(stream);
-  return next(stream);
+  return closing_stream(stream, [&] { return next(stream); });
 }
 
 LT_EXPORT std::FILE* freopen(const char* path, const char* mode, std::FILE* stream) {
   using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
   static const auto next = reinterpret_cast<Function>(find_next("freopen"));
-  closing_stream(stream);
-  return next(path, mode, stream);
+  return closing_stream(stream, [&] { return next(path, mode, stream); });
 }
 
 LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* stream) {
   using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
   static const auto next = reinterpret_cast<Function>(find_next("freopen64"));
-  closing_stream(stream);
-  return next(path, mode, stream);
+  return closing_stream(stream, [&] { return next(path, mode, stream); });
 }
 
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }
 
 namespace {
-// A descriptor that is about to be replaced counts as no data file from the moment on that it may be another file.
+// A descriptor that is about to be replaced stands for nothing from the moment on that it may be another file.
 template <typename Duplicate>
 int replaced(int from, int to, Duplicate duplicate) {
   const FdEntry before = FdTable::get(to);
-  const bool replaces = before.generation != 0 && from != to && !in_vfork_child();
-  if (replaces) FdTable::clear(to);
+  const bool is_known = before.generation != 0 || landtrace::bpf_calls::has_descriptors();
+  const bool replaces = is_known && from != to && !in_vfork_child();
+  if (!replaces) return duplicated(from, duplicate());
+  landtrace::bpf_calls::Described stood_for = landtrace::bpf_calls::take_descriptor(to);
+  if (before.generation != 0) FdTable::clear(to);
   const int result = duplicate();
-  if (result < 0 && replaces) FdTable::set(to, before);
-  const int made = duplicated(from, result);
-  if (made >= 0 && replaces) perf_descriptor_gone(before);
-  return made;
+  const int saved_errno = errno;
+  if (result < 0) {
+    if (before.generation != 0) FdTable::set(to, before);
+    if (!stood_for.is_nothing()) landtrace::bpf_calls::describe(to, std::move(stood_for));
+  }
+  duplicated(from, result);
+  if (result >= 0) perf_descriptor_gone(before);
+  errno = saved_errno;
+  return result;
 }
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/system_call.hpp"
-#include "bpf_calls/bpf_call.hpp"
+#include "bpf_calls/descriptors.hpp"
 #include "bpf_calls/map_memory.hpp"
 #include "bpf_calls/perf_buffers.hpp"
 #include "preload/perf_events.hpp"
@@ -20,7 +20,7 @@ void* map_any(void* address, std::size_t size, int protection, int flags, int fd
     const FdEntry entry = FdTable::get(fd);
     if (is_perf_event(entry)) return map_perf_event(entry, address, size, protection, flags, offset);
   }
-  if (__builtin_expect(fd >= 0 && bpf_calls::has_bpf_descriptors(), 0)) {
+  if (__builtin_expect(fd >= 0 && bpf_calls::has_descriptors(), 0)) {
     if (const auto at = bpf_calls::map_memory(address, size, protection, flags, fd, offset)) {
       if (*at >= 0 || *at < -4095) {
         __atomic_store_n(&perf_is_used, true, __ATOMIC_RELAXED);

@@ -77,7 +77,8 @@ bool has_perf_event(const pollfd* fds, nfds_t count) {
   return std::any_of(fds, fds + count, [](const pollfd& one) {
     const FdEntry entry = FdTable::get(one.fd);
     if (is_perf_event(entry)) return entry.slot != kPerfDummy;
-    return one.fd >= 0 && (bpf_calls::is_perf_buffer(one.fd) || bpf_calls::is_mapped_ring(one.fd));
+    if (one.fd < 0 || !bpf_calls::has_descriptors()) return false;
+    return bpf_calls::is_perf_buffer(one.fd) || bpf_calls::is_mapped_ring(one.fd);
   });
 }
 

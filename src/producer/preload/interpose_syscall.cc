@@ -45,6 +45,8 @@ LT_EXPORT long syscall(long number, ...) noexcept {
       return ::close(x.fd());
     case SYS_close_range:
       return ::close_range(static_cast<unsigned>(x.a), static_cast<unsigned>(x.b), static_cast<int>(x.c));
+    case SYS_fcntl:
+      return ::fcntl(x.fd(), static_cast<int>(x.b), x.c);
     case SYS_dup:
       return ::dup(x.fd());
 #ifdef SYS_dup2

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "abi/data_request.hpp"
+#include "bpf_calls/descriptors.hpp"
 #include "client/process.hpp"
 #include "preload/claims.hpp"
 #include "preload/perf_events.hpp"
@@ -109,9 +110,13 @@ int data_request(FdEntry file, unsigned long request, void* argument) {
 
 void announce_fork() {
   if (words_of != 0) client::Process::get().ask_plain({.operation = ipc::Operation::kForking});
+  bpf_calls::hold_for_fork();
 }
 
+void announce_parent() { bpf_calls::let_go_in_parent(); }
+
 void announce_child() {
+  bpf_calls::be_child();
   FdTable::unlock_all();
   perf_after_fork();
   client::Process::get().after_fork();

@@ -17,6 +17,7 @@ int data_request(FdEntry file, unsigned long request, void* argument);
 // Around fork: the owner is told before, since the parent may end before its child has said a word. In the child, its
 // copies of enable words are made known to the owner before fork() returns.
 void announce_fork();
+void announce_parent();
 void announce_child();
 
 // Another owner serves the domain from here on, which sees this process as `pid`.

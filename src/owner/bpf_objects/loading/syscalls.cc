@@ -1,4 +1,5 @@
-// libbpf calls syscall(__NR_bpf, …): in this program the domain answers.
+// libbpf calls syscall(__NR_bpf, …): in this program the domain answers. From 1.4 on it moves each map to a descriptor
+// that it had reserved, by syscall(__NR_dup3, …).
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -6,6 +7,7 @@
 
 #include "base/system_call.hpp"
 #include "bpf_calls/bpf_call.hpp"
+#include "bpf_calls/descriptors.hpp"
 
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   va_list list;
@@ -21,6 +23,8 @@ extern "C" __attribute__((visibility("default"))) long syscall(long number, ...)
     result = answer ? *answer : -EINVAL;
   } else {
     result = landtrace::system_call(number, x[0], x[1], x[2], x[3], x[4], x[5]);
+    if (number == SYS_dup3 && result >= 0)
+      landtrace::bpf_calls::copy_descriptor(static_cast<int>(x[0]), static_cast<int>(result));
   }
   if (result >= 0 || result < -4095) return result;
   errno = static_cast<int>(-result);
