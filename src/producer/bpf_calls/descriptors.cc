@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bpf_calls/perf_buffers.hpp"
+#include "bpf_calls/program_load.hpp"
 #include "bpf_calls/timers.hpp"
 
 namespace landtrace::bpf_calls {
@@ -88,6 +89,7 @@ void let_go_in_parent() { ::pthread_mutex_unlock(&mutex); }
 
 void be_child() {
   mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  loads_after_fork();
   perf_buffers_after_fork();
   timers_after_fork();
 }

@@ -1,5 +1,7 @@
 #include "bpf_calls/program_load.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -64,6 +66,17 @@ class MapNumbers {
   std::vector<std::uint32_t> numbers_;
 };
 
+// A load is several requests on the connection that all threads share.
+pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+class Loading {
+ public:
+  Loading() { ::pthread_mutex_lock(&loading); }
+  ~Loading() { ::pthread_mutex_unlock(&loading); }
+  Loading(const Loading&) = delete;
+  Loading& operator=(const Loading&) = delete;
+};
+
 Result<ipc::Answer> ask(const ipc::Request& request, std::string_view text = {}) {
   return client::Process::get().ask(request, text);
 }
@@ -115,6 +128,7 @@ long load_program(const bpf_attr& call) {
   append(bytes, &wish, 1);
   append(bytes, maps.numbers().data(), maps.numbers().size());
   append(bytes, code.data(), code.size());
+  const Loading alone;
   if (const long wrong = send_code(bytes); wrong < 0) return wrong;
   const auto loaded = ask_patiently({.operation = ipc::Operation::kBpfLoad});
   const long logged = copy_log(call);
@@ -132,5 +146,7 @@ long load_program(const bpf_attr& call) {
   program.instructions = call.insn_cnt;
   return Objects::get().add(program);
 }
+
+void loads_after_fork() { loading = PTHREAD_MUTEX_INITIALIZER; }
 
 }  // namespace landtrace::bpf_calls

@@ -10,5 +10,7 @@ namespace landtrace::bpf_calls {
 
 // A descriptor, or a negative errno.
 long load_program(const bpf_attr& call);
+// Of a forked child: nobody is loading there.
+void loads_after_fork();
 
 }  // namespace landtrace::bpf_calls

@@ -336,5 +336,32 @@ TEST_F(InterposeBpfTest, AChildClosesWhateverOtherThreadsWereAt) {
   });
 }
 
+// -- loading ----------------------------------------------------------------------------------------------------------
+TEST_F(InterposeBpfTest, ThreadsThatLoadAtOnceDoItOneAfterTheOther) {
+  auto* const is_asked =
+      static_cast<bool*>(::mmap(nullptr, sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const auto body = [&](FakeOwner&) {
+    ASSERT_TRUE(client::Process::get().attach());
+    std::thread first([] { EXPECT_GE(load_program(BPF_PROG_TYPE_RAW_TRACEPOINT), 0); });
+    EXPECT_TRUE(client::eventually([&] { return __atomic_load_n(is_asked, __ATOMIC_SEQ_CST); }));
+    EXPECT_GE(load_program(BPF_PROG_TYPE_RAW_TRACEPOINT), 0);
+    first.join();
+  };
+  int tries = 0;
+  bool is_mixed = false;
+  with_owner(body, [&](FakeOwner& owner) {
+    // Being verified for a while, or until the other one's code has come.
+    owner.answer(Operation::kBpfLoad, [&](const Asked&) {
+      __atomic_store_n(is_asked, true, __ATOMIC_SEQ_CST);
+      constexpr int kTries = 20;
+      const bool has_other = owner.asked(Operation::kBpfCode).size() == 2;
+      is_mixed |= has_other && tries < kTries;
+      return has_other || ++tries == kTries ? FakeAnswer::number(kProgramNumber) : FakeAnswer::error(EINPROGRESS);
+    });
+  });
+  EXPECT_FALSE(is_mixed);
+  ::munmap(is_asked, sizeof(bool));
+}
+
 }  // namespace
 }  // namespace landtrace::preload
