@@ -126,21 +126,15 @@ auto closing_stream(std::FILE* stream, const Close& close) {
 }  // namespace
 
 LT_EXPORT int fclose(std::FILE* stream) {
-  using Function = int (*)(std::FILE*);
-  static const auto next = reinterpret_cast<Function>(find_next("fclose"));
-  return closing_stream(stream, [&] { return next(stream); });
+  return closing_stream(stream, [&] { return real().fclose(stream); });
 }
 
 LT_EXPORT std::FILE* freopen(const char* path, const char* mode, std::FILE* stream) {
-  using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
-  static const auto next = reinterpret_cast<Function>(find_next("freopen"));
-  return closing_stream(stream, [&] { return next(path, mode, stream); });
+  return closing_stream(stream, [&] { return real().freopen(path, mode, stream); });
 }
 
 LT_EXPORT std::FILE* freopen64(const char* path, const char* mode, std::FILE* stream) {
-  using Function = std::FILE* (*)(const char*, const char*, std::FILE*);
-  static const auto next = reinterpret_cast<Function>(find_next("freopen64"));
-  return closing_stream(stream, [&] { return next(path, mode, stream); });
+  return closing_stream(stream, [&] { return real().freopen64(path, mode, stream); });
 }
 
 LT_EXPORT int dup(int fd) noexcept { return duplicated(fd, real().dup(fd)); }

@@ -67,20 +67,13 @@ bool is_remount_by_helper(char* const* words) {
   return options != nullptr && has_option(options, "remount") && !has_option(options, "ro") && is_our_tree(words[2]);
 }
 
-template <typename Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(find_next(name));
-}
-
 }  // namespace
 }  // namespace landtrace::preload
 
 using namespace landtrace::preload;
 
 LT_EXPORT int mount(const char* source, const char* target, const char* type, unsigned long flags, const void* data) {
-  static const auto real_mount =
-      next<int (*)(const char*, const char*, const char*, unsigned long, const void*)>("mount");
-  const int result = real_mount(source, target, type, flags, data);
+  const int result = real().mount(source, target, type, flags, data);
   // A remount of what is bound elsewhere has no options of a file system.
   const bool has_options = (flags & MS_REMOUNT) != 0 && (flags & MS_BIND) == 0 && data != nullptr;
   if (result != 0 || !has_options || !is_our_tree(target)) return result;
@@ -88,10 +81,9 @@ LT_EXPORT int mount(const char* source, const char* target, const char* type, un
 }
 
 LT_EXPORT int execv(const char* path, char* const* words) {
-  static const auto real_execv = next<int (*)(const char*, char* const*)>("execv");
   if (is_helper(path) && is_remount_by_helper(words)) {
     ::_exit(remount(words[2], options_of(words + 3)) == 0 ? 0 : kMountFailed);
   }
   note_program(path);
-  return real_execv(path, words);
+  return real().execv(path, words);
 }

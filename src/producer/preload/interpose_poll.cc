@@ -74,6 +74,8 @@ int wait_in_slices(bool is_endless, std::uint64_t timeout_ns, const sigset_t* ma
 }
 
 bool has_perf_event(const pollfd* fds, nfds_t count) {
+  // The compiler takes what poll() is given for memory that nobody has written yet: it is not to know whose that is.
+  asm("" : "+r"(fds));
   return std::any_of(fds, fds + count, [](const pollfd& one) {
     const FdEntry entry = FdTable::get(one.fd);
     if (is_perf_event(entry)) return entry.slot != kPerfDummy;
@@ -83,10 +85,9 @@ bool has_perf_event(const pollfd* fds, nfds_t count) {
 }
 
 int poll_events(pollfd* fds, nfds_t count, bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&ppoll)>(find_next("ppoll"));
   return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
     const timespec slice = as_timespec(ns);
-    const int ready = next(fds, count, &slice, during);
+    const int ready = real().ppoll(fds, count, &slice, during);
     if (ready < 0) return ready;
     if (ready > 0) perf_events_polled(fds, count);
     return ready + mark_hung_up(fds, count);
@@ -95,10 +96,9 @@ int poll_events(pollfd* fds, nfds_t count, bool is_endless, std::uint64_t timeou
 
 int wait_for_events(int fd, epoll_event* events, int most, bool is_endless, std::uint64_t timeout_ns,
                     const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&epoll_pwait)>(find_next("epoll_pwait"));
   return wait_in_slices(is_endless, timeout_ns, mask, [&](std::uint64_t ns, const sigset_t* during) {
     const int ms = static_cast<int>((ns + 999'999) / 1'000'000);
-    return next(fd, events, most, ms, during);
+    return real().epoll_pwait(fd, events, most, ms, during);
   });
 }
 
@@ -134,7 +134,6 @@ struct FdSets {
 };
 
 int select_events(int end, const FdSets& sets, bool is_endless, std::uint64_t timeout_ns, const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&pselect)>(find_next("pselect"));
   // Each slice leaves nothing of what was wanted.
   const auto wanted_of = [](const fd_set* set) { return set == nullptr ? fd_set{} : *set; };
   const fd_set wanted[] = {wanted_of(sets.read), wanted_of(sets.write), wanted_of(sets.except)};
@@ -143,7 +142,7 @@ int select_events(int end, const FdSets& sets, bool is_endless, std::uint64_t ti
     if (sets.write != nullptr) *sets.write = wanted[1];
     if (sets.except != nullptr) *sets.except = wanted[2];
     const timespec slice = as_timespec(ns);
-    const int ready = next(end, sets.read, sets.write, sets.except, &slice, during);
+    const int ready = real().pselect(end, sets.read, sets.write, sets.except, &slice, during);
     if (ready < 0) return ready;
     for (int fd = 0; ready > 0 && fd < end; ++fd) {
       const pollfd found{fd, POLLIN, POLLIN};
@@ -163,22 +162,19 @@ std::uint64_t as_ns(const timespec& time) {
 using namespace landtrace::preload;
 
 LT_EXPORT int poll(pollfd* fds, nfds_t count, int timeout) {
-  static const auto next = reinterpret_cast<decltype(&poll)>(find_next("poll"));
-  if (__builtin_expect(!perf_is_used, 1) || !has_perf_event(fds, count)) return next(fds, count, timeout);
+  if (__builtin_expect(!perf_is_used, 1) || !has_perf_event(fds, count)) return real().poll(fds, count, timeout);
   return poll_events(fds, count, timeout < 0, timeout < 0 ? 0 : static_cast<std::uint64_t>(timeout) * 1'000'000,
                      nullptr);
 }
 
 LT_EXPORT int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&ppoll)>(find_next("ppoll"));
-  if (__builtin_expect(!perf_is_used, 1) || !has_perf_event(fds, count)) return next(fds, count, timeout, mask);
+  if (__builtin_expect(!perf_is_used, 1) || !has_perf_event(fds, count)) return real().ppoll(fds, count, timeout, mask);
   return poll_events(fds, count, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
 }
 
 LT_EXPORT int select(int end, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
-  static const auto next = reinterpret_cast<decltype(&select)>(find_next("select"));
   const bool is_forwarded = __builtin_expect(!perf_is_used, 1) || end > FD_SETSIZE || !has_perf_event(end, read);
-  if (is_forwarded) return next(end, read, write, except, timeout);
+  if (is_forwarded) return real().select(end, read, write, except, timeout);
   constexpr std::uint64_t kMicrosecond_ns = 1000;
   const std::uint64_t ns = timeout == nullptr ? 0 : as_ns({timeout->tv_sec, timeout->tv_usec * 1000});
   const std::uint64_t until = landtrace::arch::monotonic_ns() + ns;
@@ -193,26 +189,22 @@ LT_EXPORT int select(int end, fd_set* read, fd_set* write, fd_set* except, timev
 
 LT_EXPORT int pselect(int end, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
                       const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&pselect)>(find_next("pselect"));
   const bool is_forwarded = __builtin_expect(!perf_is_used, 1) || end > FD_SETSIZE || !has_perf_event(end, read);
-  if (is_forwarded) return next(end, read, write, except, timeout, mask);
+  if (is_forwarded) return real().pselect(end, read, write, except, timeout, mask);
   return select_events(end, {read, write, except}, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
 }
 
 LT_EXPORT int epoll_wait(int fd, epoll_event* events, int most, int timeout) {
-  static const auto next = reinterpret_cast<decltype(&epoll_wait)>(find_next("epoll_wait"));
-  if (__builtin_expect(!perf_is_used, 1)) return next(fd, events, most, timeout);
+  if (__builtin_expect(!perf_is_used, 1)) return real().epoll_wait(fd, events, most, timeout);
   return wait_for_events(fd, events, most, timeout, nullptr);
 }
 
 LT_EXPORT int epoll_pwait(int fd, epoll_event* events, int most, int timeout, const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&epoll_pwait)>(find_next("epoll_pwait"));
-  if (__builtin_expect(!perf_is_used, 1)) return next(fd, events, most, timeout, mask);
+  if (__builtin_expect(!perf_is_used, 1)) return real().epoll_pwait(fd, events, most, timeout, mask);
   return wait_for_events(fd, events, most, timeout, mask);
 }
 
 LT_EXPORT int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
-  static const auto next = reinterpret_cast<decltype(&epoll_pwait2)>(find_next("epoll_pwait2"));
-  if (__builtin_expect(!perf_is_used, 1)) return next(fd, events, most, timeout, mask);
+  if (__builtin_expect(!perf_is_used, 1)) return real().epoll_pwait2(fd, events, most, timeout, mask);
   return wait_for_events(fd, events, most, timeout == nullptr, timeout == nullptr ? 0 : as_ns(*timeout), mask);
 }

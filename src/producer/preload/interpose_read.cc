@@ -44,9 +44,8 @@ ssize_t refuse_receive() {
 }  // namespace
 
 // NAME(fd, ...) as the next library has it, unless the descriptor is ours.
-#define LT_FORWARD(name, refusal, ...)                                          \
-  static const auto next = reinterpret_cast<decltype(&name)>(find_next(#name)); \
-  return __builtin_expect(FdTable::is_ours(fd), 0) ? (refusal) : next(fd, __VA_ARGS__)
+#define LT_FORWARD(name, refusal, ...) \
+  return __builtin_expect(FdTable::is_ours(fd), 0) ? (refusal) : real().name(fd, __VA_ARGS__)
 
 LT_EXPORT ssize_t read(int fd, void* buffer, std::size_t size) {
   return __builtin_expect(FdTable::is_ours(fd), 0) ? read_ours(fd, buffer, size) : real().read(fd, buffer, size);
@@ -62,9 +61,8 @@ LT_EXPORT ssize_t pread64(int fd, void* buffer, std::size_t size, off64_t offset
 }
 LT_EXPORT ssize_t recv(int fd, void* buffer, std::size_t size, int flags) {
   // The library's own peek at an identity comes this way, too.
-  static const auto next = reinterpret_cast<decltype(&recv)>(find_next("recv"));
   if (__builtin_expect(FdTable::is_ours(fd) && (flags & MSG_PEEK) == 0, 0)) return refuse_receive();
-  return next(fd, buffer, size, flags);
+  return real().recv(fd, buffer, size, flags);
 }
 LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, int flags, sockaddr* __restrict address,
                            socklen_t* __restrict length) {
@@ -72,8 +70,8 @@ LT_EXPORT ssize_t recvfrom(int fd, void* __restrict buffer, std::size_t size, in
 }
 
 LT_EXPORT off_t lseek(int fd, off_t offset, int whence) noexcept {
-  LT_FORWARD(lseek, seek(fd, offset, whence, next), offset, whence);
+  LT_FORWARD(lseek, seek(fd, offset, whence, real().lseek), offset, whence);
 }
 LT_EXPORT off64_t lseek64(int fd, off64_t offset, int whence) noexcept {
-  LT_FORWARD(lseek64, seek(fd, offset, whence, next), offset, whence);
+  LT_FORWARD(lseek64, seek(fd, offset, whence, real().lseek64), offset, whence);
 }

@@ -1,12 +1,16 @@
 // The functions in front of libc's, which stand in front of this program's own calls here. Its owner is in the
 // parent, whose calls go through them, too, and meet no file of ours.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -17,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <thread>
 
 #include "base/test_memory_child.hpp"
 #include "base/test_thread.hpp"
@@ -478,6 +483,32 @@ TEST_F(InterposeTest, WhomTheProgramNamesAsItsTracerIsRemembered) {
     }
     ::syscall(SYS_prctl, PR_SET_PTRACER, 12, 0, 0, 0);
     EXPECT_EQ(landtrace_named_tracer.whom, 12u);
+  });
+}
+
+// -- beside other threads ---------------------------------------------------------------------------------------------
+// A thread that loads a library has the loader's lock until the library's constructors have run, and these may wait for
+// other threads.
+TEST_F(InterposeTest, NoCallWaitsForALibraryThatIsBeingLoaded) {
+  in_child([&] {
+    constexpr unsigned kLongest_s = 20;
+    ::alarm(kLongest_s);
+    real();  // as when the shim is loaded
+    const std::string pipe = folder() + "/library";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::thread loader([&] { EXPECT_EQ(::dlopen(pipe.c_str(), RTLD_NOW), nullptr); });
+    // Opened once there is who reads it: the loader does, and waits for bytes.
+    const int bytes = ::open(pipe.c_str(), O_WRONLY);
+    ASSERT_GE(bytes, 0);
+    EXPECT_EQ(::lseek(bytes, 0, SEEK_CUR), -1);
+    pollfd nothing{-1, 0, 0};
+    EXPECT_EQ(::poll(&nothing, 1, 0), 0);
+    timeval at_once{};
+    EXPECT_EQ(::select(0, nullptr, nullptr, nullptr, &at_once), 0);
+    char* const words[] = {nullptr};
+    EXPECT_EQ(::execve("/nonexistent", words, environ), -1);
+    ::close(bytes);
+    loader.join();
   });
 }
 

@@ -19,14 +19,12 @@ using namespace landtrace::preload;
 
 extern "C" {
 [[gnu::visibility("hidden"), gnu::used]] void* landtrace_before_vfork() {
-  static void* const real_vfork = find_next("vfork");
   expect_child_for(kEventsBefore);
-  return real_vfork;
+  return real().vfork;
 }
 [[gnu::visibility("hidden"), gnu::used]] void* landtrace_before_clone() {
-  static void* const real_clone = find_next("clone");
   expect_child_for(kEventsBefore);
-  return real_clone;
+  return real().clone;
 }
 }
 
@@ -67,13 +65,11 @@ LT_IN_FRONT("clone", "landtrace_before_clone");
 // clang-format on
 
 LT_EXPORT int system(const char* command) {
-  static const auto real_system = reinterpret_cast<int (*)(const char*)>(find_next("system"));
   const ChildExpected expected;
-  return real_system(command);
+  return real().system(command);
 }
 
 LT_EXPORT FILE* popen(const char* command, const char* mode) {
-  static const auto real_popen = reinterpret_cast<FILE* (*)(const char*, const char*)>(find_next("popen"));
   const ChildExpected expected;
-  return real_popen(command, mode);
+  return real().popen(command, mode);
 }

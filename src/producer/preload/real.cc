@@ -36,13 +36,39 @@ void find_all() {
   find(table.prctl, "prctl");
   find(table.recvmsg, "recvmsg");
   find(table.recvmmsg, "recvmmsg");
+  find(table.fclose, "fclose");
+  find(table.freopen, "freopen");
+  find(table.freopen64, "freopen64");
+  find(table.readv, "readv");
+  find(table.pread, "pread");
+  find(table.pread64, "pread64");
+  find(table.recv, "recv");
+  find(table.recvfrom, "recvfrom");
+  find(table.lseek, "lseek");
+  find(table.lseek64, "lseek64");
+  find(table.poll, "poll");
+  find(table.ppoll, "ppoll");
+  find(table.select, "select");
+  find(table.pselect, "pselect");
+  find(table.epoll_wait, "epoll_wait");
+  find(table.epoll_pwait, "epoll_pwait");
+  find(table.epoll_pwait2, "epoll_pwait2");
+  find(table.mount, "mount");
+  find(table.execv, "execv");
+  find(table.execve, "execve");
+  find(table.execvp, "execvp");
+  find(table.execvpe, "execvpe");
+  find(table.posix_spawn, "posix_spawn");
+  find(table.posix_spawnp, "posix_spawnp");
+  find(table.system, "system");
+  find(table.popen, "popen");
+  find(table.vfork, "vfork");
+  find(table.clone, "clone");
   // Pairs with the acquire load in real().
   __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 }
 
 }  // namespace
-
-void* find_next(const char* name) { return ::dlsym(RTLD_NEXT, name); }
 
 const Real& real() {
   // Pairs with the release store in find_all().

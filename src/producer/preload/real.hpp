@@ -1,10 +1,19 @@
 // The functions that the shim stands in front of, as the next library in line has them.
 #pragma once
 
-#include <cstddef>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/mount.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 
 #define LT_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -30,12 +39,40 @@ struct Real {
   long (*syscall)(long, ...);
   int (*prctl)(int, ...);
   int (*recvmmsg)(int, mmsghdr*, unsigned, int, timespec*);
+  decltype(&::fclose) fclose;
+  decltype(&::freopen) freopen;
+  decltype(&::freopen64) freopen64;
+  decltype(&::readv) readv;
+  decltype(&::pread) pread;
+  decltype(&::pread64) pread64;
+  decltype(&::recv) recv;
+  decltype(&::recvfrom) recvfrom;
+  decltype(&::lseek) lseek;
+  decltype(&::lseek64) lseek64;
+  decltype(&::poll) poll;
+  decltype(&::ppoll) ppoll;
+  decltype(&::select) select;
+  decltype(&::pselect) pselect;
+  decltype(&::epoll_wait) epoll_wait;
+  decltype(&::epoll_pwait) epoll_pwait;
+  decltype(&::epoll_pwait2) epoll_pwait2;
+  decltype(&::mount) mount;
+  decltype(&::execv) execv;
+  decltype(&::execve) execve;
+  decltype(&::execvp) execvp;
+  decltype(&::execvpe) execvpe;
+  decltype(&::posix_spawn) posix_spawn;
+  decltype(&::posix_spawnp) posix_spawnp;
+  decltype(&::system) system;
+  decltype(&::popen) popen;
+  // What stands in front of these jumps to them (interpose_vfork.cc).
+  void* vfork;
+  void* clone;
 };
 
-// Found at the first use, which may be in another library's constructor, before ours.
+// Found when the shim is loaded, all of them, or at the first use, which may be in another library's constructor,
+// before ours. Not later: dlsym() waits for a library that another thread loads, whose constructors may wait for the
+// caller, and it may not be called in a signal's handler.
 const Real& real();
-
-// Any other function, as the next library in line has it.
-void* find_next(const char* name);
 
 }  // namespace landtrace::preload
