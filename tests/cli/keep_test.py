@@ -224,6 +224,24 @@ class WhileRecording(support.Case):
         self.assert_one_line(err, "being written by another process")
         self.kill(recorder)
 
+    def test_what_is_finished_meanwhile_is_read_as_it_was(self):
+        """By readers that have begun before: a pipe that nobody reads from yet holds them up."""
+        count, mark = 100000, os.path.join(self.folder, "mark")
+        command = f"{PRODUCER} --count {count} > {mark}.new; mv {mark}.new {mark}; exec sleep 1000"
+        recorder = self.start("record", "-o", self.file, "--buffer-size", "16M", "--", "sh", "-c", command)
+        self.wait_until(lambda: os.path.exists(mark))
+        self.wait_until(lambda: self.landtrace("report", "--count", "--json", self.file)[1].startswith(f'{{"count":{count}'))
+        readers = [self.start(*words, self.file, stdout=subprocess.PIPE)
+                   for words in (["report", "--json"], ["export", "--format", "json", "-o", "-"])]
+        firsts = [reader.stdout.read(1) for reader in readers]
+        self.stop(recorder, signal.SIGINT)
+        for reader, first in zip(readers, firsts):
+            out, err = reader.stdout.read(), reader.stderr.read()
+            self.assertEqual(reader.wait(timeout=support.TIMEOUT_S), 0, err)
+            self.assertIn("was still being recorded, and may have more by now", err)
+            self.assertNotIn('"lost"', first + out)
+            self.assertEqual(len((first + out).splitlines()), count)
+
     def test_follow_prints_until_the_recorder_has_finished(self):
         recorder = self.start_slow_recording(500)
         status, out, err = self.landtrace("report", "--json", "--follow", self.file)

@@ -162,7 +162,7 @@ void ReportPrinter::print_counts() {
 // was killed.
 void ReportPrinter::print_rest_lost() {
   if (!selection_.has_no_end()) return;
-  const bool was_killed = reader_.is_unfinished() && !is_complete_ && !reader_.is_being_written();
+  const bool was_killed = reader_.was_left();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     const std::uint64_t lost = tally_.loss.rest(cpu, reader_.stats()[cpu], was_killed);
     if (lost == 0 || !selection_.wants_cpu(cpu)) continue;

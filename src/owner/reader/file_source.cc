@@ -83,7 +83,7 @@ Result<Source::Answer> FileSource::look_again() {
 // What was lost behind a CPU's last event is only in its counters.
 Result<Source::Answer> FileSource::end() {
   if (std::exchange(has_ended_, true)) return Answer::kEnd;
-  const bool was_killed = reader_.is_unfinished() && !reader_.is_being_written();
+  const bool was_killed = reader_.was_left();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     add_lost(loss_.rest(cpu, reader_.stats()[cpu], was_killed));
   }

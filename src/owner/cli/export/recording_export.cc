@@ -61,7 +61,7 @@ void RecordingExport::take(const output::TraceDatReader::Item& item) {
 
 void RecordingExport::hand_over_rest_lost() {
   if (!options_.selection.has_no_end() || events_ >= options_.limit) return;
-  const bool was_killed = reader_.is_unfinished() && !reader_.is_being_written();
+  const bool was_killed = reader_.was_left();
   for (std::uint32_t cpu = 0; cpu < reader_.stats().size(); ++cpu) {
     const std::uint64_t lost = loss_.rest(cpu, reader_.stats()[cpu], was_killed);
     if (lost > 0 && options_.selection.wants_cpu(cpu)) exporter_.lost(cpu, lost, last_ns_);

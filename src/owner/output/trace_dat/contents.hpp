@@ -24,7 +24,7 @@ struct CpuRegion {
   // Of a recording that is not finished: the CPU's stream, of which `offset` and `size` are; and where pages that are
   // not there any more have been moved to, if that has begun.
   std::shared_ptr<InputFile> stream = {};
-  std::shared_ptr<const InputFile> moved_to = {};
+  std::shared_ptr<InputFile> moved_to = {};
   std::uint64_t moved_offset = 0;
 };
 

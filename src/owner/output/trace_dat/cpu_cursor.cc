@@ -18,6 +18,10 @@ using abi::load;
 
 Result<bool> CpuCursor::advance() {
   lost_ = 0;
+  return go_on();
+}
+
+Result<bool> CpuCursor::go_on() {
   auto result = advance_checked();
   if (!result) {
     is_damaged_ = true;
@@ -81,6 +85,7 @@ Result<bool> CpuCursor::load_page() {
   if (is_missing(header) && region_.moved_to) {
     page_file_ = region_.moved_to.get();
     page_offset_ = region_.moved_offset;
+    LT_CHECK(region_.moved_to->look_again());  // it grows by what is moved
     LT_TRY(header, read_header(page_start()));
   }
   if (is_missing(header)) return false;
@@ -149,6 +154,14 @@ Result<bool> CpuCursor::look_again(const CpuRegion* now, bool is_held) {
   }
   region_.size = std::max(region_.size, size);
   return at_ < used_ || next_page_ < region_.size;
+}
+
+// Whoever completed a recording may have left out a last page without events.
+void CpuCursor::find_moved(const CpuRegion& now, const std::shared_ptr<InputFile>& finished) {
+  if (!region_.stream) return;
+  region_.moved_to = finished ? finished : now.moved_to;
+  region_.moved_offset = finished ? now.offset : now.moved_offset;
+  if (region_.moved_to) region_.size = std::min(region_.size, now.size);
 }
 
 // The pages stand in the same order there.

@@ -21,7 +21,14 @@ class CpuCursor {
   // Moves to the next event; false at the end. After an error (EBADMSG, with the offset) there is no next
   // one.
   Result<bool> advance();
-  // The same where the next event is in the page and short, as nearly all are. False: it is for advance().
+  // After advance() has given false: whether there was a page that is not where it was looked for. The recorder moves
+  // them when it finishes.
+  [[nodiscard]] bool lacks_page() const { return region_.stream && !is_damaged_ && next_page_ < region_.size; }
+  // `now`: the region as it is now, of `finished` or as its moved_to says.
+  void find_moved(const CpuRegion& now, const std::shared_ptr<InputFile>& finished);
+  // After that: advance() from where it ended.
+  Result<bool> go_on();
+  // As advance() where the next event is in the page and short, as nearly all are. False: it is for advance().
   bool advance_in_page() {
     if (used_ - at_ < kWord + abi::kEntryHeaderSize) return false;
     const auto head = abi::load<std::uint32_t>(events_ + at_);

@@ -54,6 +54,7 @@ struct TraceDatReader::State {
   std::size_t pop();
   Result<Growth> look_again();
   void take_growth(State grown);
+  void find_moved();
   [[nodiscard]] const trace_dat::CpuRegion* region_of(std::uint32_t cpu) const {
     const auto found = std::find_if(contents.regions.begin(), contents.regions.end(),
                                     [&](const trace_dat::CpuRegion& region) { return region.cpu == cpu; });
@@ -117,6 +118,10 @@ Result<void> TraceDatReader::State::advance_due() {
     const std::size_t index = due.back();
     due.pop_back();
     auto found = cursors[index].advance();
+    if (found && !*found && cursors[index].lacks_page()) {
+      find_moved();
+      found = cursors[index].go_on();
+    }
     if (!found || !*found) at_end.push_back(index);
     if (!found) return tl::unexpected<Error>(std::move(found).error());
     if (!*found) continue;
@@ -124,6 +129,19 @@ Result<void> TraceDatReader::State::advance_due() {
     std::push_heap(heap.begin(), heap.end(), order());
   }
   return {};
+}
+
+// Events are given in order, so the page is looked for at once, and not when the other CPUs have come to their end.
+// What else has come since is left to look_again().
+void TraceDatReader::State::find_moved() {
+  const auto now = open(path);
+  // Another recording may have the name by now.
+  if (!now || (*now)->contents.wall_offset_ns != contents.wall_offset_ns) return;
+  std::shared_ptr<InputFile> finished;
+  if (!(*now)->contents.is_unfinished) finished = std::make_shared<InputFile>(std::move((*now)->file));
+  for (std::size_t i = 0; i < cursors.size(); ++i) {
+    if (const auto* const region = (*now)->region_of(cpus[i])) cursors[i].find_moved(*region, finished);
+  }
 }
 
 // Whether it is still recorded is asked first: what is read after that is all of it, if it is not.
@@ -179,6 +197,11 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
 
 bool TraceDatReader::is_being_written() const { return state_->contents.is_unfinished && has_writer(state_->file); }
+
+// One that has been finished meanwhile has lost its name to what it became before its recorder let the lock go.
+bool TraceDatReader::was_left() const {
+  return is_unfinished() && !is_being_written() && trace_dat::is_at(state_->file.fd(), state_->path);
+}
 
 void TraceDatReader::follow() {
   if (state_->contents.is_unfinished) state_->horizon_ns = state_->contents.horizon_ns;

@@ -57,6 +57,8 @@ class TraceDatReader {
   [[nodiscard]] bool is_unfinished() const;
   // Whether its recorder lives.
   [[nodiscard]] bool is_being_written() const;
+  // Whether its recorder has ended without finishing it. Neither of the two: it has been finished since.
+  [[nodiscard]] bool was_left() const;
 
   // From here on next() keeps events back while earlier ones of other CPUs may come; look_again() says when to go on.
   void follow();

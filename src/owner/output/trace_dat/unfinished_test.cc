@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -560,6 +561,79 @@ TEST_F(UnfinishedTest, WhatIsOlderThanAnEventThatWasKeptBackComesBeforeItAtTheEn
   }
   EXPECT_THAT(rest, ElementsAre(2, 3, 4, 5));
   EXPECT_EQ(lost, 3u);
+}
+
+// Pages that its reader has not come to yet are somewhere else by then.
+class MovedMeanwhileTest : public UnfinishedTest {
+ protected:
+  static constexpr std::uint32_t kEvents = 60'000;  // some pages of each CPU
+
+  void record_and(const std::function<void(TraceDatWriter&)>& publish, const std::function<void()>& end, bool follows) {
+    std::optional<TraceDatReader> reader;
+    {
+      TraceDatWriter writer = create_writer(path_, 2);
+      writer.add_event(number_type());
+      std::ignore = writer.set_outstanding(0, {.waiting = kEvents});
+      for (std::uint32_t n = 0; n < kEvents; ++n) append(writer, n, n / 100 % 2);
+      publish(writer);
+      reader = this->reader();
+      if (follows) reader->follow();
+      EXPECT_EQ(number_of(reader->next().value()->record.payload), 0u);
+      writer.lost(1, 5);
+      append(writer, kEvents, 1);
+      if (!end) {
+        EXPECT_EQ(message_of(writer.finish()), "");
+      }
+    }
+    if (end) end();
+    expect_all(*reader, follows);
+    EXPECT_FALSE(reader->was_left());
+    EXPECT_FALSE(reader->is_being_written());
+  }
+  void expect_all(TraceDatReader& reader, bool follows) {
+    std::uint32_t next = 1;
+    const auto take = [&] {
+      for (const std::uint32_t n : more(reader)) {
+        if (n != next++) return ADD_FAILURE() << n << " in place of " << next - 1;
+      }
+    };
+    take();
+    EXPECT_GE(next, kEvents);
+    while (follows && reader.look_again().value() == TraceDatReader::Growth::kGrows) take();
+    take();
+    EXPECT_GE(next, follows ? kEvents + 1 : kEvents);
+  }
+};
+
+TEST_F(MovedMeanwhileTest, AReaderHasAllThatHadComeInOrder) {
+  record_and([](TraceDatWriter& writer) { EXPECT_EQ(message_of(writer.publish(~0ull)), ""); }, nullptr, false);
+}
+
+TEST_F(MovedMeanwhileTest, AFollowerHasItInOrderToo) {
+  record_and([](TraceDatWriter& writer) { EXPECT_EQ(message_of(writer.publish(~0ull)), ""); }, nullptr, true);
+}
+
+TEST_F(MovedMeanwhileTest, ByWhoCompletesWhatWasLeft) {
+  record_and([](TraceDatWriter& writer) { EXPECT_EQ(message_of(writer.publish(~0ull)), ""); },
+             [&] { ASSERT_EQ(message_of(complete_recording(path_)), ""); }, false);
+}
+
+TEST_F(MovedMeanwhileTest, WhatTookTheNameIsNotTakenForIt) {
+  TraceDatWriter::Options options{.cpus = 1, .wall_offset_ns = 1'000'000'000'000};
+  std::optional<TraceDatReader> reader;
+  {
+    TraceDatWriter writer = TraceDatWriter::create(path_, options).value();
+    for (std::uint32_t n = 0; n < kEvents; ++n) append(writer, n);
+    ASSERT_EQ(message_of(writer.publish(0)), "");
+    reader = this->reader();
+    ASSERT_EQ(message_of(writer.finish()), "");
+  }
+  ++*options.wall_offset_ns;
+  TraceDatWriter writer = TraceDatWriter::create(path_, options).value();
+  for (std::uint32_t n = kEvents; n < 2 * kEvents; ++n) append(writer, n);
+  ASSERT_EQ(message_of(writer.finish()), "");
+  for (const std::uint32_t n : more(*reader)) ASSERT_LT(n, kEvents);
+  EXPECT_FALSE(reader->was_left());
 }
 
 TEST_F(UnfinishedTest, AFollowerIsToldWhenTheRecorderIsGone) {
