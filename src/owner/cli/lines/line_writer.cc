@@ -58,19 +58,31 @@ void LineWriter::set_wall_offset(std::int64_t offset_ns) {
   if (const auto zone = style_.zone()) wall_.emplace(*zone, offset_ns);
 }
 
-// In the order in which the user named them.
+// In the order in which the user named them. The addresses of a probe's line are found by their place among the fields,
+// the first, and are no fields there.
+std::vector<event::Field> LineWriter::chosen_fields(const event::Declaration& declaration) const {
+  std::vector<event::Field> chosen;
+  for (const std::string& name : style_.fields) {
+    for (const event::Field& field : declaration.fields) {
+      if (field.name == name) chosen.push_back(field);
+    }
+  }
+  if (chosen.empty() || style_.json || !event::is_probe(declaration.flavour)) return chosen;
+  std::vector<event::Field> all;
+  for (const event::Field& field : declaration.fields) {
+    if (field.fetch.empty()) all.push_back(field);
+  }
+  all.insert(all.end(), chosen.begin(), chosen.end());
+  return all;
+}
+
 void LineWriter::know(const output::EventType& type) {
   has_stack_[type.id] = prints_stack(type);
   json_.know(type);
   text_.know(type);
   if (style_.fields.empty() || output::is_of_ftrace(type)) return;
   output::EventType cut = type;
-  cut.declaration.fields.clear();
-  for (const std::string& name : style_.fields) {
-    for (const event::Field& field : type.declaration.fields) {
-      if (field.name == name) cut.declaration.fields.push_back(field);
-    }
-  }
+  cut.declaration.fields = chosen_fields(type.declaration);
   for (const event::Field& field : type.declaration.fields) field_names_.insert(field.name);
   text_.know(cut);
   cut_.insert_or_assign(type.id, std::move(cut));

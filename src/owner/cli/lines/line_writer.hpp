@@ -50,6 +50,7 @@ class LineWriter {
   void lost(event::TextBuffer& out, std::uint32_t cpu, std::uint64_t count);
 
  private:
+  [[nodiscard]] std::vector<event::Field> chosen_fields(const event::Declaration& declaration) const;
   // The type with the wanted fields alone.
   [[nodiscard]] const output::EventType* cut(const output::EventType* type) const;
   void begin(const output::Record& record);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "event/probe_fields.hpp"
 #include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
@@ -56,6 +57,31 @@ TEST_F(LineWriterTest, JsonHasTheChosenFieldsAlone) {
       line(),
       "{\"time\":1000000000,\"utc\":\"1970-01-01T00:00:01.000000Z\",\"cpu\":0,\"pid\":5,\"tgid\":5,\"comm\":\"app\","
       "\"system\":\"user_events\",\"event\":\"three\",\"fields\":{\"b\":2}}\n");
+}
+
+TEST_F(LineWriterTest, AddressesOfProbesStandBeforeChosenFields) {
+  const auto line_of = [this](event::Flavour flavour, const std::vector<std::uint64_t>& values) {
+    type_ = {7, "uprobes", "p", event::declare_probe(flavour, "p", "u64 a; u64 b").value(), {}};
+    LineWriter lines(style_, true);
+    lines.know(type_);
+    const output::Record record{
+        .time_ns = 1000, .cpu = 0, .tid = 5, .event_id = 7, .payload = std::as_bytes(std::span(values))};
+    std::string out;
+    lines.event(out, record, &task_, &type_);
+    event::TextBuffer text;
+    lines.event(text, record, &task_, &type_);
+    EXPECT_EQ(text.text(), out);
+    return out.substr(out.find("p: "));
+  };
+  for (const std::vector<std::string>& fields : {std::vector<std::string>{"b"}, {"b", "__probe_ip", "__probe_func"}}) {
+    style_.fields = fields;
+    EXPECT_EQ(line_of(event::Flavour::kEntryProbe, {0x1000, 1, 2}), "p: (0x1000) b=2\n");
+    EXPECT_EQ(line_of(event::Flavour::kReturnProbe, {0x1000, 0x2000, 1, 2}), "p: (0x2000 <- 0x1000) b=2\n");
+  }
+  style_.json = true;
+  style_.fields = {"a"};
+  type_ = {7, "uprobes", "p", event::declare_probe(event::Flavour::kEntryProbe, "p", "u32 a").value(), {}};
+  EXPECT_THAT(line(), testing::HasSubstr("\"fields\":{\"a\":3}"));
 }
 
 TEST_F(LineWriterTest, TimesOfDayStandWhereTimesStand) {
