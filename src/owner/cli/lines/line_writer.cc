@@ -162,8 +162,10 @@ void LineWriter::put_context(std::string& out, const output::Record& record, con
 
 // A text of a program cannot look like another line.
 void LineWriter::put_body(std::string& out, const output::Record& record, const output::EventType* type) {
+  // One that has none of the fields that are wanted.
   if (type != nullptr && type->declaration.fields.empty() && cut_.contains(type->id)) {
-    out += type->name + ":\n";  // it has none of the fields that are wanted
+    out += style_.for_terminal ? visible(type->name, Lines::kNone) : type->name;
+    out += ":\n";
     return;
   }
   if (!style_.for_terminal) return output::append_text_body(out, record, type, &names_);

@@ -120,5 +120,14 @@ TEST_F(LineWriterTest, OnATerminalANameMovesNoCursor) {
   EXPECT_EQ(line(), "         a\\x1b[2J: -5       [000] .....     1.000000: three: a=0x1 (1) b=0x2 (2) c=0x3 (3)\n");
 }
 
+TEST_F(LineWriterTest, OnATerminalTheNameOfAnEventMovesNoCursorEither) {
+  type_.name = "three\x1b[2J";
+  style_.fields = {"d"};
+  EXPECT_THAT(line(), testing::EndsWith(": three\x1b[2J:\n"));
+  lines_.reset();
+  style_.for_terminal = true;
+  EXPECT_THAT(line(), testing::EndsWith(": three\\x1b[2J:\n"));
+}
+
 }  // namespace
 }  // namespace landtrace::cli
