@@ -70,8 +70,13 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
       LT_TRY(Fd fd, open_to_write(path, 0));
       return OutputFile(std::move(fd), path, "", false);
     }
+    struct stat old {};
+    if (::lstat((path + ".old").c_str(), &old) == 0 && S_ISDIR(old.st_mode)) {
+      return fail(EISDIR, fmt::format("{0}.old is a folder; {0} is to become it: move one of them elsewhere", path));
+    }
   }
-  const std::string partial = path + ".partial";
+  // What is recorded into PATH, or was left by who was killed at that, is no export's.
+  const std::string partial = path + (lasts ? ".partial" : ".export");
   if (lasts) LT_CHECK(keep_killed(partial, path + ".killed"));
   if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
   LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
@@ -87,13 +92,19 @@ Result<void> OutputFile::keep() {
   const Fd fd = std::move(fd_);
   if (partial_.empty()) return {};
   if (!has_name_) return give_name(fd.get());
-  move_away();
-  if (::rename(partial_.c_str(), path_.c_str()) != 0) return fail_errno(path_);
-  return {};
+  auto placed = move_away();
+  if (placed && ::rename(partial_.c_str(), path_.c_str()) != 0) placed = fail_errno(path_);
+  if (!placed) placed.error().message += "; what was written is " + partial_;
+  return placed;
 }
 
-void OutputFile::move_away() {
-  if (::rename(path_.c_str(), (path_ + ".old").c_str()) == 0) has_replaced_ = true;
+Result<void> OutputFile::move_away() {
+  if (::rename(path_.c_str(), (path_ + ".old").c_str()) == 0) {
+    has_replaced_ = true;
+  } else if (errno != ENOENT) {
+    return fail_errno(path_ + ".old");
+  }
+  return {};
 }
 
 // Its own at once: a name that it had before that would stay if the program were killed between the two.
@@ -102,7 +113,7 @@ Result<void> OutputFile::give_name(int fd) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (::linkat(AT_FDCWD, place_of(fd).c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) return {};
     if (errno != EEXIST) break;
-    move_away();
+    LT_CHECK(move_away());
   }
   return fail_errno(path_);
 }

@@ -1,6 +1,6 @@
 // The file that an export makes. It has no name until it is whole, so that nothing is left of one that was killed; then
 // it takes its place, and what was there before becomes PATH.old. Where a file system has no files without names it is
-// PATH.partial, which is overwritten. A pipe or a device is written as it is.
+// PATH.export, which is overwritten. A pipe or a device is written as it is.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class OutputFile {
   ~OutputFile();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // It is whole.
+  // It is whole. On an error what is at the path stays, and one with a name keeps that.
   Result<void> keep();
   // Of a lasting one: it cannot be written any more, and what there is of it stays. False: of this nothing can stay.
   bool leave() { return std::exchange(has_name_, false); }
@@ -32,7 +32,7 @@ class OutputFile {
  private:
   static Result<OutputFile> create(const std::string& path, const std::string& not_this, bool is_binary, bool lasts);
   // What is there becomes PATH.old.
-  void move_away();
+  Result<void> move_away();
   Result<void> give_name(int fd);
   OutputFile(Fd fd, std::string path, std::string partial, bool has_name)
       : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)), has_name_(has_name) {}

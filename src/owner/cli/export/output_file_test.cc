@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/export/output_folder.hpp"
+
 namespace landtrace::cli {
 namespace {
 
@@ -66,6 +68,65 @@ TEST_F(OutputFileTest, WhatAnOlderOneLeftIsNotInItsWayAndStays) {
   EXPECT_EQ(text_of(path()), "new");
   EXPECT_EQ(text_of(path() + ".partial"), "half");
   EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(OutputFileTest, WhatCannotBecomeTheOlderOneIsSaidAtOnce) {
+  write(path(), "before");
+  std::filesystem::create_directory(path() + ".old");
+  for (const auto& file : {OutputFile::create(path(), "trace.dat", true), OutputFile::create_lasting(path(), true)}) {
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, EISDIR);
+    EXPECT_NE(file.error().message.find("out.old is a folder"), std::string::npos) << file.error().message;
+  }
+  EXPECT_EQ(files(), 2u);
+}
+
+TEST_F(OutputFileTest, WhatCannotBecomeTheOlderOneAtLastStaysAndTheNewOneBesideIt) {
+  write(path(), "before");
+  auto file = OutputFile::create_lasting(path(), true);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_all(file->fd(), "new", 3));
+  std::filesystem::create_directory(path() + ".old");
+  const auto kept = file->keep();
+  ASSERT_FALSE(kept);
+  EXPECT_NE(kept.error().message.find("what was written is " + path() + ".partial"), std::string::npos);
+  EXPECT_EQ(text_of(path()), "before");
+  EXPECT_EQ(text_of(path() + ".partial"), "new");
+}
+
+bool is_any(const std::string& /*name*/) { return true; }
+
+TEST_F(OutputFileTest, AnExportedFolderLeavesTheOneThatIsRecorded) {
+  auto recorded = OutputFolder::create_lasting(path(), is_any);
+  ASSERT_TRUE(recorded);
+  write(path() + ".partial/metadata", "recorded");
+  {
+    auto exported = OutputFolder::create(path(), is_any);
+    ASSERT_TRUE(exported);
+    write(path() + ".export/metadata", "exported");
+    ASSERT_TRUE(exported->keep());
+  }
+  EXPECT_EQ(text_of(path() + "/metadata"), "exported");
+  ASSERT_TRUE(recorded->keep());
+  EXPECT_EQ(text_of(path() + "/metadata"), "recorded");
+  EXPECT_EQ(text_of(path() + ".old/metadata"), "exported");
+}
+
+TEST_F(OutputFileTest, AFolderThatCannotTakeItsPlaceStaysBesideIt) {
+  std::filesystem::create_directory(path());
+  write(path() + "/metadata", "before");
+  {
+    auto folder = OutputFolder::create_lasting(path(), is_any);
+    ASSERT_TRUE(folder);
+    write(path() + ".partial/metadata", "new");
+    write(path() + ".old", "somebody's");
+    const auto kept = folder->keep();
+    ASSERT_FALSE(kept);
+    EXPECT_NE(kept.error().message.find("what was written is " + path() + ".partial"), std::string::npos);
+  }
+  EXPECT_EQ(text_of(path() + "/metadata"), "before");
+  EXPECT_EQ(text_of(path() + ".partial/metadata"), "new");
+  EXPECT_EQ(text_of(path() + ".old"), "somebody's");
 }
 
 TEST_F(OutputFileTest, TheRecordingItselfIsNotOverwritten) {

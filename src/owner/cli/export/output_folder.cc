@@ -56,7 +56,8 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   LT_CHECK(our_files(path, is_ours));
   LT_CHECK(our_files(path + ".old", is_ours));
-  const std::string partial = path + ".partial";
+  // What is recorded into PATH, or was left by who was killed at that, is no export's.
+  const std::string partial = path + (lasts ? ".partial" : ".export");
   if (lasts && fs::exists(partial)) {
     LT_CHECK(our_files(partial, is_ours));
     if (is_being_written(partial)) return fail(EBUSY, partial + ": it is being recorded");
@@ -68,22 +69,28 @@ Result<OutputFolder> OutputFolder::create(const std::string& named, IsOurs is_ou
   Fd fd(::open(partial.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return fail_errno(partial);
   if (lasts) mark_as_being_written(fd.get());
-  return OutputFolder(std::move(fd), std::move(path), is_ours);
+  return OutputFolder(std::move(fd), std::move(path), partial, is_ours);
 }
 
 OutputFolder::~OutputFolder() {
-  if (fd_) std::ignore = remove_ours(partial(), is_ours_);
+  if (fd_) std::ignore = remove_ours(partial_, is_ours_);
 }
 
 Result<void> OutputFolder::keep() {
+  fd_ = Fd();
+  auto placed = take_place();
+  if (!placed) placed.error().message += "; what was written is " + partial_;
+  return placed;
+}
+
+Result<void> OutputFolder::take_place() {
   const std::string old = path_ + ".old";
   if (std::error_code error; fs::exists(path_, error)) {
     LT_CHECK(remove_ours(old, is_ours_));
     if (std::rename(path_.c_str(), old.c_str()) != 0) return fail_errno(old);
     has_replaced_ = true;
   }
-  if (std::rename(partial().c_str(), path_.c_str()) != 0) return fail_errno(path_);
-  fd_ = Fd();
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) return fail_errno(path_);
   return {};
 }
 

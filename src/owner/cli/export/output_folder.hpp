@@ -1,5 +1,5 @@
-// The folder that an export of several files makes. It is PATH.partial until it is whole; then it takes its place, and
-// what was there before becomes PATH.old, as OutputFile has it.
+// The folder that an export of several files makes. It is PATH.export until it is whole, or PATH.partial, where it is
+// recorded; then it takes its place, and what was there before becomes PATH.old, as OutputFile has it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class OutputFolder {
   ~OutputFolder();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // It is whole.
+  // It is whole. On an error both it and what is at the path stay.
   Result<void> keep();
   // It cannot be written any more, and what there is of it stays.
   void leave() { fd_.reset(); }
@@ -31,13 +31,13 @@ class OutputFolder {
 
  private:
   static Result<OutputFolder> create(const std::string& path, IsOurs is_ours, bool lasts);
-  OutputFolder(Fd fd, std::string path, IsOurs is_ours)
-      : fd_(std::move(fd)), path_(std::move(path)), is_ours_(is_ours) {}
-
-  [[nodiscard]] std::string partial() const { return path_ + ".partial"; }
+  OutputFolder(Fd fd, std::string path, std::string partial, IsOurs is_ours)
+      : fd_(std::move(fd)), path_(std::move(path)), partial_(std::move(partial)), is_ours_(is_ours) {}
+  Result<void> take_place();
 
   Fd fd_;
   std::string path_;
+  std::string partial_;  // its name until it is kept
   IsOurs is_ours_;
   bool has_replaced_ = false;
 };
