@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -277,6 +278,21 @@ class Pipes(support.Case):
         self.assertEqual(len(out.splitlines()), 2000)
         self.assertIn("emitted 2000", err)  # the program's own output does not go between
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("landtrace-")], [])
+
+    @support.needs_root
+    def test_what_cannot_be_finished_stays_where_it_is_said_to_be(self):
+        """A file that something is mounted on cannot be replaced."""
+        status, out, err = self.shell("$L record -o - -- sh -c 'B=$(echo $TMPDIR/landtrace-*/trace.dat); "
+                                      "mount --bind $B $B && exec $P --count 20'")
+        kept = re.search(r"`landtrace recover (\S+)`", err)
+        self.assertTrue(kept, err)
+        self.file = kept[1]
+        self.addCleanup(subprocess.run, ["umount", "-l", self.file], check=False, stderr=subprocess.DEVNULL)
+        self.assertEqual((status, out), (1, ""), err)
+        subprocess.run(["umount", self.file], check=True)
+        status, _, err = self.landtrace("recover", self.file)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(len(self.report_json()[0]), 20)
 
     def test_list_and_report_read_standard_input(self):
         self.record("--count", "20")

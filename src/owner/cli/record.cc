@@ -16,6 +16,7 @@
 #include "cli/trace_file_sink.hpp"
 #include "cli/ui_page.hpp"
 #include "cli/usual_rings.hpp"
+#include "output/trace_dat/reader.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -189,6 +190,11 @@ int record(RecordOptions& options) {
   options.to_standard_output = true;
   options.file = output->file();
   const int status = record_to_file(options);
+  // One that could not be finished is several files. It was said where they are and how they become one.
+  if (const auto made = output::TraceDatReader::open(options.file); made && made->is_unfinished()) {
+    output->leave();
+    return status;
+  }
   if (auto copied = output->copy(); !copied && copied.error().code != EPIPE) {
     return fail_with(kFailure, sentence(copied.error()));
   }

@@ -21,6 +21,8 @@ class StandardOutput {
   [[nodiscard]] std::string file() const { return folder_ + "/trace.dat"; }
   // EPIPE where the reader has gone away.
   Result<void> copy();
+  // The folder stays, with what is in it.
+  void leave() { fd_.reset(); }
 
  private:
   StandardOutput(Fd fd, std::string folder) : fd_(std::move(fd)), folder_(std::move(folder)) {}
