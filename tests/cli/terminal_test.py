@@ -37,6 +37,16 @@ class Texts(support.OnTerminal, support.Case):
         self.assertEqual(out.count("\x1b"), 0)
         self.assertEqual(out.count("\\u001b[2J"), 10)
 
+    def test_a_table_is_for_reading_on_a_terminal_alone(self):
+        self.record_text()
+        words = [LANDTRACE, "export", self.file, "--format", "csv"]
+        _, out = self.on_terminal(*words)
+        self.assertEqual((out.count("\x1b"), out.count("\u009b")), (0, 0), repr(out))
+        self.assertEqual((out.count("a\\x1b[2Jb"), out.count("\\u009b\\r")), (10, 10), repr(out))
+        self.assertEqual(out.count("time,cpu,"), 1)
+        piped = self.start_program(*words).communicate()[0]
+        self.assertEqual((piped.count("a\x1b[2Jb"), piped.count("\u009b")), (10, 10))
+
     def test_a_histogram_shows_them_everywhere(self):
         text = self.record_text()
         words = [LANDTRACE, "hist", "job", "--keys", "text", "--", PRODUCER, "--text", os.fsdecode(text)]

@@ -1,14 +1,29 @@
 #include "cli/export/export_output.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
+#include "cli/visible.hpp"
 
 namespace landtrace::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kCheckpointEvery(200);
+
+// Whole rows, the ends of which are layout.
+std::string on_terminal(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find("\r\n");
+    out += visible(text.substr(0, end), Lines::kKept);
+    if (end == std::string_view::npos) break;
+    out += "\r\n";
+    text.remove_prefix(end + 2);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -21,6 +36,7 @@ Result<ExportOutput> ExportOutput::open(const ExportFormat& format, const std::s
                                           : OutputFile::create(output.path_, not_this, format.is_binary));
     output.file_.emplace(std::move(file));
     output.target_ = std::make_unique<output::Target>(output.file_->fd());
+    if (output.is_standard_output() && ::isatty(output.file_->fd()) == 1) output.target_->show_as(on_terminal);
     output.exporter_ = format.make(*output.target_, options);
     return output;
   }

@@ -21,6 +21,7 @@ bool is_file_from_its_beginning(int fd) {
 Target::Target(int fd) : fd_(fd), can_go_back_(is_file_from_its_beginning(fd)) {}
 
 void Target::flush() {
+  if (shown_ != nullptr) bytes_ = shown_(bytes_);
   if (result_) result_ = write_all(fd_, bytes_.data(), bytes_.size());
   written_ += bytes_.size();
   bytes_.clear();

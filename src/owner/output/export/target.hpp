@@ -23,6 +23,9 @@ class Target {
   // Of all bytes until now.
   [[nodiscard]] std::uint64_t size() const { return written_ + bytes_.size(); }
 
+  // From here on flush() writes this of the bytes, as for somebody who looks at them.
+  void show_as(std::string (*shown)(std::string_view)) { shown_ = shown; }
+
   // Whether overwrite() may be called: it is no pipe.
   [[nodiscard]] bool can_go_back() const { return can_go_back_; }
   void overwrite(std::uint64_t offset, std::string_view bytes);
@@ -39,6 +42,7 @@ class Target {
   bool can_go_back_;
   std::string bytes_;
   std::uint64_t written_ = 0;
+  std::string (*shown_)(std::string_view) = nullptr;
   Result<void> result_;
 };
 
