@@ -279,6 +279,11 @@ class Pipes(support.Case):
         self.assertIn("emitted 2000", err)  # the program's own output does not go between
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("landtrace-")], [])
 
+    def test_command_that_cannot_be_started(self):
+        status, out, err = self.shell("$L record -o - -- no-such-program")
+        self.assertEqual((status, out), (127, ""))
+        self.assert_one_line(err, "no-such-program")
+
     @support.needs_root
     def test_what_cannot_be_finished_stays_where_it_is_said_to_be(self):
         """A file that something is mounted on cannot be replaced."""

@@ -190,8 +190,10 @@ int record(RecordOptions& options) {
   options.to_standard_output = true;
   options.file = output->file();
   const int status = record_to_file(options);
+  const auto made = output::TraceDatReader::open(options.file);
+  if (!made && made.error().code == ENOENT && status != kSuccess) return status;
   // One that could not be finished is several files. It was said where they are and how they become one.
-  if (const auto made = output::TraceDatReader::open(options.file); made && made->is_unfinished()) {
+  if (made && made->is_unfinished()) {
     output->leave();
     return status;
   }
