@@ -109,7 +109,13 @@ void RingCursor::note_discarded() {
   discarded_seen_ = seen;
   if (count == 0 || !is_plausible(count)) return;
   discarded_ += count;
-  gaps_.push_back({reader_.written(), count});
+  const std::uint64_t at = reader_.written();
+  // A writer that lies about how many records there are has gaps that nobody ever comes to.
+  if (!gaps_.empty() && (gaps_.back().at == at || gaps_.size() >= kMostGaps)) {
+    gaps_.back().count += count;
+  } else {
+    gaps_.push_back({at, count});
+  }
 }
 
 // Takes the gaps that lie before the current record. stop_ is then the record before which the next gap lies.

@@ -89,6 +89,9 @@ class RingCursor {
   [[nodiscard]] std::uint64_t discarded() const { return discarded_; }
   [[nodiscard]] std::uint64_t corrupt() const { return reader_.corrupt() + implausible_; }
 
+  // Gaps that it has not come to.
+  [[nodiscard]] std::size_t gaps() const { return gaps_.size(); }
+
  private:
   // In ticks of any raw clock: some 50 ms of a fast counter, 134 ms of CLOCK_MONOTONIC.
   static constexpr std::uint64_t kPatience = 1 << 27;
@@ -98,6 +101,7 @@ class RingCursor {
     std::uint64_t at;
     std::uint64_t count;
   };
+  static constexpr std::size_t kMostGaps = 1024;
   bool find_next();
   bool read();
   bool read_frozen();

@@ -137,6 +137,22 @@ TEST_F(RingCursorTest, ImplausibleCountsAreNotBelieved) {
   EXPECT_EQ(cursor.take_rest(), 0u);
 }
 
+TEST_F(RingCursorTest, GapsThatNobodyComesToDoNotGrowInNumber) {
+  TestRing ring;
+  ring.write(0);
+  RingCursor cursor = cursor_of(ring);
+  take_all(cursor);
+  constexpr std::uint64_t kReads = 5000;
+  for (std::uint64_t i = 1; i <= kReads; ++i) {
+    ring.words().commit.count = 1'000'000 + i;
+    ring.words().discarded = i;
+    cursor.allow_reads(1);
+    std::ignore = cursor.ready();
+  }
+  EXPECT_LE(cursor.gaps(), 1024u);
+  EXPECT_EQ(cursor.discarded(), kReads) << "what is missing is counted all the same";
+}
+
 TEST_F(RingCursorTest, CursorBeginsWhereAnotherIsAndEndsWhereToldTo) {
   TestRing ring;
   for (std::uint32_t i = 0; i < 10; ++i) ring.write(i);
