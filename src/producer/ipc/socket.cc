@@ -1,6 +1,8 @@
 #include "ipc/socket.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
@@ -159,6 +161,17 @@ void set_timeout(int fd, int milliseconds) {
 
 namespace {
 
+// Owners that start at once come one after the other until they listen: else one takes the other's socket for a dead
+// owner's. The folder is what both have, and nothing is left in it. Where others may lock it, too, nobody waits long.
+Fd lock_folder_of(const std::string& path) {
+  constexpr int kTries = 1000;
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; fd && i < kTries && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++i) ::usleep(1000);
+  return fd;
+}
+
 // Takes a dead owner's socket away, and nothing else.
 Result<void> make_room_at(const std::string& path) {
   const auto there = connect_to(path);
@@ -177,6 +190,7 @@ Result<void> make_room_at(const std::string& path) {
 
 Result<Fd> listen_at(const std::string& path) {
   LT_TRY(const sockaddr_un address, address_of(path));
+  const Fd lock = lock_folder_of(path);
   LT_CHECK(make_room_at(path));
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return fail_errno("socket");

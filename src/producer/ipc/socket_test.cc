@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace landtrace::ipc {
 namespace {
@@ -105,6 +108,34 @@ TEST(SocketTest, IdentityIsPeekedAtNeverTaken) {
   EXPECT_EQ(peek_identity(pair.b.get()).error().code, EBADF);
   EXPECT_EQ(peek_identity(0).error().code, EBADF);
   EXPECT_EQ(peek_identity(-1).error().code, EBADF);
+}
+
+TEST(SocketTest, OfOwnersThatStartAtOnceOneListens) {
+  const std::string path = testing::TempDir() + "socket_test-race-" + std::to_string(::getpid());
+  constexpr int kOwners = 4;
+  for (int round = 0; round < 200; ++round) {
+    std::array<Result<Fd>, kOwners> listeners = {Fd(), Fd(), Fd(), Fd()};
+    std::atomic<int> ready = 0;
+    std::vector<std::thread> owners;
+    for (auto& listener : listeners) {
+      owners.emplace_back([&] {
+        for (++ready; ready < kOwners;) std::this_thread::yield();
+        listener = listen_at(path);
+      });
+    }
+    for (auto& owner : owners) owner.join();
+    int listening = 0;
+    for (const auto& listener : listeners) {
+      if (listener) {
+        ++listening;
+      } else {
+        EXPECT_EQ(listener.error().code, EADDRINUSE) << listener.error().message;
+      }
+    }
+    ASSERT_EQ(listening, 1) << "in round " << round;
+    ASSERT_TRUE(connect_to(path)) << "it is there for others";
+  }
+  ::unlink(path.c_str());
 }
 
 TEST(SocketTest, ListenReplacesTheSocketOfADeadOwnerOnly) {
