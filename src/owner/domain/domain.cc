@@ -13,6 +13,15 @@ constexpr std::uint64_t kMinDataBytes = 1ull << 30;
 constexpr std::uint64_t kUnasked = 16 << 20;
 constexpr std::uint64_t kInstancesOfTopSize = 8;  // room in the arena; sparse
 
+// By any of its ids: a program may have changed its user.
+bool is_process_of(std::uint32_t pid, std::uint32_t uid) {
+  const auto status = read_file("/proc/" + std::to_string(pid) + "/status");  // there is none of pid 0
+  const auto line = status ? status->find("\nUid:") : std::string::npos;
+  if (line == std::string::npos) return false;
+  const std::string ids = status->substr(line + 1, status->find('\n', line + 1) - line - 1) + '\t';
+  return ids.find('\t' + std::to_string(uid) + '\t') != std::string::npos;
+}
+
 }  // namespace
 
 Domain::Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid)
@@ -43,23 +52,35 @@ Result<std::unique_ptr<Domain>> Domain::create(const Options& options) {
   return domain;
 }
 
-// Nothing of the user is open, and none of its threads is known to live.
-bool Domain::has_left(const User& user) const {
-  const bool has_any = descriptors_.taken_by(user.uid) > 0 || files_.count_of(user.uid) > 0 ||
-                       events_.count_of(user.uid) > 0 || grace_.held_by(user.uid) > 0;
-  if (!registrar_.is_guest(user.uid) || has_any) return false;
+bool Domain::has_anything(std::uint32_t uid) const {
+  return descriptors_.taken_by(uid) > 0 || files_.count_of(uid) > 0 || events_.count_of(uid) > 0 ||
+         grace_.held_by(uid) > 0;
+}
+
+// Nothing of the user is open, and none of its threads lives. What its segment says of threads it may have made up.
+bool Domain::has_left(const User& user, Time now) {
+  if (!registrar_.is_guest(user.uid) || has_anything(user.uid)) {
+    absent_since_.erase(user.uid);
+    return false;
+  }
+  const Time since = absent_since_.try_emplace(user.uid, now).first->second;
   plan::free_dead_thread_slots(user.data(), 0);
   const std::uint32_t high = std::min(__atomic_load_n(&user.data().thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
-  return std::none_of(user.data().threads, user.data().threads + high,
-                      [](const plan::ThreadSlot& slot) { return __atomic_load_n(&slot.tid, __ATOMIC_RELAXED) != 0; });
+  const bool counts_unknown = now - since < kUnknownThreadsStay;
+  for (std::uint32_t i = 0; i < high; ++i) {
+    const plan::ThreadSlot& slot = user.data().threads[i];
+    if (__atomic_load_n(&slot.tid, __ATOMIC_RELAXED) == 0) continue;
+    if (counts_unknown || is_process_of(__atomic_load_n(&slot.pid, __ATOMIC_RELAXED), user.uid)) return false;
+  }
+  return true;
 }
 
 // The one that came first of those. Histograms add up what each user's producers have counted, so with them all stay.
-Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid) {
+Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid, Time now) {
   std::optional<std::uint32_t> found;
   for (std::uint32_t i = 0; i < users_.all().size() && !users_.are_kept(); ++i) {
     const bool is_first = !found || users_.all()[i].serial < users_.all()[*found].serial;
-    if (is_first && has_left(users_.all()[i])) found = i;
+    if (is_first && has_left(users_.all()[i], now)) found = i;
   }
   if (!found) {
     return fail(ENOSPC,
@@ -68,6 +89,7 @@ Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid) {
   grace_.settle();
   instances_.user_goes(*found);
   cells_.take_over(users_.all()[*found]);
+  absent_since_.erase(users_.all()[*found].uid);
   LT_CHECK(users_.replace(*found, uid));
   cells_.spread();
   attention_.look_again();
@@ -76,10 +98,11 @@ Result<std::uint32_t> Domain::replace_one_who_left(std::uint32_t uid) {
   return *found;
 }
 
-Result<std::uint32_t> Domain::join(std::uint32_t uid) {
+Result<std::uint32_t> Domain::join(std::uint32_t uid, Time now) {
   auto found = users_.find_or_create(uid);
-  if (!found && found.error().code == ENOSPC) found = replace_one_who_left(uid);
+  if (!found && found.error().code == ENOSPC) found = replace_one_who_left(uid, now);
   LT_TRY(const std::uint32_t user, std::move(found));
+  absent_since_.erase(uid);
   const auto count = static_cast<std::uint32_t>(users_.all().size());
   if (control_.segment().user_count == count) return user;
   // Switches that were thrown before the user came hold for its producers, too: they are told before anybody finds it.
@@ -116,12 +139,17 @@ bool Domain::maintain() {
   return grace_.poll() || waiting;
 }
 
-bool Domain::look_after_guests() {
+bool Domain::look_after_guests(Time now) {
   bool any = false;
   for (const User& user : users_.all()) {
     if (!registrar_.is_guest(user.uid)) continue;
     const bool is_present = descriptors_.taken_by(user.uid) > 0;
     any |= is_present;
+    if (has_anything(user.uid)) {
+      absent_since_.erase(user.uid);
+    } else {
+      absent_since_.try_emplace(user.uid, now);
+    }
     if (user.memory() > users_.most_memory() + (is_present ? kUnasked : 0)) users_.trim(user);
   }
   return any;

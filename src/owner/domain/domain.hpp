@@ -14,8 +14,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 
 #include "arch/clock_line.hpp"
 #include "domain/attention.hpp"
@@ -79,7 +81,11 @@ class Domain {
 
   // The user's index; its data segment is made at the first call. Where there are as many users as there can be, a
   // guest of whom nothing is left makes room. ENOSPC.
-  Result<std::uint32_t> join(std::uint32_t uid);
+  using Time = std::chrono::steady_clock::time_point;
+  Result<std::uint32_t> join(std::uint32_t uid, Time now = std::chrono::steady_clock::now());
+  // A guest's segment may name threads of which nobody knows whether they live and are the guest's: those of another
+  // pid namespace. For so long after all else of the guest's has gone they keep its place.
+  static constexpr std::chrono::minutes kUnknownThreadsStay{5};
 
   // Something is done that whoever serves the domain waits for.
   void wake_server() const { served_by_.wake(); }
@@ -96,7 +102,7 @@ class Domain {
 
   // Returns memory of guests that have written where nothing is theirs: that of guests who have nothing open any more,
   // and of others where it is much. True while there is a guest to look after.
-  bool look_after_guests();
+  bool look_after_guests(Time now = std::chrono::steady_clock::now());
 
   [[nodiscard]] abi::Version abi() const { return control_.segment().abi; }
   [[nodiscard]] Instance& top() { return instances_.top(); }
@@ -124,8 +130,9 @@ class Domain {
   [[nodiscard]] RulesLink& rules() { return rules_; }
 
  private:
-  [[nodiscard]] bool has_left(const User& user) const;
-  Result<std::uint32_t> replace_one_who_left(std::uint32_t uid);
+  [[nodiscard]] bool has_anything(std::uint32_t uid) const;
+  [[nodiscard]] bool has_left(const User& user, Time now);
+  Result<std::uint32_t> replace_one_who_left(std::uint32_t uid, Time now);
   Domain(ControlMemory control, StatusPages pages, std::uint64_t data_bytes, std::uint32_t owner_uid);
 
   std::recursive_mutex mutex_;
@@ -135,6 +142,8 @@ class Domain {
   arch::CounterLinePainter counter_painter_;
   StatusPages pages_;
   Users users_;
+  std::unordered_map<std::uint32_t, Time>
+      absent_since_;  // guests that had nothing open when that was looked at, by uid
   Grace grace_{users_};
   Cells cells_{users_, static_cast<arch::RawClock>(control_.segment().raw_clock)};
   Instances instances_{control_, users_, grace_, cells_};

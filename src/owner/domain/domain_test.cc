@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "domain/test_serving.hpp"
+#include "programs/test_child.hpp"
 
 namespace landtrace::domain {
 namespace {
@@ -136,6 +137,30 @@ TEST_F(DomainTest, WhoHasAnythingLeftStays) {
   EXPECT_FALSE(domain_->join(30'000)) << "histograms add up all";
   domain_->users().keep_no_more();
   EXPECT_EQ(domain_->join(30'000), 4u);
+}
+
+TEST_F(DomainTest, ThreadsThatNobodyKnowsKeepAGuestsPlaceForAWhile) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to start another user's process";
+  constexpr std::uint32_t kAlive = 20'001;
+  programs::TestChild child([] { programs::become_user(kAlive); });
+  for (std::uint32_t uid = 20'000; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
+    ASSERT_TRUE(domain_->join(uid));
+    plan::DataSegment& data = domain_->users().all().back().data();
+    data.thread_high = 1;
+    data.threads[0].tid = uid == kAlive ? child.pid() : 1;
+    data.threads[0].pid = uid == kAlive ? child.pid() : uid % 2;  // 0: another namespace's; 1: not the guest's
+  }
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_FALSE(domain_->look_after_guests(now)) << "none of them is there";
+  EXPECT_EQ(domain_->join(30'000, now + Domain::kUnknownThreadsStay / 2).error().code, ENOSPC);
+  const auto later = now + Domain::kUnknownThreadsStay;
+  for (std::uint32_t i = 0; i + 1 < plan::kMaxUsers; ++i) {
+    EXPECT_TRUE(domain_->join(30'000 + i, later));
+    ASSERT_TRUE(domain_->descriptors().take(30'000 + i, 1));
+  }
+  EXPECT_EQ(domain_->join(40'000, later).error().code, ENOSPC) << "one has a thread that lives";
+  child.end();
+  EXPECT_EQ(domain_->join(40'000, later), 1u);
 }
 
 TEST_F(DomainTest, AProgramForAnOlderKernelMakesEventsThatStayIfItMay) {
