@@ -130,7 +130,8 @@ Result<void> EnableWords::restore(const SavedProcess& saved, const std::vector<E
   std::vector<ForeignMemory::KnownWord> words;
   std::unordered_map<std::uint64_t, std::uint64_t> registered;  // bits by address
   for (const SavedWord& word : saved.words) registered[word.bit.address] |= 1ull << word.bit.bit;
-  for (std::size_t i = 0; i < saved.words.size(); ++i) {
+  const std::size_t count = std::min(saved.words.size(), processes_.room_of(known->who.uid));
+  for (std::size_t i = 0; i < count; ++i) {
     const bool on = events[i] != nullptr && events[i]->listeners.any();
     const EnableBit bit = saved.words[i].bit;
     words.push_back({bit, saved.words[i].claim, on, registered[bit.address]});

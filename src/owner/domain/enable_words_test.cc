@@ -262,6 +262,17 @@ TEST_F(WordsTest, AProgramWhoseMemoryDidNotAnswerIsMadeUpForWhatItHasMissed) {
   EXPECT_TRUE(register_word(silent.data(), "e2"));
 }
 
+TEST_F(WordsTest, NoMoreWordsAreRestoredThanAUserMayHave) {
+  constexpr std::size_t kTooMany = WordProcesses::kMaxWordsOfUser + 10;
+  std::vector<std::uint32_t> memory(kTooMany, 0);
+  Event& e1 = *domain_->events().register_event("e1", 0, myself().uid)->event;
+  const Events::Hold hold(domain_->events(), e1);
+  SavedProcess saved{process_id(my_pid()), myself(), words().program_of(my_pid(), myself()), {}};
+  for (const auto& word : memory) saved.words.push_back({bit_at(&word), e1.slot, 0, 0});
+  ASSERT_TRUE(words().restore(saved, std::vector<Event*>(kTooMany, &e1)));
+  EXPECT_EQ(words().words_of(myself().uid), WordProcesses::kMaxWordsOfUser);
+}
+
 TEST_F(WordsTest, AtTheEndEveryWordIsCleared) {
   std::uint64_t word = 1ull << 40;
   ASSERT_TRUE(register_word(&word, "e1", 0));

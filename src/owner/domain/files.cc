@@ -174,7 +174,7 @@ Result<FileId> Files::restore(const SavedFile& saved, const std::vector<Event*>&
   file.opener = saved.opener;
   file.open_by = 0;
   file.restored = true;
-  file.keepers = std::move(keepers);
+  for (const ProcessId& keeper : keepers) wait_for(saved.slot, keeper);
   ++open_of_[saved.uid];
   publish(control_.segment().files[saved.slot].generation, saved.generation);
   write_down(saved.slot);
@@ -200,31 +200,46 @@ Result<void> Files::reopen(FileId id, std::uint32_t pid) {
   File& file = files_[id.slot];
   if (!file.restored) return fail(EBADF, "not a file of an earlier owner");
   ++file.open_by;
-  std::erase_if(file.keepers, [&](const ProcessId& keeper) { return keeper.pid == pid; });
+  std::erase_if(file.keepers, [&](const ProcessId& keeper) {
+    if (keeper.pid != pid) return false;
+    const auto waiting = waiting_for_.find({keeper.pid, keeper.start});
+    std::erase(waiting->second, id.slot);
+    if (waiting->second.empty()) waiting_for_.erase(waiting);
+    return true;
+  });
   return {};
 }
 
 void Files::await_again(FileId id, std::uint32_t pid) {
-  if (const ProcessId keeper = process_id(pid); keeper.start != 0) files_[id.slot].keepers.push_back(keeper);
+  if (const ProcessId keeper = process_id(pid); keeper.start != 0) wait_for(id.slot, keeper);
   close(id);
 }
 
+void Files::wait_for(std::uint32_t slot, const ProcessId& keeper) {
+  auto& keepers = files_[slot].keepers;
+  if (std::find(keepers.begin(), keepers.end(), keeper) != keepers.end()) return;
+  keepers.push_back(keeper);
+  waiting_for_[{keeper.pid, keeper.start}].push_back(slot);
+}
+
 void Files::drop_dead_keepers() {
-  for (std::uint32_t slot = 0; slot < files_.size(); ++slot) {
-    File& file = files_[slot];
-    if (file.generation == 0 || file.keepers.empty()) continue;
-    std::erase_if(file.keepers, [](const ProcessId& keeper) { return process_id(keeper.pid) != keeper; });
-    close_unused(slot);
+  for (auto at = waiting_for_.begin(); at != waiting_for_.end();) {
+    const ProcessId keeper{at->first.first, at->first.second};
+    if (process_id(keeper.pid) == keeper) {
+      ++at;
+      continue;
+    }
+    for (const std::uint32_t slot : at->second) {
+      std::erase(files_[slot].keepers, keeper);
+      close_unused(slot);
+    }
+    at = waiting_for_.erase(at);
   }
 }
 
 std::vector<std::uint32_t> Files::keepers() const {
   std::vector<std::uint32_t> pids;
-  for (const File& file : files_) {
-    for (const ProcessId& keeper : file.keepers) pids.push_back(keeper.pid);
-  }
-  std::sort(pids.begin(), pids.end());
-  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  for (const auto& [keeper, slots] : waiting_for_) pids.push_back(keeper.first);
   return pids;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -84,6 +85,7 @@ class Files {
   Result<void> restore_events(FileId file, bool plain, const std::vector<Event*>& events);
   void write_down(std::uint32_t slot);
   void close_unused(std::uint32_t slot);
+  void wait_for(std::uint32_t slot, const ProcessId& keeper);
   void publish_table(FileId file, std::uint32_t table);
   Result<void> grow(FileId file);
   [[nodiscard]] Result<void> check_room(const File& file, std::uint32_t limit) const;
@@ -94,6 +96,8 @@ class Files {
   Events& events_;
   std::vector<File> files_;
   std::deque<std::uint32_t> free_;
+  // The files that may wait for a process, so that each process is looked at once. Pid and start, then slots.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint32_t>> waiting_for_;
   std::unordered_map<std::uint32_t, std::uint32_t> open_of_;     // by uid
   std::unordered_map<std::uint32_t, std::uint32_t> indices_of_;  // by uid
   Journal* journal_ = nullptr;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 namespace landtrace::domain {
@@ -34,19 +36,54 @@ std::optional<Identity> user_of(std::uint32_t pid) {
 // The process is the one that was written down, and not another that has its pid by now.
 bool is_there(const ProcessId& id) { return process_id(id.pid) == id; }
 
+using ByEvent = std::unordered_map<std::uint32_t, std::vector<const SavedProcess*>>;
+
+// Who has words for each event, each once.
+ByEvent by_event(const std::vector<const SavedProcess*>& alive) {
+  ByEvent processes;
+  for (const SavedProcess* const process : alive) {
+    for (const SavedWord& word : process->words) {
+      auto& with_it = processes[word.event];
+      if (with_it.empty() || with_it.back() != process) with_it.push_back(process);
+    }
+  }
+  return processes;
+}
+
 // Who may have the file open: its opener, and who has words for its events, which a process gets by registering with
 // the file, or by fork from one that did.
-std::vector<ProcessId> keepers_of(const SavedFile& file, const std::vector<const SavedProcess*>& alive) {
+std::vector<ProcessId> keepers_of(const SavedFile& file, const ByEvent& processes) {
   std::vector<ProcessId> keepers;
-  for (const SavedProcess* const process : alive) {
-    const bool has_word = std::any_of(process->words.begin(), process->words.end(), [&](const SavedWord& word) {
-      return std::find(file.events.begin(), file.events.end(), word.event) != file.events.end();
-    });
-    if (has_word && process->id != file.opener) keepers.push_back(process->id);
+  std::set<std::uint32_t> pids;
+  for (const std::uint32_t event : file.events) {
+    const auto with_it = processes.find(event);
+    if (with_it == processes.end()) continue;
+    for (const SavedProcess* const process : with_it->second) {
+      if (process->id != file.opener && pids.insert(process->id.pid).second) keepers.push_back(process->id);
+    }
   }
   if (file.opener.start != 0 && is_there(file.opener)) keepers.push_back(file.opener);
   return keepers;
 }
+
+// Processes of one program have the same words, mostly: each counts once, and since the first of them had it.
+class DistinctWords {
+ public:
+  void add(const SavedWord& word) {
+    const auto [found, is_new] =
+        places_.try_emplace({word.bit.address, word.bit.bit, word.event, word.claim}, all_.size());
+    if (is_new) {
+      all_.push_back(word);
+    } else {
+      all_[found->second].since = std::min(all_[found->second].since, word.since);
+    }
+  }
+  [[nodiscard]] const std::vector<SavedWord>& all() const { return all_; }
+
+ private:
+  std::map<std::tuple<std::uint64_t, std::uint8_t, std::uint32_t, std::uint64_t>, std::size_t> places_;
+  std::vector<SavedWord> all_;
+};
 
 }  // namespace
 
@@ -61,7 +98,8 @@ std::vector<std::uint32_t> Restorer::restore(const SavedDomain& saved) {
     if (is_there(process.id)) alive.push_back(&process);
   }
   for (const SavedProcess& child : children) alive.push_back(&child);
-  for (const SavedFile& file : saved.files) restore_file(file, alive);
+  const ByEvent processes = by_event(alive);
+  for (const SavedFile& file : saved.files) restore_file(file, keepers_of(file, processes));
   // Last: a word is set to what its event is now, listeners included.
   for (const SavedProcess* const process : alive) restore_words(*process);
   return std::move(held_);
@@ -102,8 +140,7 @@ std::vector<Event*> Restorer::found(const std::vector<std::uint32_t>& slots) con
 }
 
 // A file that nobody can have open any more is not restored.
-void Restorer::restore_file(const SavedFile& file, const std::vector<const SavedProcess*>& alive) {
-  auto keepers = keepers_of(file, alive);
+void Restorer::restore_file(const SavedFile& file, std::vector<ProcessId> keepers) {
   if (!keepers.empty()) std::ignore = files_.restore(file, found(file.events), std::move(keepers));
 }
 
@@ -117,12 +154,12 @@ void Restorer::restore_words(const SavedProcess& process) {
 // program as one that is known, and its claims say which words it has, or of what came through a mount its age; a
 // process that is known may be gone by now.
 std::vector<SavedProcess> Restorer::find_unannounced_children(const SavedDomain& saved) {
-  std::unordered_map<std::uint64_t, std::vector<SavedWord>> claimed;  // by program
+  std::unordered_map<std::uint64_t, DistinctWords> claimed;  // by program
   std::set<std::uint32_t> known, users;
   for (const SavedProcess& process : saved.processes) {
     if (is_there(process.id)) known.insert(process.id.pid);
     for (const SavedWord& word : process.words) {
-      claimed[process.space].push_back(word);
+      claimed[process.space].add(word);
       users.insert(process.who.uid);
     }
   }
@@ -133,7 +170,7 @@ std::vector<SavedProcess> Restorer::find_unannounced_children(const SavedDomain&
     if (known.contains(pid) || !who || !users.contains(who->uid)) continue;
     const auto words = claimed.find(enable_words_.program_of(pid, *who));
     if (words == claimed.end()) continue;
-    SavedProcess child{process_id(pid), *who, words->first, words->second};
+    SavedProcess child{process_id(pid), *who, words->first, words->second.all()};
     // Nothing in the process says that it has a word without a claim. One that is older than the word cannot have it.
     std::erase_if(child.words, [&](const SavedWord& word) { return word.claim == 0 && child.id.start < word.since; });
     if (!child.words.empty()) children.push_back(std::move(child));

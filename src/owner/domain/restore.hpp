@@ -23,7 +23,7 @@ class Restorer {
   // The new events by the slots that they had; nullptr: one that is gone.
   std::vector<Event*> found(const std::vector<std::uint32_t>& slots) const;
   void restore_events(const std::vector<SavedEvent>& events);
-  void restore_file(const SavedFile& file, const std::vector<const SavedProcess*>& alive);
+  void restore_file(const SavedFile& file, std::vector<ProcessId> keepers);
   void restore_words(const SavedProcess& process);
   std::vector<SavedProcess> find_unannounced_children(const SavedDomain& saved);
 

@@ -72,6 +72,9 @@ class WordProcesses {
     return own == words_of_.end() ? 0 : own->second;
   }
   [[nodiscard]] bool may_have_more(std::uint32_t uid) const { return words_of(uid) < kMaxWordsOfUser; }
+  [[nodiscard]] std::size_t room_of(std::uint32_t uid) const {
+    return may_have_more(uid) ? kMaxWordsOfUser - words_of(uid) : 0;
+  }
   // Registers the word, unless the bit has one. Its value is the caller's to write.
   void insert(WordProcess& process, EnableBit bit, EnableWord word, Event& event);
   void forget(WordProcess& process, EnableWordsByBit::iterator word);
