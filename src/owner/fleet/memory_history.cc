@@ -13,6 +13,9 @@ namespace {
 
 using Totals = SlotTables::Totals;
 
+// Of memory, besides its two texts.
+constexpr std::size_t kKeyCost = 128;
+
 void append_varint(std::string& out, std::uint64_t number) {
   for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
   out += static_cast<char>(number);
@@ -116,6 +119,8 @@ struct MemoryHistory::Event {
   std::uint64_t oldest_ns = ~0ull;
   std::uint64_t newest_ns = 0;
 
+  std::size_t key_bytes = 0;  // of `places` and `keys`, which go with the last of its histograms
+
   std::vector<std::uint64_t> scratch;  // by place
   std::vector<std::uint64_t> numbers;
 
@@ -126,6 +131,7 @@ struct MemoryHistory::Event {
     const auto place = static_cast<std::uint32_t>(keys.size());
     keys.emplace_back(key_text(shape, row), step_of(shape, row));
     places.emplace(key, place);
+    key_bytes += key.size() + keys.back().first.size() + kKeyCost + width * sizeof(std::uint64_t);
     scratch.resize(keys.size() * width);
     return place;
   }
@@ -149,9 +155,11 @@ struct MemoryHistory::Event {
 MemoryHistory::MemoryHistory(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 MemoryHistory::~MemoryHistory() = default;
 
-Result<void> MemoryHistory::add(const std::string& subject, std::string_view bytes) {
+Result<void> MemoryHistory::add(const std::string& subject, std::string_view bytes, std::uint64_t now_ns) {
   LT_TRY(Frame head, decode_head(bytes));
   LT_CHECK(check_subject(subject, head));
+  // The newest minutes go last: a host whose clock is ahead would keep its own for ever, and leave room for no others.
+  if (head.time_ns > now_ns && head.time_ns - now_ns > kResolution_ns) head.time_ns = now_ns + kResolution_ns;
   LT_TRY(const RawTable table, table_of(bytes));
   Name name{head.order, head.event, table.shape};
   auto known = events_.find(name);
@@ -198,7 +206,10 @@ Result<void> MemoryHistory::fold(Event& event, Series& series) {
   series.totals.hits = table.hits;
   series.totals.dropped = table.dropped;
 
-  LT_TRY(const Rows rows, rows_of(event, frame));
+  const std::size_t keys = event.key_bytes;
+  const Result<Rows> read = rows_of(event, frame);
+  bytes_ += event.key_bytes - keys;
+  LT_TRY(const Rows rows, read);
   series.is_misfit = false;
   Change change = change_of(event, series, rows);
   bytes_ -= series.rows.size();
@@ -283,7 +294,11 @@ bool MemoryHistory::drop_oldest() {
   if (oldest == ~0ull) return false;
   const std::size_t before = bytes_;
   for (auto& [name, event] : events_) drop(*event, oldest);
-  std::erase_if(events_, [](const auto& one) { return one.second->series.empty(); });
+  std::erase_if(events_, [&](const auto& one) {
+    if (!one.second->series.empty()) return false;
+    bytes_ -= one.second->key_bytes;
+    return true;
+  });
   dropped_bytes_ += before - bytes_;
   reaches_ = std::max(reaches_, oldest + 1);
   return true;

@@ -26,8 +26,9 @@ class MemoryHistory {
   MemoryHistory(const MemoryHistory&) = delete;
   MemoryHistory& operator=(const MemoryHistory&) = delete;
 
-  // A frame of that subject. EPROTO for one that makes no sense.
-  Result<void> add(const std::string& subject, std::string_view bytes);
+  // A frame of that subject, that came then: one that is of more than a minute later by its host's clock is of that
+  // minute. EPROTO for one that makes no sense.
+  Result<void> add(const std::string& subject, std::string_view bytes, std::uint64_t now_ns = ~0ull);
   // So many of the frames that come are looked at as they come, so that who asks waits less.
   void look_at(std::size_t frames) { folds_ = frames; }
 

@@ -248,6 +248,41 @@ TEST(MemoryHistoryTest, ANumberThatIsNoPowerOfTwoIsItsHostsAlone) {
   EXPECT_EQ(history->frames.at(0).table.rows.size(), 1u);
 }
 
+// The minute that it says would be dropped last, and then nothing before it would be taken.
+TEST(MemoryHistoryTest, AHostWhoseClockIsAheadKeepsNobodyOut) {
+  constexpr std::size_t kLittle = 20'000;
+  MemoryHistory memory(kLittle);
+  Host ahead("b", kBegin), good("a", kBegin);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t now = kBegin + i * kMinute;
+    const Frame& wrong = ahead.count("/" + std::to_string(i % 50), 64, 1).at(kBegin + (1'000'000 + i) * kMinute);
+    ASSERT_TRUE(memory.add(subject_of(wrong), encode(wrong), now));
+    const Frame& frame = good.count("/", 64, 1).at(now);
+    ASSERT_TRUE(memory.add(subject_of(frame), encode(frame), now));
+  }
+  const std::uint64_t now = kBegin + 200 * kMinute;
+  const auto history = memory.answer(ask(now - 5 * kMinute, now));
+  ASSERT_TRUE(history);
+  EXPECT_GT(history->dropped_bytes, 0u);
+  EXPECT_LT(history->reaches_ns, now);
+  HistoryQuestion question = ask(now - 5 * kMinute, now);
+  question.where = "host=a";
+  EXPECT_EQ(hits(memory, question), std::vector<std::uint64_t>{5});
+}
+
+TEST(MemoryHistoryTest, KeysTakeRoomAndGoWithTheirHistograms) {
+  constexpr std::size_t kLittle = 100'000;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    Host host("a", kBegin + i);
+    for (int k = 0; k < 20; ++k) host.count("/" + std::to_string(i) + "/" + std::to_string(k), 64, 1);
+    add(memory, host.at(kBegin));
+    ASSERT_LE(memory.bytes(), kLittle);
+  }
+  EXPECT_GT(memory.answer(ask(kBegin, kBegin + kMinute))->dropped_bytes, 0u) << "2000 keys have no room";
+}
+
 TEST(MemoryHistoryTest, OrdersAreListed) {
   MemoryHistory memory(kPlenty);
   Host a("a", kBegin), b("b", kBegin);

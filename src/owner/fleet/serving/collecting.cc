@@ -43,7 +43,7 @@ struct Collected {
 
   void add(const std::string& subject, std::string_view frame) {
     std::ignore = sums.add(subject, frame, wall_ns());
-    std::ignore = history.add(subject, frame);
+    std::ignore = history.add(subject, frame, wall_ns());
   }
 };
 
