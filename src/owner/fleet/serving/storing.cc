@@ -23,9 +23,12 @@ constexpr std::int64_t kFetch_ms = 250;
 constexpr std::uint64_t kGather_ns = 1'000'000'000;
 constexpr std::size_t kMostRows = 8u << 20;
 constexpr int kRetry_ms = 1000;
-// Behind which a frame's last part is looked at again where others are missing, and how often.
+// A frame's last part is looked at again where others are missing, after 1, 2, 4 … 32 s. Meanwhile it counts as
+// pending: of one host a few may wait, or nobody's frames would be given out any more.
 constexpr std::int64_t kMissing_ms = 1000;
-constexpr std::uint64_t kMostLooks = 300;
+constexpr std::uint64_t kMostLooks = 7;
+constexpr std::size_t kMostWaitingOfHost = 64;
+constexpr std::uint64_t kMostWaiting_ns = 100'000'000'000;
 constexpr std::int64_t kLastWords_ms = 2000;
 constexpr std::uint64_t kDropEvery_ns = 3'600'000'000'000;
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
@@ -99,16 +102,29 @@ Result<std::optional<std::string>> Storing::frame_of_part(const std::string& sub
   return frame;
 }
 
+// What waits for longer was given to another collector, or has been replaced.
+bool Storing::may_wait(const std::string& subject) {
+  const std::uint64_t now_ns = arch::monotonic_ns();
+  auto& of_host = waiting_[host_part(subject)];
+  std::erase_if(of_host, [&](const auto& one) { return now_ns > one.second + kMostWaiting_ns; });
+  if (!of_host.contains(subject) && of_host.size() >= kMostWaitingOfHost) return false;
+  of_host.try_emplace(subject, now_ns);
+  return true;
+}
+
 void Storing::take(natsMsg* made) {
   Message message(made);
   std::string subject = natsMsg_GetSubject(made);
   std::string bytes = text_of(made);
   if (const auto whole = whole_of(subject)) {
     Result<std::optional<std::string>> put_together = frame_of_part(subject, bytes);
-    if (!put_together && put_together.error().code != EPROTO && deliveries_of(made) < kMostLooks) {
-      natsMsg_NakWithDelay(made, kMissing_ms, nullptr);
+    const std::uint64_t looks = std::max<std::uint64_t>(deliveries_of(made), 1);
+    const bool is_early = !put_together && put_together.error().code != EPROTO && looks < kMostLooks;
+    if (is_early && may_wait(subject)) {
+      natsMsg_NakWithDelay(made, kMissing_ms << (looks - 1), nullptr);
       return;
     }
+    waiting_[host_part(subject)].erase(subject);
     if (put_together && !*put_together) {
       messages_.push_back(std::move(message));
       return;

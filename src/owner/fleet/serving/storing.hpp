@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ class Storing {
   // The frame whose last part this is, from the stream. nullopt: this is another part, or newer ones have taken the
   // place of the others. EAGAIN: they are not there yet. EPROTO for what makes no sense.
   Result<std::optional<std::string>> frame_of_part(const std::string& subject, std::string_view part) const;
+  // A last part, for others of its frame.
+  bool may_wait(const std::string& subject);
   void insert();
   bool wait_for_store();
   void drop_old();
@@ -48,6 +51,7 @@ class Storing {
   Subscription subscription_;
   std::vector<Message> messages_;  // whose rows are in `rows_`
   std::string rows_;
+  std::map<std::string, std::map<std::string, std::uint64_t>> waiting_;  // by host and subject, since when
   std::uint64_t next_drop_ns_ = 0;
 };
 
