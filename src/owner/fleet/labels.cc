@@ -32,6 +32,19 @@ bool is_label_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_name_part);
 }
 
+Result<void> check_labels(const Labels& labels) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : labels) {
+    if (!is_label_name(name)) return fail(EINVAL, "labels: '" + name.substr(0, 64) + "' is no name");
+    bytes += name.size() + value.size();
+  }
+  if (labels.size() > kMostLabels || bytes > kMostLabelBytes) {
+    return fail(EINVAL, "labels: a host has " + std::to_string(kMostLabels) + " of them and " +
+                            std::to_string(kMostLabelBytes) + " bytes at most");
+  }
+  return {};
+}
+
 Result<Labels> parse_labels(std::string_view text) {
   Labels labels;
   while (!text.empty()) {
@@ -39,6 +52,7 @@ Result<Labels> parse_labels(std::string_view text) {
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     LT_CHECK(add(labels, part));
   }
+  LT_CHECK(check_labels(labels));
   return labels;
 }
 

@@ -23,4 +23,9 @@ std::string text_of(const Labels& labels);
 // Whether an expression can name it: letters, digits, '_', '-' and '.', the first a letter.
 bool is_label_name(std::string_view name);
 
+// What a host may have: 64 labels of 4 KB, and names that are some. EINVAL with a sentence.
+inline constexpr std::size_t kMostLabels = 64;
+inline constexpr std::size_t kMostLabelBytes = 4096;
+Result<void> check_labels(const Labels& labels);
+
 }  // namespace landtrace::fleet

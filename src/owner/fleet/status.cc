@@ -85,6 +85,7 @@ Result<Status> status_of(const std::string& text) {
     status.boot = json.value("boot", "");
     status.domain = json.value("domain", "");
     status.labels = json.value("labels", status.labels);
+    LT_CHECK(check_labels(status.labels));
     status.version = json.value("version", "");
     status.started = json.value("started", status.started);
     status.sequence = json.value("sequence", status.sequence);

@@ -45,6 +45,23 @@ TEST(StatusTest, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(status_of(R"({"host": "h"})")->host, "h");
 }
 
+// As metrics ten thousand names that become one take minutes.
+TEST(StatusTest, LabelsHaveNamesAndBounds) {
+  Status status = full_status();
+  for (std::size_t i = status.labels.size(); i < kMostLabels; ++i) status.labels["n" + std::to_string(i)] = "x";
+  EXPECT_TRUE(status_of(json_of(status)));
+  status.labels["one_more"] = "x";
+  EXPECT_FALSE(status_of(json_of(status)));
+  status.labels = {{"a", std::string(kMostLabelBytes - 1, 'x')}};
+  EXPECT_TRUE(status_of(json_of(status)));
+  status.labels = {{"a", std::string(kMostLabelBytes, 'x')}};
+  EXPECT_FALSE(status_of(json_of(status)));
+  for (const char* const name : {"", "_", "1", "a b", "\x1b"}) {
+    status.labels = {{name, "x"}};
+    EXPECT_FALSE(status_of(json_of(status))) << name;
+  }
+}
+
 TEST(StatusTest, IsAwayAfterThreeIntervals) {
   Status status;
   status.time_ns = 1'000'000'000;
