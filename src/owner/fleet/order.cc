@@ -48,6 +48,16 @@ Result<std::vector<event::Pattern>> patterns_of(const std::string& with_commas) 
   return patterns;
 }
 
+std::string about(const Order& order) {
+  const std::string kind = kind_text(order.kind);
+  const Probe& probe = order.probe;
+  if (probe.object.empty()) return kind + " " + (order.event.empty() ? "every event" : order.event);
+  std::string text = (order.kind == Order::Kind::kEnable ? "probe" : kind + " -p") + " '";
+  text += probe.object + ":" + probe.place + (probe.is_return ? "%return" : "");
+  if (!probe.arguments.empty()) text += " " + probe.arguments;
+  return text + "'";
+}
+
 std::string probe_group(const std::string& order) { return "fleet_" + order; }
 
 std::string json_of(const Order& order) {

@@ -62,6 +62,10 @@ const char* kind_text(Order::Kind kind);
 // Of a snapshot's event: none is every event. EINVAL with a sentence.
 Result<std::vector<event::Pattern>> patterns_of(const std::string& with_commas);
 
+// What is done, and with what: "hist user_events:job"; of a probe as a command has it, "probe 'libc.so.6:malloc'",
+// "tail -p 'libc.so.6:malloc'".
+std::string about(const Order& order);
+
 // The system of an order's probe.
 std::string probe_group(const std::string& order);
 

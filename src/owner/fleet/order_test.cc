@@ -77,5 +77,18 @@ TEST(OrderTest, EndsWhenItsTimeHasCome) {
   EXPECT_TRUE(order.has_ended(10));
 }
 
+TEST(OrderTest, IsAboutAnEventOrAProbeAsItWasGiven) {
+  Order order{.id = "x", .kind = Order::Kind::kHist, .event = "u:e"};
+  EXPECT_EQ(about(order), "hist u:e");
+  EXPECT_EQ(about({.kind = Order::Kind::kSnapshot}), "snapshot every event");
+  order.event = probe_group("x") + ":malloc";
+  order.probe = {.object = "libc.so.6", .place = "malloc", .arguments = "size=$arg1", .name = "malloc"};
+  EXPECT_EQ(about(order), "hist -p 'libc.so.6:malloc size=$arg1'");
+  order.kind = Order::Kind::kEnable;
+  order.probe.is_return = true;
+  order.probe.arguments = "";
+  EXPECT_EQ(about(order), "probe 'libc.so.6:malloc%return'");
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

@@ -77,6 +77,8 @@ Json order_json(const fleet::Order& order, std::uint64_t now_ns) {
   Json json{{"id", order.id},
             {"kind", fleet::kind_text(order.kind)},
             {"where", order.where},
+            {"about", fleet::about(order)},
+            {"probeGroup", order.probe.object.empty() ? "" : fleet::probe_group(order.id) + ":"},
             {"event", order.event},
             {"to", order.to},
             {"key", order.key},

@@ -39,7 +39,7 @@ std::uint64_t orders_in(const Status& host, OrderState::Now now) {
 }
 
 std::string what_text(const Order& order) {
-  std::string text = std::string(fleet::kind_text(order.kind)) + " " + order.event;
+  std::string text = fleet::about(order);
   if (!order.to.empty()) text += " -> " + order.to;
   for (const std::string& trigger : order.triggers) text += " '" + trigger + "'";
   if (!order.filter.empty()) text += " if " + order.filter;
@@ -124,6 +124,7 @@ std::string refused_text(const std::string& what, const std::vector<std::string>
 
 Reports reports_of(const Order& order, const std::vector<Status>& hosts, std::uint64_t now_ns) {
   Reports reports;
+  if (!order.probe.object.empty()) reports.probe = {fleet::probe_group(order.id) + ":", fleet::about(order)};
   std::map<std::string, std::uint64_t> missing;  // at how many hosts
   const fleet::Where where = fleet::Where::parse(order.where).value_or(fleet::Where());
   for (const Status& host : hosts) {
@@ -155,6 +156,11 @@ std::vector<std::string> missing_texts(const Reports& reports) {
   }
   std::vector<std::string> texts;
   for (const std::string& event : reports.missing) {
+    const auto& [group, about] = reports.probe;
+    if (!group.empty() && event.starts_with(group)) {
+      texts.push_back(about + ": no host has an event of it");
+      continue;
+    }
     const auto pattern = event::Pattern::parse(event);
     if (pattern) texts.push_back(missing_text(*pattern) + " at any host" + instead_text(*pattern, there));
   }

@@ -34,6 +34,8 @@ struct Reports {
   std::vector<std::string> refusals;  // "HOST: EVENT: REASON"
   std::vector<std::string> missing;   // events of it that no host ever had
   std::vector<std::string> there;     // … and some that there are, SYSTEM:EVENT
+  // Of a probe's order what names of its events begin with, and what it is about.
+  std::pair<std::string, std::string> probe = {};
   std::uint64_t refused = 0;          // hosts that do nothing of it
 
   [[nodiscard]] std::uint64_t hosts() const { return applied + ended + refused; }

@@ -77,18 +77,23 @@ export class OrderPanel {
     const more = reports.reasons.length - kMostReasons;
     if (more > 0) reasons.push(reason(`and ${countText(more)} other reasons`));
     return element(
-      'div',
-      { className: `order${hasEnded ? ' ended' : ''}` },
-      element(
         'div',
-        { className: 'row' },
-        element('code', {}, visibleText(`${id}  ${orderText(order)}`)),
-        ...(isCounted(order) ? [button('Show', () => this.live.counts.show(id))] : []),
-        button('End', () => this.#end(id)),
-      ),
-      element('div', { className: 'field' }, visibleText(told.join(', '))),
-      ...reasons,
-      ...reports.missing.map((event) => reason(`no host has had an event ${event}`)),
+        {className: `order${hasEnded ? ' ended' : ''}`},
+        element(
+            'div',
+            {className: 'row'},
+            element('code', {}, visibleText(`${id}  ${orderText(order)}`)),
+            ...(isCounted(order) ? [button('Show', () => this.live.counts.show(id))] : []),
+            button('End', () => this.#end(id)),
+            ),
+        element('div', {className: 'field'}, visibleText(told.join(', '))),
+        ...reasons,
+        ...reports.missing.map(
+            (event) => reason(
+                order.probeGroup && event.startsWith(order.probeGroup) ? `no host has had an event of ${order.about}` :
+                                                                         `no host has had an event ${event}`,
+                ),
+            ),
     );
   }
 

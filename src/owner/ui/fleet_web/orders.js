@@ -9,8 +9,8 @@ export function labelsText(labels) {
 }
 
 // "latency req_start -> req_done by route if status >= 500"
-export function orderText({ kind, event, to, by, triggers, filter }) {
-  const parts = [kind, event || 'every event'];
+export function orderText({about, to, by, triggers, filter}) {
+  const parts = [about];
   if (to) parts.push('->', to);
   if (by.length > 0) parts.push('by', by.join(','));
   for (const trigger of triggers) parts.push(`'${trigger}'`);
