@@ -177,6 +177,7 @@ Result<void> Agent::send_snapshot(const Coming& coming) {
   parcel.end.bytes = parcel.file.size();
   parcel.end.hash = hash_of(parcel.file);
   parcel.end.left_out = options_.left_out;
+  parcel.order = order.id;
   parcel.subject = snapshot_subject(options_.domain, options_.host, order.id);
   {
     const std::lock_guard lock(coming.clock->mutex);

@@ -15,6 +15,7 @@ constexpr std::uint64_t kPause_ns = 100 * kNsPerMs;
 constexpr std::uint64_t kLastWords_ns = 3000 * kNsPerMs;
 // How soon it is seen that the transport is away, or there again.
 constexpr std::uint64_t kLook_ns = 1000 * kNsPerMs;
+constexpr std::uint64_t kMostParcelWait_ns = 2000 * kNsPerMs;
 constexpr std::uint64_t kParcelRound_ns = 20 * kNsPerMs;
 // The most of the time after which a letter is sent again that the stream has not answered.
 constexpr std::uint64_t kMostPatience_ns = 8'000 * kNsPerMs;
@@ -171,8 +172,8 @@ std::uint64_t Link::round() {
 }
 
 std::uint64_t Link::next_round_ns(std::uint64_t now_ns) const {
-  if (parcel_) return now_ns;
   std::uint64_t next_ns = std::min(now_ns + kLook_ns, mirror_.next_ns());
+  if (parcel_) next_ns = std::min(next_ns, std::max(now_ns, parcel_waits_until_ns_));
   if (!flying_.empty()) next_ns = std::min(next_ns, flying_.begin()->second.sent_ns + patience_ns_);
   if (pause_until_ns_ > now_ns) next_ns = std::min(next_ns, pause_until_ns_);
   return next_ns;
@@ -298,17 +299,25 @@ bool Link::take_parcel() {
     ++untold_;
     parcel_.reset();
   }
+  if (parcel_ && mirror_.is_whole() && !mirror_.orders().contains(parcel_->order)) parcel_.reset();
   if (parcel_) return true;
   if (parcels_.empty()) return false;
   parcel_ = std::move(parcels_.front());
   parcels_.pop_front();
   sent_bytes_ = 0;
+  parcel_waits_until_ns_ = parcel_wait_ns_ = 0;
   return true;
+}
+
+// Who refuses it may have no room for long, or give no leave to.
+void Link::put_parcel_off() {
+  parcel_wait_ns_ = std::clamp(2 * parcel_wait_ns_, kPause_ns, kMostParcelWait_ns);
+  parcel_waits_until_ns_ = arch::monotonic_ns() + parcel_wait_ns_;
 }
 
 // For kParcelRound_ns or so, so that all else is sent in between. What fails is tried again.
 void Link::send_some_of_parcel() {
-  if (!take_parcel()) return;
+  if (!take_parcel() || arch::monotonic_ns() < parcel_waits_until_ns_) return;
   const std::size_t most = std::min(kMostPartBytes, transport_->most_bytes()) - kPartHead;
   const std::uint64_t pause_ns = arch::monotonic_ns() + kParcelRound_ns;
   while (sent_bytes_ < parcel_->file.size()) {
@@ -316,11 +325,13 @@ void Link::send_some_of_parcel() {
     const SnapshotPart part{parcel_->end.generation, sent_bytes_,
                             std::string_view(parcel_->file).substr(sent_bytes_, most)};
     const std::string subject = parcel_->subject + "." + std::to_string(parcel_->end.parts);
-    if (!transport_->publish(subject, encode(part))) return;
+    if (!transport_->publish(subject, encode(part))) return put_parcel_off();
+    parcel_wait_ns_ = 0;
     sent_bytes_ += part.bytes.size();
     ++parcel_->end.parts;
   }
-  if (transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) parcel_.reset();
+  if (!transport_->publish(parcel_->subject + "." + kSnapshotEnd, json_of(parcel_->end))) return put_parcel_off();
+  parcel_.reset();
 }
 
 // What fits into a message, as the server there has it now. All parts of a frame come before the next one, so that

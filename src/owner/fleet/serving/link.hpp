@@ -45,6 +45,7 @@ class Link {
   // A file in parts, with what is known of it behind them. One that cannot be sent by `until_ns`, of the monotonic
   // clock, is dropped, and counted in unsent(). EBUSY: others wait.
   struct Parcel {
+    std::string order = {};  // who wants it: without that nobody does
     std::string subject;  // ".K" follows
     std::string file;
     SnapshotEnd end;
@@ -71,6 +72,7 @@ class Link {
   bool tell_one();
   void send_some_of_parcel();
   bool take_parcel();
+  void put_parcel_off();
   bool answer_one_question();
   [[nodiscard]] std::optional<ClockOffset> compare_clocks(const std::string& subject) const;
 
@@ -103,6 +105,8 @@ class Link {
   std::uint64_t pause_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
   std::optional<Parcel> parcel_;      // that is being sent
   std::uint64_t sent_bytes_ = 0;      // of its file
+  std::uint64_t parcel_waits_until_ns_ = 0;  // of the monotonic clock: what was refused is not sent again before
+  std::uint64_t parcel_wait_ns_ = 0;         // … the last time
 
   // With mutex_.
   [[nodiscard]] bool is_empty() const;
