@@ -65,6 +65,15 @@ class Lines(OnTerminal, FleetCase):
         self.assertIn("10:31:07.123456 web-1 \\x1b[2J\\r\\x9b end\n", out)
         self.assertNotIn("\x1b[2J", out)
 
+    def test_the_last_ones_come_before_the_end(self):
+        host = Host(self, "web-1")
+        for _ in range(5):
+            tail = self.start("fleet", "tail", "job")
+            self.order_of(tail)
+            host.emit(40)
+            status, out, err = self.stop(tail)
+            self.assertEqual((status, out.count(" job: "), err), (0, 40, ""))
+
     def order_of(self, tail):
         return re.match(r"landtrace: order ([a-z0-9]{8}): applied by", tail.stderr.readline())[1]
 

@@ -20,6 +20,7 @@ constexpr std::uint64_t kStates_ns = 500 * kNsPerMs;
 constexpr std::uint64_t kEndedKept_ns = 600'000 * kNsPerMs;
 constexpr std::size_t kMostOrders = 64;
 constexpr std::size_t kMostReason = 512;
+constexpr std::uint64_t kHeld_ns = 100 * kNsPerMs;
 constexpr std::uint64_t kMostSending_ns = 600'000 * kNsPerMs;
 // For an answer of the clock, or for a moment that somebody has far ahead.
 constexpr std::uint64_t kMostWaiting_ns = 3000 * kNsPerMs;
@@ -60,6 +61,8 @@ Result<std::uint64_t> Agent::round() {
   if (const auto orders = link_.new_orders()) take_orders(*orders);
   take_due_snapshots();
   LT_CHECK(look());
+  look_for_unsent();
+  send_held();
   const std::uint64_t now_ns = arch::monotonic_ns();
   send_frames(now_ns);
   if (now_ns >= next_status_ns_) send_own();
@@ -128,6 +131,7 @@ std::uint64_t Agent::Coming::due_ns() const {
 
 std::uint64_t Agent::next_due_ns() const {
   std::uint64_t due_ns = next_status_ns_;
+  if (!held_.empty()) due_ns = std::min(due_ns, arch::monotonic_ns() + kHeld_ns);
   const std::uint64_t wall_now_ns = wall_ns(), now_ns = arch::monotonic_ns();
   for (const auto& [id, task] : tasks_) {
     if (task->is_over()) continue;
@@ -239,10 +243,33 @@ Result<void> Agent::look() {
   return {};
 }
 
+// Its lines are told before the status that says that it has ended.
 void Agent::end(Task& task) {
   if (task.is_over()) return;
-  for (Outbox::Letter& letter : task.end(wall_ns())) link_.send(std::move(letter));
+  std::vector<Outbox::Letter> letters = task.end(wall_ns());
+  if (auto lines = task.lines()) link_.tell(*std::move(lines));
+  for (Outbox::Letter& letter : letters) {
+    if (!link_.send(letter)) held_[task.order().id].push_back(std::move(letter));
+  }
   status_is_new_ = true;
+}
+
+void Agent::send_held() {
+  for (auto at = held_.begin(); at != held_.end();) {
+    const auto order = at++;
+    std::erase_if(order->second, [&](const Outbox::Letter& letter) { return link_.send(letter); });
+    if (!order->second.empty()) continue;
+    held_.erase(order);
+    status_is_new_ = true;
+  }
+}
+
+// What was dropped on its way is nobody's to send again but theirs who know what there is.
+void Agent::look_for_unsent() {
+  const std::uint64_t unsent = link_.unsent();
+  if (std::exchange(unsent_, unsent) == unsent) return;
+  for (auto& [id, task] : tasks_) task->send_all_again();
+  own_.send_all_again();
 }
 
 void Agent::end() {
@@ -300,7 +327,10 @@ void Agent::send_status() {
     }
   }
   for (const auto& [id, state] : settled_) status.orders.push_back(state);
-  for (const auto& [id, task] : tasks_) status.orders.push_back(task->state());
+  for (const auto& [id, task] : tasks_) {
+    status.orders.push_back(task->state());
+    if (held_.contains(id)) status.orders.back().now = OrderState::Now::kApplied;
+  }
   if (!own_.refusals().empty()) status.orders.push_back({kOwn, OrderState::Now::kRefused, 0, own_.refusals()});
   link_.send(Outbox::Letter{subject_of(status), json_of(status), true});  // behind its frames
 }
@@ -309,6 +339,7 @@ void Agent::forget_ended(std::uint64_t now_ns) {
   std::erase_if(tasks_, [&](const auto& one) {
     const bool is_old = one.second->ended_ns() != 0 && now_ns > one.second->ended_ns() + kEndedKept_ns;
     if (is_old) passed_over_.insert(one.first);
+    if (is_old) held_.erase(one.first);
     return is_old;
   });
 }

@@ -56,6 +56,9 @@ class Agent {
   Result<void> send_snapshot(const Coming& coming);
   Result<void> look();
   void end(Task& task);
+  // Of orders that have ended, what found no room.
+  void send_held();
+  void look_for_unsent();
   void send_frames(std::uint64_t now_ns);
   void send_own();
   void send_status();
@@ -78,6 +81,8 @@ class Agent {
   std::uint64_t next_status_ns_ = 0;
   std::uint64_t next_states_ns_ = 0;
   std::uint64_t sequence_ = 0;
+  std::map<std::string, std::vector<Outbox::Letter>> held_;  // last frames of orders, for which there was no room
+  std::uint64_t unsent_ = 0;
 };
 
 }  // namespace landtrace::fleet

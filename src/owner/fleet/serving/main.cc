@@ -25,6 +25,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <climits>
@@ -58,7 +59,6 @@ using namespace landtrace;
 using namespace landtrace::fleet;
 
 constexpr int kBadUse = 2;
-constexpr std::int64_t kForEver_ms = 3'600'000;
 
 using Words = std::vector<std::string>;
 
@@ -241,18 +241,43 @@ class ForeignLines {
   std::map<std::string, Count> counts_;  // by host, as in subjects
 };
 
+// For SIGTERM; ^C is for who has started this, and ends it when the hosts have ended.
+Result<Fd> term_signal() {
+  sigset_t term;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
+  ::signal(SIGINT, SIG_IGN);
+  Fd stop(::signalfd(-1, &term, SFD_CLOEXEC));
+  if (!stop) return fail_errno("signalfd");
+  return stop;
+}
+
+// Whoever ends it has heard that the hosts have ended: what they had told by then is printed.
 Result<void> print_lines(Transport& transport, const Words& words) {
+  constexpr std::int64_t kLook_ms = 50, kFlush_ms = 2000;
+  constexpr std::uint64_t kMostRest_ns = 2'000'000'000;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  LT_TRY(const Fd stop, term_signal());
   const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
   ForeignLines foreign;
   natsSubscription* made = nullptr;
   natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(words.at(0)).c_str());
   const Subscription lines(made);
-  while (status == NATS_OK) {
+  std::uint64_t end_ns = 0;
+  while (status == NATS_OK && (end_ns == 0 || arch::monotonic_ns() < end_ns)) {
+    pollfd wanted{stop.get(), POLLIN, 0};
+    if (end_ns == 0 && ::poll(&wanted, 1, 0) > 0) {
+      natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
+      end_ns = arch::monotonic_ns() + kMostRest_ns;
+    }
     natsMsg* message = nullptr;
-    status = natsSubscription_NextMsg(&message, made, kForEver_ms);
+    status = natsSubscription_NextMsg(&message, made, end_ns == 0 ? kLook_ms : 1);
     const Message owned(message);
-    if (status == NATS_TIMEOUT) status = NATS_OK;
+    if (status == NATS_TIMEOUT) {
+      if (end_ns != 0) return {};
+      status = NATS_OK;
+    }
     if (message == nullptr) continue;
     const std::string subject = natsMsg_GetSubject(message);
     const OwnLines own = own_lines(subject, text_of(message));
@@ -260,7 +285,7 @@ Result<void> print_lines(Transport& transport, const Words& words) {
     LT_CHECK(print(is_terminal ? output::visible(own.text, output::Lines::kKept) : own.text));
     if (std::fflush(stdout) != 0) return fail_errno("standard output");
   }
-  return nats_failure("lines", status);
+  return status == NATS_OK ? Result<void>() : nats_failure("lines", status);
 }
 
 Result<void> fetch(Transport& transport, const Words& words) {
@@ -281,6 +306,8 @@ struct Verb {
 Result<void> run_verb(const Verb& verb, const std::string& json, const Words& words) {
   LT_TRY(const Address address, address_of(json));
   if (words.size() < verb.words) return fail(EINVAL, "want more words");
+  // Before libnats has threads: in one of those a signal would end this.
+  if (verb.run == print_lines) LT_CHECK(term_signal());
   LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
   const auto done = verb.run(transport, words);
   const bool is_written = std::fflush(stdout) == 0;

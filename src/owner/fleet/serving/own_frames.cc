@@ -35,7 +35,8 @@ std::optional<Outbox::Letter> OwnFrames::letter_of(Series& series, const ipc::Hi
                                                    std::uint64_t now_ns) const {
   Frame& last = series.last;
   const bool begins = last.generation == 0 || table.hits < last.table.hits;
-  if (!begins && is_known_ && table.hits == last.table.hits && table.dropped == series.dropped) return std::nullopt;
+  if (!begins && series.is_known && table.hits == last.table.hits && table.dropped == series.dropped)
+    return std::nullopt;
   if (begins) {
     last.generation = now_ns;
     last.sequence = 0;
@@ -46,6 +47,7 @@ std::optional<Outbox::Letter> OwnFrames::letter_of(Series& series, const ipc::Hi
   frame.table = portable(table, options_.left_out);
   last.table.hits = table.hits;
   series.dropped = table.dropped;
+  series.is_known = true;
   return Outbox::Letter{subject_of(frame), encode(frame)};
 }
 
@@ -111,7 +113,6 @@ std::vector<Outbox::Letter> OwnFrames::take(const std::vector<metrics::Histogram
   }
   if (refusals_.size() > kMostRefusals) refusals_.resize(kMostRefusals);
   take_gone(now_ns, letters);
-  is_known_ = true;
   return letters;
 }
 

@@ -26,7 +26,9 @@ class OwnFrames {
   // Of what has changed since the last call: it costs reading them. A histogram that has gone is sent once more, empty.
   std::vector<Outbox::Letter> take(const std::vector<metrics::HistogramFigures>& histograms, std::uint64_t now_ns);
   // There was no room for what was taken: at the next time all are sent.
-  void send_all_again() { is_known_ = false; }
+  void send_all_again() {
+    for (auto& [name, series] : series_) series.is_known = false;
+  }
 
   [[nodiscard]] bool wants(std::string_view system, std::string_view name) const;
   // Which do not travel, and why. Of the last call.
@@ -40,6 +42,7 @@ class OwnFrames {
     Frame last;  // without rows
     std::uint64_t dropped = 0;
     bool is_there = false;
+    bool is_known = true;  // as far as it was sent
   };
   // nullopt: it is as it was.
   std::optional<Outbox::Letter> letter_of(Series& series, const ipc::HistogramTable& table, std::uint64_t now_ns) const;
@@ -52,7 +55,6 @@ class OwnFrames {
   std::map<std::string, Series> series_;  // by own_event()
   std::vector<Refusal> refusals_;
   std::size_t first_ = 0;
-  bool is_known_ = true;
 };
 
 }  // namespace landtrace::fleet

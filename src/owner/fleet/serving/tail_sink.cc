@@ -31,6 +31,11 @@ void write_newlines(std::string& text, std::size_t begin) {
 TailSink::TailSink(std::string host, std::vector<std::string> left_out)
     : host_(std::move(host)), left_out_(std::move(left_out)), to_wall_ns_(wall_ns() - arch::monotonic_ns()) {}
 
+std::string TailSink::take() {
+  if (without_room_ != 0) lost_in_order(last_cpu_, std::exchange(without_room_, 0), last_ns_);
+  return std::exchange(lines_, {});
+}
+
 // In UTC.
 void TailSink::begin_line(std::uint64_t time_ns) {
   const std::uint64_t wall = time_ns + to_wall_ns_;
@@ -42,6 +47,8 @@ void TailSink::begin_line(std::uint64_t time_ns) {
 void TailSink::in_order(const output::Record& record, const output::Task* who, const output::EventType& type) {
   if (lines_.size() > kMostBytes) {
     ++without_room_;
+    last_cpu_ = record.cpu;
+    last_ns_ = record.time_ns;
     return;
   }
   if (without_room_ != 0) lost_in_order(record.cpu, std::exchange(without_room_, 0), record.time_ns);

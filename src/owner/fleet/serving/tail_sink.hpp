@@ -13,7 +13,8 @@ class TailSink : public consumer::OrderedSink {
   // Fields of `left_out` are not shown.
   TailSink(std::string host, std::vector<std::string> left_out);
 
-  std::string take() { return std::exchange(lines_, {}); }
+  // What found no room is told behind them.
+  std::string take();
 
  private:
   void in_order(const output::Record& record, const output::Task* who, const output::EventType& type) override;
@@ -26,6 +27,8 @@ class TailSink : public consumer::OrderedSink {
   std::uint64_t to_wall_ns_;  // is added to times of records
   std::string lines_;
   std::uint64_t without_room_ = 0;
+  std::uint32_t last_cpu_ = 0;  // of those
+  std::uint64_t last_ns_ = 0;
 };
 
 }  // namespace landtrace::fleet

@@ -16,7 +16,10 @@ class Tailing : public SessionWork {
   // Once: what a fast host has more waits in its rings, or is lost there and counted.
   Result<void> look() override;
   std::string take_lines() override { return sink_.take(); }
-  void end() override { std::ignore = collector_.finish(); }
+  void end() override {
+    std::ignore = collector_.finish();
+    std::ignore = sink_.finish();
+  }
   [[nodiscard]] std::uint64_t events() const override { return collector_.totals().events; }
 
  private:

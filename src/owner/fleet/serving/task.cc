@@ -46,8 +46,7 @@ Result<void> Task::look() {
 }
 
 std::optional<Outbox::Letter> Task::lines() {
-  if (!work_) return std::nullopt;
-  std::string lines = work_->take_lines();
+  std::string lines = work_ ? work_->take_lines() : std::exchange(last_lines_, {});
   if (lines.empty()) return std::nullopt;
   return Outbox::Letter{lines_subject(options_.domain, options_.host, order_.id), std::move(lines)};
 }
@@ -134,6 +133,7 @@ std::vector<Outbox::Letter> Task::end(std::uint64_t now_ns) {
   if (!work_) return {};
   std::vector<Outbox::Letter> letters;
   if (order_.kind == Order::Kind::kLatency || order_.kind == Order::Kind::kTail) work_->end();
+  last_lines_ = work_->take_lines();
   letters = frames(now_ns, true);
   if (!work_) return letters;  // it was refused just now
   std::ignore = update_state();
