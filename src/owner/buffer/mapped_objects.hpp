@@ -9,6 +9,10 @@
 
 namespace landtrace::buffer {
 
+// Whether the owner opens the files that are named in this user's segment: its own user's alone. It may be root, and a
+// file system of others' could keep it waiting for ever. Their addresses are shown by object, or as they are.
+bool may_open_files_of(std::uint32_t uid);
+
 class MappedObjects {
  public:
   explicit MappedObjects(std::uint32_t uid) : uid_(uid) {}

@@ -1,7 +1,5 @@
 #include "buffer/printer.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "output/text/bare.hpp"
@@ -70,11 +68,9 @@ void Printer::append(std::string& out, const Found& found, std::uint32_t user, c
   out += '\n';
 }
 
-// The files of other users' programs are not opened: the owner may be root, and a file system of theirs could keep it
-// waiting for ever. Their frames are shown by object.
 output::StackNames& Printer::names_of(std::uint32_t user) {
   const domain::User& who = users_.all()[user];
-  symbols::Symbols* const symbols = who.uid == ::geteuid() ? &symbols_ : nullptr;
+  symbols::Symbols* const symbols = may_open_files_of(who.uid) ? &symbols_ : nullptr;
   const auto found = objects_.try_emplace(user, UserObjects{MappedObjects(who.uid), output::StackNames(symbols)}).first;
   MappedObjects& table = found->second.table;
   output::StackNames& names = found->second.names;

@@ -25,10 +25,10 @@ std::string with_offset(const symbols::Function& function) {
 
 std::optional<symbols::Function> ProducerNames::function_at(std::uint64_t address) {
   if (auto running = functions_.at(address)) return running;
-  const unwind::MappedObject* const object = object_at(address);
+  const NotedObject* const object = object_at(address);
   if (object == nullptr) return std::nullopt;
   // The address itself is meant, and not that of a call before it.
-  auto function = symbols_.find(object->path, object->build_id, address + 1 - object->bias);
+  auto function = function_in(*object, address + 1, false);
   if (function) --function->offset;
   return function;
 }
@@ -44,19 +44,24 @@ std::string ProducerNames::symbol_with_offset(std::uint64_t address) {
 }
 
 std::string ProducerNames::frame(std::uint64_t address, bool is_first) {
-  const unwind::MappedObject* const object = object_at(address - 1);
+  const NotedObject* const object = object_at(address - 1);
   if (object == nullptr) return fmt::format("{:#x}", address);
-  const std::uint64_t offset = address - object->bias;
-  if (const auto function = symbols_.find(object->path, object->build_id, offset, is_first)) {
+  if (const auto function = function_in(*object, address, is_first)) {
     return fmt::format("{} [{}]", with_offset(*function), printable(object->path));
   }
-  return fmt::format("{}[+{:#x}]", printable(object->path), offset);
+  return fmt::format("{}[+{:#x}]", printable(object->path), address - object->bias);
 }
 
-const unwind::MappedObject* ProducerNames::object_at(std::uint64_t address) {
+std::optional<symbols::Function> ProducerNames::function_in(const NotedObject& object, std::uint64_t address,
+                                                            bool is_first) {
+  if (!object.may_be_opened) return std::nullopt;
+  return symbols_.find(object.path, object.build_id, address - object.bias, is_first);
+}
+
+const ProducerNames::NotedObject* ProducerNames::object_at(std::uint64_t address) {
   if (!objects_) learn_objects();
-  const unwind::MappedObject* newest = nullptr;
-  for (const unwind::MappedObject& object : *objects_) {
+  const NotedObject* newest = nullptr;
+  for (const NotedObject& object : *objects_) {
     if (address < object.start || address >= object.end) continue;
     if (newest == nullptr || object.first_seen >= newest->first_seen) newest = &object;
   }
@@ -67,7 +72,10 @@ void ProducerNames::learn_objects() {
   objects_.emplace();
   for (const domain::User& user : users_.all()) {
     buffer::MappedObjects table(user.uid);
-    table.refresh(user.data(), [this](unwind::MappedObject object) { objects_->push_back(std::move(object)); });
+    const bool may_be_opened = buffer::may_open_files_of(user.uid);
+    table.refresh(user.data(), [&](unwind::MappedObject object) {
+      objects_->push_back({std::move(object), may_be_opened});
+    });
   }
 }
 

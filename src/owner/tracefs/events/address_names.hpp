@@ -25,14 +25,19 @@ class ProducerNames : public rules::AddressNames {
  private:
   // In a program that runs, or in one of the objects that were noted.
   std::optional<symbols::Function> function_at(std::uint64_t address);
+  struct NotedObject : unwind::MappedObject {
+    bool may_be_opened;
+  };
   // A histogram does not know which process an address is from: of several objects at that address the newest is taken.
-  const unwind::MappedObject* object_at(std::uint64_t address);
+  const NotedObject* object_at(std::uint64_t address);
+  // nullopt, too, for one that may not be opened.
+  std::optional<symbols::Function> function_in(const NotedObject& object, std::uint64_t address, bool is_first);
   void learn_objects();
 
   const domain::Users& users_;
   programs::ProgramFunctions& functions_;
   symbols::Symbols symbols_;
-  std::optional<std::vector<unwind::MappedObject>> objects_;
+  std::optional<std::vector<NotedObject>> objects_;
 };
 
 }  // namespace landtrace::tracefs
