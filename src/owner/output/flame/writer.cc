@@ -20,6 +20,8 @@ constexpr std::size_t kTop = 44;
 constexpr std::size_t kBottom = 30;
 // What is narrower nobody sees. Zoomed into its caller it would be a tenth of a pixel still, or less.
 constexpr double kNarrowest = 0.05;
+// Ours have 64 frames. Those of a file that somebody has made may be any number, and nodes are nested.
+constexpr std::size_t kMostLevels = 1024;
 
 // As the text of an element. What XML has no place for becomes a question mark.
 std::string escaped(std::string_view text) {
@@ -64,7 +66,11 @@ std::string fitting(std::string_view name, double width) {
 void FlameWriter::add(Node& root, std::string_view line, std::uint64_t count) {
   root.count += count;
   Node* node = &root;
-  while (!line.empty()) {
+  for (std::size_t level = 0; !line.empty(); ++level) {
+    if (level == kMostLevels) {
+      too_deep_ += count;
+      return;
+    }
     const std::string_view name = line.substr(0, line.find(';'));
     line.remove_prefix(std::min(name.size() + 1, line.size()));
     node = &node->callees[std::string(name)];
@@ -122,6 +128,13 @@ void FlameWriter::end() {
   target_.bytes() += "<script><![CDATA[";
   target_.bytes() += flame::kScript;
   target_.bytes() += "]]></script>\n</svg>\n";
+}
+
+std::string FlameWriter::complaint() const {
+  const std::string lost = FoldedWriter::complaint();
+  if (too_deep_ == 0) return lost;
+  return fmt::format("{}{}stacks of more than {} frames, of which the nearest are not drawn: {}", lost,
+                     lost.empty() ? "" : "; ", kMostLevels - 1, too_deep_);
 }
 
 }  // namespace landtrace::output

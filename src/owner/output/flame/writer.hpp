@@ -18,13 +18,14 @@ class FlameWriter : public FoldedWriter {
   // A picture is of all.
   void checkpoint() override {}
   void end() override;
+  [[nodiscard]] std::string complaint() const override;
 
  private:
   struct Node {
     std::uint64_t count = 0;
     std::map<std::string, Node> callees;
   };
-  static void add(Node& root, std::string_view line, std::uint64_t count);
+  void add(Node& root, std::string_view line, std::uint64_t count);
   static std::size_t depth_of(const Node& node);
   void put_head(std::size_t height);
   void put(const std::string& name, const Node& node, std::uint64_t begin, std::size_t level);
@@ -32,6 +33,7 @@ class FlameWriter : public FoldedWriter {
   std::string title_;
   std::uint64_t all_ = 0;  // events
   std::size_t levels_ = 0;
+  std::uint64_t too_deep_ = 0;  // events whose stacks are cut
 };
 
 }  // namespace landtrace::output
