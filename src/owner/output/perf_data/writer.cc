@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "output/text/own_events.hpp"
@@ -154,7 +155,8 @@ void PerfDataWriter::tell_mapping(const MappedObject& object, const perf_data::M
   out.resize(id_at + kBuildIdBytes, '\0');  // else device, inode and generation
   put(out, std::uint32_t{PROT_READ | PROT_EXEC});
   put(out, std::uint32_t{MAP_PRIVATE});
-  out += object.path;
+  // Longer ones no system opens, perf has no room for, and the record's size has 16 bits.
+  out.append(object.path, 0, PATH_MAX - 1);
   out += '\0';
   pad(out, begin);
   put_where({object.pid, object.pid, time_ns, 0}, attrs_.front().id);

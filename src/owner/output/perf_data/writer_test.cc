@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -80,6 +81,19 @@ class PerfDataTest : public testing::Test {
   std::optional<PerfDataWriter> writer_;
   std::string bytes_;
 };
+
+TEST_F(PerfDataTest, APathThatNoRecordHasRoomForIsCut) {
+  begin(true);
+  const UserStack stack{10, {0x1000}, 500};
+  writer_->object({10, 0x1000, 0x2000, 0x1000, 400, std::string(70'000, '/'), ""});
+  emit(1000, 4, &stack);
+  emit(2000, 4, &stack);
+  const auto records = finish();
+  ASSERT_EQ(records.size(), 5u);  // with two names
+  EXPECT_EQ(at<Header>(records[0], 0).type, PERF_RECORD_MMAP2);
+  EXPECT_NE(records[0].find(std::string(PATH_MAX - 1, '/') + '\0'), std::string::npos);
+  EXPECT_EQ(at<Header>(records[4], 0).type, PERF_RECORD_SAMPLE);
+}
 
 TEST_F(PerfDataTest, ASampleSaysWhoWhenAndWhat) {
   begin(false);
