@@ -57,8 +57,12 @@ CtfWriter::CtfWriter(const Options& options) : options_(options) {
   if (options_.has_stacks) std::ignore = number_of(user_stack_type());
 }
 
+// All of the text or nothing: a disk may have room for its beginning, which no reader takes.
 void CtfWriter::put_metadata(const std::string& text) {
-  if (metadata_) note(write_all(metadata_.get(), text.data(), text.size()));
+  if (!metadata_ || !result_) return;
+  const off_t whole = ::lseek(metadata_.get(), 0, SEEK_CUR);
+  note(write_all(metadata_.get(), text.data(), text.size()));
+  if (!result_) std::ignore = ::ftruncate(metadata_.get(), whole);
 }
 
 bool CtfWriter::is_file(const std::string& name) { return name == kMetadata || name.starts_with(kStreams); }
@@ -114,6 +118,7 @@ void CtfWriter::event(const ExportedEvent& event) {
   if (stream == nullptr) return;
   const auto known = types_.find(event.type.id);
   const std::uint16_t id = known != types_.end() ? known->second.id : number_of(event.type);
+  if (!result_) return;  // its type may be in no metadata
   std::string& out = stream->begin_event(id, event.record.time_ns);
   put_context(out, event);
   if (is_user_stack(event.type)) return;
