@@ -22,6 +22,11 @@ constexpr std::uint64_t kMaxBytes = 768ull << 20;
 constexpr std::uint64_t kMaxGuestInstructions = 4096;
 constexpr std::uint64_t kMaxGuestCode = 8ull << 20;
 constexpr std::uint32_t kMaxGuestLinks = 256;
+// Of one program; what is kept of a longer one is its end.
+constexpr std::size_t kMaxGuestLog = 1 << 20;
+constexpr std::size_t kMaxLog = 8 << 20;
+// Where no log was asked for: why it was refused.
+constexpr std::size_t kMaxReason = 64 << 10;
 constexpr std::size_t kMaxName = 511;
 
 template <typename T>
@@ -150,6 +155,19 @@ std::vector<std::byte> Objects::shared_form(const ProgramWish& wish, const Progr
   return bytes;
 }
 
+std::size_t Objects::max_log(const ProgramWish& wish, const Owner& owner) const {
+  if (wish.log_level == 0) return kMaxReason;
+  return domain_.registrar().is_guest(owner.uid) ? kMaxGuestLog : kMaxLog;
+}
+
+std::uint64_t Objects::bytes_of_loading(const ProgramWish& wish, const Owner& owner) const {
+  return Verification::most_bytes(wish.code.size(), max_log(wish, owner));
+}
+
+MemoryAccount::Charge Objects::charge(std::uint32_t uid) {
+  return account_.charge(uid, domain_.registrar().is_guest(uid));
+}
+
 Result<std::shared_ptr<Verification>> Objects::prepare(const ProgramWish& wish, const Owner& owner) const {
   const auto context = bpf::context_of(wish.kind);
   if (!context) return fail(EINVAL, "programs of this type are not run by a domain");
@@ -160,8 +178,12 @@ Result<std::shared_ptr<Verification>> Objects::prepare(const ProgramWish& wish, 
   LT_CHECK(check_room(owner, 0, wish.code.size()));
   std::vector<bpf::MapLayout> layouts;
   for (const MapRef& map : wish.maps) layouts.push_back(map->layout);
-  return std::make_shared<Verification>(Verification::Wish{
-      {wish.code.begin(), wish.code.end()}, std::move(layouts), *context, wish.log_level, makes_code_});
+  return std::make_shared<Verification>(Verification::Wish{{wish.code.begin(), wish.code.end()},
+                                                           std::move(layouts),
+                                                           *context,
+                                                           wish.log_level,
+                                                           makes_code_,
+                                                           max_log(wish, owner)});
 }
 
 Result<std::shared_ptr<Verification>> Objects::begin_load(const ProgramWish& wish, const Owner& owner) {

@@ -20,6 +20,7 @@
 #include "bpf/program.hpp"
 #include "bpf_objects/code_areas.hpp"
 #include "bpf_objects/map_shape.hpp"
+#include "bpf_objects/memory_account.hpp"
 #include "bpf_objects/verification.hpp"
 #include "domain/domain.hpp"
 #include "rules/rules.hpp"
@@ -110,6 +111,10 @@ class Objects {
   // The same in two steps: what is begun is verified while others have the domain, one program of a user at a time.
   // nullptr: another one of this user is being verified, to be called again in a moment.
   Result<std::shared_ptr<Verification>> begin_load(const ProgramWish& wish, const Owner& owner);
+  // What a program takes of memory from there on until it is loaded.
+  [[nodiscard]] std::uint64_t bytes_of_loading(const ProgramWish& wish, const Owner& owner) const;
+  // Counts nothing yet.
+  [[nodiscard]] MemoryAccount::Charge charge(std::uint32_t uid);
   // Of what is done, for the same wish; its code is what was verified.
   Result<ProgramRef> finish_load(const ProgramWish& wish, const Owner& owner, const Verification& done,
                                  std::string& log);
@@ -153,6 +158,7 @@ class Objects {
     }
     return found;
   }
+  [[nodiscard]] std::size_t max_log(const ProgramWish& wish, const Owner& owner) const;
   Result<std::shared_ptr<Verification>> prepare(const ProgramWish& wish, const Owner& owner) const;
   // For a map of so many bytes, or a program of so many instructions.
   Result<void> check_room(const Owner& owner, std::uint64_t map_bytes, std::uint64_t instructions) const;
@@ -183,6 +189,7 @@ class Objects {
   std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> waiting_;
   std::uint64_t rows_ = 0;
   CodeAreas code_areas_;
+  MemoryAccount account_;
   programs::PatientWorker worker_;
   // By uid.
   std::map<std::uint32_t, std::weak_ptr<const Verification>> verifying_;
@@ -196,6 +203,7 @@ struct Loading {
   ProgramWish wish;
   Owner owner;
   std::shared_ptr<Verification> verification;
+  MemoryAccount::Charge charge;
 };
 
 // What one connection holds.
@@ -205,8 +213,10 @@ struct Holdings {
   std::map<std::uint32_t, MapRef> maps;
   MapRef lines;
   std::string pending;  // a program that comes in pieces
+  MemoryAccount::Charge pending_charge;
   std::optional<Loading> loading;
-  std::string log;
+  std::string log;  // until its end was read
+  MemoryAccount::Charge log_charge;
 };
 
 }  // namespace landtrace::bpf_objects

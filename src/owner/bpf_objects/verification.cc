@@ -35,6 +35,8 @@ std::vector<bpf::Instruction> with_places(std::span<const bpf::Instruction> code
 
 void Verification::run() {
   verdict_ = verifier::verify(wish_.code, wish_.maps, wish_.context, wish_.log_level);
+  std::string& log = verdict_.log;
+  if (log.size() > wish_.max_log) log = log.substr(log.size() - wish_.max_log);
   if (verdict_.accepted) {
     placed_ = with_places(wish_.code);
     if (wish_.makes_code) machine_code_ = bpf_code::compile({placed_, wish_.maps, verdict_.frames, wish_.context});

@@ -23,6 +23,8 @@ class Verification {
     unsigned log_level;
     // Else it is only verified.
     bool makes_code;
+    // What is kept of a longer log is its end.
+    std::size_t max_log;
   };
   explicit Verification(Wish wish) : wish_(std::move(wish)) {}
 
@@ -33,6 +35,12 @@ class Verification {
   }
 
   void run();
+
+  // What it takes of memory when it is done, at most.
+  [[nodiscard]] static std::uint64_t most_bytes(std::size_t instructions, std::size_t max_log) {
+    constexpr std::uint64_t kCodeOfOne = 128;
+    return max_log + instructions * (2 * sizeof(bpf::Instruction) + kCodeOfOne);
+  }
 
   // Pairs with the release store in run().
   [[nodiscard]] bool is_done() const { return is_done_.load(std::memory_order_acquire); }

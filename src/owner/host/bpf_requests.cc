@@ -69,14 +69,22 @@ Response create_map(const Context& c) {
   return response;
 }
 
+void drop_pending(bpf_objects::Holdings& held) {
+  held.pending = {};
+  held.pending_charge = {};
+}
+
 Response take_code(const Context& c) {
   std::string& pending = c.connection.bpf.pending;
   if (c.request.a == 0) {
-    pending.clear();
+    drop_pending(c.connection.bpf);
     c.connection.bpf.loading.reset();
+    c.connection.bpf.pending_charge = c.objects.charge(c.who.uid);
   }
   if (c.request.a != pending.size()) return error_response(Error(EINVAL, "a piece is missing"));
   if (pending.size() + c.text.size() > kMaxPending) return error_response(Error(E2BIG, "too many instructions"));
+  const auto counted = c.connection.bpf.pending_charge.set(pending.size() + c.text.size());
+  if (!counted) return error_response(counted.error());
   pending += c.text;
   return {};
 }
@@ -112,23 +120,32 @@ Result<Parsed> parse(const bpf_objects::Holdings& held, std::string_view bytes) 
   return parsed;
 }
 
+void drop_log(bpf_objects::Holdings& held) {
+  held.log = {};
+  held.log_charge = {};
+}
+
 // EINPROGRESS: another program of this user is being verified, and what was sent is kept.
 Result<bpf_objects::Loading> begin_loading(const Context& c) {
   bpf_objects::Holdings& held = c.connection.bpf;
-  held.log.clear();
+  drop_log(held);
   auto parsed = parse(held, held.pending);
-  if (!parsed) held.pending.clear();
+  if (!parsed) drop_pending(held);
   LT_CHECK(parsed);
   LT_TRY(const bpf_objects::Owner owner, owner_of(c));
   bpf_objects::ProgramWish wish{
       name_of(parsed->wish.name), parsed->wish.kind, std::move(parsed->maps), held.lines, parsed->code,
       parsed->wish.log_level};
+  auto charge = c.objects.charge(c.who.uid);
+  auto counted = charge.set(c.objects.bytes_of_loading(wish, owner));
+  if (!counted) drop_pending(held);
+  LT_CHECK(counted);
   auto begun = c.objects.begin_load(wish, owner);
   if (begun && *begun == nullptr) return fail(EINPROGRESS);
-  held.pending.clear();
+  drop_pending(held);
   LT_CHECK(begun);
   wish.code = (*begun)->code();
-  return bpf_objects::Loading{std::move(wish), owner, *std::move(begun)};
+  return bpf_objects::Loading{std::move(wish), owner, *std::move(begun), std::move(charge)};
 }
 
 Response load_program(const Context& c) {
@@ -139,8 +156,10 @@ Response load_program(const Context& c) {
     held.loading = *std::move(begun);
   }
   if (!held.loading->verification->is_done()) return error_response(Error(EINPROGRESS));
-  const bpf_objects::Loading done = *std::exchange(held.loading, std::nullopt);
+  bpf_objects::Loading done = *std::exchange(held.loading, std::nullopt);
   const auto program = c.objects.finish_load(done.wish, done.owner, *done.verification, held.log);
+  std::ignore = done.charge.set(held.log.size());  // it was counted with what was loaded
+  held.log_charge = std::move(done.charge);
   if (!program) {
     Response refused = error_response(program.error());
     refused.reply.c = held.log.size();
@@ -158,6 +177,7 @@ Response read_log(const Context& c) {
   const std::string& log = c.connection.bpf.log;
   response.reply.a = log.size();
   if (c.request.a < log.size()) response.text = log.substr(c.request.a, ipc::kMaxText);
+  if (c.request.a + response.text.size() >= log.size()) drop_log(c.connection.bpf);
   return response;
 }
 
