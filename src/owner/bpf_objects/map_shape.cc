@@ -101,9 +101,15 @@ Result<MapLayout> shape_of_kind(const MapWish& wish, MapLayout map, std::uint32_
 
 }  // namespace
 
+std::uint64_t most_bytes_of_guest(std::uint32_t cpus) {
+  return (32ull << 20) + std::uint64_t{cpus} * (bpf::kMapPage + bpf::kPerfSlotBytes);
+}
+
 Result<MapLayout> shape_map(const MapWish& wish, std::uint32_t cpus) {
   constexpr std::uint32_t kFlags = BPF_F_NO_PREALLOC | BPF_F_RDONLY | BPF_F_WRONLY | BPF_F_RDONLY_PROG | BPF_F_MMAPABLE;
   if ((wish.flags & ~kFlags) != 0) return fail(EINVAL, "flags that maps do not have here");
+  if ((wish.flags & BPF_F_RDONLY) != 0 && (wish.flags & BPF_F_WRONLY) != 0)
+    return fail(EINVAL, "a map is not read only and write only at once");
   if (wish.max_entries == 0) return fail(EINVAL, "a map has at least one entry");
   if (wish.kind != bpf::kRingbuf && wish.max_entries > kMaxElements)
     return fail(E2BIG, "more entries than a map can have");

@@ -18,4 +18,7 @@ struct MapWish {
 // Everything but `place`. EINVAL for sizes and flags that the kind does not have, E2BIG for more than there can be.
 Result<bpf::MapLayout> shape_map(const MapWish& wish, std::uint32_t cpus);
 
+// Of all maps of a guest: some, and a PERF_EVENT_ARRAY, which has a slot for each CPU. Sparse, as all of it.
+std::uint64_t most_bytes_of_guest(std::uint32_t cpus);
+
 }  // namespace landtrace::bpf_objects

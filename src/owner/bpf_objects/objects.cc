@@ -14,8 +14,7 @@ namespace landtrace::bpf_objects {
 namespace {
 
 constexpr std::size_t kMaxObjects = 1024;
-// Of all maps of one guest; of anybody else.
-constexpr std::uint64_t kMaxGuestBytes = 32ull << 20;
+// Of all maps of anybody but a guest.
 constexpr std::uint64_t kMaxBytes = 768ull << 20;
 // Of one program of a guest's, as the kernel has it for users without rights; of all of them, which lie in the segment
 // that all share.
@@ -86,7 +85,7 @@ Result<void> Objects::check_room(const Owner& owner, std::uint64_t map_bytes, st
     return fail(ENOMEM, fmt::format("all programs of a user who does not run the domain have at most {} MiB",
                                     kMaxGuestCode >> 20));
   }
-  const std::uint64_t most = is_guest ? kMaxGuestBytes : kMaxBytes;
+  const std::uint64_t most = is_guest ? most_bytes_of_guest(domain_.control().segment().cpus) : kMaxBytes;
   if (taken > most) return fail(ENOMEM, fmt::format("all maps of a user have at most {} MiB", most >> 20));
   return {};
 }

@@ -284,7 +284,8 @@ TEST_F(BpfObjects, AProgramWithoutRoomForItsCodeIsInterpreted) {
 
 TEST_F(BpfObjects, GuestsHaveLessRoom) {
   const Owner guest{77, *domain_->join(77)};
-  const MapWish large{bpf::kArray, 4, 1 << 20, 20, 0};
+  const std::uint64_t most = most_bytes_of_guest(domain_->control().segment().cpus);
+  const MapWish large{bpf::kArray, 4, 1 << 20, static_cast<std::uint32_t>((most >> 20) * 5 / 8), 0};
   const auto one = objects_.create_map(large, "one", guest);
   ASSERT_TRUE(one);
   const auto two = objects_.create_map(large, "two", guest);
@@ -338,6 +339,14 @@ TEST_F(BpfObjects, AGuestHasSoManyLinksOfNamesThatEventsCanHave) {
   EXPECT_TRUE(objects_.attach(*program, *event_));
 }
 
+TEST(BpfMapShape, AGuestHasRoomForAPerfEventArrayHoweverManyCpusThereAre) {
+  for (const std::uint32_t cpus : {1u, 2u, 31u, 32u, 64u, 256u}) {
+    const auto shaped = shape_map({bpf::kPerfEventArray, 4, 4, cpus, 0}, cpus);
+    ASSERT_TRUE(shaped) << cpus;
+    EXPECT_LE(shaped->bytes + (31u << 20), most_bytes_of_guest(cpus)) << cpus << " CPUs, with some other maps";
+  }
+}
+
 TEST(BpfMapShape, RefusesWhatNoMapIs) {
   const auto error_of = [](const MapWish& wish) {
     const auto shaped = shape_map(wish, 2);
@@ -356,6 +365,8 @@ TEST(BpfMapShape, RefusesWhatNoMapIs) {
   EXPECT_EQ(error_of({bpf::kStackTrace, 4, 12, 16, 0}), EINVAL);
   EXPECT_EQ(error_of({12, 4, 8, 16, 0}), EINVAL);
   EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, 1u << 30}), EINVAL);
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, BPF_F_RDONLY}), 0);
+  EXPECT_EQ(error_of({bpf::kHash, 4, 8, 16, BPF_F_RDONLY | BPF_F_WRONLY}), EINVAL);
 }
 
 TEST_F(BpfObjects, ARingBufferGoesOnWhenWhoReservedARecordIsGone) {
