@@ -113,6 +113,7 @@ Result<void> EnableWords::duplicate(std::uint32_t parent, std::uint32_t child, I
   if (known == nullptr) return {};
   if (known->who.uid != client.uid) return fail(EPERM, kForeign);
   if (known->expected_children > 0) --known->expected_children;
+  if (!processes_.may_have_more(client.uid)) return {};  // none of the words would be registered
   // A copy: to look the child up may show that its parent is gone, and drop what is known of that.
   const EnableWordsByBit words = known->words;
   LT_TRY(WordProcess* const copy, process(child, client));

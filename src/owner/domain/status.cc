@@ -81,10 +81,12 @@ std::string status_text(Events& events, abi::Version abi) {
   std::vector<Event*> all = events.all();
   std::erase_if(all, [](const Event* event) { return !event->is_user_event(); });
   std::reverse(all.begin(), all.end());  // a bucket lists its newest first
-  std::stable_sort(all.begin(), all.end(), [](const Event* a, const Event* b) { return bucket(*a) < bucket(*b); });
+  std::vector<std::pair<std::uint32_t, const Event*>> by_bucket;
+  for (const Event* const event : all) by_bucket.emplace_back(bucket(*event), event);
+  std::stable_sort(by_bucket.begin(), by_bucket.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
   std::size_t busy = 0;
-  for (const Event* const event : all) {
+  for (const auto& [hash, event] : by_bucket) {
     if (abi == abi::Version::k6_1) text += fmt::format("{}:", event->status_bit);
     text += event->name;
     if (event->listeners.any()) {

@@ -69,7 +69,7 @@ Response status_page(const Context& c) {
 }
 
 Response status_text(const Context& c) {
-  c.domain.maintain();
+  if (c.request.a == 0) c.domain.maintain();
   const std::string text = domain::status_text(c.domain.events(), c.domain.abi());
   Response response;
   response.reply.a = text.size();

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "domain/reaper.hpp"
+#include "domain/turn.hpp"
 #include "host/bpf_requests.hpp"
 #include "host/tree_requests.hpp"
 
@@ -32,8 +33,10 @@ constexpr milliseconds kReapInterval(100);
 constexpr std::chrono::seconds kLookAtGuests(10);
 // At memory that has not answered.
 constexpr std::chrono::seconds kMakeUp(1);
-// Clients that are let in before the others are served again.
+// Clients that are let in before the others are served again, and requests of one user.
 constexpr int kMostAtOnce = 64;
+// Of descriptors that are ready: one user's many connections must not hide another's.
+constexpr std::size_t kMostReady = 4096;
 constexpr std::size_t kMaxDatagram = sizeof(ipc::Request) + ipc::kMaxText;
 
 Result<void> watch(int epoll, int fd) {
@@ -81,7 +84,8 @@ Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, bo
       proxy_(domain),
       tree_(domain, rules),
       bpf_objects_(domain, rules),
-      buffer_(kMaxDatagram) {}
+      buffer_(kMaxDatagram),
+      ended_events_(kMostReady) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path,
                                                Fd listener) {
@@ -144,10 +148,10 @@ void Server::run() {
     domain_.serve_by(this);
     for (const std::uint32_t pid : domain_.processes()) watch_process(pid);
   }
-  std::array<epoll_event, 64> events;
+  std::vector<epoll_event> events(kMostReady);
   // Pairs with the release store in stop().
   while (!__atomic_load_n(&stopped_, __ATOMIC_ACQUIRE)) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), patience_ms());
+    const int n = ::epoll_wait(epoll_.get(), events.data(), kMostReady, patience_ms());
     serve_round(std::span(events).first(static_cast<std::size_t>(std::max(n, 0))));
     answer_late();
   }
@@ -168,22 +172,50 @@ void Server::serve_round(std::span<const epoll_event> events) {
       was_woken();
     } else if (fd == domain_.thread_lists().events_fd()) {
       continue;  // done above
-    } else {
+    } else if (!connections_.contains(fd)) {
       serve(fd);
     }
   }
+  serve_clients(events);
   serve_waiting();
   keep_house();
+}
+
+// One request of each user after the other, however many connections one has. A guest has a turn in all; what is left
+// is ready in the next round, too.
+void Server::serve_clients(std::span<const epoll_event> ready) {
+  struct Share {
+    std::vector<int> fds;
+    bool is_guests = false;
+    steady_clock::duration used{};
+  };
+  std::map<std::uint32_t, Share> shares;  // by uid
+  for (const epoll_event& event : ready) {
+    const auto found = connections_.find(event.data.fd);
+    if (found == connections_.end()) continue;
+    const std::uint32_t uid = found->second.counted_for;
+    Share& share = shares[uid];
+    share.is_guests = domain_.registrar().is_guest(uid);
+    if (share.fds.size() < kMostAtOnce) share.fds.push_back(event.data.fd);
+  }
+  for (std::size_t i = 0; i < kMostAtOnce && !shares.empty(); ++i) {
+    std::erase_if(shares, [i](const auto& entry) { return i >= entry.second.fds.size(); });
+    for (auto& [uid, share] : shares) {
+      if (share.is_guests && share.used >= domain::Turn::kLength) continue;
+      const auto start = steady_clock::now();
+      serve(share.fds[i]);
+      share.used += steady_clock::now() - start;
+    }
+  }
 }
 
 // A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
 // not be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking
 // again.
 void Server::serve_ended() {
-  std::array<epoll_event, 256> events;
-  const int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  const int n = ::epoll_wait(epoll_.get(), ended_events_.data(), kMostReady, 0);
   for (int i = 0; i < n; ++i) {
-    const auto& event = events[static_cast<std::size_t>(i)];
+    const auto& event = ended_events_[static_cast<std::size_t>(i)];
     const auto found = connections_.find(event.data.fd);
     if ((event.events & EPOLLHUP) == 0 || found == connections_.end()) continue;
     while (serve_one(found->second)) continue;  // what was sent before it ended

@@ -120,6 +120,7 @@ class Server : private domain::ServingThread {
   void was_woken();
   void serve_round(std::span<const epoll_event> events);
   void serve_ended();
+  void serve_clients(std::span<const epoll_event> ready);
   void follow_threads();
   void accept_some();
   void keep(Fd fd, std::uint32_t peer);
@@ -169,6 +170,7 @@ class Server : private domain::ServingThread {
   std::unordered_map<int, Watched> processes_;     // by pidfd
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
+  std::vector<epoll_event> ended_events_;  // room for serve_ended()
   bool stopped_ = false;
   // Processes have ended; words of theirs may wait for a child, or for memory to go. A hint that orders nothing:
   // without a partner.

@@ -189,6 +189,61 @@ TEST_F(ServerTest, AThousandClients) {
   FAIL() << "events outlived the connections that held them";
 }
 
+// Whoever came first is told by the serials of the events that they made.
+TEST_F(ServerTest, AUserWithManyConnectionsIsServedNoMoreOftenThanAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  constexpr int kConnections = 250;
+  int to[2], from[2];
+  ASSERT_EQ(::pipe(to) | ::pipe(from), 0);
+  const auto name_of = [](int i) { return "many_" + std::to_string(i); };
+  char byte = 0;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
+    std::vector<Fd> connections;
+    for (int i = 0; i < kConnections; ++i) {
+      connections.push_back(std::move(*ipc::connect_to(path_)));
+      if (!ipc::ask(connections.back().get(), {.operation = Operation::kAbout})) ::_exit(91);
+    }
+    std::ignore = ::write(from[1], "c", 1);
+    std::ignore = ::read(to[0], &byte, 1);
+    for (int i = 0; i < kConnections; ++i) {
+      const std::string text = name_of(i);
+      const Request request{.operation = Operation::kRegisterNative,
+                            .text_size = static_cast<std::uint32_t>(text.size())};
+      std::ignore = ipc::send(connections[static_cast<std::size_t>(i)].get(), std::as_bytes(std::span(&request, 1)),
+                              std::as_bytes(std::span(text)));
+    }
+    std::ignore = ::write(from[1], "s", 1);
+    std::ignore = ::read(to[0], &byte, 1);
+    ::_exit(0);
+  }
+  const Fd mine = connect();
+  ASSERT_TRUE(ipc::ask(mine.get(), {.operation = Operation::kAbout}));
+  ASSERT_EQ(::read(from[0], &byte, 1), 1);
+  {
+    const auto access = domain_->enter();
+    ASSERT_EQ(::write(to[1], "g", 1), 1);
+    ASSERT_EQ(::read(from[0], &byte, 1), 1);
+    const std::string_view text = "mine";
+    const Request request{.operation = Operation::kRegisterNative, .text_size = 4};
+    ASSERT_TRUE(ipc::send(mine.get(), std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text))));
+  }
+  while (count_events() < kConnections + 1) ::usleep(1000);
+  {
+    const auto access = domain_->enter();
+    const auto serial_of = [&](const std::string& name) { return domain_->events().find("user_events", name)->serial; };
+    int before = 0;
+    for (int i = 0; i < kConnections; ++i) before += serial_of(name_of(i)) < serial_of("mine") ? 1 : 0;
+    EXPECT_LT(before, 200) << "those of three rounds at most, and not all that were sent before";
+  }
+  ASSERT_EQ(::write(to[1], "e", 1), 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const int fd : {to[0], to[1], from[0], from[1]}) ::close(fd);
+}
+
 // It does not wait for long in the middle of its write.
 TEST_F(ServerTest, AProgramThatGaveUpBeforeItWasAnsweredGetsItsFileLater) {
   const domain::SavedFile saved{5, 0xabcd0005, static_cast<std::uint32_t>(::geteuid()), false, {}, {}};

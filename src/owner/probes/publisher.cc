@@ -218,7 +218,10 @@ std::vector<std::uint32_t> Publisher::change_hooks(std::uint32_t event, const Ma
 Result<void> Publisher::publish(Site& site) {
   domain::ProbeSlots& slots = domain_.probe_slots();
   if (site.hooks.empty()) {
-    if (site.slot) slots.give_back(*std::exchange(site.slot, std::nullopt));
+    if (site.slot) {
+      sites_with_a_slot_.erase(*site.slot);
+      slots.give_back(*std::exchange(site.slot, std::nullopt));
+    }
     return {};
   }
   std::vector<plan::ProbeHook> hooks;
@@ -238,6 +241,7 @@ Result<void> Publisher::publish(Site& site) {
   const bool is_new = !site.slot;
   if (is_new) {
     LT_TRY(site.slot, slots.take(wanted));
+    sites_with_a_slot_.emplace(*site.slot, &site);
   }
   LT_CHECK(slots.set_hooks(*site.slot, hooks, needs));
   if (!is_new && std::memcmp(&wanted, &site.shared, sizeof wanted) != 0) LT_CHECK(slots.replace(*site.slot, wanted));
@@ -265,17 +269,25 @@ rules::ProbeCounts Publisher::counts(const domain::Event&, const rules::ProbePla
   return {figure.hits, figure.missed};
 }
 
+const std::string& Publisher::program_of(std::uint32_t pid) {
+  constexpr std::chrono::milliseconds kStaysSo(100);
+  const auto now = std::chrono::steady_clock::now();
+  if (named_.pid != pid || now >= named_.until) {
+    const auto comm = read_file(fmt::format("/proc/{}/comm", pid), 64);
+    named_ = {pid, comm ? comm->substr(0, comm->find('\n')) : "?", now + kStaysSo};
+  }
+  return named_.program;
+}
+
 void Publisher::refused(std::uint32_t pid, std::uint32_t slot, std::uint32_t generation, std::uint8_t reason) {
-  const auto found =
-      std::find_if(sites_.begin(), sites_.end(), [&](const auto& one) { return one.second.slot == slot; });
+  const auto found = sites_with_a_slot_.find(slot);
   // The slot may be another place's by now.
-  if (found == sites_.end() || domain_.control().segment().probes[slot].generation != generation) return;
-  auto& refused = found->second.refused;
+  if (found == sites_with_a_slot_.end() || domain_.control().segment().probes[slot].generation != generation) return;
+  auto& refused = found->second->refused;
   if (reason == 0) {
     refused.erase(pid);
   } else if (reason <= static_cast<std::uint8_t>(agent::Reason::kBusy) && refused.size() < kMostRefused) {
-    const auto comm = read_file(fmt::format("/proc/{}/comm", pid), 64);
-    refused[pid] = {comm ? comm->substr(0, comm->find('\n')) : "?", agent::Reason{reason}};
+    refused[pid] = {program_of(pid), agent::Reason{reason}};
   }
 }
 

@@ -7,10 +7,13 @@
 // Whoever calls these holds the domain.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "agent/agent.hpp"
 #include "code/analysis.hpp"
@@ -53,7 +56,7 @@ class Publisher final : public rules::ProbeObserver {
     plan::ProbeHook shared;
     std::uint16_t maxactive;
     std::int64_t counter;  // of its definition: a program has it from the first that names it to the last
-    std::uint32_t needs;  // of plan::ProbeHooks
+    std::uint32_t needs;   // of plan::ProbeHooks
   };
   struct Site {
     Key key;
@@ -81,6 +84,7 @@ class Publisher final : public rules::ProbeObserver {
   Result<Hook> make_hook(const domain::Event& event, const rules::ProbePlace& place, const rules::ProbeSpot& spot,
                          const rules::Probe& probe);
   Result<void> publish(Site& site);
+  const std::string& program_of(std::uint32_t pid);
   void free_plan(std::uint32_t plan);
   Result<std::uint16_t> figure_of(std::uint64_t serial);
 
@@ -89,7 +93,14 @@ class Publisher final : public rules::ProbeObserver {
   bool is_marked_ = false;
   std::function<void()> on_first_;
   std::map<Key, Site> sites_;
-  std::map<std::uint32_t, std::vector<Site*>> sites_of_;  // by event: where it has hooks
+  std::map<std::uint32_t, std::vector<Site*>> sites_of_;        // by event: where it has hooks
+  std::unordered_map<std::uint32_t, Site*> sites_with_a_slot_;  // by slot
+  // The program that was asked about last: it tells of many places at once.
+  struct Named {
+    std::uint32_t pid = 0;
+    std::string program;
+    std::chrono::steady_clock::time_point until{};
+  } named_;
   std::map<std::uint64_t, std::uint16_t> figures_;  // by the place's serial: counts outlive a probe's being listened to
   struct Analysed {
     programs::ObjectFile object;
