@@ -297,6 +297,15 @@ void Process::expect_child(std::uint32_t events) {
   local.page = &kNoForkPage;
 }
 
+void Process::child_is_gone() {
+  LocalThread& local = local_;
+  const Process& process = get();
+  local.expects = 0;
+  if (process.page_ == nullptr || local.place == nullptr || local.generation != process.page_->generation) return;
+  // Not in a child that has made one itself.
+  if (!process.is_other_process(static_cast<std::uint32_t>(system_call(SYS_getpid)))) local.page = process.page_;
+}
+
 int Process::control_fd() const {
   const int known = page_ == nullptr ? -1 : page_->socket_plus_one - 1;
   return known >= 0 && inode_of(known) == page_->socket_inode ? known : -1;

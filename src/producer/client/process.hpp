@@ -165,7 +165,7 @@ class Process {
   // restart in a child. Async-signal-safe.
   static constexpr std::uint32_t kUntilGone = ~0u;
   static void expect_child(std::uint32_t events = kUntilGone);
-  static void child_is_gone() { local_.expects = 0; }
+  static void child_is_gone();
   // Registers for the owner's barriers, unless that has happened. Some 10 ms where there are threads.
   static void register_for_barriers();
   // In a fresh child, before anything else happens there.

@@ -341,9 +341,13 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
       }));
       EXPECT_EQ(Process::place(), place);
       EXPECT_FALSE(Process::has_place());
+      EXPECT_TRUE(run_in_memory_child([&] {
+        Process::child_is_gone();  // the child's own
+        return !Process::has_place();
+      }));
       Process::child_is_gone();
-      EXPECT_EQ(Process::place(), place);
       EXPECT_TRUE(Process::has_place());
+      EXPECT_EQ(Process::place(), place);
       EXPECT_EQ(place->thread.tid, own_tid());
       EXPECT_EQ(place->thread.mode.area, arch::rseq_area());
     }

@@ -22,10 +22,12 @@ void expect_child_for(std::uint32_t events) {
   if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->expect(events);
 }
 
-ChildExpected::ChildExpected() { expect_child_for(client::Process::kUntilGone); }
-ChildExpected::~ChildExpected() {
+void expect_no_child() {
   client::Process::child_is_gone();
   if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->is_gone();
 }
+
+ChildExpected::ChildExpected() { expect_child_for(client::Process::kUntilGone); }
+ChildExpected::~ChildExpected() { expect_no_child(); }
 
 }  // namespace landtrace::preload

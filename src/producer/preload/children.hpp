@@ -14,5 +14,6 @@ class ChildExpected {
   ChildExpected& operator=(const ChildExpected&) = delete;
 };
 void expect_child_for(std::uint32_t events);
+void expect_no_child();
 
 }  // namespace landtrace::preload

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/process.hpp"
+#include "preload/children.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
 
@@ -25,6 +26,7 @@ using arch::TimeSource;
 template <typename Call>
 auto lock_in(const Call& call) {
   client::Process::place();
+  expect_no_child();
   const TimeSource before = arch::time_source;
   client::Process::set_time_source(TimeSource::kMemory);
   const auto result = call();

@@ -463,18 +463,28 @@ TEST_F(InterposeTest, WhileTheSystemMakesAChildItIsExpected) {
   });
 }
 
-// -- who may trace ----------------------------------------------------------------------------------------------------
+// -- prctl ------------------------------------------------------------------------------------------------------------
+// The system says yes to that option, and does nothing.
+void let_pass(unsigned option, unsigned argument_mask = 0, unsigned argument = 0) {
+  constexpr auto kData = BPF_LD | BPF_W | BPF_ABS;
+  constexpr auto kIs = BPF_JMP | BPF_JEQ | BPF_K;
+  sock_filter code[] = {{kData, 0, 0, offsetof(seccomp_data, nr)},
+                        {kIs, 0, 6, SYS_prctl},
+                        {kData, 0, 0, offsetof(seccomp_data, args)},
+                        {kIs, 0, 4, option},
+                        {kData, 0, 0, offsetof(seccomp_data, args[1])},
+                        {BPF_ALU | BPF_AND | BPF_K, 0, 0, argument_mask},
+                        {kIs, 0, 1, argument},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
 TEST_F(InterposeTest, WhomTheProgramNamesAsItsTracerIsRemembered) {
   in_child([] {
-    // As with Yama: the call succeeds.
-    constexpr auto kData = BPF_LD | BPF_W | BPF_ABS;
-    constexpr auto kIs = BPF_JMP | BPF_JEQ | BPF_K;
-    sock_filter code[] = {{kData, 0, 0, offsetof(seccomp_data, nr)},   {kIs, 0, 3, SYS_prctl},
-                          {kData, 0, 0, offsetof(seccomp_data, args)}, {kIs, 0, 1, PR_SET_PTRACER},
-                          {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO},  {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
-    const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
-    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    let_pass(PR_SET_PTRACER);
     EXPECT_EQ(landtrace_named_tracer.process, 0u);
     for (const unsigned long whom : {4711ul, ~0ul, 0ul}) {
       EXPECT_EQ(::prctl(PR_SET_PTRACER, whom, 0, 0, 0), 0);
@@ -483,6 +493,21 @@ TEST_F(InterposeTest, WhomTheProgramNamesAsItsTracerIsRemembered) {
     }
     ::syscall(SYS_prctl, PR_SET_PTRACER, 12, 0, 0, 0);
     EXPECT_EQ(landtrace_named_tracer.whom, 12u);
+  });
+}
+
+// It may not ask any more who it is.
+TEST_F(InterposeTest, AThreadThatLocksItselfInAfterAChildKnowsItsPlace) {
+  with_owner([](FakeOwner&) {
+    landtrace_child_listener = &kListener;
+    ASSERT_TRUE(Process::get().attach());
+    const client::Place* const place = Process::place();
+    EXPECT_EQ(exit_of(vfork_child(place)), 0);
+    let_pass(PR_SET_SECCOMP, ~0u, SECCOMP_MODE_STRICT);
+    EXPECT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), 0);
+    EXPECT_TRUE(Process::has_place());
+    EXPECT_EQ(Process::place(), place);
+    EXPECT_EQ(gone, 1) << "the agent's place, too";
   });
 }
 
