@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/system_call.hpp"
 #include "client/event_list.hpp"
 #include "client/owner_trace.hpp"
 #include "client/socket_watch.hpp"
@@ -43,7 +44,10 @@ bool holds_events = false;
 bool leave_descriptors() {
   constexpr unsigned kUnshare = 1u << 1;  // CLOSE_RANGE_UNSHARE, Linux 5.9
 #ifdef SYS_close_range
-  return ::syscall(SYS_close_range, 0u, UINT_MAX, kUnshare) == 0;
+  // By libc's function, so that the shim learns of it, if there is one: what this thread closes is not the program's.
+  // The shim spares its own connection, which is not to be kept open by this thread.
+  if (::syscall(SYS_close_range, 0u, UINT_MAX, kUnshare) != 0) return false;
+  return system_call(SYS_close_range, 0u, UINT_MAX, 0u) == 0;
 #else
   return false;
 #endif

@@ -6,10 +6,19 @@
 
 #include "client/process.hpp"
 
+// Of glibc, from 2.32 on: false once there has been a second thread.
+extern "C" {
+extern char __libc_single_threaded __attribute__((weak));
+}
+
 namespace landtrace::preload {
 namespace {
 
 constexpr int kMaxTurns = 10'000;
+
+thread_local bool has_left __attribute__((tls_model("initial-exec"))) = false;
+
+bool has_other_threads() { return &__libc_single_threaded != nullptr && __libc_single_threaded == 0; }
 
 std::uint64_t pack(FdEntry entry) {
   return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.access} << 48;
@@ -89,6 +98,16 @@ void FdTable::clear_range(unsigned first, unsigned last) {
   for (unsigned fd = first; fd < end && fd <= last; ++fd) clear(static_cast<int>(fd));
 }
 
-bool in_vfork_child() { return client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid())); }
+bool has_own_descriptors() {
+  return has_left || client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid()));
+}
+
+void descriptors_left() { has_left = has_left || has_other_threads(); }
+
+void descriptors_after_fork() {
+  if (!has_left) return;
+  FdTable::clear_range(0, ~0u);
+  has_left = false;
+}
 
 }  // namespace landtrace::preload

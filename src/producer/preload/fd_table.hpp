@@ -74,8 +74,12 @@ inline FdEntry FdTable::unpack(std::uint64_t word) {
           static_cast<std::uint16_t>((word & ~kLocked) >> 48)};
 }
 
-// A vfork child shares this memory but has descriptors of its own: what it closes or duplicates before it calls exec
-// must not change its parent's table.
-bool in_vfork_child();
+// The caller shares this memory but has descriptors of its own, and what it closes or duplicates must not change the
+// table: a vfork child before it calls exec; a thread that has left its process's descriptors.
+bool has_own_descriptors();
+// The calling thread has left them, by CLOSE_RANGE_UNSHARE or CLONE_FILES: matters where there are other threads.
+void descriptors_left();
+// In a forked child: if that thread has forked, the table says nothing about what the child has.
+void descriptors_after_fork();
 
 }  // namespace landtrace::preload

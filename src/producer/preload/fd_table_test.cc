@@ -177,9 +177,9 @@ TEST_F(FdTableTest, AVforkChildIsTold) {
   in_child([&] {
     FakeOwner owner(path());
     ASSERT_TRUE(client::Process::get().attach());
-    EXPECT_FALSE(in_vfork_child());
+    EXPECT_FALSE(has_own_descriptors());
     const pid_t child = ::vfork();
-    if (child == 0) ::_exit(in_vfork_child() ? 0 : 1);
+    if (child == 0) ::_exit(has_own_descriptors() ? 0 : 1);
     int status = -1;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);

@@ -30,8 +30,8 @@ bool is_own(int fd) {
 int duplicated(int from, int to) {
   if (to < 0 || from == to) return to;
   const int saved_errno = errno;
-  if (bpf_calls::has_descriptors() && !in_vfork_child()) bpf_calls::copy_descriptor(from, to);
-  if ((FdTable::is_ours(from) || FdTable::is_ours(to)) && !in_vfork_child()) FdTable::copy(from, to);
+  if (bpf_calls::has_descriptors() && !has_own_descriptors()) bpf_calls::copy_descriptor(from, to);
+  if ((FdTable::is_ours(from) || FdTable::is_ours(to)) && !has_own_descriptors()) FdTable::copy(from, to);
   errno = saved_errno;
   return to;
 }
@@ -39,13 +39,13 @@ int duplicated(int from, int to) {
 // Returns what is to be handed to closed().
 FdEntry closing(int fd) {
   const FdEntry file = FdTable::get(fd);
-  if (bpf_calls::has_descriptors() && !in_vfork_child()) bpf_calls::forget_descriptor(fd);
-  if (file.generation != 0 && !in_vfork_child()) FdTable::clear(fd);
+  if (bpf_calls::has_descriptors() && !has_own_descriptors()) bpf_calls::forget_descriptor(fd);
+  if (file.generation != 0 && !has_own_descriptors()) FdTable::clear(fd);
   return file;
 }
 
 void closed(FdEntry file) {
-  if (__builtin_expect(is_perf_event(file), 0) && !in_vfork_child()) perf_descriptor_gone(file);
+  if (__builtin_expect(is_perf_event(file), 0) && !has_own_descriptors()) perf_descriptor_gone(file);
 }
 
 void forget_range(unsigned first, unsigned last) {
@@ -59,8 +59,10 @@ void forget_range(unsigned first, unsigned last) {
 }
 
 int close_range_sparing(unsigned first, unsigned last, int flags) {
+  constexpr int kUnshare = 1 << 1;      // CLOSE_RANGE_UNSHARE: the calling thread's alone, if there are others
   constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
-  if ((flags & kCloseOnExec) == 0 && !in_vfork_child()) forget_range(first, last);
+  if ((flags & kUnshare) != 0 && (flags & ~(kUnshare | kCloseOnExec)) == 0) descriptors_left();
+  if ((flags & kCloseOnExec) == 0 && !has_own_descriptors()) forget_range(first, last);
   const int own = client::Process::get().control_fd();
   const auto spared = static_cast<unsigned>(own);
   if (own < 0 || spared < first || spared > last) return real().close_range(first, last, flags);
@@ -145,7 +147,7 @@ template <typename Duplicate>
 int replaced(int from, int to, Duplicate duplicate) {
   const FdEntry before = FdTable::get(to);
   const bool is_known = before.generation != 0 || landtrace::bpf_calls::has_descriptors();
-  const bool replaces = is_known && from != to && !in_vfork_child();
+  const bool replaces = is_known && from != to && !has_own_descriptors();
   if (!replaces) return duplicated(from, duplicate());
   landtrace::bpf_calls::Described stood_for = landtrace::bpf_calls::take_descriptor(to);
   if (before.generation != 0) FdTable::clear(to);

@@ -15,7 +15,7 @@ bool has_mode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) 
 
 // A descriptor that open() hands out is a new file, whatever the table remembers under its number.
 int fresh(int fd) {
-  if (fd >= 0 && !in_vfork_child()) FdTable::clear(fd);
+  if (fd >= 0 && !has_own_descriptors()) FdTable::clear(fd);
   return fd;
 }
 

@@ -10,6 +10,7 @@ namespace landtrace::preload {
 namespace {
 
 void look_at_descriptors(msghdr* message) {
+  if (has_own_descriptors()) return;
   for (cmsghdr* c = CMSG_FIRSTHDR(message); c != nullptr; c = CMSG_NXTHDR(message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -512,6 +512,25 @@ TEST_F(InterposeTest, AThreadThatLocksItselfInAfterAChildKnowsItsPlace) {
 }
 
 // -- beside other threads ---------------------------------------------------------------------------------------------
+TEST_F(InterposeTest, AThreadThatLeavesTheDescriptorsClosesNoneOfTheOthers) {
+  with_owner([](FakeOwner& owner) {
+    const int fd = open_file();
+    std::thread([&] {
+      EXPECT_EQ(::syscall(SYS_close_range, 0u, UINT_MAX, 1u << 1 /* CLOSE_RANGE_UNSHARE */), 0);
+      EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
+      // Numbers in a table of its own.
+      EXPECT_EQ(::dup2(::open("/dev/null", O_RDWR), fd), fd);
+      EXPECT_EQ(::close(fd), 0);
+      ::closefrom(0);
+    }).join();
+    EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
 // A thread that loads a library has the loader's lock until the library's constructors have run, and these may wait for
 // other threads.
 TEST_F(InterposeTest, NoCallWaitsForALibraryThatIsBeingLoaded) {

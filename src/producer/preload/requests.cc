@@ -117,6 +117,7 @@ void announce_parent() { bpf_calls::let_go_in_parent(); }
 
 void announce_child() {
   bpf_calls::be_child();
+  descriptors_after_fork();
   FdTable::unlock_all();
   perf_after_fork();
   client::Process::get().after_fork();
