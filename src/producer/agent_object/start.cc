@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -69,6 +70,9 @@ timespec after_ms(long ms) {
   return now;
 }
 
+// A futex: the thread is to end.
+std::uint32_t thread_ends = 0;
+
 class Loop {
  public:
   // In whichever thread loads this.
@@ -81,10 +85,11 @@ class Loop {
     const std::uint32_t* const changes = &attachment->view.control->probe_changes;
     const std::uint32_t* const loaded = &agent::loader_changes().changed;
     const long limit_ms = agent::slots_in_use() > 0 ? kTend_ms : kLook_ms;
-    const Waiter both[] = {{sites_.changes(), reinterpret_cast<std::uint64_t>(changes), kFutex32, 0},
-                           {loads_, reinterpret_cast<std::uint64_t>(loaded), kFutex32 | kFutexPrivate, 0}};
+    const Waiter all[] = {{sites_.changes(), reinterpret_cast<std::uint64_t>(changes), kFutex32, 0},
+                          {loads_, reinterpret_cast<std::uint64_t>(loaded), kFutex32 | kFutexPrivate, 0},
+                          {0, reinterpret_cast<std::uint64_t>(&thread_ends), kFutex32 | kFutexPrivate, 0}};
     const timespec until = after_ms(limit_ms);
-    const long woken = system_call(SYS_futex_waitv, both, 2, 0, &until, CLOCK_MONOTONIC);
+    const long woken = system_call(SYS_futex_waitv, all, std::size(all), 0, &until, CLOCK_MONOTONIC);
     // Else it is not there, or seccomp does not allow it.
     if (woken >= 0 || woken == -EAGAIN || woken == -EINTR || woken == -ETIMEDOUT) return;
     const timespec pause{0, kPoll_ms * 1'000'000};
@@ -146,26 +151,56 @@ void look() {
   pthread_mutex_unlock(&looking);
 }
 
+pthread_t thread;
+std::uint32_t thread_id = 0;
+// The process that the thread is in; 0: there is none. A vfork child has another one, and this memory.
+pid_t thread_of = 0;
+// By the shim, for a while.
+bool is_paused = false;
+// Forked children make none.
+bool is_sealed = false;
+
 void* run(void*) {
   agent::ignore_this_thread();
+  // Has no partner but for pthread_join().
+  __atomic_store_n(&thread_id, static_cast<std::uint32_t>(system_call(SYS_gettid)), __ATOMIC_RELAXED);
   ::prctl(PR_SET_NAME, "landtrace-agent");
-  for (;;) {
+  // Pairs with the release store in end_thread().
+  while (__atomic_load_n(&thread_ends, __ATOMIC_ACQUIRE) == 0) {
     loop->wait();
     look();
   }
+  return nullptr;
+}
+
+// It is gone when this returns, also for unshare(), which would still see a thread that is about to end. False: there
+// was none.
+bool end_thread() {
+  const pid_t self = static_cast<pid_t>(system_call(SYS_getpid));
+  if (thread_of != self) return false;
+  // Pairs with the acquire load in run().
+  __atomic_store_n(&thread_ends, 1, __ATOMIC_RELEASE);
+  system_call(SYS_futex, &thread_ends, FUTEX_WAKE_PRIVATE, INT_MAX);
+  pthread_join(thread, nullptr);
+  constexpr timespec kPause{0, 100'000};
+  constexpr int kMostPauses = 20'000;
+  for (int i = 0; i < kMostPauses && system_call(SYS_tgkill, self, thread_id, 0) == 0; ++i)
+    system_call(SYS_nanosleep, &kPause, static_cast<void*>(nullptr));
+  thread_of = 0;
+  return true;
 }
 
 void start_thread() {
+  thread_ends = 0;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, kStack.begin, kStack.size);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  pthread_create(&thread, &attributes, run, nullptr);  // without it the program keeps the probes that it has
+  // Without it the program keeps the probes that it has.
+  if (pthread_create(&thread, &attributes, run, nullptr) == 0) thread_of = static_cast<pid_t>(system_call(SYS_getpid));
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
 }
@@ -214,7 +249,9 @@ void in_child() {
   client::Process::get().after_fork();
   if (loop == nullptr) return;
   loop->be_child();
-  start_thread();
+  thread_of = 0;
+  is_paused = false;
+  if (!is_sealed) start_thread();
 }
 
 int join_again(const char* socket) {
@@ -259,6 +296,23 @@ extern "C" __attribute__((visibility("default"))) void landtrace_agent_look() {
   const int saved_errno = errno;
   pthread_mutex_lock(&agent_object::starting);
   if (agent_object::loop != nullptr) agent_object::look();
+  pthread_mutex_unlock(&agent_object::starting);
+  errno = saved_errno;
+}
+
+// By the shim, around what a program with a second thread may not do. 0: there is no thread when it returns; 1: there
+// is one again, if one was ended and another can be made; 2: forked children make none, as they have a filter of system
+// calls that the thread's may not pass.
+extern "C" __attribute__((visibility("default"))) void landtrace_agent_set_thread(int wanted) {
+  using namespace landtrace;
+  const int saved_errno = errno;
+  const agent::Ignored ours;
+  pthread_mutex_lock(&agent_object::starting);
+  if (agent_object::loop != nullptr) {
+    if (wanted == 0) agent_object::is_paused = agent_object::end_thread();
+    if (wanted == 1 && std::exchange(agent_object::is_paused, false)) agent_object::start_thread();
+    if (wanted == 2) agent_object::is_sealed = true;
+  }
   pthread_mutex_unlock(&agent_object::starting);
   errno = saved_errno;
 }

@@ -11,6 +11,9 @@
 namespace landtrace::preload {
 namespace {
 
+// Where an agent was loaded here.
+void (*set_thread)(int) = nullptr;
+
 // Beside the shim.
 std::string agent_path() {
   Dl_info self{};
@@ -27,7 +30,12 @@ void load_agent_if_wanted(const std::string& socket) {
   void* const agent = ::dlopen(agent_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (agent == nullptr) return;
   auto* const start = reinterpret_cast<int (*)(const char*)>(::dlsym(agent, "landtrace_agent_start"));
-  if (start != nullptr) start(nullptr);
+  if (start == nullptr || start(nullptr) != 0) return;
+  set_thread = reinterpret_cast<void (*)(int)>(::dlsym(agent, "landtrace_agent_set_thread"));
+}
+
+void set_agent_thread(AgentThread wanted) {
+  if (set_thread != nullptr) set_thread(static_cast<int>(wanted));
 }
 
 }  // namespace landtrace::preload

@@ -9,4 +9,9 @@ namespace landtrace::preload {
 // there are any says a file beside the domain's socket.
 void load_agent_if_wanted(const std::string& socket);
 
+// The agent's thread, which a program with a domain that has probes has beside its own: as landtrace_agent_set_thread()
+// has it. Nothing where there is none, or where others have loaded it.
+enum class AgentThread { kEnded, kThere, kNotInChildren };
+void set_agent_thread(AgentThread wanted);
+
 }  // namespace landtrace::preload

@@ -1,14 +1,20 @@
 // prctl, and what of it comes through syscall(): a thread that gives the time stamp counter up, or locks itself in.
 // It keeps its place in the data plane, and knows the time by other means from then on (client/tsc_guard.hpp). And whom
 // the program lets trace it.
+//
+// unshare() and setns() refuse some namespaces where there is a second thread. The agent's ends before, and is made
+// again. A filter of system calls that is set for all threads is not one that it was written for: it ends for good.
 #include <cstdarg>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/process.hpp"
+#include "preload/agent_loader.hpp"
 #include "preload/children.hpp"
+#include "preload/fd_table.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
 
@@ -51,10 +57,31 @@ auto name_tracer(unsigned long whom, const Call& call) {
 }
 
 template <typename Call>
+int without_agent_thread(const Call& call) {
+  set_agent_thread(AgentThread::kEnded);
+  const int result = call();
+  set_agent_thread(AgentThread::kThere);
+  return result;
+}
+
+template <typename Call>
+auto set_filter(bool for_all_threads, const Call& call) {
+  if (for_all_threads) set_agent_thread(AgentThread::kEnded);
+  const auto result = call();
+  if (result == 0) {
+    set_agent_thread(AgentThread::kNotInChildren);
+  } else if (for_all_threads) {
+    set_agent_thread(AgentThread::kThere);
+  }
+  return result;
+}
+
+template <typename Call>
 auto prctl_by(long option, unsigned long argument, const Call& call) {
   if (option == PR_SET_TSC) return switch_counter(argument, call);
   if (option == PR_SET_PTRACER) return name_tracer(argument, call);
   if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_STRICT) return lock_in(call);
+  if (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_FILTER) return set_filter(false, call);
   return call();
 }
 
@@ -63,12 +90,26 @@ auto prctl_by(long option, unsigned long argument, const Call& call) {
 long sandbox_syscall(long number, long a, long b, long c, long d, long e) {
   const auto call = [=] { return real().syscall(number, a, b, c, d, e); };
   if (number == SYS_prctl) return prctl_by(a, static_cast<unsigned long>(b), call);
-  return number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT ? lock_in(call) : call();
+  if (number != SYS_seccomp) return call();
+  if (a == SECCOMP_SET_MODE_STRICT) return lock_in(call);
+  return a == SECCOMP_SET_MODE_FILTER ? set_filter((b & SECCOMP_FILTER_FLAG_TSYNC) != 0, call) : call();
 }
 
 }  // namespace landtrace::preload
 
 using namespace landtrace::preload;
+
+LT_EXPORT int unshare(int flags) noexcept {
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+  const auto call = [=] { return real().unshare(flags); };
+  const int result = (flags & kAlone) != 0 ? without_agent_thread(call) : call();
+  if (result == 0 && (flags & CLONE_FILES) != 0) descriptors_left();
+  return result;
+}
+
+LT_EXPORT int setns(int fd, int type) noexcept {
+  return without_agent_thread([=] { return real().setns(fd, type); });
+}
 
 LT_EXPORT int prctl(int option, ...) {
   va_list list;

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -69,6 +70,10 @@ LT_EXPORT long syscall(long number, ...) noexcept {
         return -1;
       }
       return landtrace::preload::real().syscall(number, x.a, x.b, x.c, x.d, x.e, x.f);
+    case SYS_unshare:
+      return ::unshare(static_cast<int>(x.a));
+    case SYS_setns:
+      return ::setns(x.fd(), static_cast<int>(x.b));
     case SYS_prctl:
     case SYS_seccomp:
       return landtrace::preload::sandbox_syscall(number, x.a, x.b, x.c, x.d, x.e);

@@ -54,6 +54,8 @@ void find_all() {
   find(table.epoll_pwait, "epoll_pwait");
   find(table.epoll_pwait2, "epoll_pwait2");
   find(table.mount, "mount");
+  find(table.unshare, "unshare");
+  find(table.setns, "setns");
   find(table.execv, "execv");
   find(table.execve, "execve");
   find(table.execvp, "execvp");

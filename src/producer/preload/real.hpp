@@ -2,6 +2,7 @@
 #pragma once
 
 #include <poll.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/mount.h>
@@ -57,6 +58,8 @@ struct Real {
   decltype(&::epoll_pwait) epoll_pwait;
   decltype(&::epoll_pwait2) epoll_pwait2;
   decltype(&::mount) mount;
+  decltype(&::unshare) unshare;
+  decltype(&::setns) setns;
   decltype(&::execv) execv;
   decltype(&::execve) execve;
   decltype(&::execvp) execvp;
