@@ -7,6 +7,7 @@
 //
 //   readers       marks threads as being in the middle of an event; makes events and files that have to wait for them
 //   connections   COUNT connections of which nothing comes
+//   requests      COUNT connections on each of which there is always a request for the text that lists all events
 //   words         COUNT processes whose enable words lie in memory that never answers (a FUSE file that hangs); begins
 //                 as root, goes on as uid $ATTACK_UID
 //   memory        writes to all of its data segment, and again, saying "ready" again, for each byte of input
@@ -14,6 +15,7 @@
 //   users         COUNT users, from uid 200000 on, one after the other; begins as root
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -31,6 +33,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ipc/socket.hpp"
 #include "plan/segments.hpp"
@@ -119,6 +122,31 @@ void connections(int count) {
   for (int i = 0; i < count; ++i) made += connect() >= 0;
   say("connections " + std::to_string(made));
   keep_until_told();
+}
+
+// -- requests -------------------------------------------------------------------------------------------------------
+
+void requests(int count) {
+  const Fd maker(connect());
+  for (int i = 0; i < 4000; ++i) {
+    std::ignore =
+        ipc::ask(maker.get(), {.operation = Operation::kRegisterNative}, "asked_for_" + std::to_string(i) + " u32 x");
+  }
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) {
+    if (const int fd = connect(); fd >= 0) all.push_back(fd);
+  }
+  say("connections " + std::to_string(all.size()));
+  say("ready");
+  const ipc::Request request{.operation = Operation::kStatusText};
+  alignas(8) static char answer[1 << 17];
+  pollfd told{STDIN_FILENO, POLLIN, 0};
+  while (::poll(&told, 1, 1) == 0) {
+    for (const int fd : all) {
+      std::ignore = ::send(fd, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
+      std::ignore = ::recv(fd, answer, sizeof answer, MSG_DONTWAIT);
+    }
+  }
 }
 
 // -- words ----------------------------------------------------------------------------------------------------------
@@ -310,9 +338,9 @@ void users(int count) {
 constexpr unsigned kLongest_s = 300;  // whoever should have ended it
 
 int run(int argc, char** argv) {
-  const std::map<std::string, void (*)(int)> attacks = {{"readers", readers},   {"connections", connections},
-                                                        {"words", words},       {"memory", memory},
-                                                        {"scribble", scribble}, {"users", users}};
+  const std::map<std::string, void (*)(int)> attacks = {
+      {"readers", readers}, {"connections", connections}, {"requests", requests}, {"words", words},
+      {"memory", memory},   {"scribble", scribble},       {"users", users}};
   const auto attack = attacks.find(argc > 1 ? argv[1] : "");
   if (attack == attacks.end()) give_up("attack: no such attack");
   ::alarm(kLongest_s);

@@ -86,6 +86,9 @@ class Guests(support.Case):
         self.assertIn("connections", said)
         self.assert_victims_are_served()
 
+    def test_connections_that_always_ask(self):
+        self.assert_costs_victims_no_time("requests", "500")
+
     @support.needs_fuse
     @support.needs_namespaces
     def test_enable_words_in_memory_that_never_answers(self):
