@@ -83,9 +83,13 @@ struct Stream {
   MHD_Connection* connection;
   std::list<Stream>* all;
   std::list<Stream>::iterator self;
+  const Server::Calls* calls;
   std::string waiting;
   bool is_suspended = false;
+  bool is_behind = false;  // it has missed messages: all is told anew when it has taken what waits
 };
+
+std::string as_event(const std::string& message) { return "data: " + message + "\n\n"; }
 
 // More of a stream. Without anything to give it sleeps until send() wakes it.
 ssize_t give_more(void* closure, std::uint64_t, char* to, std::size_t room) {
@@ -98,6 +102,9 @@ ssize_t give_more(void* closure, std::uint64_t, char* to, std::size_t room) {
   const std::size_t count = std::min(room, stream.waiting.size());
   std::memcpy(to, stream.waiting.data(), count);
   stream.waiting.erase(0, count);
+  if (stream.waiting.empty() && std::exchange(stream.is_behind, false)) {
+    stream.waiting = as_event(stream.calls->greeting());
+  }
   return static_cast<ssize_t>(count);
 }
 
@@ -105,8 +112,6 @@ void forget_stream(void* closure) {
   auto& stream = *static_cast<Stream*>(closure);
   stream.all->erase(stream.self);
 }
-
-std::string as_event(const std::string& message) { return "data: " + message + "\n\n"; }
 
 class HttpServer : public Server {
  public:
@@ -144,7 +149,9 @@ class HttpServer : public Server {
 
   void send(const std::string& message) override {
     for (Stream& stream : streams_) {
-      if (stream.waiting.size() < kMostWaiting) stream.waiting += as_event(message);
+      // Each says what has changed since the one before it: without one the others are worth nothing.
+      stream.is_behind = stream.is_behind || stream.waiting.size() >= kMostWaiting;
+      if (!stream.is_behind) stream.waiting += as_event(message);
     }
     wake_all();
   }
@@ -223,7 +230,7 @@ class HttpServer : public Server {
 
   MHD_Result begin_stream(MHD_Connection* connection) {
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    streams_.push_back({connection, &streams_, {}, as_event(calls_.greeting())});
+    streams_.push_back({connection, &streams_, {}, &calls_, as_event(calls_.greeting())});
     Stream& stream = streams_.back();
     stream.self = std::prev(streams_.end());
     MHD_Response* const response =

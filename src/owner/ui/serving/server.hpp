@@ -47,7 +47,8 @@ class Server {
   [[nodiscard]] virtual bool is_open_to_others() const = 0;
   // Waits for requests, as long as that, and answers them.
   virtual void run(int timeout_ms) = 0;
-  // To all who have a stream open (server-sent events, at `stream`). One that does not read gets no more for a while.
+  // To all who have a stream open (server-sent events, at `stream`). One that does not read gets no more for a while,
+  // and a greeting when it has read what waited.
   virtual void send(const std::string& message) = 0;
   [[nodiscard]] virtual std::size_t streams() const = 0;
 };
