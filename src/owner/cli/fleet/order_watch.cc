@@ -1,5 +1,6 @@
 #include "cli/fleet/order_watch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 
 #include "arch/clock.hpp"
+#include "base/fd.hpp"
 #include "cli/failure.hpp"
 #include "cli/quantity.hpp"
 #include "cli/terminal.hpp"
@@ -127,12 +129,27 @@ Result<Reports> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
   return reports;
 }
 
+// It listens when this returns, or has ended: what hosts send from the order on is not missed.
+Result<Child> OrderWatch::start_lines(const Signals& signals) const {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  const Fd listens(ends[0]);
+  Fd its_end(ends[1]);
+  ::fcntl(its_end.get(), F_SETFD, 0);
+  std::vector<std::string> command = fleet_.command("tail");
+  command.push_back(order_.id);
+  command.push_back(std::to_string(its_end.get()));
+  LT_TRY(const Child lines, Child::start(command, fleet_.environment(), signals.mask_before()));
+  its_end.reset();
+  pollfd closed{listens.get(), POLLIN, 0};
+  ::poll(&closed, 1, static_cast<int>(kPatience_ns / 1'000'000));
+  return lines;
+}
+
 int OrderWatch::tail() {
   auto signals = Signals::take();
   if (!signals) return fail_with(kFailure, sentence(signals.error()));
-  std::vector<std::string> command = fleet_.command("tail");
-  command.push_back(order_.id);
-  auto lines = Child::start(command, fleet_.environment(), signals->mask_before());
+  auto lines = start_lines(*signals);
   if (!lines) return fail_with(kFailure, sentence(lines.error()));
   const auto given = fleet_.put(order_, options_.sign);
   if (!given) lines->send(SIGTERM);

@@ -31,6 +31,7 @@ class OrderWatch {
   Result<Reports> wait_for_ends() const;
   Result<void> show(bool is_last) const;
   Result<void> watch_until_end(Signals& signals);
+  Result<Child> start_lines(const Signals& signals) const;
   Result<Reports> wait_for_end(Signals& signals, Child& lines) const;
   int complain_of(const Reports& reports) const;
   // The same of its end: an event that was nowhere, or that all hosts refused, is not one that did not happen.

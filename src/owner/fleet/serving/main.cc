@@ -7,7 +7,8 @@
 //   orders                       an order a line; ?ID for what is none
 //   put ID ORDER [KEY]           gives an order, signed with the key in this file
 //   end ID...                    ends orders
-//   tail ORDER                   until SIGTERM, or its parent's end: lines as hosts send them
+//   tail ORDER FD                until SIGTERM, or its parent's end: lines as hosts send them. FD is closed when it
+//                                listens
 //   key FILE                     makes a key: FILE, and FILE.pub
 //   snapshot ID ORDER FOLDER PATIENCE [KEY]
 //                                gives an order for snapshots, and fetches them: FOLDER/N.dat for a host, and in
@@ -264,6 +265,8 @@ Result<void> print_lines(Transport& transport, const Words& words) {
   natsSubscription* made = nullptr;
   natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(words.at(0)).c_str());
   const Subscription lines(made);
+  natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
+  ::close(std::atoi(words.at(1).c_str()));
   std::uint64_t end_ns = 0;
   while (status == NATS_OK && (end_ns == 0 || arch::monotonic_ns() < end_ns)) {
     pollfd wanted{stop.get(), POLLIN, 0};
@@ -322,7 +325,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"prepare", {0, prepare}},
                                                   {"put", {2, put}},
                                                   {"end", {0, end}},
-                                                  {"tail", {1, print_lines}},
+                                                  {"tail", {2, print_lines}},
                                                   {"snapshot", {4, fetch}},
                                                   {"history", {1, print_history}},
                                                   {"own", {3, print_own}},
