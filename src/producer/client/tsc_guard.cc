@@ -45,7 +45,7 @@ void pass_on(int signal, siginfo_t* info) {
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(signal, &usual, nullptr);
-  const bool was_sent = info->si_code <= 0;
+  const bool was_sent = info->si_code <= 0 || (signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
   if (was_sent) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
 }
 
@@ -54,19 +54,34 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
   const arch::FaultRegisters registers = registers_of(machine);
   if (info->si_code > 0 && plan::mend_load_fault(registers.pc)) return;
-  if (info->si_code > 0 && may_be_counter(machine) && arch::mend_counter_fault(registers)) {
+  if (signal == SIGSEGV && info->si_code > 0 && may_be_counter(machine) && arch::mend_counter_fault(registers)) {
     return Process::set_time_source(arch::TimeSource::kMemory);
   }
   pass_on(signal, info);
 }
 
+bool has_handler(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_sigaction == on_fault;
+}
+
+// Where the program leaves it to the system.
+bool install(int signal) {
+  struct sigaction now {};
+  if (::sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL)
+    return false;
+  now.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  now.sa_sigaction = on_fault;
+  return ::sigaction(signal, &now, nullptr) == 0;
+}
+
 // A handler must not outlive its code.
 __attribute__((destructor)) void remove_tsc_guard() {
-  struct sigaction now {};
-  if (::sigaction(SIGSEGV, nullptr, &now) != 0 || now.sa_sigaction != on_fault) return;
-  now.sa_flags = 0;
-  now.sa_handler = SIG_DFL;
-  ::sigaction(SIGSEGV, &now, nullptr);
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    if (has_handler(signal)) ::sigaction(signal, &usual, nullptr);
+  }
 }
 
 }  // namespace
@@ -77,11 +92,9 @@ bool counter_is_off() {
 }
 
 void install_tsc_guard() {
-  struct sigaction now {};
-  if (::sigaction(SIGSEGV, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;
-  now.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  now.sa_sigaction = on_fault;
-  plan::set_load_guard(::sigaction(SIGSEGV, &now, nullptr) == 0);
+  if (!install(SIGSEGV)) return;
+  install(SIGBUS);
+  plan::set_load_guard(reinterpret_cast<const void*>(on_fault));
 }
 
 #else

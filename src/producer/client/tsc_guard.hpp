@@ -12,8 +12,9 @@ namespace landtrace::client {
 // Whether the calling thread may not read the counter. A system call; async-signal-safe.
 bool counter_is_off();
 
-// Handles SIGSEGV where the program leaves it to the system: a fault at a read of the counter that is ours is mended,
-// and one at a load of a probe's (plan/program_memory.hpp); any other ends the program as if there were no handler.
+// Handles SIGSEGV, and then SIGBUS, where the program leaves them to the system: a fault at a read of the counter that
+// is ours is mended, and one at a load of a probe's (plan/program_memory.hpp); any other ends the program as if there
+// were no handler.
 // Where the program has a handler it keeps it, and must not switch the counter off behind the library's back. Once in a
 // process.
 void install_tsc_guard();

@@ -1,9 +1,11 @@
 #include "plan/program_memory.hpp"
 
+#include <signal.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "arch/thread_time.hpp"
 #include "base/system_call.hpp"
@@ -13,7 +15,23 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
-constinit bool has_guard = false;
+constinit const void* guard = nullptr;
+
+// To look at the clock takes as long as all the rest: so many hits look once.
+constexpr unsigned kHitsPerLook = 8;
+
+// What a thread has found since it saw the system's clock tick last, or in this hit. A signal handler that comes in
+// between may leave other pages there, which are as good.
+struct FoundPages {
+  static constexpr unsigned kPages = 8;
+  std::uint64_t page[kPages];
+  unsigned next;
+  unsigned hits_before_look;
+  bool is_asked;  // whether faults are mended, in this thread
+  bool are_mended;
+  std::uint64_t tick_ns;
+};
+constinit thread_local FoundPages found_pages __attribute__((tls_model("initial-exec"))){};
 
 struct Loaded {
   std::uint64_t word;
@@ -59,9 +77,42 @@ Loaded landtrace_load_word(std::uint64_t) { return {0, 1}; }
 #endif
 
 // Reads no more than the eight bytes of a signal set, which do not cross the page.
-bool is_readable(std::uint64_t page) {
+[[gnu::noinline]] bool is_readable(std::uint64_t page) {
   constexpr int kNoSuchHow = -1;
   return system_call(SYS_rt_sigprocmask, kNoSuchHow, page, 0, kWord) == -EINVAL;
+}
+
+// Whether the handlers are ours, and are called in this thread.
+bool faults_are_mended() {
+  struct {
+    const void* handler;
+    std::uint64_t rest[3];  // flags, restorer, mask: as the kernel has them
+  } now{};
+  std::uint64_t blocked = 0;
+  system_call(SYS_rt_sigprocmask, SIG_BLOCK, static_cast<void*>(nullptr), &blocked, kWord);
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    if ((blocked >> (signal - 1) & 1) != 0) return false;
+    if (system_call(SYS_rt_sigaction, signal, static_cast<void*>(nullptr), &now, kWord) != 0) return false;
+    if (now.handler != __atomic_load_n(&guard, __ATOMIC_RELAXED)) return false;
+  }
+  return true;
+}
+
+void forget(FoundPages& found) { std::memset(found.page, 0, sizeof found.page); }
+
+// A hit looks first whether what others have found is good for it.
+[[gnu::noinline]] void look(FoundPages& found) {
+  if (const std::uint64_t tick_ns = arch::tick_ns(); found.tick_ns != tick_ns) {
+    found.tick_ns = tick_ns;
+    found.is_asked = false;
+    return forget(found);
+  }
+  if (!found.is_asked) {
+    found.are_mended = faults_are_mended();
+    found.is_asked = true;
+  }
+  if (!found.are_mended) return forget(found);
+  found.hits_before_look = kHitsPerLook - 1;
 }
 
 std::size_t copy_by_kernel(std::uint64_t from, void* to, std::size_t size) {
@@ -82,16 +133,29 @@ std::size_t end_of_text(std::uint64_t word) {
 }  // namespace
 
 // The byte below it: there may be nothing where an empty stack begins.
-ProgramMemory::ProgramMemory(std::uint64_t stack_pointer) : found_(1) {
-  pages_[0] = (stack_pointer - 1) & ~(kPage - 1);
+ProgramMemory::ProgramMemory(std::uint64_t stack_pointer) : stack_page_((stack_pointer - 1) & ~(kPage - 1)) {}
+
+inline bool ProgramMemory::knows(std::uint64_t page) {
+  if (page == last_page_ || page == stack_page_) return true;
+  if (!finds(page)) return false;
+  last_page_ = page;
+  return true;
 }
 
-bool ProgramMemory::knows(std::uint64_t page) {
-  for (unsigned i = 0; i < std::min(found_, kPages); ++i) {
-    if (pages_[i] == page) return true;
+bool ProgramMemory::finds(std::uint64_t page) {
+  FoundPages& found = found_pages;
+  if (!std::exchange(has_begun_, true)) {
+    if (found.hits_before_look == 0) {
+      look(found);
+    } else {
+      --found.hits_before_look;
+    }
+  }
+  for (const std::uint64_t one : found.page) {
+    if (one == page) return true;
   }
   if (!is_readable(page)) return false;
-  pages_[found_++ % kPages] = page;
+  found.page[found.next++ % FoundPages::kPages] = page;
   return true;
 }
 
@@ -99,12 +163,14 @@ bool ProgramMemory::knows(std::uint64_t page) {
 bool ProgramMemory::load(std::uint64_t address, std::uint64_t& word) {
   const std::uint64_t page = address & ~(kPage - 1);
   if (page == 0) return false;
-  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return copy_by_kernel(address, &word, kWord) == kWord;
+  if (__atomic_load_n(&guard, __ATOMIC_RELAXED) == nullptr) return copy_by_kernel(address, &word, kWord) == kWord;
   if (!knows(page)) return false;
   const Loaded loaded = landtrace_load_word(address);
   word = loaded.word;
-  if (loaded.failed != 0) found_ = 0;
-  return loaded.failed == 0;
+  if (loaded.failed == 0) return true;
+  stack_page_ = last_page_ = 0;
+  forget(found_pages);
+  return false;
 }
 
 // Gives `take` one piece after the other of at most a word; until that says that it is enough. False where there is no
@@ -121,7 +187,7 @@ bool ProgramMemory::read_words(std::uint64_t from, const Take& take) {
 
 std::size_t ProgramMemory::read(std::uint64_t from, void* to, std::size_t size) {
   if (size == 0 || !arch::may_call()) return 0;
-  if (!__atomic_load_n(&has_guard, __ATOMIC_RELAXED)) return from < kPage ? 0 : copy_by_kernel(from, to, size);
+  if (__atomic_load_n(&guard, __ATOMIC_RELAXED) == nullptr) return from < kPage ? 0 : copy_by_kernel(from, to, size);
   auto* const bytes = static_cast<char*>(to);
   std::size_t done = 0;
   read_words(from, [&](std::uint64_t word, std::size_t count) {
@@ -145,7 +211,7 @@ bool ProgramMemory::read_text(std::uint64_t from, char* to, std::size_t size, st
          });
 }
 
-void set_load_guard(bool is_there) { __atomic_store_n(&has_guard, is_there, __ATOMIC_RELAXED); }
+void set_load_guard(const void* handler) { __atomic_store_n(&guard, handler, __ATOMIC_RELAXED); }
 
 bool mend_load_fault(std::int64_t* pc) {
 #if defined(__x86_64__) || defined(__aarch64__)

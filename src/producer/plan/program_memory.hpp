@@ -1,12 +1,17 @@
 // Reads the memory of the program in whose thread this runs, whatever an address leads to.
 //
 // A page is asked about before it is read, by a system call that changes nothing: rt_sigprocmask with an impossible
-// `how` reads its set first, and says EFAULT or EINVAL. What was found is good for one hit: the program does not go on
-// meanwhile, and may do anything to its memory in between. Only another thread could take the page away just then; so
-// a word is loaded by one instruction that the handler of SIGSEGV knows (client/tsc_guard.cc), and a fault there is
-// mended, unless the thread has the signal blocked, the program has put a handler of its own there since, or the page
-// was a file's that another thread has made shorter. Where the handler never was there every word is copied by the
-// kernel.
+// `how` reads its set first, and says EFAULT or EINVAL. A word is loaded by one instruction that the handler of
+// SIGSEGV and SIGBUS knows (client/tsc_guard.cc): a fault there is mended, as the page may go at any moment.
+//
+// But a thread may have these signals blocked, and the program may have put handlers of its own there since. So a
+// thread asks whether it has our handlers, once between two ticks of the system's clock (1 to 10 ms), at which it looks
+// in each eighth hit: where it has, a page that was found since is not asked about again; where it has not, what was
+// found is good for one hit, in which only another thread could take the page away. What is left is a program that
+// blocks the signals or installs a handler, and takes a page away that the thread has read and reads again, all within
+// eight hits or a tick.
+//
+// Where the handler never was there every word is copied by the kernel.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +32,19 @@ class ProgramMemory {
 
  private:
   bool knows(std::uint64_t page);
+  bool finds(std::uint64_t page);
   bool load(std::uint64_t address, std::uint64_t& word);
   template <typename Take>
   bool read_words(std::uint64_t from, const Take& take);
 
-  static constexpr unsigned kPages = 8;
-  unsigned found_ = 0;  // how many; the last ones are remembered
-  std::uint64_t pages_[kPages];
+  bool has_begun_ = false;
+  std::uint64_t stack_page_ = 0;
+  std::uint64_t last_page_ = 0;
 };
 
-// Whether the handler of SIGSEGV calls mend_load_fault(). Said by whoever has installed it.
-void set_load_guard(bool is_there);
+// The handler of SIGSEGV, which calls mend_load_fault(); nullptr: there is none. Said by whoever has installed it, for
+// SIGBUS, too, where it could.
+void set_load_guard(const void* handler);
 
 // In the handler: true where the fault was that of a load in here, which then fails and goes on at the changed `pc`.
 bool mend_load_fault(std::int64_t* pc);
