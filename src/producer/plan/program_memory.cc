@@ -18,7 +18,7 @@ constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constinit const void* guard = nullptr;
 
 // To look at the clock takes as long as all the rest: so many hits look once.
-constexpr unsigned kHitsPerLook = 8;
+constexpr unsigned kHitsPerLook = 16;
 
 // What a thread has found since it saw the system's clock tick last, or in this hit. A signal handler that comes in
 // between may leave other pages there, which are as good.
@@ -122,6 +122,17 @@ std::size_t copy_by_kernel(std::uint64_t from, void* to, std::size_t size) {
   return n < 0 ? 0 : static_cast<std::size_t>(n);
 }
 
+// As read_words(), where there is no guard.
+template <typename Take>
+bool copy_words(std::uint64_t from, const Take& take) {
+  std::uint64_t at = from & ~(kWord - 1);
+  for (std::uint64_t skipped = from - at, word = 0; at >= kPage; at += kWord, skipped = 0) {
+    if (copy_by_kernel(at, &word, kWord) != kWord) return false;
+    if (!take(word >> 8 * skipped, kWord - skipped)) return true;
+  }
+  return false;
+}
+
 // The place of the lowest byte that is 0; kWord: none is.
 std::size_t end_of_text(std::uint64_t word) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
@@ -135,14 +146,8 @@ std::size_t end_of_text(std::uint64_t word) {
 // The byte below it: there may be nothing where an empty stack begins.
 ProgramMemory::ProgramMemory(std::uint64_t stack_pointer) : stack_page_((stack_pointer - 1) & ~(kPage - 1)) {}
 
-inline bool ProgramMemory::knows(std::uint64_t page) {
-  if (page == last_page_ || page == stack_page_) return true;
-  if (!finds(page)) return false;
-  last_page_ = page;
-  return true;
-}
-
-bool ProgramMemory::finds(std::uint64_t page) {
+bool ProgramMemory::knows(std::uint64_t page) {
+  if (page == stack_page_) return true;
   FoundPages& found = found_pages;
   if (!std::exchange(has_begun_, true)) {
     if (found.hits_before_look == 0) {
@@ -159,30 +164,26 @@ bool ProgramMemory::finds(std::uint64_t page) {
   return true;
 }
 
-// `address` is a multiple of the size of a word, so that it lies in one page.
-bool ProgramMemory::load(std::uint64_t address, std::uint64_t& word) {
-  const std::uint64_t page = address & ~(kPage - 1);
-  if (page == 0) return false;
-  if (__atomic_load_n(&guard, __ATOMIC_RELAXED) == nullptr) return copy_by_kernel(address, &word, kWord) == kWord;
-  if (!knows(page)) return false;
-  const Loaded loaded = landtrace_load_word(address);
-  word = loaded.word;
-  if (loaded.failed == 0) return true;
-  stack_page_ = last_page_ = 0;
-  forget(found_pages);
-  return false;
-}
-
 // Gives `take` one piece after the other of at most a word; until that says that it is enough. False where there is no
-// more memory.
+// more memory. Words lie in one page each; the first page has none.
 template <typename Take>
 bool ProgramMemory::read_words(std::uint64_t from, const Take& take) {
-  std::uint64_t word = 0;
-  for (std::uint64_t at = from & ~(kWord - 1);; at += kWord) {
-    if (at < (from & ~(kWord - 1)) || !load(at, word)) return false;
-    const std::uint64_t skipped = at < from ? from - at : 0;
-    if (!take(word >> 8 * skipped, kWord - skipped)) return true;
+  std::uint64_t at = from & ~(kWord - 1);
+  for (std::uint64_t skipped = from - at; at >= kPage;) {
+    if (!knows(at & ~(kPage - 1))) return false;
+    do {
+      const Loaded loaded = landtrace_load_word(at);
+      if (loaded.failed != 0) [[unlikely]] {
+        stack_page_ = 0;
+        forget(found_pages);
+        return false;
+      }
+      if (!take(loaded.word >> 8 * skipped, kWord - skipped)) return true;
+      skipped = 0;
+      at += kWord;
+    } while (at % kPage != 0);
   }
+  return false;
 }
 
 std::size_t ProgramMemory::read(std::uint64_t from, void* to, std::size_t size) {
@@ -202,13 +203,15 @@ std::size_t ProgramMemory::read(std::uint64_t from, void* to, std::size_t size) 
 bool ProgramMemory::read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length) {
   length = 0;
   if (!arch::may_call()) return false;
-  return size == 0 || read_words(from, [&](std::uint64_t word, std::size_t count) {
-           const std::size_t end = end_of_text(count == kWord ? word : word | ~0ull << 8 * count);
-           const std::size_t taken = std::min(std::min(end + 1, count), size - length);
-           std::memcpy(to + length, &word, taken);
-           length += taken;
-           return end >= count && length < size;
-         });
+  const auto take = [&](std::uint64_t word, std::size_t count) {
+    const std::size_t end = end_of_text(count == kWord ? word : word | ~0ull << 8 * count);
+    const std::size_t taken = std::min(std::min(end + 1, count), size - length);
+    std::memcpy(to + length, &word, taken);
+    length += taken;
+    return end >= count && length < size;
+  };
+  if (size == 0) return true;
+  return __atomic_load_n(&guard, __ATOMIC_RELAXED) == nullptr ? copy_words(from, take) : read_words(from, take);
 }
 
 void set_load_guard(const void* handler) { __atomic_store_n(&guard, handler, __ATOMIC_RELAXED); }

@@ -6,10 +6,10 @@
 //
 // But a thread may have these signals blocked, and the program may have put handlers of its own there since. So a
 // thread asks whether it has our handlers, once between two ticks of the system's clock (1 to 10 ms), at which it looks
-// in each eighth hit: where it has, a page that was found since is not asked about again; where it has not, what was
+// in each sixteenth hit: where it has, a page that was found since is not asked about again; where it has not, what was
 // found is good for one hit, in which only another thread could take the page away. What is left is a program that
 // blocks the signals or installs a handler, and takes a page away that the thread has read and reads again, all within
-// eight hits or a tick.
+// sixteen hits or a tick.
 //
 // Where the handler never was there every word is copied by the kernel.
 #pragma once
@@ -32,14 +32,11 @@ class ProgramMemory {
 
  private:
   bool knows(std::uint64_t page);
-  bool finds(std::uint64_t page);
-  bool load(std::uint64_t address, std::uint64_t& word);
   template <typename Take>
   bool read_words(std::uint64_t from, const Take& take);
 
   bool has_begun_ = false;
   std::uint64_t stack_page_ = 0;
-  std::uint64_t last_page_ = 0;
 };
 
 // The handler of SIGSEGV, which calls mend_load_fault(); nullptr: there is none. Said by whoever has installed it, for

@@ -33,10 +33,10 @@ void on_fault(int, siginfo_t*, void* context) {
 }
 
 // What the thread has found is forgotten then.
-void let_pass_a_tick_and_eight_hits() {
+void let_pass_a_tick_and_some_hits() {
   const std::uint64_t before = arch::tick_ns();
   while (arch::tick_ns() == before) ::usleep(200);
-  constexpr int kHits = 8;
+  constexpr int kHits = 16;
   const char byte = 1;
   for (int i = 0; i < kHits; ++i) {
     char copy = 0;
@@ -65,7 +65,7 @@ class ProgramMemoryTest : public testing::TestWithParam<bool> {
     ASSERT_EQ(::sigaction(SIGSEGV, &ours, &before_), 0);
     ASSERT_EQ(::sigaction(SIGBUS, &ours, &bus_before_), 0);
     set_load_guard(reinterpret_cast<const void*>(on_fault));
-    let_pass_a_tick_and_eight_hits();
+    let_pass_a_tick_and_some_hits();
   }
   void TearDown() override {
     if (GetParam()) ::sigaction(SIGSEGV, &before_, nullptr);
@@ -179,7 +179,7 @@ TEST_P(ProgramMemoryTest, APageThatHasGoneForATickAndSomeHitsIsNotRead) {
   ASSERT_EQ(read(pages_, 4), "here");
   ASSERT_EQ(read(pages_, 4), "here");
   ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
-  let_pass_a_tick_and_eight_hits();
+  let_pass_a_tick_and_some_hits();
   EXPECT_EQ(read(pages_, 4), "");
   EXPECT_EQ(mended, 0u);
 }
@@ -242,7 +242,7 @@ TEST_P(ProgramMemoryTest, AThreadThatBlocksTheSignalLaterOutlivesAPageThatGoes) 
     put(8, "there");
     for (int i = 0; i < 3; ++i) EXPECT_EQ(read(pages_ + 8, 5), "there");
     block_signals();
-    let_pass_a_tick_and_eight_hits();
+    let_pass_a_tick_and_some_hits();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(read(pages_ + 8, 5), "there");
     ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
     EXPECT_EQ(read(pages_ + 8, 5), "");
