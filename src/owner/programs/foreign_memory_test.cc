@@ -162,26 +162,31 @@ class GuestsMemoryTest : public ForeignMemoryTest {
   }
 };
 
-// It is waited for 20 ms; the bound is what a machine adds that has no CPU for the test, and less than the 5 s that
-// so many words had once.
+// It is waited for 20 ms; so many words had 5 s once. A machine may stand still for some seconds, but not each time.
 TEST_F(GuestsMemoryTest, APageThatDoesNotAnswerCostsAGuestWithManyWordsNoMore) {
-  HungFile file;
-  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
-  const auto hung = open_guests(), well = open_guests();
-  file.put_in_place_of(hung->mem);
-  std::vector<std::uint32_t> words(1 << 18, 0);
-  std::vector<ForeignMemory::Change> changes{{hung, bit_at(&words[0], 1), true}};
-  for (const auto& word : words) changes.push_back({well, bit_at(&word), true});
-  const auto start = std::chrono::steady_clock::now();
-  memory_.set_all(std::move(changes));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
-  EXPECT_TRUE(hung->is_silent && hung->has_missed);
-  EXPECT_FALSE(well->is_silent || well->has_missed);
-  wait_until_alone(well);
-  EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size()) << "they are changed all the same";
-  file.answer_with('\0');
-  wait_until_alone(hung);
-  EXPECT_EQ(file.writes(), 0);
+  bool is_soon = false;
+  for (int i = 0; i < 3 && !is_soon; ++i) {
+    HungFile file;
+    if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+    ForeignMemory memory;
+    memory.set_owner(0);
+    const auto hung = open_guests(), well = open_guests();
+    file.put_in_place_of(hung->mem);
+    std::vector<std::uint32_t> words(1 << 18, 0);
+    std::vector<ForeignMemory::Change> changes{{hung, bit_at(&words[0], 1), true}};
+    for (const auto& word : words) changes.push_back({well, bit_at(&word), true});
+    const auto start = std::chrono::steady_clock::now();
+    memory.set_all(std::move(changes));
+    is_soon = std::chrono::steady_clock::now() - start < std::chrono::seconds(4);
+    EXPECT_TRUE(hung->is_silent && hung->has_missed);
+    EXPECT_FALSE(well->is_silent || well->has_missed);
+    wait_until_alone(well);
+    EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size()) << "they are changed all the same";
+    file.answer_with('\0');
+    wait_until_alone(hung);
+    EXPECT_EQ(file.writes(), 0);
+  }
+  EXPECT_TRUE(is_soon);
 }
 
 TEST_F(GuestsMemoryTest, ChangesThatGoOnAloneAreMadeInTheirOrder) {
