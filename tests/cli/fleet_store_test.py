@@ -188,13 +188,23 @@ class Memory(HistoryCase):
             self.assertIn(message, err)
 
     def test_is_bounded_and_says_so(self):
-        self.start("collect", "--memory", "120K")
+        self.start("collect", "--memory", "200K")  # the keys and the newest counts are more than half of that
         fleet = Fleet(3, 12)
         self.publish(fleet.frames(60))
         self.wait_until(lambda: (self.history("abcdefgh") or {"dropped_bytes": 0})["dropped_bytes"] > 0)
         status, _, err = self.landtrace("fleet", "show", "abcdefgh", "--last", "2h")
         self.assertEqual(status, 0)
         self.assertIn("memory reaches back to", err)
+
+    def test_that_has_no_room_for_one_minute_says_so(self):
+        self.start("collect", "--memory", "1K")
+        self.publish(Fleet(4, 3).frames(4))
+        for words in (("history",), ("show", "abcdefgh")):
+            said = []
+            self.wait_until(lambda: said.append(self.landtrace("fleet", *words, "--last", "2h")) or
+                            "memory reaches back to" in said[-1][2])
+            self.assertEqual(said[-1][0], 1, said[-1])
+            self.assertIn("nothing was counted", said[-1][2])
 
 
 class Store(HistoryCase):

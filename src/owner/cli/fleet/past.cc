@@ -109,8 +109,8 @@ int list(const FleetHelper& fleet, const FleetOptions& options, const fleet::Per
   question.period.every_ns = 0;
   const auto history = fleet.history(question);
   if (!history) return past_failure(history.error());
-  if (history->frames.empty() && !options.json) return fail_with(kFailure, "nothing was counted in that time");
   for (const std::string& note : past_notes(*history, period.from_ns)) complain(note);
+  if (history->frames.empty() && !options.json) return fail_with(kFailure, "nothing was counted in that time");
   if (!options.json) return print_past(orders_of_past_text(*history));
   const auto json = past_json(*history);
   return json ? print_past(*json) : past_failure(json.error());
