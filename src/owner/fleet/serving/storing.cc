@@ -102,6 +102,13 @@ Result<std::optional<std::string>> Storing::frame_of_part(const std::string& sub
   return frame;
 }
 
+void Storing::waits_no_more(const std::string& subject) {
+  const auto of_host = waiting_.find(host_part(subject));
+  if (of_host == waiting_.end()) return;
+  of_host->second.erase(subject);
+  if (of_host->second.empty()) waiting_.erase(of_host);
+}
+
 // What waits for longer was given to another collector, or has been replaced.
 bool Storing::may_wait(const std::string& subject) {
   const std::uint64_t now_ns = arch::monotonic_ns();
@@ -124,7 +131,7 @@ void Storing::take(natsMsg* made) {
       natsMsg_NakWithDelay(made, kMissing_ms << (looks - 1), nullptr);
       return;
     }
-    waiting_[host_part(subject)].erase(subject);
+    waits_no_more(subject);
     if (put_together && !*put_together) {
       messages_.push_back(std::move(message));
       return;

@@ -38,6 +38,7 @@ class Storing {
   Result<std::optional<std::string>> frame_of_part(const std::string& subject, std::string_view part) const;
   // A last part, for others of its frame.
   bool may_wait(const std::string& subject);
+  void waits_no_more(const std::string& subject);
   void insert();
   bool wait_for_store();
   void drop_old();
