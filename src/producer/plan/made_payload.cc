@@ -234,9 +234,11 @@ class Maker {
     } else if (place.in == Place::In::kPayload) {
       size = payload_.copy(place.address + static_cast<std::uint64_t>(offset), text,
                            std::min<std::uint64_t>(place.room, room - 1));
-    } else if (!may_read() ||
-               !memory_.read_text(place.address + static_cast<std::uint64_t>(offset), text, room - 1, size)) {
-      return;
+    } else {
+      const std::uint64_t from = place.address + static_cast<std::uint64_t>(offset);
+      if (!may_read() || !memory_.read_text(from, text, room - 1, size)) return;
+      if (size != 0 && text[size - 1] == '\0') --size;
+      return finish_text(text, size, to);
     }
     finish_text(text, ::strnlen(text, size), to);
   }

@@ -205,9 +205,14 @@ bool ProgramMemory::read_text(std::uint64_t from, char* to, std::size_t size, st
   if (!arch::may_call()) return false;
   const auto take = [&](std::uint64_t word, std::size_t count) {
     const std::size_t end = end_of_text(count == kWord ? word : word | ~0ull << 8 * count);
-    const std::size_t taken = std::min(std::min(end + 1, count), size - length);
-    std::memcpy(to + length, &word, taken);
-    length += taken;
+    const std::size_t room = size - length;
+    if (end < kWord) word &= ~(~0ull << 8 * end);
+    if (room >= kWord) [[likely]] {
+      std::memcpy(to + length, &word, kWord);
+    } else {
+      std::memcpy(to + length, &word, room);
+    }
+    length += std::min(std::min(end + 1, count), room);
     return end >= count && length < size;
   };
   if (size == 0) return true;

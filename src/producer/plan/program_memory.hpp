@@ -27,7 +27,8 @@ class ProgramMemory {
   explicit ProgramMemory(std::uint64_t stack_pointer);
   // Copies up to `size` bytes, and says how many there were to copy.
   std::size_t read(std::uint64_t from, void* to, std::size_t size);
-  // Copies a text with its NUL, or without where it is longer than `size`. False where it is not there.
+  // Copies a text with its NUL, or without where it is longer than `size`. Behind the NUL up to seven more bytes of
+  // these may be 0 then, as the kernel leaves them. False where it is not there.
   bool read_text(std::uint64_t from, char* to, std::size_t size, std::size_t& length);
 
  private:

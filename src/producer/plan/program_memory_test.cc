@@ -83,9 +83,13 @@ class ProgramMemoryTest : public testing::TestWithParam<bool> {
   }
   // As it was copied, with its NUL.
   static std::string read_text(const char* from, std::size_t most) {
-    std::string to(most, '?');
+    std::string to(most + 8, '?');
     std::size_t length = 77;
     if (!ProgramMemory().read_text(address_of(from), to.data(), most, length)) return "none";
+    for (std::size_t at = length; at < to.size(); ++at) {
+      const bool may_be_cleared = at < length + 7 && at < most;
+      EXPECT_TRUE(to[at] == '?' || (to[at] == '\0' && may_be_cleared)) << "behind the text: " << length << " " << at;
+    }
     to.resize(length);
     return to;
   }
