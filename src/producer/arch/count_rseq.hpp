@@ -11,9 +11,10 @@
 #define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
 
 // The descriptor, at label 3, of the sequence from label 1 to label 2, which aborts to label 4. `symbol` names the
-// descriptor, or is empty.
+// descriptor, or is empty. The ? in the flags: it goes with its function where the linker throws a copy of an inline one
+// away, as there are many without optimization.
 #define LT_RSEQ_DESCRIPTOR(symbol)                  \
-  ".pushsection __rseq_cs, \"aw\"\n\t"              \
+  ".pushsection __rseq_cs, \"aw?\"\n\t"             \
   ".balign 32\n\t"                                  \
   symbol                                            \
   "3:\n\t"                                          \
@@ -33,7 +34,7 @@
 #define LT_RSEQ_END(symbol)                         \
   "2:\n\t"                                          \
   "movq $0, 8(%[area])\n\t"                         \
-  ".pushsection __rseq_failure, \"ax\"\n\t"         \
+  ".pushsection __rseq_failure, \"ax?\"\n\t"        \
   ".byte 0x0f, 0xb9, 0x3d\n\t"                      \
   ".long " LT_RSEQ_SIGNATURE "\n\t"                 \
   "4:\n\t"                                          \
@@ -50,7 +51,7 @@
 #define LT_RSEQ_SIGNATURE "0xd428bc00"
 
 #define LT_RSEQ_DESCRIPTOR(symbol)                  \
-  ".pushsection __rseq_cs, \"aw\"\n\t"              \
+  ".pushsection __rseq_cs, \"aw?\"\n\t"             \
   ".balign 32\n\t"                                  \
   symbol                                            \
   "3:\n\t"                                          \
@@ -68,7 +69,7 @@
 #define LT_RSEQ_END(symbol)                         \
   "2:\n\t"                                          \
   "str xzr, [%[area], #8]\n\t"                      \
-  ".pushsection __rseq_failure, \"ax\"\n\t"         \
+  ".pushsection __rseq_failure, \"ax?\"\n\t"        \
   ".inst " LT_RSEQ_SIGNATURE "\n\t"                 \
   "4:\n\t"                                          \
   symbol                                            \
