@@ -63,7 +63,7 @@ class NameReader {
   bool read() {
     if (!skip('_') || !skip('Z')) return false;
     const Size whole = encoding().size;
-    // Behind a dot is what the compiler says of a clone.
+    // Behind a dot is what the compiler says of a clone: ".a" is printed as " [clone .a]".
     if (!is_good_ || !(rest_.empty() || rest_.front() == '.')) return false;
     // Arguments may be printed with those of the function that theirs is in.
     std::uint64_t argument = 0;
@@ -76,7 +76,7 @@ class NameReader {
       if (longest == argument) break;
       argument = longest;
     }
-    size_ = add(add(whole.bytes, multiply(whole.arguments, argument)), multiply(2, rest_.size()));
+    size_ = add(add(whole.bytes, multiply(whole.arguments, argument)), multiply(6, rest_.size()));
     return true;
   }
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -228,6 +228,8 @@ class NameReader {
     if (!is_good_) return {};
     if (peek() == 'N') return nested_name();
     if (peek() == 'Z') return local_name();
+    // Of a closure or an unnamed type the library reads no template arguments here: an I behind it is another argument.
+    if (peek() == 'U') return unqualified_name();
     const bool is_std = is_at("St");
     const bool is_substitution = peek() == 'S' && !is_std;
     if (is_std) advance(2);
@@ -348,9 +350,10 @@ class NameReader {
   Size operator_name() {
     if (skip("li")) return source_name();
     if (!skip("cv")) return operator_code() != nullptr ? kWord : refuse().size;
+    const bool is_within_another = in_conversion_;
     has_conversion_ = in_conversion_ = true;
     Size size = type().size;
-    in_conversion_ = false;
+    in_conversion_ = is_within_another;
     size += kWord;
     return size;
   }
@@ -387,8 +390,13 @@ class NameReader {
       return {size};
     }
     if (skip('d')) compact_number();
+    const bool has_own_number = peek() == 'U';
     Part part = name();
-    discriminator();
+    if (has_own_number) {
+      is_good_ &= peek() != '_';
+    } else {
+      discriminator();
+    }
     part.size += size;
     return part;
   }

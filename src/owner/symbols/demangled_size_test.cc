@@ -58,6 +58,24 @@ TEST(DemangledSizeTest, SoDoesOneThatExpandsPacksOrArguments) {
   EXPECT_GT(demangled_size_at_most("_Z1fI" + arguments + "EvT_"), 1ull << 30);
 }
 
+// Whoever takes an I or a number for the closure's or the unnamed type's counts other candidates than the library.
+TEST(DemangledSizeTest, UnnamedTypesAreReadAsTheLibraryDoes) {
+  const auto behind_closure = [](unsigned times) {
+    std::string name = "_Z1fIZ1gvEUlvE_IiEEv1aIiiEPi";
+    for (unsigned i = 0; i < times; ++i) name += "1aI" + substitution(3 + 3 * i) + substitution(3 + 3 * i) + "EPi";
+    return name;
+  };
+  const auto behind_number = [](unsigned times) {
+    std::string name = "_Z1fAstZ1gvEUt__1_i1aIiiEPi";
+    for (unsigned i = 0; i < times; ++i) name += "1aI" + substitution(5 + 3 * i) + substitution(5 + 3 * i) + "EPi";
+    return name;
+  };
+  EXPECT_GE(demangled_size_at_most(behind_closure(3)), by_library(behind_closure(3)).size());
+  EXPECT_GE(demangled_size_at_most(behind_number(3)), by_library(behind_number(3)).size());
+  EXPECT_GT(demangled_size_at_most(behind_closure(40)), 1ull << 30);
+  EXPECT_GT(demangled_size_at_most(behind_number(40)), 1ull << 30);
+}
+
 TEST(DemangledSizeTest, LongNamesAreDemangled) {
   std::string name = "_Z1f";
   std::string text;
@@ -119,6 +137,7 @@ TEST(DemangledSizeTest, HoldsForWhatIsRare) {
                                  "_ZZ1fvEs_0",
                                  "_ZZ1fvENK1AclEv",
                                  "_Z1fv.isra.0.cold",
+                                 "_Z1fv.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a",
                                  "_ZNSsC1Ev",
                                  "_ZN12_GLOBAL__N_11fEv",
                                  "_Z1fIXadL_Z1gvEEEvv",
