@@ -1,32 +1,20 @@
 #include "symbols/symbols.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <cstring>
-
+#include "symbols/cxx/printer.hpp"
+#include "symbols/cxx/reader.hpp"
 #include "symbols/debug_file.hpp"
-#include "symbols/demangled_size.hpp"
 
 namespace landtrace::symbols {
-namespace {
-
-// What is said of a name beforehand is some 20 times what it turns out to be; the largest of a whole distribution is
-// 18 MB for a text of 1480 bytes. So much memory a name may cost for a moment, and so much of it is kept.
-constexpr std::uint64_t kMostBytes = 64u << 20;
-constexpr std::size_t kLongestText = 32'768;
-
-}  // namespace
 
 std::string demangle(std::string_view name) {
+  constexpr std::size_t kLongestText = 32'768;
   // The version of a library's symbol follows an @.
-  const std::string mangled(name.substr(0, name.find('@')));
-  if (!mangled.starts_with("_Z") || demangled_size_at_most(mangled) > kMostBytes) return mangled;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  const bool is_usable = status == 0 && text && std::strlen(text.get()) <= kLongestText;
-  return is_usable ? text.get() : mangled;
+  const std::string_view mangled = name.substr(0, name.find('@'));
+  cxx::Tree tree;
+  const cxx::Node* const whole = cxx::read(mangled, tree);
+  std::optional<std::string> text;
+  if (whole != nullptr) text = cxx::print(*whole, kLongestText);
+  return text ? *std::move(text) : std::string(mangled);
 }
 
 std::optional<Function> Symbols::find(const std::string& path, const std::string& build_id, std::uint64_t address,

@@ -11,8 +11,9 @@
 
 namespace landtrace::symbols {
 
-// A linker name as it is written in C++, without a version; other names as they are. So is one whose text would have
-// more than 32,768 bytes, which somebody may have made a file for: memory and time are bounded.
+// A linker name as GNU's demangler writes it, without a version; other names as they are. So is one whose text would
+// have more than 32,768 bytes: a name of a hostile file, too, takes some MB and milliseconds at most. The C++ library's
+// own function has no limit: 200 letters can stand for gigabytes, and others be read for years.
 std::string demangle(std::string_view name);
 
 struct Function {
