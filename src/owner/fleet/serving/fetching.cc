@@ -12,6 +12,7 @@
 #include "fleet/fetched.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/subjects.hpp"
+#include "fleet/take_waiting.hpp"
 #include "fleet/where.hpp"
 
 namespace landtrace::fleet {
@@ -56,9 +57,9 @@ class Fetching {
  private:
   Result<void> take(const Outbox::Letter& letter);
   Result<void> take_part(Source& source, const std::string& message);
-  void take_status(const Outbox::Letter& letter);
+  Result<void> take_status(const Outbox::Letter& letter);
   Result<void> put_order() const;
-  void give_up(std::uint64_t now_ns);
+  void give_up(std::uint64_t known_ns);
   void finish(Source& source);
   static void end_with(Source& source, const std::string& problem);
   [[nodiscard]] bool is_done() const;
@@ -171,18 +172,20 @@ void Fetching::finish(Source& source) {
   source.file.reset();
 }
 
-void Fetching::take_status(const Outbox::Letter& letter) {
+Result<void> Fetching::take_status(const Outbox::Letter& letter) {
   const auto status = status_in(letter.subject, letter.bytes);
-  if (!status) return;
+  if (!status) return {};
   const auto found = sources_.find(snapshot_subject(status->domain, status->host, order_.id));
-  if (found == sources_.end() || found->second.is_done) return;
+  if (found == sources_.end() || found->second.is_done) return {};
   for (const OrderState& state : status->orders) {
     if (state.id != order_.id || state.now != OrderState::Now::kRefused) continue;
     end_with(found->second, state.refusals.empty() ? "it refuses" : state.refusals.front().reason);
   }
+  return {};
 }
 
-void Fetching::give_up(std::uint64_t now_ns) {
+// All that had come by `known_ns` has been taken.
+void Fetching::give_up(std::uint64_t known_ns) {
   for (auto& [subject, source] : sources_) {
     if (source.is_done) continue;
     const std::uint64_t there = source.assembly.there();
@@ -190,7 +193,7 @@ void Fetching::give_up(std::uint64_t now_ns) {
       end_with(source, fmt::format("only {} bytes of its snapshot came until the order's end (--for)", there));
       continue;
     }
-    if (now_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
+    if (known_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
     const double seconds = static_cast<double>(patience_ns_) / (1000.0 * kNsPerMs);
     end_with(source,
              there == 0 && !source.assembly.end()
@@ -221,17 +224,14 @@ Result<void> Fetching::run() {
   order_.moment_ns = arch::monotonic_ns() + kAhead_ns;
   if (!is_done()) LT_CHECK(put_order());
   while (!is_done()) {
-    for (std::int64_t wait_ms = kLook_ms;; wait_ms = 1) {
-      LT_TRY(const auto letter, Transport::next(parts, wait_ms));
-      if (!letter) break;
-      LT_CHECK(take(*letter));
-    }
-    for (;;) {
-      LT_TRY(const auto letter, Transport::next(statuses, 1));
-      if (!letter) break;
-      take_status(*letter);
-    }
-    give_up(arch::monotonic_ns());
+    const std::uint64_t known_ns = arch::monotonic_ns();
+    LT_CHECK(take_waiting(
+        Transport::waiting(parts), [&] { return Transport::next(parts, kLook_ms); },
+        [&](const Outbox::Letter& letter) { return take(letter); }));
+    LT_CHECK(take_waiting(
+        Transport::waiting(statuses), [&] { return Transport::next(statuses, 1); },
+        [&](const Outbox::Letter& letter) { return take_status(letter); }));
+    give_up(known_ns);
   }
   return {};
 }

@@ -109,8 +109,7 @@ Result<void> Following::tell_orders() {
 
 Result<void> Following::tell_news(const Subscription& subscription, Kind kind) const {
   for (int i = 0; i < kMostAtOnce; ++i) {
-    std::uint64_t waiting = 0;
-    if (natsSubscription_QueuedMsgs(subscription.get(), &waiting) != NATS_OK || waiting == 0) return {};
+    if (Transport::waiting(subscription) == 0) return {};
     const auto next = Transport::next(subscription, 1);
     if (!next || !*next) return {};
     LT_CHECK(tell({kind, (*next)->subject, (*next)->bytes}));

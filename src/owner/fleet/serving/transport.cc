@@ -329,6 +329,11 @@ Result<std::optional<Outbox::Letter>> Transport::next(const Subscription& subscr
   return std::nullopt;
 }
 
+std::uint64_t Transport::waiting(const Subscription& subscription) {
+  std::uint64_t waiting = 0;
+  return natsSubscription_QueuedMsgs(subscription.get(), &waiting) == NATS_OK ? waiting : 0;
+}
+
 Result<Message> Transport::newest_message(const std::string& subjects) const {
   natsMsg* made = nullptr;
   jsErrCode code{};

@@ -92,6 +92,9 @@ class Transport {
   // The next one, nullopt: none came within this time.
   static Result<std::optional<Outbox::Letter>> next(const Subscription& subscription, std::int64_t wait_ms);
 
+  // How many have come of it that next() has not given out.
+  static std::uint64_t waiting(const Subscription& subscription);
+
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
   [[nodiscard]] jsCtx* stream() const { return stream_.get(); }
 
