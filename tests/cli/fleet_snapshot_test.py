@@ -306,6 +306,13 @@ class Trouble(SnapshotCase):
         self.pretend("old", {"id": order.decode(), "state": "refused", "events": 0, "refusals": [
             {"event": "", "reason": "an order of the kind 'snapshot' is not known here"}]})
 
+    def test_the_orders_end_is_said_and_what_may_be_the_cause(self):
+        self.pretend("ghost")
+        hosts, status, err = self.snapshot("--timeout", "1m", "--for", "3s")
+        self.assertEqual((status, list(hosts)), (0, ["a"]), err)
+        self.assertIn("landtrace: ghost: no answer until the order's end (--for); a host of this version needs leave "
+                      "to publish ", err)
+
     def test_what_is_interrupted_leaves_nothing(self):
         self.pretend("ghost")
         snapshot = self.start("fleet", "snapshot", "-o", self.file, "--timeout", "1m")

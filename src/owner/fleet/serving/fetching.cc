@@ -188,19 +188,19 @@ Result<void> Fetching::take_status(const Outbox::Letter& letter) {
 void Fetching::give_up(std::uint64_t known_ns) {
   for (auto& [subject, source] : sources_) {
     if (source.is_done) continue;
+    const bool has_ended = wall_ns() >= order_.until_ns;
+    if (!has_ended && known_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
     const std::uint64_t there = source.assembly.there();
-    if (wall_ns() >= order_.until_ns) {
-      end_with(source, fmt::format("only {} bytes of its snapshot came until the order's end (--for)", there));
-      continue;
-    }
-    if (known_ns < std::max(source.last_ns, order_.moment_ns) + patience_ns_) continue;
     const double seconds = static_cast<double>(patience_ns_) / (1000.0 * kNsPerMs);
-    end_with(source,
-             there == 0 && !source.assembly.end()
-                 ? fmt::format("no answer within {} s; a host of this version needs leave to publish "
-                               "landtrace.*.*.snapshot.> and landtrace.*.*.clock.*",
-                               seconds)
-                 : fmt::format("only {} bytes of its snapshot came, and then nothing for {} s", there, seconds));
+    if (there == 0 && !source.assembly.end()) {
+      end_with(source, fmt::format("no answer {}; a host of this version needs leave to publish "
+                                   "landtrace.*.*.snapshot.> and landtrace.*.*.clock.*",
+                                   has_ended ? "until the order's end (--for)" : fmt::format("within {} s", seconds)));
+    } else if (has_ended) {
+      end_with(source, fmt::format("only {} bytes of its snapshot came until the order's end (--for)", there));
+    } else {
+      end_with(source, fmt::format("only {} bytes of its snapshot came, and then nothing for {} s", there, seconds));
+    }
   }
 }
 
