@@ -177,6 +177,20 @@ class InABrowser(PageCase):
         self.assertNotIn("landtrace", self.landtrace("cat", "instances/ui/trace_options")[1])
         self.assertNotIn("landtrace", self.landtrace("ls", "instances/ui/options")[1])
 
+    def test_who_is_told_all_anew_shows_no_line_twice(self):
+        """As a page that was slow, or whose connection has ended meanwhile."""
+        self.assertEqual(self.landtrace("write", "-a", "dynamic_events", "u:job u32 source; u32 sequence")[0], 0)
+        self.assertEqual(self.landtrace("write", "instances/ui/events/user_events/job/enable", "1")[0], 0)
+        page = self.open()
+        status, _, err = self.landtrace("run", "--", PRODUCER, "--abi", "--count", "20")
+        self.assertEqual(status, 0, err)
+        page.wait_until("landtraceLive.count === 20")
+        lines = page.run("document.getElementById('lines').innerText")
+        self.assertEqual(lines.count(": job: "), 20)
+        page.run("new Promise((isTold) => new EventSource('stream').addEventListener('message', "
+                 "(event) => isTold(landtraceLive.take(JSON.parse(event.data)))))")
+        self.assertEqual(page.run("document.getElementById('lines').innerText"), lines)
+
     def test_a_small_dark_window(self):
         self.emit()
         page = self.open()

@@ -128,7 +128,7 @@ void Live::look_unwatched() {
 
 std::string Live::news(bool all) {
   if (!all) was_told_ = true;
-  std::string out = fmt::format("{{\"isConnected\":{},\"instance\":", is_connected());
+  std::string out = fmt::format("{{\"isConnected\":{},\"isWhole\":{},\"instance\":", is_connected(), all);
   output::json::append_string(out, instance_);
   out += ",\"group\":";
   output::json::append_string(out, group());

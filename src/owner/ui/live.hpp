@@ -43,7 +43,7 @@ class Live {
   bool look();
   // The same while no page is there to be told: as little as possible.
   void look_unwatched();
-  // What pages are told: a JSON object.
+  // What pages are told: a JSON object. `all`: of a page that has been told nothing, or has to forget what it was told.
   std::string news(bool all);
 
   // Files below the instance, the list of all events, of probes, and why those were refused. EACCES: another file; else

@@ -29,8 +29,10 @@ export class LinesPanel {
     onCommand((commands) => showEnd(byId('commands'), commands));
   }
 
-  take({ lines }) {
-    if (lines.length === 0) return;
+  // A message that is whole has all lines that are kept.
+  take({ lines, isWhole }) {
+    if (isWhole) this.#lines = [];
+    if (lines.length === 0 && !isWhole) return;
     this.#lines.push(...lines.map(visibleText));
     this.#lines.splice(0, this.#lines.length - kMostLines);
     if (!this.#isPaused) this.#draw();
