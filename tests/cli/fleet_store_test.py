@@ -1,10 +1,12 @@
 """Many hosts: what was counted when, from a ClickHouse server and from a collector's memory, whatever is killed."""
+import contextlib
 import json
 import os
 import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import unittest
 import urllib.error
@@ -366,6 +368,47 @@ class Store(HistoryCase):
         self.wait_until(lambda: (shown := self.history("abcdefgh")) and shown["source"] == "store" and
                         not shown["is_behind"])
         self.assertEqual(counted(self.history("abcdefgh")), {(f"/{n}",): 3 for n in range(400)})
+
+    def test_as_long_as_no_server_says_what_is_there_no_frame_is_given_up(self):
+        """As while servers agree on a leader: of more histograms of a host than may wait for parts."""
+        self.map_looks(True)
+        answers = NatsClient(self.port)
+        answers.subscribe(b"looks")
+        answering = threading.Thread(target=self.refuse_looks, args=[answers])
+        answering.start()
+        self.collect()
+        histograms = [Counting("h", "abcdefgh", time.time_ns() - 600 * SECOND, event=f"user_events:a -> user_events:b{i}")
+                      for i in range(66)]
+        for host in histograms:
+            host.count("/", 1000)
+            self.publish(in_parts(host.subject(), host.frame(time.time_ns() - SECOND), 100))
+        self.wait_until(lambda: len(self.refused) == len(histograms))
+        self.map_looks(False)
+        answering.join()
+        answers.close()
+        self.wait_until(lambda: self.rows() == len(histograms))
+
+    def map_looks(self, is_mapped):
+        """Whether what is asked of the stream's messages comes to the subject `looks`."""
+        config = os.path.join(self.folder, "nats.conf")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f'listen: 127.0.0.1:{self.port}\njetstream {{ store_dir: "{self.folder}/nats" }}\n')
+            if is_mapped:
+                file.write('mappings: { "$JS.API.STREAM.MSG.GET.LANDTRACE": "looks" }\n')
+        self.server.terminate()
+        self.server.wait()
+        self.server = self.start_program("nats-server", "-c", config, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_until(self.server_answers)
+
+    def refuse_looks(self, answers):
+        self.refused = set()
+        error = b'{"type":"x","error":{"code":503,"err_code":10008,"description":"temporarily unavailable"}}'
+        with contextlib.suppress(OSError):  # until the server ends
+            while line := answers.file.readline():
+                words = line.split()
+                if words[0] == b"MSG":
+                    self.refused.add(answers.file.read(int(words[-1]) + 2))
+                    answers.publish(words[3], error)
 
     def test_what_is_older_than_keep_is_dropped(self):
         self.collect()

@@ -24,7 +24,8 @@ constexpr std::uint64_t kGather_ns = 1'000'000'000;
 constexpr std::size_t kMostRows = 8u << 20;
 constexpr int kRetry_ms = 1000;
 // A frame's last part is looked at again where others are missing, after 1, 2, 4 … 32 s. Meanwhile it counts as
-// pending: of one host a few may wait, or nobody's frames would be given out any more.
+// pending: of one host those of a few histograms may wait, each of which the stream has eight messages of, or nobody's
+// frames would be given out any more.
 constexpr std::int64_t kMissing_ms = 1000;
 constexpr std::uint64_t kMostLooks = 7;
 constexpr std::size_t kMostWaitingOfHost = 64;
@@ -119,25 +120,33 @@ bool Storing::may_wait(const std::string& subject) {
   return true;
 }
 
+// Only what makes no sense, and what others have been looked for in vain for long, is given up: as long as nobody says
+// what the stream has, as while its servers agree on a leader, it is not acknowledged, and comes again.
+void Storing::leave(natsMsg* made, const std::string& subject, int why) {
+  if (why != EAGAIN && why != EPROTO) return;
+  const std::uint64_t looks = std::max<std::uint64_t>(deliveries_of(made), 1);
+  if (why == EAGAIN && looks < kMostLooks && may_wait(subject)) {
+    natsMsg_NakWithDelay(made, kMissing_ms << (looks - 1), nullptr);
+    return;
+  }
+  waits_no_more(subject);
+  natsMsg_Term(made, nullptr);
+}
+
 void Storing::take(natsMsg* made) {
   Message message(made);
   std::string subject = natsMsg_GetSubject(made);
   std::string bytes = text_of(made);
   if (const auto whole = whole_of(subject)) {
     Result<std::optional<std::string>> put_together = frame_of_part(subject, bytes);
-    const std::uint64_t looks = std::max<std::uint64_t>(deliveries_of(made), 1);
-    const bool is_early = !put_together && put_together.error().code != EPROTO && looks < kMostLooks;
-    if (is_early && may_wait(subject)) {
-      natsMsg_NakWithDelay(made, kMissing_ms << (looks - 1), nullptr);
-      return;
-    }
+    if (!put_together) return leave(made, subject, put_together.error().code);
     waits_no_more(subject);
-    if (put_together && !*put_together) {
+    if (!*put_together) {
       messages_.push_back(std::move(message));
       return;
     }
     subject = *whole;
-    bytes = put_together ? **std::move(put_together) : "";
+    bytes = **std::move(put_together);
   }
   const auto frame = decode_frame(bytes);
   // What makes no sense does so at another collector, too.
@@ -156,7 +165,7 @@ bool Storing::gather() {
     natsMsgList list{};
     jsErrCode code{};
     const natsStatus status = natsSubscription_Fetch(&list, subscription_.get(), kFetched, kFetch_ms, &code);
-    for (int i = 0; i < list.Count; ++i) take(std::exchange(list.Msgs[i], nullptr));
+    for (int i = 0; i < list.Count && !is_stopped(0); ++i) take(std::exchange(list.Msgs[i], nullptr));
     natsMsgList_Destroy(&list);
     if (end_ns == 0 && !messages_.empty()) end_ns = arch::monotonic_ns() + kGather_ns;
     if (!messages_.empty() && (rows_.size() >= kMostRows || arch::monotonic_ns() >= end_ns)) return true;

@@ -33,8 +33,11 @@ class Storing {
   // More of them, for a second at most. False: it is to stop.
   bool gather();
   void take(natsMsg* made);
+  // A last part whose frame could not be put together, for this reason.
+  void leave(natsMsg* made, const std::string& subject, int why);
   // The frame whose last part this is, from the stream. nullopt: this is another part, or newer ones have taken the
-  // place of the others. EAGAIN: they are not there yet. EPROTO for what makes no sense.
+  // place of the others. EAGAIN: they are not there yet. EPROTO for what makes no sense. Else nobody says what is
+  // there.
   Result<std::optional<std::string>> frame_of_part(const std::string& subject, std::string_view part) const;
   // A last part, for others of its frame.
   bool may_wait(const std::string& subject);
