@@ -1,6 +1,7 @@
 """Many hosts: events as lines, and probes that hosts define for an order."""
 import os
 import re
+import signal
 import threading
 import unittest
 
@@ -73,6 +74,36 @@ class Lines(OnTerminal, FleetCase):
             host.emit(40)
             status, out, err = self.stop(tail)
             self.assertEqual((status, out.count(" job: "), err), (0, 40, ""))
+
+    def test_who_does_not_read_keeps_it_from_no_end(self):
+        """As a pager that has a screen full of lines."""
+        host = Host(self, "web-1")
+        tail = self.start("fleet", "tail", "job")
+        self.order_of(tail)
+        host.emit(3000)  # more than a pipe holds
+        tail.send_signal(signal.SIGINT)
+        self.assertEqual(tail.wait(timeout=support.TIMEOUT_S), 1)
+        out, err = tail.communicate(timeout=support.TIMEOUT_S)
+        self.assertGreater(out.count(" job: "), 100)
+        self.assertEqual(err, "landtrace: fleet: the last lines were not printed: nobody reads them\n")
+
+    def test_a_reader_that_has_gone_is_its_end_and_no_failure(self):
+        host = Host(self, "web-1")
+        tail = self.start("fleet", "tail", "job")
+        self.order_of(tail)
+        tail.stdout.close()
+        host.emit(1)
+        self.assertEqual(tail.wait(timeout=support.TIMEOUT_S), 0)
+        self.assertEqual(tail.stderr.read(), "")
+
+    def test_an_output_that_has_no_room_is_a_failure(self):
+        host = Host(self, "web-1")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            tail = self.start("fleet", "tail", "job", stdout=full)
+        self.order_of(tail)
+        host.emit(1)
+        self.assertEqual(tail.wait(timeout=support.TIMEOUT_S), 1)
+        self.assertIn("standard output: No space left on device", tail.stderr.read())
 
     def order_of(self, tail):
         return re.match(r"landtrace: order ([a-z0-9]{8}): applied by", tail.stderr.readline())[1]

@@ -21,6 +21,8 @@ constexpr std::uint64_t kReports_ns = 50'000'000;
 constexpr int kShow_ms = 1000;
 // Behind the last host that has answered.
 constexpr std::uint64_t kPatience_ns = 5'000'000'000;
+// It prints what had come by then, for four seconds at most.
+constexpr std::uint64_t kLastLines_ns = 10'000'000'000;
 constexpr std::size_t kMostRefusals = 32;
 constexpr std::string_view kClearScreen = "\033[H\033[2J";
 
@@ -115,6 +117,16 @@ Result<void> OrderWatch::watch_until_end(Signals& signals) {
   return {};
 }
 
+// Not for ever: what it writes to may stand still.
+void OrderWatch::end_lines(Signals& signals, Child& lines) {
+  lines.send(SIGTERM);
+  const std::uint64_t end_ns = arch::monotonic_ns() + kLastLines_ns;
+  while (!lines.has_ended()) {
+    std::ignore = signals.wait(kShow_ms);
+    if (arch::monotonic_ns() >= end_ns) lines.send(SIGKILL);
+  }
+}
+
 // Or the end of whoever prints, whose output nobody reads any more.
 Result<Reports> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
   while (!order_.has_ended(fleet::wall_ns()) && !lines.has_ended()) {
@@ -123,8 +135,7 @@ Result<Reports> OrderWatch::wait_for_end(Signals& signals, Child& lines) const {
   }
   const auto ended = fleet_.end({order_.id});
   auto reports = wait_for_ends();  // behind their last lines
-  lines.send(SIGTERM);
-  while (!lines.has_ended()) std::ignore = signals.wait(kShow_ms);
+  end_lines(signals, lines);
   if (!ended) return tl::unexpected<Error>(ended.error());
   return reports;
 }
@@ -158,7 +169,9 @@ int OrderWatch::tail() {
   if (begun) complain("order " + order_.id + ": " + reports_text(*begun));
   const auto waited = wait_for_end(*signals, *lines);
   if (!waited) return fail_with(kFailure, sentence(waited.error()));
-  return begun ? complain_of_end(*waited) : fail_with(kFailure, sentence(begun.error()));
+  if (!begun) return fail_with(kFailure, sentence(begun.error()));
+  const int status = complain_of_end(*waited);
+  return status == kSuccess && lines->exit_status() != kSuccess ? kFailure : status;
 }
 
 int OrderWatch::watch() {

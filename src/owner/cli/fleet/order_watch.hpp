@@ -33,6 +33,7 @@ class OrderWatch {
   Result<void> watch_until_end(Signals& signals);
   Result<Child> start_lines(const Signals& signals) const;
   Result<Reports> wait_for_end(Signals& signals, Child& lines) const;
+  static void end_lines(Signals& signals, Child& lines);
   int complain_of(const Reports& reports) const;
   // The same of its end: an event that was nowhere, or that all hosts refused, is not one that did not happen.
   int complain_of_end(const Reports& reports) const;

@@ -26,7 +26,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <climits>
@@ -41,18 +40,17 @@
 #include "base/fd.hpp"
 #include "fleet/history.hpp"
 #include "fleet/order.hpp"
-#include "fleet/own_lines.hpp"
 #include "fleet/serving/agent.hpp"
 #include "fleet/serving/collecting.hpp"
 #include "fleet/serving/end_signals.hpp"
 #include "fleet/serving/fetching.hpp"
 #include "fleet/serving/following.hpp"
+#include "fleet/serving/line_printer.hpp"
 #include "fleet/serving/own_sums.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/serving/transport.hpp"
 #include "fleet/store_address.hpp"
 #include "fleet/subjects.hpp"
-#include "output/visible.hpp"
 
 namespace {
 
@@ -222,73 +220,8 @@ Result<void> print_history(Transport& transport, const Words& words) {
   return print(bytes_of(history));
 }
 
-// Of lines that are not their host's; it is said as their number has doubled, so that nobody fills the terminal.
-class ForeignLines {
- public:
-  void count(const std::string& subject, std::uint64_t lines) {
-    Count& count = counts_[host_part(subject)];
-    count.lines += lines;
-    if (lines == 0 || count.lines < 2 * count.told) return;
-    count.told = count.lines;
-    const std::string why = "lines left out that do not name the host who sent them";
-    std::ignore = complain(Error(EPROTO, fmt::format("{}: {} {}", host_part(subject), count.lines, why)));
-  }
-
- private:
-  struct Count {
-    std::uint64_t lines = 0;
-    std::uint64_t told = 0;
-  };
-  std::map<std::string, Count> counts_;  // by host, as in subjects
-};
-
-// For SIGTERM; ^C is for who has started this, and ends it when the hosts have ended.
-Result<Fd> term_signal() {
-  sigset_t term;
-  ::sigemptyset(&term);
-  ::sigaddset(&term, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
-  ::signal(SIGINT, SIG_IGN);
-  Fd stop(::signalfd(-1, &term, SFD_CLOEXEC));
-  if (!stop) return fail_errno("signalfd");
-  return stop;
-}
-
-// Whoever ends it has heard that the hosts have ended: what they had told by then is printed.
-Result<void> print_lines(Transport& transport, const Words& words) {
-  constexpr std::int64_t kLook_ms = 50, kFlush_ms = 2000;
-  constexpr std::uint64_t kMostRest_ns = 2'000'000'000;
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  LT_TRY(const Fd stop, term_signal());
-  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
-  ForeignLines foreign;
-  natsSubscription* made = nullptr;
-  natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(words.at(0)).c_str());
-  const Subscription lines(made);
-  natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
-  ::close(std::atoi(words.at(1).c_str()));
-  std::uint64_t end_ns = 0;
-  while (status == NATS_OK && (end_ns == 0 || arch::monotonic_ns() < end_ns)) {
-    pollfd wanted{stop.get(), POLLIN, 0};
-    if (end_ns == 0 && ::poll(&wanted, 1, 0) > 0) {
-      natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
-      end_ns = arch::monotonic_ns() + kMostRest_ns;
-    }
-    natsMsg* message = nullptr;
-    status = natsSubscription_NextMsg(&message, made, end_ns == 0 ? kLook_ms : 1);
-    const Message owned(message);
-    if (status == NATS_TIMEOUT) {
-      if (end_ns != 0) return {};
-      status = NATS_OK;
-    }
-    if (message == nullptr) continue;
-    const std::string subject = natsMsg_GetSubject(message);
-    const OwnLines own = own_lines(subject, text_of(message));
-    foreign.count(subject, own.foreign);
-    LT_CHECK(print(is_terminal ? output::visible(own.text, output::Lines::kKept) : own.text));
-    if (std::fflush(stdout) != 0) return fail_errno("standard output");
-  }
-  return status == NATS_OK ? Result<void>() : nats_failure("lines", status);
+Result<void> print_lines_of(Transport& transport, const Words& words) {
+  return print_lines(transport, words.at(0), std::atoi(words.at(1).c_str()));
 }
 
 Result<void> fetch(Transport& transport, const Words& words) {
@@ -310,7 +243,7 @@ Result<void> run_verb(const Verb& verb, const std::string& json, const Words& wo
   LT_TRY(const Address address, address_of(json));
   if (words.size() < verb.words) return fail(EINVAL, "want more words");
   // Before libnats has threads: in one of those a signal would end this.
-  if (verb.run == print_lines) LT_CHECK(term_signal());
+  if (verb.run == print_lines_of) LT_CHECK(term_signal());
   LT_TRY(Transport transport, Transport::connect(address, "landtrace fleet"));
   const auto done = verb.run(transport, words);
   const bool is_written = std::fflush(stdout) == 0;
@@ -325,7 +258,7 @@ int run(const std::string& what, const Words& words) {
                                                   {"prepare", {0, prepare}},
                                                   {"put", {2, put}},
                                                   {"end", {0, end}},
-                                                  {"tail", {2, print_lines}},
+                                                  {"tail", {2, print_lines_of}},
                                                   {"snapshot", {4, fetch}},
                                                   {"history", {1, print_history}},
                                                   {"own", {3, print_own}},

@@ -1,0 +1,146 @@
+#include "fleet/serving/line_printer.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <map>
+
+#include "arch/clock.hpp"
+#include "fleet/own_lines.hpp"
+#include "fleet/subjects.hpp"
+#include "output/visible.hpp"
+
+namespace landtrace::fleet {
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::int64_t kLook_ms = 50;
+constexpr std::int64_t kFlush_ms = 2000;
+// For what had come by the end.
+constexpr std::uint64_t kMostRest_ns = 2000 * kNsPerMs;
+
+void say(const std::string& what) {
+  std::fputs(fmt::format("landtrace: fleet: {}\n", what).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+// Of lines that are not their host's; it is said as their number has doubled, so that nobody fills the terminal.
+class ForeignLines {
+ public:
+  void count(const std::string& subject, std::uint64_t lines) {
+    Count& count = counts_[host_part(subject)];
+    count.lines += lines;
+    if (lines == 0 || count.lines < 2 * count.told) return;
+    count.told = count.lines;
+    const std::string why = "lines left out that do not name the host who sent them";
+    say(fmt::format("{}: {} {}", host_part(subject), count.lines, why));
+  }
+
+ private:
+  struct Count {
+    std::uint64_t lines = 0;
+    std::uint64_t told = 0;
+  };
+  std::map<std::string, Count> counts_;  // by host, as in subjects
+};
+
+class LinePrinter {
+ public:
+  LinePrinter(const Transport& transport, Fd stop) : transport_(transport), stop_(std::move(stop)) {}
+
+  Result<void> run(natsSubscription* lines);
+
+ private:
+  Result<void> print(const natsMsg* message);
+  Result<void> write(std::string_view text);
+  void look_for_end();
+  [[nodiscard]] bool is_ending() const { return end_ns_ != 0; }
+
+  const Transport& transport_;
+  const Fd stop_;
+  const bool is_terminal_ = ::isatty(STDOUT_FILENO) == 1;
+  ForeignLines foreign_;
+  std::uint64_t end_ns_ = 0;  // 0: it goes on
+};
+
+// Whoever ends it has heard that the hosts have ended: what they had told by then is printed.
+void LinePrinter::look_for_end() {
+  pollfd wanted{stop_.get(), POLLIN, 0};
+  if (is_ending() || ::poll(&wanted, 1, 0) <= 0) return;
+  natsConnection_FlushTimeout(transport_.connection(), kFlush_ms);
+  end_ns_ = arch::monotonic_ns() + kMostRest_ns;
+}
+
+// Who reads it may stand still, as a pager does: this is not to stand in write(), where no signal would end it. A pipe
+// that can be written has room for PIPE_BUF.
+Result<void> LinePrinter::write(std::string_view text) {
+  while (!text.empty()) {
+    look_for_end();
+    const std::uint64_t now_ns = arch::monotonic_ns();
+    if (is_ending() && now_ns >= end_ns_) return fail(ETIMEDOUT, "the last lines were not printed: nobody reads them");
+    pollfd wanted[]{{STDOUT_FILENO, POLLOUT, 0}, {is_ending() ? -1 : stop_.get(), POLLIN, 0}};
+    const int wait_ms = is_ending() ? static_cast<int>((end_ns_ - now_ns) / kNsPerMs) + 1 : -1;
+    if (::poll(wanted, std::size(wanted), wait_ms) < 0 && errno != EINTR) return fail_errno("poll");
+    if (wanted[0].revents == 0) continue;
+    const ssize_t size = ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (size < 0 && errno != EINTR && errno != EAGAIN) return fail_errno("standard output");
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  }
+  return {};
+}
+
+Result<void> LinePrinter::print(const natsMsg* message) {
+  const std::string subject = natsMsg_GetSubject(message);
+  const OwnLines own = own_lines(subject, text_of(message));
+  foreign_.count(subject, own.foreign);
+  return write(is_terminal_ ? output::visible(own.text, output::Lines::kKept) : own.text);
+}
+
+Result<void> LinePrinter::run(natsSubscription* lines) {
+  for (;;) {
+    look_for_end();
+    if (is_ending() && arch::monotonic_ns() >= end_ns_) return {};
+    natsMsg* made = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&made, lines, is_ending() ? 1 : kLook_ms);
+    const Message message(made);
+    if (status == NATS_TIMEOUT && is_ending()) return {};
+    if (status != NATS_OK && status != NATS_TIMEOUT) return nats_failure("lines", status);
+    if (message) LT_CHECK(print(made));
+  }
+}
+
+}  // namespace
+
+Result<Fd> term_signal() {
+  sigset_t term;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
+  ::signal(SIGINT, SIG_IGN);
+  Fd stop(::signalfd(-1, &term, SFD_CLOEXEC));
+  if (!stop) return fail_errno("signalfd");
+  return stop;
+}
+
+Result<void> print_lines(const Transport& transport, const std::string& order, int listens) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::signal(SIGPIPE, SIG_IGN);
+  LT_TRY(Fd stop, term_signal());
+  natsSubscription* made = nullptr;
+  const natsStatus status = natsConnection_SubscribeSync(&made, transport.connection(), lines_of(order).c_str());
+  const Subscription lines(made);
+  if (status != NATS_OK) return nats_failure("lines", status);
+  natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
+  ::close(listens);
+  const auto printed = LinePrinter(transport, std::move(stop)).run(made);
+  const bool has_reader_gone = !printed && printed.error().code == EPIPE;  // as with `| head`
+  return has_reader_gone ? Result<void>() : printed;
+}
+
+}  // namespace landtrace::fleet
