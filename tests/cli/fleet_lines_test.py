@@ -1,4 +1,5 @@
 """Many hosts: events as lines, and probes that hosts define for an order."""
+import ctypes
 import os
 import re
 import signal
@@ -105,8 +106,30 @@ class Lines(OnTerminal, FleetCase):
         self.assertEqual(tail.wait(timeout=support.TIMEOUT_S), 1)
         self.assertIn("standard output: No space left on device", tail.stderr.read())
 
+    def test_nobody_is_left_behind_where_the_order_is_refused(self):
+        Host(self, "web-1")
+        be_subreaper()  # who is left behind is a child of this process
+        before = children()
+        status, out, err = self.landtrace("fleet", "tail", "job", "--sign", "/nowhere")
+        self.assertEqual((status, out), (1, ""))
+        self.assert_one_line(err, "/nowhere")
+        self.assertEqual(children(), before)
+
     def order_of(self, tail):
         return re.match(r"landtrace: order ([a-z0-9]{8}): applied by", tail.stderr.readline())[1]
+
+
+def be_subreaper():
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children():
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
+            found += file.read().split()
+    return sorted(found)
 
 
 class Probes(FleetCase):

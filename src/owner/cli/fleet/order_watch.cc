@@ -163,7 +163,7 @@ int OrderWatch::tail() {
   auto lines = start_lines(*signals);
   if (!lines) return fail_with(kFailure, sentence(lines.error()));
   const auto given = fleet_.put(order_, options_.sign);
-  if (!given) lines->send(SIGTERM);
+  if (!given) end_lines(*signals, *lines);
   if (!given) return fail_with(kFailure, sentence(given.error()));
   const auto begun = wait_for_reports();
   if (begun) complain("order " + order_.id + ": " + reports_text(*begun));
