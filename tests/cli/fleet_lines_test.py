@@ -1,13 +1,16 @@
 """Many hosts: events as lines, and probes that hosts define for an order."""
+import contextlib
 import ctypes
+import json
 import os
 import re
 import signal
+import socket
 import threading
 import unittest
 
 import support
-from fleet_case import FleetCase, Host, NatsClient, skip_without_nats
+from fleet_case import PROGRAM, FleetCase, Host, NatsClient, skip_without_nats
 from support import LANDTRACE, PRODUCER, OnTerminal
 
 
@@ -130,6 +133,71 @@ def children():
         with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
             found += file.read().split()
     return sorted(found)
+
+
+class Server(support.Case):
+    """In place of NATS: it knows how far what it has sent was taken in."""
+
+    def setUp(self):
+        super().setUp()
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(self.listening.close)
+        self.tail = self.start_tail()
+        self.connection = self.listening.accept()[0]
+        self.connection.settimeout(support.TIMEOUT_S)
+        self.addCleanup(self.connection.close)
+        self.file = self.connection.makefile("rwb")
+        self.addCleanup(self.file.close)
+        self.send(b'INFO {"server_id":"x","version":"2.9.0","proto":1,"max_payload":1048576,"headers":true}\r\n')
+        self.number = None
+        while self.number is None:
+            line = self.answer_one()
+            if line.startswith(b"SUB ") and b".lines." in line:
+                self.number = line.split()[-1]
+
+    def start_tail(self):
+        listens, its_end = os.pipe()
+        self.addCleanup(os.close, listens)
+        port = self.listening.getsockname()[1]
+        environment = dict(self.environment, LANDTRACE_FLEET_OPTIONS=json.dumps({"servers": f"nats://127.0.0.1:{port}"}))
+        tail = self.start_program(PROGRAM, "tail", "order", its_end, env=environment, pass_fds=(its_end,))
+        os.close(its_end)
+        return tail
+
+    def send(self, data):
+        self.file.write(data)
+        self.file.flush()
+
+    def answer_one(self):
+        line = self.file.readline()
+        if line == b"PING\r\n":
+            self.send(b"PONG\r\n")
+        return line
+
+    def send_lines(self, host, text, times=1):
+        """Returns when all of it was taken in."""
+        message = f"MSG landtrace.d.{host}.lines.order {self.number.decode()} {len(text)}\r\n{text}\r\n".encode()
+        for _ in range(times):
+            self.file.write(message)
+        self.send(b"PING\r\n")
+        while self.answer_one() != b"PONG\r\n":
+            pass
+
+    def go_on_answering(self):
+        def answer():
+            with contextlib.suppress(OSError, ValueError):  # until the test ends
+                while self.answer_one():
+                    pass
+        threading.Thread(target=answer, daemon=True).start()
+
+    def test_hosts_are_called_as_they_call_themselves(self):
+        self.send_lines("web%2Eexample%2Ecom", "forged\n")
+        self.send_lines("a\x1b[2J", "forged\n")
+        self.go_on_answering()
+        for name in ("web.example.com", "a\\x1b[2J"):
+            self.assertEqual(self.tail.stderr.readline(),
+                             f"landtrace: fleet: {name}: 1 lines left out that do not name the host who sent them\n")
+        self.assertEqual(self.stop(self.tail), (0, "", ""))
 
 
 class Probes(FleetCase):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 namespace landtrace::fleet {
 namespace {
@@ -61,6 +62,20 @@ std::string subject_of(const Frame& frame) {
 std::string host_part(std::string_view subject) {
   constexpr int kHost = 2;
   return std::string(part_at(subject, kHost));
+}
+
+std::string host_in(std::string_view subject) {
+  const std::string part = host_part(subject);
+  std::string host;
+  for (std::size_t at = 0; at < part.size(); ++at) {
+    unsigned byte = 0;
+    const char* const digits = part.data() + at + 1;
+    const bool is_written = part[at] == '%' && part.size() - at > 2 &&
+                            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    host += is_written ? static_cast<char>(byte) : part[at];
+    if (is_written) at += 2;
+  }
+  return host;
 }
 
 bool is_frame_subject(std::string_view subject) { return is_of_histogram(subject, kFrameDots); }

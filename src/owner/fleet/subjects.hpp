@@ -43,6 +43,8 @@ Result<Status> status_in(const std::string& subject, const std::string& json);
 Result<void> check_subject(const std::string& subject, const Frame& head);
 // HOST of a subject, as it stands there: who may publish as one host may take any domain.
 std::string host_part(std::string_view subject);
+// … as it is called: "%2E" is a dot.
+std::string host_in(std::string_view subject);
 // Whether it is a frame's, which may travel in parts.
 bool is_frame_subject(std::string_view subject);
 std::string part_subject(const std::string& frame_subject, std::uint64_t number);

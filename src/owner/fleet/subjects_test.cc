@@ -83,6 +83,16 @@ TEST(SubjectsTest, APartIsBelowItsFrame) {
   EXPECT_EQ(host_part("a.b"), "");
 }
 
+TEST(SubjectsTest, AHostIsCalledAsItCallsItself) {
+  for (const char* const name : {"web", "web.example.com", "a b%20", "\x1b[2J", "", "100%"}) {
+    EXPECT_EQ(host_in(lines_subject("system", name, "o")), name[0] == '\0' ? "%" : name);
+  }
+  for (const char* const odd : {"%", "%2", "%2G", "a%", "%%2"}) {
+    EXPECT_EQ(host_in("landtrace.d." + std::string(odd) + ".lines.o"), odd);
+  }
+  EXPECT_EQ(host_in("a.b"), "");
+}
+
 TEST(SubjectsTest, AFrameIsOfItsSubjectsHistogram) {
   Frame frame;
   frame.host = "a";

@@ -38,8 +38,8 @@ class ForeignLines {
     count.lines += lines;
     if (lines == 0 || count.lines < 2 * count.told) return;
     count.told = count.lines;
-    const std::string why = "lines left out that do not name the host who sent them";
-    say(fmt::format("{}: {} {}", host_part(subject), count.lines, why));
+    const std::string host = output::visible(host_in(subject), output::Lines::kNone);
+    say(fmt::format("{}: {} lines left out that do not name the host who sent them", host, count.lines));
   }
 
  private:
