@@ -190,6 +190,27 @@ class Server(support.Case):
                     pass
         threading.Thread(target=answer, daemon=True).start()
 
+    def test_what_comes_faster_than_it_is_read_is_dropped_and_said(self):
+        line = "10:31:07.123456 web-1 x-1 job: " + 4000 * "x" + "\n"
+        self.send_lines("web-1", line, 40)  # a pipe holds less
+        line = "10:31:07.123456 web-1 x-1 job: y\n"
+        self.send_lines("web-1", line, 70_000)  # and libnats 65,536 messages
+        lines = 0
+        while lines < 60_000:
+            printed = self.tail.stdout.readline()
+            self.assertTrue(printed, "it has ended")
+            lines += printed == line
+        self.send_lines("web-1", line.replace("y", "the last one"))
+        self.go_on_answering()
+        while (line := self.tail.stdout.readline()) and "the last one" not in line:
+            lines += 1
+        self.assertIn("the last one", line)
+        status, out, err = self.stop(self.tail)
+        self.assertEqual((status, out), (0, ""))
+        dropped = re.fullmatch("landtrace: fleet: ([0-9]+) messages with lines were dropped here: they came faster than "
+                               "they were read\n", err)
+        self.assertEqual(int(dropped[1]) + lines, 70_000)
+
     def test_hosts_are_called_as_they_call_themselves(self):
         self.send_lines("web%2Eexample%2Ecom", "forged\n")
         self.send_lines("a\x1b[2J", "forged\n")

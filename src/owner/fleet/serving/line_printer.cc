@@ -110,9 +110,16 @@ Result<void> LinePrinter::run(natsSubscription* lines) {
     const natsStatus status = natsSubscription_NextMsg(&made, lines, is_ending() ? 1 : kLook_ms);
     const Message message(made);
     if (status == NATS_TIMEOUT && is_ending()) return {};
-    if (status != NATS_OK && status != NATS_TIMEOUT) return nats_failure("lines", status);
+    if (status != NATS_OK && !Transport::goes_on(status)) return nats_failure("lines", status);
     if (message) LT_CHECK(print(made));
   }
+}
+
+// What libnats had no room for, because it came faster than it was printed.
+void complain_of_dropped(natsSubscription* lines) {
+  std::int64_t dropped = 0;
+  if (natsSubscription_GetDropped(lines, &dropped) != NATS_OK || dropped == 0) return;
+  say(fmt::format("{} messages with lines were dropped here: they came faster than they were read", dropped));
 }
 
 }  // namespace
@@ -139,6 +146,7 @@ Result<void> print_lines(const Transport& transport, const std::string& order, i
   natsConnection_FlushTimeout(transport.connection(), kFlush_ms);
   ::close(listens);
   const auto printed = LinePrinter(transport, std::move(stop)).run(made);
+  complain_of_dropped(made);
   const bool has_reader_gone = !printed && printed.error().code == EPIPE;  // as with `| head`
   return has_reader_gone ? Result<void>() : printed;
 }

@@ -33,12 +33,6 @@ void pass_over(natsConnection*, void*) {}
 // Without one libnats writes to stderr.
 void pass_over_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
 
-// Of a subscription that goes on: libnats begins an ordered one again where something is missing.
-bool goes_on(natsStatus status) {
-  return status == NATS_TIMEOUT || status == NATS_SLOW_CONSUMER || status == NATS_MISMATCH ||
-         status == NATS_MISSED_HEARTBEAT;
-}
-
 Transport::Sequence sequence_of(natsMsg* message) {
   jsMsgMetaData* data = nullptr;
   const bool is_known = natsMsg_GetMetaData(&data, message) == NATS_OK;
@@ -318,6 +312,11 @@ Result<std::vector<Outbox::Letter>> Transport::read(const std::string& subjects,
     if (silent_ms >= kCommandPatience_ms) return nats_failure("not all of " + subjects + " came", NATS_TIMEOUT);
   }
   return read;
+}
+
+bool Transport::goes_on(natsStatus status) {
+  return status == NATS_TIMEOUT || status == NATS_SLOW_CONSUMER || status == NATS_MISMATCH ||
+         status == NATS_MISSED_HEARTBEAT;
 }
 
 Result<std::optional<Outbox::Letter>> Transport::next(const Subscription& subscription, std::int64_t wait_ms) {

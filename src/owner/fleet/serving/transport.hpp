@@ -94,6 +94,8 @@ class Transport {
 
   // How many have come of it that next() has not given out.
   static std::uint64_t waiting(const Subscription& subscription);
+  // Whether a subscription that says this goes on. libnats begins an ordered one again where something is missing.
+  static bool goes_on(natsStatus status);
 
   [[nodiscard]] natsConnection* connection() const { return connection_.get(); }
   [[nodiscard]] jsCtx* stream() const { return stream_.get(); }
