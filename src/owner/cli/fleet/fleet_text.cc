@@ -196,6 +196,12 @@ std::string clock_text(const SnapshotRow& row) {
 
 }  // namespace
 
+std::string problem_text(const std::string& damage, std::uint64_t without_room, const std::string& no_room) {
+  if (without_room == 0) return damage;
+  return damage + (damage.empty() ? "" : "; ") +
+         fmt::format("{} events have no room: {}", count_text(without_room), no_room);
+}
+
 std::string snapshot_text(const SnapshotText& snapshot) {
   std::vector<Row> rows{{"HOST", "DOMAIN", "EVENTS", "LOST", "REACHES BACK", "CLOCK"}};
   std::uint64_t events = 0;

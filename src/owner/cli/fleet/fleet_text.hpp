@@ -61,6 +61,8 @@ struct SnapshotRow {
   std::vector<std::string> left_out = {};        // fields
   std::string problem = {};
 };
+// Of what is wrong with a host's file, and of events of it that have no room; empty: nothing.
+std::string problem_text(const std::string& damage, std::uint64_t without_room, const std::string& no_room);
 struct SnapshotText {
   std::string file = {};
   std::vector<SnapshotRow> rows = {};

@@ -31,5 +31,13 @@ TEST(ReportsText, NamesSomeOfThoseThatDoNotAnswer) {
             "applied by 1,200 hosts, no answer from h0, h1, h2, h3, h4, h5, h6, h7 and 9,992 more");
 }
 
+TEST(SnapshotProblem, OneDoesNotHideAnother) {
+  EXPECT_EQ(problem_text("", 0, ""), "");
+  EXPECT_EQ(problem_text("it ends within an event", 0, ""), "it ends within an event");
+  EXPECT_EQ(problem_text("", 1'200, "too many CPUs"), "1,200 events have no room: too many CPUs");
+  EXPECT_EQ(problem_text("it ends within an event", 2, "too many CPUs"),
+            "it ends within an event; 2 events have no room: too many CPUs");
+}
+
 }  // namespace
 }  // namespace landtrace::cli

@@ -189,10 +189,7 @@ Result<SnapshotText> merge(const Answers& answers, const std::string& folder, co
     row.events = taken->events;
     row.lost = taken->lost;
     row.later = taken->later;
-    row.problem = taken->damage;
-    if (taken->without_room > 0 && row.problem.empty()) {
-      row.problem = fmt::format("{} events have no room: {}", count_text(taken->without_room), taken->no_room);
-    }
+    row.problem = problem_text(taken->damage, taken->without_room, taken->no_room);
     const auto moment_ns = static_cast<std::uint64_t>(answers.moment_ns + origin_ns);
     if (taken->events > 0 && taken->oldest_ns < moment_ns) row.reaches_ns = moment_ns - taken->oldest_ns;
     text.rows.push_back(std::move(row));
