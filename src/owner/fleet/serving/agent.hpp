@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
+#include "fleet/own_frames.hpp"
 #include "fleet/serving/link.hpp"
-#include "fleet/serving/own_frames.hpp"
 #include "fleet/serving/signature.hpp"
 #include "fleet/serving/task.hpp"
 

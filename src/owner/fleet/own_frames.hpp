@@ -25,7 +25,7 @@ class OwnFrames {
   [[nodiscard]] bool is_wanted() const { return !patterns_.empty(); }
   // Of what has changed since the last call: it costs reading them. A histogram that has gone is sent once more, empty.
   std::vector<Outbox::Letter> take(const std::vector<metrics::HistogramFigures>& histograms, std::uint64_t now_ns);
-  // There was no room for what was taken: at the next time all are sent.
+  // There was no room for what was taken: at the next time all are sent, also that some have gone.
   void send_all_again() {
     for (auto& [name, series] : series_) series.is_known = false;
   }
@@ -42,6 +42,7 @@ class OwnFrames {
     Frame last;  // without rows
     std::uint64_t dropped = 0;
     bool is_there = false;
+    bool is_gone = false;
     bool is_known = true;  // as far as it was sent
   };
   // nullopt: it is as it was.

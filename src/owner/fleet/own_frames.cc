@@ -1,4 +1,4 @@
-#include "fleet/serving/own_frames.hpp"
+#include "fleet/own_frames.hpp"
 
 #include <fmt/format.h>
 
@@ -68,6 +68,7 @@ OwnFrames::Series* OwnFrames::series_of(const metrics::HistogramFigures& histogr
     return nullptr;
   }
   Series& series = series_[name];
+  if (series.is_gone) series = {};
   series.is_there = true;
   Frame& last = series.last;
   last.host = options_.host;
@@ -80,16 +81,16 @@ OwnFrames::Series* OwnFrames::series_of(const metrics::HistogramFigures& histogr
 }
 
 void OwnFrames::take_gone(std::uint64_t now_ns, std::vector<Outbox::Letter>& letters) {
-  for (auto at = series_.begin(); at != series_.end();) {
-    const auto series = at++;
-    if (series->second.is_there) continue;
-    Frame& gone = series->second.last;
+  for (auto& [name, series] : series_) {
+    if (series.is_there) continue;
+    series.is_gone = series.is_known = true;
+    Frame& gone = series.last;
+    if (gone.generation == 0) continue;
     ++gone.sequence;
     gone.time_ns = now_ns;
     gone.is_last = true;
     gone.table = {};
-    if (gone.generation != 0) letters.push_back({subject_of(gone), encode(gone)});
-    series_.erase(series);
+    letters.push_back({subject_of(gone), encode(gone)});
   }
 }
 
@@ -99,6 +100,7 @@ std::vector<Outbox::Letter> OwnFrames::take(const std::vector<metrics::Histogram
   std::vector<Outbox::Letter> letters;
   std::size_t bytes = 0;
   refusals_.clear();
+  std::erase_if(series_, [](const auto& one) { return one.second.is_gone && one.second.is_known; });
   for (auto& [name, series] : series_) series.is_there = false;
   const std::size_t begin = histograms.empty() ? 0 : first_ % histograms.size();
   for (std::size_t i = 0; i < histograms.size(); ++i) {
