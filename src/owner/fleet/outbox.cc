@@ -7,15 +7,19 @@ void Outbox::remember(std::list<Letter>::iterator letter) {
   places_[letter->subject] = letter;
 }
 
-bool Outbox::put(Letter letter) {
+bool Outbox::has_room(const Letter& letter) const {
   const auto known = places_.find(letter.subject);
   const std::size_t before = known == places_.end() ? 0 : known->second->size();
-  if (bytes_ - before + letter.size() > most_bytes_) {
+  return bytes_ - before + letter.size() <= most_bytes_;
+}
+
+bool Outbox::put(Letter letter) {
+  if (!has_room(letter)) {
     ++dropped_;
     return false;
   }
-  if (known != places_.end()) {
-    bytes_ -= before;
+  if (const auto known = places_.find(letter.subject); known != places_.end()) {
+    bytes_ -= known->second->size();
     waiting_.erase(known->second);
   }
   remember(waiting_.insert(waiting_.end(), std::move(letter)));
@@ -33,10 +37,6 @@ std::optional<Outbox::Letter> Outbox::take(bool has_arrived) {
 
 void Outbox::put_back(Letter letter) {
   if (places_.contains(letter.subject)) return;
-  if (bytes_ + letter.size() > most_bytes_) {
-    ++dropped_;
-    return;
-  }
   remember(waiting_.insert(waiting_.begin(), std::move(letter)));
 }
 

@@ -24,14 +24,16 @@ class Outbox {
   // It is the last one: what was put there before it is there before it. What waits under its subject goes. False:
   // there is no room, and what was there stays.
   bool put(Letter letter);
+  [[nodiscard]] bool has_room(const Letter& letter) const;
   // The one that waits longest. `has_arrived`: all that was taken before; else none that is_behind_others.
   std::optional<Letter> take(bool has_arrived = true);
-  // It was not sent after all: it is the next one, unless a newer one waits.
+  // It was not sent after all: it is the next one, unless a newer one waits. There is room for it, whatever was put
+  // there meanwhile: nobody may have it any more to send it again.
   void put_back(Letter letter);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] bool is_empty() const { return waiting_.empty(); }
-  // Letters that found no room.
+  // Letters for which put() found no room.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

@@ -40,7 +40,8 @@ Agent::Agent(AgentOptions options, std::unique_ptr<AgentDomain> domain, std::fun
       started_ns_(wall_ns()),
       domain_(std::move(domain)),
       link_(options_.address, "landtrace " + options_.host, options_.most_bytes, std::move(changed)),
-      own_(options_, boot_) {}
+      own_(options_, boot_),
+      held_(options_.most_bytes) {}
 
 Labels Agent::own_labels() const {
   Labels labels = parse_labels(options_.labels).value_or(Labels());
@@ -61,7 +62,6 @@ Result<std::uint64_t> Agent::round() {
   if (const auto orders = link_.new_orders()) take_orders(*orders);
   take_due_snapshots();
   LT_CHECK(look());
-  look_for_unsent();
   send_held();
   const std::uint64_t now_ns = arch::monotonic_ns();
   send_frames(now_ns);
@@ -131,7 +131,7 @@ std::uint64_t Agent::Coming::due_ns() const {
 
 std::uint64_t Agent::next_due_ns() const {
   std::uint64_t due_ns = next_status_ns_;
-  if (!held_.empty()) due_ns = std::min(due_ns, arch::monotonic_ns() + kHeld_ns);
+  if (!held_.is_empty()) due_ns = std::min(due_ns, arch::monotonic_ns() + kHeld_ns);
   const std::uint64_t wall_now_ns = wall_ns(), now_ns = arch::monotonic_ns();
   for (const auto& [id, task] : tasks_) {
     if (task->is_over()) continue;
@@ -249,27 +249,15 @@ void Agent::end(Task& task) {
   std::vector<Outbox::Letter> letters = task.end(wall_ns());
   if (auto lines = task.lines()) link_.tell(*std::move(lines));
   for (Outbox::Letter& letter : letters) {
-    if (!link_.send(letter)) held_[task.order().id].push_back(std::move(letter));
+    if (link_.send_if_room(letter)) continue;
+    if (!held_.hold(task.order().id, std::move(letter))) link_.count_unsent(1);
   }
   status_is_new_ = true;
 }
 
 void Agent::send_held() {
-  for (auto at = held_.begin(); at != held_.end();) {
-    const auto order = at++;
-    std::erase_if(order->second, [&](const Outbox::Letter& letter) { return link_.send(letter); });
-    if (!order->second.empty()) continue;
-    held_.erase(order);
-    status_is_new_ = true;
-  }
-}
-
-// What was dropped on its way is nobody's to send again but theirs who know what there is.
-void Agent::look_for_unsent() {
-  const std::uint64_t unsent = link_.unsent();
-  if (std::exchange(unsent_, unsent) == unsent) return;
-  for (auto& [id, task] : tasks_) task->send_all_again();
-  own_.send_all_again();
+  const bool has_sent_all_of_one = held_.give([&](Outbox::Letter& letter) { return link_.send_if_room(letter); });
+  status_is_new_ = status_is_new_ || has_sent_all_of_one;
 }
 
 void Agent::end() {
@@ -332,14 +320,16 @@ void Agent::send_status() {
     if (held_.contains(id)) status.orders.back().now = OrderState::Now::kApplied;
   }
   if (!own_.refusals().empty()) status.orders.push_back({kOwn, OrderState::Now::kRefused, 0, own_.refusals()});
-  link_.send(Outbox::Letter{subject_of(status), json_of(status), true});  // behind its frames
+  // Behind its frames. Where there is no room the next one says all of it, and no frame is missing.
+  Outbox::Letter letter{subject_of(status), json_of(status), true};
+  std::ignore = link_.send_if_room(letter);
 }
 
 void Agent::forget_ended(std::uint64_t now_ns) {
   std::erase_if(tasks_, [&](const auto& one) {
     const bool is_old = one.second->ended_ns() != 0 && now_ns > one.second->ended_ns() + kEndedKept_ns;
     if (is_old) passed_over_.insert(one.first);
-    if (is_old) held_.erase(one.first);
+    if (is_old) link_.count_unsent(held_.forget(one.first));
     return is_old;
   });
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "fleet/held_letters.hpp"
 #include "fleet/own_frames.hpp"
 #include "fleet/serving/link.hpp"
 #include "fleet/serving/signature.hpp"
@@ -56,9 +57,7 @@ class Agent {
   Result<void> send_snapshot(const Coming& coming);
   Result<void> look();
   void end(Task& task);
-  // Of orders that have ended, what found no room.
   void send_held();
-  void look_for_unsent();
   void send_frames(std::uint64_t now_ns);
   void send_own();
   void send_status();
@@ -81,8 +80,7 @@ class Agent {
   std::uint64_t next_status_ns_ = 0;
   std::uint64_t next_states_ns_ = 0;
   std::uint64_t sequence_ = 0;
-  std::map<std::string, std::vector<Outbox::Letter>> held_;  // last frames of orders, for which there was no room
-  std::uint64_t unsent_ = 0;
+  HeldLetters held_;  // last frames of orders that have ended, for which there was no room
 };
 
 }  // namespace landtrace::fleet

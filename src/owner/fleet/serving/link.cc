@@ -106,6 +106,21 @@ bool Link::send(Outbox::Letter letter) {
   return has_room;
 }
 
+bool Link::send_if_room(Outbox::Letter& letter) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!outbox_.has_room(letter)) return false;
+    outbox_.put(std::move(letter));
+  }
+  ring();
+  return true;
+}
+
+void Link::count_unsent(std::uint64_t letters) {
+  const std::lock_guard lock(mutex_);
+  given_up_ += letters;
+}
+
 void Link::tell(Outbox::Letter letter) {
   constexpr std::size_t kMostTold = 64;
   {
@@ -147,7 +162,7 @@ std::optional<std::map<std::string, std::string>> Link::new_orders() {
 
 std::uint64_t Link::unsent() const {
   const std::lock_guard lock(mutex_);
-  return outbox_.dropped() + too_large_ + untold_;
+  return outbox_.dropped() + too_large_ + untold_ + given_up_;
 }
 
 std::uint64_t Link::round() {

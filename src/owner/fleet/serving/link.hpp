@@ -37,6 +37,8 @@ class Link {
   // Thread-safe. What was put there under one subject before and was not sent yet is not sent any more.
   // False: there is no room for it.
   bool send(Outbox::Letter letter);
+  // The same for who sends it later where there is no room: it stays, and is not counted in unsent().
+  bool send_if_room(Outbox::Letter& letter);
   // To who listens now; what waits too long is dropped, and counted in unsent().
   void tell(Outbox::Letter letter);
   // Asks there what time it is, several times. `answered` is called in the link's thread; nullopt: nobody answers.
@@ -56,6 +58,8 @@ class Link {
   std::optional<std::map<std::string, std::string>> new_orders();
   // What never will be sent.
   [[nodiscard]] std::uint64_t unsent() const;
+  // So many that found no room with send_if_room() never will be.
+  void count_unsent(std::uint64_t letters);
   // Nothing waits or is on its way.
   [[nodiscard]] bool has_sent_all() const;
 
@@ -120,6 +124,7 @@ class Link {
   std::deque<Parcel> parcels_;
   std::deque<std::pair<std::string, TimeAnswered>> questions_;
   std::uint64_t too_large_ = 0;
+  std::uint64_t given_up_ = 0;
   std::uint64_t untold_ = 0;
   std::map<std::string, std::string> orders_;
   bool orders_are_new_ = false;
