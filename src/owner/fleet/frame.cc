@@ -37,16 +37,17 @@ enum RowField : std::uint32_t { kNumbers = 1, kText, kRowHits, kValues };
 enum SlowField : std::uint32_t { kSlowNs = 3, kSlowTime, kSlowThread, kSlowTask, kSlowFields, kSlowStack, kSlowHost };
 constexpr std::uint64_t kIsHex = 1, kIsSigned = 2, kIsKept = 4;
 constexpr std::uint64_t kMostBits = 64;
-// In memory a key takes much more than the byte that it may be here, so that a table of one host has bounds.
+// A table of one host has bounds.
 struct Room {
+  std::size_t text = kMostFrameText;
   std::size_t columns = 64;
-  std::size_t cells = 1u << 20;
+  std::size_t cells = kMostCells;
   std::size_t slow = kMostSlow;
   std::size_t slow_bytes = kMostSlowBytes;
 };
 constexpr std::size_t kAny = ~std::size_t{0};
-constexpr Room kNoTable{0, 0, 0, 0};
-constexpr Room kAnyTable{kAny, kAny, kAny, kAny};
+constexpr Room kNoTable{kMostFrameText, 0, 0, 0, 0};
+constexpr Room kAnyTable{kAny, kAny, kAny, kAny, kAny};
 
 using ipc::KeyKind;
 
@@ -235,7 +236,9 @@ bool read_slow(std::string_view bytes, const ipc::HistogramTable& table, Slow& s
 
 bool has_room(const ipc::HistogramTable& table, Room room) {
   const std::size_t columns = table.keys.size() + table.values.size();
-  return columns <= room.columns && table.rows.size() * (columns + 1) <= room.cells;
+  const bool has_long_name = (!table.keys.empty() && table.keys.back().name.size() > room.text) ||
+                             (!table.values.empty() && table.values.back().name.size() > room.text);
+  return !has_long_name && columns <= room.columns && table.rows.size() * (columns + 1) <= room.cells;
 }
 
 // Rows are behind what they are of: encode() writes them there.
@@ -320,7 +323,10 @@ Result<Frame> decode(std::string_view bytes, Room room) {
       return fail(EPROTO,
                   "a frame of version " + std::to_string(version) + ", which is not known here: update this one");
     }
-    if (std::string* const text = text_of(frame, field->number)) *text = field->bytes;
+    if (std::string* const text = text_of(frame, field->number)) {
+      if (field->bytes.size() > room.text) return fail(EPROTO, "a frame with a text longer than 4 KB before its table");
+      *text = field->bytes;
+    }
     if (std::uint64_t* const number = number_of(frame, field->number)) *number = field->value;
     if (field->number == kIsLast) frame.is_last = field->value != 0;
     if (field->number == kTable && room.cells > 0) is_good = is_good && read_table(field->bytes, room, frame.table);

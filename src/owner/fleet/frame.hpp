@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/labels.hpp"
 #include "ipc/histogram_table.hpp"
 
 namespace landtrace::fleet {
@@ -41,6 +42,11 @@ struct Slow {
 inline constexpr std::size_t kMostSlow = 32;
 inline constexpr std::size_t kMostSlowBytes = 64 * 1024;
 
+// Of the host's texts below, and of the names of keys and values, each: as much as all labels with what is between.
+inline constexpr std::size_t kMostFrameText = kMostLabelBytes + 2 * kMostLabels;
+// In memory a key takes much more than the byte that it may be here: numbers and texts of all rows.
+inline constexpr std::size_t kMostCells = 1u << 20;
+
 struct Frame {
   std::string host;
   std::string boot;    // the kernel's boot_id
@@ -69,7 +75,7 @@ inline bool has_gone(const Frame& frame) { return frame.is_last && frame.table.k
 // The table has to be portable().
 std::string encode(const Frame& frame);
 // Of one host. EPROTO with a sentence for bytes that encode() of no version gives, for a version that is too new, and
-// for a table larger than a host's may be.
+// for texts or a table larger than a host's may be.
 Result<Frame> decode_frame(std::string_view bytes);
 // The same without the table and what is slowest, which are not looked at.
 Result<Frame> decode_head(std::string_view bytes);

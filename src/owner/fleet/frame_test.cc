@@ -108,6 +108,30 @@ TEST(FrameTest, VersionOneIsReadAndWritten) {
   EXPECT_EQ(encode(frame), bytes);
 }
 
+TEST(FrameTest, TextsHaveBounds) {
+  const std::string most(kMostFrameText, 'x');
+  Frame frame = full_frame();
+  for (std::string* const text : {&frame.host, &frame.boot, &frame.labels, &frame.event}) {
+    const std::string before = *text;
+    *text = most;
+    EXPECT_TRUE(decode_head(encode(frame)));
+    *text = most + "x";
+    EXPECT_THAT(refusal_of_frame(encode(frame)), HasSubstr("longer than 4 KB"));
+    EXPECT_FALSE(decode_head(encode(frame)));
+    EXPECT_TRUE(decode_frames(encode(std::vector{frame}))) << "sums have many names in that place";
+    *text = before;
+  }
+  for (std::string* const name : {&frame.table.keys[1].name, &frame.table.values[0].name}) {
+    const std::string before = *name;
+    *name = most;
+    EXPECT_TRUE(decode_frame(encode(frame)));
+    *name = most + "x";
+    EXPECT_FALSE(decode_frame(encode(frame)));
+    EXPECT_FALSE(decode_shape(encode(frame)));
+    *name = before;
+  }
+}
+
 TEST(FrameTest, SeveralAreOneMessage) {
   const std::vector<Frame> frames{full_frame(), Frame(), full_frame()};
   EXPECT_EQ(*decode_frames(encode(frames)), frames);
