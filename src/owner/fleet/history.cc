@@ -50,7 +50,7 @@ std::string bytes_of(const History& history) {
                   {"reaches_ns", history.reaches_ns},
                   {"resolution_ns", history.resolution_ns}, {"dropped_bytes", history.dropped_bytes},
                   {"unclear", history.unclear},       {"is_behind", history.is_behind},
-                  {"misfits", history.misfits}};
+                  {"misfits", history.misfits},       {"no_room", history.no_room}};
   return head.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + encode(history.frames);
 }
 
@@ -68,6 +68,7 @@ Result<History> history_of(const std::string& bytes) {
     history.unclear = json.at("unclear").get<std::uint64_t>();
     history.is_behind = json.at("is_behind").get<bool>();
     history.misfits = json.at("misfits").get<std::vector<std::string>>();
+    history.no_room = json.value("no_room", history.no_room);
     LT_TRY(history.frames, decode_frames(std::string_view(bytes).substr(end + 1)));
     return history;
   } catch (const Json::exception&) {

@@ -41,6 +41,7 @@ struct History {
   std::uint64_t unclear = 0;      // events of which is known that they were counted by then, and not since when
   bool is_behind = false;         // frames are in the stream that are not in the answer
   std::vector<std::string> misfits = {};  // hosts with other fields than most
+  std::vector<std::string> no_room = {};  // hosts that took so much memory that later minutes of theirs are gone, too
 
   // Of an order: for each of its events and each slot a frame: `generation` and `time_ns` are when the slot begins and
   // ends, `sequence` is its number. Without an order: for each order and event a frame without rows; `generation` and

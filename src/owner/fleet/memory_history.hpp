@@ -1,5 +1,9 @@
 // What was counted when, in a collector's memory: of each minute what each host's histograms counted in it, and what
-// all of them did together. The oldest minutes go where there is no room.
+// all of them did together.
+//
+// Where there is no room the oldest minutes go. But who takes the room of others loses it: a host that alone has more
+// than a quarter of it loses minutes of its own; and where keys and newest counts, which are no minute's, have more
+// than three quarters, the order that has most of them is left out.
 //
 // A frame is looked at when the next one of a later minute comes, or somebody asks: hosts may send more often than
 // that.
@@ -38,6 +42,7 @@ class MemoryHistory {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
+  struct Host;
   struct Identity;
   struct Change;
   struct Series;
@@ -50,12 +55,15 @@ class MemoryHistory {
     std::vector<std::uint64_t> numbers;
   };
 
+  Result<void> take(const std::string& subject, std::string_view bytes, std::uint64_t now_ns);
+  Result<Event*> event_of(const Frame& head, std::string shape, std::string_view bytes);
+  Series& series_of(Event& event, const Frame& head);
   Result<void> fold(Event& event, Series& series);
-  static Result<Rows> rows_of(Event& event, std::string_view frame);
+  static Result<Rows> rows_of(Event& event, Host& host, std::string_view frame);
   static Change change_of(Event& event, const Series& series, const Rows& rows);
   void keep(Event& event, Series& series, Change change);
-  bool drop_oldest();
-  void drop(Event& event, Minute minute);
+  void add_to_total(Event& event, Series& series, Change& change);
+
   // Of an order, an event of it, and the bytes of its histogram's keys and values.
   struct Name {
     std::string order;
@@ -64,7 +72,33 @@ class MemoryHistory {
 
     friend auto operator<=>(const Name&, const Name&) = default;
   };
+  using EventsByName = std::map<Name, std::unique_ptr<Event>>;
+  // What one event takes that a drop may free.
+  struct Taken {
+    EventsByName::iterator event;
+    std::size_t standing = 0;  // what no minute has
+    std::size_t all = 0;
+    Minute newest = 0;
+  };
+
+  Host& host_of(const std::string& name);
+  // So many bytes more, that are this host's alone; fewer: as their negative.
+  void charge(Host& host, std::size_t bytes);
+  void make_room();
+  // `of`: what is this host's; nullptr: of all hosts. False, of these: there is less than before of nothing.
+  bool drop_some(Host* of);
+  std::vector<Taken> what_is_taken(const Host* of, Minute& oldest);
+  void leave_out(const Taken& event, Host* of);
+  bool drop(Event& event, Minute minute, const Host* of);
+  void forget(const Series& series, const Change& change);
+  void forget_total(const Series& series, const Change& change);
+  void add_up(Event& event, Minute first, Minute last);
+  bool drop_keys(Event& event, bool are_all);
+  void forget_empty();
+  bool forget_names();
+
   using Events = std::vector<std::pair<const Name*, Event*>>;
+  void tell_reach(const HistoryQuestion& question, History& history) const;
   Result<void> answer(const Events& events, const HistoryQuestion& question, History& history);
   static void tell_order(const Events& events, History& history);
   static Events::value_type most_of(const Events& events);
@@ -78,8 +112,11 @@ class MemoryHistory {
   std::size_t dropped_bytes_ = 0;
   std::size_t folds_ = 0;
   std::uint64_t next_event_ = 0;
-  Minute reaches_ = 0;  // what is of earlier ones was dropped
-  std::map<Name, std::unique_ptr<Event>> events_;
+  Minute now_ = 0;
+  Minute reaches_ = 0;                      // what is of earlier ones was dropped
+  std::map<std::string, Minute> left_out_;  // … and of these orders
+  EventsByName events_;
+  std::map<std::string, Host> hosts_;
 };
 
 }  // namespace landtrace::fleet

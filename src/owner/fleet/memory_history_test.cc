@@ -337,5 +337,213 @@ TEST(MemoryHistoryTest, OfAFrameWhoseTableIsRefusedNothingStays) {
   EXPECT_LE(memory.bytes(), 10'000u) << "the oldest has gone";
 }
 
+TEST(MemoryHistoryTest, NamesTakeRoom) {
+  constexpr std::size_t kEach = 3000;
+  const std::string long_text(kEach + 100, 'x');
+  const auto bytes_of = [](const auto& change) {
+    MemoryHistory memory(kPlenty);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      Frame frame = Host("a", kBegin).at(kBegin);
+      change(frame, std::to_string(i));
+      add(memory, frame);
+      memory.answer(ask(kBegin, kBegin + kMinute)).value();  // what has come is not there as bytes any more
+    }
+    return memory.bytes();
+  };
+  const auto generation = [](Frame& frame, const std::string& i) { frame.generation += std::stoul(i); };
+  const std::size_t small = bytes_of(generation);
+  EXPECT_GT(bytes_of([&](Frame& frame, const std::string& i) { frame.boot = i + long_text; }), small + 10 * kEach);
+  EXPECT_GT(bytes_of([&](Frame& frame, const std::string& i) {
+              generation(frame, i);
+              frame.labels = "x=" + long_text;
+            }),
+            small + 10 * kEach);
+  // As bytes, and as what they say.
+  EXPECT_GT(bytes_of([&](Frame& frame, const std::string& i) { frame.table.keys[0].name = i + long_text; }),
+            small + 20 * kEach);
+}
+
+TEST(MemoryHistoryTest, HistogramsOfOtherKeysAreNoWayToMuchMemory) {
+  constexpr std::size_t kLittle = 1u << 20;
+  MemoryHistory memory(kLittle);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    Frame frame = Host("a", kBegin).at(kBegin);
+    frame.table.keys[0].name = std::to_string(i) + std::string(4000, 'x');
+    frame.event = "u:e" + std::to_string(i);
+    add(memory, frame);
+    ASSERT_LE(memory.bytes(), kLittle);
+  }
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  question.order = "";
+  EXPECT_LE(memory.answer(question)->frames.size(), kLittle / 8000) << "what is not counted is not there";
+}
+
+TEST(MemoryHistoryTest, AFrameWithoutASequenceIsRefused) {
+  MemoryHistory memory(kPlenty);
+  Frame frame = Host("a", kBegin).count("/", 64, 1).at(kBegin);
+  frame.sequence = 0;
+  EXPECT_FALSE(memory.add(subject_of(frame), encode(frame)));
+  EXPECT_EQ(memory.bytes(), 0u);
+}
+
+TEST(MemoryHistoryTest, KeysOfAFrameThatMakesNoSenseTakeRoomToo) {
+  constexpr std::size_t kLittle = 100'000;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    Host host("a", kBegin + i);
+    for (int k = 0; k < 20; ++k) host.count("/" + std::to_string(i) + "/" + std::to_string(k), 64, 1);
+    Frame& frame = host.at(kBegin);
+    frame.table.rows.push_back(frame.table.rows.back());
+    EXPECT_FALSE(memory.add(subject_of(frame), encode(frame)));
+    ASSERT_LE(memory.bytes(), kLittle);
+  }
+}
+
+TEST(MemoryHistoryTest, AKnownHistogramHasNoMoreRowsThanANewOne) {
+  constexpr std::size_t kValues = 62;
+  MemoryHistory memory(kPlenty);
+  memory.look_at(10);
+  Frame frame = Host("a", kBegin).at(kBegin);
+  frame.table.values.resize(kValues, {"took"});
+  add(memory, frame);
+  const std::vector<std::uint64_t> values(kValues, 1);
+  for (std::uint64_t i = 0; i < kMostCells / (2 + kValues + 1) + 1; ++i) {
+    frame.table.rows.push_back({{{0, "x", {}}, {64 + i, "", {}}}, 1, values});
+  }
+  ++frame.sequence;
+  const std::string bytes = encode(frame);
+  EXPECT_FALSE(decode_frame(bytes));
+  EXPECT_FALSE(memory.add(subject_of(frame), bytes));
+  EXPECT_EQ(memory.answer(ask(kBegin, kBegin + kMinute))->misfits, std::vector<std::string>{"a"});
+  frame.table.rows.pop_back();
+  ++frame.sequence;
+  add(memory, frame);
+}
+
+void add_at(MemoryHistory& memory, const Frame& frame, std::uint64_t now_ns) {
+  ASSERT_TRUE(memory.add(subject_of(frame), encode(frame), now_ns));
+}
+
+std::vector<Host> some_hosts(std::size_t count, std::uint64_t generation) {
+  std::vector<Host> hosts;
+  for (std::size_t i = 0; i < count; ++i) hosts.emplace_back("h" + std::to_string(i), generation);
+  return hosts;
+}
+
+TEST(MemoryHistoryTest, AHostThatTakesTheRoomOfOthersLosesItsOwn) {
+  constexpr std::size_t kLittle = 400'000;
+  constexpr std::uint64_t kMinutes = 30;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  std::vector<Host> hosts = some_hosts(10, kBegin);
+  std::uint64_t key = 0;
+  for (std::uint64_t i = 0; i < kMinutes; ++i) {
+    const std::uint64_t now = kBegin + i * kMinute;
+    for (Host& host : hosts) add_at(memory, host.count("/", 64, 1).at(now), now);
+    for (std::uint64_t generation = 0; generation < 5; ++generation) {
+      Host evil("evil", now + generation);
+      for (int k = 0; k < 100; ++k) evil.count(std::to_string(++key), 64, 1);
+      add_at(memory, evil.at(now), now);
+      ASSERT_LE(memory.bytes(), kLittle);
+    }
+  }
+  HistoryQuestion question = ask(kBegin, kBegin + kMinutes * kMinute);
+  question.where = "host=h*";
+  const auto history = memory.answer(question);
+  ASSERT_TRUE(history);
+  EXPECT_EQ(history->frames.at(0).table.hits, 10 * kMinutes);
+  EXPECT_EQ(history->reaches_ns, 0u) << "of all others all is there";
+  EXPECT_EQ(history->no_room, std::vector<std::string>{"evil"});
+  EXPECT_GT(history->dropped_bytes, 0u);
+}
+
+TEST(MemoryHistoryTest, AnOrderThatTakesTheRoomOfOthersIsLeftOut) {
+  constexpr std::size_t kLittle = 400'000;
+  constexpr std::uint64_t kMinutes = 10;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  std::vector<Host> hosts = some_hosts(10, kBegin);
+  for (std::uint64_t i = 0; i < kMinutes; ++i) {
+    const std::uint64_t now = kBegin + i * kMinute;
+    for (Host& host : hosts) add_at(memory, host.count("/", 64, 1).at(now), now);
+    // Each host has ids that no other has.
+    for (int h = 0; h < 50; ++h) {
+      Host host("big" + std::to_string(h), now);
+      for (int k = 0; k < 50; ++k) host.count(std::to_string(h * 1000 + k), 64, 1);
+      Frame& frame = host.at(now);
+      frame.order = "large";
+      add_at(memory, frame, now);
+      ASSERT_LE(memory.bytes(), kLittle);
+    }
+  }
+  const auto small = memory.answer(ask(kBegin, kBegin + kMinutes * kMinute));
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->frames.at(0).table.hits, 10 * kMinutes);
+  EXPECT_EQ(small->reaches_ns, 0u);
+  EXPECT_TRUE(small->no_room.empty());
+  HistoryQuestion question = ask(kBegin, kBegin + kMinutes * kMinute);
+  question.order = "large";
+  EXPECT_GT(memory.answer(question)->reaches_ns, kBegin) << "it is told of that order";
+  question.order = "";
+  EXPECT_GT(memory.answer(question)->reaches_ns, kBegin) << "… and of all";
+}
+
+// A clock may be a minute ahead: what others count now would count as older than what was dropped.
+TEST(MemoryHistoryTest, WhatIsCountedNowIsNotDroppedAsOld) {
+  constexpr std::size_t kLittle = 60'000;
+  MemoryHistory memory(kLittle);
+  memory.look_at(1'000'000);
+  for (int h = 0; h < 100; ++h) {
+    Host host("h" + std::to_string(h), kBegin);
+    for (int k = 0; k < 5; ++k) host.count(std::to_string(h * 10 + k), 64, 1);
+    add_at(memory, host.at(kBegin + 2 * kMinute), kBegin);
+    ASSERT_LE(memory.bytes(), kLittle);
+  }
+  Host good("good", kBegin);
+  Frame& frame = good.count("/", 64, 7).at(kBegin + 1);
+  frame.order = "other";
+  add_at(memory, frame, kBegin + 1);
+  HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+  question.order = "other";
+  EXPECT_EQ(hits(memory, question), std::vector<std::uint64_t>{7});
+}
+
+// What goes is given back, of whomever it was: parts of what is left add up to its whole, and a new host finds room.
+TEST(MemoryHistoryTest, WhatIsLeftIsWholeWhateverWasDropped) {
+  constexpr std::size_t kLittle = 300'000;
+  for (unsigned round = 0; round < 6; ++round) {
+    std::mt19937 random(round);
+    MemoryHistory memory(kLittle);
+    memory.look_at(round % 2 == 0 ? 0 : 1'000'000);
+    std::vector<Host> hosts = some_hosts(2 + round * 4, kBegin);
+    std::uint64_t now = kBegin;
+    for (int i = 0; i < 2000; ++i) {
+      now += random() % (kMinute / 4);
+      const std::size_t number = random() % hosts.size();
+      Host& host = hosts[number];
+      if (random() % 50 == 0) host = Host("h" + std::to_string(number), now);
+      const std::string own = random() % 3 == 0 ? std::to_string(random() % 2000) : "";
+      Frame frame = host.count("/" + own, 64 << random() % 3, 1 + random() % 3).at(now);
+      frame.event = "u:e" + std::to_string(number % 2);
+      ASSERT_TRUE(memory.add(subject_of(frame), encode(frame), now));
+      ASSERT_LE(memory.bytes(), kLittle);
+    }
+    HistoryQuestion question = ask(now - 200 * kMinute, now + kMinute, kMinute);
+    const std::vector<std::uint64_t> all = hits(memory, question);
+    question.per = {"host"};
+    ASSERT_EQ(hits(memory, question), all);
+    EXPECT_GT(std::ranges::count_if(all, [](std::uint64_t one) { return one > 0; }), 4);
+    // Nothing stays of what is over: a new host finds all of the room.
+    for (int i = 1; i <= 3; ++i) {
+      Host last("last", now + 1000 * kMinute);
+      for (int k = 0; k < 300; ++k) last.count(std::to_string(k), 64, 1);
+      add_at(memory, last.at(now + 1000 * kMinute), now + 1000 * kMinute);
+    }
+    question = ask(now + 1000 * kMinute, now + 1001 * kMinute);
+    ASSERT_EQ(hits(memory, question).back(), 300u);
+  }
+}
+
 }  // namespace
 }  // namespace landtrace::fleet

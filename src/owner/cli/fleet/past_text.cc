@@ -138,7 +138,8 @@ Result<std::string> past_json(const History& history) {
            {"dropped_bytes", history.dropped_bytes},
            {"unclear", history.unclear},
            {"is_behind", history.is_behind},
-           {"misfits", history.misfits}};
+           {"misfits", history.misfits},
+           {"no_room", history.no_room}};
   Json slots = Json::array(), orders = Json::array();
   for (const Frame& frame : history.frames) {
     if (frame.sequence == 0) {
@@ -170,6 +171,11 @@ std::vector<std::string> past_notes(const History& history, std::uint64_t from_n
   if (history.is_behind) notes.emplace_back("frames are on their way that are not in this yet");
   if (!history.misfits.empty()) {
     notes.push_back(fmt::format("left out, having other fields: {}", fmt::join(history.misfits, " ")));
+  }
+  if (!history.no_room.empty()) {
+    notes.push_back(fmt::format("not all is in this of hosts that have more than a collector's memory has room for: {} "
+                                "(landtrace collect --memory)",
+                                fmt::join(history.no_room, " ")));
   }
   return notes;
 }
