@@ -45,10 +45,13 @@ class OwnHistograms(FleetCase):
         self.wait_until(lambda: self.own() == {name: 207})
         self.write(hosts[1], TRIGGER, "-a", "!hist:keys=source:size=512")
         self.wait_until(lambda: self.own() == {name: 7})
+        self.assertEqual(self.own("--per", "zone"), {name: 7})
         hosts[0].kill()
         self.assertEqual(self.own(), {name: 7})
         hosts[0].start()
         self.wait_until(lambda: self.own() == {})
+        # What is known of the other one is that it was removed: that is no sum of no hosts.
+        self.assertEqual(self.own("--per", "zone"), {})
 
     def test_fields_that_are_left_out_do_not_travel(self):
         host = self.host("a", "--fleet-histograms", "job", "--fleet-redact", "source")

@@ -27,12 +27,16 @@ std::vector<std::string> group_of(const Frame& frame, const std::vector<std::str
 class EventSum {
  public:
   // `shape`: what most hosts have.
-  EventSum(const ipc::HistogramTable& shape, const std::vector<std::string>& by) : by_(by) { sum_.begin(shape, by); }
+  EventSum(const ipc::HistogramTable& shape, const std::vector<std::string>& by) : by_(by) {
+    // Without, all have gone: there is nothing that labels could stand before.
+    if (!shape.keys.empty()) sum_.begin(shape, by);
+  }
 
   void add(const std::string& host, std::string_view bytes) {
     const auto frame = decode_frame(bytes);
     if (frame && has_gone(*frame)) return;
-    if (!frame || !has_room(host, frame->table) || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
+    const bool counts_by_keys = frame && !frame->table.keys.empty();
+    if (!counts_by_keys || !has_room(host, frame->table) || !sum_.add(frame->table, by_, group_of(*frame, by_))) {
       misfits_.insert(host);
       return;
     }

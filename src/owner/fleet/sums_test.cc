@@ -264,6 +264,24 @@ TEST(SumsTest, OfWhatIsSetUpAnewTheNewestCanBeKept) {
   EXPECT_EQ(sums.histograms(), 1u);
 }
 
+TEST(SumsTest, OfWhatHasGoneEverywhereThereAreNoKeys) {
+  Sums sums;
+  Frame frame = frame_of("a", 1, 1);
+  frame.table = {};
+  frame.is_last = true;
+  add(sums, frame);
+  for (const std::vector<std::string>& by : {std::vector<std::string>(), {"host"}}) {
+    const Sum sum = sums.of("o", by).at(0);
+    EXPECT_TRUE(sum.table.keys.empty());
+    EXPECT_EQ(sum.hosts, 0u);
+    EXPECT_TRUE(sum.misfits.empty());
+  }
+  frame = frame_of("b", 1, 1);
+  frame.table = {};
+  add(sums, frame);
+  EXPECT_EQ(sums.of("o", {"host"}).at(0).misfits, std::vector<std::string>{"b"}) << "it counts, by nothing";
+}
+
 TEST(SumsTest, OneHostCannotTakeTheRoomOfOthers) {
   Sums sums(64 * 1024);
   Frame good = frame_of("good", 1, 1);
