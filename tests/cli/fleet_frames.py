@@ -86,6 +86,11 @@ class Counting:
         return (f"landtrace.system.{part_of_subject(self.host)}.hist.{self.order}.{self.generation_ns}."
                 f"{part_of_subject(self.event)}").encode()
 
+    def gone(self, time_ns):
+        """The last one, of a histogram that was removed."""
+        self.sequence += 1
+        return self.around(time_ns, number(11, 1), b"")
+
     def frame(self, time_ns):
         """The next one: all that was counted so far."""
         self.sequence += 1
@@ -95,6 +100,9 @@ class Counting:
         for (route, step), hits in self.counts.items():
             table += text(6, text(1, varint(step)) + text(2, route) + number(3, hits) +
                           text(4, varint(self.sums[route, step])))
+        return self.around(time_ns, number(12, self.sequence), table)
+
+    def around(self, time_ns, numbers, table):
         return (number(1, 1) + text(2, self.host) + text(3, self.boot) + text(4, "system") + text(5, self.labels) +
                 text(6, self.order) + text(7, self.event) + number(8, self.generation_ns) + number(9, self.sequence) +
-                number(10, time_ns) + number(12, self.sequence) + text(15, table))
+                number(10, time_ns) + numbers + text(15, table))

@@ -147,6 +147,25 @@ class HistoryCase(FleetCase):
                                 (name, near, exact, group["latency_ns"][name]))
 
 
+    def assert_is_counted_though_it_has_gone(self, source):
+        """Two of three hosts have removed what the third one still counts."""
+        begin_ns = time.time_ns() - 600 * SECOND
+        hosts = [Counting(name, "own", begin_ns) for name in "abc"]
+        frames = []
+        for host in hosts:
+            host.count("/", 1000)
+            frames.append((host.subject(), host.frame(begin_ns + 10 * SECOND)))
+        frames += [(host.subject(), host.gone(begin_ns + 20 * SECOND)) for host in hosts[:2]]
+        hosts[2].count("/", 1000)
+        frames.append((hosts[2].subject(), hosts[2].frame(begin_ns + 30 * SECOND)))
+        self.publish(frames)
+        self.wait_until(lambda: (shown := self.history("own")) and shown["source"] == source and
+                        not shown["is_behind"] and sum(counted(shown).values()) >= 4)
+        shown = self.history("own")
+        self.assertEqual((counted(shown), shown["misfits"]), ({("/",): 4}, []))
+        self.assertRegex(self.fleet("history"), "own .* 3 +route,latency_ns ")
+
+
 class Memory(HistoryCase):
     def test_has_what_was_counted_when(self):
         collector = self.start("collect")
@@ -188,6 +207,10 @@ class Memory(HistoryCase):
             done, out, err = self.landtrace("fleet", *words)
             self.assertEqual((done, out), (status, ""), words)
             self.assertIn(message, err)
+
+    def test_histograms_that_have_gone(self):
+        self.start("collect")
+        self.assert_is_counted_though_it_has_gone("memory")
 
     def test_is_bounded_and_says_so(self):
         self.start("collect", "--memory", "200K")  # the keys and the newest counts are more than half of that
@@ -297,6 +320,10 @@ class Store(HistoryCase):
         self.collect()
         self.wait_until(lambda: self.landtrace("fleet", "history")[0] == 0)
         self.assert_is_exact(fleet, "store")
+
+    def test_histograms_that_have_gone(self):
+        self.collect()
+        self.assert_is_counted_though_it_has_gone("store")
 
     def test_real_hosts(self):
         self.collect()

@@ -82,6 +82,7 @@ Result<void> MemoryHistory::take(const std::string& subject, std::string_view by
   // The newest minutes go last: a host whose clock is ahead would keep its own for ever, and leave room for no others.
   if (head.time_ns > now_ns && head.time_ns - now_ns > kResolution_ns) head.time_ns = now_ns + kResolution_ns;
   LT_TRY(RawTable table, table_of(bytes));
+  if (head.is_last && table.shape.empty()) return {};  // it has gone: what it counted stays where it was counted
   LT_TRY(Event* const event, event_of(head, std::move(table.shape), bytes));
   Series& series = series_of(*event, head);
   if (head.sequence <= series.sequence) return {};

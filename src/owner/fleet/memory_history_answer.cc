@@ -1,6 +1,7 @@
 // What a collector's memory answers.
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "fleet/memory_history_event.hpp"
 #include "fleet/where.hpp"
@@ -106,8 +107,9 @@ MemoryHistory::Events::value_type MemoryHistory::most_of(const Events& events) {
     }
     return hosts.size();
   };
-  return *std::ranges::max_element(
-      events, {}, [&](const Events::value_type& one) { return std::pair(hosts_of(*one.second), ~one.second->number); });
+  return *std::ranges::max_element(events, {}, [&](const Events::value_type& one) {
+    return std::tuple(!one.second->shape.keys.empty(), hosts_of(*one.second), ~one.second->number);
+  });
 }
 
 Result<void> MemoryHistory::answer(const Events& events, const HistoryQuestion& question, History& history) {

@@ -205,6 +205,28 @@ TEST(MemoryHistoryTest, WhoHasOtherFieldsIsNamed) {
   EXPECT_EQ(history->frames.at(0).table.hits, 1u);
 }
 
+TEST(MemoryHistoryTest, WhatHasGoneIsNoHistogramOfOtherKeys) {
+  MemoryHistory memory(kPlenty);
+  std::vector<Host> hosts{{"a", kBegin}, {"b", kBegin}, {"c", kBegin}};
+  for (Host& host : hosts) add(memory, host.count("/", 64, 1).at(kBegin));
+  for (Host* const host : {&hosts[0], &hosts[1]}) {
+    Frame gone = host->at(kBegin + 1);
+    gone.is_last = true;
+    gone.table = {};
+    add(memory, gone);
+  }
+  for (const std::vector<std::string>& per : {std::vector<std::string>(), {"host"}}) {
+    HistoryQuestion question = ask(kBegin, kBegin + kMinute);
+    question.per = per;
+    const auto history = memory.answer(question);
+    ASSERT_TRUE(history);
+    EXPECT_TRUE(history->misfits.empty());
+    ASSERT_EQ(history->frames.size(), 1u);
+    EXPECT_EQ(history->frames[0].table.hits, 3u) << "it was counted then";
+    EXPECT_EQ(history->frames[0].unpaired.lost, 3u);
+  }
+}
+
 TEST(MemoryHistoryTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
   MemoryHistory memory(kPlenty);
   for (std::uint64_t generation = kBegin; generation < kBegin + 5; ++generation) {

@@ -12,8 +12,11 @@ constexpr const char* kIdentity = "host, domain, boot, generation, sequence";
 // Fewer rows than ClickHouse has in a block by default: a row is a frame, and may have thousands of buckets.
 constexpr unsigned kGranularity = 256;
 
+// The last frame of a histogram that has gone has no keys: what was counted until then is in those before.
+std::string has_keys() { return "shape != " + sql_text(shape_bytes({})); }
+
 std::string where(const Series& series) {
-  return fmt::format("order_id = {} AND event = {}", sql_text(series.order), sql_text(series.event));
+  return fmt::format("order_id = {} AND event = {} AND {}", sql_text(series.order), sql_text(series.event), has_keys());
 }
 
 // Backslashes and quotes are escaped in names as in texts.
@@ -83,9 +86,9 @@ std::string drop_partition_sql(const std::string& id) {
 
 std::string orders_sql(const std::string& order, const Period& period) {
   return fmt::format(
-      "SELECT order_id, event, any(shape), min(time_ns), max(time_ns), uniqExact(host) FROM {} WHERE {}time_ns >= {}{} "
-      "GROUP BY order_id, event ORDER BY max(time_ns) FORMAT RowBinary",
-      kStoreTable, order.empty() ? "" : "order_id = " + sql_text(order) + " AND ", period.from_ns,
+      "SELECT order_id, event, any(shape), min(time_ns), max(time_ns), uniqExact(host) FROM {} WHERE {} AND {}time_ns "
+      ">= {}{} GROUP BY order_id, event ORDER BY max(time_ns) FORMAT RowBinary",
+      kStoreTable, has_keys(), order.empty() ? "" : "order_id = " + sql_text(order) + " AND ", period.from_ns,
       period.is_open ? "" : fmt::format(" AND time_ns < {}", period.until_ns));
 }
 
