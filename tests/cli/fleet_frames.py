@@ -71,6 +71,7 @@ class Counting:
     def __init__(self, host, order, generation_ns, labels="", boot="boot", event="user_events:a -> user_events:b"):
         self.host, self.order, self.generation_ns, self.labels, self.boot = host, order, generation_ns, labels, boot
         self.event = event
+        self.trigger = "latency"
         self.sequence = 0
         self.counts, self.sums = collections.Counter(), collections.Counter()
         self.values, self.events = [], []
@@ -94,7 +95,7 @@ class Counting:
     def frame(self, time_ns):
         """The next one: all that was counted so far."""
         self.sequence += 1
-        table = (text(1, "latency") + text(2, number(1, 3) + text(2, "route")) +
+        table = (text(1, self.trigger) + text(2, number(1, 3) + text(2, "route")) +
                  text(2, number(1, 13) + text(2, "latency_ns") + number(3, STEPS)) +
                  text(3, text(1, "latency_ns")) + number(4, len(self.values)))
         for (route, step), hits in self.counts.items():

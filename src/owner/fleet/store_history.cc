@@ -147,6 +147,14 @@ std::string StoredEvent::picked(const std::map<std::pair<Identity, std::uint64_t
   return rows;
 }
 
+// By which histograms can be added up: what else stands in their trigger (the size) is each host's own.
+std::string shape_without_trigger(std::string_view bytes) {
+  auto shape = shape_of_bytes(bytes);
+  if (!shape) return std::string(bytes);
+  shape->trigger.clear();
+  return shape_bytes(*shape);
+}
+
 Result<void> StoredEvent::read_heads() {
   const std::string rows = picked(nullptr);
   if (rows.empty()) return {};
@@ -165,7 +173,7 @@ Result<void> StoredEvent::read_heads() {
     const auto known = histograms_.find(identity);
     if (!reader.is_good() || known == histograms_.end()) return strange_answer();
     known->second.labels = labels;
-    known->second.shape = shape;
+    known->second.shape = shape_without_trigger(shape);
     known->second.totals[sequence] = totals;
   }
   return {};
