@@ -179,11 +179,11 @@ Result<void> StoredEvent::read_heads() {
   return {};
 }
 
-// That of most hosts.
+// That of most hosts, of as many of those whose histogram began first: who was heard first is not stored.
 void StoredEvent::choose_shape() {
   ShapeVotes votes;
   for (const auto& [identity, known] : histograms_) {
-    if (!known.totals.empty()) votes.add(identity.host, known.shape);
+    if (!known.totals.empty()) votes.add(identity.host, known.shape, identity.generation);
   }
   if (auto most = votes.most()) shape_ = *std::move(most);
 }

@@ -99,7 +99,8 @@ Result<Sums::Was> Sums::take(const std::string& subject, std::string_view bytes,
   }
   host.bytes = host.bytes - before + cost;
   bytes_ = bytes_ - before + cost;
-  newest_[std::move(key)] = {head.sequence, heard_ns, cost, std::string(bytes)};
+  const std::uint64_t number = known == newest_.end() ? next_number_++ : known->second.number;
+  newest_[std::move(key)] = {head.sequence, heard_ns, number, cost, std::string(bytes)};
   return Was::kNews;
 }
 
@@ -137,7 +138,9 @@ std::map<std::string, ipc::HistogramTable> Sums::shapes_of(const std::string& or
        ++at) {
     const auto shape = decode_shape(at->second.bytes);
     // One that has gone has no keys.
-    if (shape && !shape->keys.empty()) votes[at->first.event].add(at->first.host, shape_bytes(*shape));
+    if (shape && !shape->keys.empty()) {
+      votes[at->first.event].add(at->first.host, shape_bytes(*shape), at->second.number);
+    }
   }
   std::map<std::string, ipc::HistogramTable> shapes;
   for (const auto& [event, of_event] : votes) {

@@ -60,7 +60,7 @@ class Sums {
   void each_of(const std::string& order,
                const std::function<void(const std::string& event, const std::string& host, const Frame* frame)>& take)
       const;
-  // Of each event of an order the keys and values that most hosts have.
+  // Of each event of an order the keys and values that most hosts have, of as many of those that were heard first.
   [[nodiscard]] std::map<std::string, ipc::HistogramTable> shapes_of(const std::string& order) const;
   // Of which there are frames.
   [[nodiscard]] std::vector<std::string> orders() const;
@@ -79,7 +79,8 @@ class Sums {
   struct Newest {
     std::uint64_t sequence = 0;
     std::uint64_t heard_ns = 0;
-    std::size_t cost = 0;  // of memory
+    std::uint64_t number = 0;  // of the histogram: the one that was heard first has the smallest
+    std::size_t cost = 0;      // of memory
     std::string bytes;
   };
   struct Host {
@@ -93,6 +94,7 @@ class Sums {
   std::size_t most_host_bytes_;
   std::map<Key, Newest> newest_;
   std::size_t bytes_ = 0;
+  std::uint64_t next_number_ = 0;
   std::map<std::string, Host> hosts_;  // by name
   FrameParts parts_;
 };

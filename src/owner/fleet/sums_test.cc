@@ -209,6 +209,19 @@ TEST(SumsTest, AHostWithOtherKeysIsNamed) {
   EXPECT_EQ(sum.table.hits, 1u);
 }
 
+TEST(SumsTest, OfAsManyHostsThoseThatWereHeardFirstCount) {
+  Sums sums;
+  for (const char* const host : {"z", "a"}) {
+    Frame frame = frame_of(host, 1, 1);
+    if (host == std::string("a")) frame.table.keys[0].name = "path";
+    count(frame, "/", 1);
+    add(sums, frame);
+    frame.sequence = 2;
+    add(sums, frame);
+  }
+  EXPECT_EQ(sums.of("o").at(0).misfits, std::vector<std::string>{"a"});
+}
+
 TEST(SumsTest, OneHostThatComesFirstDoesNotLeaveOutTheOthers) {
   Sums sums;
   for (std::uint64_t generation = 1; generation <= 5; ++generation) {
