@@ -222,6 +222,22 @@ class Memory(HistoryCase):
         self.assertEqual(status, 0)
         self.assertIn("memory reaches back to", err)
 
+    def test_a_host_that_takes_the_room_of_others_is_named(self):
+        self.start("collect", "--memory", "200K")
+        fleet = Fleet(5, 3)
+        self.publish(fleet.frames(4))
+        self.wait_for(fleet, "memory")
+        evil = Counting("evil", "abcdefgh", fleet.begin_ns)
+        for i in range(1500):
+            evil.count(f"/{i}", 1000)
+        self.publish([(evil.subject(), evil.frame(fleet.now_ns))])
+        self.wait_until(lambda: self.history("abcdefgh")["no_room"] == ["evil"])
+        shown = self.history("abcdefgh")
+        self.assertEqual((sum(counted(shown).values()), shown["reaches_ns"]), (len(fleet.values()), 0))
+        status, _, err = self.landtrace("fleet", "show", "abcdefgh", "--last", "2h")
+        self.assertEqual(status, 0)
+        self.assertIn("more than a collector's memory has room for: evil (landtrace collect --memory)", err)
+
     def test_that_has_no_room_for_one_minute_says_so(self):
         self.start("collect", "--memory", "1K")
         self.publish(Fleet(4, 3).frames(4))
