@@ -260,20 +260,19 @@ const Place* Process::find_place(LocalThread& local) {
   const Place* place = nullptr;
   if (is_other_process(pid)) {
     place = find_place_of_child(local, attachment, pid, tid);
-  } else if (local.place != nullptr && local.generation == generation) {
-    // expect_child() was called. No partners: the child that may write here runs while the thread does not.
-    place = local.place;
-    if (local.expects == 0) {
-      local.page = page_;
-    } else if (local.expects != kUntilGone) {
-      --local.expects;
-    }
   } else {
-    place = claim_place(attachment, page_->pid, tid, true);
+    const bool has_place = local.place != nullptr && local.generation == generation;
+    place = has_place ? local.place : claim_place(attachment, page_->pid, tid, true);
     if (place != nullptr) {
       local.place = place;
       local.generation = generation;
-      local.page = page_;
+      // Where expect_child() was called a first place changes nothing: the child may still come. No partners: the child
+      // that may write here runs while the thread does not.
+      if (local.expects == 0) {
+        local.page = page_;
+      } else if (local.expects != kUntilGone) {
+        --local.expects;
+      }
     }
   }
   if (place == nullptr) {

@@ -359,6 +359,54 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
   });
 }
 
+// The hit of a probe on posix_spawn() itself may be the thread's first event.
+TEST_F(ProcessTest, AChildIsStillExpectedWhenTheThreadHasFoundItsFirstPlaceOrItsNext) {
+  if (!arch::rseq_usable()) GTEST_SKIP() << "SKIPPED: no restartable sequences here";
+  const auto expect_place_of_its_own = [](const Place* parents) {
+    EXPECT_FALSE(Process::has_place());
+    EXPECT_EQ(parents->thread.mode.area, arch::rseq_area());
+    EXPECT_TRUE(run_in_memory_child([&] {
+      const Place* const childs = Process::place();
+      return childs != parents && childs->thread.tid == own_tid() && childs->thread.mode.area == nullptr;
+    }));
+    EXPECT_EQ(Process::place(), parents);
+  };
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    first->domain().control().raw_clock = static_cast<std::uint32_t>(arch::RawClock::kTsc);
+    ASSERT_TRUE(Process::get().attach());
+    Process::expect_child();
+    expect_place_of_its_own(Process::place());
+    EXPECT_EQ(forked([&] {
+                expect_place_of_its_own(Process::place());
+                Process::child_is_gone();
+                return Process::has_place();
+              }),
+              0);
+    first->die();
+    FakeOwner second(path());
+    second.domain().control().raw_clock = static_cast<std::uint32_t>(arch::RawClock::kTsc);
+    ASSERT_TRUE(joins());
+    expect_place_of_its_own(Process::place());
+    Process::child_is_gone();
+    EXPECT_TRUE(Process::has_place());
+  });
+}
+
+TEST_F(ProcessTest, AThreadsFirstEventCountsAmongThoseBeforeItIsTakenToBeBack) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    Process::expect_child(2);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_NE(Process::place(), nullptr);
+      EXPECT_FALSE(Process::has_place());
+    }
+    EXPECT_NE(Process::place(), nullptr);
+    EXPECT_TRUE(Process::has_place());
+  });
+}
+
 TEST_F(ProcessTest, AThreadIsTakenToBeBackAfterSoManyEventsOfItsOwn) {
   in_child([&] {
     FakeOwner owner(path());
