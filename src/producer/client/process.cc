@@ -233,10 +233,14 @@ Place* Process::claim_place(Attachment& attachment, std::uint32_t pid, std::uint
 const Place* Process::find_place_of_child(LocalThread& local, Attachment& attachment, std::uint32_t pid,
                                           std::uint32_t tid) {
   const Place* const known = local.place_of_child;
-  const bool is_own = known != nullptr && known->view.data == attachment.view.data && known->thread.tid == tid &&
+  const bool is_own = known != nullptr && local.parent_of_child == page_->pid &&
+                      known->view.data == attachment.view.data && known->thread.tid == tid &&
                       // Pairs with the swaps of claim_thread_slot() and free_dead_thread_slots().
                       __atomic_load_n(&known->thread.slot->tid, __ATOMIC_ACQUIRE) == tid;
-  if (!is_own) local.place_of_child = claim_place(attachment, pid, tid, false);
+  if (!is_own) {
+    local.place_of_child = claim_place(attachment, pid, tid, false);
+    local.parent_of_child = page_->pid;
+  }
   return local.place_of_child;
 }
 
@@ -288,8 +292,10 @@ void Process::expect_child(std::uint32_t events) {
   Process& process = get();
   // The page is to be this process's, and not the child's.
   if (is_attached() && process.page_ != nullptr) process.adopt();
-  // The child before has gone from this memory, and might not end for long.
-  if (const Place* const old = std::exchange(local.place_of_child, nullptr); old != nullptr) {
+  // The child before has gone from this memory, and might not end for long. Not where this process was forked since:
+  // by now its parent may have given the slot back, and that child, which is a program of its own, may have it again.
+  const Place* const old = std::exchange(local.place_of_child, nullptr);
+  if (old != nullptr && local.parent_of_child == process.page_->pid) {
     plan::give_thread_slot_back(*old->thread.slot, old->thread.tid);
   }
   local.expects = events;

@@ -70,6 +70,8 @@ struct LocalThread {
   const Place* place = nullptr;
   // Of the last child that has run in the thread's place, with its memory.
   const Place* place_of_child = nullptr;
+  // Whose child that was; what another process had, from which this one was forked, is that one's.
+  std::uint32_t parent_of_child = 0;
   bool searching = false;
   // So many events of its own, until it is taken to be back from making a child.
   std::uint32_t expects = 0;

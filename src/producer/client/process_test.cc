@@ -359,6 +359,33 @@ TEST_F(ProcessTest, AVforkChildThatIsExpectedHasAPlaceOfItsOwnAndTheThreadHasIts
   });
 }
 
+// By now it may be the slot of a thread that lives, of the program that the child has become.
+TEST_F(ProcessTest, AForkedChildLeavesTheSlotsOfItsParentsChildrenAlone) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    ASSERT_NE(Process::place(), nullptr);
+    Process::expect_child();
+    const plan::ThreadSlot* slot = nullptr;
+    EXPECT_TRUE(run_in_memory_child([&] {
+      slot = Process::place()->thread.slot;
+      return true;
+    }));
+    Process::child_is_gone();
+    const std::uint32_t tid = slot->tid;
+    EXPECT_NE(tid, 0u);
+    EXPECT_EQ(forked([&] {
+                Process::expect_child();
+                EXPECT_EQ(slot->tid, tid);
+                return run_in_memory_child([&] { return Process::place()->thread.slot != slot; });
+              }),
+              0);
+    EXPECT_EQ(slot->tid, tid);
+    Process::expect_child();
+    EXPECT_EQ(slot->tid, 0u);
+  });
+}
+
 // The hit of a probe on posix_spawn() itself may be the thread's first event.
 TEST_F(ProcessTest, AChildIsStillExpectedWhenTheThreadHasFoundItsFirstPlaceOrItsNext) {
   if (!arch::rseq_usable()) GTEST_SKIP() << "SKIPPED: no restartable sequences here";
