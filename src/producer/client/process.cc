@@ -246,21 +246,26 @@ const Place* Process::find_place_of_child(LocalThread& local, Attachment& attach
 
 const Place* Process::find_place(LocalThread& local) {
   if (page_ == nullptr || !is_attached()) return nullptr;
-  if (local.searching || local.silent_for > 0 || !arch::may_call()) {
-    if (local.silent_for > 0) --local.silent_for;
+  const auto without = [&] {
     __atomic_fetch_add(&view().data->slotless, 1, __ATOMIC_RELAXED);
     return nullptr;
+  };
+  if (!arch::may_call()) return without();
+  if (local.silent_for > 0) {
+    --local.silent_for;
+    return without();
   }
+  const auto tid = static_cast<std::uint32_t>(system_call(SYS_gettid));
+  if (local.searching == tid) return without();
   const arch::AllVectorsKept vectors;
   // System calls alone from here on: a function of libc may be probed, and would be an event without a place.
-  local.searching = true;
+  local.searching = tid;
   adopt();
   // Pairs with the release store in switch_to() and the exchange in adopt(). Before the attachment, in this order: with
   // an earlier owner's number and the segments of the next one the thread only looks for its place once more.
   const std::uint64_t generation = __atomic_load_n(&page_->generation, __ATOMIC_ACQUIRE);
   Attachment& attachment = *current();
   const auto pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
-  const auto tid = static_cast<std::uint32_t>(system_call(SYS_gettid));
   const Place* place = nullptr;
   if (is_other_process(pid)) {
     place = find_place_of_child(local, attachment, pid, tid);
@@ -283,7 +288,7 @@ const Place* Process::find_place(LocalThread& local) {
     __atomic_fetch_add(&attachment.view.data->slotless, 1, __ATOMIC_RELAXED);
     local.silent_for = kSilentEvents;
   }
-  local.searching = false;
+  local.searching = 0;
   return place;
 }
 

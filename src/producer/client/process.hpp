@@ -72,7 +72,8 @@ struct LocalThread {
   const Place* place_of_child = nullptr;
   // Whose child that was; what another process had, from which this one was forked, is that one's.
   std::uint32_t parent_of_child = 0;
-  bool searching = false;
+  // The id of who looks for a place: the thread, or a child in its place, which may be killed at it. 0: nobody.
+  std::uint32_t searching = 0;
   // So many events of its own, until it is taken to be back from making a child.
   std::uint32_t expects = 0;
   // Events to let go before the next search, after one that found nothing.

@@ -1,6 +1,8 @@
 #include "client/process.hpp"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -10,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/test_memory_child.hpp"
@@ -431,6 +434,37 @@ TEST_F(ProcessTest, AThreadsFirstEventCountsAmongThoseBeforeItIsTakenToBeBack) {
     }
     EXPECT_NE(Process::place(), nullptr);
     EXPECT_TRUE(Process::has_place());
+  });
+}
+
+// Of the calling thread, from the next prctl() on.
+bool is_killed_by_prctl() {
+  constexpr auto kData = BPF_LD | BPF_W | BPF_ABS;
+  sock_filter code[] = {{kData, 0, 0, offsetof(seccomp_data, nr)},
+                        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_prctl},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// A filter of system calls may do it, or anybody.
+TEST_F(ProcessTest, AVforkChildThatIsKilledWhileItLooksForAPlaceDoesNotKeepTheThreadFromIts) {
+  in_child([&] {
+    FakeOwner owner(path());
+    ASSERT_TRUE(Process::get().attach());
+    bool was_filtered = false;
+    const Place* const none = Process::current()->places;
+    const Place* childs = none;
+    EXPECT_FALSE(run_in_memory_child([&] {
+      was_filtered = is_killed_by_prctl();
+      childs = Process::place();
+      return true;
+    }));
+    EXPECT_TRUE(was_filtered);
+    EXPECT_EQ(childs, none) << "it was killed in the search";
+    EXPECT_NE(Process::place(), nullptr);
+    EXPECT_EQ(owner.domain().data().slotless, 0u);
   });
 }
 
