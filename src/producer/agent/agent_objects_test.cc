@@ -1,10 +1,18 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <ctime>
+#include <iterator>
 #include <thread>
 
 #include "agent/agent.hpp"
@@ -149,6 +157,51 @@ TEST_F(AgentObjectsTest, WhereNobodyListensLoadsAreNotHeldUp) {
   for (int i = 0; i < kTurns; ++i) const Library library;
   const auto took = std::chrono::steady_clock::now() - began;
   EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), kBound_ms);
+}
+
+// What comes of these calls of the calling thread.
+void answer_calls(unsigned call, std::uint32_t answer) {
+  sock_filter code[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call},
+                        {BPF_RET | BPF_K, 0, 0, answer},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+TEST_F(AgentObjectsTest, AThreadThatMayNotWaitGoesOn) {
+  constexpr unsigned kForEver_s = 30;
+  Agent agent(Agent::OwnObject::kPatch);
+  ASSERT_TRUE(agent.listen_to_loader());
+  agent.look_at_objects();
+  ::alarm(kForEver_s);
+  std::thread([this] {
+    answer_calls(SYS_futex, SECCOMP_RET_ERRNO | EPERM);
+    EXPECT_EQ(Library().function()(1), 10u);
+  }).join();
+  ::alarm(0);
+}
+
+std::atomic<unsigned> calls_trapped = 0;
+
+TEST_F(AgentObjectsTest, WhereNobodyNeedWaitNobodyAsksForTheTime) {
+  Agent agent(Agent::OwnObject::kPatch);
+  ASSERT_TRUE(agent.listen_to_loader());
+  { const Library in_vain; }
+  struct sigaction counting {};
+  struct sigaction before {};
+  counting.sa_handler = [](int) { ++calls_trapped; };
+  ASSERT_EQ(::sigaction(SIGSYS, &counting, &before), 0);
+  std::thread([] {
+    answer_calls(SYS_clock_gettime, SECCOMP_RET_TRAP);
+    EXPECT_EQ(Library().function()(1), 10u);
+    EXPECT_EQ(calls_trapped, 0u);
+    timespec now{};
+    raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&now));
+    EXPECT_EQ(calls_trapped, 1u) << "else nothing was counted";
+  }).join();
+  ASSERT_EQ(::sigaction(SIGSYS, &before, nullptr), 0);
 }
 
 TEST_F(AgentObjectsTest, ManyThreadsLoadAndUnload) {

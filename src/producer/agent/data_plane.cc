@@ -386,6 +386,12 @@ const Site* site_of_call(std::uint64_t resume) {
   return reinterpret_cast<const Site*>(word_at(resume + static_cast<std::uint64_t>(std::int64_t{distance}) - 8));
 }
 
+bool need_not_wait(std::uint32_t changed, std::uint32_t seen) {
+  return static_cast<std::int32_t>(seen - changed) >= 0 || __atomic_load_n(&seen_in_vain, __ATOMIC_RELAXED) == seen;
+}
+
+// Only where somebody may have to wait are there calls beyond those that wake the agent: a filter of system calls may
+// not know them.
 [[gnu::noinline]] void tell_loader_changes() {
   const std::uint32_t changed =
       __atomic_add_fetch(&changes.changed, 1, __ATOMIC_RELEASE);  // pairs with the agent's load
@@ -394,6 +400,9 @@ const Site* site_of_call(std::uint64_t resume) {
     __atomic_fetch_add(changes.wake, 1, __ATOMIC_RELEASE);  // pairs with the load of whoever waits there
     raw(SYS_futex, raw_address(changes.wake), FUTEX_WAKE, 0x7fffffff);
   }
+  const auto load_seen = [] { return __atomic_load_n(&changes.seen, __ATOMIC_ACQUIRE); };  // with loader_changes_seen()
+  std::uint32_t seen = load_seen();
+  if (need_not_wait(changed, seen)) return;
   timespec until = {};
   raw(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&until));
   until.tv_nsec += kPatience_ns;
@@ -401,14 +410,16 @@ const Site* site_of_call(std::uint64_t resume) {
     until.tv_nsec -= kSecond;
     ++until.tv_sec;
   }
-  constexpr long kTimedOut = -110;
-  for (long result = 0;;) {
-    const std::uint32_t seen = __atomic_load_n(&changes.seen, __ATOMIC_ACQUIRE);  // pairs with loader_changes_seen()
-    if (static_cast<std::int32_t>(seen - changed) >= 0 || __atomic_load_n(&seen_in_vain, __ATOMIC_RELAXED) == seen)
-      return;
-    if (result == kTimedOut) return __atomic_store_n(&seen_in_vain, seen, __ATOMIC_RELAXED);
-    result = raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAIT_BITSET_PRIVATE, seen, raw_address(&until), 0,
-                 FUTEX_BITSET_MATCH_ANY);
+  constexpr long kInterrupted = -4;
+  constexpr long kChanged = -11;
+  for (;;) {
+    const long result = raw(SYS_futex, raw_address(&changes.seen), FUTEX_WAIT_BITSET_PRIVATE, seen, raw_address(&until),
+                            0, FUTEX_BITSET_MATCH_ANY);
+    seen = load_seen();
+    if (need_not_wait(changed, seen)) return;
+    // The time is over, or the thread may not wait.
+    const bool waits_on = result == 0 || result == kInterrupted || result == kChanged;
+    if (!waits_on) return __atomic_store_n(&seen_in_vain, seen, __ATOMIC_RELAXED);
   }
 }
 
