@@ -25,6 +25,7 @@
 #include "agent_object/hits.hpp"
 #include "agent_object/sites.hpp"
 #include "agent_object/vdso.hpp"
+#include "base/own_threads.hpp"
 #include "base/system_call.hpp"
 #include "client/process.hpp"
 
@@ -164,7 +165,7 @@ void* run(void*) {
   agent::ignore_this_thread();
   // Has no partner but for pthread_join().
   __atomic_store_n(&thread_id, static_cast<std::uint32_t>(system_call(SYS_gettid)), __ATOMIC_RELAXED);
-  ::prctl(PR_SET_NAME, "landtrace-agent");
+  ::prctl(PR_SET_NAME, kAgentThreadName);  // also where there is no /proc, by which its maker does it
   // Pairs with the release store in end_thread().
   while (__atomic_load_n(&thread_ends, __ATOMIC_ACQUIRE) == 0) {
     loop->wait();
@@ -200,7 +201,10 @@ void start_thread() {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   // Without it the program keeps the probes that it has.
-  if (pthread_create(&thread, &attributes, run, nullptr) == 0) thread_of = static_cast<pid_t>(system_call(SYS_getpid));
+  if (pthread_create(&thread, &attributes, run, nullptr) == 0) {
+    pthread_setname_np(thread, kAgentThreadName);
+    thread_of = static_cast<pid_t>(system_call(SYS_getpid));
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/own_threads.hpp"
 #include "client/process.hpp"
 
 namespace landtrace::client {
@@ -43,7 +44,10 @@ bool start_barrier_thread() {
   if (error == EINVAL) error = pthread_create(&barrier_thread, nullptr, register_and_end, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  if (error == 0) barrier_thread_of = ::getpid();
+  if (error == 0) {
+    pthread_setname_np(barrier_thread, kBarrierThreadName);
+    barrier_thread_of = ::getpid();
+  }
   return error == 0;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/own_threads.hpp"
 #include "base/system_call.hpp"
 #include "client/event_list.hpp"
 #include "client/owner_trace.hpp"
@@ -97,7 +98,7 @@ void* run(void*) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
   // Pairs with the acquire load in stop().
   __atomic_store_n(&thread_id, static_cast<std::uint32_t>(::syscall(SYS_gettid)), __ATOMIC_RELEASE);
-  ::prctl(PR_SET_NAME, "landtrace");
+  ::prctl(PR_SET_NAME, kHelperThreadName);  // also where there is no /proc, by which its maker does it
   if (forked && !holds_events) wait_for_end(-1, 0, kChildsPause_ms);
   if (!leave_descriptors()) return nullptr;
   int pause_ms = kFirstPause_ms;
@@ -135,6 +136,7 @@ int make_thread() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   running = error == 0;
+  if (running) pthread_setname_np(thread, kHelperThreadName);
   return -error;
 }
 

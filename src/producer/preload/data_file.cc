@@ -114,7 +114,8 @@ int open_data_file(int flags) {
     return -1;
   }
   const auto access = static_cast<std::uint16_t>(flags & O_ACCMODE);
-  if (!FdTable::set(fd->get(), {identity->generation, static_cast<std::uint16_t>(identity->slot), access})) {
+  const FdEntry entry{identity->generation, static_cast<std::uint16_t>(identity->slot), access};
+  if (!has_own_descriptors() && !FdTable::set(fd->get(), entry)) {
     errno = ENOMEM;
     return -1;
   }
@@ -123,11 +124,22 @@ int open_data_file(int flags) {
   return fd->release();
 }
 
+namespace {
+
+// By what the descriptor itself leads to; generation 0: it is none of ours.
+FdEntry identify(int fd) {
+  const auto identity = ipc::peek_identity(fd);
+  if (!identity || identity->generation == 0 || !leads_to_domain(fd)) return {};
+  return {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR};
+}
+
+}  // namespace
+
 bool recognise(int fd) {
   const int saved_errno = errno;
-  const auto identity = ipc::peek_identity(fd);
-  const bool ours = identity && identity->generation != 0 && leads_to_domain(fd);
-  if (ours && FdTable::set(fd, {identity->generation, static_cast<std::uint16_t>(identity->slot), O_RDWR})) {
+  const FdEntry entry = identify(fd);
+  const bool ours = entry.generation != 0;
+  if (ours && FdTable::set(fd, entry)) {
     // Its owner may have died since the file was opened, and there may be another one, or none yet.
     client::Process& process = client::Process::get();
     if (process.attach()) {
@@ -141,7 +153,14 @@ bool recognise(int fd) {
 }
 
 FdEntry find_file(int fd) {
-  if (!FdTable::is_ours(fd)) recognise(fd);
+  if (const FdEntry known = FdTable::get(fd); known.generation != 0) return known;
+  if (has_own_descriptors()) {
+    const int saved_errno = errno;
+    const FdEntry entry = identify(fd);
+    errno = saved_errno;
+    return entry;
+  }
+  recognise(fd);
   return FdTable::get(fd);
 }
 

@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "client/process.hpp"
+#include "preload/own_threads.hpp"
 
 // Of glibc, from 2.32 on: false once there has been a second thread.
 extern "C" {
@@ -16,9 +19,7 @@ namespace {
 
 constexpr int kMaxTurns = 10'000;
 
-thread_local bool has_left __attribute__((tls_model("initial-exec"))) = false;
-
-bool has_other_threads() { return &__libc_single_threaded != nullptr && __libc_single_threaded == 0; }
+bool was_ever_threaded() { return &__libc_single_threaded != nullptr && __libc_single_threaded == 0; }
 
 std::uint64_t pack(FdEntry entry) {
   return entry.generation | std::uint64_t{entry.slot} << 32 | std::uint64_t{entry.access} << 48;
@@ -28,9 +29,10 @@ std::uint64_t pack(FdEntry entry) {
 
 std::uint64_t* FdTable::words_ = nullptr;
 unsigned FdTable::high_ = 0;
+constinit thread_local bool FdTable::has_left_ = false;
 
 bool FdTable::set(int fd, FdEntry entry) {
-  if (static_cast<unsigned>(fd) >= kMaxFds) return false;
+  if (has_left_ || static_cast<unsigned>(fd) >= kMaxFds) return false;
   // Pairs with the swap below, in another thread.
   if (__atomic_load_n(&words_, __ATOMIC_ACQUIRE) == nullptr) {
     constexpr std::size_t kBytes = kMaxFds * sizeof(std::uint64_t);
@@ -99,15 +101,16 @@ void FdTable::clear_range(unsigned first, unsigned last) {
 }
 
 bool has_own_descriptors() {
-  return has_left || client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid()));
+  return FdTable::has_left_ || client::Process::get().is_other_process(static_cast<std::uint32_t>(::getpid()));
 }
 
-void descriptors_left() { has_left = has_left || has_other_threads(); }
+bool has_company() { return was_ever_threaded() && !has_own_descriptors() && program_has_other_threads(); }
+
+void descriptors_left() { FdTable::has_left_ = true; }
 
 void descriptors_after_fork() {
-  if (!has_left) return;
+  if (!std::exchange(FdTable::has_left_, false)) return;
   FdTable::clear_range(0, ~0u);
-  has_left = false;
 }
 
 }  // namespace landtrace::preload

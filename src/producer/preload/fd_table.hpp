@@ -10,6 +10,11 @@
 // Who reads: any thread, at each call on a descriptor, one relaxed load: a word says all there is to say. Who writes:
 // the thread that opens, duplicates or closes a descriptor. The lock is for reopen.cc, which puts another file under a
 // descriptor and must not meet a close: writers wait for it, for some time; readers do not.
+//
+// A thread that leaves its process's descriptors (CLOSE_RANGE_UNSHARE, CLONE_FILES) has others under the same numbers
+// from then on. The table stays that of the threads that have not: for the one that has left nothing is in it, and
+// nothing gets into it. It opens files and registers words as ever; what it writes reaches the owner by itself, as
+// writes past the shim do. Threads that such a thread starts share its descriptors, and are not known to.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +43,12 @@ class FdTable {
     // Pairs with the swap in set(), which makes the table.
     const std::uint64_t* const words = __atomic_load_n(&words_, __ATOMIC_ACQUIRE);
     if (words == nullptr || static_cast<unsigned>(fd) >= kMaxFds) return {};
-    return unpack(__atomic_load_n(&words[fd], __ATOMIC_RELAXED));
+    const std::uint64_t word = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
+    return word == 0 || __builtin_expect(has_left_, 0) ? FdEntry{} : unpack(word);
   }
   static bool is_ours(int fd) { return get(fd).generation != 0; }
 
-  // False when there is no memory for the table.
+  // False when there is no memory for the table, and in a thread that has left.
   static bool set(int fd, FdEntry entry);
   static void clear(int fd) { set_if_there(fd, {}); }
   // `to` has become a duplicate of `from`.
@@ -67,6 +73,11 @@ class FdTable {
   static std::uint64_t* words_;
   // Entries at and above this were never used.
   static unsigned high_;
+  static constinit thread_local bool has_left_ __attribute__((tls_model("initial-exec")));
+
+  friend bool has_own_descriptors();
+  friend void descriptors_left();
+  friend void descriptors_after_fork();
 };
 
 inline FdEntry FdTable::unpack(std::uint64_t word) {
@@ -77,7 +88,10 @@ inline FdEntry FdTable::unpack(std::uint64_t word) {
 // The caller shares this memory but has descriptors of its own, and what it closes or duplicates must not change the
 // table: a vfork child before it calls exec; a thread that has left its process's descriptors.
 bool has_own_descriptors();
-// The calling thread has left them, by CLOSE_RANGE_UNSHARE or CLONE_FILES: matters where there are other threads.
+// Whether the process's other threads go on with the descriptors that the calling thread leaves. Ours do not count
+// (own_threads.hpp). False in a child that has others than its parent by itself.
+bool has_company();
+// The calling thread has left them, and has_company().
 void descriptors_left();
 // In a forked child: if that thread has forked, the table says nothing about what the child has.
 void descriptors_after_fork();

@@ -61,14 +61,19 @@ void forget_range(unsigned first, unsigned last) {
 int close_range_sparing(unsigned first, unsigned last, int flags) {
   constexpr int kUnshare = 1 << 1;      // CLOSE_RANGE_UNSHARE: the calling thread's alone, if there are others
   constexpr int kCloseOnExec = 1 << 2;  // CLOSE_RANGE_CLOEXEC closes nothing yet
-  if ((flags & kUnshare) != 0 && (flags & ~(kUnshare | kCloseOnExec)) == 0) descriptors_left();
-  if ((flags & kCloseOnExec) == 0 && !has_own_descriptors()) forget_range(first, last);
+  const bool leaves = (flags & kUnshare) != 0 && has_company();
+  if ((flags & kCloseOnExec) == 0 && !leaves && !has_own_descriptors()) forget_range(first, last);
+  const auto call = [&](unsigned from, unsigned to) {
+    const int result = real().close_range(from, to, flags);
+    if (result == 0 && leaves) descriptors_left();
+    return result;
+  };
   const int own = client::Process::get().control_fd();
   const auto spared = static_cast<unsigned>(own);
-  if (own < 0 || spared < first || spared > last) return real().close_range(first, last, flags);
+  if (own < 0 || spared < first || spared > last) return call(first, last);
   int result = 0;
-  if (spared > first) result = real().close_range(first, spared - 1, flags);
-  if (result == 0 && spared < last) result = real().close_range(spared + 1, last, flags);
+  if (spared > first) result = call(first, spared - 1);
+  if (result == 0 && spared < last) result = call(spared + 1, last);
   return result;
 }
 

@@ -102,8 +102,9 @@ using namespace landtrace::preload;
 LT_EXPORT int unshare(int flags) noexcept {
   constexpr int kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
   const auto call = [=] { return real().unshare(flags); };
+  const bool leaves = (flags & CLONE_FILES) != 0 && has_company();
   const int result = (flags & kAlone) != 0 ? without_agent_thread(call) : call();
-  if (result == 0 && (flags & CLONE_FILES) != 0) descriptors_left();
+  if (result == 0 && leaves) descriptors_left();
   return result;
 }
 

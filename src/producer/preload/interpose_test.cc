@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/select.h>
@@ -16,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +26,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/own_threads.hpp"
 #include "base/test_memory_child.hpp"
 #include "base/test_thread.hpp"
 #include "client/fake_owner.hpp"
@@ -511,6 +515,17 @@ TEST_F(InterposeTest, AThreadThatLocksItselfInAfterAChildKnowsItsPlace) {
   });
 }
 
+// The system says that it does not know that call.
+void refuse(unsigned call) {
+  sock_filter code[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
 // -- beside other threads ---------------------------------------------------------------------------------------------
 TEST_F(InterposeTest, AThreadThatLeavesTheDescriptorsClosesNoneOfTheOthers) {
   with_owner([](FakeOwner& owner) {
@@ -524,6 +539,114 @@ TEST_F(InterposeTest, AThreadThatLeavesTheDescriptorsClosesNoneOfTheOthers) {
       ::closefrom(0);
     }).join();
     EXPECT_TRUE(FdTable::is_ours(fd));
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+// What a new file of that number is told.
+std::string written_to(const std::string& path, int number) {
+  const int fd = ::open(path.c_str(), O_CREAT | O_RDWR, 0600);
+  if (fd != number) {
+    EXPECT_EQ(::dup2(fd, number), number);
+  }
+  EXPECT_EQ(::write(number, "words", 5), 5);
+  char there[16] = {};
+  const ssize_t size = ::pread(number, there, sizeof there, 0);
+  EXPECT_EQ(::lseek(number, 0, SEEK_CUR), 5);
+  return {there, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+TEST_F(InterposeTest, AThreadThatHasLeftTheDescriptorsHasItsOwnFilesAndMarksNoneForTheOthers) {
+  with_owner([&](FakeOwner& owner) {
+    const int fd = open_file();
+    std::thread([&] {
+      EXPECT_EQ(::unshare(CLONE_FILES), 0);
+      EXPECT_EQ(::close(fd), 0);
+      EXPECT_EQ(written_to(folder() + "/log", fd), "words");
+      const int own = ::open(kPath, O_RDWR);
+      EXPECT_GT(own, fd);
+      EXPECT_EQ(find_file(own).generation, 77u) << "it can register";
+      EXPECT_EQ(::dup2(own, own + 1), own + 1);
+      EXPECT_EQ(::close(own), 0);
+      EXPECT_EQ(written_to(folder() + "/other", own), "words");
+    }).join();
+    EXPECT_EQ(recorded(owner), 0u);
+    for (unsigned other = static_cast<unsigned>(fd) + 1; other < FdTable::end(); ++other) {
+      EXPECT_FALSE(FdTable::is_ours(static_cast<int>(other))) << other;
+    }
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+  });
+}
+
+// A thread of ours, which has no descriptors of the program's.
+class OwnThread {
+ public:
+  OwnThread() : thread_([this] { started_.wait(false), ended_.wait(false); }) {
+    ::pthread_setname_np(thread_.native_handle(), kAgentThreadName);
+    started_ = true;
+    started_.notify_all();
+  }
+  ~OwnThread() {
+    ended_ = true;
+    ended_.notify_all();
+    thread_.join();
+  }
+  OwnThread(const OwnThread&) = delete;
+  OwnThread& operator=(const OwnThread&) = delete;
+
+ private:
+  std::atomic<bool> started_ = false;
+  std::atomic<bool> ended_ = false;
+  std::thread thread_;
+};
+
+TEST_F(InterposeTest, AThreadOfOursIsNoneThatTheProgramLeavesDescriptorsTo) {
+  with_owner([&](FakeOwner& owner) {
+    const OwnThread agents;
+    const int before = open_file();
+    EXPECT_EQ(::close_range(static_cast<unsigned>(before), UINT_MAX, 1 << 1 /* CLOSE_RANGE_UNSHARE */), 0);
+    EXPECT_FALSE(FdTable::is_ours(before));
+    EXPECT_EQ(::unshare(CLONE_FILES), 0);
+    const int fd = open_file();
+    EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
+    EXPECT_EQ(recorded(owner), 1u);
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_FALSE(FdTable::is_ours(fd));
+    EXPECT_EQ(written_to(folder() + "/log", fd), "words");
+    EXPECT_EQ(recorded(owner), 1u);
+  });
+}
+
+TEST_F(InterposeTest, AThreadThatCouldNotLeaveHasTheProcesssDescriptors) {
+  with_owner([&](FakeOwner&) {
+    const int fd = open_file();
+    std::thread([&] {
+      refuse(SYS_close_range);
+      EXPECT_EQ(::close_range(static_cast<unsigned>(fd), UINT_MAX, 1 << 1 /* CLOSE_RANGE_UNSHARE */), -1);
+      EXPECT_TRUE(FdTable::is_ours(fd));
+      EXPECT_EQ(::close(fd), 0);
+    }).join();
+    EXPECT_FALSE(FdTable::is_ours(fd));
+  });
+}
+
+// Between vfork() and exec, as what closes all but some descriptors does.
+TEST_F(InterposeTest, AVforkChildLeavesNothingForItsParent) {
+  with_owner([&](FakeOwner& owner) {
+    ASSERT_TRUE(Process::get().attach());
+    std::thread([] {}).join();
+    const int fd = open_file();
+    EXPECT_TRUE(run_in_memory_child([&] {
+      return ::close_range(static_cast<unsigned>(fd), UINT_MAX, 1 << 1 /* CLOSE_RANGE_UNSHARE */) == 0 &&
+             ::open(kPath, O_RDWR) >= 0 && ::open(kPath, O_RDWR) > fd;
+    }));
+    for (unsigned other = static_cast<unsigned>(fd) + 1; other < FdTable::end(); ++other) {
+      EXPECT_FALSE(FdTable::is_ours(static_cast<int>(other))) << other;
+    }
     EXPECT_EQ(::write(fd, kBytes.data(), kBytes.size()), 8);
     EXPECT_EQ(recorded(owner), 1u);
     EXPECT_EQ(::close(fd), 0);
