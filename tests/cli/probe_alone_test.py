@@ -9,7 +9,7 @@ import time
 import support
 from support import needs_namespaces
 
-NEW_USER, NEW_MOUNTS = 0x10000000, 0x20000
+NEW_USER, NEW_MOUNTS, NEW_UTS = 0x10000000, 0x20000, 0x4000000
 SECCOMP, UNSHARE, SETNS = {"x86_64": (317, 272, 308), "aarch64": (277, 97, 268)}[platform.machine()]
 FUTEX_WAITV = 449
 
@@ -46,6 +46,72 @@ def enter_namespaces(libc, by_number):
     libc_call(setns, own_mounts, NEW_MOUNTS)
 
 
+def agent_threads():
+    return [thread for thread, name in zip(os.listdir("/proc/self/task"), thread_names()) if name == "landtrace-agent"]
+
+
+def enter_without_waiting(libc):
+    """A namespace that a program with threads may enter: they are left alone."""
+    libc_call(libc.unshare, NEW_UTS)
+    own_name = os.open("/proc/self/ns/uts", os.O_RDONLY)
+    before = agent_threads()
+    libc_call(libc.setns, own_name, NEW_UTS)
+    assert len(before) == 1 and agent_threads() == before, (before, agent_threads())
+
+
+class Agent:
+    """By what the shim calls, as several threads of a program have it do so at once."""
+    AWAY, BACK, SEALED = 0, 1, 2
+
+    def __init__(self, libc):
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            self.path = next(line.split()[-1] for line in maps if line.rstrip().endswith("/liblandtrace-agent.so"))
+        self.set_thread = ctypes.CDLL(self.path).landtrace_agent_set_thread
+        self.libc = libc
+
+    def set_in_vfork_child(self, wanted):
+        vm, vfork, sigchld = 0x100, 0x4000, 17
+        size = 1 << 20
+        stack = ctypes.create_string_buffer(size)
+        child = self.libc.clone(self.set_thread, ctypes.c_void_p((ctypes.addressof(stack) + size) & ~63),
+                                vm | vfork | sigchld, ctypes.c_void_p(wanted))
+        assert child > 0 and os.WIFEXITED(os.waitpid(child, 0)[1])
+
+
+def pause_by_several(libc):
+    agent = Agent(libc)
+    agent.set_thread(agent.AWAY)
+    agent.set_thread(agent.AWAY)
+    agent.set_thread(agent.BACK)
+    assert not agent_threads(), "it is back while another thread wants it away"
+    agent.set_thread(agent.BACK)
+    assert has_agent_thread(), "it is lost for good"
+
+
+def pause_in_vfork_child(libc):
+    agent = Agent(libc)
+    agent.set_in_vfork_child(agent.AWAY)
+    agent.set_in_vfork_child(agent.SEALED)
+    assert agent_threads()
+    agent.set_thread(agent.AWAY)
+    agent.set_in_vfork_child(agent.BACK)
+    agent.set_in_vfork_child(agent.AWAY)
+    agent.set_thread(agent.BACK)
+    assert has_agent_thread(), "a child has taken it away"
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if has_agent_thread() else 1)
+    assert os.waitpid(child, 0)[1] == 0, "a child has sealed its parent"
+
+
+def pause_behind_filter(libc):
+    agent = Agent(libc)
+    agent.set_thread(agent.AWAY)
+    agent.set_thread(agent.SEALED)
+    agent.set_thread(agent.BACK)
+    assert not agent_threads(), "it would have the filter of the thread that makes it"
+
+
 class Instruction(ctypes.Structure):
     _fields_ = [("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32)]
 
@@ -77,6 +143,13 @@ def program(what):
     if what == "namespaces":
         enter_namespaces(libc, by_number=False)
         assert has_agent_thread(), "it is not made again"
+        enter_without_waiting(libc)
+    elif what == "several":
+        pause_by_several(libc)
+    elif what == "vfork":
+        pause_in_vfork_child(libc)
+    elif what == "behind-filter":
+        pause_behind_filter(libc)
     elif what == "namespaces-by-number":
         enter_namespaces(libc, by_number=True)
     elif what == "filter":
@@ -103,6 +176,15 @@ class Alone(support.Case):
     @needs_namespaces
     def test_unshare_as_root_of_its_own(self):
         self.check("unshare", "-r", "true")
+
+    def test_several_threads_at_once(self):
+        self.check_program("several")
+
+    def test_a_vfork_child(self):
+        self.check_program("vfork")
+
+    def test_a_namespace_behind_a_filter(self):
+        self.check_program("behind-filter")
 
     def test_a_filter_of_system_calls(self):
         self.check_program("filter")

@@ -156,9 +156,10 @@ pthread_t thread;
 std::uint32_t thread_id = 0;
 // The process that the thread is in; 0: there is none. A vfork child has another one, and this memory.
 pid_t thread_of = 0;
-// By the shim, for a while.
-bool is_paused = false;
-// Forked children make none.
+// By the shim, for a while: so many of the program's threads want it away at the moment, and it was ended for them.
+std::uint32_t pausings = 0;
+bool is_to_come_back = false;
+// None is made any more, in children neither: it would have the filter of system calls of who makes it.
 bool is_sealed = false;
 
 void* run(void*) {
@@ -254,8 +255,19 @@ void in_child() {
   if (loop == nullptr) return;
   loop->be_child();
   thread_of = 0;
-  is_paused = false;
+  pausings = 0;
+  is_to_come_back = false;
   if (!is_sealed) start_thread();
+}
+
+void pause_thread() {
+  ++pausings;
+  if (end_thread()) is_to_come_back = true;
+}
+
+void unpause_thread() {
+  if (pausings == 0 || --pausings > 0) return;
+  if (std::exchange(is_to_come_back, false) && !is_sealed) start_thread();
 }
 
 int join_again(const char* socket) {
@@ -304,19 +316,20 @@ extern "C" __attribute__((visibility("default"))) void landtrace_agent_look() {
   errno = saved_errno;
 }
 
-// By the shim, around what a program with a second thread may not do. 0: there is no thread when it returns; 1: there
-// is one again, if one was ended and another can be made; 2: forked children make none, as they have a filter of system
-// calls that the thread's may not pass.
+// By the shim, around what a program with a second thread may not do. 0: there is no thread when it returns; 1: after
+// as many calls as of 0 there is one again, if one was ended and another can be made; 2: no other is made from then on,
+// in forked children neither, as it would have a filter of system calls that it may not pass. Nothing in a vfork child,
+// whose the thread is not.
 extern "C" __attribute__((visibility("default"))) void landtrace_agent_set_thread(int wanted) {
   using namespace landtrace;
+  if (client::Process::get().is_other_process(static_cast<std::uint32_t>(system_call(SYS_getpid)))) return;
   const int saved_errno = errno;
   const agent::Ignored ours;
   pthread_mutex_lock(&agent_object::starting);
-  if (agent_object::loop != nullptr) {
-    if (wanted == 0) agent_object::is_paused = agent_object::end_thread();
-    if (wanted == 1 && std::exchange(agent_object::is_paused, false)) agent_object::start_thread();
-    if (wanted == 2) agent_object::is_sealed = true;
-  }
+  const bool has_begun = agent_object::loop != nullptr;
+  if (has_begun && wanted == 0) agent_object::pause_thread();
+  if (has_begun && wanted == 1) agent_object::unpause_thread();
+  if (has_begun && wanted == 2) agent_object::is_sealed = true;
   pthread_mutex_unlock(&agent_object::starting);
   errno = saved_errno;
 }

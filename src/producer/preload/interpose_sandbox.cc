@@ -109,7 +109,10 @@ LT_EXPORT int unshare(int flags) noexcept {
 }
 
 LT_EXPORT int setns(int fd, int type) noexcept {
-  return without_agent_thread([=] { return real().setns(fd, type); });
+  // Of time, as in <linux/sched.h>; 0: of whatever kind.
+  constexpr int kAlone = CLONE_NEWUSER | CLONE_NEWNS | 0x80;
+  const auto call = [=] { return real().setns(fd, type); };
+  return type == 0 || (type & kAlone) != 0 ? without_agent_thread(call) : call();
 }
 
 LT_EXPORT int prctl(int option, ...) {
