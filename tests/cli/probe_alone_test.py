@@ -3,7 +3,9 @@ that the agent's thread would not pass."""
 import ctypes
 import os
 import platform
+import signal
 import sys
+import threading
 import time
 
 import support
@@ -104,6 +106,32 @@ def pause_in_vfork_child(libc):
     assert os.waitpid(child, 0)[1] == 0, "a child has sealed its parent"
 
 
+def pause_by_cancelled(libc):
+    """Python keeps its lock all the time, so that none but the agent's calls is a place to be cancelled at. It is one
+    where it has to wait for its thread."""
+    python = ctypes.PyDLL(None)
+    set_thread = ctypes.PyDLL(Agent(libc).path).landtrace_agent_set_thread
+    python.pthread_self.restype = ctypes.c_ulong
+    enable, disable, patience_s = 0, 1, 60
+
+    def be_cancelled():
+        python.pthread_setcancelstate(disable, None)
+        python.pthread_cancel(ctypes.c_ulong(python.pthread_self()))
+        for _ in range(100):
+            python.pthread_setcancelstate(enable, None)
+            set_thread(Agent.AWAY)
+            python.pthread_setcancelstate(disable, None)
+            set_thread(Agent.BACK)
+
+    signal.alarm(patience_s)
+    sys.setswitchinterval(patience_s)
+    thread = threading.Thread(target=be_cancelled)
+    thread.start()
+    thread.join()
+    signal.alarm(0)
+    assert has_agent_thread()
+
+
 def pause_behind_filter(libc):
     agent = Agent(libc)
     agent.set_thread(agent.AWAY)
@@ -148,6 +176,8 @@ def program(what):
         pause_by_several(libc)
     elif what == "vfork":
         pause_in_vfork_child(libc)
+    elif what == "cancelled":
+        pause_by_cancelled(libc)
     elif what == "behind-filter":
         pause_behind_filter(libc)
     elif what == "namespaces-by-number":
@@ -179,6 +209,9 @@ class Alone(support.Case):
 
     def test_several_threads_at_once(self):
         self.check_program("several")
+
+    def test_a_thread_that_is_cancelled(self):
+        self.check_program("cancelled")
 
     def test_a_vfork_child(self):
         self.check_program("vfork")

@@ -27,6 +27,7 @@
 #include "agent_object/vdso.hpp"
 #include "base/own_threads.hpp"
 #include "base/system_call.hpp"
+#include "client/locked.hpp"
 #include "client/process.hpp"
 
 extern "C" {
@@ -310,9 +311,10 @@ const Stack& own_stack() { return kStack; }
 extern "C" __attribute__((visibility("default"))) void landtrace_agent_look() {
   using namespace landtrace;
   const int saved_errno = errno;
-  pthread_mutex_lock(&agent_object::starting);
-  if (agent_object::loop != nullptr) agent_object::look();
-  pthread_mutex_unlock(&agent_object::starting);
+  {
+    const client::Locked lock(agent_object::starting);
+    if (agent_object::loop != nullptr) agent_object::look();
+  }
   errno = saved_errno;
 }
 
@@ -324,13 +326,14 @@ extern "C" __attribute__((visibility("default"))) void landtrace_agent_set_threa
   using namespace landtrace;
   if (client::Process::get().is_other_process(static_cast<std::uint32_t>(system_call(SYS_getpid)))) return;
   const int saved_errno = errno;
-  const agent::Ignored ours;
-  pthread_mutex_lock(&agent_object::starting);
-  const bool has_begun = agent_object::loop != nullptr;
-  if (has_begun && wanted == 0) agent_object::pause_thread();
-  if (has_begun && wanted == 1) agent_object::unpause_thread();
-  if (has_begun && wanted == 2) agent_object::is_sealed = true;
-  pthread_mutex_unlock(&agent_object::starting);
+  {
+    const agent::Ignored ours;
+    const client::Locked lock(agent_object::starting);
+    const bool has_begun = agent_object::loop != nullptr;
+    if (has_begun && wanted == 0) agent_object::pause_thread();
+    if (has_begun && wanted == 1) agent_object::unpause_thread();
+    if (has_begun && wanted == 2) agent_object::is_sealed = true;
+  }
   errno = saved_errno;
 }
 
@@ -341,14 +344,16 @@ extern "C" __attribute__((visibility("default"))) int landtrace_agent_start(cons
   using namespace landtrace;
   const int saved_errno = errno;
   if (socket != nullptr) agent::ignore_this_thread();
-  pthread_mutex_lock(&agent_object::starting);
-  const int error = agent_object::begin(socket);
-  if (error == 0) {
-    client::Process::get().copy_socket_path(reinterpret_cast<char(&)[108]>(landtrace_agent_presence.socket));
-    // Pairs with nothing: who looks from outside reads the whole, and looks again.
-    __atomic_store_n(&landtrace_agent_presence.begun, 1, __ATOMIC_RELEASE);
+  int error = 0;
+  {
+    const client::Locked lock(agent_object::starting);
+    error = agent_object::begin(socket);
+    if (error == 0) {
+      client::Process::get().copy_socket_path(reinterpret_cast<char(&)[108]>(landtrace_agent_presence.socket));
+      // Pairs with nothing: who looks from outside reads the whole, and looks again.
+      __atomic_store_n(&landtrace_agent_presence.begun, 1, __ATOMIC_RELEASE);
+    }
   }
-  pthread_mutex_unlock(&agent_object::starting);
   errno = saved_errno;
   return error;
 }

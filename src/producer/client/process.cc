@@ -18,6 +18,7 @@
 #include "arch/kept_vectors.hpp"
 #include "base/system_call.hpp"
 #include "client/barrier_thread.hpp"
+#include "client/locked.hpp"
 #include "client/owner_trace.hpp"
 #include "client/tsc_guard.hpp"
 #include "ipc/path.hpp"
@@ -43,43 +44,6 @@ constexpr unsigned kMaxSilentLooks = 9;  // 10 s
 constexpr std::uint64_t kLookAgain_ns = Process::kLookAgain_ms * 1'000'000ull;
 // A thread that found no place looks again after this many events.
 constexpr std::uint32_t kSilentEvents = 4096;
-
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-// Where `patient` is false, only if nobody else has it.
-class Locked {
- public:
-  explicit Locked(pthread_mutex_t& mutex, bool patient = true) : mutex_(mutex) {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    held_ = (patient ? pthread_mutex_lock(&mutex_) : pthread_mutex_trylock(&mutex_)) == 0;
-  }
-  ~Locked() {
-    if (held_) pthread_mutex_unlock(&mutex_);
-    pthread_setcancelstate(cancel_state_, nullptr);
-  }
-  [[nodiscard]] bool is_held() const { return held_; }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  SignalsBlocked signals_;
-  int cancel_state_ = 0;
-  bool held_;
-  pthread_mutex_t& mutex_;
-};
 
 ForkPage* make_fork_page() {
   constexpr std::size_t kBytes = 4096;
