@@ -223,12 +223,19 @@ void in_parent() {
 
 const client::ChildListener kChildListener = {client::Process::expect_child, client::Process::child_is_gone};
 
-// The shim's, whichever of the two was loaded first.
-void hear_of_children() {
-  void* const place = ::dlsym(RTLD_DEFAULT, "landtrace_child_listener");
-  if (place == nullptr) return;
+// The shim's, whichever of the two was loaded first. Whoever asks the loader waits for a thread that is loading, whose
+// constructors may wait for us: never with a lock of ours held, and never while threads are stopped.
+struct OfShim {
+  const client::ChildListener** child_listener =
+      static_cast<const client::ChildListener**>(::dlsym(RTLD_DEFAULT, "landtrace_child_listener"));
+  const client::NamedTracer* named_tracer =
+      static_cast<const client::NamedTracer*>(::dlsym(RTLD_DEFAULT, "landtrace_named_tracer"));
+};
+
+void hear_of_children(const OfShim& shim) {
+  if (shim.child_listener == nullptr) return;
   // Pairs with the acquire load in preload/children.cc.
-  __atomic_store_n(static_cast<const client::ChildListener**>(place), &kChildListener, __ATOMIC_RELEASE);
+  __atomic_store_n(shim.child_listener, &kChildListener, __ATOMIC_RELEASE);
 }
 
 const client::NamedTracer* named_tracer = nullptr;
@@ -281,13 +288,12 @@ int join_again(const char* socket) {
   return client::Process::is_orphaned() ? ECONNREFUSED : 0;
 }
 
-int begin(const char* socket) {
+int begin(const char* socket, const OfShim& shim) {
   if (loop != nullptr) return join_again(socket);
   find_vdso();
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
-  hear_of_children();
-  // Now, as the loader must not be asked while threads are stopped.
-  named_tracer = static_cast<const client::NamedTracer*>(::dlsym(RTLD_DEFAULT, "landtrace_named_tracer"));
+  hear_of_children(shim);
+  named_tracer = shim.named_tracer;
   agent::set_usual_tracer(usual_tracer);
   lead_hits_to_plans();
   // Before anything is held in here that a child of another thread would miss: the loader's lock, too.
@@ -344,10 +350,11 @@ extern "C" __attribute__((visibility("default"))) int landtrace_agent_start(cons
   using namespace landtrace;
   const int saved_errno = errno;
   if (socket != nullptr) agent::ignore_this_thread();
+  const agent_object::OfShim shim;
   int error = 0;
   {
     const client::Locked lock(agent_object::starting);
-    error = agent_object::begin(socket);
+    error = agent_object::begin(socket, shim);
     if (error == 0) {
       client::Process::get().copy_socket_path(reinterpret_cast<char(&)[108]>(landtrace_agent_presence.socket));
       // Pairs with nothing: who looks from outside reads the whole, and looks again.
