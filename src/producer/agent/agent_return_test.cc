@@ -139,6 +139,23 @@ TEST_F(AgentReturnTest, AVforkChildTakesNoSlotsForItsParentsThread) {
   EXPECT_EQ(slots_in_use(), before);
 }
 
+// It would end with the first one.
+TEST_F(AgentReturnTest, AThreadThatMayMakeNoCallsMissesReturnsUnlessItHasHadOne) {
+  apply(agent, wanted(add_one_place(), 1, kBoth));
+  std::thread([&] {
+    make_no_calls(true);
+    EXPECT_EQ(lt_test_add_one(1), 2u);
+    EXPECT_EQ(test_hits[1].entries, 1u);
+    EXPECT_EQ(test_hits[1].returns, 0u);
+    make_no_calls(false);
+    EXPECT_EQ(lt_test_add_one(1), 2u);
+    make_no_calls(true);
+    EXPECT_EQ(lt_test_add_one(1), 2u);
+    EXPECT_EQ(test_hits[1].returns, 2u);
+  }).join();
+  EXPECT_EQ(agent.missed(1), 1u);
+}
+
 TEST_F(AgentReturnTest, ALimitOfCallsInProgressIsKept) {
   apply(agent, wanted(recurse_place(), 1, kBoth, 10));
   EXPECT_EQ(lt_test_recurse(99), 99u);

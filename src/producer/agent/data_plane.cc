@@ -290,7 +290,7 @@ bool use_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause, Use
   constexpr std::uint32_t kPause = 4096;
   // A site's may be another thread's, too; one look more or less does not matter.
   const std::uint32_t left = __atomic_load_n(&pause, __ATOMIC_RELAXED);
-  const bool found = left == 0 && thread.thread != 0 && use_abandoned_of(thread.thread, use) != 0;
+  const bool found = left == 0 && thread.thread != 0 && !thread.is_silent && use_abandoned_of(thread.thread, use) != 0;
   if (!found) __atomic_store_n(&pause, left == 0 ? kPause : left - 1, __ATOMIC_RELAXED);
   return found;
 }
@@ -301,7 +301,7 @@ bool use_abandoned_at_times(const ThreadState& thread, std::uint32_t& pause, Use
 [[gnu::noinline]] Slot* claim_slowly(ThreadState& thread, std::uint64_t stack) {
   if (thread.thread == 0) {
     // A vfork child runs on its parent's state, in which its id must not stay.
-    if (!is_own_memory()) return nullptr;
+    if (thread.is_silent || !is_own_memory()) return nullptr;
     thread.thread = static_cast<std::uint32_t>(raw(SYS_gettid));
   }
   const std::uint32_t chunk = thread.chunk;
@@ -516,6 +516,8 @@ void own_slots_after_fork() {
   }
   if (thread.thread != 0) thread.thread = now;
 }
+
+void make_no_calls(bool none) { state.is_silent = none; }
 
 void ignore_this_thread() { state.inside = kIgnored; }
 

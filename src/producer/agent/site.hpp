@@ -90,6 +90,7 @@ struct ThreadState {
   std::uint32_t pause;  // so many times no look for abandoned slots
   std::uint32_t dry;    // so many times no look for free ones in all chunks
   std::uint32_t owned;  // chunks
+  bool is_silent;       // make_no_calls()
 };
 
 // Where threads of the program stand while they are in no code of its own.
@@ -101,6 +102,9 @@ struct CodeRange {
 
 // The return stubs: a frame with such a pc stands between a probed function and its caller.
 CodeRange return_stubs();
+
+// Whether the calling thread may make no system calls, which its first probed return needs: the next would end it.
+void make_no_calls(bool none);
 
 // Hits of the calling thread are neither handed on nor missed from here on: it is the tracer's.
 void ignore_this_thread();

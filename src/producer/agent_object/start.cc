@@ -29,6 +29,7 @@
 #include "base/system_call.hpp"
 #include "client/locked.hpp"
 #include "client/process.hpp"
+#include "plan/program_memory.hpp"
 
 extern "C" {
 __attribute__((visibility("default"))) constinit landtrace::agent::Presence landtrace_agent_presence{
@@ -221,7 +222,13 @@ void in_parent() {
   pthread_mutex_unlock(&looking);
 }
 
-const client::ChildListener kChildListener = {client::Process::expect_child, client::Process::child_is_gone};
+void set_time_source(arch::TimeSource source) {
+  client::Process::set_time_source(source);
+  agent::make_no_calls(source == arch::TimeSource::kMemory);
+}
+
+const client::ChildListener kChildListener = {client::Process::expect_child, client::Process::child_is_gone,
+                                              set_time_source};
 
 // The shim's, whichever of the two was loaded first. Whoever asks the loader waits for a thread that is loading, whose
 // constructors may wait for us: never with a lock of ours held, and never while threads are stopped.
@@ -230,6 +237,7 @@ struct OfShim {
       static_cast<const client::ChildListener**>(::dlsym(RTLD_DEFAULT, "landtrace_child_listener"));
   const client::NamedTracer* named_tracer =
       static_cast<const client::NamedTracer*>(::dlsym(RTLD_DEFAULT, "landtrace_named_tracer"));
+  const std::uint32_t* filters = static_cast<const std::uint32_t*>(::dlsym(RTLD_DEFAULT, "landtrace_filters"));
 };
 
 void hear_of_children(const OfShim& shim) {
@@ -294,6 +302,7 @@ int begin(const char* socket, const OfShim& shim) {
   if (const int error = client::Process::get().attach_or_why(socket); error != 0) return error;
   hear_of_children(shim);
   named_tracer = shim.named_tracer;
+  if (shim.filters != nullptr) plan::set_filters(shim.filters);
   agent::set_usual_tracer(usual_tracer);
   lead_hits_to_plans();
   // Before anything is held in here that a child of another thread would miss: the loader's lock, too.

@@ -80,10 +80,12 @@ struct LocalThread {
   std::uint32_t silent_for = 0;
 };
 
-// An object that has places of its own, and hears of such children from who knows of them.
+// An object that has places of its own, and hears from the shim of such children, and that the calling thread knows the
+// time by other means from now on.
 struct ChildListener {
   void (*expect)(std::uint32_t events);
   void (*is_gone)();
+  void (*set_time_source)(arch::TimeSource source);
 };
 
 // Whom a process has named with PR_SET_PTRACER, as the shim has seen it; its children have not.

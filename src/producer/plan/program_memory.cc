@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constinit const void* guard = nullptr;
+constinit const std::uint32_t kNoFilters = 0;
+constinit const std::uint32_t* filters = &kNoFilters;
 
 // To look at the clock takes as long as all the rest: so many hits look once.
 constexpr unsigned kHitsPerLook = 16;
@@ -82,8 +84,12 @@ Loaded landtrace_load_word(std::uint64_t) { return {0, 1}; }
   return system_call(SYS_rt_sigprocmask, kNoSuchHow, page, 0, kWord) == -EINVAL;
 }
 
+// It may kill for a call that the program does not make.
+bool may_be_filtered() { return __atomic_load_n(__atomic_load_n(&filters, __ATOMIC_RELAXED), __ATOMIC_RELAXED) != 0; }
+
 // Whether the handlers are ours, and are called in this thread.
 bool faults_are_mended() {
+  if (may_be_filtered()) return false;
   struct {
     const void* handler;
     std::uint64_t rest[3];  // flags, restorer, mask: as the kernel has them
@@ -218,6 +224,8 @@ bool ProgramMemory::read_text(std::uint64_t from, char* to, std::size_t size, st
   if (size == 0) return true;
   return __atomic_load_n(&guard, __ATOMIC_RELAXED) == nullptr ? copy_words(from, take) : read_words(from, take);
 }
+
+void set_filters(const std::uint32_t* count) { __atomic_store_n(&filters, count, __ATOMIC_RELAXED); }
 
 void set_load_guard(const void* handler) { __atomic_store_n(&guard, handler, __ATOMIC_RELAXED); }
 

@@ -11,6 +11,9 @@
 // blocks the signals or installs a handler, and takes a page away that the thread has read and reads again, all within
 // sixteen hits or a tick.
 //
+// A program with a filter of system calls may be killed for one that it does not make. Where there may be such a filter
+// nobody asks for handlers (set_filters()), and what was found is good for one hit. Asking about a page remains.
+//
 // Where the handler never was there every word is copied by the kernel.
 #pragma once
 
@@ -43,6 +46,9 @@ class ProgramMemory {
 // The handler of SIGSEGV, which calls mend_load_fault(); nullptr: there is none. Said by whoever has installed it, for
 // SIGBUS, too, where it could.
 void set_load_guard(const void* handler);
+
+// So many filters of system calls the process has, or is about to have, as far as anybody knows. Stays where it is.
+void set_filters(const std::uint32_t* count);
 
 // In the handler: true where the fault was that of a load in here, which then fails and goes on at the changed `pc`.
 bool mend_load_fault(std::int64_t* pc);

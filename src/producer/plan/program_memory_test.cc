@@ -1,12 +1,19 @@
 #include "plan/program_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -271,6 +278,49 @@ TEST_P(ProgramMemoryTest, AProgramsOwnHandlerDoesNotSeeAPageThatGoes) {
     ASSERT_EQ(::sigaction(signal, &usual, nullptr), 0);
   }
   EXPECT_EQ(mended, 0u);
+}
+
+std::atomic<unsigned> trapped = 0;
+
+// The calling thread's.
+void trap(unsigned call) {
+  sock_filter code[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_TRAP},
+                        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
+  ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+// One that is to kill would.
+TEST_P(ProgramMemoryTest, WhereThereIsAFilterOfSystemCallsNobodyAsksForHandlers) {
+  struct sigaction counting {};
+  struct sigaction usual {};
+  counting.sa_handler = [](int) { ++trapped; };
+  ASSERT_EQ(::sigaction(SIGSYS, &counting, &usual), 0);
+  std::thread([this] {
+    static std::uint32_t filters = 0;
+    put(8, "there");
+    EXPECT_EQ(read(pages_ + 8, 5), "there");
+    set_filters(&filters);
+    ++filters;
+    trap(SYS_rt_sigaction);
+    for (int i = 0; i < 3; ++i) {
+      let_pass_a_tick_and_some_hits();
+      EXPECT_EQ(read(pages_ + 8, 5), "there");
+      EXPECT_EQ(read_text(pages_ + 8, 5), "there");
+    }
+    ASSERT_EQ(::mprotect(pages_, kPage, PROT_NONE), 0);
+    EXPECT_EQ(read(pages_ + 8, 5), "");
+    EXPECT_EQ(trapped, 0u);
+    ::syscall(SYS_rt_sigaction, SIGSEGV, nullptr, nullptr, 8);
+    EXPECT_EQ(trapped, 1u) << "else nothing was counted";
+    trapped = 0;
+    filters = 0;
+  }).join();
+  EXPECT_EQ(mended, 0u);
+  ASSERT_EQ(::sigaction(SIGSYS, &usual, nullptr), 0);
 }
 
 // What lies behind the end of a file is no memory: SIGBUS.

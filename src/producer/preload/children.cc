@@ -27,6 +27,11 @@ void expect_no_child() {
   if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->is_gone();
 }
 
+void set_time_source(arch::TimeSource source) {
+  client::Process::set_time_source(source);
+  if (const client::ChildListener* const agents = listener(); agents != nullptr) agents->set_time_source(source);
+}
+
 ChildExpected::ChildExpected() { expect_child_for(client::Process::kUntilGone); }
 ChildExpected::~ChildExpected() { expect_no_child(); }
 

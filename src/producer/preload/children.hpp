@@ -1,7 +1,10 @@
-// Children that share the memory of the thread that makes them and run in its place: client/process.hpp is told before.
+// What client/process.hpp is told of the calling thread, here and in the agent: that it makes a child which shares its
+// memory and runs in its place; and how it knows the time from now on.
 #pragma once
 
 #include <cstdint>
+
+#include "arch/thread_time.hpp"
 
 namespace landtrace::preload {
 
@@ -15,5 +18,6 @@ class ChildExpected {
 };
 void expect_child_for(std::uint32_t events);
 void expect_no_child();
+void set_time_source(arch::TimeSource source);
 
 }  // namespace landtrace::preload

@@ -11,16 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "client/process.hpp"
+#include "plan/program_memory.hpp"
 #include "preload/agent_loader.hpp"
 #include "preload/children.hpp"
 #include "preload/fd_table.hpp"
 #include "preload/real.hpp"
 #include "preload/sandbox.hpp"
 
-// For the agent, which names another one for a moment (agent/other_threads.hpp).
+// For the agent: it names another tracer for a moment (agent/other_threads.hpp).
 extern "C" {
 __attribute__((visibility("default"))) constinit landtrace::client::NamedTracer landtrace_named_tracer{};
+// How many filters of system calls there are, or may be in a moment (plan/program_memory.hpp).
+__attribute__((visibility("default"))) constinit std::uint32_t landtrace_filters = 0;
 }
 
 namespace landtrace::preload {
@@ -34,9 +39,9 @@ auto lock_in(const Call& call) {
   client::Process::place();
   expect_no_child();
   const TimeSource before = arch::time_source;
-  client::Process::set_time_source(TimeSource::kMemory);
+  set_time_source(TimeSource::kMemory);
   const auto result = call();
-  if (result != 0) arch::time_source = before;
+  if (result != 0) set_time_source(before);
   return result;
 }
 
@@ -44,7 +49,7 @@ template <typename Call>
 auto switch_counter(unsigned long state, const Call& call) {
   const auto result = call();
   if (result != 0 || arch::time_source == TimeSource::kMemory) return result;
-  client::Process::set_time_source(state == PR_TSC_SIGSEGV ? TimeSource::kCalls : TimeSource::kCounter);
+  set_time_source(state == PR_TSC_SIGSEGV ? TimeSource::kCalls : TimeSource::kCounter);
   return result;
 }
 
@@ -67,7 +72,11 @@ int without_agent_thread(const Call& call) {
 template <typename Call>
 auto set_filter(bool for_all_threads, const Call& call) {
   if (for_all_threads) set_agent_thread(AgentThread::kEnded);
+  // Before the call, as the thread's next hit may be in the middle of it.
+  plan::set_filters(&landtrace_filters);
+  __atomic_fetch_add(&landtrace_filters, 1, __ATOMIC_RELAXED);
   const auto result = call();
+  if (result != 0) __atomic_fetch_sub(&landtrace_filters, 1, __ATOMIC_RELAXED);
   if (result == 0) {
     set_agent_thread(AgentThread::kNotInChildren);
   } else if (for_all_threads) {

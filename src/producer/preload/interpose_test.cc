@@ -39,6 +39,7 @@
 extern "C" {
 extern const landtrace::client::ChildListener* landtrace_child_listener;
 extern landtrace::client::NamedTracer landtrace_named_tracer;
+extern std::uint32_t landtrace_filters;
 }
 
 namespace landtrace::preload {
@@ -412,7 +413,9 @@ TEST_F(InterposeTest, OtherSystemCallsAreTheSystems) {
 // -- children that share the memory -----------------------------------------------------------------------------------
 std::vector<std::uint32_t> expected;
 int gone = 0;
-const client::ChildListener kListener = {[](std::uint32_t events) { expected.push_back(events); }, [] { ++gone; }};
+std::vector<arch::TimeSource> sources;
+const client::ChildListener kListener = {[](std::uint32_t events) { expected.push_back(events); }, [] { ++gone; },
+                                         [](arch::TimeSource source) { sources.push_back(source); }};
 
 int exit_of(pid_t child) {
   int status = -1;
@@ -512,6 +515,7 @@ TEST_F(InterposeTest, AThreadThatLocksItselfInAfterAChildKnowsItsPlace) {
     EXPECT_TRUE(Process::has_place());
     EXPECT_EQ(Process::place(), place);
     EXPECT_EQ(gone, 1) << "the agent's place, too";
+    EXPECT_EQ(sources, std::vector{arch::TimeSource::kMemory}) << "nor may the agent ask";
   });
 }
 
@@ -524,6 +528,32 @@ void refuse(unsigned call) {
   const sock_fprog filter = {static_cast<unsigned short>(std::size(code)), code};
   ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+TEST_F(InterposeTest, TheAgentHearsHowAThreadKnowsTheTime) {
+  in_child([] {
+    using arch::TimeSource;
+    landtrace_child_listener = &kListener;
+    EXPECT_EQ(::prctl(PR_SET_TSC, 77, 0, 0, 0), -1);
+    EXPECT_EQ(::syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 77, nullptr), -1);
+    EXPECT_EQ(sources, (std::vector{TimeSource::kMemory, TimeSource::kCounter}));
+#if defined(__x86_64__)
+    EXPECT_EQ(::prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0), 0);
+    EXPECT_EQ(sources.back(), TimeSource::kCalls);
+    EXPECT_EQ(::prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0), 0);
+    EXPECT_EQ(sources.back(), TimeSource::kCounter);
+#endif
+  });
+}
+
+TEST_F(InterposeTest, FiltersAreCountedAndThoseThatTheSystemRefusesAreNot) {
+  in_child([] {
+    EXPECT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr), -1);
+    EXPECT_EQ(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, nullptr), -1);
+    EXPECT_EQ(landtrace_filters, 0u);
+    refuse(SYS_close_range);
+    EXPECT_EQ(landtrace_filters, 1u);
+  });
 }
 
 // -- beside other threads ---------------------------------------------------------------------------------------------
