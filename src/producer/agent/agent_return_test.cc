@@ -156,6 +156,25 @@ TEST_F(AgentReturnTest, AThreadThatMayMakeNoCallsMissesReturnsUnlessItHasHadOne)
   EXPECT_EQ(agent.missed(1), 1u);
 }
 
+// Past the handlers, and its own vfork child is the first to come by.
+TEST_F(AgentReturnTest, AChildIsNotTakenForItsVforkChildOnceThatIsGone) {
+  apply(agent, wanted(add_one_place(), 1, kBoth));
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    ::alarm(60);
+    bool has_returned = false;
+    std::thread([&] {
+      if (!run_in_memory_child([] { return lt_test_add_one(1) == 2; })) ::_exit(2);
+      const std::uint64_t had = test_hits[1].returns;
+      std::thread([&] { has_returned = lt_test_add_one(1) == 2 && test_hits[1].returns == had + 1; }).join();
+    }).join();
+    ::_exit(has_returned ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(AgentReturnTest, ALimitOfCallsInProgressIsKept) {
   apply(agent, wanted(recurse_place(), 1, kBoth, 10));
   EXPECT_EQ(lt_test_recurse(99), 99u);

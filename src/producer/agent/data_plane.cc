@@ -91,13 +91,17 @@ void find_process_of_memory() {
   __atomic_store_n(process_of_memory, static_cast<std::uint32_t>(raw(SYS_getpid)), __ATOMIC_RELAXED);
 }
 
-// Not in a vfork child. No partner: threads that come here at once in a fresh child store the same.
+// Not in a vfork child. One that is the first to come by, in a process that was forked past the handlers, is taken for
+// that process until it has gone. No partner: threads that come here at once store the same.
 bool is_own_memory() {
   if (process_of_memory == nullptr) return true;
   const auto process = static_cast<std::uint32_t>(raw(SYS_getpid));
   const std::uint32_t known = __atomic_load_n(process_of_memory, __ATOMIC_RELAXED);
-  if (known == 0) __atomic_store_n(process_of_memory, process, __ATOMIC_RELAXED);
-  return known == 0 || known == process;
+  if (known == process) return true;
+  constexpr long kNoSuchThread = -3;
+  if (known != 0 && raw(SYS_tgkill, known, known, 0) != kNoSuchThread) return false;
+  __atomic_store_n(process_of_memory, process, __ATOMIC_RELAXED);
+  return true;
 }
 
 // A handler that was left by siglongjmp() from a signal handler leaves its mark: it is over if the stack is above it,
