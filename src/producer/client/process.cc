@@ -166,6 +166,12 @@ void Process::adopt() {
   __atomic_compare_exchange_n(&page_->generation, &none, generation, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+void Process::note_process() {
+  if (page_ != nullptr) {
+    __atomic_store_n(&page_->pid, static_cast<std::uint32_t>(system_call(SYS_getpid)), __ATOMIC_RELAXED);
+  }
+}
+
 // With a slot of the thread's own; nullptr: there is none. `restartable`: the thread has restartable sequences.
 Place* Process::claim_place(Attachment& attachment, std::uint32_t pid, std::uint32_t tid, bool restartable) {
   const plan::View& view = attachment.view;

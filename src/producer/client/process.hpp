@@ -175,8 +175,14 @@ class Process {
   static void register_for_barriers();
   // In a fresh child, before anything else happens there.
   void after_fork() {
-    if (is_attached()) adopt();
+    if (is_attached()) {
+      adopt();
+    } else {
+      note_process();
+    }
   }
+  // For is_other_process() in a process that has not attached.
+  void note_process();
   // True where `pid`, the caller's, is not the process that this memory belongs to: in a vfork child.
   [[nodiscard]] bool is_other_process(std::uint32_t pid) const {
     return page_ != nullptr && page_->pid != 0 && page_->pid != pid;

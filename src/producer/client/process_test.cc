@@ -304,6 +304,22 @@ TEST_F(ProcessTest, AVforkChildIsAnotherProcessWithTheSameMemory) {
   });
 }
 
+TEST_F(ProcessTest, AProcessThatHasNotAttachedMayBeKnownByWhatItNotes) {
+  in_child([] {
+    Process& process = Process::get();
+    const auto is_other = [&] { return process.is_other_process(own_pid()); };
+    EXPECT_FALSE(run_in_memory_child(is_other)) << "nobody has said whose memory it is";
+    process.note_process();
+    EXPECT_FALSE(is_other());
+    EXPECT_TRUE(run_in_memory_child(is_other));
+    EXPECT_EQ(forked([&] {
+                process.after_fork();
+                return !is_other() && run_in_memory_child(is_other);
+              }),
+              0);
+  });
+}
+
 // Its thread's memory is that of the parent's thread, but it is another one.
 TEST_F(ProcessTest, AVforkChildThatIsTheFirstToFindAPlaceHasItForItself) {
   in_child([&] {

@@ -56,8 +56,9 @@ auto switch_counter(unsigned long state, const Call& call) {
 template <typename Call>
 auto name_tracer(unsigned long whom, const Call& call) {
   const auto result = call();
-  // No partner: a thread of the agent's reads it some time.
-  if (result == 0) landtrace_named_tracer = {whom, static_cast<std::uint32_t>(::getpid())};
+  const auto process = static_cast<std::uint32_t>(::getpid());
+  // Not what a vfork child names for itself. No partner: a thread of the agent's reads it some time.
+  if (result == 0 && !client::Process::get().is_other_process(process)) landtrace_named_tracer = {whom, process};
   return result;
 }
 

@@ -503,6 +503,17 @@ TEST_F(InterposeTest, WhomTheProgramNamesAsItsTracerIsRemembered) {
   });
 }
 
+TEST_F(InterposeTest, WhomAVforkChildNamesIsItsOwnTracer) {
+  with_owner([](FakeOwner&) {
+    ASSERT_TRUE(Process::get().attach());
+    let_pass(PR_SET_PTRACER);
+    EXPECT_EQ(::prctl(PR_SET_PTRACER, 4711ul, 0, 0, 0), 0);
+    EXPECT_TRUE(run_in_memory_child([] { return ::prctl(PR_SET_PTRACER, 12ul, 0, 0, 0) == 0; }));
+    EXPECT_EQ(landtrace_named_tracer.whom, 4711u);
+    EXPECT_EQ(landtrace_named_tracer.process, static_cast<std::uint32_t>(::getpid()));
+  });
+}
+
 // It may not ask any more who it is.
 TEST_F(InterposeTest, AThreadThatLocksItselfInAfterAChildKnowsItsPlace) {
   with_owner([](FakeOwner&) {

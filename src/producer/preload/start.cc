@@ -34,6 +34,7 @@ __attribute__((constructor)) void start() {
   plan::set_own_frames({.object = true});
   // Now, and not in the middle of a program that has locked itself in.
   client::Process::get().set_on_next_owner(on_next_owner);
+  client::Process::get().note_process();
   ::pthread_atfork(announce_fork, announce_parent, announce_child);
   look_at_inherited();
   const std::string socket = ipc::default_socket();
