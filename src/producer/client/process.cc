@@ -208,6 +208,8 @@ const Place* Process::find_place_of_child(LocalThread& local, Attachment& attach
                       // Pairs with the swaps of claim_thread_slot() and free_dead_thread_slots().
                       __atomic_load_n(&known->thread.slot->tid, __ATOMIC_ACQUIRE) == tid;
   if (!is_own) {
+    // For the memory, which is the parent's: nobody would take the flag of the child's slot back, see settle_slots().
+    if (__atomic_load_n(&barriers_, __ATOMIC_RELAXED) == Barriers::kPending) register_for_barriers();
     local.place_of_child = claim_place(attachment, pid, tid, false);
     local.parent_of_child = page_->pid;
   }
