@@ -18,20 +18,23 @@ int recover_format(const std::string& path) {
 
 int recover(const std::string& file) {
   if (const std::string path = path_of_killed(file); !path.empty()) return recover_format(path);
-  if (auto completed = output::complete_recording(file); !completed) {
+  const auto completed = output::complete_recording(file);
+  if (!completed) {
     if (completed.error().code != EALREADY) return fail_with(kFailure, sentence(completed.error(), file));
     complain(sentence(completed.error(), file) + " already");
     return kSuccess;
   }
-  const auto reader = output::TraceDatReader::open(file);
-  if (!reader) return fail_with(kFailure, sentence(reader.error(), file));
+  const std::string& path = completed->path;
+  const auto reader = output::TraceDatReader::open(path);
+  if (!reader) return fail_with(kFailure, sentence(reader.error(), path));
   std::uint64_t events = 0, lost = 0;
   for (const output::CpuStats& stats : reader->stats()) {
     events += stats.entries;
     lost += stats.overrun + stats.dropped;
   }
   complain(
-      fmt::format("{} event{}, {} lost, in {}", count_text(events), events == 1 ? "" : "s", count_text(lost), file));
+      fmt::format("{} event{}, {} lost, in {}", count_text(events), events == 1 ? "" : "s", count_text(lost), path));
+  if (completed->has_replaced) complain(fmt::format("the older recording is {}.old now", path));
   return kSuccess;
 }
 

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "cli/recording_file.hpp"
 #include "cli/test_domain.hpp"
 
 namespace landtrace::cli {
@@ -18,6 +21,17 @@ class RecoverTest : public DomainTest {
     writer.lost(0, 3);
     EXPECT_TRUE(writer.append(output::number_record(2, 0, 8)));
     return path;
+  }
+  // At PATH.new, as PATH.old was a folder.
+  static void unfinished_beside_older(const std::string& path) {
+    output::write_text(path, "older");
+    {
+      output::TraceDatWriter writer = output::create_writer(path, 1);
+      writer.add_event(output::number_type());
+      EXPECT_TRUE(writer.append(output::number_record(1, 0, 7)));
+      std::filesystem::create_directory(path + ".old");
+    }
+    std::filesystem::remove(path + ".old");
   }
 };
 
@@ -38,6 +52,39 @@ TEST_F(RecoverTest, ACompleteRecordingIsNoFailure) {
   const Outcome again = run(add_recover, {"recover", path.c_str()});
   EXPECT_EQ(again.status, 0);
   EXPECT_THAT(again.err, testing::EndsWith(" already\n"));
+}
+
+TEST_F(RecoverTest, OneThatWasLeftBesideAnOlderOneTakesItsPlace) {
+  for (const char* const end : {"", ".new"}) {
+    const std::string path = dir_.file("t.dat");
+    unfinished_beside_older(path);
+    const Outcome recover = run(add_recover, {"recover", (path + end).c_str()});
+    EXPECT_EQ(recover.status, 0);
+    EXPECT_EQ(recover.err,
+              "landtrace: 1 event, 0 lost, in " + path + "\nlandtrace: the older recording is " + path + ".old now\n");
+    EXPECT_EQ(output::read_file_records(path).records.size(), 1u);
+    EXPECT_EQ(output::read_text(path + ".old"), "older");
+    std::filesystem::remove(path + ".old");
+  }
+}
+
+// PATH.partial alone may be of a recording in another format.
+TEST_F(RecoverTest, TheOlderOneNeedNotBeThereAnyMore) {
+  const std::string path = dir_.file("t.dat");
+  unfinished_beside_older(path);
+  std::filesystem::remove(path);
+  const Outcome recover = run(add_recover, {"recover", path.c_str()});
+  EXPECT_EQ(recover.err, "landtrace: 1 event, 0 lost, in " + path + "\n");
+  EXPECT_EQ(output::read_file_records(path).records.size(), 1u);
+}
+
+TEST_F(RecoverTest, TheNextRecordingCompletesItFirst) {
+  const std::string path = dir_.file("t.dat");
+  unfinished_beside_older(path);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(create_recording(path, {}));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("had been left unfinished; it is complete now"));
+  EXPECT_EQ(output::read_file_records(path).records.size(), 1u);
 }
 
 TEST_F(RecoverTest, WhatIsNoRecordingIsNamed) {

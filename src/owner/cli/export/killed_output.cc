@@ -15,6 +15,7 @@
 #include "output/chrome/writer.hpp"
 #include "output/ctf/stream.hpp"
 #include "output/perfetto/proto.hpp"
+#include "output/trace_dat/journal.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -112,8 +113,9 @@ std::string path_of_killed(const std::string& named) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (path.ends_with(kPartial)) path.resize(path.size() - kPartial.size());
   std::error_code error;
-  // A recording without --format has both.
-  const bool is_killed = !fs::exists(path, error) && fs::exists(path + std::string(kPartial), error);
+  // A recording without --format has both; where an older one of its name has been removed, PATH.new.
+  const bool is_killed = !fs::exists(path, error) && fs::exists(path + std::string(kPartial), error) &&
+                         !output::trace_dat::is_journal_at(output::trace_dat::new_path(path));
   return is_killed ? path : "";
 }
 

@@ -17,7 +17,8 @@ constexpr std::size_t kMaxName = 4096;
 
 Result<InputFile> InputFile::open(const std::string& path) {
   InputFile file;
-  file.fd_ = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe is not waited for.
+  file.fd_ = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.fd_) return fail_errno("open " + path);
   struct stat status {};
   if (::fstat(file.fd_.get(), &status) != 0) return fail_errno("stat " + path);

@@ -11,6 +11,7 @@
 namespace landtrace::output {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -162,6 +163,29 @@ TEST_F(FileSizeLimitTest, WhatDoesNotFitOneFileIsReadAsItIsAndCompletedLater) {
     EXPECT_GE(all.records.size(), outcome.accepted - kInLastPages);
   }
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+}
+
+TEST_F(FileSizeLimitTest, BesideAnOlderRecordingItIsReadAsItIsAndCompletedLater) {
+  write_text(path_, "older");
+  std::vector<KeptRecord> left;
+  {
+    TraceDatWriter writer = create_writer(path_, 2);
+    fs::create_directory(path_ + ".old");
+    std::ignore = fill(writer, 2, 100);
+    const auto finished = writer.finish();
+    EXPECT_EQ(finished.error().code, EFBIG);
+    EXPECT_THAT(finished.error().message, HasSubstr("can be read as it is, at " + path_ + ".new"));
+    EXPECT_THAT(finished.error().message, HasSubstr("`landtrace recover " + path_ + "`"));
+    left = read_file_records(writer.place()).records;
+    EXPECT_GT(left.size(), 200'000u);
+  }
+  lift();
+  fs::remove(path_ + ".old");
+  EXPECT_EQ(TraceDatWriter::create(path_, {}).error().code, EEXIST);
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(read_file_records(path_).records.size(), left.size());
+  EXPECT_EQ(read_text(path_ + ".old"), "older");
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
 }
 
 }  // namespace

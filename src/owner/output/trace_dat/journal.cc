@@ -1,5 +1,6 @@
 #include "output/trace_dat/journal.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "output/trace_dat/contents.hpp"
@@ -177,6 +178,17 @@ bool is_journal(const InputFile& file) {
   FileCursor cursor(file, 0, file.size());
   const auto start = cursor.text(kJournalMagic.size(), "beginning");
   return start && *start == kJournalMagic;
+}
+
+bool is_journal_at(const std::string& path) {
+  const auto file = InputFile::open(path);
+  return file && is_journal(*file);
+}
+
+bool has_writer(const InputFile& journal) {
+  struct flock whole {};
+  whole.l_type = F_RDLCK;
+  return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
 Result<void> refuse_other_version(const InputFile& file, const std::string& path) {

@@ -62,6 +62,9 @@ struct Unfinished {
 
 // Whether the file is an unfinished recording.
 bool is_journal(const InputFile& file);
+bool is_journal_at(const std::string& path);
+// Whether its recorder, or who completes it, lives: that one holds a lock of it.
+bool has_writer(const InputFile& journal);
 // EEXIST with a sentence for that of another version, whose streams are read in another way: nothing may take its
 // place.
 Result<void> refuse_other_version(const InputFile& file, const std::string& path);

@@ -1,7 +1,5 @@
 #include "output/trace_dat/reader.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -15,17 +13,6 @@ using trace_dat::Contents;
 using trace_dat::CpuCursor;
 using trace_dat::InputFile;
 using trace_dat::PagePool;
-
-namespace {
-
-// The recorder holds the lock of its journal for as long as it lives.
-bool has_writer(const InputFile& journal) {
-  struct flock whole {};
-  whole.l_type = F_RDLCK;
-  return ::fcntl(journal.fd(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-}
-
-}  // namespace
 
 // The cursors that stand on an event form a heap, the earliest on top. Those in `due` must move on before the
 // next event is chosen: all of them at first, then the one whose event was handed out. Those that are `at_end` have
@@ -147,7 +134,7 @@ void TraceDatReader::State::find_moved() {
 // Whether it is still recorded is asked first: what is read after that is all of it, if it is not.
 Result<TraceDatReader::Growth> TraceDatReader::State::look_again() {
   if (!contents.is_unfinished) return Growth::kComplete;
-  const bool grows = has_writer(file);
+  const bool grows = trace_dat::has_writer(file);
   LT_TRY(const std::unique_ptr<State> grown, open(path));
   if (!grown->contents.is_unfinished) {
     horizon_ns = ~0ull;
@@ -196,7 +183,9 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
 
-bool TraceDatReader::is_being_written() const { return state_->contents.is_unfinished && has_writer(state_->file); }
+bool TraceDatReader::is_being_written() const {
+  return state_->contents.is_unfinished && trace_dat::has_writer(state_->file);
+}
 
 // One that has been finished meanwhile has lost its name to what it became before its recorder let the lock go.
 bool TraceDatReader::was_left() const {

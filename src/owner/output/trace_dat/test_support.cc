@@ -89,8 +89,6 @@ TraceDatWriter create_writer(const std::string& path, std::uint32_t cpus) {
   return *std::move(writer);
 }
 
-std::string message_of(const Result<void>& result) { return result ? "" : result.error().message; }
-
 std::string read_text(const std::string& path) {
   return read_file(path).value_or("");
 }

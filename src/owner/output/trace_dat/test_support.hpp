@@ -70,7 +70,10 @@ ReadResult read_file_records(const std::string& path);
 
 TraceDatWriter create_writer(const std::string& path, std::uint32_t cpus);
 // The error's message, or "" for success.
-std::string message_of(const Result<void>& result);
+template <typename T>
+std::string message_of(const Result<T>& result) {
+  return result ? "" : result.error().message;
+}
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);

@@ -1,6 +1,7 @@
 // The contents of a recording that is not finished: its journal, and the streams beside it.
 #include <array>
 #include <cstring>
+#include <filesystem>
 
 #include "output/trace_dat/contents.hpp"
 #include "output/trace_dat/cpu_stream.hpp"
@@ -55,7 +56,30 @@ std::vector<Region> regions_begun(const std::string& path) {
   return regions;
 }
 
-Result<Contents> read_unfinished(const InputFile& file, const std::string& path) {
+bool has_left_pages(const std::string& path) {
+  if (!regions_begun(path).empty()) return true;
+  for (std::uint32_t cpu = 0; cpu < kMaxCpus; ++cpu) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(stream_path(path, cpu), error);
+    if (!error && size > kStreamStart) return true;
+  }
+  return false;
+}
+
+// Which files there are tells: each recorder makes PATH.partial before its journal begins.
+std::string recording_of(const std::string& journal) {
+  const std::string suffix = new_path("");
+  if (!journal.ends_with(suffix)) return journal;
+  const std::string path = journal.substr(0, journal.size() - suffix.size());
+  const auto has_files = [](const std::string& at) {
+    std::error_code error;
+    return std::filesystem::exists(partial_path(at), error) || has_left_pages(at);
+  };
+  return !has_files(journal) && has_files(path) && !is_journal_at(path) ? path : journal;
+}
+
+Result<Contents> read_unfinished(const InputFile& file, const std::string& journal) {
+  const std::string path = recording_of(journal);
   LT_TRY(Unfinished left, read_journal(file));
   Contents contents;
   contents.is_unfinished = true;

@@ -1,5 +1,6 @@
 // Recordings that are being written, and those whose recorder was killed.
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -395,6 +397,153 @@ TEST_F(UnfinishedTest, WhatAKilledRecorderLeftBesideAnOlderRecordingIsTakenOver)
   append(writer, 1);
   EXPECT_EQ(message_of(writer.finish()), "");
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+}
+
+// Killed before it published anything: pages that got full are in its streams.
+class LeftBesideTest : public UnfinishedTest {
+ protected:
+  static constexpr std::uint32_t kEvents = 30'000;
+
+  void SetUp() override { leave(); }
+  void leave() {
+    for (const std::string& name : dir_.list()) fs::remove(dir_.file(name));
+    write_text(path_, "older");
+    in_killed_process([&] {
+      TraceDatWriter writer = create_writer(path_, 2);
+      writer.add_event(number_type());
+      for (std::uint32_t n = 0; n < kEvents; ++n) append(writer, n, n % 2);
+      ::raise(SIGKILL);
+    });
+    ASSERT_THAT(dir_.list(),
+                ElementsAre("trace.dat", "trace.dat.cpu0", "trace.dat.cpu1", "trace.dat.new", "trace.dat.partial"));
+    left_ = numbers_of(read_file_records(path_ + ".new"));
+    ASSERT_GT(left_.size(), kEvents / 2);
+  }
+  std::map<std::string, std::string> contents() {
+    std::map<std::string, std::string> contents;
+    for (const std::string& name : dir_.list()) contents[name] = read_text(dir_.file(name));
+    return contents;
+  }
+  std::vector<std::uint32_t> left_;
+};
+
+TEST_F(LeftBesideTest, TheNextRecorderDestroysNothingOfIt) {
+  for (const bool is_older_removed : {false, true}) {
+    if (is_older_removed) fs::remove(path_);
+    const auto before = contents();
+    const auto next = TraceDatWriter::create(path_, {});
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, EEXIST);
+    EXPECT_THAT(next.error().message, HasSubstr(path_ + ".new is a recording that was not finished"));
+    EXPECT_THAT(next.error().message, HasSubstr("`landtrace recover " + path_ + "`"));
+    EXPECT_TRUE(contents() == before);
+  }
+}
+
+TEST_F(LeftBesideTest, ItIsReadUnderItsJournalsName) {
+  const auto left = TraceDatReader::open(path_ + ".new");
+  ASSERT_TRUE(left) << left.error().message;
+  EXPECT_TRUE(left->was_left());
+  EXPECT_EQ(left->events().at(kNumberId).name, "number");
+}
+
+TEST_F(LeftBesideTest, WhoCompletesItGivesItThePlace) {
+  for (const std::string& named : {path_, path_ + ".new"}) {
+    leave();
+    const auto completed = complete_recording(named);
+    ASSERT_TRUE(completed) << completed.error().message;
+    EXPECT_EQ(completed->path, path_);
+    EXPECT_TRUE(completed->has_replaced);
+    EXPECT_EQ(numbers(), left_);
+    EXPECT_EQ(read_text(path_ + ".old"), "older");
+    EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+    EXPECT_EQ(complete_recording(path_).error().code, EALREADY);
+  }
+}
+
+TEST_F(LeftBesideTest, WhoCompletesItHasNoNeedOfTheOlderOne) {
+  fs::remove(path_);
+  const auto completed = complete_recording(path_);
+  ASSERT_TRUE(completed) << completed.error().message;
+  EXPECT_FALSE(completed->has_replaced);
+  EXPECT_EQ(numbers(), left_);
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
+}
+
+TEST_F(LeftBesideTest, WhereTheOlderOneCannotBeMovedItIsCompletedBesideThat) {
+  fs::create_directory(path_ + ".old");
+  EXPECT_THAT(message_of(complete_recording(path_)), HasSubstr("what was recorded is " + path_ + ".new, complete"));
+  EXPECT_EQ(read_text(path_), "older");
+  EXPECT_EQ(numbers_of(read_file_records(path_ + ".new")), left_);
+  EXPECT_FALSE(TraceDatReader::open(path_ + ".new")->is_unfinished());
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.new", "trace.dat.old"));
+}
+
+TEST_F(LeftBesideTest, WhoWasKilledWhileItWasCompletedLeavesItToTheNext) {
+  fs::create_directory(path_ + ".old");
+  in_killed_process([&] {
+    // The first page arrives in PATH.partial, and the next one finds no room.
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = trace_dat::kPageSize * 5 / 2;  // what stands before the events has one
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::ignore = complete_recording(path_);
+  });
+  ASSERT_FALSE(trace_dat::regions_begun(path_).empty());
+  EXPECT_EQ(numbers_of(read_file_records(path_ + ".new")), left_);
+  EXPECT_EQ(TraceDatWriter::create(path_, {}).error().code, EISDIR);
+  fs::remove(path_ + ".old");
+  EXPECT_EQ(TraceDatWriter::create(path_, {}).error().code, EEXIST);
+  EXPECT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_EQ(numbers(), left_);
+}
+
+TEST_F(UnfinishedTest, WhatNobodyHasPublishedStaysBesideAnOlderRecordingThatCannotBeMoved) {
+  write_text(path_, "older");
+  {
+    TraceDatWriter writer = create_writer(path_, 1);
+    writer.add_event(number_type());
+    fs::create_directory(path_ + ".old");
+    append(writer, 1);
+  }
+  EXPECT_THAT(numbers_of(read_file_records(path_ + ".new")), ElementsAre(1));
+}
+
+TEST_F(UnfinishedTest, WhatALiveRecorderHasBesideAnOlderRecordingIsNotCompleted) {
+  {
+    TraceDatWriter older = create_writer(path_, 1);
+    append(older, 1);
+    ASSERT_EQ(message_of(older.finish()), "");
+  }
+  TraceDatWriter writer = create_writer(path_, 1);
+  append(writer, 2);
+  for (const std::string& named : {path_, path_ + ".new"}) {
+    EXPECT_EQ(complete_recording(named).error().code, EBUSY) << named;
+  }
+  fs::remove(path_);
+  EXPECT_EQ(complete_recording(path_).error().code, EBUSY);
+  EXPECT_EQ(TraceDatWriter::create(path_, {}).error().code, EBUSY);
+  EXPECT_FALSE(fs::exists(path_));
+  ASSERT_EQ(message_of(writer.finish()), "");
+  EXPECT_THAT(numbers(), ElementsAre(2));
+}
+
+TEST_F(UnfinishedTest, WithoutEventsNothingTakesThePlaceOfAnOlderRecording) {
+  {
+    TraceDatWriter older = create_writer(path_, 1);
+    append(older, 1);
+    ASSERT_EQ(message_of(older.finish()), "");
+  }
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    std::ignore = writer.set_outstanding(0, {.waiting = 3});
+    ::raise(SIGKILL);
+  });
+  EXPECT_EQ(complete_recording(path_).error().code, EALREADY);
+  EXPECT_EQ(message_of_create(), "");
+  EXPECT_THAT(numbers(), ElementsAre(1));
+  EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
 }
 
 TEST_F(UnfinishedTest, WhatARecordingThatWasRemovedHasLeftIsNoPartOfTheNextOne) {

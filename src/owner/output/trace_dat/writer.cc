@@ -40,12 +40,22 @@ constexpr std::size_t kNone = ~std::size_t{0};
 // A stream with fewer pages is moved: the room before its events would be much of the file.
 constexpr std::uint64_t kManyPages = 64;
 
-// Readers ask for this lock, too: see TraceDatReader::is_being_written().
+tl::unexpected<Error> is_being_written(const std::string& path) {
+  return fail(EBUSY, path + " is being written by another process");
+}
+
+// `journal`: where it is. The recording is to be at `path`.
+tl::unexpected<Error> was_left(const std::string& journal, const std::string& path) {
+  return fail(EEXIST, fmt::format("{} is a recording that was not finished; `landtrace recover {}` completes it",
+                                  journal, path));
+}
+
+// Others ask for this lock, too: see trace_dat::has_writer().
 Result<void> lock(const NamedFile& file) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
   if (::fcntl(file.fd.get(), F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
-    return fail(EBUSY, file.path + " is being written by another process");
+    return is_being_written(file.path);
   }
   return {};
 }
@@ -88,20 +98,6 @@ Result<void> replace_file(const std::string& from, const std::string& to) {
   return {};
 }
 
-// A file for a journal at `path`, locked. What a recorder left there that was killed before its first event is taken
-// over.
-Result<NamedFile> open_journal(const std::string& path) {
-  LT_TRY(NamedFile file, open_locked(path));
-  struct stat status {};
-  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + path);
-  if (!S_ISREG(status.st_mode)) return fail(EINVAL, path + " is not a regular file");
-  if (status.st_size == 0) return file;
-  LT_TRY(const InputFile there, InputFile::open(path));
-  if (!trace_dat::is_journal(there)) return fail(EEXIST, path + " is in the way; move it elsewhere");
-  LT_CHECK(trace_dat::set_size(file, 0));
-  return file;
-}
-
 // Whether a file can be renamed, or another be renamed to it. rmdir(2) asks for the right to remove it, and only then
 // finds that it is no folder.
 Result<void> check_can_go(const std::string& path) {
@@ -134,7 +130,62 @@ Result<std::string> journal_place(const std::string& path) {
   if (!trace_dat::is_journal(there)) return beside_older(path);
   LT_TRY(const NamedFile file, trace_dat::open_existing(path));
   LT_CHECK(lock(file));
-  return fail(EEXIST, path + " is a recording that was not finished; `landtrace recover " + path + "` completes it");
+  return was_left(path, path);
+}
+
+tl::unexpected<Error> is_in_the_way(const std::string& path) {
+  return fail(EEXIST, path + " is in the way; move it elsewhere");
+}
+
+// A recorder that found an older recording is at PATH.new, with the same names for its streams, also when the older one
+// has been removed since.
+Result<void> check_beside(const std::string& path) {
+  const std::string beside = trace_dat::new_path(path);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(beside, error)) return {};
+  LT_TRY(const InputFile file, InputFile::open(beside));
+  // Asked first: one that has just begun is no journal yet.
+  if (trace_dat::has_writer(file)) return is_being_written(beside);
+  LT_CHECK(trace_dat::refuse_other_version(file, beside));
+  if (!trace_dat::is_journal(file)) return {};
+  if (trace_dat::has_left_pages(path)) return was_left(beside, path);
+  ::unlink(beside.c_str());
+  return {};
+}
+
+// Whether the new recording's journal, locked, may begin in this file. What a recorder left beside an older recording
+// that was killed before its first event is taken over.
+Result<void> check_place(const std::string& path, const NamedFile& file) {
+  struct stat status {};
+  if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + file.path);
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, file.path + " is not a regular file");
+  if (file.path == path) {
+    // Nobody had it a moment ago.
+    if (status.st_size != 0) return is_busy(path);
+    LT_CHECK(check_beside(path));
+  } else {
+    LT_TRY(const InputFile there, InputFile::open(file.path));
+    LT_CHECK(trace_dat::refuse_other_version(there, file.path));
+    const bool is_journal = trace_dat::is_journal(there);
+    if (is_journal && trace_dat::has_left_pages(path)) return was_left(file.path, path);
+    if (status.st_size != 0 && !is_journal) return is_in_the_way(file.path);
+  }
+  return {};
+}
+
+// The new recording's journal, locked and empty.
+Result<NamedFile> open_journal(const std::string& path) {
+  LT_TRY(const std::string place, journal_place(path));
+  const bool was_there = std::filesystem::exists(place);
+  LT_TRY(NamedFile file, open_locked(place));
+  if (auto checked = check_place(path, file); !checked) {
+    struct stat status {};
+    const bool is_empty = ::fstat(file.fd.get(), &status) == 0 && status.st_size == 0;
+    if (is_empty && (place != path || !was_there)) ::unlink(place.c_str());
+    return tl::unexpected<Error>(std::move(checked).error());
+  }
+  LT_CHECK(trace_dat::set_size(file, 0));
+  return file;
 }
 
 }  // namespace
@@ -154,11 +205,10 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
     return fail(EINVAL,
                 fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, trace_dat::kMaxCpus));
   }
-  LT_TRY(const std::string place, journal_place(path));
-  LT_TRY(NamedFile file, open_journal(place));
+  const std::uint32_t streams = options.cpus + options.spare;
+  LT_TRY(NamedFile file, open_journal(path));
   TraceDatWriter writer(path, Journal(std::move(file), 0), std::move(options));
   LT_CHECK(writer.open_partial());
-  const auto streams = static_cast<std::uint32_t>(writer.streams_.size());
   // Readers take all that have these names for streams of this recording.
   for (std::uint32_t cpu = 0; cpu < streams; ++cpu) trace_dat::remove_aside(trace_dat::stream_path(path, cpu));
   LT_CHECK(writer.reserve_more(kBaseNeed + streams * kNeedPerCpu + writer.metadata_.kallsyms.size()));
@@ -249,8 +299,11 @@ void TraceDatWriter::add_object(MappedObject object) {
 }
 
 Result<void> TraceDatWriter::publish(std::uint64_t horizon_ns) {
-  if (has_events()) LT_CHECK(take_place());
-  return publish_here(horizon_ns);
+  Result<void> placed;
+  if (has_events()) placed = take_place();
+  // Also where it stays beside an older recording.
+  LT_CHECK(publish_here(horizon_ns));
+  return placed;
 }
 
 Result<void> TraceDatWriter::publish_here(std::uint64_t horizon_ns) {
@@ -316,9 +369,7 @@ Result<void> TraceDatWriter::finish(std::span<const CpuStats> stats) {
   drop_empty_spares();
   LT_TRY(const std::vector<Region> regions, begin_partial(stats));
   LT_CHECK(complete(regions));
-  if (placed) return {};
-  return fail(placed.error().code,
-              fmt::format("{}; what was recorded is {}, complete", placed.error().message, place()));
+  return say_place(placed);
 }
 
 void TraceDatWriter::drop_empty_spares() {
@@ -406,16 +457,20 @@ Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
     return replace_file(partial_.path, place());
   }();
   if (!completed) {
-    return fail(completed.error().code, fmt::format("{}; {}`landtrace recover {}` completes it when there is room",
-                                                    completed.error().message, how_to_read(), path_));
+    return fail(completed.error().code,
+                fmt::format("{}; the recording can be read as it is{}; `landtrace recover {}` completes it when there "
+                            "is room",
+                            completed.error().message, kept_older() ? ", at " + place() : "", path_));
   }
   for (CpuStream& stream : streams_) stream.remove_file();
   return {};
 }
 
-std::string TraceDatWriter::how_to_read() const {
-  if (!kept_older()) return "the recording can be read as it is; ";
-  return fmt::format("when {} has been moved elsewhere and {} been renamed to it, ", path_, place());
+// It is at its place, or completed beside an older one and the error says so.
+Result<void> TraceDatWriter::say_place(const Result<void>& placed) const {
+  if (placed) return {};
+  return fail(placed.error().code,
+              fmt::format("{}; what was recorded is {}, complete", placed.error().message, place()));
 }
 
 Result<void> TraceDatWriter::move_streams(const std::vector<Region>& regions) {
@@ -480,27 +535,59 @@ Result<NamedFile> open_left_journal(const std::string& path) {
   return is_busy(path);
 }
 
+// Of one that was left at PATH or PATH.new: the path that it is to be at, and its journal.
+struct Left {
+  std::string path;
+  NamedFile journal;
+};
+
+Result<Left> open_left(const std::string& named) {
+  std::string path = trace_dat::recording_of(named);
+  std::string place = path;
+  if (const std::string beside = trace_dat::new_path(path);
+      !trace_dat::is_journal_at(path) && trace_dat::is_journal_at(beside)) {
+    LT_TRY(const InputFile journal, InputFile::open(beside));
+    if (trace_dat::has_writer(journal)) return is_being_written(beside);
+    if (path != named || trace_dat::has_left_pages(path)) place = beside;
+  }
+  LT_TRY(NamedFile journal, open_left_journal(place));
+  return Left{std::move(path), std::move(journal)};
+}
+
 }  // namespace
 
-Result<void> complete_recording(const std::string& path) {
-  LT_TRY(NamedFile file, open_left_journal(path));
-  LT_TRY(const InputFile input, InputFile::open(path));
+Result<Completed> complete_recording(const std::string& named) {
+  LT_TRY(auto opened, open_left(named));
+  auto& [path, file] = opened;
+  LT_TRY(const InputFile input, InputFile::open(file.path));
   LT_TRY(trace_dat::Unfinished left, trace_dat::read_journal(input));
   TraceDatWriter writer(path, Journal(std::move(file), left.journal_size), {.cpus = left.cpus, .spare = left.spare});
   writer.finished_ = true;
   writer.metadata_ = std::move(left.metadata);
-  std::vector<Region> regions = trace_dat::regions_begun(path);
-  LT_CHECK(writer.open_left_streams(regions));
-  if (!regions.empty()) {
-    LT_TRY(writer.partial_, trace_dat::open_for_writing(trace_dat::partial_path(path)));
-    return writer.complete(regions);
+  LT_CHECK(writer.complete_left());
+  return Completed{path, writer.has_replaced()};
+}
+
+Result<void> TraceDatWriter::complete_left() {
+  std::vector<Region> regions = trace_dat::regions_begun(path_);
+  LT_CHECK(open_left_streams(regions));
+  // Of a recorder that was killed with all events in memory.
+  if (kept_older() && std::filesystem::exists(path_) && regions.empty() && !has_events()) {
+    remove_files();
+    return fail(EALREADY, path_ + " is complete");
   }
-  LT_CHECK(writer.open_partial());
-  LT_TRY(const std::vector<CpuStats> stats, count_events(path, writer.streams_));
-  for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) writer.streams_[cpu].set_left_stats(stats[cpu]);
-  writer.drop_empty_spares();
-  LT_TRY(regions, writer.write_metadata({}));
-  return writer.complete(regions);
+  const Result<void> placed = take_place();
+  if (!regions.empty()) {
+    LT_TRY(partial_, trace_dat::open_for_writing(trace_dat::partial_path(path_)));
+  } else {
+    LT_CHECK(open_partial());
+    LT_TRY(const std::vector<CpuStats> stats, count_events(place(), streams_));
+    for (std::size_t cpu = 0; cpu < stats.size(); ++cpu) streams_[cpu].set_left_stats(stats[cpu]);
+    drop_empty_spares();
+    LT_TRY(regions, write_metadata({}));
+  }
+  LT_CHECK(complete(regions));
+  return say_place(placed);
 }
 
 }  // namespace landtrace::output

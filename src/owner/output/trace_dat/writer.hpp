@@ -30,6 +30,12 @@
 
 namespace landtrace::output {
 
+// What complete_recording() has made.
+struct Completed {
+  std::string path;           // where it is
+  bool has_replaced = false;  // an older one, which is at PATH.old now
+};
+
 // Not thread-safe. Everything that takes a CPU number wants one below Options::cpus + Options::spare.
 class TraceDatWriter {
  public:
@@ -43,8 +49,8 @@ class TraceDatWriter {
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; EEXIST: an unfinished recording is there (complete_recording()), or PATH.new is not ours; EISDIR,
-  // EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
+  // writer has it; EEXIST: an unfinished recording is there, or beside an older one (complete_recording()), or PATH.new
+  // is not ours; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
@@ -96,7 +102,7 @@ class TraceDatWriter {
   [[nodiscard]] const std::string& place() const { return journal_.file().path; }
 
  private:
-  friend Result<void> complete_recording(const std::string& path);
+  friend Result<Completed> complete_recording(const std::string& path);
 
   TraceDatWriter(std::string path, trace_dat::Journal journal, Options options);
 
@@ -120,7 +126,8 @@ class TraceDatWriter {
   Result<std::vector<trace_dat::Region>> begin_partial(std::span<const CpuStats> stats);
   Result<void> move_streams(const std::vector<trace_dat::Region>& regions);
   Result<void> complete(const std::vector<trace_dat::Region>& regions);
-  [[nodiscard]] std::string how_to_read() const;
+  [[nodiscard]] Result<void> say_place(const Result<void>& placed) const;
+  Result<void> complete_left();
   void remove_files();
 
   std::string path_;
@@ -135,9 +142,10 @@ class TraceDatWriter {
   bool finished_ = false;
 };
 
-// Makes one file of a recording whose recorder has not finished it. EALREADY: it is complete as it is; EBUSY: it is
-// being recorded; EBADMSG: not one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on
-// from there.
-Result<void> complete_recording(const std::string& path);
+// Makes one file of a recording whose recorder has not finished it. One that was left at PATH.new, beside an older one,
+// goes by both names, and takes the place. EALREADY: it is complete as it is; EBUSY: it is being recorded; EBADMSG: not
+// one of ours, or damaged; ENOSPC and others: it stays as it is, and another try goes on from there. Where the older
+// one cannot be moved it is completed beside that, and the error says so.
+Result<Completed> complete_recording(const std::string& path);
 
 }  // namespace landtrace::output
