@@ -55,6 +55,8 @@ bool has_left_pages(const std::string& path);
 // The path that an unfinished recording is to be at, whose journal is named: where that is PATH.new, beside an older
 // one, it is PATH.
 std::string recording_of(const std::string& journal);
+// Whether it begins as a stream, or as what will be a finished recording: with a hole.
+bool has_no_beginning(const InputFile& file);
 // Whether it has the first bytes of a finished recording.
 bool is_trace_file(const InputFile& file);
 

@@ -1,4 +1,5 @@
 // The contents of a recording that is not finished: its journal, and the streams beside it.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -64,6 +65,12 @@ bool has_left_pages(const std::string& path) {
     if (!error && size > kStreamStart) return true;
   }
   return false;
+}
+
+bool has_no_beginning(const InputFile& file) {
+  std::array<std::byte, kMagic.size()> first{};
+  return file.read(0, first, "beginning") &&
+         std::all_of(first.begin(), first.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 // Which files there are tells: each recorder makes PATH.partial before its journal begins.

@@ -546,6 +546,47 @@ TEST_F(UnfinishedTest, WithoutEventsNothingTakesThePlaceOfAnOlderRecording) {
   EXPECT_THAT(dir_.list(), ElementsAre("trace.dat"));
 }
 
+TEST_F(UnfinishedTest, FilesOfOthersWithTheNamesOfStreamsAreSaidAndStay) {
+  const std::string page(2 * trace_dat::kPageSize, 'x');
+  const auto stays = [&](const std::string& file, bool is_older_there) {
+    SCOPED_TRACE(file);
+    write_text(file, page);
+    const auto before = dir_.list();
+    const auto next = TraceDatWriter::create(path_, {.cpus = 2});
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, EEXIST);
+    EXPECT_THAT(next.error().message, HasSubstr(file + " is in the way"));
+    EXPECT_EQ(dir_.list(), before);
+    EXPECT_TRUE(read_text(file) == page);
+    EXPECT_EQ(fs::exists(path_), is_older_there);
+    fs::remove(file);
+  };
+  for (const bool is_older_there : {false, true}) {
+    if (is_older_there) write_text(path_, "older");
+    stays(path_ + ".cpu1", is_older_there);
+    stays(path_ + ".partial", is_older_there);
+  }
+  fs::create_directory(path_ + ".cpu0");
+  EXPECT_THAT(message_of_create(), HasSubstr("trace.dat.cpu0 is in the way"));
+  fs::remove(path_ + ".cpu0");
+  write_text(path_ + ".cpu2", page);  // of more CPUs than there are
+  EXPECT_EQ(message_of(TraceDatWriter::create(path_, {.cpus = 2})), "");
+  EXPECT_TRUE(read_text(path_ + ".cpu2") == page);
+}
+
+TEST_F(UnfinishedTest, TheJournalOfARecorderThatWasKilledAtItsVeryEndIsNotInTheWay) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 1);
+    std::ignore = writer.publish(0);
+  });
+  // Its journal and the finished file have changed names, and the journal has not been removed.
+  fs::copy_file(path_, dir_.file("journal"));
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  fs::rename(dir_.file("journal"), path_ + ".partial");
+  EXPECT_EQ(message_of_create(), "");
+}
+
 TEST_F(UnfinishedTest, WhatARecordingThatWasRemovedHasLeftIsNoPartOfTheNextOne) {
   in_killed_process([&] {
     TraceDatWriter writer = create_writer(path_, 2);

@@ -133,8 +133,31 @@ Result<std::string> journal_place(const std::string& path) {
   return was_left(path, path);
 }
 
+// Whether nothing is lost with it: it is empty, or as a recorder that was killed has left it. Others have files of
+// these names, too: trace-cmd those of CPUs, record --format PATH.partial.
+bool is_unused(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(status)) return true;
+  if (!std::filesystem::is_regular_file(status)) return false;
+  const auto file = InputFile::open(path);
+  return file && (file->size() == 0 || trace_dat::has_no_beginning(*file));
+}
+
 tl::unexpected<Error> is_in_the_way(const std::string& path) {
   return fail(EEXIST, path + " is in the way; move it elsewhere");
+}
+
+Result<void> check_others_files(const std::string& path, std::uint32_t streams) {
+  // What has been completed has changed names with its journal.
+  const std::string partial = trace_dat::partial_path(path);
+  const bool was_journal =
+      trace_dat::is_journal_at(partial) && !std::filesystem::exists(trace_dat::partial_path(partial));
+  if (!was_journal && !is_unused(partial)) return is_in_the_way(partial);
+  for (std::uint32_t cpu = 0; cpu < streams; ++cpu) {
+    if (const std::string file = trace_dat::stream_path(path, cpu); !is_unused(file)) return is_in_the_way(file);
+  }
+  return {};
 }
 
 // A recorder that found an older recording is at PATH.new, with the same names for its streams, also when the older one
@@ -155,7 +178,7 @@ Result<void> check_beside(const std::string& path) {
 
 // Whether the new recording's journal, locked, may begin in this file. What a recorder left beside an older recording
 // that was killed before its first event is taken over.
-Result<void> check_place(const std::string& path, const NamedFile& file) {
+Result<void> check_place(const std::string& path, const NamedFile& file, std::uint32_t streams) {
   struct stat status {};
   if (::fstat(file.fd.get(), &status) != 0) return fail_errno("stat " + file.path);
   if (!S_ISREG(status.st_mode)) return fail(EINVAL, file.path + " is not a regular file");
@@ -170,15 +193,15 @@ Result<void> check_place(const std::string& path, const NamedFile& file) {
     if (is_journal && trace_dat::has_left_pages(path)) return was_left(file.path, path);
     if (status.st_size != 0 && !is_journal) return is_in_the_way(file.path);
   }
-  return {};
+  return check_others_files(path, streams);
 }
 
 // The new recording's journal, locked and empty.
-Result<NamedFile> open_journal(const std::string& path) {
+Result<NamedFile> open_journal(const std::string& path, std::uint32_t streams) {
   LT_TRY(const std::string place, journal_place(path));
   const bool was_there = std::filesystem::exists(place);
   LT_TRY(NamedFile file, open_locked(place));
-  if (auto checked = check_place(path, file); !checked) {
+  if (auto checked = check_place(path, file, streams); !checked) {
     struct stat status {};
     const bool is_empty = ::fstat(file.fd.get(), &status) == 0 && status.st_size == 0;
     if (is_empty && (place != path || !was_there)) ::unlink(place.c_str());
@@ -206,7 +229,7 @@ Result<TraceDatWriter> TraceDatWriter::create(const std::string& path, Options o
                 fmt::format("{} CPUs: a trace file has 1 to {}", options.cpus + options.spare, trace_dat::kMaxCpus));
   }
   const std::uint32_t streams = options.cpus + options.spare;
-  LT_TRY(NamedFile file, open_journal(path));
+  LT_TRY(NamedFile file, open_journal(path, streams));
   TraceDatWriter writer(path, Journal(std::move(file), 0), std::move(options));
   LT_CHECK(writer.open_partial());
   // Readers take all that have these names for streams of this recording.

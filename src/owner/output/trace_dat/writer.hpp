@@ -49,8 +49,9 @@ class TraceDatWriter {
   };
 
   // A recording that is to be at `path`. EINVAL: not a regular file, or cpus is 0 or above 4096; EBUSY: another
-  // writer has it; EEXIST: an unfinished recording is there, or beside an older one (complete_recording()), or PATH.new
-  // is not ours; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be moved away; ENOSPC and what open(2) says.
+  // writer has it; EEXIST: an unfinished recording is there, or beside an older one (complete_recording()), or
+  // PATH.new, PATH.partial or a PATH.cpuN is not ours; EISDIR, EPERM, EACCES: what is there, or PATH.old, cannot be
+  // moved away; ENOSPC and what open(2) says.
   static Result<TraceDatWriter> create(const std::string& path, Options options);
 
   TraceDatWriter(TraceDatWriter&&) = default;
