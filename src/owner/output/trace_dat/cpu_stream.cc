@@ -191,7 +191,8 @@ Result<NamedFile> CpuStream::become_file(const Beginning& beginning) {
 }
 
 void CpuStream::remove_file() {
-  if (is_open()) ::unlink(file_.path.c_str());
+  // When the recording is finished the next one may have begun.
+  if (is_open() && is_at(file_.fd.get(), file_.path)) ::unlink(file_.path.c_str());
 }
 
 }  // namespace landtrace::output::trace_dat

@@ -587,6 +587,42 @@ TEST_F(UnfinishedTest, TheJournalOfARecorderThatWasKilledAtItsVeryEndIsNotInTheW
   EXPECT_EQ(message_of_create(), "");
 }
 
+TEST_F(UnfinishedTest, ARecorderThatBeginsWhileAnotherTakesItsPlaceLeavesThatAlone) {
+  for (std::uint32_t i = 0; i < 300 && !HasFailure(); ++i) {
+    write_text(path_, "older");
+    TraceDatWriter writer = create_writer(path_, 1);
+    append(writer, 2 * i);
+    std::atomic<bool> begins = false, is_placed = false;
+    std::thread second([&] {
+      begins.store(true, std::memory_order_release);        // pairs with the load below
+      while (!is_placed.load(std::memory_order_acquire)) {  // pairs with the store below
+        const auto created = TraceDatWriter::create(path_, {});
+        EXPECT_FALSE(created);
+      }
+    });
+    while (!begins.load(std::memory_order_acquire)) {  // pairs with the store above
+    }
+    EXPECT_EQ(message_of(writer.publish(0)), "");
+    is_placed.store(true, std::memory_order_release);  // pairs with the load above
+    second.join();
+    append(writer, 2 * i + 1);
+    EXPECT_EQ(message_of(writer.finish()), "");
+    EXPECT_THAT(numbers(), ElementsAre(2 * i, 2 * i + 1));
+    EXPECT_EQ(read_text(path_ + ".old"), "older");
+    EXPECT_THAT(dir_.list(), ElementsAre("trace.dat", "trace.dat.old"));
+  }
+}
+
+TEST_F(UnfinishedTest, WhoFinishesRemovesNoStreamOfTheNextRecorder) {
+  const std::string path = dir_.file("stream");
+  trace_dat::CpuStream stream;
+  ASSERT_EQ(message_of(stream.open(path)), "");
+  fs::remove(path);
+  write_text(path, "the next one's");
+  stream.remove_file();
+  EXPECT_EQ(read_text(path), "the next one's");
+}
+
 TEST_F(UnfinishedTest, WhatARecordingThatWasRemovedHasLeftIsNoPartOfTheNextOne) {
   in_killed_process([&] {
     TraceDatWriter writer = create_writer(path_, 2);

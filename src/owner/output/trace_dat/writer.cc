@@ -91,10 +91,11 @@ Result<void> rename_over_unused(const std::string& from, const std::string& to) 
   return rename_file(from, to);
 }
 
-// and where there is to be one of the two at every moment.
-Result<void> replace_file(const std::string& from, const std::string& to) {
+// and where there is to be one of the two at every moment. `replaced` is the descriptor of the one that goes: from then
+// on the next recorder may begin, and have another file of that name.
+Result<void> replace_file(const std::string& from, const std::string& to, int replaced) {
   if (!swap_names(from, to)) return rename_file(from, to);
-  ::unlink(from.c_str());
+  if (trace_dat::is_at(replaced, from)) ::unlink(from.c_str());
   return {};
 }
 
@@ -187,6 +188,9 @@ Result<void> check_place(const std::string& path, const NamedFile& file, std::ui
     if (status.st_size != 0) return is_busy(path);
     LT_CHECK(check_beside(path));
   } else {
+    // Who had the lock may have taken the place since it was looked at.
+    LT_TRY(const std::string place, journal_place(path));
+    if (place != file.path) return is_busy(path);
     LT_TRY(const InputFile there, InputFile::open(file.path));
     LT_CHECK(trace_dat::refuse_other_version(there, file.path));
     const bool is_journal = trace_dat::is_journal(there);
@@ -477,7 +481,7 @@ Result<void> TraceDatWriter::complete(const std::vector<Region>& regions) {
   const auto completed = [&]() -> Result<void> {
     LT_CHECK(move_streams(regions));
     LT_CHECK(trace_dat::set_size(partial_, end_of(regions)));
-    return replace_file(partial_.path, place());
+    return replace_file(partial_.path, place(), journal_.file().fd.get());
   }();
   if (!completed) {
     return fail(completed.error().code,
