@@ -30,10 +30,12 @@ inline Result<output::TraceDatWriter> create_recording(const std::string& path,
 }
 
 // Of one that was not finished when it was opened.
-inline std::string unfinished_text(const output::TraceDatReader& reader, const std::string& name) {
+inline std::string unfinished_text(const output::TraceDatReader& reader, const std::string& file) {
+  const std::string name = file == "-" ? "standard input" : file;
   if (reader.is_being_written()) return name + " is still being recorded";
   if (!reader.was_left()) return name + " was still being recorded, and may have more by now";
-  return fmt::format("{} was not finished by its recorder; `landtrace recover {}` completes it", name, name);
+  return fmt::format("{} was not finished by its recorder; `landtrace recover {}` completes it", name,
+                     file == "-" ? "FILE" : file);
 }
 
 }  // namespace landtrace::cli

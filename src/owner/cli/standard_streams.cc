@@ -71,6 +71,13 @@ Result<StandardInput> StandardInput::read() {
   return StandardInput(std::move(fd));
 }
 
-std::string StandardInput::file() const { return fmt::format("/proc/self/fd/{}", fd_.get()); }
+// One that is not finished has its events in files beside it.
+std::string StandardInput::file() const {
+  std::string by_descriptor = fmt::format("/proc/self/fd/{}", fd_.get());
+  std::error_code error;
+  const std::string name = std::filesystem::read_symlink(by_descriptor, error);
+  const bool has_name = std::filesystem::equivalent(name, by_descriptor, error) && ::access(name.c_str(), R_OK) == 0;
+  return has_name ? name : by_descriptor;
+}
 
 }  // namespace landtrace::cli

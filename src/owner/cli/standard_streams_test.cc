@@ -134,6 +134,23 @@ TEST_F(StandardStreamsTest, ARecordingIsReadFromAPipeOrAFile) {
   EXPECT_TRUE(names_in_scratch().empty());
 }
 
+TEST_F(StandardStreamsTest, OneThatWasLeftIsReadWithWhatIsBesideIt) {
+  const std::string path = dir_.file("t.dat");
+  {
+    output::TraceDatWriter writer = output::create_writer(path, 1);
+    EXPECT_TRUE(writer.append(output::number_record(1, 0, 7)));
+  }
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(with_streams(file.get(), -1,
+                         [] {
+                           auto reader = open_recording("-");
+                           if (!reader || !reader->was_left()) return 1;
+                           const bool says_it = unfinished_text(*reader, "-").starts_with("standard input was not");
+                           return says_it ? static_cast<int>(output::read_all(*reader).records.size()) + 10 : 2;
+                         }),
+            11);
+}
+
 TEST_F(StandardStreamsTest, AnyOtherNameIsAFiles) {
   EXPECT_TRUE(open_recording(recording()));
   EXPECT_EQ(open_recording(dir_.file("nosuch")).error().code, ENOENT);

@@ -27,6 +27,7 @@ struct TraceDatReader::State {
   std::vector<std::size_t> due;
   std::vector<std::size_t> at_end;
   std::uint64_t horizon_ns = ~0ull;
+  bool was_left = false;  // when it was opened: whoever completes it since changes nothing of what is read
   std::unique_ptr<PagePool> pool = std::make_unique<PagePool>();
   std::vector<const std::byte*> kept;  // by cursor: the page that the block which is being filled has already
 
@@ -72,10 +73,13 @@ Result<std::unique_ptr<TraceDatReader::State>> TraceDatReader::State::open(const
   // A recording may become finished while its parts are opened.
   for (int i = 0; i < trace_dat::kMostTries; ++i) {
     LT_TRY(state->file, InputFile::open(path));
+    // Asked before: a recorder that ends meanwhile takes the name away.
+    const bool has_writer = trace_dat::has_writer(state->file);
     const auto read = state->read();
     const bool is_settled = !trace_dat::is_journal(state->file) || trace_dat::is_at(state->file.fd(), path);
     if (!is_settled) continue;
     LT_CHECK(read);
+    state->was_left = state->contents.is_unfinished && !has_writer;
     break;
   }
   return state;
@@ -184,12 +188,13 @@ Result<TraceDatReader> TraceDatReader::open(const std::string& path) {
 bool TraceDatReader::is_unfinished() const { return state_->contents.is_unfinished; }
 
 bool TraceDatReader::is_being_written() const {
-  return state_->contents.is_unfinished && trace_dat::has_writer(state_->file);
+  return is_unfinished() && !state_->was_left && trace_dat::has_writer(state_->file);
 }
 
 // One that has been finished meanwhile has lost its name to what it became before its recorder let the lock go.
 bool TraceDatReader::was_left() const {
-  return is_unfinished() && !is_being_written() && trace_dat::is_at(state_->file.fd(), state_->path);
+  if (!is_unfinished() || state_->was_left) return is_unfinished();
+  return !is_being_written() && trace_dat::is_at(state_->file.fd(), state_->path);
 }
 
 void TraceDatReader::follow() {

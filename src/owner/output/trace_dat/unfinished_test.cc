@@ -1,4 +1,5 @@
 // Recordings that are being written, and those whose recorder was killed.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -842,6 +843,36 @@ TEST_F(MovedMeanwhileTest, AFollowerHasItInOrderToo) {
 TEST_F(MovedMeanwhileTest, ByWhoCompletesWhatWasLeft) {
   record_and([](TraceDatWriter& writer) { EXPECT_EQ(message_of(writer.publish(~0ull)), ""); },
              [&] { ASSERT_EQ(message_of(complete_recording(path_)), ""); }, false);
+}
+
+TEST_F(UnfinishedTest, WhatWasLeftWhenItWasOpenedStaysSo) {
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, 1);
+    std::ignore = writer.set_outstanding(0, {.waiting = 5});
+    append(writer, 1);
+    std::ignore = writer.publish(0);
+    ::raise(SIGKILL);
+  });
+  const auto from_input = [&] {
+    const Fd input(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    return TraceDatReader::open("/proc/self/fd/" + std::to_string(input.get()));
+  }();
+  TraceDatReader reader = this->reader();
+  {
+    // Who completes it has its lock.
+    const Fd completing(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    struct flock whole {};
+    whole.l_type = F_WRLCK;
+    ASSERT_EQ(::fcntl(completing.get(), F_OFD_SETLK, &whole), 0);
+    EXPECT_TRUE(reader.was_left());
+    EXPECT_FALSE(reader.is_being_written());
+  }
+  ASSERT_EQ(message_of(complete_recording(path_)), "");
+  EXPECT_TRUE(reader.was_left());
+  EXPECT_THAT(more(reader), ElementsAre(1));
+  EXPECT_EQ(reader.stats().at(0).never_came(1), 4u);
+  ASSERT_TRUE(from_input);
+  EXPECT_TRUE(from_input->was_left());
 }
 
 TEST_F(MovedMeanwhileTest, WhatTookTheNameIsNotTakenForIt) {
