@@ -50,6 +50,8 @@ Result<Contents> read_contents(const InputFile& file);
 Result<Contents> read_unfinished(const InputFile& file, const std::string& path);
 // Where the pages of an unfinished recording are moved to; none where that has not begun.
 std::vector<Region> regions_begun(const std::string& path);
+// Whether it has; `journal` is where the recording's is.
+bool has_begun(const std::string& journal);
 // Whether there are pages of an unfinished recording that is to be at `path`, wherever its journal is.
 bool has_left_pages(const std::string& path);
 // The path that an unfinished recording is to be at, whose journal is named: where that is PATH.new, beside an older

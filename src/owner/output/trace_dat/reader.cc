@@ -27,6 +27,9 @@ struct TraceDatReader::State {
   std::vector<std::size_t> due;
   std::vector<std::size_t> at_end;
   std::uint64_t horizon_ns = ~0ull;
+  // What was seen when a page was missing. One that was never written is missing, too, of each CPU perhaps: nothing is
+  // opened anew for it.
+  enum class Moves { kNone, kBegun, kFinished } moves = Moves::kNone;
   bool was_left = false;  // when it was opened: whoever completes it since changes nothing of what is read
   std::unique_ptr<PagePool> pool = std::make_unique<PagePool>();
   std::vector<const std::byte*> kept;  // by cursor: the page that the block which is being filled has already
@@ -125,9 +128,16 @@ Result<void> TraceDatReader::State::advance_due() {
 // Events are given in order, so the page is looked for at once, and not when the other CPUs have come to their end.
 // What else has come since is left to look_again().
 void TraceDatReader::State::find_moved() {
+  // In this order: a recording is finished by giving its name away.
+  const bool has_begun = trace_dat::has_begun(path);
+  const bool has_name = trace_dat::is_at(file.fd(), path);
+  const Moves seen = !has_name ? Moves::kFinished : has_begun ? Moves::kBegun : Moves::kNone;
+  if (seen == moves) return;
   const auto now = open(path);
+  if (!now) return;
+  moves = seen;
   // Another recording may have the name by now.
-  if (!now || (*now)->contents.wall_offset_ns != contents.wall_offset_ns) return;
+  if ((*now)->contents.wall_offset_ns != contents.wall_offset_ns) return;
   std::shared_ptr<InputFile> finished;
   if (!(*now)->contents.is_unfinished) finished = std::make_shared<InputFile>(std::move((*now)->file));
   for (std::size_t i = 0; i < cursors.size(); ++i) {

@@ -85,6 +85,11 @@ std::string recording_of(const std::string& journal) {
   return !has_files(journal) && has_files(path) && !is_journal_at(path) ? path : journal;
 }
 
+bool has_begun(const std::string& journal) {
+  const auto partial = InputFile::open(partial_path(recording_of(journal)));
+  return partial && is_trace_file(*partial);
+}
+
 Result<Contents> read_unfinished(const InputFile& file, const std::string& journal) {
   const std::string path = recording_of(journal);
   LT_TRY(Unfinished left, read_journal(file));

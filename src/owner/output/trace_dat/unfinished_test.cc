@@ -1,5 +1,6 @@
 // Recordings that are being written, and those whose recorder was killed.
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -843,6 +844,25 @@ TEST_F(MovedMeanwhileTest, AFollowerHasItInOrderToo) {
 TEST_F(MovedMeanwhileTest, ByWhoCompletesWhatWasLeft) {
   record_and([](TraceDatWriter& writer) { EXPECT_EQ(message_of(writer.publish(~0ull)), ""); },
              [&] { ASSERT_EQ(message_of(complete_recording(path_)), ""); }, false);
+}
+
+TEST_F(UnfinishedTest, PagesThatWereNeverWrittenAreNotLookedForInFilesThatAreOpenedAnew) {
+  constexpr std::uint32_t kCpus = 20;
+  in_killed_process([&] {
+    TraceDatWriter writer = create_writer(path_, kCpus);
+    for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) append(writer, cpu, cpu);
+    std::ignore = writer.publish(0);
+  });
+  for (std::uint32_t cpu = 0; cpu < kCpus; ++cpu) {
+    const std::string stream = trace_dat::stream_path(path_, cpu);
+    fs::resize_file(stream, trace_dat::kStreamStart + 2 * trace_dat::kPageSize);
+  }
+  TraceDatReader reader = this->reader();
+  const Fd opened(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(::inotify_add_watch(opened.get(), path_.c_str(), IN_OPEN), 0);
+  EXPECT_EQ(more(reader).size(), kCpus);
+  inotify_event event;
+  EXPECT_EQ(::read(opened.get(), &event, sizeof event), -1);
 }
 
 TEST_F(UnfinishedTest, WhatWasLeftWhenItWasOpenedStaysSo) {
