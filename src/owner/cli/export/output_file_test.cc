@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/export/being_written.hpp"
 #include "cli/export/output_folder.hpp"
 
 namespace landtrace::cli {
@@ -110,6 +111,29 @@ TEST_F(OutputFileTest, AnExportedFolderLeavesTheOneThatIsRecorded) {
   ASSERT_TRUE(recorded->keep());
   EXPECT_EQ(text_of(path() + "/metadata"), "recorded");
   EXPECT_EQ(text_of(path() + ".old/metadata"), "exported");
+}
+
+bool was_locked = false;
+std::string asked_path;
+
+// Asked of the files in PATH.old, just before the folder takes its place.
+bool is_any_and_notes_lock(const std::string& /*name*/) {
+  was_locked = is_being_written(asked_path + ".partial");
+  return true;
+}
+
+TEST_F(OutputFileTest, AFolderHasItsLockUntilItHasItsPlace) {
+  for (const std::string& folder : {path(), path() + ".old"}) {
+    std::filesystem::create_directory(folder);
+    write(folder + "/metadata", "before");
+  }
+  auto recorded = OutputFolder::create_lasting(path(), is_any_and_notes_lock);
+  ASSERT_TRUE(recorded);
+  asked_path = path();
+  was_locked = false;
+  ASSERT_TRUE(recorded->keep());
+  EXPECT_TRUE(was_locked);
+  EXPECT_TRUE(OutputFolder::create_lasting(path(), is_any));
 }
 
 TEST_F(OutputFileTest, AFolderThatCannotTakeItsPlaceStaysBesideIt) {

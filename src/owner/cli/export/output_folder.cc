@@ -76,8 +76,9 @@ OutputFolder::~OutputFolder() {
   if (fd_) std::ignore = remove_ours(partial_, is_ours_);
 }
 
+// Its lock goes when it has its place: until then another recorder would take it for what was left.
 Result<void> OutputFolder::keep() {
-  fd_ = Fd();
+  const Fd locked = std::move(fd_);
   auto placed = take_place();
   if (!placed) placed.error().message += "; what was written is " + partial_;
   return placed;
