@@ -312,6 +312,14 @@ class Pipes(support.Case):
             status, out, err = self.shell(command)
             self.assertEqual((status, len(out.splitlines()), err), (0, 1, ""), command)
 
+    def test_what_standard_output_has_no_room_for_stays_and_is_named(self):
+        status, out, err = self.shell("$L record -o - -- $P --count 20 > /dev/full")
+        self.assertEqual((status, out), (1, ""), err)
+        kept = re.search(r"standard output: No space left on device; the recording is (\S+)\n", err)
+        self.assertTrue(kept, err)
+        self.file = kept[1]
+        self.assertEqual(len(self.report_json()[0]), 20)
+
     def test_recording_into_a_pipe_that_nobody_reads(self):
         status, _, err = self.shell("$L record -o - -- $P --count 200000 | true")
         self.assertEqual(status, 0, err)

@@ -179,6 +179,21 @@ int record_to_file(RecordOptions& options) {
   return status != kSuccess ? status : succeeded ? kSuccess : kFailure;
 }
 
+// Copies the recording to standard output. What cannot be copied stays where it is.
+int hand_over(StandardOutput& output, int status) {
+  const auto made = output::TraceDatReader::open(output.file());
+  if (!made && made.error().code == ENOENT && status != kSuccess) return status;
+  // One that could not be finished is several files. It was said where they are and how they become one.
+  if (made && made->is_unfinished()) {
+    output.leave();
+    return status;
+  }
+  const Result<void> copied = made ? output.copy() : tl::unexpected<Error>(made.error());
+  if (copied || copied.error().code == EPIPE) return status;
+  output.leave();
+  return fail_with(kFailure, fmt::format("{}; the recording is {}", sentence(copied.error()), output.file()));
+}
+
 int record(RecordOptions& options) {
   if (auto checked = check_options(options); !checked) return fail_with(kBadUse, sentence(checked.error()));
   if (const int status = options.listen.check(options.command); status != kSuccess) return status;
@@ -190,17 +205,7 @@ int record(RecordOptions& options) {
   options.to_standard_output = true;
   options.file = output->file();
   const int status = record_to_file(options);
-  const auto made = output::TraceDatReader::open(options.file);
-  if (!made && made.error().code == ENOENT && status != kSuccess) return status;
-  // One that could not be finished is several files. It was said where they are and how they become one.
-  if (made && made->is_unfinished()) {
-    output->leave();
-    return status;
-  }
-  if (auto copied = output->copy(); !copied && copied.error().code != EPIPE) {
-    return fail_with(kFailure, sentence(copied.error()));
-  }
-  return status;
+  return hand_over(*output, status);
 }
 
 }  // namespace
