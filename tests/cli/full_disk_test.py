@@ -53,6 +53,18 @@ class FullDisk(support.Case):
                 read = subprocess.run(["babeltrace2", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
                 self.assertGreater(read.stdout.count("user_events:job"), 10000)
 
+    def test_a_disk_that_is_full_at_the_very_end_leaves_what_was_written(self):
+        """Few events, all of which come between two looks at the disk."""
+        with open(os.path.join(os.path.dirname(self.file), "filler"), "wb") as filler:
+            os.posix_fallocate(filler.fileno(), 0, (16 << 20) - (64 << 10))
+        path = os.path.join(os.path.dirname(self.file), "t.json")
+        status, _, err = self.landtrace("record", "--format", "json", "-o", path, "--", PRODUCER, "--count", "1500")
+        self.assertEqual(status, 1, err)
+        self.assertEqual(err.count("No space left on device"), 1, err)
+        self.assertIn(f"what was written until then is {path}.partial; `landtrace recover {path}` completes it", err)
+        self.assertEqual(self.landtrace("recover", path)[0], 0)
+        self.assertGreater(len([json.loads(line) for line in support.read_text(path).splitlines()]), 100)
+
     def test_what_needs_its_end_leaves_nothing(self):
         path = os.path.join(os.path.dirname(self.file), "perf.data")
         self.assertEqual(self.landtrace("record", "--format", "perf", "-o", path, *self.flood)[0], 1)

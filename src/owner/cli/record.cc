@@ -124,7 +124,12 @@ int record_in_format(RecordOptions& options) {
     return status != kSuccess ? status : kFailure;
   }
   if (status != kSuccess && sink.events() == 0) return status;
-  if (auto kept = output->keep(); !kept) return output->status_of(kept.error());
+  if (auto kept = output->keep(); !kept) {
+    const int failed = output->status_of(kept.error());
+    // The last of it had no room.
+    if (!output->written()) output->leave();
+    return failed;
+  }
   if (const std::string what = output->exporter().complaint(); !what.empty()) complain(what);
   complain(output->is_standard_output() ? fmt::format("{} events", count_text(sink.events()))
                                         : output->text(sink.events()));

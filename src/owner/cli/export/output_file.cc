@@ -88,6 +88,12 @@ OutputFile::~OutputFile() {
   if (fd_ && has_name_) ::unlink(partial_.c_str());
 }
 
+bool OutputFile::leave() {
+  struct stat st {};
+  const bool has_something = ::fstat(fd_.get(), &st) == 0 && st.st_size > 0;
+  return has_something && std::exchange(has_name_, false);
+}
+
 Result<void> OutputFile::keep() {
   const Fd fd = std::move(fd_);
   if (partial_.empty()) return {};

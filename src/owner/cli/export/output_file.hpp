@@ -25,8 +25,9 @@ class OutputFile {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // It is whole. On an error what is at the path stays, and one with a name keeps that.
   Result<void> keep();
-  // Of a lasting one: it cannot be written any more, and what there is of it stays. False: of this nothing can stay.
-  bool leave() { return std::exchange(has_name_, false); }
+  // Of a lasting one: it cannot be written any more, and what there is of it stays. False: of this nothing can stay, or
+  // nothing has been written.
+  bool leave();
   [[nodiscard]] bool has_replaced() const { return has_replaced_; }
 
  private:
