@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <string>
@@ -12,8 +13,15 @@
 
 namespace landtrace::cli {
 
-// A file or a folder, as long as the descriptor is open. Where a file system has no locks nobody is kept off.
-inline void mark_as_being_written(int fd) { ::flock(fd, LOCK_EX | LOCK_NB); }
+// A file or a folder, as long as the descriptor is open. False: it is another one's, or has lost its name since it was
+// opened. Where a file system has no locks nobody is kept off.
+inline bool mark_as_being_written(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
 
 inline bool is_being_written(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "cli/export/being_written.hpp"
+#include "output/trace_dat/contents.hpp"
+#include "output/trace_dat/journal.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -34,14 +36,30 @@ Fd open_without_name(const std::string& path) {
   return fd && ::access(place_of(fd.get()).c_str(), F_OK) == 0 ? std::move(fd) : Fd();
 }
 
-// What one that was killed has left is not lost to the next one.
-Result<void> keep_killed(const std::string& partial, const std::string& killed) {
-  struct stat st {};
-  if (::lstat(partial.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return {};
-  if (is_being_written(partial)) return fail(EBUSY, partial + ": it is being recorded");
-  if (st.st_size == 0) return {};
-  if (::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
-  return {};
+// What one that was killed has left is not lost to the next one. It is looked at with its lock: another one may have
+// begun just now.
+Result<Fd> open_lasting(const std::string& partial, const std::string& killed) {
+  constexpr int kMostTries = 10;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_NOFOLLOW));
+    if (!mark_as_being_written(fd.get(), partial)) break;
+    struct stat st {};
+    if (::fstat(fd.get(), &st) != 0) return fail_errno(partial);
+    if (st.st_size == 0) return fd;
+    if (::rename(partial.c_str(), killed.c_str()) != 0) return fail_errno(killed);
+  }
+  return fail(EBUSY, partial + ": it is being recorded");
+}
+
+// Whoever records into the same place without --format has its own PATH.partial, and files of events beside it.
+Result<void> refuse_unfinished(const std::string& path) {
+  using namespace output::trace_dat;
+  const bool is_beside_older = is_journal_at(new_path(path)) && has_left_pages(path);
+  if (!is_beside_older && !is_journal_at(path)) return {};
+  return fail(EEXIST,
+              fmt::format("{0} is a recording that is not finished; `landtrace recover {0}` completes it when its "
+                          "recorder has ended",
+                          path));
 }
 
 }  // namespace
@@ -75,12 +93,12 @@ Result<OutputFile> OutputFile::create(const std::string& path, const std::string
       return fail(EISDIR, fmt::format("{0}.old is a folder; {0} is to become it: move one of them elsewhere", path));
     }
   }
+  LT_CHECK(refuse_unfinished(path));
   // What is recorded into PATH, or was left by who was killed at that, is no export's.
   const std::string partial = path + (lasts ? ".partial" : ".export");
-  if (lasts) LT_CHECK(keep_killed(partial, path + ".killed"));
   if (Fd fd = lasts ? Fd() : open_without_name(path)) return OutputFile(std::move(fd), path, partial, false);
-  LT_TRY(Fd fd, open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
-  if (lasts) mark_as_being_written(fd.get());
+  LT_TRY(Fd fd,
+         lasts ? open_lasting(partial, path + ".killed") : open_to_write(partial, O_CREAT | O_TRUNC | O_NOFOLLOW));
   return OutputFile(std::move(fd), path, partial, true);
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/export/being_written.hpp"
 #include "cli/export/output_folder.hpp"
+#include "output/trace_dat/test_support.hpp"
 
 namespace landtrace::cli {
 namespace {
@@ -134,6 +135,46 @@ TEST_F(OutputFileTest, AFolderHasItsLockUntilItHasItsPlace) {
   ASSERT_TRUE(recorded->keep());
   EXPECT_TRUE(was_locked);
   EXPECT_TRUE(OutputFolder::create_lasting(path(), is_any));
+}
+
+TEST_F(OutputFileTest, AnEmptyFolderIsNotKeptInPlaceOfWhatAKilledOneLeft) {
+  for (const char* const end : {".killed", ".partial"}) std::filesystem::create_directory(path() + end);
+  write(path() + ".killed/metadata", "killed");
+  ASSERT_TRUE(OutputFolder::create_lasting(path(), is_any));
+  EXPECT_EQ(text_of(path() + ".killed/metadata"), "killed");
+}
+
+TEST_F(OutputFileTest, OnlyWhatHasItsNameIsMarkedAsBeingWritten) {
+  write(path(), "x");
+  const Fd first(::open(path().c_str(), O_RDONLY | O_CLOEXEC)), second(::open(path().c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(mark_as_being_written(first.get(), path()));
+  EXPECT_FALSE(mark_as_being_written(second.get(), path()));
+  std::filesystem::rename(path(), path() + ".killed");
+  write(path(), "another one's");
+  EXPECT_FALSE(mark_as_being_written(first.get(), path()));
+}
+
+// Its parts have the same names, and it would not be found any more.
+TEST_F(OutputFileTest, AnUnfinishedRecordingIsNotReplaced) {
+  {
+    output::TraceDatWriter writer = output::create_writer(path(), 1);
+    ASSERT_TRUE(writer.append(output::number_record(1, 0, 7)));
+  }
+  for (const bool is_beside_older : {false, true}) {
+    if (is_beside_older) {
+      std::filesystem::rename(path(), path() + ".new");
+      write(path(), "older");
+    }
+    const std::size_t before = files();
+    for (const auto& file : {OutputFile::create(path(), "other", true), OutputFile::create_lasting(path(), true)}) {
+      ASSERT_FALSE(file);
+      EXPECT_EQ(file.error().code, EEXIST);
+      EXPECT_NE(file.error().message.find("`landtrace recover " + path() + "`"), std::string::npos);
+    }
+    EXPECT_EQ(files(), before);
+  }
+  ASSERT_TRUE(output::complete_recording(path()));
+  EXPECT_EQ(output::read_file_records(path()).records.size(), 1u);
 }
 
 TEST_F(OutputFileTest, AFolderThatCannotTakeItsPlaceStaysBesideIt) {

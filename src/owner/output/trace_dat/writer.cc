@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -142,7 +143,8 @@ bool is_unused(const std::string& path) {
   if (!std::filesystem::exists(status)) return true;
   if (!std::filesystem::is_regular_file(status)) return false;
   const auto file = InputFile::open(path);
-  return file && (file->size() == 0 || trace_dat::has_no_beginning(*file));
+  if (!file || (file->size() > 0 && !trace_dat::has_no_beginning(*file))) return false;
+  return ::flock(file->fd(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;  // record --format holds one
 }
 
 tl::unexpected<Error> is_in_the_way(const std::string& path) {
