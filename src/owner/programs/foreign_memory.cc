@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <tuple>
 
@@ -75,9 +76,14 @@ class ForeignMemory::Work {
     const std::lock_guard lock(mutex_);
     changes_.insert(changes_.end(), std::make_move_iterator(changes.begin()), std::make_move_iterator(changes.end()));
   }
-  [[nodiscard]] bool has_changes() const {
+  [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(mutex_);
-    return !changes_.empty();
+    return changes_.size();
+  }
+  // Those that wait are not made.
+  void drop_changes() {
+    const std::lock_guard lock(mutex_);
+    changes_.clear();
   }
   // The thread is waited for no longer: the memory that it is in is silent until it comes back. Returns that memory,
   // if there is one, and the changes that have not begun.
@@ -153,9 +159,16 @@ std::shared_ptr<AddressSpace> ForeignMemory::give_up(Lane& lane) {
 }
 
 bool ForeignMemory::post(Lane& lane, std::vector<Change> changes) {
-  std::erase_if(changes, [this](const Change& change) {
-    if (change.space->is_silent) miss(*change.space);
-    return change.space->is_silent.load();
+  std::size_t room = std::numeric_limits<std::size_t>::max();
+  if (lane.is_guests) room = kMaxWaiting - std::min(kMaxWaiting, lane.work->waiting());
+  std::erase_if(changes, [&](const Change& change) {
+    const bool is_missed = change.space->is_silent || room == 0;
+    if (is_missed) {
+      miss(*change.space);
+    } else {
+      --room;
+    }
+    return is_missed;
   });
   if (changes.empty()) return false;
   lane.work->add(std::move(changes));
@@ -258,8 +271,10 @@ void ForeignMemory::set_all(std::vector<Change> changes, Wait wait) {
 }
 
 void ForeignMemory::set_in(Lane& lane, std::vector<Change> changes, Wait wait) {
+  // They are the last ones: what waits is about the same words, and out of date.
+  if (wait == Wait::kToTheEnd) lane.work->drop_changes();
   // Where a user's memories do not answer one after the other nobody waits for any, and what waits there does not grow.
-  if (lane.is_closed() && lane.work->has_changes()) {
+  if (lane.is_closed() && lane.work->waiting() > 0) {
     for (const Change& change : changes) miss(*change.space);
     return;
   }

@@ -10,7 +10,8 @@
 // little time: first 20 ms, and for a minute after a memory of theirs has not answered 2 ms, with pauses of 1 s, 2 s,
 // 4 s … in which no memory of theirs is waited for at all. A minute without such a thing and it begins anew. So one
 // user costs the others less than a hundredth of their time, whatever it does. What of a guest's many words is not
-// changed in that time is changed a moment later, while others are served.
+// changed in that time is changed a moment later, while others are served. Of such changes twice as many wait as the
+// guest may have words; those beyond are missed.
 #pragma once
 
 #include <chrono>
@@ -64,9 +65,12 @@ class ForeignMemory {
   // Makes all the changes, those of one user's memory in their order. A bit that cannot be written is passed over: its
   // process has ended, or has unmapped the word. A memory that does not answer misses the change (has_missed). A
   // second, 20 microseconds for each change, and a tenth of a second for each process that does not answer at most; for
-  // a guest 20 ms, and 2 ms for each such process. kToTheEnd: for a guest, too, 20 microseconds for each change, as
-  // nobody is there later who could make those that are left.
+  // a guest 20 ms, and 2 ms for each such process. What is left then waits for the helper thread, of a guest
+  // kMaxWaiting changes at most: beyond that a memory misses them. kToTheEnd: for a guest, too, 20 microseconds for
+  // each change, as nobody is there later who could make those that are left. What waits by then is not made: these are
+  // the last changes of all words.
   enum class Wait { kNotLong, kToTheEnd };
+  static constexpr std::size_t kMaxWaiting = 1 << 19;
   void set_all(std::vector<Change> changes, Wait wait = Wait::kNotLong);
 
   // Whether any memory has missed changes since this was asked last.

@@ -202,6 +202,27 @@ TEST_F(GuestsMemoryTest, ChangesThatGoOnAloneAreMadeInTheirOrder) {
   EXPECT_FALSE(space->is_silent || space->has_missed) << "it has answered all the time";
 }
 
+// Each change that waits holds its memory.
+TEST_F(GuestsMemoryTest, WhatWaitsIsLimitedAndTheRestMissed) {
+  const auto space = open_guests();
+  std::vector<std::uint32_t> words(1 << 18, 0);
+  const auto set = [&](bool on) {
+    std::vector<ForeignMemory::Change> changes;
+    for (const auto& word : words) changes.push_back({space, bit_at(&word), on});
+    memory_.set_all(std::move(changes));
+  };
+  for (int i = 0; i < 5; ++i) {
+    set(i % 2 == 0);
+    EXPECT_LE(space.use_count(), ForeignMemory::kMaxWaiting + 3) << "with ours, and with the one that is being made";
+  }
+  wait_until_alone(space);
+  EXPECT_EQ(memory_.take_any_missed(), space->has_missed);
+  if (space->has_missed) set(true);  // whoever knows all of its words makes up for it
+  wait_until_alone(space);
+  EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size());
+  EXPECT_FALSE(memory_.any_missed());
+}
+
 TEST_F(GuestsMemoryTest, AtTheEndChangesDoNotGoOnAlone) {
   const auto space = open_guests();
   std::vector<std::uint32_t> words(100'000, 1);
@@ -209,6 +230,20 @@ TEST_F(GuestsMemoryTest, AtTheEndChangesDoNotGoOnAlone) {
   for (const auto& word : words) changes.push_back({space, bit_at(&word), false});
   memory_.set_all(std::move(changes), ForeignMemory::Wait::kToTheEnd);
   EXPECT_EQ(std::count(words.begin(), words.end(), 0u), words.size());
+}
+
+TEST_F(GuestsMemoryTest, TheLastChangesWaitForNoneThatTheyReplace) {
+  const auto space = open_guests();
+  std::vector<std::uint32_t> words(1 << 18, 0);
+  for (const bool on : {true, false, true}) {
+    std::vector<ForeignMemory::Change> changes;
+    for (const auto& word : words) changes.push_back({space, bit_at(&word), on});
+    memory_.set_all(std::move(changes));
+  }
+  std::vector<ForeignMemory::Change> last;
+  for (const auto& word : words) last.push_back({space, bit_at(&word), false});
+  memory_.set_all(std::move(last), ForeignMemory::Wait::kToTheEnd);
+  EXPECT_EQ(std::count(words.begin(), words.end(), 0u), words.size()) << "also where no more could wait";
 }
 
 TEST_F(GuestsMemoryTest, ManyWordsAreTakenOverWhereTheMapHasToBeAsked) {
