@@ -52,6 +52,7 @@ class ForeignMemory::Work {
   // False where the thread was left behind: the job is another's by now.
   bool enter(const std::shared_ptr<AddressSpace>& space) {
     const std::lock_guard lock(mutex_);
+    --visits_;
     if (is_left_behind_) return false;
     inside_ = space;
     return true;
@@ -63,7 +64,8 @@ class ForeignMemory::Work {
     ++progress_;
   }
   void get_on() { ++progress_; }
-  // Until there are none, also of those that come meanwhile. One that was left behind makes no more of them: others do.
+  // Until there are none, also of those that come meanwhile, or until a visit wants the thread. One that was left
+  // behind makes no more of them: others do.
   void make_changes() {
     while (const auto change = take_next()) {
       std::ignore = change->space->set(change->bit, change->on, is_left_behind_);
@@ -72,6 +74,11 @@ class ForeignMemory::Work {
   }
 
   // -- for who waits for it -----------------------------------------------------------------------------------------
+  // Somebody waits for what comes next, and it is one thing. So no change begins before enter().
+  void announce_visit() {
+    const std::lock_guard lock(mutex_);
+    ++visits_;
+  }
   void add(std::vector<Change> changes) {
     const std::lock_guard lock(mutex_);
     changes_.insert(changes_.end(), std::make_move_iterator(changes.begin()), std::make_move_iterator(changes.end()));
@@ -80,7 +87,11 @@ class ForeignMemory::Work {
     const std::lock_guard lock(mutex_);
     return changes_.size();
   }
-  // Those that wait are not made.
+  // Changes that wait, of this bit and of all, are not made.
+  void take_back(const AddressSpace& space, EnableBit bit) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(changes_, [&](const Change& change) { return change.space.get() == &space && change.bit == bit; });
+  }
   void drop_changes() {
     const std::lock_guard lock(mutex_);
     changes_.clear();
@@ -100,7 +111,7 @@ class ForeignMemory::Work {
  private:
   std::optional<Change> take_next() {
     const std::lock_guard lock(mutex_);
-    if (changes_.empty()) return std::nullopt;
+    if (changes_.empty() || visits_ > 0) return std::nullopt;
     Change next = std::move(changes_.front());
     changes_.pop_front();
     inside_ = next.space;
@@ -110,6 +121,7 @@ class ForeignMemory::Work {
   mutable std::mutex mutex_;
   std::shared_ptr<AddressSpace> inside_;
   std::deque<Change> changes_;
+  unsigned visits_ = 0;  // that have not begun
   // As AddressSpace::Cancelled: without a partner.
   AddressSpace::Cancelled is_left_behind_ = false;
   PatientWorker::Progress progress_ = 0;
@@ -172,21 +184,29 @@ bool ForeignMemory::post(Lane& lane, std::vector<Change> changes) {
   });
   if (changes.empty()) return false;
   lane.work->add(std::move(changes));
-  lane.worker.post([work = lane.work] { work->make_changes(); });
+  go_on(lane);
   return true;
+}
+
+void ForeignMemory::go_on(Lane& lane) {
+  lane.worker.post([work = lane.work] { work->make_changes(); });
 }
 
 bool ForeignMemory::visit(Lane& lane, const std::shared_ptr<AddressSpace>& space, const std::function<void(Work&)>& job,
                           Microseconds longest) {
   while (!lane.is_closed()) {
     const auto work = lane.work;
+    work->announce_visit();
     lane.worker.post([work, space, job] {
       if (!work->enter(space)) return;
       job(*work);
       work->leave();
     });
     const auto outcome = lane.worker.wait(lane.patience(), longest, work->progress());
-    if (outcome != PatientWorker::Outcome::kBlocked) return outcome == PatientWorker::Outcome::kDone;
+    if (outcome != PatientWorker::Outcome::kBlocked) {
+      if (work->waiting() > 0) go_on(lane);  // with what has let it in
+      return outcome == PatientWorker::Outcome::kDone;
+    }
     // It may be in a memory that it came to before, and that nobody has waited for.
     const auto silent = give_up(lane);
     if (!silent || silent == space) return false;
@@ -212,6 +232,7 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
     int code = 0;
   };
   Lane& lane = lane_of(space->uid);
+  lane.work->take_back(*space, bit);
   const auto job = std::make_shared<Job>();
   const auto set = [=](Work&) { job->code = space->set_as_the_process_would(bit, on, job->cancelled); };
   if (space->is_silent || !visit(lane, space, set, lane.patience())) {

@@ -38,7 +38,7 @@ class ForeignMemory {
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
   // Sets the bit if `on`, else clears it. EFAULT where the process itself could not write there, and where it does not
-  // answer.
+  // answer. Goes before changes that wait, and takes back those of this bit.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
 
   // A word that an earlier owner knew.
@@ -108,6 +108,8 @@ class ForeignMemory {
              Microseconds longest);
   // False where there is none to make.
   bool post(Lane& lane, std::vector<Change> changes);
+  // The helper thread makes the changes that wait.
+  static void go_on(Lane& lane);
   // Returns the memory that does not answer, if there is one.
   std::shared_ptr<AddressSpace> give_up(Lane& lane);
   void set_in(Lane& lane, std::vector<Change> changes, Wait wait);

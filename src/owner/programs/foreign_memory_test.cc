@@ -223,6 +223,24 @@ TEST_F(GuestsMemoryTest, WhatWaitsIsLimitedAndTheRestMissed) {
   EXPECT_FALSE(memory_.any_missed());
 }
 
+TEST_F(GuestsMemoryTest, OneWordDoesNotWaitForManyChanges) {
+  const auto space = open_guests(), other = open_guests();
+  std::vector<std::uint32_t> words(1 << 18, 0);
+  std::vector<ForeignMemory::Change> changes;
+  for (const auto& word : words) changes.push_back({space, bit_at(&word), true});
+  memory_.set_all(std::move(changes));
+  std::uint32_t word = 0;
+  const auto opened = memory_.open(my_pid(), {65533, 65533});  // another of its programs: whether it may is known
+  EXPECT_TRUE(opened || opened.error().code != ETIMEDOUT);
+  EXPECT_TRUE(memory_.check_and_set(other, bit_at(&word), true));
+  EXPECT_EQ(word, 1u);
+  // One that is given up: what it was to become does not matter any more.
+  EXPECT_TRUE(memory_.check_and_set(space, bit_at(&words.back()), false));
+  wait_until_alone(space);
+  EXPECT_EQ(words.back(), 0u);
+  EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size() - 1) << "and then the changes go on";
+}
+
 TEST_F(GuestsMemoryTest, AtTheEndChangesDoNotGoOnAlone) {
   const auto space = open_guests();
   std::vector<std::uint32_t> words(100'000, 1);
