@@ -44,6 +44,29 @@ std::string record(char operation, const std::string& key, const std::string& va
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + body;
 }
 
+// Whether a record stands at the beginning of the bytes.
+bool is_record(Head head, std::string_view bytes) {
+  return head.size <= bytes.size() - sizeof head && head.key_size <= head.size &&
+         head.checksum == checksum_of(head, bytes.substr(sizeof head, head.size));
+}
+
+// Whether the rest of a file, of which the head asks for more, is one append that was cut. Else a length is damaged:
+// then there is nothing behind the record but the end of the file, or another record.
+bool is_torn(Head head, std::string_view rest) {
+  constexpr int kMostTries = 64;  // what looks like a head so often was not left by one append
+  head.size = static_cast<std::uint32_t>(rest.size() - sizeof head);
+  if (is_record(head, rest)) return false;
+  int tries = 0;
+  for (std::size_t at = 1; at + sizeof head <= rest.size(); ++at) {
+    std::memcpy(&head, rest.data() + at, sizeof head);
+    const bool is_change = head.operation == kPut || head.operation == kErase;
+    if (!is_change || head.reserved[0] != 0 || head.reserved[1] != 0 || head.reserved[2] != 0) continue;
+    if (head.key_size > head.size || head.size > rest.size() - at - sizeof head) continue;
+    if (++tries == kMostTries || is_record(head, rest.substr(at))) return false;
+  }
+  return true;
+}
+
 std::size_t size_of(const std::string& key, const std::string& value) {
   return sizeof(Head) + key.size() + value.size();
 }
@@ -57,12 +80,15 @@ class RecordReader {
   bool next(Head& head, std::string_view& body) {
     if (!have(sizeof head)) return false;
     std::memcpy(&head, buffer_.data() + at_, sizeof head);
-    if (!have(sizeof head + head.size)) return false;
-    body = std::string_view(buffer_).substr(at_ + sizeof head, head.size);
-    if (head.key_size > head.size || head.checksum != checksum_of(head, body)) {
+    const bool is_whole = have(sizeof head + head.size);
+    if (!damage_.empty()) return false;
+    const std::string_view rest = std::string_view(buffer_).substr(at_);
+    if (!is_whole && is_torn(head, rest)) return false;
+    if (!is_whole || !is_record(head, rest)) {
       damage_ = "what stands there is damaged";
       return false;
     }
+    body = rest.substr(sizeof head, head.size);
     at_ += sizeof head + head.size;
     return true;
   }

@@ -2,7 +2,8 @@
 // written anew when most of it is history.
 //
 // A record carries its length and a checksum. Whoever is killed in the middle of an append leaves a torn tail, and what
-// comes before it counts. Nothing is synced: a system that goes down takes the domain along (see journal.hpp).
+// comes before it counts. A length that is damaged may look like that, but for what stands behind the record. Nothing
+// is synced: a system that goes down takes the domain along (see journal.hpp).
 #pragma once
 
 #include <map>

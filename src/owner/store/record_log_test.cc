@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "base/fd.hpp"
 
@@ -91,6 +92,7 @@ TEST_F(RecordLogTest, ATornTailEndsItAndWhatCameBeforeCounts) {
   for (std::size_t size = whole; size < all.size(); ++size) {
     overwrite(all.substr(0, size));
     EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"))) << size;
+    EXPECT_EQ(damage(), "") << size;
   }
 }
 
@@ -107,7 +109,51 @@ TEST_F(RecordLogTest, ABitThatFlippedEndsIt) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
     overwrite(damaged);
     EXPECT_THAT(entries(), ElementsAre(Pair("a", "1"))) << at;
+    EXPECT_EQ(damage(), path_ + " was read up to byte " + std::to_string(whole) + ": what stands there is damaged")
+        << at;
   }
+}
+
+// One that asks for more than there is may be taken for a torn tail.
+TEST_F(RecordLogTest, ALengthThatIsDamagedIsSaidWhereverItStands) {
+  start();
+  std::vector<std::size_t> begins;
+  for (const char* const key : {"a", "b", "c", "d"}) {
+    begins.push_back(bytes().size());
+    log_.put(key, std::string(40, '+') + std::string(40, '\0'));
+  }
+  const std::string all = bytes();
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    for (std::size_t bit = 0; bit < 32; ++bit) {
+      std::string damaged = all;
+      damaged[begins[i] + bit / 8] = static_cast<char>(damaged[begins[i] + bit / 8] ^ 1 << bit % 8);
+      overwrite(damaged);
+      EXPECT_EQ(entries().size(), i) << bit;
+      EXPECT_EQ(damage(),
+                path_ + " was read up to byte " + std::to_string(begins[i]) + ": what stands there is damaged")
+          << bit;
+    }
+    // Cut in the middle of the last of them it is an append that was cut, wherever that is.
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : all.size();
+    for (std::size_t size = begins[i]; size < end; ++size) {
+      overwrite(all.substr(0, size));
+      EXPECT_EQ(damage(), "") << size;
+      EXPECT_EQ(entries().size(), i) << size;
+    }
+  }
+}
+
+TEST_F(RecordLogTest, ALengthThatIsDamagedIsSaidThoughTheEndIsTorn) {
+  start();
+  log_.put("a", "1");
+  const std::size_t whole = bytes().size();
+  for (const char* const key : {"b", "c", "d"}) log_.put(key, "2");
+  std::string damaged = bytes();
+  damaged[whole + 3] = '\x7f';
+  damaged.pop_back();
+  overwrite(damaged);
+  EXPECT_NE(damage(), "");
+  EXPECT_THAT(entries(), ElementsAre(Pair("a", "1")));
 }
 
 TEST_F(RecordLogTest, AFileWithAnotherHeaderIsNotOurs) {
