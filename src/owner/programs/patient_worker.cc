@@ -78,7 +78,8 @@ class PatientWorker::Thread : public std::enable_shared_from_this<Thread> {
       if (returned_) continue;  // it has nothing left to do that could block
       const bool waits = could_run && used_now - used < patience;
       if (hangs && !waits) return Outcome::kBlocked;
-      if (waits) since = now;
+      // The time for which it has waited for a CPU does not count, what it has used of one does.
+      if (waits) since = now - (used_now - used);
       if (!is_late) continue;
       const bool has_had_its_time = !could_run || used_now - used_before >= longest;
       // Who has not got on since the last look may be blocked: that is found out first.
