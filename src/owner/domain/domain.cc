@@ -1,6 +1,7 @@
 #include "domain/domain.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "plan/thread_slots.hpp"
 
@@ -11,6 +12,8 @@ constexpr std::uint32_t kMinClaimed = 8;
 constexpr std::uint64_t kMinDataBytes = 1ull << 30;
 // Memory that a guest may have written to though it is not to be written to; what is more is looked at.
 constexpr std::uint64_t kUnasked = 16 << 20;
+// Of those that a guest's segment names: looking at one costs something, and everybody waits.
+constexpr std::size_t kMostProcesses = 64;
 constexpr std::uint64_t kInstancesOfTopSize = 8;  // room in the arena; sparse
 
 // By any of its ids: a program may have changed its user.
@@ -67,10 +70,12 @@ bool Domain::has_left(const User& user, Time now) {
   plan::free_dead_thread_slots(user.data(), 0);
   const std::uint32_t high = std::min(__atomic_load_n(&user.data().thread_high, __ATOMIC_RELAXED), plan::kMaxThreads);
   const bool counts_unknown = now - since < kUnknownThreadsStay;
-  for (std::uint32_t i = 0; i < high; ++i) {
+  std::unordered_set<std::uint32_t> processes;
+  for (std::uint32_t i = 0; i < high && processes.size() < kMostProcesses; ++i) {
     const plan::ThreadSlot& slot = user.data().threads[i];
     if (__atomic_load_n(&slot.tid, __ATOMIC_RELAXED) == 0) continue;
-    if (counts_unknown || is_process_of(__atomic_load_n(&slot.pid, __ATOMIC_RELAXED), user.uid)) return false;
+    const std::uint32_t pid = __atomic_load_n(&slot.pid, __ATOMIC_RELAXED);
+    if (counts_unknown || (processes.insert(pid).second && is_process_of(pid, user.uid))) return false;
   }
   return true;
 }

@@ -163,6 +163,36 @@ TEST_F(DomainTest, ThreadsThatNobodyKnowsKeepAGuestsPlaceForAWhile) {
   EXPECT_EQ(domain_->join(40'000, later), 1u);
 }
 
+// What it says of them it may have made up, and each costs a look.
+TEST_F(DomainTest, OfAGuestWhoHasLeftSoManyProcessesAreLookedAt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to start another user's process";
+  constexpr std::uint32_t kNone = 1u << 31;  // and above: no process has it
+  constexpr std::uint32_t kOften = 20'001, kMany = 20'002;
+  programs::TestChild often([] { programs::become_user(kOften); });
+  programs::TestChild many([] { programs::become_user(kMany); });
+  for (std::uint32_t uid = 20'000; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
+    ASSERT_TRUE(domain_->join(uid));
+    if (uid != kOften && uid != kMany) {
+      ASSERT_TRUE(domain_->descriptors().take(uid, 1));
+    }
+    plan::DataSegment& data = domain_->users().all().back().data();
+    data.thread_high = 101;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      data.threads[i].tid = 1;
+      data.threads[i].pid = uid == kOften ? kNone : kNone + i;
+    }
+    data.threads[100].tid = data.threads[100].pid = uid == kOften ? often.pid() : many.pid();
+  }
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_FALSE(domain_->join(30'000, now));
+  const auto later = now + Domain::kUnknownThreadsStay;
+  EXPECT_TRUE(domain_->join(30'000, later)) << "that one stands behind too many that are none";
+  ASSERT_TRUE(domain_->descriptors().take(30'000, 1));
+  EXPECT_FALSE(domain_->join(30'001, later)) << "one that is none is looked at once";
+  often.end();
+  EXPECT_TRUE(domain_->join(30'001, later));
+}
+
 TEST_F(DomainTest, AProgramForAnOlderKernelMakesEventsThatStayIfItMay) {
   const FileId mine = open(), guests = *domain_->registrar().open_file(kGuest);
   ASSERT_TRUE(domain_->registrar().register_status_bit(mine, "mine", myself().uid));
