@@ -211,14 +211,15 @@ Result<void> Files::reopen(FileId id, std::uint32_t pid) {
 }
 
 void Files::await_again(FileId id, std::uint32_t pid) {
-  if (const ProcessId keeper = process_id(pid); keeper.start != 0) wait_for(id.slot, keeper);
+  const ProcessId keeper = process_id(pid);
+  const auto& keepers = files_[id.slot].keepers;
+  const bool is_known = std::find(keepers.begin(), keepers.end(), keeper) != keepers.end();
+  if (keeper.start != 0 && !is_known) wait_for(id.slot, keeper);
   close(id);
 }
 
 void Files::wait_for(std::uint32_t slot, const ProcessId& keeper) {
-  auto& keepers = files_[slot].keepers;
-  if (std::find(keepers.begin(), keepers.end(), keeper) != keepers.end()) return;
-  keepers.push_back(keeper);
+  files_[slot].keepers.push_back(keeper);
   waiting_for_[{keeper.pid, keeper.start}].push_back(slot);
 }
 

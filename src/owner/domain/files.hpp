@@ -30,7 +30,7 @@ class Files {
   // Where files are written down from here on.
   void keep(Journal* journal) { journal_ = journal; }
   // A file of an earlier owner, its events in the order of its write indices (nullptr: one that is gone). Nobody has it
-  // open yet: it waits for the `keepers`.
+  // open yet: it waits for the `keepers`, of whom each is there once.
   Result<FileId> restore(const SavedFile& saved, const std::vector<Event*>& events, std::vector<ProcessId> keepers);
   // A process comes back for a restored file, which it need not wait for any more. EBADF for any other.
   Result<void> reopen(FileId file, std::uint32_t pid);

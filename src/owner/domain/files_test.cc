@@ -269,6 +269,17 @@ TEST_F(RestoredFilesTest, OneThatCameBackAndClosedLeavesItToThoseThatMayCome) {
   EXPECT_FALSE(files_.check(file));
 }
 
+TEST_F(RestoredFilesTest, OneThatGaveUpTwiceIsWaitedForOnce) {
+  const FileId file = *files_.restore(saved(5), {}, {keeper(child_)});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(files_.reopen(file, child_.pid()));
+  for (int i = 0; i < 2; ++i) files_.await_again(file, child_.pid());
+  EXPECT_TRUE(files_.check(file));
+  ASSERT_TRUE(files_.reopen(file, child_.pid()));
+  EXPECT_THAT(files_.keepers(), testing::IsEmpty());
+  files_.close(file);
+  EXPECT_FALSE(files_.check(file));
+}
+
 TEST_F(RestoredFilesTest, OneThatGaveUpBeforeItHeardMayComeBackAgain) {
   const FileId file = *files_.restore(saved(5), {}, {keeper(child_)});
   ASSERT_TRUE(files_.reopen(file, child_.pid()));
