@@ -160,10 +160,20 @@ void Server::run() {
   domain_.shut_down();
 }
 
+// One user's part of a round. A guest has a turn in all; what is left is ready in the next round, too.
+struct Server::Share {
+  bool is_guests = false;
+  steady_clock::duration used{};
+  std::vector<int> fds;  // of connections that ask for something
+
+  [[nodiscard]] bool is_used_up() const { return is_guests && used >= domain::Turn::kLength; }
+};
+
 void Server::serve_round(std::span<const epoll_event> events) {
   const std::lock_guard alone(domain_.mutex());
   domain_.thread_lists().catch_up();  // before a child's own request
-  if (!events.empty()) serve_ended();
+  Shares shares;
+  if (!events.empty()) serve_ended(shares);
   for (const epoll_event& event : events) {
     const int fd = event.data.fd;
     if (fd == listener_.get()) {
@@ -176,32 +186,29 @@ void Server::serve_round(std::span<const epoll_event> events) {
       serve(fd);
     }
   }
-  serve_clients(events);
+  serve_clients(events, shares);
   serve_waiting();
   keep_house();
 }
 
-// One request of each user after the other, however many connections one has. A guest has a turn in all; what is left
-// is ready in the next round, too.
-void Server::serve_clients(std::span<const epoll_event> ready) {
-  struct Share {
-    std::vector<int> fds;
-    bool is_guests = false;
-    steady_clock::duration used{};
-  };
-  std::map<std::uint32_t, Share> shares;  // by uid
+Server::Share& Server::share_of(const Connection& connection, Shares& shares) const {
+  const auto [entry, is_new] = shares.try_emplace(connection.counted_for);
+  if (is_new) entry->second.is_guests = domain_.registrar().is_guest(connection.counted_for);
+  return entry->second;
+}
+
+// One request of each user after the other, however many connections one has.
+void Server::serve_clients(std::span<const epoll_event> ready, Shares& shares) {
   for (const epoll_event& event : ready) {
     const auto found = connections_.find(event.data.fd);
     if (found == connections_.end()) continue;
-    const std::uint32_t uid = found->second.counted_for;
-    Share& share = shares[uid];
-    share.is_guests = domain_.registrar().is_guest(uid);
+    Share& share = share_of(found->second, shares);
     if (share.fds.size() < kMostAtOnce) share.fds.push_back(event.data.fd);
   }
   for (std::size_t i = 0; i < kMostAtOnce && !shares.empty(); ++i) {
     std::erase_if(shares, [i](const auto& entry) { return i >= entry.second.fds.size(); });
     for (auto& [uid, share] : shares) {
-      if (share.is_guests && share.used >= domain::Turn::kLength) continue;
+      if (share.is_used_up()) continue;
       const auto start = steady_clock::now();
       serve(share.fds[i]);
       share.used += steady_clock::now() - start;
@@ -211,15 +218,20 @@ void Server::serve_clients(std::span<const epoll_event> ready) {
 
 // A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
 // not be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking
-// again.
-void Server::serve_ended() {
+// again. What exceeds its user's share is left for the next round, with all that this user asks for.
+void Server::serve_ended(Shares& shares) {
   const int n = ::epoll_wait(epoll_.get(), ended_events_.data(), kMostReady, 0);
   for (int i = 0; i < n; ++i) {
     const auto& event = ended_events_[static_cast<std::size_t>(i)];
     const auto found = connections_.find(event.data.fd);
     if ((event.events & EPOLLHUP) == 0 || found == connections_.end()) continue;
-    while (serve_one(found->second)) continue;  // what was sent before it ended
-    close_connection(event.data.fd);
+    Share& share = share_of(found->second, shares);
+    for (bool has_more = true; has_more && !share.is_used_up();) {
+      const auto start = steady_clock::now();
+      has_more = serve_one(found->second);  // what was sent before it ended
+      if (!has_more) close_connection(event.data.fd);
+      share.used += steady_clock::now() - start;
+    }
   }
 }
 

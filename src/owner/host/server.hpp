@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,8 +120,11 @@ class Server : private domain::ServingThread {
   void wake() override;
   void was_woken();
   void serve_round(std::span<const epoll_event> events);
-  void serve_ended();
-  void serve_clients(std::span<const epoll_event> ready);
+  struct Share;
+  using Shares = std::map<std::uint32_t, Share>;  // by uid
+  Share& share_of(const Connection& connection, Shares& shares) const;
+  void serve_ended(Shares& shares);
+  void serve_clients(std::span<const epoll_event> ready, Shares& shares);
   void follow_threads();
   void accept_some();
   void keep(Fd fd, std::uint32_t peer);

@@ -78,6 +78,12 @@ class ServerTest : public testing::Test {
     const auto access = domain_->enter();
     return domain_->events().all().size();
   }
+  static bool may_have_files(rlim_t count) {
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = std::max(files.rlim_cur, count);
+    return files.rlim_max >= count && ::setrlimit(RLIMIT_NOFILE, &files) == 0;
+  }
   template <typename Client>
   int as_nobody(Client client) {
     const pid_t child = ::fork();
@@ -164,11 +170,7 @@ TEST_F(ServerTest, AClientThatNeverReadsHoldsUpNobody) {
 
 TEST_F(ServerTest, AThousandClients) {
   constexpr rlim_t kNeeded = 2100;  // both ends are in this process
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_max < kNeeded) GTEST_SKIP() << "SKIPPED: this user may not have " << kNeeded << " open files";
-  files.rlim_cur = std::max(files.rlim_cur, kNeeded);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  if (!may_have_files(kNeeded)) GTEST_SKIP() << "SKIPPED: this user may not have " << kNeeded << " open files";
   std::vector<Fd> clients;
   for (int i = 0; i < 1000; ++i) {
     clients.push_back(connect());
@@ -241,6 +243,63 @@ TEST_F(ServerTest, AUserWithManyConnectionsIsServedNoMoreOftenThanAnother) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+  for (const int fd : {to[0], to[1], from[0], from[1]}) ::close(fd);
+}
+
+// Told by the serials, too. The events go with their connections.
+TEST_F(ServerTest, AGuestsConnectionsThatEndAtOnceHaveNoMoreThanItsShare) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to become another user";
+  constexpr int kConnections = 1000;
+  if (!may_have_files(3 * kConnections)) GTEST_SKIP() << "SKIPPED: this user may not have so many open files";
+  std::string fields;  // many: so each of them takes a while
+  for (int i = 0; i < 50; ++i) fields += (i == 0 ? " u32 f" : "; u32 f") + std::to_string(i);
+  const auto serial_of = [&](const std::string& name) {
+    const Fd connection = connect();
+    EXPECT_TRUE(ipc::ask(connection.get(), {.operation = Operation::kRegisterNative}, name));
+    const auto access = domain_->enter();
+    return domain_->events().find("user_events", name)->serial;
+  };
+  const auto ask = [](const Fd& connection, std::string_view text) {
+    const Request request{.operation = Operation::kRegisterNative,
+                          .text_size = static_cast<std::uint32_t>(text.size())};
+    std::ignore = ipc::send(connection.get(), std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text)));
+  };
+  const std::uint64_t first = serial_of("first");
+  const Fd mine = connect();
+  ASSERT_TRUE(ipc::ask(mine.get(), {.operation = Operation::kAbout}));
+  int to[2], from[2];
+  ASSERT_EQ(::pipe(to) | ::pipe(from), 0);
+  char byte = 0;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(90);
+    std::vector<Fd> connections;
+    for (int i = 0; i < kConnections; ++i) {
+      connections.push_back(std::move(*ipc::connect_to(path_)));
+      if (!ipc::ask(connections.back().get(), {.operation = Operation::kAbout})) ::_exit(91);
+    }
+    std::ignore = ::write(from[1], "c", 1);
+    std::ignore = ::read(to[0], &byte, 1);
+    for (int i = 0; i < kConnections; ++i) {
+      ask(connections[static_cast<std::size_t>(i)], "guests_" + std::to_string(i) + fields);
+    }
+    ::_exit(0);
+  }
+  ASSERT_EQ(::read(from[0], &byte, 1), 1);
+  {
+    const auto access = domain_->enter();
+    ASSERT_EQ(::write(to[1], "g", 1), 1);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    ask(mine, "mine");
+  }
+  EXPECT_LT(serial_of("mine") - first, kConnections / 2u) << "and not behind all of them";
+  const auto next_serial = [&] {
+    const auto access = domain_->enter();
+    return domain_->events().next_serial();
+  };
+  while (next_serial() < first + kConnections + 2) ::usleep(1000);  // none of them is lost
   for (const int fd : {to[0], to[1], from[0], from[1]}) ::close(fd);
 }
 
