@@ -164,7 +164,8 @@ void Server::run() {
 struct Server::Share {
   bool is_guests = false;
   steady_clock::duration used{};
-  std::vector<int> fds;  // of connections that ask for something
+  std::vector<int> fds;    // of connections that ask for something
+  std::size_t served = 0;  // of these
 
   [[nodiscard]] bool is_used_up() const { return is_guests && used >= domain::Turn::kLength; }
 };
@@ -197,22 +198,30 @@ Server::Share& Server::share_of(const Connection& connection, Shares& shares) co
   return entry->second;
 }
 
-// One request of each user after the other, however many connections one has.
+// One request of each user after the other, however many connections one has. Epoll reports those that are ready in the
+// same order again: so who was left out comes first in the next round.
 void Server::serve_clients(std::span<const epoll_event> ready, Shares& shares) {
   for (const epoll_event& event : ready) {
     const auto found = connections_.find(event.data.fd);
     if (found == connections_.end()) continue;
-    Share& share = share_of(found->second, shares);
-    if (share.fds.size() < kMostAtOnce) share.fds.push_back(event.data.fd);
+    share_of(found->second, shares).fds.push_back(event.data.fd);
   }
-  for (std::size_t i = 0; i < kMostAtOnce && !shares.empty(); ++i) {
-    std::erase_if(shares, [i](const auto& entry) { return i >= entry.second.fds.size(); });
+  for (auto& [uid, share] : shares) {
+    const auto left_out = left_out_.extract(uid);
+    if (left_out.empty()) continue;
+    const auto first = std::find(share.fds.begin(), share.fds.end(), left_out.mapped());
+    if (first != share.fds.end()) std::rotate(share.fds.begin(), first, share.fds.end());
+  }
+  for (std::size_t i = 0; i < kMostAtOnce; ++i) {
     for (auto& [uid, share] : shares) {
-      if (share.is_used_up()) continue;
+      if (i >= share.fds.size() || share.is_used_up()) continue;
       const auto start = steady_clock::now();
-      serve(share.fds[i]);
+      serve(share.fds[share.served++]);
       share.used += steady_clock::now() - start;
     }
+  }
+  for (const auto& [uid, share] : shares) {
+    if (share.served < share.fds.size()) left_out_.emplace(uid, share.fds[share.served]);
   }
 }
 
@@ -546,6 +555,7 @@ void Server::close_connection(int fd) {
   auto node = connections_.extract(fd);
   std::erase_if(late_answers_, [fd](const auto& late) { return late.first == fd; });
   std::erase(waiting_, fd);
+  std::erase_if(left_out_, [fd](const auto& left) { return left.second == fd; });
   Connection& connection = node.mapped();
   domain_.descriptors().give_back(connection.counted_for, 1);
   if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};

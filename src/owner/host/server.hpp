@@ -164,6 +164,8 @@ class Server : private domain::ServingThread {
   unsigned abi_ = 0;
   std::optional<std::uint32_t> group_;
   std::unordered_map<int, Connection> connections_;
+  // By user, the descriptor of a connection: the first that asked for something in the last round and was not served.
+  std::unordered_map<std::uint32_t, int> left_out_;
   // By the descriptor of a connection: what it is told when the pages that were changed show it (domain/arrivals.hpp).
   std::vector<std::pair<int, Response>> late_answers_;
   std::vector<int> waiting_;  // connections with a waiting request, by their descriptors

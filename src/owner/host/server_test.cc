@@ -303,6 +303,33 @@ TEST_F(ServerTest, AGuestsConnectionsThatEndAtOnceHaveNoMoreThanItsShare) {
   for (const int fd : {to[0], to[1], from[0], from[1]}) ::close(fd);
 }
 
+TEST_F(ServerTest, WhoWasLeftOutIsServedInTheNextRound) {
+  constexpr int kBusy = 64, kRequests = 20;
+  std::vector<Fd> connections;
+  for (int i = 0; i <= kBusy; ++i) {
+    connections.push_back(connect());
+    ASSERT_TRUE(ipc::ask(connections.back().get(), {.operation = Operation::kAbout}));
+  }
+  // Epoll has the one that it reported last in the first place yet.
+  ASSERT_TRUE(ipc::ask(connections[0].get(), {.operation = Operation::kAbout}));
+  const auto ask = [](const Fd& connection, std::string_view text) {
+    const Request request{.operation = Operation::kRegisterNative,
+                          .text_size = static_cast<std::uint32_t>(text.size())};
+    ASSERT_TRUE(ipc::send(connection.get(), std::as_bytes(std::span(&request, 1)), std::as_bytes(std::span(text))));
+  };
+  {
+    const auto access = domain_->enter();
+    for (int i = 0; i < kBusy * kRequests; ++i) {
+      ask(connections[static_cast<std::size_t>(i % kBusy)], "busy_" + std::to_string(i));
+    }
+    ask(connections[kBusy], "left_out");
+  }
+  while (count_events() < kBusy * kRequests + 1) ::usleep(1000);
+  const auto access = domain_->enter();
+  const auto serial_of = [&](const std::string& name) { return domain_->events().find("user_events", name)->serial; };
+  EXPECT_LT(serial_of("left_out"), serial_of("busy_0") + 3 * kBusy) << "and not when all others are done";
+}
+
 // It does not wait for long in the middle of its write.
 TEST_F(ServerTest, AProgramThatGaveUpBeforeItWasAnsweredGetsItsFileLater) {
   const domain::SavedFile saved{5, 0xabcd0005, static_cast<std::uint32_t>(::geteuid()), false, {}, {}};
