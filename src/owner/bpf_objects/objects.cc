@@ -159,7 +159,8 @@ std::size_t Objects::max_log(const ProgramWish& wish, const Owner& owner) const 
   return domain_.registrar().is_guest(owner.uid) ? kMaxGuestLog : kMaxLog;
 }
 
-std::uint64_t Objects::bytes_of_loading(const ProgramWish& wish, const Owner& owner) const {
+Result<std::uint64_t> Objects::bytes_of_loading(const ProgramWish& wish, const Owner& owner) const {
+  LT_CHECK(check_room(owner, 0, wish.code.size()));
   return Verification::most_bytes(wish.code.size(), max_log(wish, owner));
 }
 

@@ -111,8 +111,9 @@ class Objects {
   // The same in two steps: what is begun is verified while others have the domain, one program of a user at a time.
   // nullptr: another one of this user is being verified, to be called again in a moment.
   Result<std::shared_ptr<Verification>> begin_load(const ProgramWish& wish, const Owner& owner);
-  // What a program takes of memory from there on until it is loaded.
-  [[nodiscard]] std::uint64_t bytes_of_loading(const ProgramWish& wish, const Owner& owner) const;
+  // What a program takes of memory from there on until it is loaded. Fails, as create_map() says, where it may not be
+  // loaded for its size alone.
+  [[nodiscard]] Result<std::uint64_t> bytes_of_loading(const ProgramWish& wish, const Owner& owner) const;
   // Counts nothing yet.
   [[nodiscard]] MemoryAccount::Charge charge(std::uint32_t uid);
   // Of what is done, for the same wish; its code is what was verified.

@@ -125,6 +125,14 @@ void drop_log(bpf_objects::Holdings& held) {
   held.log_charge = {};
 }
 
+Result<bpf_objects::MemoryAccount::Charge> charge_for_loading(const Context& c, const bpf_objects::ProgramWish& wish,
+                                                              const bpf_objects::Owner& owner) {
+  LT_TRY(const std::uint64_t bytes, c.objects.bytes_of_loading(wish, owner));
+  auto charge = c.objects.charge(c.who.uid);
+  LT_CHECK(charge.set(bytes));
+  return charge;
+}
+
 // EINPROGRESS: another program of this user is being verified, and what was sent is kept.
 Result<bpf_objects::Loading> begin_loading(const Context& c) {
   bpf_objects::Holdings& held = c.connection.bpf;
@@ -136,16 +144,17 @@ Result<bpf_objects::Loading> begin_loading(const Context& c) {
   bpf_objects::ProgramWish wish{
       name_of(parsed->wish.name), parsed->wish.kind, std::move(parsed->maps), held.lines, parsed->code,
       parsed->wish.log_level};
-  auto charge = c.objects.charge(c.who.uid);
-  auto counted = charge.set(c.objects.bytes_of_loading(wish, owner));
-  if (!counted) drop_pending(held);
-  LT_CHECK(counted);
+  auto charge = charge_for_loading(c, wish, owner);
+  if (!charge) {
+    drop_pending(held);
+    return tl::unexpected<Error>(std::move(charge).error());
+  }
   auto begun = c.objects.begin_load(wish, owner);
   if (begun && *begun == nullptr) return fail(EINPROGRESS);
   drop_pending(held);
   LT_CHECK(begun);
   wish.code = (*begun)->code();
-  return bpf_objects::Loading{std::move(wish), owner, *std::move(begun), std::move(charge)};
+  return bpf_objects::Loading{std::move(wish), owner, *std::move(begun), *std::move(charge)};
 }
 
 Response load_program(const Context& c) {

@@ -99,5 +99,22 @@ TEST_F(BpfRequests, OfALongLogAGuestHasTheEnd) {
   EXPECT_THAT(ask(connection, Operation::kBpfLog, {}, loaded.reply.c - 100).text, HasSubstr("processed 60002 insns"));
 }
 
+// Also where verifying it would take more memory than a guest has for that.
+TEST_F(BpfRequests, AGuestIsToldThatAProgramIsTooLong) {
+  for (const std::size_t instructions : {5'000u, 60'000u}) {
+    Code code(instructions, set(0, 0));
+    code.back() = leave();
+    const std::string bytes = program(code, 0);
+    Connection& connection = connections_.emplace_back();
+    for (std::size_t at = 0; at < bytes.size(); at += ipc::kMaxText) {
+      ASSERT_EQ(ask(connection, Operation::kBpfCode, std::string_view(bytes).substr(at, ipc::kMaxText), at).reply.error,
+                0);
+    }
+    const Response loaded = ask(connection, Operation::kBpfLoad);
+    EXPECT_EQ(loaded.reply.error, E2BIG) << instructions;
+    EXPECT_THAT(loaded.text, HasSubstr("at most 4096 instructions"));
+  }
+}
+
 }  // namespace
 }  // namespace landtrace::host
