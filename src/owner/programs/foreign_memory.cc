@@ -87,10 +87,11 @@ class ForeignMemory::Work {
     const std::lock_guard lock(mutex_);
     return changes_.size();
   }
-  // Changes that wait, of this bit and of all, are not made.
-  void take_back(const AddressSpace& space, EnableBit bit) {
+  // Changes that wait, of this bit and of all, are not made. Whether there were any.
+  bool take_back(const AddressSpace& space, EnableBit bit) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(changes_, [&](const Change& change) { return change.space.get() == &space && change.bit == bit; });
+    const auto is_of_it = [&](const Change& change) { return change.space.get() == &space && change.bit == bit; };
+    return std::erase_if(changes_, is_of_it) > 0;
   }
   void drop_changes() {
     const std::lock_guard lock(mutex_);
@@ -232,12 +233,13 @@ Result<void> ForeignMemory::check_and_set(const std::shared_ptr<AddressSpace>& s
     int code = 0;
   };
   Lane& lane = lane_of(space->uid);
-  lane.work->take_back(*space, bit);
+  const bool was_waiting = lane.work->take_back(*space, bit);
   const auto job = std::make_shared<Job>();
   const auto set = [=](Work&) { job->code = space->set_as_the_process_would(bit, on, job->cancelled); };
   if (space->is_silent || !visit(lane, space, set, lane.patience())) {
     // If the page answers later the job must not write: the caller was told that the bit is not set.
     job->cancelled = true;
+    if (was_waiting) miss(*space);  // it may stay registered
     return silent();
   }
   if (job->code != 0) return fail_errno("writing the enable word", job->code);

@@ -38,7 +38,8 @@ class ForeignMemory {
   Result<std::shared_ptr<AddressSpace>> open(std::uint32_t pid, Identity client);
 
   // Sets the bit if `on`, else clears it. EFAULT where the process itself could not write there, and where it does not
-  // answer. Goes before changes that wait, and takes back those of this bit.
+  // answer. Goes before changes that wait, and takes back those of this bit: where it does not answer the
+  // memory has missed them.
   Result<void> check_and_set(const std::shared_ptr<AddressSpace>& space, EnableBit bit, bool on);
 
   // A word that an earlier owner knew.

@@ -241,6 +241,24 @@ TEST_F(GuestsMemoryTest, OneWordDoesNotWaitForManyChanges) {
   EXPECT_EQ(std::count(words.begin(), words.end(), 1u), words.size() - 1) << "and then the changes go on";
 }
 
+// Other memory of the user has not answered twice, and so none is waited for.
+TEST_F(GuestsMemoryTest, AWordThatIsNotWaitedForHasItsChangeOrHasMissedIt) {
+  HungFile file;
+  if (!file.is_there()) GTEST_SKIP() << "SKIPPED: mounts are not allowed here";
+  const auto one = open_guests(), two = open_guests(), well = open_guests();
+  file.put_in_place_of(one->mem), file.put_in_place_of(two->mem);
+  std::vector<std::uint32_t> words(1 << 18, 0);
+  std::vector<ForeignMemory::Change> changes{{one, bit_at(&words[0], 1), true}, {two, bit_at(&words[0], 2), true}};
+  for (const auto& word : words) changes.push_back({well, bit_at(&word), true});
+  memory_.set_all(std::move(changes));
+  EXPECT_FALSE(well->has_missed);
+  const bool is_set = memory_.check_and_set(well, bit_at(&words.back()), true).has_value();
+  file.answer_with('\0');
+  wait_until_alone(one), wait_until_alone(two), wait_until_alone(well);
+  EXPECT_TRUE(words.back() == 1 || well->has_missed);
+  EXPECT_TRUE(words.back() == 1 || !is_set);
+}
+
 TEST_F(GuestsMemoryTest, AtTheEndChangesDoNotGoOnAlone) {
   const auto space = open_guests();
   std::vector<std::uint32_t> words(100'000, 1);
