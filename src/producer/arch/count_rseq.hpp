@@ -11,8 +11,8 @@
 #define LT_RSEQ_SIGNATURE "0x53053053"  // what glibc registers with on x86
 
 // The descriptor, at label 3, of the sequence from label 1 to label 2, which aborts to label 4. `symbol` names the
-// descriptor, or is empty. The ? in its flags: it goes with its function where the linker throws a copy of an inline one
-// away, of which there are many without optimization.
+// descriptor, or is empty. The ? in its flags: it goes with its function where the linker throws a copy of an inline
+// one away, of which there are many without optimization.
 #define LT_RSEQ_DESCRIPTOR(symbol)                  \
   ".pushsection __rseq_cs, \"aw?\"\n\t"             \
   ".balign 32\n\t"                                  \
