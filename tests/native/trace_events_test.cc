@@ -33,6 +33,7 @@ class TraceEventsTest : public testing::Test {
     server->stop();
     serving.join();
     server.reset();
+    owned_rules.reset();
     owned_domain.reset();
   }
   void SetUp() override {

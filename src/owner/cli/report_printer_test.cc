@@ -25,7 +25,8 @@ class ReportPrinterTest : public testing::Test {
     put(*writer, output::number_record(1'000'000'000, 0, 11));
     writer->lost(1, 1);
     put(*writer, output::number_record(2'000'000'000, 1, 22));
-    output::Record other = output::number_record(3'000'000'000, 0, 33);
+    constexpr std::uint32_t kOther = 33;
+    output::Record other = output::number_record(3'000'000'000, 0, kOther);
     other.event_id = 7;
     put(*writer, other);
     writer->lost(1, 2);
@@ -231,7 +232,8 @@ TEST_F(ReportPrinterTest, AStackGoesWithItsEventWhateverEventsAreWanted) {
   writer->add_event(stack);
   const std::uint64_t frames[] = {90, 0xabc0};
   for (std::uint64_t time = 10; time < 50; time += 20) {
-    output::Record record = output::number_record(time, 0, 11);
+    constexpr std::uint32_t kNumber = 11;
+    output::Record record = output::number_record(time, 0, kNumber);
     record.event_id = time == 10 ? output::kNumberId : 7;
     put(*writer, record);
     put(*writer,

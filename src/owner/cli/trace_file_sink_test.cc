@@ -55,7 +55,8 @@ TEST_F(TraceFileSinkTest, OnlyWantedEventsAreDescribedBeforehand) {
 
 TEST_F(TraceFileSinkTest, AnEventThatWasNotDescribedIsWhenItComes) {
   TraceFileSink file = sink({"number"});
-  output::Record record = output::number_record(1000, 0, 7);
+  constexpr std::uint32_t kNumber = 7;
+  output::Record record = output::number_record(1000, 0, kNumber);
   record.event_id = other_.id;
   file.event(record, other_);
   ASSERT_TRUE(file.finish());

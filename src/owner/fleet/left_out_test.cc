@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <span>
 
 #include "abi/entry.hpp"
 #include "event/probe_fields.hpp"
@@ -17,9 +17,8 @@ output::EventType type_of(const char* declaration) {
 }
 
 std::vector<std::byte> bytes_of(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string text_of(const std::vector<std::byte>& bytes) {

@@ -142,7 +142,8 @@ TEST(SnapshotMergeTest, OneHostTakesNotTheNumbersOfAllTypes) {
       type.declaration.name = type.name;
       type.format.clear();
       writer.add_event(type);
-      output::Record record = number_record(1000 + i, 0, i, 7);
+      const std::uint32_t number = i;
+      output::Record record = number_record(1000 + i, 0, number, 7);
       record.event_id = type.id;
       ASSERT_TRUE(writer.append(record));
     }

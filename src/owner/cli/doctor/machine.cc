@@ -95,11 +95,11 @@ Result<void> try_proc_connector() {
     alignas(nlmsghdr) char news[4096];
     const ssize_t n = ::recv(fd.get(), news, sizeof news, 0);
     if (n < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(cn_msg) + sizeof(proc_event)))) continue;
-    const auto* const event = reinterpret_cast<const proc_event*>(
-        static_cast<const cn_msg*>(NLMSG_DATA(reinterpret_cast<nlmsghdr*>(news)))->data);
-    if (static_cast<unsigned>(event->what) == kForkEvent) return {};
-    if (static_cast<unsigned>(event->what) == kAcknowledgement && event->event_data.ack.err != 0) {
-      return fail_errno("subscribing", static_cast<int>(event->event_data.ack.err));
+    proc_event event;
+    std::memcpy(&event, news + NLMSG_LENGTH(sizeof(cn_msg)), sizeof event);
+    if (static_cast<unsigned>(event.what) == kForkEvent) return {};
+    if (static_cast<unsigned>(event.what) == kAcknowledgement && event.event_data.ack.err != 0) {
+      return fail_errno("subscribing", static_cast<int>(event.event_data.ack.err));
     }
   }
 }
