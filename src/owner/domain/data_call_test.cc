@@ -38,8 +38,14 @@ class DataCallTest : public testing::Test {
     return request(kRegister, client.pid(), client.ask("reg " + name), {uid, uid});
   }
   int unregister(TestClient& client) { return request(kUnregister, client.pid(), client.ask("unreg")); }
-  void listen(bool on) { ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on)); }
-  bool exists(std::string_view name) { return domain_->events().find(kSystem, name) != nullptr; }
+  void listen(bool on) {
+    const auto alone = domain_->enter();
+    ASSERT_TRUE(domain_->listening().set(domain_->top(), domain_->events().all(), on));
+  }
+  bool exists(std::string_view name) {
+    const auto alone = domain_->enter();
+    return domain_->events().find(kSystem, name) != nullptr;
+  }
 
   std::unique_ptr<Domain> domain_ = *Domain::create({.ring_bytes = 1 << 18});
   FileId file_ = *domain_->registrar().open_file(::geteuid());

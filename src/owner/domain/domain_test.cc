@@ -89,6 +89,7 @@ TEST_F(DomainTest, AGuestHasSoManyWriteIndices) {
 }
 
 TEST_F(DomainTest, AGuestOfWhomNothingIsLeftMakesRoomForAnother) {
+  const auto alone = domain_->enter();
   const auto first = domain_->join(20'000);
   ASSERT_EQ(domain_->join(myself().uid), 1u);
   const std::uint32_t counter = *domain_->cells().take_counter();
@@ -109,6 +110,7 @@ TEST_F(DomainTest, AGuestOfWhomNothingIsLeftMakesRoomForAnother) {
 }
 
 TEST_F(DomainTest, WhoHasAnythingLeftStays) {
+  const auto alone = domain_->enter();
   for (std::uint32_t uid = 20'000; domain_->users().all().size() < plan::kMaxUsers; ++uid) {
     ASSERT_TRUE(domain_->join(uid));
     switch (uid % 4) {
@@ -140,6 +142,7 @@ TEST_F(DomainTest, WhoHasAnythingLeftStays) {
 }
 
 TEST_F(DomainTest, ThreadsThatNobodyKnowsKeepAGuestsPlaceForAWhile) {
+  const auto alone = domain_->enter();
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to start another user's process";
   constexpr std::uint32_t kAlive = 20'001;
   programs::TestChild child([] { programs::become_user(kAlive); });
@@ -165,6 +168,7 @@ TEST_F(DomainTest, ThreadsThatNobodyKnowsKeepAGuestsPlaceForAWhile) {
 
 // What it says of them it may have made up, and each costs a look.
 TEST_F(DomainTest, OfAGuestWhoHasLeftSoManyProcessesAreLookedAt) {
+  const auto alone = domain_->enter();
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs root to start another user's process";
   constexpr std::uint32_t kNone = 1u << 31;  // and above: no process has it
   constexpr std::uint32_t kOften = 20'001, kMany = 20'002;

@@ -169,6 +169,7 @@ class StoppedGuestTest : public EventsTest {
     return {};
   }
   const std::uint32_t kGuest = ::geteuid() + 4711, kVictim = kGuest + 1;
+  const Domain::Access alone_ = domain_->enter();  // for two users there is a thread
 };
 
 TEST_F(StoppedGuestTest, KeepsNothingOfOthersFromBeingFreed) {

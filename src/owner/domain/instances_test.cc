@@ -109,6 +109,7 @@ TEST_F(InstancesTest, AListThatChangesOftenLeavesNothingBehind) {
 }
 
 TEST_F(InstancesTest, WhatDoesNotTraceRecordsNothingForAnyUser) {
+  const auto alone = domain_->enter();
   listen(top());
   write(7, 1);
   domain_->instances().set_tracing(top(), false);

@@ -128,6 +128,7 @@ TEST_F(ProxyTest, OneThatComesInPiecesIsOneEvent) {
 }
 
 TEST_F(ProxyTest, AUserForWhomThereIsNoRoomIsToldSo) {
+  const auto alone = domain_->enter();
   for (std::uint32_t uid = 2000; uid < 2000 + plan::kMaxUsers; ++uid) {
     ASSERT_TRUE(domain_->join(uid));
     ASSERT_TRUE(domain_->descriptors().take(uid, 1));
@@ -139,6 +140,7 @@ TEST_F(ProxyTest, AUserForWhomThereIsNoRoomIsToldSo) {
 }
 
 TEST_F(ProxyTest, AUserWhoComesAgainWritesToItsOwnRings) {
+  const auto alone = domain_->enter();
   EXPECT_EQ(write(proxy_, 41, kUser + 1, 1), 8);
   for (std::uint32_t uid = 2000; domain_->users().all()[0].uid == kUser + 1; ++uid) ASSERT_TRUE(domain_->join(uid));
   EXPECT_EQ(write(proxy_, 41, kUser + 1, 2), 8);
