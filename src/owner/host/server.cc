@@ -35,17 +35,9 @@ constexpr std::chrono::seconds kLookAtGuests(10);
 constexpr std::chrono::seconds kMakeUp(1);
 // Clients that are let in before the others are served again, and requests of one user.
 constexpr int kMostAtOnce = 64;
-// Of descriptors that are ready: one user's many connections must not hide another's.
+// Of descriptors that are ready.
 constexpr std::size_t kMostReady = 4096;
 constexpr std::size_t kMaxDatagram = sizeof(ipc::Request) + ipc::kMaxText;
-
-Result<void> watch(int epoll, int fd) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = fd;
-  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) return fail_errno("epoll_ctl");
-  return {};
-}
 
 // A file's last descriptor is closed with the identity unread, so the socket says "reset" once before it gives what was
 // written last. Nothing in a file can be too long: that is a write that fails.
@@ -79,13 +71,14 @@ Server::Server(domain::Domain& domain, rules::Rules& rules, std::string path, bo
       owns_path_(owns_path),
       listener_(std::move(listener)),
       epoll_(std::move(epoll)),
+      clients_(epoll_.get()),
       wake_(std::move(wake)),
       reserve_(open_reserve()),
       proxy_(domain),
       tree_(domain, rules),
       bpf_objects_(domain, rules),
       buffer_(kMaxDatagram),
-      ended_events_(kMostReady) {}
+      second_look_(kMostReady) {}
 
 Result<std::unique_ptr<Server>> Server::create(domain::Domain& domain, rules::Rules& rules, const std::string& path,
                                                Fd listener) {
@@ -114,10 +107,10 @@ Result<Fd> Server::keep_out() {
   Fd its(ends[1]);
   ::fcntl(its.get(), F_SETFL, O_NONBLOCK);
   LT_CHECK(ipc::want_credentials(its.get()));
-  LT_CHECK(watch(epoll_.get(), its.get()));
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr) != 0) return fail_errno("epoll_ctl");
   const std::uint32_t user = ::geteuid();
   if (!domain_.descriptors().take(user, 1)) return fail(EMFILE, "the owner has no connection left");
+  LT_CHECK(clients_.add(user, its.get()));
   keep(std::move(its), user);
   return ours;
 }
@@ -164,47 +157,82 @@ void Server::run() {
 struct Server::Share {
   bool is_guests = false;
   steady_clock::duration used{};
-  std::vector<int> fds;    // of connections that ask for something
+  std::vector<int> fds;    // of connections that asked for something when the round began
   std::size_t served = 0;  // of these
 
   [[nodiscard]] bool is_used_up() const { return is_guests && used >= domain::Turn::kLength; }
 };
 
-void Server::serve_round(std::span<const epoll_event> events) {
-  const std::lock_guard alone(domain_.mutex());
-  domain_.thread_lists().catch_up();  // before a child's own request
-  Shares shares;
-  if (!events.empty()) serve_ended(shares);
+// What epoll has reported, by what it is. Numbers of descriptors are given out again: so before anything is closed.
+struct Server::Reported {
+  std::vector<std::uint32_t> users;  // of whom a connection has something to say
+  std::vector<int> processes;        // that have ended
+  bool has_newcomers = false;
+};
+
+Server::Reported Server::sort_out(std::span<const epoll_event> events) {
+  Reported reported;
   for (const epoll_event& event : events) {
     const int fd = event.data.fd;
     if (fd == listener_.get()) {
-      accept_some();
+      reported.has_newcomers = true;
     } else if (fd == wake_.get()) {
       was_woken();
-    } else if (fd == domain_.thread_lists().events_fd()) {
-      continue;  // done above
-    } else if (!connections_.contains(fd)) {
-      serve(fd);
+    } else if (processes_.contains(fd)) {
+      reported.processes.push_back(fd);
+    } else if (const auto uid = clients_.user_of(fd)) {
+      reported.users.push_back(*uid);
     }
   }
-  serve_clients(events, shares);
+  return reported;
+}
+
+// A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
+// not be taken the other way round. Whatever was closed before a request that was reported is seen by looking again.
+void Server::serve_round(std::span<const epoll_event> events) {
+  const std::lock_guard alone(domain_.mutex());
+  domain_.thread_lists().catch_up();  // before a child's own request
+  const Reported first = sort_out(events);
+  Shares shares;
+  for (const auto& users : {first.users, std::exchange(seen_late_, {})}) {
+    for (const std::uint32_t uid : users) share_of(uid, shares);
+  }
+  for (auto& [uid, share] : shares) {
+    for (const epoll_event& event : clients_.ready(uid)) share.fds.push_back(event.data.fd);
+  }
+  Reported second;
+  if (!events.empty()) {
+    const int n = ::epoll_wait(epoll_.get(), second_look_.data(), kMostReady, 0);
+    second = sort_out(std::span(second_look_).first(static_cast<std::size_t>(std::max(n, 0))));
+  }
+  for (const std::uint32_t uid : second.users) {
+    // What epoll has reported it reports after all others the next time: of these it is remembered.
+    if (!shares.contains(uid)) seen_late_.push_back(uid);
+    serve_ended(uid, share_of(uid, shares));
+  }
+  if (first.has_newcomers || second.has_newcomers) accept_some();
+  for (const auto& processes : {first.processes, second.processes}) {
+    for (const int pidfd : processes) process_ended(pidfd);
+  }
+  serve_clients(shares);
   serve_waiting();
   keep_house();
 }
 
-Server::Share& Server::share_of(const Connection& connection, Shares& shares) const {
-  const auto [entry, is_new] = shares.try_emplace(connection.counted_for);
-  if (is_new) entry->second.is_guests = domain_.registrar().is_guest(connection.counted_for);
+Server::Share& Server::share_of(std::uint32_t uid, Shares& shares) const {
+  const auto [entry, is_new] = shares.try_emplace(uid);
+  if (is_new) entry->second.is_guests = domain_.registrar().is_guest(uid);
   return entry->second;
 }
 
 // One request of each user after the other, however many connections one has. Epoll reports those that are ready in the
 // same order again: so who was left out comes first in the next round.
-void Server::serve_clients(std::span<const epoll_event> ready, Shares& shares) {
-  for (const epoll_event& event : ready) {
-    const auto found = connections_.find(event.data.fd);
-    if (found == connections_.end()) continue;
-    share_of(found->second, shares).fds.push_back(event.data.fd);
+void Server::serve_clients(Shares& shares) {
+  for (auto& [uid, share] : shares) {
+    std::erase_if(share.fds, [&, uid = uid](int fd) {
+      const auto found = connections_.find(fd);
+      return found == connections_.end() || found->second.counted_for != uid;  // has ended
+    });
   }
   for (auto& [uid, share] : shares) {
     const auto left_out = left_out_.extract(uid);
@@ -225,16 +253,11 @@ void Server::serve_clients(std::span<const epoll_event> ready, Shares& shares) {
   }
 }
 
-// A file is closed before what its program asks for next, on another connection: closing it and deleting its event must
-// not be taken the other way round. Whatever was closed before a request that epoll has reported is seen by looking
-// again. What exceeds its user's share is left for the next round, with all that this user asks for.
-void Server::serve_ended(Shares& shares) {
-  const int n = ::epoll_wait(epoll_.get(), ended_events_.data(), kMostReady, 0);
-  for (int i = 0; i < n; ++i) {
-    const auto& event = ended_events_[static_cast<std::size_t>(i)];
+// What exceeds its user's share is left for the next round, with all that this user asks for.
+void Server::serve_ended(std::uint32_t uid, Share& share) {
+  for (const epoll_event& event : clients_.ready(uid)) {
     const auto found = connections_.find(event.data.fd);
     if ((event.events & EPOLLHUP) == 0 || found == connections_.end()) continue;
-    Share& share = share_of(found->second, shares);
     for (bool has_more = true; has_more && !share.is_used_up();) {
       const auto start = steady_clock::now();
       has_more = serve_one(found->second);  // what was sent before it ended
@@ -326,7 +349,7 @@ void Server::accept_some() {
       refuse(fd.get(), EMFILE, "this user's programs have all connections that they may have");
       continue;
     }
-    if (!ipc::want_credentials(fd.get()) || !watch(epoll_.get(), fd.get())) {
+    if (!ipc::want_credentials(fd.get()) || !clients_.add(peer, fd.get())) {
       domain_.descriptors().give_back(peer, 1);
       continue;
     }
@@ -374,14 +397,16 @@ void Server::sweep(steady_clock::time_point now) {
   sweeping_ = waiting || !ended_.empty();
 }
 
+void Server::process_ended(int pidfd) {
+  const auto process = processes_.find(pidfd);
+  if (process == processes_.end()) return;
+  const std::uint32_t pid = process->second.pid;
+  pidfds_.erase(pid);
+  processes_.erase(process);
+  note_ended(pid);
+}
+
 void Server::serve(int fd) {
-  if (const auto process = processes_.find(fd); process != processes_.end()) {
-    const std::uint32_t pid = process->second.pid;
-    pidfds_.erase(pid);
-    processes_.erase(process);
-    note_ended(pid);
-    return;
-  }
   const auto found = connections_.find(fd);
   if (found != connections_.end() && !serve_one(found->second)) close_connection(fd);
 }
@@ -557,6 +582,7 @@ void Server::close_connection(int fd) {
   std::erase(waiting_, fd);
   std::erase_if(left_out_, [fd](const auto& left) { return left.second == fd; });
   Connection& connection = node.mapped();
+  clients_.remove(connection.counted_for);
   domain_.descriptors().give_back(connection.counted_for, 1);
   if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};
   if (connection.file.generation != 0) domain_.files().close(connection.file);

@@ -18,6 +18,7 @@
 #include "domain/domain.hpp"
 #include "domain/proxy.hpp"
 #include "host/last_words.hpp"
+#include "host/user_sets.hpp"
 #include "ipc/socket.hpp"
 #include "tracefs/tree.hpp"
 
@@ -120,17 +121,20 @@ class Server : private domain::ServingThread {
   void wake() override;
   void was_woken();
   void serve_round(std::span<const epoll_event> events);
+  struct Reported;
+  Reported sort_out(std::span<const epoll_event> events);
   struct Share;
   using Shares = std::map<std::uint32_t, Share>;  // by uid
-  Share& share_of(const Connection& connection, Shares& shares) const;
-  void serve_ended(Shares& shares);
-  void serve_clients(std::span<const epoll_event> ready, Shares& shares);
+  Share& share_of(std::uint32_t uid, Shares& shares) const;
+  void serve_ended(std::uint32_t uid, Share& share);
+  void serve_clients(Shares& shares);
   void follow_threads();
   void accept_some();
   void keep(Fd fd, std::uint32_t peer);
   bool turn_one_away();
   void refuse(int fd, int error, const std::string& why) const;
   void serve(int fd);
+  void process_ended(int pidfd);
   bool serve_one(Connection& connection);
   Response carry_out(Connection& connection, const ipc::Request& request, std::string_view text, std::uint32_t pid,
                      programs::Identity who);
@@ -154,6 +158,7 @@ class Server : private domain::ServingThread {
   bool owns_path_;
   Fd listener_;
   Fd epoll_;
+  UserSets clients_;
   Fd wake_;
   Fd reserve_;  // given up for a moment to refuse a client when there is no other descriptor left
   domain::Proxy proxy_;
@@ -176,7 +181,8 @@ class Server : private domain::ServingThread {
   std::unordered_map<int, Watched> processes_;     // by pidfd
   std::unordered_map<std::uint32_t, int> pidfds_;  // by pid
   std::vector<std::byte> buffer_;
-  std::vector<epoll_event> ended_events_;  // room for serve_ended()
+  std::vector<epoll_event> second_look_;
+  std::vector<std::uint32_t> seen_late_;  // users who were reported when the last round had begun
   bool stopped_ = false;
   // Processes have ended; words of theirs may wait for a child, or for memory to go. A hint that orders nothing:
   // without a partner.
