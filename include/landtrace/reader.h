@@ -77,8 +77,9 @@ int landtrace_reader_listen(struct landtrace_reader* reader, const char* socket,
 
 /* An event. */
 struct landtrace_record {
-  uint64_t time_ns; /* CLOCK_MONOTONIC; in a file, of landtrace_reader_clock() */
-  uint64_t lost;    /* events that are missing just before it: in a file, of its CPU; UINT64_MAX: some */
+  uint64_t time_ns;   /* CLOCK_MONOTONIC; in a file, of landtrace_reader_clock() */
+  uint64_t lost;      /* events that are missing since the one before that was chosen: in a file, of its CPU;
+                     * UINT64_MAX: some */
   const char* system; /* "user_events"; "" for an event that the file does not describe */
   const char* name;   /* likewise */
   const char* comm;   /* the thread's name; "": not known */

@@ -16,6 +16,9 @@ inline constexpr std::size_t kMaxPayload = 64 * 1024;
 
 // A count of missed events where only the fact is known.
 inline constexpr std::uint64_t kLostUnknown = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t lost_together(std::uint64_t a, std::uint64_t b) {
+  return a > kLostUnknown - b ? kLostUnknown : a + b;
+}
 
 struct Task {
   std::string comm;

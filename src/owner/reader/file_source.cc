@@ -10,6 +10,8 @@ namespace {
 
 // Each look reads all but the events again.
 constexpr std::uint64_t kLook_ns = 20'000'000;
+// How many events that were not chosen are passed over before who waits may look at the time: below a millisecond.
+constexpr int kMostPassedOver = 4096;
 
 }  // namespace
 
@@ -48,24 +50,28 @@ bool FileSource::wants(const Event& event) const {
   return choice_.events.wants(*event.type) && choice_.filter.passes(event.record, event.task);
 }
 
-void FileSource::add_lost(std::uint64_t count) {
-  lost_ = lost_ > output::kLostUnknown - count ? output::kLostUnknown : lost_ + count;
-}
+void FileSource::add_lost(std::uint64_t count) { lost_ = output::lost_together(lost_, count); }
 
 Result<Source::Answer> FileSource::next(Event& event) {
-  while (true) {
+  for (int passed_over = 0; passed_over < kMostPassedOver; ++passed_over) {
     LT_TRY(const auto item, reader_.next());
     if (!item) return grows_ ? look_again() : end();
     loss_.add(item->record.cpu, item->lost);
     add_lost(item->lost);
+    if (item->record.cpu >= lost_before_.size()) lost_before_.resize(item->record.cpu + 1u);
+    std::uint64_t& lost_before = lost_before_[item->record.cpu];
+    lost_before = output::lost_together(lost_before, item->lost);
     const auto task = reader_.tasks().find(item->record.tid);
     const auto type = reader_.events().find(item->record.event_id);
-    event = {.lost = item->lost,
+    event = {.lost = lost_before,
              .record = item->record,
              .task = task == reader_.tasks().end() ? nullptr : &task->second,
              .type = type == reader_.events().end() ? nullptr : &type->second};
-    if (wants(event)) return Answer::kEvent;
+    if (!wants(event)) continue;
+    lost_before = 0;
+    return Answer::kEvent;
   }
+  return grows_ ? Answer::kAgain : Answer::kSearching;
 }
 
 Result<Source::Answer> FileSource::look_again() {

@@ -33,6 +33,7 @@ class FileSource : public Source {
   Choice choice_;
   LossCount loss_;
   std::uint64_t lost_ = 0;
+  std::vector<std::uint64_t> lost_before_;  // of each CPU, before its next event that is wanted
   bool grows_ = false;
   std::uint64_t next_look_ns_ = 0;
   bool has_ended_ = false;

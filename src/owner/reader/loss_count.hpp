@@ -16,13 +16,13 @@ class LossCount {
   // An event of this CPU has come, and so many were lost before it.
   void add(std::uint32_t cpu, std::uint64_t lost) {
     if (cpu >= cpus_.size()) return;
-    cpus_[cpu].told = sum(cpus_[cpu].told, lost);
+    cpus_[cpu].told = output::lost_together(cpus_[cpu].told, lost);
     ++cpus_[cpu].given;
   }
   // What another one was told.
   void add(const LossCount& other) {
     for (std::size_t cpu = 0; cpu < std::min(cpus_.size(), other.cpus_.size()); ++cpu) {
-      cpus_[cpu].told = sum(cpus_[cpu].told, other.cpus_[cpu].told);
+      cpus_[cpu].told = output::lost_together(cpus_[cpu].told, other.cpus_[cpu].told);
       cpus_[cpu].given += other.cpus_[cpu].given;
     }
   }
@@ -31,15 +31,11 @@ class LossCount {
     if (cpu >= cpus_.size()) return 0;
     const auto& [told, given] = cpus_[cpu];
     const std::uint64_t never_came = was_killed ? stats.never_came(given) : 0;
-    const std::uint64_t lost = sum(sum(stats.overrun, stats.dropped), never_came);
+    const std::uint64_t lost = output::lost_together(output::lost_together(stats.overrun, stats.dropped), never_came);
     return lost > told ? lost - told : 0;
   }
 
  private:
-  static std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-    return a > output::kLostUnknown - b ? output::kLostUnknown : a + b;
-  }
-
   // On a line of its own: threads count beside each other, each in an object of its own.
   struct alignas(64) OfCpu {
     std::uint64_t told = 0;

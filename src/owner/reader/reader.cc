@@ -89,6 +89,7 @@ Result<bool> Reader::next(int timeout_ms, const landtrace_record*& record) {
       record = &record_;
       return true;
     }
+    if (answer == Source::Answer::kSearching) continue;
     const auto waited_ms = static_cast<std::int64_t>((arch::monotonic_ns() - begin) / 1'000'000);
     if (timeout_ms >= 0 && waited_ms >= timeout_ms) return fail(ETIMEDOUT, "no event came in time");
     if (answer == Source::Answer::kAgain) continue;

@@ -38,7 +38,8 @@ class Source {
   enum class Answer {
     kEvent,
     kNothingYet,
-    kAgain,  // nothing that was chosen; more waits
+    kAgain,      // nothing that was chosen; more waits
+    kSearching,  // the same in what is complete, which is searched to its end
     kEnd,
   };
   // Does not wait. After an error it may be called again.

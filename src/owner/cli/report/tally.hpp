@@ -15,9 +15,7 @@ struct Tally {
   std::uint64_t printed = 0;
   std::uint64_t lost = 0;  // of what is wanted
 
-  void add_lost(std::uint64_t count) {
-    lost = lost > output::kLostUnknown - count ? output::kLostUnknown : lost + count;
-  }
+  void add_lost(std::uint64_t count) { lost = output::lost_together(lost, count); }
   // What another thread has counted.
   void add(const Tally& other) {
     loss.add(other.loss);
