@@ -195,11 +195,13 @@ class Reader {
  public:
   Reader() : reader_(landtrace_reader_new()) {}
   ~Reader() { landtrace_reader_free(reader_); }
-  // What was moved from may be destroyed or assigned to.
-  Reader(Reader&& other) noexcept : reader_(std::exchange(other.reader_, nullptr)), record_(other.record_) {}
+  // What was moved from may be destroyed or assigned to; else it is as one that there was no memory for.
+  Reader(Reader&& other) noexcept
+      : reader_(std::exchange(other.reader_, nullptr)), record_(other.record_), code_(std::exchange(other.code_, 0)) {}
   Reader& operator=(Reader&& other) noexcept {
     std::swap(reader_, other.reader_);
     std::swap(record_, other.record_);
+    std::swap(code_, other.code_);
     return *this;
   }
 
@@ -230,7 +232,9 @@ class Reader {
     return take(timeout.count() < 0 ? 0 : static_cast<int>(timeout.count() > kMost ? kMost : timeout.count()));
   }
   // Makes next() return nullptr, in any thread; async-signal-safe.
-  void stop() { landtrace_reader_stop(reader_); }
+  void stop() {
+    if (reader_ != nullptr) landtrace_reader_stop(reader_);
+  }
 
   // Of the last next(), a positive errno; 0: it gave an event, or has come to the end.
   [[nodiscard]] int code() const { return code_; }
@@ -239,13 +243,14 @@ class Reader {
     return reader_ == nullptr ? "out of memory" : landtrace_reader_failure(reader_);
   }
   // Events that are missing, as far as it was read; Record::kUnknown: some.
-  [[nodiscard]] std::uint64_t lost() const { return landtrace_reader_lost(reader_); }
+  [[nodiscard]] std::uint64_t lost() const { return reader_ == nullptr ? 0 : landtrace_reader_lost(reader_); }
   // Of the times: "mono".
-  [[nodiscard]] const char* clock() const { return landtrace_reader_clock(reader_); }
+  [[nodiscard]] const char* clock() const { return reader_ == nullptr ? "" : landtrace_reader_clock(reader_); }
   // What to add to times for nanoseconds since 1970; none: not known.
   [[nodiscard]] std::optional<std::int64_t> wall_offset_ns() const {
     std::int64_t offset = 0;
-    return landtrace_reader_wall_offset(reader_, &offset) == 0 ? std::optional(offset) : std::nullopt;
+    const bool is_known = reader_ != nullptr && landtrace_reader_wall_offset(reader_, &offset) == 0;
+    return is_known ? std::optional(offset) : std::nullopt;
   }
 
   // for (const Record& record : reader): what next() gives, up to the end or an error.

@@ -319,6 +319,18 @@ TEST_F(ReaderTest, AStoppedReaderGivesNothing) {
   EXPECT_EQ(reader_.code(), 0);
 }
 
+TEST_F(ReaderTest, WhatWasMovedFromHasNothingAndMayBeAskedAllTheSame) {
+  ASSERT_EQ(reader_.open(path_), 0);
+  const Reader other = std::move(reader_);
+  reader_.stop();  // NOLINT(bugprone-use-after-move): that is what is asked
+  EXPECT_EQ(reader_.next(), nullptr);
+  EXPECT_EQ(reader_.code(), ENOMEM);
+  EXPECT_EQ(reader_.lost(), 0u);
+  EXPECT_STREQ(reader_.clock(), "");
+  EXPECT_FALSE(reader_.wall_offset_ns());
+  EXPECT_EQ(other.code(), 0);
+}
+
 TEST_F(ReaderTest, AReaderIsMoved) {
   ASSERT_EQ(reader_.open(path_), 0);
   ASSERT_NE(reader_.next(), nullptr);
