@@ -1,6 +1,7 @@
 """Many hosts: orders that are signed, and hosts that take no other ones."""
 import json
 import os
+import signal
 import stat
 import unittest
 
@@ -44,6 +45,19 @@ class Signed(FleetCase):
         self.wait_until(lambda: self.state(order) is not None)
         self.assertEqual(self.state(order)["state"], "refused")
         self.assertIn(said, self.state(order)["refusals"][0]["reason"])
+
+    def test_a_host_whose_file_is_away_as_its_agent_ends_comes_back_with_it(self):
+        self.wait_until(lambda: self.host_state("a") == "here")
+        started = self.hosts()["a"]["started"]
+        trusted, away = self.key + ".pub", self.key + ".away"
+        os.rename(trusted, away)
+        daemon = self.host.daemon
+        with open(f"/proc/{daemon.pid}/task/{daemon.pid}/children", encoding="ascii") as children:
+            os.kill(int(children.read()), signal.SIGKILL)
+        self.assertIn("it is started again", daemon.stderr.readline())
+        self.assertRegex(daemon.stderr.readline(), "operator.key.pub: No such file or directory: tried again in 2 s")
+        os.rename(away, trusted)
+        self.wait_until(lambda: self.hosts()["a"]["started"] > started)
 
     def test_keys_are_their_owners_alone(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600)

@@ -1,7 +1,10 @@
 // The landtraced program: serves a domain until it is told to stop.
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -80,22 +83,29 @@ Result<void> join_fleet(const Settings& settings, const std::string& socket, Fle
 
 // An agent that ends is started again: after a second, and each time twice as long.
 void wait_for_end(Signals& signals, Metrics& metrics, Fleet& fleet, const std::function<Result<void>()>& join) {
+  using Clock = std::chrono::steady_clock;
   constexpr int kFirstPause_ms = 1000, kLongestPause_ms = 64'000;
+  constexpr auto kSoundLife = std::chrono::minutes(1);
   int pause_ms = kFirstPause_ms;
   bool has_left = false;
+  auto joined_at = Clock::now();
   for (;;) {
     const auto arrived = signals.wait(has_left ? pause_ms : Signals::kForEver);
     if (arrived && arrived->number != SIGCHLD) return;
     if (has_left && !arrived) {
-      has_left = false;
       pause_ms = std::min(2 * pause_ms, kLongestPause_ms);
       fleet.reset();
-      if (auto joined = join(); !joined) complain(sentence(joined.error()));
+      auto joined = join();
+      // Files that are just being exchanged, memory that is short: it may work the next time.
+      has_left = !joined;
+      if (!joined) complain(fmt::format("{}: tried again in {} s", sentence(joined.error()), pause_ms / 1000));
+      joined_at = Clock::now();
     }
     if (metrics && metrics->has_ended()) complain("landtrace-metrics has ended: metrics are not served any more");
     if (!fleet || !fleet->has_ended()) continue;
     complain("landtrace-fleet has ended " + fleet->how_it_ended() + ": it is started again");
     has_left = true;
+    if (Clock::now() - joined_at >= kSoundLife) pause_ms = kFirstPause_ms;
   }
 }
 
