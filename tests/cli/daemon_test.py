@@ -203,7 +203,15 @@ class SystemDaemon(support.Case):
     def test_others_do_not(self):
         done = self.shell("guest $1 record --duration 0.1 -o t.dat || echo status $?")
         self.assertEqual(done.stdout, "status 1\n")
+        self.assertIn("the domain at /run/landtrace/domain.sock, that of all users", done.stderr)
         self.assertIn("members of its group", done.stderr)
+        self.assertIn("`landtraced` serves a domain of your own", done.stderr)
+
+    def test_nor_do_they_tail_or_measure_it(self):
+        done = self.shell("for words in 'tail' 'hist x:y --keys z' 'latency --from a --to b --key c'; do "
+                          "guest timeout 10 $1 $words --duration 0.1 || echo status $?; done")
+        self.assertEqual(done.stdout, "status 1\n" * 3)
+        self.assertEqual(done.stderr.count("`landtraced` serves a domain of your own"), 3, done.stderr)
 
     def test_others_mount_nothing_of_it(self):
         done = self.shell("guest $1 mount --socket /run/landtrace/domain.sock . || echo status $?")

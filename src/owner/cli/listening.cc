@@ -19,7 +19,7 @@ Result<void> Listening::begin(const consumer::Session::Options& rings) {
   LT_CHECK(define_probes());
   consumer::Session::Options wanted = rings;
   if (!command_.empty()) wanted.least_ring_bytes = 0;  // nobody else is to find room there
-  LT_TRY(session_, consumer::Session::open(place_->view(), wanted));
+  LT_TRY(session_, place_->open_session(wanted));
   for (const auto& selection : options_.selections) LT_CHECK(session_->select(selection));
   return {};
 }

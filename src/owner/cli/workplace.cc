@@ -41,6 +41,17 @@ Result<Workplace> Workplace::find(bool for_command, std::uint64_t ring_bytes) {
   return place;
 }
 
+Result<consumer::Session> Workplace::open_session(const consumer::Session::Options& rings) {
+  auto session = consumer::Session::open(*view_, rings);
+  if (!session && session.error().code == EPERM) {
+    session.error().message = fmt::format(
+        "{}: {} (its --group; with the package's units `adduser USER tracing`); `landtraced` serves a domain of your "
+        "own, to programs that start then",
+        text(), session.error().message);
+  }
+  return session;
+}
+
 Result<Child> Workplace::start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask,
                                Child::Output output) {
   hosted_->descriptors().restore();

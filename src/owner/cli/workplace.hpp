@@ -9,6 +9,7 @@
 
 #include "cli/child.hpp"
 #include "consumer/domain_view.hpp"
+#include "consumer/session.hpp"
 #include "daemon/hosted_domain.hpp"
 
 namespace landtrace::cli {
@@ -22,6 +23,8 @@ class Workplace {
   [[nodiscard]] const std::string& socket() const { return socket_; }
   // "the domain at PATH", and why that one.
   [[nodiscard]] std::string text() const { return "the domain at " + socket_ + why_; }
+  // A session of the domain. EPERM says which domain refuses it, and what this user can do.
+  Result<consumer::Session> open_session(const consumer::Session::Options& rings);
   // Starts CMD, for which the domain must have been made. `tracefs`: the files of the domain are where tools look for
   // them.
   Result<Child> start(const std::vector<std::string>& command, bool tracefs, const sigset_t& mask,

@@ -24,7 +24,7 @@ constexpr std::string_view kClearScreen = "\033[H\033[2J";
 
 Result<void> Watch::set_up() {
   LT_TRY(place_, Workplace::find(!options_.command.empty(), domain::kDefaultRingBytes));
-  LT_TRY(session_, consumer::Session::open(place_->view(), {ring_bytes_, false}));
+  LT_TRY(session_, place_->open_session({ring_bytes_, false}));
   seen_.emplace(place_->view().control());
   return watched_.begin(*place_, *session_);
 }
