@@ -1,5 +1,6 @@
 """The units for systemd, as they are installed."""
 import os
+import re
 import socket
 import subprocess
 import unittest
@@ -49,6 +50,29 @@ class Units(support.Case):
             for kind, end in ("system", " --system\n"), ("user", "\n"):
                 text = support.read_text(os.path.join(prefix, "lib/systemd", kind, "landtraced.service"))
                 self.assertIn("\nExecStart=%s/bin/landtraced%s" % (prefix, end), text)
+
+
+class Profiles(support.Case):
+    """The profiles for AppArmor, as the package has them."""
+    folder_of_profiles = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "apparmor")
+
+    def test_a_domain_may_be_wherever_it_is_looked_for(self):
+        for profile in "usr.bin.landtraced", "abstractions/landtrace":
+            text = support.read_text(os.path.join(self.folder_of_profiles, profile))
+            for folder in "/run/user/*/landtrace", "/{tmp,var/tmp,dev/shm}/landtrace-*", "@{HOME}/.landtrace":
+                self.assertRegex(text, r"owner %s/\*\* rwk?,\n" % re.escape(folder), profile)
+
+    @support.needs("apparmor_parser")
+    def test_are_read_by_the_parser(self):
+        traced = os.path.join(self.folder, "traced")
+        with open(traced, "w", encoding="ascii") as profile:
+            profile.write("#include <tunables/global>\nprofile traced /usr/bin/traced {\n"
+                          "  #include <abstractions/base>\n  #include <abstractions/landtrace>\n}\n")
+        for profile in os.path.join(self.folder_of_profiles, "usr.bin.landtraced"), traced:
+            done = subprocess.run(["apparmor_parser", "--skip-kernel-load", "--skip-cache", "--Include", self.folder_of_profiles,
+                                   "--Include", "/etc/apparmor.d", profile], capture_output=True, text=True,
+                                  timeout=support.TIMEOUT_S)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class Activation(support.Case):
