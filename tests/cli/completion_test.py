@@ -38,6 +38,12 @@ class Completion(support.Case):
                 COMP_LINE="${{COMP_LINE// : /:}}"; COMP_POINT=${{#COMP_LINE}}; COMP_WORDBREAKS="{word_breaks}"
                 compopt() {{ :; }}; _landtrace; printf '%s\\n' "${{COMPREPLY[@]}}" """
             return lambda *words: self.output("bash", "-c", script, "bash", self.prefix, "landtrace", *words).splitlines()
+        if shell == "zsh":
+            # compadd and _files are the line editor's.
+            script = """_landtrace() { eval "$(<$1/share/zsh/site-functions/_landtrace)" }
+                words=("${@:2}"); CURRENT=${#words}
+                compadd() { print -rl -- "${(@P)@[-1]}" }; _files() { print -r "(files)" }; _landtrace $1"""
+            return lambda *words: self.output("zsh", "-f", "-c", script, "zsh", self.prefix, "landtrace", *words).splitlines()
         folder = os.path.join(self.prefix, "share/fish/vendor_completions.d/landtrace.fish")
         return lambda *words: self.output("fish", "--no-config", "-c", f"source {folder}; complete -C $argv[1]",
                                           " ".join(["landtrace", *words])).splitlines()
@@ -117,7 +123,16 @@ class Completion(support.Case):
 
     @support.needs("zsh")
     def test_zsh(self):
-        self.output("zsh", "-n", os.path.join(self.prefix, "share/zsh/site-functions/_landtrace"))
+        complete = self.in_shell("zsh")
+        self.assertIn("top-functions", complete("top-f"))  # the editor takes those that begin so
+        self.assertEqual(complete("report", ""), ["(files)"])
+        self.serve_events()
+        self.assertIn("kind", complete("hist", "kept_event", "--keys", "k"))
+        shutil.copy(os.environ["ODD_NAMES"], os.path.join(self.folder, "odd.so"))
+        # The editor writes what is added so that the shell reads it as it is; what was typed comes as it was typed.
+        self.assertIn("odd.so:odd_$(touch${IFS}evaluated)", complete("record", "-p", "odd.so:odd_"))
+        self.assertEqual(complete("record", "-p", "odd.so:odd_\\$\\("), ["odd.so:odd_$(touch${IFS}evaluated)"])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "evaluated")))
 
 
 if __name__ == "__main__":

@@ -27,9 +27,12 @@ out=$(inside 'landtrace hist --json -p "libc.so.6:malloc size=\$arg1" --keys siz
 grep -q '"hits"' <<<"$out" || fail "$out"
 
 echo "== a program that was started while the domain had probes is seen by all who come later"
-out=$(inside 'landtraced & sleep 0.5; echo "p:mine/wait libc.so.6:wait4" | landtrace write dynamic_events
-  landtrace run -- sh -c "while sleep 0.01; do :; done" & sleep 0.5
-  landtrace record -o t.dat --duration 1 -e mine:wait && landtrace report t.dat') || fail "$out"
+out=$(inside 'landtraced & until landtrace ls events >/dev/null 2>&1; do sleep 0.05; done
+  echo "p:mine/wait libc.so.6:wait4" | landtrace write dynamic_events
+  landtrace run -- sh -c "touch /tmp/runs; while sleep 0.01; do :; done" & until [ -e /tmp/runs ]; do sleep 0.05; done
+  for round in $(seq 60); do
+    landtrace record -o t.dat --duration 1 -e mine:wait && landtrace report t.dat | grep "wait: (" && exit 0
+  done; exit 1') || fail "$out"
 grep -q 'sh-.* wait: (' <<<"$out" || fail "$out"
 
 start=$(date +%s%N)
