@@ -57,6 +57,9 @@ struct Case {
 
 // As GNU's demangler writes them, of GCC 12; behind a blank line of later ones, of GCC 14.
 constexpr Case kCases[] = {
+    {"_ZN3app4JsoncvN2ns3BoxIT_EEIiEEv", "app::Json::operator ns::Box<int><int>()"},
+    {"_ZN3app4JsoncvSt6vectorIT_SaIS2_EEIiEEv", "app::Json::operator std::vector<int, std::allocator<int> ><int>()"},
+    {"_ZN3app4JsoncvN2ns3BoxINS2_IT_EEEEIcEEv", "app::Json::operator ns::Box<ns::Box<char> ><char>()"},
     {"_ZN1A1fERKiPS_", "A::f(int const&, A*)"},
     {"_ZNSsC1Ev", "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string()"},
     {"_ZNSaIiED1Ev", "std::allocator<int>::~allocator()"},

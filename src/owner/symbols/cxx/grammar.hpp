@@ -217,13 +217,17 @@ class Reader {
   class Trial {
    public:
     explicit Trial(Reader& reader)
-        : reader_(reader), rest_(reader.rest_), candidates_(reader.candidates_.size()), later_(reader.later_.size()) {}
+        : reader_(reader),
+          rest_(reader.rest_),
+          candidates_(reader.candidates_.size()),
+          later_(reader.later_.size()),
+          was_good_(reader.is_good_) {}
     ~Trial() {
       if (is_kept_) return;
       reader_.rest_ = rest_;
       reader_.candidates_.resize(candidates_);
       reader_.later_.resize(later_);
-      reader_.is_good_ = reader_.steps_ < reader_.most_steps_;
+      reader_.is_good_ = was_good_ && reader_.steps_ < reader_.most_steps_;
     }
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
@@ -234,6 +238,7 @@ class Reader {
     std::string_view rest_;
     std::size_t candidates_;
     std::size_t later_;
+    bool was_good_;
     mutable bool is_kept_ = false;
   };
 

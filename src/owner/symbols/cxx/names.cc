@@ -43,11 +43,15 @@ const Node* Reader::prefix() {
     }
     if (c == 'I') {
       if (all == nullptr) return refuse();
+      const std::size_t waiting = later_.size();  // what is added by these arguments waits for others, further out
       all = with_arguments(all);
-      for (; first_later < later_.size() && is_good_; later_.pop_back()) {
-        if (later_.back()->number >= all->parts.size()) return refuse();
-        later_.back()->left = all->parts[later_.back()->number];
+      if (!is_good_) return refuse();
+      for (std::size_t i = first_later; i < waiting; ++i) {
+        if (later_[i]->number >= all->parts.size()) return refuse();
+        later_[i]->left = all->parts[later_[i]->number];
       }
+      later_.erase(later_.begin() + static_cast<std::ptrdiff_t>(first_later),
+                   later_.begin() + static_cast<std::ptrdiff_t>(waiting));
     } else {
       first_later = later_.size();
       template_ = nullptr;
