@@ -30,8 +30,11 @@ bool is_in(const std::vector<symbols::AddressRange>& ranges, std::uint64_t addre
 }
 
 // Of several names for one function the most public one comes first: `write` before `__write`.
+// A hostile file may have many symbols in one endless row of underscores: no more of it is looked at, each time.
 unsigned rank_of(const Named& named) {
-  const std::size_t underscores = std::min<std::size_t>(named.name.find_first_not_of('_'), 15);
+  constexpr std::size_t kMostUnderscores = 15;
+  const std::string_view start = named.name.substr(0, kMostUnderscores);
+  const std::size_t underscores = std::min(start.find_first_not_of('_'), start.size());
   return static_cast<unsigned>(underscores) * 8 + (named.is_hidden ? 4u : 0u) + named.binding;
 }
 

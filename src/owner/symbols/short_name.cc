@@ -28,29 +28,33 @@ bool closes(char open, char c) {
   return (open == '(' && c == ')') || (open == '{' && c == '}') || (open == '[' && c == ']');
 }
 
-// Where what is opened at `begin` is closed. What compares, inside of brackets, is opened and never closed.
-std::size_t end_of(std::string_view name, std::size_t begin) {
-  std::vector<char> open;
-  for (std::size_t at = begin; at < name.size(); ++at) {
+// For each character that opens something, where that is closed, else npos. What compares, inside of brackets, is
+// opened and never closed.
+std::vector<std::size_t> ends_in(std::string_view name) {
+  std::vector<std::size_t> ends(name.size(), std::string_view::npos);
+  std::vector<std::size_t> open;
+  for (std::size_t at = 0; at < name.size(); ++at) {
     const char c = name[at];
     if (const std::size_t behind = behind_operator(name, at); behind != at) {
       at = behind - 1;
     } else if (c == '<' || c == '(' || c == '{' || c == '[') {
-      open.push_back(c);
-    } else if (c == '>' && open.back() == '<' && name[at - 1] != '-') {
+      open.push_back(at);
+    } else if (c == '>' && !open.empty() && name[open.back()] == '<' && name[at - 1] != '-') {
+      ends[open.back()] = at;
       open.pop_back();
     } else if (c == ')' || c == '}' || c == ']') {
-      while (!open.empty() && !closes(open.back(), c)) open.pop_back();
-      if (open.empty()) return std::string_view::npos;
+      while (!open.empty() && !closes(name[open.back()], c)) open.pop_back();
+      if (open.empty()) continue;
+      ends[open.back()] = at;
       open.pop_back();
     }
-    if (open.empty()) return at;
   }
-  return std::string_view::npos;
+  return ends;
 }
 
 // Without what stands between these two.
 std::string without(std::string_view name, char open, char close) {
+  const std::vector<std::size_t> ends = ends_in(name);
   std::string text;
   for (std::size_t at = 0; at < name.size(); ++at) {
     const std::size_t behind = behind_operator(name, at);
@@ -61,7 +65,7 @@ std::string without(std::string_view name, char open, char close) {
       at += size - 1;
       continue;
     }
-    const std::size_t end = name[at] == open ? end_of(name, at) : std::string_view::npos;
+    const std::size_t end = name[at] == open ? ends[at] : std::string_view::npos;
     if (end == std::string_view::npos || end == at + 1) {
       text += name[at];
       continue;
@@ -80,6 +84,7 @@ struct Parts {
 
 // What stands in brackets of a type or of a function around it is none of the parts.
 Parts parts_of(std::string_view text) {
+  const std::vector<std::size_t> ends = ends_in(text);
   Parts parts{0, text.size(), text.size()};
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t behind = behind_operator(text, at);
@@ -93,7 +98,7 @@ Parts parts_of(std::string_view text) {
     }
     if (text[at] == ' ' && parts.parameters == text.size()) parts.name = at + 1;
     if (text[at] != '(' && text[at] != '<' && text[at] != '{') continue;
-    const std::size_t end = end_of(text, at);
+    const std::size_t end = ends[at];
     if (end == std::string_view::npos) break;
     if (text[at] == '(') parts.parameters = at, parts.parameters_end = end + 1;
     at = end;
