@@ -96,18 +96,27 @@ long send_code(const std::string& bytes) {
   return 0;
 }
 
-// The log with its NUL, as much as there is room for. -ENOSPC where that is not all.
+// The log with its NUL, as much as there is room for: its end, where the reason stands, or with BPF_LOG_FIXED its
+// beginning. -ENOSPC where that is not all.
 long copy_log(const bpf_attr& call) {
+  constexpr std::uint32_t kLogFixed = 8;
   if (call.log_level == 0 || call.log_buf == 0 || call.log_size == 0) return 0;
+  const std::size_t room = call.log_size - 1;
   std::string log;
-  for (;;) {
-    auto piece = ask({.operation = ipc::Operation::kBpfLog, .a = log.size()});
+  std::size_t whole = 0, first = 0;
+  for (bool is_first = true;; is_first = false) {
+    auto piece = ask({.operation = ipc::Operation::kBpfLog, .a = first + log.size()});
     if (!piece) return -piece.error().code;
+    whole = piece->reply.a;
+    if (is_first && whole > room && (call.log_level & kLogFixed) == 0) {
+      first = whole - room;
+      if (first > 0) continue;
+    }
     log += piece->text;
-    if (piece->text.empty() || log.size() >= piece->reply.a || log.size() >= call.log_size) break;
+    if (piece->text.empty() || first + log.size() >= whole || log.size() >= room) break;
   }
-  const bool fits = log.size() < call.log_size;
-  if (!fits) log.resize(call.log_size - 1);
+  const bool fits = whole <= room;
+  log.resize(std::min(log.size(), room));
   if (!copy_to_user(call.log_buf, log.c_str(), log.size() + 1)) return -EFAULT;
   return fits ? 0 : -ENOSPC;
 }
@@ -131,8 +140,9 @@ long load_program(const bpf_attr& call) {
   const Loading alone;
   if (const long wrong = send_code(bytes); wrong < 0) return wrong;
   const auto loaded = ask_patiently({.operation = ipc::Operation::kBpfLoad});
+  // A log without room goes before the refusal: tools load again with more of it.
   const long logged = copy_log(call);
-  if (!loaded) return -loaded.error().code;
+  if (!loaded) return logged < 0 ? logged : -loaded.error().code;
   Object program{.kind = Kind::kProgram, .number = static_cast<std::uint32_t>(loaded->reply.a)};
   if (logged < 0) {
     static_cast<void>(ask({.operation = ipc::Operation::kBpfDrop, .a = program.number}));

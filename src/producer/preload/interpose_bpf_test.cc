@@ -363,5 +363,42 @@ TEST_F(InterposeBpfTest, ThreadsThatLoadAtOnceDoItOneAfterTheOther) {
   ::munmap(is_asked, sizeof(bool));
 }
 
+// Tools load again with more room where there was none, and show the end of what they have.
+TEST_F(InterposeBpfTest, ALogWithoutRoomIsSaidBeforeTheRefusalAndHasItsEnd) {
+  const std::string whole = std::string(100'000, '.') + "the reason";
+  with_owner(
+      [&](FakeOwner&) {
+        const auto load = [&](std::uint32_t level, std::size_t room) {
+          static constexpr std::uint64_t kInstructions[] = {0xb7, 0x95};
+          std::string log(room, '?');
+          bpf_attr call{};
+          call.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+          call.insns = reinterpret_cast<std::uint64_t>(kInstructions);
+          call.insn_cnt = std::size(kInstructions);
+          call.license = reinterpret_cast<std::uint64_t>("GPL");
+          call.log_level = level;
+          call.log_buf = reinterpret_cast<std::uint64_t>(log.data());
+          call.log_size = static_cast<std::uint32_t>(room);
+          EXPECT_EQ(bpf_call(BPF_PROG_LOAD, call), -1);
+          const int error = errno;
+          return std::pair(error, std::string(log.c_str()));
+        };
+        constexpr std::uint32_t kLevel = 1, kFixed = 8;
+        EXPECT_EQ(load(kLevel, whole.size() + 1), std::pair(EACCES, whole));
+        EXPECT_EQ(load(kLevel, whole.size()), std::pair(ENOSPC, whole.substr(1)));
+        EXPECT_EQ(load(kLevel, 11), std::pair(ENOSPC, std::string("the reason")));
+        EXPECT_EQ(load(kLevel | kFixed, 11), std::pair(ENOSPC, std::string(10, '.')));
+        EXPECT_EQ(load(kLevel, 1), std::pair(ENOSPC, std::string()));
+      },
+      [&](FakeOwner& owner) {
+        owner.answer(Operation::kBpfLoad, FakeAnswer::error(EACCES));
+        owner.answer(Operation::kBpfLog, [&](const Asked& asked) {
+          FakeAnswer answer = FakeAnswer::number(whole.size());
+          answer.text = whole.substr(asked.request.a, ipc::kMaxText);
+          return answer;
+        });
+      });
+}
+
 }  // namespace
 }  // namespace landtrace::preload
