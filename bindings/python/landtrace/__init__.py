@@ -23,6 +23,7 @@ Where events go is said by the environment, as for every program: docs of `landt
 import functools
 import itertools
 import logging
+import os
 import re
 import time
 
@@ -81,7 +82,24 @@ class Event(_landtrace.Event):
         return f"<landtrace.Event {self.declaration!r}>"
 
 
-_span_numbers = itertools.count(1)
+_span_numbers = None
+
+
+# A recording has the spans of many processes, of which some were forked from one: none may have another's numbers.
+def _begin_span_numbers():
+    global _span_numbers  # pylint: disable=global-statement
+    _span_numbers = itertools.count(int.from_bytes(os.urandom(8), "little") >> 1)
+
+
+_begin_span_numbers()
+os.register_at_fork(after_in_child=_begin_span_numbers)
+
+
+class _NoEvent:
+    enabled = False
+
+    def emit(self, *_):
+        return False
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,5 +1,6 @@
 """The Python package: each test runs a program under `landtrace record`, and reads what came of it by the package."""
 import copy
+import json
 import os
 import pickle
 import shutil
@@ -125,9 +126,42 @@ class Emitting(Case):
             except KeyError:
                 pass
             """)
-        self.assertEqual([(name, fields["span"]) for name, fields in events],
-                         [("work_begin", 1), ("work_end", 1), ("load_file_begin", 2), ("load_file_end", 2)])
+        self.assertEqual([name for name, _ in events], ["work_begin", "work_end", "load_file_begin", "load_file_end"])
+        work, work_end, load, load_end = [fields["span"] for _, fields in events]
+        self.assertEqual((work, load), (work_end, load_end))
+        self.assertNotEqual(work, load)
         self.assertTrue(all(fields["duration_ns"] > 0 for name, fields in events if name.endswith("_end")))
+
+    def test_spans_of_processes_that_were_forked_are_told_apart(self):
+        # The first span of each of two children: they begin and end by turns, which pipes hand on.
+        self.record("""
+            import os
+            def child(take, give):
+                with landtrace.span("load"):
+                    os.write(give, b"x")
+                    os.read(take, 1)
+                os.write(give, b"x")
+                os._exit(0)
+            to_first, to_second = os.pipe(), os.pipe()
+            if os.fork() == 0:
+                child(to_first[0], to_second[1])
+            if os.fork() == 0:
+                os.read(to_second[0], 1)
+                child(to_second[0], to_first[1])
+            os.wait(), os.wait()
+            """)
+        events = [(e.event, e.pid, e.span) for e in landtrace.open(self.file)]
+        self.assertEqual([name for name, _, _ in events], ["load_begin", "load_begin", "load_end", "load_end"])
+        (_, first, one), (_, second, other), *ends = events
+        self.assertEqual(ends, [("load_end", first, one), ("load_end", second, other)])
+        self.assertNotEqual(first, second)
+        trace = json.loads(self.run_to_end(LANDTRACE, "export", self.file, "--format", "chrome", "--span",
+                                           "load_begin,load_end,span"))["traceEvents"]
+        spans = {span["tid"]: [round(us * 1000) for us in (span["ts"], span["ts"] + span["dur"])]
+                 for span in trace if span["ph"] == "X"}
+        times = {tid: [round(event["ts"] * 1000) for event in trace if event["ph"] == "i" and event["tid"] == tid]
+                 for tid in (first, second)}
+        self.assertEqual(spans, times)
 
     def test_log_records_are_events(self):
         self.assertEqual(self.events("""
