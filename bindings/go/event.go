@@ -61,7 +61,8 @@ func (e *Event[T]) Enabled() bool { return e.enabled() }
 // Emit says whether somebody listened.
 func (e *Event[T]) Emit(values T) bool { return e.enabled() && e.emit(values) }
 
-// Err is why the event could not be registered; nil: it is, or there is nobody to register it with.
+// Err is why the event could not be registered; nil: it is, or there is nobody to register it with. Through the library
+// it is tried again, as what is in its way (another program's event of this name) may go.
 func (e *Event[T]) Err() error { return e.err }
 
 //go:noinline

@@ -39,7 +39,7 @@ func (t *target) register(declaration string) {
 	if t.event == nil {
 		panic("landtrace: out of memory")
 	}
-	if code := C.landtrace_register(t.event, C.CString(declaration), 0); code != 0 {
+	if code := C.landtrace_register(t.event, C.CString(declaration), C.LANDTRACE_RETRY); code != 0 {
 		t.err = fmt.Errorf("%s: %w", declaration, syscall.Errno(-code))
 	}
 }

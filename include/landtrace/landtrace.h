@@ -32,7 +32,7 @@ extern "C" {
 /* Largest payload in bytes. */
 #define LANDTRACE_MAX_PAYLOAD 65536
 
-/* Flags of landtrace_register(), as in DIAG_IOCSREG. */
+/* Flags of landtrace_register(), the first two as in DIAG_IOCSREG. */
 #define LANDTRACE_PERSIST 1u      /* the event stays when the last program that uses it ends */
 #define LANDTRACE_MULTI_FORMAT 2u /* other programs may register other fields under the same name */
 /* Behind the declaration's NUL stands a second text: what the members of its structs are, so that Landtrace's commands
@@ -42,6 +42,11 @@ extern "C" {
  *     landtrace_register(&event, "moved struct position to 8\0" "position 8{s32 x 0 4;s32 y 4 4}", LANDTRACE_DESCRIBED)
  */
 #define LANDTRACE_DESCRIBED 4u
+/* For an event that is there as long as the program: where it is refused, for another reason than -EINVAL, it is
+ * registered all the same, and ends by landtrace_unregister(). What is in its way may go (another program's event of
+ * this name, say), so landtrace_attach() tries it again, and so does the helper with a domain: after a second, and then
+ * ever less often, but each minute. What LANDTRACE_EVENT() and <landtrace/landtrace.hpp> declare has it. */
+#define LANDTRACE_RETRY 8u
 
 enum landtrace_backend {
   LANDTRACE_NONE = 0,   /* nobody to send to */
@@ -70,11 +75,13 @@ extern const uint32_t landtrace_never; /* always 0 */
  * registered does nothing. Thread-safe; not async-signal-safe.
  *
  * Returns 0, also when there is no domain to send to (then the event stays disabled, and landtrace_attach() tries
- * again). Else a negative errno:
- *   -EINVAL      the declaration is invalid, or a flag is unknown
- *   -EADDRINUSE  the name is registered with other fields
- *   -ENOSPC      the domain has as many events as it can
- *   -EPERM       the domain or the tracefs does not want this user */
+ * again). Else a negative errno, and the event is not registered, unless LANDTRACE_RETRY says otherwise:
+ *   -EINVAL        the declaration is invalid, or a flag is unknown
+ *   -EADDRINUSE    the name is registered with other fields
+ *   -ENOSPC        the domain, or this user in it, has as many events as it can
+ *   -EPERM         the domain or the tracefs does not want this user, or not LANDTRACE_PERSIST of this user
+ *   -EMFILE, -ENFILE, -ENOMEM   no descriptor or no memory for the connection with the domain, here or there
+ * With the kernel's user_events also what else DIAG_IOCSREG answers, -EFAULT, say. */
 int landtrace_register(struct landtrace_event* event, const char* declaration, unsigned flags);
 
 /* Ends what landtrace_register() began; 0, or -ENOENT for an event that is not registered. No other thread may be
@@ -91,7 +98,8 @@ int landtrace_attach(void);
  * the new one within milliseconds. It is made when the first event is registered (in C++ before main()), ends with the
  * last one, and is made again in a child of fork(). It sleeps in poll() without any timer, blocks all signals, has a
  * stack of 128 KiB and a descriptor table of its own (Linux 5.9; without that, there is no helper), in which is one
- * connection with the owner; where there is no owner it uses one of the user's inotify instances.
+ * connection with the owner; where there is no owner it uses one of the user's inotify instances. Only while the owner
+ * refuses an event (LANDTRACE_RETRY) does it wake up by itself.
  *
  * A second thread has consequences: unshare(2) and setns(2) refuse some namespaces, and a fork() with its child's end
  * takes some 0.2 ms longer. A program without the helper calls landtrace_attach() now and then. The environment

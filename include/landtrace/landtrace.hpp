@@ -143,7 +143,7 @@ class EventBase<Name, Parts<Bits, Fields...>> {
   static_assert(1 + All::kVectors <= 64, "too many dynamic fields");
 
   static constexpr DescriptionWriter kDescription = All::describe();
-  static constexpr unsigned kFlags = Bits | (kDescription.text.length == 0 ? 0 : LANDTRACE_DESCRIBED);
+  static constexpr unsigned kFlags = Bits | LANDTRACE_RETRY | (kDescription.text.length == 0 ? 0 : LANDTRACE_DESCRIBED);
   static_assert(!kDescription.is_too_long(), "the structs' descriptions are longer than 4 KiB, or there are over 64");
 
  public:
@@ -168,7 +168,8 @@ class EventBase<Name, Parts<Bits, Fields...>> {
     return emit_enabled(std::make_index_sequence<sizeof...(Fields)>(), arguments...);
   }
 
-  // What registering gave: 0, or a negative errno as landtrace_register().
+  // What registering gave: 0, or a negative errno as landtrace_register(), which tries again: backend() says where the
+  // event goes by now.
   static int registration() { return registration_.result(); }
   static landtrace_backend backend() { return landtrace_event_backend(&state_); }
 

@@ -180,6 +180,19 @@ void conflict() {
   CHECK(landtrace_register(&bad, nullptr, 0) == -EINVAL);
 }
 
+LANDTRACE_EVENT(by_macro, LT_U32(n));
+
+void taken() {
+  CHECK(Number::registration() == -EADDRINUSE);
+  CHECK(landtrace::attach() == 0);
+  CHECK(Number::backend() == LANDTRACE_NONE && Number::emit(1) == -EBADF);
+  say("refused");
+  wait_for_line();
+  CHECK(landtrace::attach() == 2);
+  CHECK(Number::emit(1) == 0);
+  CHECK(LANDTRACE_EMIT(by_macro, 2) == 0);
+}
+
 void bad_payloads() {
   static landtrace_event event = LANDTRACE_EVENT_INIT;
   CHECK(landtrace_register(&event, "pair u32 a;u32 b", 0) == 0);
@@ -270,6 +283,7 @@ int main(int argc, char** argv) {
       {"interrupted", interrupted},
       {"late_domain", late_domain},
       {"conflict", conflict},
+      {"taken", taken},
       {"bad_payloads", bad_payloads},
       {"unregister", unregister},
       {"orphan", orphan},

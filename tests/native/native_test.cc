@@ -49,6 +49,16 @@ class Host {
     ASSERT_TRUE(rules_->selections().listen(domain_->top(), *event::Pattern::parse("*"), on));
   }
 
+  // What another program would have registered; unless `held`, that has gone.
+  void hold(const char* declaration, bool held) {
+    const std::uint32_t user = ::geteuid();
+    ASSERT_TRUE(host::wait_for_server(server_->path()));
+    const auto access = domain_->enter();
+    const auto slot = domain_->registrar().register_native(declaration, 0, user);
+    ASSERT_TRUE(slot) << slot.error().message;
+    for (int i = held ? 2 : 0; i < 2; ++i) domain_->events().drop_reference(*slot, user);
+  }
+
   struct Line {
     std::uint64_t clock;
     std::string text;
@@ -182,6 +192,19 @@ TEST_F(NativeTest, ADomainThatAppearsLaterIsFoundByAttach) {
 TEST_F(NativeTest, RegistrationAnswersAsTheKernelsDoes) {
   start_host();
   EXPECT_EQ(Client(socket_, "conflict").wait(), 0);
+}
+
+TEST_F(NativeTest, WhatAnotherProgramHasUnderThatNameIsInTheWayUntilItGoes) {
+  Host& host = start_host();
+  host.listen(false);
+  for (const char* const declaration : {"number u64 other", "by_macro u64 other"}) host.hold(declaration, true);
+  Client client(socket_, "taken", {{"LANDTRACE_HELPER", "0"}});
+  ASSERT_EQ(client.line(), "refused");
+  for (const char* const declaration : {"number u64 other", "by_macro u64 other"}) host.hold(declaration, false);
+  host.listen(true);
+  client.go_on();
+  ASSERT_EQ(client.wait(), 0);
+  EXPECT_THAT(host.texts(), ElementsAre("number: n=0x1 (1)", "by_macro: n=0x2 (2)"));
 }
 
 TEST_F(NativeTest, BadPayloadsAreRefused) {

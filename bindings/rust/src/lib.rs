@@ -103,7 +103,8 @@ impl Event {
     /// `declaration` ends with a NUL.
     #[doc(hidden)]
     pub fn register(&'static self, declaration: &'static [u8]) -> i32 {
-        unsafe { landtrace_register(self.0.get(), declaration.as_ptr(), 0) }
+        const RETRY: u32 = 8; // LANDTRACE_RETRY
+        unsafe { landtrace_register(self.0.get(), declaration.as_ptr(), RETRY) }
     }
 
     /// # Safety
@@ -161,7 +162,7 @@ macro_rules! event {
             #[link_section = ".init_array"]
             static AT_START: extern "C" fn() = register;
 
-            /// 0, or why there is no such event: a negative errno.
+            /// 0, or why there was no such event at the start, a negative errno; the library tries again.
             pub fn registration() -> i32 {
                 REGISTRATION.load(Ordering::Relaxed)
             }

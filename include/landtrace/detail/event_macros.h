@@ -11,7 +11,7 @@
  *
  * The event registers itself before main(), or when the shared object that has it is loaded, and is taken back when a
  * shared object is unloaded. Source files that declare the same name with the same fields (by a header, say) have one
- * event. Up to 32 fields:
+ * event. Where another program's is in its way it is tried again later (LANDTRACE_RETRY). Up to 32 fields:
  *
  * | field               | argument                              | declared as                              |
  * |---------------------|---------------------------------------|------------------------------------------|
@@ -285,7 +285,8 @@ LANDTRACE_INLINE_ void landtrace_put_string_(uint64_t* words, size_t offset, str
 #define LANDTRACE_EVENT_WITH_(flags, name, ...)                                                                        \
   static struct landtrace_event landtrace_event_of_##name = LANDTRACE_EVENT_INIT;                                      \
   __attribute__((constructor)) static void landtrace_load_##name(void) {                                               \
-    landtrace_register(&landtrace_event_of_##name, LANDTRACE_DECLARATION_(name, __VA_ARGS__), (flags));                \
+    landtrace_register(&landtrace_event_of_##name, LANDTRACE_DECLARATION_(name, __VA_ARGS__),                          \
+                       (flags) | LANDTRACE_RETRY);                                                                     \
   }                                                                                                                    \
   LANDTRACE_UNLOADED_(name)                                                                                            \
   LANDTRACE_INLINE_ int landtrace_emit_##name(LANDTRACE_EACH_(LANDTRACE_PARAMETER_, __VA_ARGS__) int landtrace_end_) { \

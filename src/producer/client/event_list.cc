@@ -79,6 +79,18 @@ int register_in_kernel(landtrace_event& event) {
   return 0;
 }
 
+// False where nobody answers.
+bool register_on(int connection, landtrace_event& event) {
+  const Registration registration = registration_of(event);
+  const auto answer = ipc::ask(connection, registration.request, registration.text);
+  if (!answer) return !ipc::nobody_answers(answer.error().code);
+  describe_structs(event, answer->reply.a, [&](const ipc::Request& request, std::string_view text) {
+    return ipc::ask(connection, request, text);
+  });
+  take_slot(event, answer->reply.a);
+  return true;
+}
+
 }  // namespace
 
 ListLocked::ListLocked() { pthread_mutex_lock(&list_lock); }
@@ -154,17 +166,23 @@ bool is_dropped(const landtrace_event& event) {
 
 void register_all_on(int connection) {
   for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
-    if (event->backend == LANDTRACE_KERNEL) continue;
-    const Registration registration = registration_of(*event);
-    const auto answer = ipc::ask(connection, registration.request, registration.text);
-    if (answer) {
-      describe_structs(*event, answer->reply.a, [&](const ipc::Request& request, std::string_view text) {
-        return ipc::ask(connection, request, text);
-      });
-      take_slot(*event, answer->reply.a);
-    } else if (ipc::nobody_answers(answer.error().code)) {
-      return;
-    }
+    if (event->backend != LANDTRACE_KERNEL && !register_on(connection, *event)) return;
+  }
+}
+
+bool has_no_place(const landtrace_event& event) {
+  return event.backend != LANDTRACE_KERNEL && event.enable == &landtrace_never;
+}
+
+bool all_have_places() {
+  const landtrace_event* event = list_head;
+  while (event != nullptr && !has_no_place(*event)) event = event->next;
+  return event == nullptr;
+}
+
+void register_rest_on(int connection) {
+  for (landtrace_event* event = list_head; event != nullptr; event = event->next) {
+    if (has_no_place(*event) && !register_on(connection, *event)) return;
   }
 }
 

@@ -55,6 +55,11 @@ int find_backends();
 // Registers all listed events on this connection, which then holds them. Only while the process is attached to whoever
 // is at its other end.
 void register_all_on(int connection);
+// An event that no owner has taken so far, or that this one has refused.
+bool has_no_place(const landtrace_event& event);
+bool all_have_places();
+// The same for these alone.
+void register_rest_on(int connection);
 // In landtrace_event::flags: not the program's own event but one that is there already, `declaration` being
 // "SYSTEM\0NAME\0".
 inline constexpr std::uint16_t kHeldByName = 0x8000;

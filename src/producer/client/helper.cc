@@ -28,6 +28,9 @@ constexpr int kPatience_ms = 3'000;
 // An owner that sends us away is asked again ever less often.
 constexpr int kFirstPause_ms = 10;
 constexpr int kLongestPause_ms = 10'000;
+// What an owner has refused it may take later, when others' events have gone.
+constexpr int kFirstTry_ms = 1'000;
+constexpr int kLongestTry_ms = 60'000;
 // Most children call exec, or end, before this: their helper costs them its making and no more.
 constexpr int kChildsPause_ms = 20;
 
@@ -35,6 +38,8 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_t thread;
 std::uint32_t thread_id = 0;  // 0: has not run yet
 bool running = false;
+bool restarting = false;
+bool content = false;  // waits_for_good(); of the list's lock
 bool wanted = true;
 bool forked = false;  // this process is a child: its parent's connection holds the events, and not for ever
 // The events hang on the connection of a helper, which ends with its process; else on the program's own, which children
@@ -54,14 +59,16 @@ bool leave_descriptors() {
 #endif
 }
 
-// Until the other end closes the connection (or says something), or the time is over. Only here, and where there is no
-// owner, is the thread ended.
-void wait_for_end(int fd, short events, int timeout_ms) {
+// Until the other end closes the connection (or says something): true; or the time is over. Only here, and where there
+// is no owner, is the thread ended.
+bool wait_for_end(int fd, short events, int timeout_ms) {
   pollfd end{fd, events, 0};
   int before;
+  int ready;
   pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
-  while (::poll(&end, fd < 0 ? 0 : 1, timeout_ms) < 0 && errno == EINTR) continue;
+  while ((ready = ::poll(&end, fd < 0 ? 0 : 1, timeout_ms)) < 0 && errno == EINTR) continue;
   pthread_setcancelstate(before, nullptr);
+  return ready != 0;
 }
 
 // Makes the owner at the other end the process's. 0 or an errno.
@@ -75,7 +82,8 @@ int meet(int fd) {
     const Attachment* const before = Process::current();
     if (!Process::get().adopt_owner(answer.reply, fds)) error = EPROTO;
     if (error == 0) let_owner_trace(fd);
-    if (error == 0 && (before != Process::current() || forked)) {
+    // What an earlier helper's connection held has gone with it.
+    if (error == 0 && (before != Process::current() || forked || holds_events)) {
       register_all_on(fd);
       holds_events = true;
     }
@@ -84,6 +92,23 @@ int meet(int fd) {
     if (memory >= 0) ::close(memory);
   }
   return error;
+}
+
+// Of an owner that has the process's events, or refuses some of them.
+void wait_for_owners_end(int fd) {
+  for (int pause_ms = kFirstTry_ms;; pause_ms = std::min(pause_ms * 2, kLongestTry_ms)) {
+    bool for_good;
+    {
+      const ListLocked list;
+      content = for_good = all_have_places();
+    }
+    const bool has_ended = wait_for_end(fd, POLLRDHUP, for_good ? -1 : pause_ms);
+    const ListLocked list;
+    content = false;
+    if (has_ended) return;
+    register_rest_on(fd);
+    holds_events = true;
+  }
 }
 
 // True where there is one.
@@ -111,8 +136,12 @@ void* run(void*) {
       fd = wait_for_owner(path);
     }
     const int error = meet(fd);
-    // One that does not answer may yet; one that refuses us may give way to another.
-    wait_for_end(fd, error == EAGAIN ? POLLIN | POLLRDHUP : POLLRDHUP, -1);
+    if (error == 0) {
+      wait_for_owners_end(fd);
+    } else {
+      // One that does not answer may yet; one that refuses us may give way to another.
+      wait_for_end(fd, error == EAGAIN ? POLLIN | POLLRDHUP : POLLRDHUP, -1);
+    }
     ::close(fd);
     const bool has_died = silence_orphan() && error == 0;
     pause_ms = has_died ? kFirstPause_ms : std::min(pause_ms * 2, kLongestPause_ms);
@@ -126,6 +155,7 @@ int make_thread() {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, std::max<std::size_t>(kStack, PTHREAD_STACK_MIN));
   thread_id = 0;
+  content = false;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -143,8 +173,8 @@ int make_thread() {
 void in_child() {
   unlock_list_in_child();
   pthread_mutex_init(&lock, nullptr);
-  if (!running) return;
-  running = false;
+  if (!running && !restarting) return;
+  running = restarting = false;
   forked = true;
   Process::get().after_fork();
   make_thread();
@@ -195,6 +225,18 @@ void stop() {
       ::usleep(1'000);
     }
   }
+}
+
+bool waits_for_good() { return content; }
+
+void restart() {
+  pthread_mutex_lock(&lock);
+  restarting = restarting || running;
+  pthread_mutex_unlock(&lock);
+  stop();
+  const ListLocked list;
+  if (!list_is_empty()) start();
+  restarting = false;
 }
 
 }  // namespace landtrace::client::helper

@@ -128,6 +128,49 @@ TEST_F(HelperTest, WithoutAnyOwnerItFindsTheFirstOne) {
   });
 }
 
+TEST_F(HelperTest, WhatAnOwnerHasRefusedItIsAskedForAgain) {
+  in_child([&] {
+    FakeOwner owner(path());
+    listen(owner);
+    owner.answer(Operation::kRegisterNative, FakeAnswer::error(EADDRINUSE));
+    EXPECT_EQ(landtrace_register(&event_, "done u32 id", LANDTRACE_RETRY), -EADDRINUSE);
+    ASSERT_TRUE(eventually([&] { return owner.connections() == 2; }));
+    owner.answer(Operation::kRegisterNative, [&](const Asked& one) { return owner.by_itself(one); });
+    EXPECT_TRUE(eventually([&] { return is_heard(); }));
+  });
+}
+
+TEST_F(HelperTest, WhatIsRefusedWhenItSleepsIsAskedForAgainAndTheOthersStay) {
+  in_child([&] {
+    std::optional<FakeOwner> first(path());
+    add();
+    ASSERT_TRUE(eventually([&] { return first->connections() == 2; }));
+    first->die();
+    // Now the helper's connection holds the event.
+    FakeOwner second(path());
+    listen(second);
+    ASSERT_TRUE(eventually([&] { return is_heard(); }));
+    landtrace_event other = LANDTRACE_EVENT_INIT;
+    second.answer(Operation::kRegisterNative, [&](const Asked& one) {
+      return one.text == "other" ? FakeAnswer::error(ENOSPC) : second.by_itself(one);
+    });
+    ASSERT_TRUE(eventually([&] {
+      const ListLocked list;
+      return helper::waits_for_good();
+    }));
+    EXPECT_EQ(landtrace_register(&other, "other", LANDTRACE_RETRY), -ENOSPC);
+    EXPECT_TRUE(has_helper());
+    ASSERT_TRUE(eventually([&] { return second.asked(Operation::kRegisterNative).back().text == "done u32 id"; }));
+    second.answer(Operation::kRegisterNative, [&](const Asked& one) { return second.by_itself(one); });
+    EXPECT_TRUE(eventually([&] {
+      const ListLocked list;
+      return helper::waits_for_good();
+    }));
+    EXPECT_EQ(landtrace_event_backend(&other), LANDTRACE_DOMAIN);
+    EXPECT_TRUE(is_heard());
+  });
+}
+
 TEST_F(HelperTest, WhenTheOwnerDiesEventsFallSilentAndTheNextOwnerHasThem) {
   in_child([&] {
     std::optional<FakeOwner> first(path());

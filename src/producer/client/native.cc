@@ -14,10 +14,12 @@ namespace landtrace::client {
 namespace {
 
 constexpr int kMaxVectors = 64;
-constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT | LANDTRACE_DESCRIBED;
+constexpr unsigned kKnownFlags = LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT | LANDTRACE_DESCRIBED | LANDTRACE_RETRY;
 
-int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
-  const ListLocked lock;
+// Another time will do no good to what is invalid.
+bool is_final(int result, std::uint16_t flags) { return (flags & LANDTRACE_RETRY) == 0 || result == -EINVAL; }
+
+int add_to_locked(landtrace_event& event, const char* declaration, std::uint16_t flags) {
   add_own_frames(
       {reinterpret_cast<const void*>(&landtrace_emit_enabled), reinterpret_cast<const void*>(&landtrace_emit)});
   if (is_listed(&event)) return 0;
@@ -26,10 +28,22 @@ int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
   event.declaration = declaration;
   event.flags = flags;
   const int result = find_backend(event);
-  if (result != 0 && result != -ENOENT) return result;
+  if (result != 0 && result != -ENOENT && is_final(result, flags)) return result;
   add_to_list(event);
   std::ignore = helper::start();  // without it the event is as good, but for owners to come
-  return 0;
+  return result == -ENOENT ? 0 : result;
+}
+
+int add(landtrace_event& event, const char* declaration, std::uint16_t flags) {
+  int result = 0;
+  bool helper_is_to_see_it = false;
+  {
+    const ListLocked lock;
+    result = add_to_locked(event, declaration, flags);
+    helper_is_to_see_it = helper::waits_for_good() && has_no_place(event) && is_listed(&event);
+  }
+  if (helper_is_to_see_it) helper::restart();
+  return result;
 }
 
 }  // namespace

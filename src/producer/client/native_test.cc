@@ -28,7 +28,7 @@ TEST_F(NativeApiTest, FlagsThatNobodyKnowsAndNoDeclarationAreRefused) {
   alone([&] {
     FakeOwner owner(path());
     EXPECT_EQ(landtrace_register(&event_, nullptr, 0), -EINVAL);
-    EXPECT_EQ(landtrace_register(&event_, "done", 8), -EINVAL);
+    EXPECT_EQ(landtrace_register(&event_, "done", 0x10), -EINVAL);
     EXPECT_EQ(landtrace_register(&event_, "done", 0x8000), -EINVAL);  // of the library itself
     EXPECT_TRUE(owner.asked().empty());
     EXPECT_EQ(landtrace_register(&event_, "done", LANDTRACE_PERSIST | LANDTRACE_MULTI_FORMAT), 0);
@@ -79,6 +79,35 @@ TEST_F(NativeApiTest, ARefusedEventIsNotRegistered) {
     EXPECT_FALSE(is_listed(&event_));
     EXPECT_EQ(landtrace_unregister(&event_), -ENOENT);
     EXPECT_EQ(landtrace_attach(), 0);
+  });
+}
+
+TEST_F(NativeApiTest, ARefusedEventThatIsToBeTriedAgainIsRegistered) {
+  alone([&] {
+    FakeOwner owner(path());
+    landtrace_event other = LANDTRACE_EVENT_INIT;
+    owner.answer(Operation::kRegisterNative, FakeAnswer::error(ENOSPC));
+    EXPECT_EQ(landtrace_register(&event_, "done", LANDTRACE_RETRY), -ENOSPC);
+    EXPECT_EQ(landtrace_register(&other, "other", LANDTRACE_RETRY | LANDTRACE_PERSIST), -ENOSPC);
+    EXPECT_EQ(owner.asked(Operation::kRegisterNative).back().request.d, LANDTRACE_PERSIST)
+        << "owners know no such flag";
+    EXPECT_EQ(landtrace_event_backend(&event_), LANDTRACE_NONE);
+    EXPECT_EQ(landtrace_emit(&event_, nullptr, 0), -EBADF);
+    EXPECT_EQ(landtrace_unregister(&other), 0);
+    EXPECT_EQ(landtrace_attach(), 0);
+    owner.answer(Operation::kRegisterNative, [&](const Asked& one) { return owner.by_itself(one); });
+    EXPECT_EQ(landtrace_attach(), 1);
+    EXPECT_EQ(landtrace_event_backend(&event_), LANDTRACE_DOMAIN);
+    EXPECT_EQ(landtrace_attach(), 0);
+  });
+}
+
+TEST_F(NativeApiTest, AnInvalidEventIsNotTriedAgain) {
+  alone([&] {
+    FakeOwner owner(path());
+    owner.answer(Operation::kRegisterNative, FakeAnswer::error(EINVAL));
+    EXPECT_EQ(landtrace_register(&event_, "done", LANDTRACE_RETRY), -EINVAL);
+    EXPECT_EQ(landtrace_unregister(&event_), -ENOENT);
   });
 }
 
