@@ -19,6 +19,7 @@ struct field {
 typedef struct {
   PyObject_HEAD struct landtrace_event event; /* stays where it is as long as the object */
   int is_registered;
+  int refusal;           /* an errno, with which the library tries again; 0: none */
   PyObject* declaration; /* bytes */
   PyObject* names;       /* of the fields, a tuple */
   int count;
@@ -188,7 +189,7 @@ static int register_event(Event* self, unsigned flags) {
   const char* const declaration = PyBytes_AsString(self->declaration);
   int result;
   Py_BEGIN_ALLOW_THREADS;
-  result = landtrace_register(&self->event, declaration, flags);
+  result = landtrace_register(&self->event, declaration, flags | LANDTRACE_RETRY);
   Py_END_ALLOW_THREADS;
   return result;
 }
@@ -212,10 +213,10 @@ static PyObject* event_new(PyTypeObject* type, PyObject* args, PyObject* keyword
   if (PyTuple_Size(names) != PyTuple_Size(fields)) {
     PyErr_SetString(PyExc_ValueError, "names and fields differ");
   } else if (read_fields(self, fields) == 0) {
-    const int result = register_event(self, flags);
-    self->is_registered = result == 0;
-    if (result == 0) return (PyObject*)self;
-    errno = -result;
+    self->refusal = -register_event(self, flags);
+    self->is_registered = self->refusal != EINVAL;
+    if (self->is_registered) return (PyObject*)self;
+    errno = self->refusal;
     PyErr_SetFromErrnoWithFilename(PyExc_OSError, PyBytes_AsString(declaration));
   }
   Py_DECREF(self);
@@ -245,12 +246,19 @@ static PyObject* event_declaration(PyObject* self, void* unused) {
   return PyUnicode_FromString(PyBytes_AsString(((Event*)self)->declaration));
 }
 
+static PyObject* event_refusal(PyObject* self, void* unused) {
+  const Event* const event = (const Event*)self;
+  (void)unused;
+  return PyLong_FromLong(landtrace_event_backend(&event->event) == LANDTRACE_NONE ? event->refusal : 0);
+}
+
 static PyMethodDef event_methods[] = {
     {"emit", (PyCFunction)(void (*)(void))event_emit, METH_FASTCALL | METH_KEYWORDS,
      "emit(*values): the event happens. False if nobody listens, and then nothing is done."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef event_properties[] = {{"enabled", event_enabled, NULL, "Whether somebody listens.", NULL},
                                          {"declaration", event_declaration, NULL, "As it was registered.", NULL},
+                                         {"_refusal", event_refusal, NULL, NULL, NULL},
                                          {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot event_slots[] = {{Py_tp_new, (void*)event_new},
                                     {Py_tp_dealloc, (void*)event_dealloc},

@@ -63,7 +63,12 @@ def _field_kind(type_name):
 
 
 class Event(_landtrace.Event):
-    """An event of this name with these fields. It is there as long as the object."""
+    """An event of this name with these fields. It is there as long as the object.
+
+    Where it is in nobody's power here, the domain having no room or another program other fields under the name, say,
+    nothing fails: `error` says why nobody can listen, and the library tries again. What is invalid is a ValueError, or an
+    OSError if the domain says so.
+    """
 
     def __new__(cls, event_name, /, *, event_flags=0, **fields):
         for word in (event_name, *fields):
@@ -77,6 +82,12 @@ class Event(_landtrace.Event):
 
     def __init__(self, *_, **__):
         super().__init__()
+
+    @property
+    def error(self):
+        """An OSError: why the event is not in the domain; None: it is, or there is no domain."""
+        refusal = self._refusal
+        return OSError(refusal, os.strerror(refusal), self.declaration) if refusal else None
 
     def __repr__(self):
         return f"<landtrace.Event {self.declaration!r}>"
@@ -102,17 +113,29 @@ class _NoEvent:
         return False
 
 
-@functools.lru_cache(maxsize=None)
+# What is in the way of an event is not this program's doing, and no reason to fail in the middle of it.
+def _event_or_none(name, **fields):
+    try:
+        return Event(name, **fields)
+    except OSError:
+        return _NoEvent()
+
+
+# As many as anybody can tell apart; the domain, too, has room for so many.
+@functools.lru_cache(maxsize=1024)
 def _span_events(name):
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
     word = word if IDENTIFIER.fullmatch(word) else "_" + word
-    return Event(word + "_begin", span="u64"), Event(word + "_end", span="u64", duration_ns="u64")
+    return _event_or_none(word + "_begin", span="u64"), _event_or_none(word + "_end", span="u64", duration_ns="u64")
 
 
 class span:  # pylint: disable=invalid-name
     """`with span("load"):` makes the events load_begin and load_end, with a number that both have, and the duration.
 
     As a page: landtrace view --span load_begin,load_end,span
+
+    Names are to be few, as each is two events: of over 1024 those that were not used for longest are given up. Where the
+    domain has no room for them, or other events of these names, the block runs all the same.
     """
 
     __slots__ = ("_begin", "_end", "_number", "_started")
@@ -166,7 +189,7 @@ class LogHandler(logging.Handler):
 
     def __init__(self, level=logging.NOTSET, event="python_log"):
         super().__init__(level)
-        self._event = Event(event, level="u8", logger="str", message="str", file="str", line="u32")
+        self._event = _event_or_none(event, level="u8", logger="str", message="str", file="str", line="u32")
 
     def emit(self, record):
         if not self._event.enabled:

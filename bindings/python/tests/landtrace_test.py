@@ -1,5 +1,6 @@
 """The Python package: each test runs a program under `landtrace record`, and reads what came of it by the package."""
 import copy
+import errno
 import json
 import os
 import pickle
@@ -162,6 +163,67 @@ class Emitting(Case):
         times = {tid: [round(event["ts"] * 1000) for event in trace if event["ph"] == "i" and event["tid"] == tid]
                  for tid in (first, second)}
         self.assertEqual(spans, times)
+
+    # Another program has all of the names with other fields, and ends when this one says so.
+    IN_THE_WAY = """
+        import sys
+        names = "load_begin", "load_end", "work_begin", "work_end", "python_log", "taken"
+        events = [landtrace.Event(name, other="s8") for name in names]
+        print("ready", flush=True)
+        sys.stdin.read()
+        """
+
+    def test_what_others_have_in_the_domain_does_not_fail_the_program(self):
+        self.write(self.IN_THE_WAY)
+        other = self.program
+        self.program = os.path.join(self.folder, "this.py")
+        out = self.record(f"""
+            import logging, subprocess, sys
+            other = subprocess.Popen([sys.executable, {other!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            other.stdout.readline()
+            @landtrace.traced
+            def work():
+                return "done"
+            with landtrace.span("load"), landtrace.span("x" * 600):
+                print(work())
+            logging.getLogger().addHandler(landtrace.LogHandler())
+            logging.getLogger().error("logged")
+            event = landtrace.Event("taken", n="u64")
+            print(event.error.errno, event.error.filename, event.enabled, event.emit(1))
+            other.communicate()
+            """)
+        self.assertEqual(out, f"done\n{errno.EADDRINUSE} taken u64 n False False\n")
+
+    def test_an_event_that_was_refused_is_tried_again(self):
+        owner = subprocess.Popen([os.path.join(os.path.dirname(LANDTRACE), "landtraced")], stderr=subprocess.DEVNULL)
+        self.addCleanup(owner.wait)
+        self.addCleanup(owner.terminate)
+        while subprocess.run([LANDTRACE, "list"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+            self.assertIsNone(owner.poll())
+        self.write(self.IN_THE_WAY)
+        other = self.program
+        self.program = os.path.join(self.folder, "this.py")
+        self.write(f"""
+            import subprocess, sys, time
+            other = subprocess.Popen([sys.executable, {other!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            other.stdout.readline()
+            event = landtrace.Event("taken", n="u64")
+            assert event.error is not None
+            other.communicate()
+            while event.error is not None:
+                time.sleep(0.01)
+            """)
+        self.run_to_end(sys.executable, self.program)
+
+    def test_names_of_spans_are_given_up_before_they_are_too_many(self):
+        self.assertEqual(self.events("""
+            import gc
+            for i in range(1100):
+                landtrace.span(f"item {i}")
+            gc.collect()
+            known = [o for o in gc.get_objects() if isinstance(o, landtrace.Event)]
+            landtrace.Event("known", n="u32").emit(len(known))
+            """), [("known", {"n": 2 * 1024})])
 
     def test_log_records_are_events(self):
         self.assertEqual(self.events("""
