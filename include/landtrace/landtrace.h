@@ -109,6 +109,18 @@ int landtrace_attach(void);
  * or a negative errno of pthread_create(). Thread-safe; not async-signal-safe. */
 int landtrace_helper(int on);
 
+/* Who may trace the program, under Yama (kernel.yama.ptrace_scope 1): it names the owner of its domain with
+ * prctl(PR_SET_PTRACER) when it joins the domain, each later owner as it finds it, and each child of fork() does, where
+ * the owner runs as the program's own user. So the owner may bring probes of functions into it; events do not need it.
+ * But a process has one such name: whom the program has named itself before, a crash handler or a debugger, cannot
+ * attach to it any more. (Under the shim, which sees that, the program's own stays.) Where probes are written into a
+ * program with threads, what brings them names another for a moment, and the owner behind it.
+ *
+ * landtrace_ptracer(0): from now on nobody is named, and a program that names somebody calls it before that.
+ * landtrace_ptracer(1) allows it again. The environment variable LANDTRACE_PTRACER=0 switches it off from the start and
+ * for good; then `landtrace attach` by root is what brings probes into such a program. Async-signal-safe. */
+void landtrace_ptracer(int on);
+
 /* Nonzero when somebody listens. Two loads, a test and a branch; thread-safe and async-signal-safe. */
 static inline int landtrace_enabled(const struct landtrace_event* event) {
   return __builtin_expect(__atomic_load_n(event->enable, __ATOMIC_RELAXED) != 0, 0) != 0;

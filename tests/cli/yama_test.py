@@ -27,12 +27,12 @@ class Yama(support.Case):
         self.wait_until(lambda: os.path.exists(os.path.join(folder, "landtrace", "domain.sock")))
         return owner.pid
 
-    def named_by(self, *words, scope=1, text=""):
+    def named_by(self, *words, scope=1, text="", strace=()):
         """Whom the processes of a command name: (process, named one) each."""
-        calls = os.path.join(self.folder, "calls")
-        done = subprocess.run(["unshare", "-m", "sh", "-c", SEEN_AS, str(scope), "strace", "-f", "-qq", "-o", calls,
-                               "-e", "trace=prctl", *AS_NOBODY, *map(str, words)], env=self.environment, cwd="/", input=text,
-                              capture_output=True, text=True, timeout=support.TIMEOUT_S)
+        calls = os.path.join(self.folder, "nobody", "calls")
+        done = subprocess.run(["unshare", "-m", "sh", "-c", SEEN_AS, str(scope), *AS_NOBODY, "strace", "-f", "-qq", "-o",
+                               calls, "-e", "trace=prctl", *strace, *map(str, words)], env=self.environment, cwd="/",
+                              input=text, capture_output=True, text=True, timeout=support.TIMEOUT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = re.findall(r"^(\d+) +prctl\(PR_SET_PTRACER, (\d+)", support.read_text(calls), re.MULTILINE)
         return [(int(who), int(whom)) for who, whom in found]
@@ -48,7 +48,50 @@ class Yama(support.Case):
         self.assertGreaterEqual(len(named), 1)
         self.assertEqual({whom for _, whom in named}, {owner})
 
+    def test_whom_a_program_under_the_shim_names_itself_stays_named(self):
+        owner = self.serve_as_nobody()
+        # It meets the owner when it opens the file; its child has named nobody. Calls succeed as with Yama.
+        program = """if True:
+            import ctypes, os
+            prctl = ctypes.CDLL(None).prctl
+            prctl(0x59616d61, ctypes.c_ulong(1), 0, 0, 0)
+            os.open("/sys/kernel/tracing/user_events_data", os.O_RDWR)
+            if os.fork() == 0:
+                os._exit(0)
+            os.wait()"""
+        named = self.named_by(LANDTRACE, "run", "--", "/usr/bin/python3", "-c", program,
+                              strace=("-e", "inject=prctl:retval=0"))
+        of_program = [whom for who, whom in named if who == named[0][0]]
+        self.assertEqual(of_program, [owner] * (len(of_program) - 1) + [1])
+        self.assertEqual({whom for who, whom in named if who != named[0][0]}, {owner})
+
+    def test_nobody_is_named_where_that_is_switched_off(self):
+        self.serve_as_nobody()
+        self.environment["LANDTRACE_PTRACER"] = "0"
+        self.assertEqual(self.named_by(PRODUCER, "--count", "1"), [])
+        self.assertEqual(self.named_by(LANDTRACE, "run", "--", ATTACHED, "fork", text="x"), [])
+
+    def test_a_program_switches_it_off_and_on(self):
+        owner = self.serve_as_nobody()
+        library = support.copied(os.path.join(os.environ["BUILD"], "src", "producer", "client", "liblandtrace.so"), "library.so")
+        program = f"""if True:
+            import ctypes, os
+            library = ctypes.CDLL({library!r})
+            event = ctypes.create_string_buffer(64)
+            def child():
+                if os.fork() == 0:
+                    os._exit(0)
+                os.wait()
+            library.landtrace_ptracer(0)
+            assert library.landtrace_register(event, b"done u32 n", 0) == 0 and library.landtrace_helper(0) == 0
+            child()
+            library.landtrace_ptracer(1)
+            child()"""
+        self.assertEqual([whom for _, whom in self.named_by("/usr/bin/python3", "-c", program)], [owner])
+
     def test_root_is_not_named(self):
+        os.mkdir(os.path.join(self.folder, "nobody"))
+        os.chown(os.path.join(self.folder, "nobody"), NOBODY, NOBODY)
         self.serve()
         self.environment["LANDTRACE_SOCKET"] = self.socket
         os.chmod(os.path.dirname(self.socket), 0o755)

@@ -198,6 +198,7 @@ int start() {
   if (off) return 0;
   static const int handlers = pthread_atfork(lock_list_for_fork, unlock_list_in_parent, in_child);
   if (handlers != 0) return -handlers;
+  std::ignore = naming_is_switched_off();  // looks at the environment, which is not that thread's to do
   pthread_mutex_lock(&lock);
   const int result = running || !wanted ? 0 : make_thread();
   pthread_mutex_unlock(&lock);

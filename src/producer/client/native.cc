@@ -7,6 +7,7 @@
 #include "client/emission.hpp"
 #include "client/helper.hpp"
 #include "client/own_frames.hpp"
+#include "client/owner_trace.hpp"
 
 extern "C" const uint32_t landtrace_never = 0;
 
@@ -98,6 +99,8 @@ extern "C" int landtrace_helper(int on) {
   const ListLocked lock;
   return list_is_empty() ? 0 : helper::start();
 }
+
+extern "C" void landtrace_ptracer(int on) { set_naming_wanted(on != 0); }
 
 extern "C" int landtrace_emit_enabled(const struct landtrace_event* event, const struct iovec* vectors, int count,
                                       size_t size) {

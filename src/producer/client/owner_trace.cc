@@ -7,10 +7,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <tuple>
 
+#include "base/system_call.hpp"
+#include "client/process.hpp"
 #include "ipc/path.hpp"
 #include "ipc/socket.hpp"
+
+// The shim's, where there is one.
+extern "C" __attribute__((weak, visibility("default"))) landtrace::client::NamedTracer landtrace_named_tracer;
 
 namespace landtrace::client {
 namespace {
@@ -21,9 +28,19 @@ constexpr int kAncestorsOnly = 1;
 constexpr int kShortPatience_ms = 20;
 
 pid_t named = 0;
+bool wanted = true;
 
-// What a process has named its children have not.
-void name_again() { ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(named), 0, 0, 0); }
+bool program_has_named_one() {
+  const NamedTracer* const theirs = &landtrace_named_tracer;
+  return theirs != nullptr && theirs->whom != 0 && theirs->process == static_cast<std::uint32_t>(::getpid());
+}
+
+// What a process has named its children have not. By the call itself: the shim takes libc's to be the program's.
+void name_again() {
+  // Without a partner: nothing else is read by it.
+  if (!__atomic_load_n(&wanted, __ATOMIC_RELAXED) || program_has_named_one()) return;
+  system_call(SYS_prctl, PR_SET_PTRACER, named, 0, 0, 0);
+}
 
 void name(pid_t owner) {
   static const int handlers = pthread_atfork(nullptr, nullptr, name_again);
@@ -48,7 +65,19 @@ pid_t owner_to_name(int scope, std::uint32_t own_uid, const ucred& owner) {
   return scope == kAncestorsOnly && owner.uid == own_uid && owner.pid > 0 ? owner.pid : 0;
 }
 
+bool naming_is_switched_off() {
+  static const bool off = [] {
+    const char* const said = ::secure_getenv("LANDTRACE_PTRACER");
+    return said != nullptr && std::strcmp(said, "0") == 0;
+  }();
+  return off;
+}
+
+// Without a partner: see name_again().
+void set_naming_wanted(bool is_wanted) { __atomic_store_n(&wanted, is_wanted, __ATOMIC_RELAXED); }
+
 void let_owner_trace(int connection) {
+  if (naming_is_switched_off()) return;
   const int saved_errno = errno;
   const int scope = yama_scope(kScopeFile);
   ucred owner{};
@@ -61,7 +90,7 @@ void let_owner_trace(int connection) {
 }
 
 void let_owner_trace(const char* socket) {
-  if (yama_scope(kScopeFile) != kAncestorsOnly || !ipc::is_trusted_socket(socket)) return;
+  if (naming_is_switched_off() || yama_scope(kScopeFile) != kAncestorsOnly || !ipc::is_trusted_socket(socket)) return;
   const int saved_errno = errno;
   const int fd = ipc::connect_plain(socket, true, kShortPatience_ms);
   if (fd >= 0) {
