@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 COMMAND = "landtrace"
@@ -43,6 +44,13 @@ def _start(words):
                             encoding="utf-8", errors="surrogateescape")
 
 
+def _signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _as_list(words):
     return [words] if isinstance(words, str) else list(words)
 
@@ -50,11 +58,13 @@ def _as_list(words):
 class Reader:
     """Events in the order of time. `lost`: how many are missing, as far as it was read; None where that is unknown.
 
-    It is its own iterator, and a context manager: what reads for it ends with it.
+    It is its own iterator, and a context manager: what reads for it ends with it. An OSError says that it could not
+    read to the end.
     """
 
     def __init__(self, words):
         self.lost = 0
+        self._words = words
         self._process = _start(words)
 
     def __iter__(self):
@@ -63,7 +73,11 @@ class Reader:
     def __next__(self):
         if self._process.stdout.closed:
             raise StopIteration
+        is_whole = True
         for text in self._process.stdout:
+            is_whole = text.endswith("\n")
+            if not is_whole:
+                break
             line = json.loads(text)
             if "lost" not in line:
                 return Record(line)
@@ -71,7 +85,10 @@ class Reader:
         why = self._process.stderr.read().strip()
         self._process.stdout.close()
         self._process.stderr.close()
-        if self._process.wait() > 0:
+        status = self._process.wait()
+        if status < 0:
+            raise OSError(f"{COMMAND} {' '.join(self._words)} was ended by {_signal_name(-status)}: not all was read")
+        if status > 0 or not is_whole:
             raise OSError(why or f"{COMMAND} failed")
         raise StopIteration
 

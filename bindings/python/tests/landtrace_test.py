@@ -299,6 +299,20 @@ class Reading(Case):
         with landtrace.open(self.file) as reader:
             self.assertEqual(next(reader).id, 0)
 
+    def test_a_reader_whose_command_is_killed_is_not_at_its_end(self):
+        # More than fits into the pipe: it cannot be through with it.
+        self.record("""
+            e = landtrace.Event("job", text="str")
+            for i in range(3000):
+                e.emit("x" * 1000)
+            """)
+        with landtrace.open(self.file) as reader:
+            next(reader)
+            reader._process.kill()  # pylint: disable=protected-access
+            with self.assertRaisesRegex(OSError, "landtrace report.* was ended by SIGKILL"):
+                list(reader)
+            self.assertEqual(list(reader), [])
+
     def test_a_reader_is_closed_while_more_comes_than_its_pipe_takes(self):
         owner = subprocess.Popen([os.path.join(os.path.dirname(LANDTRACE), "landtraced")], stderr=subprocess.DEVNULL)
         self.addCleanup(owner.wait)
