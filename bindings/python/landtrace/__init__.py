@@ -20,7 +20,9 @@ Types of fields: u8 ... s64, bool, float, double, str, bytes, and char[N] for te
 Where events go is said by the environment, as for every program: docs of `landtrace record` and landtraced.
 """
 
+import contextlib
 import functools
+import inspect
 import itertools
 import logging
 import os
@@ -141,7 +143,10 @@ class span:  # pylint: disable=invalid-name
     __slots__ = ("_begin", "_end", "_number", "_started")
 
     def __init__(self, name):
-        self._begin, self._end = _span_events(name)
+        self._set_events(_span_events(name))
+
+    def _set_events(self, events):
+        self._begin, self._end = events
         self._number = None
 
     def __enter__(self):
@@ -157,21 +162,79 @@ class span:  # pylint: disable=invalid-name
             self._number = None
 
 
-def traced(function=None, *, name=None):
-    """A decorator: each call is a span, named like the function if nothing else is said."""
-    if function is None:
-        return functools.partial(traced, name=name)
-    label = name or function.__name__
-    begin, end = _span_events(label)
+def _span_of(events):
+    made = span.__new__(span)
+    made._set_events(events)  # pylint: disable=protected-access
+    return made
 
-    @functools.wraps(function)
+
+def _call_within(function, events):
+    begin, end = events
+
     def call(*args, **kwargs):
         if not (begin.enabled or end.enabled):
             return function(*args, **kwargs)
-        with span(label):
+        with _span_of(events):
             return function(*args, **kwargs)
 
     return call
+
+
+def _await_within(function, events):
+    async def call(*args, **kwargs):
+        with _span_of(events):
+            return await function(*args, **kwargs)
+
+    return call
+
+
+def _generate_within(function, events):
+    def call(*args, **kwargs):
+        with _span_of(events):
+            return (yield from function(*args, **kwargs))
+
+    return call
+
+
+# What is sent and thrown goes on to it, which a loop over its items would not do.
+def _generate_async_within(function, events):
+    async def call(*args, **kwargs):
+        with _span_of(events):
+            async with contextlib.aclosing(function(*args, **kwargs)) as items:
+                try:
+                    item = await items.__anext__()
+                    while True:
+                        try:
+                            sent = yield item
+                        except GeneratorExit:
+                            raise
+                        except BaseException as error:  # pylint: disable=broad-except
+                            item = await items.athrow(error)
+                        else:
+                            item = await items.asend(sent)
+                except StopAsyncIteration:
+                    return
+
+    return call
+
+
+def traced(function=None, *, name=None):
+    """A decorator: each call is a span, named like the function if nothing else is said.
+
+    That of an `async` function goes from its first step to its last one, with what it waits for; that of a generator from
+    its first item to its end.
+    """
+    if function is None:
+        return functools.partial(traced, name=name)
+    if inspect.iscoroutinefunction(function):
+        within = _await_within
+    elif inspect.isgeneratorfunction(function):
+        within = _generate_within
+    elif inspect.isasyncgenfunction(function):
+        within = _generate_async_within
+    else:
+        within = _call_within
+    return functools.wraps(function)(within(function, _span_events(name or function.__name__)))
 
 
 def _cut(text, most):

@@ -133,6 +133,63 @@ class Emitting(Case):
         self.assertNotEqual(work, load)
         self.assertTrue(all(fields["duration_ns"] > 0 for name, fields in events if name.endswith("_end")))
 
+    def test_a_traced_functions_span_is_that_of_its_body_whatever_kind_it_is_of(self):
+        events = self.events("""
+            import asyncio, contextlib, inspect
+            inside = landtrace.Event("inside", n="u8")
+            async def pause():
+                await asyncio.sleep(0)
+            @landtrace.traced
+            async def coroutine():
+                await pause()
+                inside.emit(1)
+                return "result"
+            @landtrace.traced
+            def generator():
+                inside.emit((yield 1))
+                return "returned"
+            @landtrace.traced
+            async def items():
+                await pause()
+                inside.emit((yield 1))
+                try:
+                    yield 2
+                except KeyError:
+                    inside.emit(4)
+                    yield 3
+            @contextlib.asynccontextmanager
+            @landtrace.traced
+            async def context():
+                try:
+                    yield "resource"
+                except KeyError:
+                    inside.emit(5)
+
+            async def main():
+                assert await coroutine() == "result"
+                each = items()
+                assert await each.__anext__() == 1 and await each.asend(3) == 2
+                assert await each.athrow(KeyError()) == 3
+                await each.aclose()
+                async with context() as resource:
+                    assert resource == "resource"
+                    raise KeyError
+            def outer():
+                assert (yield from generator()) == "returned"
+            assert inspect.iscoroutinefunction(coroutine) and inspect.isgeneratorfunction(generator)
+            assert inspect.isasyncgenfunction(items)
+            asyncio.run(main())
+            numbers = outer()
+            assert next(numbers) == 1
+            try:
+                numbers.send(2)
+            except StopIteration:
+                pass
+            """)
+        self.assertEqual([fields.get("n", name) for name, fields in events],
+                         ["coroutine_begin", 1, "coroutine_end", "items_begin", 3, 4, "items_end",
+                          "context_begin", 5, "context_end", "generator_begin", 2, "generator_end"])
+
     def test_spans_of_processes_that_were_forked_are_told_apart(self):
         # The first span of each of two children: they begin and end by turns, which pipes hand on.
         self.record("""
