@@ -9,7 +9,8 @@
 #define MOST_FIXED 4096
 #define MOST_VECTORS 64
 
-/* `kind` is a letter of FIELD_KINDS in __init__.py: u and s integers, f float, d double, t str, b bytes, c char[]. */
+/* `kind` is a letter of FIELD_KINDS in __init__.py: u and s integers, o bool, f float, d double, t str, b bytes, c
+ * char[]. */
 struct field {
   char kind;
   unsigned short offset;
@@ -34,7 +35,8 @@ struct payload {
   size_t size;
 };
 
-static int put_integer(struct payload* payload, const struct field* field, PyObject* value) {
+/* An int. */
+static int put_number(struct payload* payload, const struct field* field, PyObject* value) {
   const unsigned bits = field->size * 8u;
   unsigned long long number;
   if (field->kind == 's') {
@@ -57,6 +59,23 @@ static int put_integer(struct payload* payload, const struct field* field, PyObj
   number <<= 64 - bits;
 #endif
   memcpy(payload->fixed + field->offset, &number, field->size);
+  return 0;
+}
+
+/* What numpy has, say, is no int but can be one. */
+static int put_integer(struct payload* payload, const struct field* field, PyObject* value) {
+  if (PyLong_Check(value)) return put_number(payload, field, value);
+  PyObject* const number = PyNumber_Index(value);
+  if (!number) return -1;
+  const int result = put_number(payload, field, number);
+  Py_DECREF(number);
+  return result;
+}
+
+static int put_truth(struct payload* payload, const struct field* field, PyObject* value) {
+  const int truth = PyObject_IsTrue(value);
+  if (truth < 0) return -1;
+  payload->fixed[field->offset] = (unsigned char)truth;
   return 0;
 }
 
@@ -109,6 +128,8 @@ static int put(struct payload* payload, const struct field* field, PyObject* val
     case 'u':
     case 's':
       return put_integer(payload, field, value);
+    case 'o':
+      return put_truth(payload, field, value);
     case 'f':
     case 'd':
       return put_real(payload, field, value);

@@ -16,7 +16,8 @@
     for e in landtrace.open("trace.dat"):    # what `landtrace record` has written
         print(e.time, e.event, e.fields)
 
-Types of fields: u8 ... s64, bool, float, double, str, bytes, and char[N] for text that is cut or padded to N bytes.
+Types of fields: u8 ... s64, bool (whatever is true or not), float, double, str, bytes, and char[N] for text that is cut or
+padded to N bytes. A value of another type, or one that does not fit, is an error while somebody listens.
 Where events go is said by the environment, as for every program: docs of `landtrace record` and landtraced.
 """
 
@@ -43,7 +44,7 @@ MULTI_FORMAT = 2
 FIELD_KINDS = {
     **{f"u{bits}": ("u", bits // 8, f"u{bits} {{}}") for bits in (8, 16, 32, 64)},
     **{f"s{bits}": ("s", bits // 8, f"s{bits} {{}}") for bits in (8, 16, 32, 64)},
-    "bool": ("u", 1, "u8 {}"),
+    "bool": ("o", 1, "u8 {}"),
     "float": ("f", 4, "struct float {} 4"),
     "double": ("d", 8, "struct double {} 8"),
     "str": ("t", 4, "__rel_loc char[] {}"),
@@ -73,6 +74,8 @@ class Event(_landtrace.Event):
     """
 
     def __new__(cls, event_name, /, *, event_flags=0, **fields):
+        if not isinstance(event_flags, int):
+            raise ValueError("event_flags are the event's flags: a field cannot be called that")
         for word in (event_name, *fields):
             if not IDENTIFIER.fullmatch(word):
                 raise ValueError(f"no identifier: {word!r}")
@@ -82,7 +85,7 @@ class Event(_landtrace.Event):
         layout = tuple((kind, offset, size) for (kind, size, _), offset in zip(kinds, offsets))
         return super().__new__(cls, f"{event_name} {texts}".strip().encode(), tuple(fields), layout, event_flags)
 
-    def __init__(self, *_, **__):
+    def __init__(self, /, *_, **__):
         super().__init__()
 
     @property

@@ -74,6 +74,21 @@ class Emitting(Case):
             e.emit(1, -2, "fits")
             """), [("small", {"a": 1, "b": -2, "text": "fits"})])
 
+    def test_whatever_is_a_number_or_has_a_truth_is_one(self):
+        self.assertEqual(self.events("""
+            class Number:
+                def __init__(self, value): self.value = value
+                def __index__(self): return self.value
+            e = landtrace.Event("numbers", a="u8", b="u64", c="s16", d="bool", e="bool", f="bool", self="bool")
+            e.emit(Number(255), Number((1 << 64) - 1), Number(-2), None, "text", 1000, self=[0])
+            for values in (Number(256), 0, 0), (0, Number(1 << 64), 0), (0, Number(-1), 0), (1.0, 0, 0), ("1", 0, 0):
+                try:
+                    e.emit(*values, 0, 0, 0, 0)
+                except (OverflowError, TypeError):
+                    continue
+                raise SystemExit(f"{values} was taken")
+            """), [("numbers", {"a": 255, "b": (1 << 64) - 1, "c": -2, "d": 0, "e": 1, "f": 1, "self": 1})])
+
     def test_an_event_without_a_listener_says_so(self):
         event = landtrace.Event("nobody_listens", n="u64")
         self.assertFalse(event.enabled)
@@ -111,6 +126,8 @@ class Emitting(Case):
                 landtrace.Event("refused", **arguments)
         with self.assertRaises(ValueError):
             landtrace.Event("no identifier")
+        with self.assertRaisesRegex(ValueError, "event_flags"):
+            landtrace.Event("refused", event_flags="u32")
         with self.assertRaises(ValueError):
             landtrace.Event("wide", **{f"n{i}": "char[1024]" for i in range(5)})
 
