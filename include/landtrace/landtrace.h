@@ -13,8 +13,17 @@
  *
  * A domain is served by a process, its owner, which may die, be killed, come back or come late. The program goes on in
  * any case, and once there is an owner (again) its events are that owner's, under the same names. So that this needs
- * no doing of the program's, the library has one thread, see landtrace_helper(). It installs no signal handler and
- * prints nothing. */
+ * no doing of the program's, the library has one thread, see landtrace_helper(). It prints nothing.
+ *
+ * Signals: when the program joins its first domain (with an event of static storage before main(), or when the owner
+ * comes), the library installs a handler of SIGSEGV and one of SIGBUS where these are left to the system (SIG_DFL),
+ * with SA_SIGINFO and SA_ONSTACK. It mends the faults of the library's own instructions: in a thread that has switched
+ * its time stamp counter off (PR_SET_TSC), and where a probe reads memory that is gone. At any other it puts SIG_DFL
+ * back and returns, so that the fault happens again and ends the program as without a handler; what was sent (kill(),
+ * sigqueue()) it sends again by rt_tgsigqueueinfo(). A handler of the program's stays, and one that comes later takes
+ * the place; where the program sets SIG_DFL later that stays. So a runtime that installs a handler only where there is
+ * none has none of its own then. The environment variable LANDTRACE_SIGNAL_HANDLERS=0: nothing is installed, memory
+ * that a probe reads is copied by the kernel, and no thread may switch its counter off after its first event. */
 #ifndef LANDTRACE_LANDTRACE_H
 #define LANDTRACE_LANDTRACE_H
 

@@ -269,6 +269,22 @@ void nobody() {
   CHECK(!Number::enabled() && Number::emit(1) == -EBADF);
 }
 
+void handlers() {
+  const bool unwanted = std::getenv("LANDTRACE_SIGNAL_HANDLERS") != nullptr;
+  CHECK(Number::backend() == LANDTRACE_DOMAIN);
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) != 0) continue;  // the C library's own
+    const bool is_ours = !unwanted && (number == SIGSEGV || number == SIGBUS);
+    const bool has_one = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+    CHECK(has_one == is_ours);
+    CHECK(!is_ours || (action.sa_flags & (SA_SIGINFO | SA_ONSTACK)) == (SA_SIGINFO | SA_ONSTACK));
+  }
+  CHECK(Number::emit(42) == 0);
+  ::kill(::getpid(), SIGSEGV);
+  ::pause();
+}
+
 void one() { CHECK(Number::emit(42) == 0); }
 
 }  // namespace
@@ -288,6 +304,7 @@ int main(int argc, char** argv) {
       {"unregister", unregister},
       {"orphan", orphan},
       {"closes_all", closes_all},
+      {"handlers", handlers},
       {"one", one},
       {"kernel", kernel_backend},
       {"nobody", nobody},

@@ -218,6 +218,12 @@ TEST_F(NativeTest, AnEventIsSilentAfterUnregister) {
   EXPECT_THAT(host.texts(), ElementsAre("gone:No fields found", "gone:No fields found"));
 }
 
+TEST_F(NativeTest, TheLibrarysSignalHandlersAreThoseItsHeaderNames) {
+  start_host();
+  EXPECT_EQ(Client(socket_, "handlers").wait(), 128 + SIGSEGV) << "it was sent";
+  EXPECT_EQ(Client(socket_, "handlers", {{"LANDTRACE_SIGNAL_HANDLERS", "0"}}).wait(), 128 + SIGSEGV);
+}
+
 TEST_F(NativeTest, ProgramsSurviveTheOwnersKill) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);

@@ -90,6 +90,8 @@ constinit thread_local LocalThread Process::local_{};
 Process::Process() : page_(make_fork_page()) {
   const char* const writer = ::secure_getenv("LANDTRACE_WRITER");
   portable_ = writer != nullptr && std::strcmp(writer, "portable") == 0;
+  const char* const handlers = ::secure_getenv("LANDTRACE_SIGNAL_HANDLERS");
+  has_handlers_ = handlers == nullptr || std::strcmp(handlers, "0") != 0;
 }
 
 Process& Process::get() {
@@ -362,7 +364,7 @@ bool Process::switch_to(const ipc::Reply& reply, const int (&fds)[2]) {
   arch::set_counter_line(&next->view.control->counter_line);
   if (old == nullptr) {
     namespace_ = pid_namespace();
-    install_tsc_guard();
+    if (has_handlers_) install_tsc_guard();
     // Pairs with the acquire load in current().
     __atomic_store_n(&current_, next, __ATOMIC_RELEASE);
     adopt();

@@ -16,7 +16,7 @@ bool counter_is_off();
 // is ours is mended, and one at a load of a probe's (plan/program_memory.hpp); any other ends the program as if there
 // were no handler.
 // Where the program has a handler it keeps it, and must not switch the counter off behind the library's back. Once in a
-// process.
+// process; not with $LANDTRACE_SIGNAL_HANDLERS=0. <landtrace/landtrace.h> tells programs.
 void install_tsc_guard();
 
 }  // namespace landtrace::client
