@@ -3,8 +3,12 @@
 
     bindings/tests/costs.py [BUILD [ROUNDS]]     after ./dev test, which builds the packages; medians of the rounds (9)
 
-Off: nobody listens; the empty turn of each program's own loop is taken away, and each run gives the best of its 20 rounds. Recorded: by `landtrace record`, which must
-lose nothing. The figures in brackets are the least and the largest of the rounds: how noisy the machine was.
+Off: nobody listens; the empty turn of each program's own loop is taken away, and each run gives the best of its 20 rounds.
+Recorded: by `landtrace record`, which must lose nothing. The figures in brackets are the least and the largest of the
+rounds: how noisy the machine was.
+
+Beside Python's events sys.audit() of the same Python: on with a hook that does nothing; and, where that Python has USDT
+places (--with-dtrace), with its place `audit` recorded.
 """
 import os
 import statistics
@@ -21,17 +25,17 @@ BINDINGS = os.path.join(TOP, "bindings")
 
 
 def programs(folder):
-    """(language, turns when off, turns when recorded, how it is recorded, command)"""
+    """(language, turns when off, turns when on, how it is recorded or None, command, more words of it when on)"""
     source = os.path.join(BINDINGS, "tests", "cost.c")
     linked = ["-O2", "-I" + os.path.join(TOP, "include"), source, "-L" + LIBRARY, "-llandtrace", "-o"]
     c, cpp = os.path.join(folder, "c"), os.path.join(folder, "cpp")
     subprocess.run(["cc", "-std=gnu11", *linked, c], check=True)
     subprocess.run(["c++", "-std=c++20", "-x", "c++", *linked, cpp], check=True)
-    yield "C11", 10**7, 10**6, [], [c]
-    yield "C++20", 10**7, 10**6, [], [cpp]
+    yield "C11", 10**7, 10**6, [], [c], []
+    yield "C++20", 10**7, 10**6, [], [cpp], []
     rust = os.path.join(PACKAGES, "rust", "release", "examples", "cost")
     if os.path.exists(rust):
-        yield "Rust", 10**7, 10**6, [], [rust]
+        yield "Rust", 10**7, 10**6, [], [rust], []
     go = os.path.join(PACKAGES, "go")
     if os.path.isdir(go):
         environment = dict(os.environ, GOCACHE=os.path.join(go, "cache"), GOPATH=os.path.join(go, "path"), GOFLAGS="-mod=mod",
@@ -42,8 +46,18 @@ def programs(folder):
                            cwd=os.path.join(BINDINGS, "go"), env=dict(environment, CGO_ENABLED=cgo))
             by_library = name == "library"
             yield (f"Go, by the {name}", 10**7, 10**6 if by_library else 10**4, [] if by_library else ["--tracefs"],
-                   [program])
-    yield "Python", 10**6, 10**6, [], [sys.executable, os.path.join(BINDINGS, "tests", "cost.py")]
+                   [program], [])
+    yield "Python", 10**6, 10**6, [], [sys.executable, os.path.join(BINDINGS, "tests", "cost.py")], []
+    audit = [sys.executable, os.path.join(BINDINGS, "tests", "cost_audit.py")]
+    yield "sys.audit, a hook", 10**6, 10**6, None, audit, ["hook"]
+    if has_usdt_place(sys.executable, "audit"):
+        yield "sys.audit, USDT", 10**6, 10**6, ["-e", f"usdt:{sys.executable}:audit"], audit, []
+
+
+def has_usdt_place(program, place):
+    listed = subprocess.run([os.path.join(BUILD, "bin", "landtrace"), "list", "--usdt", program], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL, text=True, check=False)
+    return f":{place}" in listed.stdout
 
 
 def run(environment, *words):
@@ -70,9 +84,10 @@ def main():
         rows = list(programs(folder))
         off, recorded = [[[] for _ in rows] for _ in range(2)]
         for _ in range(ROUNDS):  # interleaved, so that what disturbs one disturbs all
-            for i, (_, off_turns, on_turns, how, command) in enumerate(rows):
+            for i, (_, off_turns, on_turns, how, command, words) in enumerate(rows):
                 off[i].append(run(environment, *command, off_turns))
-                recorded[i].append(run(environment, *record, *how, "--", *command, on_turns))
+                recorder = [] if how is None else [*record, *how, "--"]
+                recorded[i].append(run(environment, *recorder, *command, on_turns, *words))
         for i, (language, *_) in enumerate(rows):
             print(f"{language:18} off {text(off[i], statistics.median(off[0]))}")
             print(f"{'':18} on  {text(recorded[i], statistics.median(recorded[0]))}")
