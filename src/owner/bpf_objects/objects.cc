@@ -365,6 +365,7 @@ void Objects::end_link(const Link& link) {
 
 void Objects::reap() {
   const std::uint32_t cpus = domain_.control().segment().cpus;
+  const auto all = maps();
   for (const domain::User& user : domain_.users().all()) {
     const auto is_gone = [&](std::uint32_t tid) {
       const plan::TaskEntry& task = user.data().tasks[tid % plan::kMaxTasks];
@@ -375,7 +376,7 @@ void Objects::reap() {
     for (std::uint32_t i = 0; rows_ != 0 && i < cpus; ++i) {
       if (const std::uint32_t tid = rows.holder(i); is_gone(tid)) rows.free_dead(i, tid);
     }
-    for (const MapRef& map : maps()) {
+    for (const MapRef& map : all) {
       if (map->layout.kind != bpf::kRingbuf || map->owner.uid != user.uid) continue;
       const bpf::RecordRing ring(data, map->layout);
       if (const std::uint32_t tid = ring.holder(); is_gone(tid)) ring.release_dead(tid);

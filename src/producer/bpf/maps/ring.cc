@@ -1,5 +1,7 @@
 #include "bpf/maps/ring.hpp"
 
+#include <vector>
+
 namespace landtrace::bpf {
 
 std::optional<std::uint64_t> RecordRing::look_at_next(std::uint64_t position) const {
@@ -99,22 +101,25 @@ std::uint64_t RecordRing::end_of(std::uint64_t position, std::uint64_t limit) co
 }
 
 // What is in memory that nobody has written to may look like a record. A row of them does not, up to where one ends for
-// sure.
-bool RecordRing::is_followed_to(std::uint64_t position, std::uint64_t end, std::uint32_t& looks) const {
-  if ((__atomic_load_n(header(position), __ATOMIC_RELAXED) & kRingBusy) != 0) return false;
-  for (; position != 0 && position < end && looks > 0; --looks) position = end_of(position, end);
-  return position == end;
+// sure. From the end on, each place once: it is the owner who looks, maybe at memory that somebody has prepared for that.
+std::uint64_t RecordRing::first_record(const Stuck& stuck) const {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20;
+  const std::uint64_t begin = stuck.end - stuck.at > kMostBytes ? stuck.end - kMostBytes : stuck.at + 8;
+  std::vector<bool> leads_to_end((stuck.end - begin) / 8 + 1);
+  leads_to_end.back() = true;
+  std::uint64_t first = stuck.end;
+  for (std::uint64_t at = stuck.end; at > begin;) {
+    at -= 8;
+    const std::uint64_t end = end_of(at, stuck.end);
+    if (end == 0 || !leads_to_end[(end - begin) / 8]) continue;
+    leads_to_end[(at - begin) / 8] = true;
+    if ((__atomic_load_n(header(at), __ATOMIC_RELAXED) & kRingBusy) == 0) first = at;
+  }
+  return first;
 }
 
 void RecordRing::give_up(const Stuck& stuck) const {
-  // Of memory that somebody has prepared for that: it is the owner who looks.
-  std::uint32_t looks = 1 << 20;
-  std::uint64_t next = stuck.at + 8;
-  while (next < stuck.end && looks > 0 && !is_followed_to(next, stuck.end, looks)) {
-    next += 8;
-    if (looks > 0) --looks;
-  }
-  if (looks == 0) next = stuck.end;
+  const std::uint64_t next = first_record(stuck);
   const auto discard = [&](std::uint64_t from, std::uint64_t to) {
     return word_of(static_cast<std::uint32_t>(to - from - kRingHeaderSize) | kRingDiscard, check_of(from));
   };
