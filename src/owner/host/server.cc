@@ -288,6 +288,7 @@ void Server::keep_house() {
   if (sweeping_ && (now >= next_sweep_ || ended_.size() > ended_before_)) sweep(now);
   last_words_.speak(now);
   if (now >= next_look_at_guests_) {
+    looked_at_guests_ = now;
     next_look_at_guests_ = domain_.look_after_guests() ? now + kLookAtGuests : steady_clock::time_point::max();
   }
   if (now >= next_make_up_) {
@@ -584,7 +585,10 @@ void Server::close_connection(int fd) {
   Connection& connection = node.mapped();
   clients_.remove(connection.counted_for);
   domain_.descriptors().give_back(connection.counted_for, 1);
-  if (domain_.descriptors().taken_by(connection.counted_for) == 0) next_look_at_guests_ = {};
+  if (domain_.descriptors().taken_by(connection.counted_for) == 0) {
+    // At once, but a guest that comes and goes does not have its memory given back each time.
+    next_look_at_guests_ = std::min(next_look_at_guests_, looked_at_guests_ + kLookAtGuests);
+  }
   if (connection.file.generation != 0) domain_.files().close(connection.file);
   for (const auto& [slot, uid] : connection.native) domain_.events().drop_reference(slot, uid);
   if (connection.session != 0) domain::destroy_instance(connection.session, domain_.listening(), domain_.instances());

@@ -193,6 +193,7 @@ class Server : private domain::ServingThread {
   std::chrono::steady_clock::time_point next_sweep_{};
   bool producers_ended_ = false;
   std::chrono::steady_clock::time_point next_reap_{};
+  std::chrono::steady_clock::time_point looked_at_guests_{};
   std::chrono::steady_clock::time_point next_look_at_guests_ = std::chrono::steady_clock::time_point::max();
   std::chrono::steady_clock::time_point next_make_up_ = std::chrono::steady_clock::time_point::max();
   bool grace_waits_ = false;
